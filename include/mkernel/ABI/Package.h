@@ -1,0 +1,75 @@
+//===- Package.h - The file a compiled kernel travels in --------*- C -*-===//
+//
+// A package is: mk_package_header, then metadata (JSON, UTF-8), then the
+// payload (host target: an ELF shared object; sm_90a: PTX text). Integers are
+// little-endian. `digest` is the SHA-256 of everything behind the header, so
+// that a truncated or altered file is refused before any of it is run.
+//
+// Metadata (all keys present unless said):
+//   kernel    string
+//   target    "host" | "sm_90a"
+//   cpu       string, the CPU the payload was compiled for
+//   grid      int, CTAs
+//   stack_bytes int, stack one CTA needs
+//   mesh      [{name, link: "link"|"net", size: int or null when unbound}]
+//   dims      [{name, kind: "uniform"|"rank", value: int or null, or list of
+//              ints with one value for each rank}]
+//   args      [{name, kind: "in"|"out"|"inout"|"scratch", type: "bf16"...,
+//              rank: int, symmetric: bool,
+//              split: [[axis name...] for each dimension]}]
+//   signals   [{name, rank: int, scope: "gpu"|"sys", dynamic: bool}]
+//   counters  [{name, rank: int}]
+//   queues    [{name, width: int}]
+//   loops     [{role: int, schedule: "static"|"ticket"|"queue"}]
+//   requires  [string], the messages of the kernel's requirements
+//   roles     [{name, ctas: int, then: int (-1: none)}]
+//   prepare   bool: the payload has mk_prepare
+//   reference null, or {inputs: [arg index...], outputs: [arg index...],
+//              types: ["f64"|"i64"|"i32"...: of inputs, then outputs]}
+//
+// Symbols of a host payload:
+//   int64_t mk_plan(const mk_launch *, int64_t *out)
+//     Evaluates what depends on dimensions and mesh. Writes, in order: for
+//     each argument its `rank` extents (the *global* shape where dimensions are
+//     uniform); for each signal array its extents and its arrivals for each
+//     launch (-1: dynamic); for each counter array its extents; for each queue
+//     its capacity in records. `launch->args` is not read. Returns 0, or
+//     1 + the index of a requirement that does not hold.
+//   void mk_role_<i>(const mk_cta *)
+//   void mk_prepare(const mk_cta *)   run by every CTA before any role
+//   void mk_reference(void *const *descriptors, int64_t row, int64_t rows)
+//     descriptors: memref descriptors of inputs, then outputs, global shapes.
+//     Computes rows [row, row + rows) of dimension 0 of every output;
+//     row = 0, rows = -1 computes everything.
+//
+// Splitting: dimension d of an argument is split over the axes listed for it
+// (linearised, first slowest, n = product of their sizes): shard s holds
+// [min(s*c, E), min((s+1)*c, E)) of extent E with c = ceil(E / n). If the
+// extent depends on a `rank` dimension, plan returns the local extent instead
+// and the global one is the sum over shards.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_ABI_PACKAGE_H
+#define MKERNEL_ABI_PACKAGE_H
+
+#include "mkernel/ABI/Version.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define MK_PACKAGE_MAGIC "MKPACK\r\n"
+
+typedef struct mk_package_header {
+  char magic[8];
+  uint32_t abi_version;
+  uint32_t header_bytes;
+  uint64_t metadata_bytes;
+  uint64_t payload_bytes;
+  uint8_t abi_hash[32];
+  uint8_t digest[32];
+} mk_package_header;
+
+MK_ABI_ASSERT(sizeof(mk_package_header) == 96, "package layout");
+MK_ABI_ASSERT(offsetof(mk_package_header, abi_hash) == 32, "package layout");
+MK_ABI_ASSERT(offsetof(mk_package_header, digest) == 64, "package layout");
+
+#endif // MKERNEL_ABI_PACKAGE_H
