@@ -1,0 +1,7 @@
+//===- Tile.td - Everything in the tile dialect -------------*- tablegen -*-===//
+include "TileAttrs.td"
+include "TileTypes.td"
+include "TileStructureOps.td"
+include "TileLoopOps.td"
+include "TileOps.td"
+include "TileCommOps.td"

@@ -1,0 +1,149 @@
+//===- TileAttrs.td - Attributes of the tile dialect --------*- tablegen -*-===//
+#ifndef MKERNEL_TILE_ATTRS
+#define MKERNEL_TILE_ATTRS
+
+include "TileBase.td"
+
+class Mk_Attr<string name, string mnemonic_, list<Trait> traits = []>
+    : AttrDef<Mk_Dialect, name, traits> {
+  let mnemonic = mnemonic_;
+}
+
+class Mk_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::mk";
+  let genSpecializedAttr = 0;
+}
+
+def Mk_LinkKind : Mk_Enum<"LinkKind", "what connects the ranks along an axis", [
+  I32EnumAttrCase<"Link", 0, "link">, I32EnumAttrCase<"Net", 1, "net">
+]>;
+def Mk_DimKind : Mk_Enum<"DimKind", "whether ranks agree on a dimension", [
+  I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Rank", 1, "rank">
+]>;
+def Mk_ArgKind : Mk_Enum<"ArgKind", "what a kernel argument is for", [
+  I32EnumAttrCase<"In", 0, "in">, I32EnumAttrCase<"Out", 1, "out">,
+  I32EnumAttrCase<"InOut", 2, "inout">, I32EnumAttrCase<"Scratch", 3, "scratch">
+]>;
+def Mk_Scope : Mk_Enum<"Scope", "who may raise a signal", [
+  I32EnumAttrCase<"GPU", 0, "gpu">, I32EnumAttrCase<"Sys", 1, "sys">
+]>;
+def Mk_ScheduleKind : Mk_Enum<"ScheduleKind", "how items reach the CTAs of a role", [
+  I32EnumAttrCase<"Static", 0, "static">, I32EnumAttrCase<"Ticket", 1, "ticket">,
+  I32EnumAttrCase<"StreamK", 2, "stream_k">
+]>;
+def Mk_OwnPlace : Mk_Enum<"OwnPlace", "when the own part of a loop is visited", [
+  I32EnumAttrCase<"Any", 0, "any">, I32EnumAttrCase<"First", 1, "first">,
+  I32EnumAttrCase<"Last", 2, "last">, I32EnumAttrCase<"Spread", 3, "spread">
+]>;
+def Mk_Reduction : Mk_Enum<"Reduction", "an associative reduction", [
+  I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Mul", 1, "mul">,
+  I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">
+]>;
+def Mk_Precision : Mk_Enum<"Precision", "how f32 operands of a dot are rounded", [
+  I32EnumAttrCase<"IEEE", 0, "ieee">, I32EnumAttrCase<"TF32", 1, "tf32">
+]>;
+
+def Mk_ReductionAttr : EnumAttr<Mk_Dialect, Mk_Reduction, "reduction"> {
+  let assemblyFormat = "$value";
+}
+def Mk_PrecisionAttr : EnumAttr<Mk_Dialect, Mk_Precision, "precision"> {
+  let assemblyFormat = "$value";
+}
+
+def Mk_SymmetricAttr : Mk_Attr<"Symmetric", "symmetric"> {
+  let summary = "memory space of the symmetric heap";
+  let description = [{
+    A memref in this space lies at the same offset of every rank's symmetric
+    heap: an address of mine names the same place at each peer. Peers may read
+    and write it by puts and remote stores; only such memory can be the
+    destination of a put, and on a `net` axis also its source.
+
+    ```mlir
+    memref<?x?xbf16, #mk.symmetric>
+    ```
+  }];
+}
+
+def Mk_AxisAttr : Mk_Attr<"Axis", "axis"> {
+  let summary = "one axis of a mesh";
+  let description = [{
+    Name, size (`?` until it is bound) and what connects the ranks that differ
+    along it: over `link` peers load and store each other's memory, over `net`
+    only the transport reaches them.
+
+    ```mlir
+    #mk.axis<"node" = ? via net>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"name of the axis">:$name,
+                        "int64_t":$size, "::mlir::mk::LinkKind":$link);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
+  let summary = "how many CTAs of the grid a role takes";
+  let description = [{
+    One of: a fixed number (`8`); a share of the grid, rounded down, but at least
+    `min` (`share = 0.06, min = 1`); or what the others leave (`rest`, split
+    evenly when several roles say it, at least `min` each). The grid is an option of
+    the target; the sums are verified for it.
+
+    ```mlir
+    #mk.ctas<8>
+    #mk.ctas<share = 6.000000e-02, min = 1>
+    #mk.ctas<rest, min = 4>
+    ```
+  }];
+  // fixed > 0, or share > 0, or rest.
+  let parameters = (ins "int64_t":$fixed, APFloatParameter<"share of the grid, 0 if absent">:$share,
+                        "bool":$rest, "int64_t":$min);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Mk_ScheduleAttr : Mk_Attr<"Schedule", "schedule"> {
+  let summary = "how the items of a loop are given to CTAs";
+  let description = [{
+    `static`: item i goes to CTA i mod n. `ticket`: CTAs draw the next item, in
+    order. `stream_k, tail = t`: the last t waves are split along the fold
+    inside, whose `combine` says how parts are put together.
+
+    ```mlir
+    #mk.schedule<ticket>
+    #mk.schedule<stream_k, tail = 1>
+    ```
+  }];
+  let parameters = (ins "::mlir::mk::ScheduleKind":$kind, "int64_t":$tail);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
+  let summary = "the order in which the items of a loop are visited";
+  let description = [{
+    Row-major over the loop's dimensions unless said otherwise, by any of:
+    - `raster = g`: groups of g along the first dimension are walked along the
+      second before the next group starts (reuse in L2);
+    - `own = first | last | spread(n)`: the range of the first dimension that
+      the loop names by `own(%first, %count)` comes first, last, or one own item
+      after every n others;
+    - `stagger`: the first dimension starts behind the own linear rank, so that
+      ranks do not address the same peer at once;
+    - `longest_first = g`: the last dimension descends (for causal attention
+      the longest item is the last) and is the slowest, g consecutive indices of
+      the first dimension stay together.
+
+    ```mlir
+    #mk.order<raster = 8, own = first>
+    ```
+  }];
+  // 0 means absent for raster, spread and longest.
+  let parameters = (ins "int64_t":$raster, "::mlir::mk::OwnPlace":$own, "int64_t":$spread,
+                        "bool":$stagger, "int64_t":$longestFirst);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+#endif // MKERNEL_TILE_ATTRS

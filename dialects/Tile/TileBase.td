@@ -1,0 +1,40 @@
+//===- TileBase.td - The tile dialect -----------------------*- tablegen -*-===//
+#ifndef MKERNEL_TILE_BASE
+#define MKERNEL_TILE_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Mk_Dialect : Dialect {
+  let name = "mk";
+  let cppNamespace = "::mlir::mk";
+  let summary = "Persistent fused kernels over a mesh of GPUs, in tiles";
+  let description = [{
+    The tile level. A kernel is a set of *roles* that run side by side on the
+    CTAs of one persistent grid on every rank of a mesh; roles work on *tiles*
+    (builtin tensors of static shape, values), move data between ranks by
+    *puts* and tell each other about it by *signals*. Scalars, control flow and
+    elementwise arithmetic are upstream `arith`, `math`, `scf`, `memref`.
+
+    Inside a role nothing names a warp, a barrier or a pointer. What happens
+    before what is defined by the memory model (docs/memory-model.md).
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let extraClassDeclaration = [{
+    void registerAttrs();
+    void registerTypes();
+    void registerOps();
+  }];
+}
+
+class Mk_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Mk_Dialect, mnemonic, traits>;
+
+
+#endif // MKERNEL_TILE_BASE

@@ -1,0 +1,137 @@
+//===- TileCommOps.td - Puts, signals, counters, queues -----*- tablegen -*-===//
+#ifndef MKERNEL_TILE_COMM_OPS
+#define MKERNEL_TILE_COMM_OPS
+
+include "TileTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Mk_CommOp<string mnemonic, list<Trait> traits = []> : Mk_Op<mnemonic, !listconcat(traits, [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])>;
+
+def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
+  let summary = "copies a region to a peer, asynchronously";
+  let description = [{
+    Copies the region of `sizes` elements at `src_offsets` to `dst_offsets` of the peer's
+    buffer. Both lists have an entry for each dimension; the regions may not
+    reach past the buffers. Puts complete in any order. The source may not be
+    changed before `mk.settle` or the role's end. `signal` raises the peer's
+    signal by one when this put is there (one put is one arrival, however it travels),
+    with `strong` when all earlier puts of this CTA to that peer are there too.
+
+    With `rows(%list)`, a tile of i32, row i of the destination region is source row
+    `src_offsets[0] + list[i]`; negative entries are skipped.
+
+    To a peer across a `net` axis source and destination must be symmetric, the
+    regions (each row with `rows`) contiguous, and `reduce` is not possible.
+
+    ```mlir
+    mk.put %a[%i, %c0][%c128, %K] to %full[%j, %c0] on %p signal %ready[%b]
+        : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>,
+          !mk.signal<?, sys, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$src_offsets, Variadic<Index>:$sizes,
+                       Optional<AnyTypeOf<[1DTensorOf<[I32]>]>>:$rows,
+                       AnyMemRef:$dest, Variadic<Index>:$dst_offsets, Index:$peer,
+                       Optional<Mk_SignalType>:$signal, Variadic<Index>:$signal_index,
+                       UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction);
+  let assemblyFormat = [{
+    $source `[` $src_offsets `]` `[` $sizes `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
+    `to` $dest `[` $dst_offsets `]` `on` $peer
+    (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
+    (`reduce` `(` $reduction^ `)`)? attr-dict
+    `:` qualified(type($source)) `to` qualified(type($dest)) (`,` qualified(type($signal))^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_SignalOp : Mk_CommOp<"signal", [AttrSizedOperandSegments]> {
+  let summary = "raises a signal";
+  let description = [{
+    Raises the signal of this rank, or of the one named by `on`, by `add` (one by
+    default). Releases the earlier accesses of the whole CTA to memory that it
+    reaches itself; puts that are still on their way are covered only with `strong`
+    (those of this CTA to that peer).
+
+    ```mlir
+    mk.signal %done[%m] : !mk.signal<?, gpu, arrivals = 8>
+    mk.signal strong %free[%s] on %prev add 2 : !mk.signal<?, sys, arrivals = 2>
+    ```
+  }];
+  let arguments = (ins Mk_SignalType:$signal, Variadic<Index>:$index, Optional<Index>:$peer,
+                       DefaultValuedAttr<I64Attr, "1">:$amount, UnitAttr:$strong);
+  let assemblyFormat = [{
+    (`strong` $strong^)? $signal `[` $index `]` (`on` $peer^)? (`add` $amount^)? attr-dict
+    `:` qualified(type($signal))
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_WaitOp : Mk_CommOp<"wait"> {
+  let summary = "waits for arrivals of this launch";
+  let description = [{
+    Returns when this rank's signal has seen at least `count` arrivals of this
+    launch, and acquires what they released. Every wait is bounded by the
+    launch's deadline; one that passes it ends the launch on all ranks with a report.
+
+    ```mlir
+    mk.wait %ready[%m] ge %c1 : !mk.signal<?, sys, arrivals = 1>
+    ```
+  }];
+  let arguments = (ins Mk_SignalType:$signal, Variadic<Index>:$index, Index:$count);
+  let assemblyFormat = "$signal `[` $index `]` `ge` $count attr-dict `:` qualified(type($signal))";
+  let hasVerifier = 1;
+}
+
+def Mk_FenceOp : Mk_CommOp<"fence"> {
+  let summary = "orders puts";
+  let description = [{
+    Every put of this CTA before the fence is complete before any put of it behind
+    the fence to the same peer starts.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def Mk_SettleOp : Mk_CommOp<"settle"> {
+  let summary = "waits until the sources of puts may be overwritten";
+  let description = [{
+    Says nothing about arrival at the peer. Bounded like a wait.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def Mk_CountOp : Mk_CommOp<"count"> {
+  let summary = "adds to a counter and returns the value before";
+  let description = [{
+    Atomic on this rank; acquires and releases, so that the last arriver sees
+    what all earlier ones did.
+
+    ```mlir
+    %old = mk.count %done[%b] add %c1 : !mk.counter<?>
+    ```
+  }];
+  let arguments = (ins Mk_CounterType:$counter, Variadic<Index>:$index, Index:$amount);
+  let results = (outs Index:$before);
+  let assemblyFormat = [{
+    $counter `[` $index `]` `add` $amount attr-dict `:` qualified(type($counter))
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_PushOp : Mk_CommOp<"push"> {
+  let summary = "appends a record to a queue";
+  let description = [{
+    Releases; whoever visits the record acquires.
+
+    ```mlir
+    mk.push %q, (%b, %e) : !mk.queue<?x2xi32>
+    ```
+  }];
+  let arguments = (ins Mk_QueueType:$queue, Variadic<Index>:$record);
+  let assemblyFormat = "$queue `,` `(` $record `)` attr-dict `:` qualified(type($queue))";
+  let hasVerifier = 1;
+}
+
+#endif // MKERNEL_TILE_COMM_OPS

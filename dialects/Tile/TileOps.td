@@ -1,0 +1,154 @@
+//===- TileOps.td - Tiles: load, store, dot, reduce ... -----*- tablegen -*-===//
+#ifndef MKERNEL_TILE_OPS
+#define MKERNEL_TILE_OPS
+
+include "TileTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Mk_Tile : StaticShapeTensorOf<[AnyFloat, AnyInteger, Index]>;
+def Mk_FloatTile : StaticShapeTensorOf<[AnyFloat]>;
+
+def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments,
+                               DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "reads a tile";
+  let description = [{
+    The tile of the result's shape that starts at the offsets (in elements);
+    a tile of lower rank covers the last dimensions. Elements outside the
+    buffer, or beyond `valid` elements from the offsets (a number for each tile
+    dimension; negative counts as zero), read as `pad`, zero by default. The tile is a
+    snapshot: later writes do not change it.
+
+    ```mlir
+    %x = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
+    %y = mk.load %m[%i] valid(%n) pad(%ninf : f32) : memref<?xf32> -> tensor<128xf32>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
+                       Optional<AnyType>:$pad);
+  let results = (outs Mk_Tile:$tile);
+  let assemblyFormat = [{
+    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
+    attr-dict `:` qualified(type($source)) `->` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
+                                 DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes a tile, here or at a peer, and may signal it";
+  let description = [{
+    Elements outside the buffer or beyond `valid` are dropped. `on` names the rank
+    whose buffer is written: symmetric memory, reachable over `link` axes.
+    `signal` raises that rank's signal by one when the tile is there. `reduce(add)`
+    adds instead of overwriting; adds of different CTAs happen in any order.
+
+    ```mlir
+    mk.store %t, %c[%i, %j] : tensor<128x256xbf16>, memref<?x?xbf16>
+    mk.store %t, %s[%i, %j] on %p signal %part[%i] reduce(add)
+        : tensor<128x256xf32>, memref<?x?xf32, #mk.symmetric>, !mk.signal<?, sys, arrivals = 4>
+    ```
+  }];
+  let arguments = (ins Mk_Tile:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
+                       Variadic<Index>:$valid, Optional<Index>:$peer,
+                       Optional<Mk_SignalType>:$signal, Variadic<Index>:$signal_index,
+                       UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction);
+  let assemblyFormat = [{
+    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)?
+    (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
+    (`reduce` `(` $reduction^ `)`)? attr-dict
+    `:` type($tile) `,` qualified(type($dest)) (`,` qualified(type($signal))^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_SelectOp : Mk_Op<"select", [Pure]> {
+  let summary = "chooses between buffers";
+  let description = [{
+    The buffers have the same shape and element type but may live in different
+    memory spaces; the result is in the default space and can only be read.
+
+    ```mlir
+    %src = mk.select %own, %a, %full
+        : memref<?x?xbf16>, memref<?x?xbf16, #mk.symmetric> -> memref<?x?xbf16>
+    ```
+  }];
+  let arguments = (ins I1:$condition, AnyMemRef:$true_value, AnyMemRef:$false_value);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = [{
+    $condition `,` $true_value `,` $false_value attr-dict `:` qualified(type($true_value)) `,`
+    qualified(type($false_value)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product accumulated in fp32";
+  let description = [{
+    `acc + a * b` with a : M x K (K x M with `transpose_a`), b : K x N (N x K with
+    `transpose_b`), acc : M x N of f32. Operands are both bf16, both f16, both f32 or
+    fp8; products and sums are rounded to f32 in any order. f32 operands are
+    multiplied in full precision unless `precision = tf32` is given.
+
+    ```mlir
+    %c1 = mk.dot %a, %b, %c0 transpose_b
+        : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
+    ```
+  }];
+  let arguments = (ins Mk_FloatTile:$lhs, Mk_FloatTile:$rhs, Mk_FloatTile:$acc,
+                       UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+                       OptionalAttr<Mk_PrecisionAttr>:$precision);
+  let results = (outs Mk_FloatTile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
+    (`precision` `=` $precision^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_ReduceOp : Mk_Op<"reduce", [Pure]> {
+  let summary = "reduces a tile along one axis";
+  let description = [{
+    ```mlir
+    %m = mk.reduce max %s axis 1 : tensor<128x64xf32> -> tensor<128xf32>
+    ```
+  }];
+  let arguments = (ins Mk_ReductionAttr:$kind, Mk_Tile:$source, I64Attr:$axis);
+  let results = (outs Mk_Tile:$result);
+  let assemblyFormat = "$kind $source `axis` $axis attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Mk_BroadcastOp : Mk_Op<"broadcast", [Pure]> {
+  let summary = "repeats a tile along new dimensions";
+  let description = [{
+    `dims` are the dimensions of the result that the source does not have.
+
+    ```mlir
+    %b = mk.broadcast %m dims [1] : tensor<128xf32> -> tensor<128x64xf32>
+    ```
+  }];
+  let arguments = (ins Mk_Tile:$source, DenseI64ArrayAttr:$dims);
+  let results = (outs Mk_Tile:$result);
+  let assemblyFormat = "$source `dims` $dims attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Mk_MaskOp : Mk_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "replaces the elements whose indices are not in a set";
+  let description = [{
+    The set's dimensions are the indices of the tile, its symbols the operands.
+
+    ```mlir
+    %z = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%d] else %ninf
+        : tensor<128x128xf32>
+    ```
+  }];
+  let arguments = (ins Mk_Tile:$source, IntegerSetAttr:$set, Variadic<Index>:$symbols,
+                       AnyType:$otherwise);
+  let results = (outs Mk_Tile:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+#endif // MKERNEL_TILE_OPS

@@ -1,0 +1,348 @@
+//===- TileStructureOps.cpp - Syntax of meshes, kernels and roles ---------===//
+#include "TileSyntax.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+//===----------------------------------------------------------------------===//
+// MeshOp
+//===----------------------------------------------------------------------===//
+
+AxisAttr MeshOp::getAxis(unsigned i) { return cast<AxisAttr>(getAxes()[i]); }
+
+int64_t MeshOp::findAxis(StringRef name) {
+  for (unsigned i = 0, e = getNumAxes(); i != e; ++i)
+    if (getAxis(i).getName() == name)
+      return i;
+  return -1;
+}
+
+int64_t MeshOp::getNumRanks() {
+  int64_t ranks = 1;
+  for (unsigned i = 0, e = getNumAxes(); i != e; ++i) {
+    if (ShapedType::isDynamic(getAxis(i).getSize()))
+      return ShapedType::kDynamic;
+    ranks *= getAxis(i).getSize();
+  }
+  return ranks;
+}
+
+std::string MeshOp::describeAxes() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << (getNumAxes() == 1 ? "axis " : "axes ");
+  llvm::interleaveComma(getAxes(), os, [&](Attribute axis) {
+    os << '\'' << cast<AxisAttr>(axis).getName() << '\'';
+  });
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// KernelOp: accessors
+//===----------------------------------------------------------------------===//
+
+DimKind KernelOp::getDimKind(unsigned i) {
+  return *symbolizeDimKind(cast<StringAttr>(getDimKinds()[i]).getValue());
+}
+
+ArgKind KernelOp::getArgKind(unsigned i) {
+  return *symbolizeArgKind(cast<StringAttr>(getArgKinds()[i]).getValue());
+}
+
+AffineMap KernelOp::getArgShape(unsigned i) {
+  return cast<AffineMapAttr>(getArgShapes()[i]).getValue();
+}
+
+ArrayAttr KernelOp::getArgSplit(unsigned i) {
+  return cast<ArrayAttr>(getArgSplits()[i]);
+}
+
+MeshOp KernelOp::getMeshOp() {
+  return SymbolTable::lookupNearestSymbolFrom<MeshOp>((*this)->getParentOp(),
+                                                      getMeshAttr());
+}
+
+void KernelOp::getAsmBlockArgumentNames(Region &region,
+                                        OpAsmSetValueNameFn setName) {
+  if (region.empty())
+    return;
+  SmallVector<StringRef> names;
+  for (ArrayAttr list : {getDimNames(), getArgNames()})
+    for (Attribute name : list)
+      names.push_back(cast<StringAttr>(name).getValue());
+  for (auto [value, name] : llvm::zip(region.getArguments(), names))
+    setName(value, name);
+}
+
+//===----------------------------------------------------------------------===//
+// KernelOp: syntax
+//===----------------------------------------------------------------------===//
+
+/// Prints an affine expression with the author's names for its dimensions and
+/// symbols, fully parenthesised where nesting needs it.
+static void printNamedExpr(raw_ostream &os, AffineExpr expr,
+                           ArrayRef<StringRef> dims, ArrayRef<StringRef> syms,
+                           bool nested = false) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    os << cast<AffineConstantExpr>(expr).getValue();
+    return;
+  case AffineExprKind::DimId:
+    os << dims[cast<AffineDimExpr>(expr).getPosition()];
+    return;
+  case AffineExprKind::SymbolId:
+    os << syms[cast<AffineSymbolExpr>(expr).getPosition()];
+    return;
+  default:
+    break;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  StringRef op = expr.getKind() == AffineExprKind::Add        ? " + "
+                 : expr.getKind() == AffineExprKind::Mul      ? " * "
+                 : expr.getKind() == AffineExprKind::Mod      ? " mod "
+                 : expr.getKind() == AffineExprKind::FloorDiv ? " floordiv "
+                                                              : " ceildiv ";
+  if (nested)
+    os << '(';
+  printNamedExpr(os, binary.getLHS(), dims, syms, true);
+  os << op;
+  printNamedExpr(os, binary.getRHS(), dims, syms, true);
+  if (nested)
+    os << ')';
+}
+
+/// Parses `[expr, expr]` over the names of dimensions and axes.
+static ParseResult
+parseShape(OpAsmParser &parser,
+           ArrayRef<std::pair<StringRef, AffineExpr>> symbols, unsigned numDims,
+           unsigned numSymbols, AffineMap &map) {
+  SmallVector<AffineExpr> exprs;
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square, [&]() -> ParseResult {
+            return parser.parseAffineExpr(symbols, exprs.emplace_back());
+          }))
+    return failure();
+  map = AffineMap::get(numDims, numSymbols, exprs, parser.getContext());
+  return success();
+}
+
+/// Parses `[(axis, axis), ()]`.
+static ParseResult parseSplit(OpAsmParser &parser, ArrayAttr &split) {
+  SmallVector<Attribute> dims;
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square, [&]() -> ParseResult {
+            SmallVector<Attribute> names;
+            if (parser.parseLParen())
+              return failure();
+            if (failed(parser.parseOptionalRParen()) &&
+                (parseAxisNames(parser, names) || parser.parseRParen()))
+              return failure();
+            dims.push_back(parser.getBuilder().getArrayAttr(names));
+            return success();
+          }))
+    return failure();
+  split = parser.getBuilder().getArrayAttr(dims);
+  return success();
+}
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  StringAttr name;
+  FlatSymbolRefAttr mesh;
+  SmallVector<Attribute> axes, dimNames, dimKinds;
+  if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
+      parser.parseKeyword("on") ||
+      parser.parseAttribute(mesh, "mesh", result.attributes))
+    return failure();
+  // The axes whose sizes shapes may use; the mesh need not be parsed yet.
+  if (succeeded(parser.parseOptionalKeyword("sizes")) &&
+      (parser.parseLParen() || parseAxisNames(parser, axes) ||
+       parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("dims"))) {
+    if (parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+              StringRef kind;
+              std::string dim;
+              SMLoc loc = parser.getCurrentLocation();
+              if (parser.parseKeyword(&kind) ||
+                  parser.parseKeywordOrString(&dim))
+                return failure();
+              if (!symbolizeDimKind(kind))
+                return parser.emitError(loc)
+                       << "unknown kind of dimension '" << kind
+                       << "', expected uniform or rank";
+              dimKinds.push_back(builder.getStringAttr(kind));
+              dimNames.push_back(builder.getStringAttr(dim));
+              return success();
+            }))
+      return failure();
+  }
+  SmallVector<std::pair<StringRef, AffineExpr>> symbols;
+  SmallVector<OpAsmParser::Argument> blockArgs;
+  for (auto [i, dim] : llvm::enumerate(dimNames)) {
+    StringRef text = cast<StringAttr>(dim).getValue();
+    symbols.emplace_back(text, builder.getAffineDimExpr(i));
+    OpAsmParser::Argument arg;
+    arg.ssaName.location = parser.getCurrentLocation();
+    // The parser wants the sigil; the attribute's string outlives the parse.
+    arg.ssaName.name =
+        builder.getStringAttr("%" + text).getValue();
+    arg.ssaName.number = 0;
+    arg.type = builder.getIndexType();
+    blockArgs.push_back(arg);
+  }
+  for (auto [i, axis] : llvm::enumerate(axes))
+    symbols.emplace_back(cast<StringAttr>(axis).getValue(),
+                         builder.getAffineSymbolExpr(i));
+
+  SmallVector<Attribute> argNames, argKinds, argShapes, argSplits, argTypes;
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+            StringRef kind;
+            SMLoc loc = parser.getCurrentLocation();
+            OpAsmParser::Argument arg;
+            AffineMap shape;
+            ArrayAttr split = builder.getArrayAttr({});
+            if (parser.parseKeyword(&kind))
+              return failure();
+            if (!symbolizeArgKind(kind))
+              return parser.emitError(loc)
+                     << "unknown kind of argument '" << kind
+                     << "', expected in, out, inout or scratch";
+            if (parser.parseArgument(arg, /*allowType=*/true) ||
+                parseShape(parser, symbols, dimNames.size(), axes.size(),
+                           shape))
+              return failure();
+            if (succeeded(parser.parseOptionalKeyword("split")) &&
+                parseSplit(parser, split))
+              return failure();
+            argNames.push_back(
+                builder.getStringAttr(arg.ssaName.name.drop_front()));
+            argKinds.push_back(builder.getStringAttr(kind));
+            argShapes.push_back(AffineMapAttr::get(shape));
+            argSplits.push_back(split);
+            argTypes.push_back(TypeAttr::get(arg.type));
+            blockArgs.push_back(arg);
+            return success();
+          }))
+    return failure();
+
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  Properties &props = result.getOrAddProperties<Properties>();
+  props.setSizeAxes(builder.getArrayAttr(axes));
+  props.setDimNames(builder.getArrayAttr(dimNames));
+  props.setDimKinds(builder.getArrayAttr(dimKinds));
+  props.setArgNames(builder.getArrayAttr(argNames));
+  props.setArgKinds(builder.getArrayAttr(argKinds));
+  props.setArgShapes(builder.getArrayAttr(argShapes));
+  props.setArgSplits(builder.getArrayAttr(argSplits));
+  props.setArgTypes(builder.getArrayAttr(argTypes));
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, blockArgs))
+    return failure();
+  if (body->empty())
+    body->emplaceBlock();
+  return success();
+}
+
+void KernelOp::print(OpAsmPrinter &p) {
+  SmallVector<StringRef> dims, axes;
+  for (Attribute name : getDimNames())
+    dims.push_back(cast<StringAttr>(name).getValue());
+  for (Attribute name : getSizeAxes())
+    axes.push_back(cast<StringAttr>(name).getValue());
+  p << ' ';
+  p.printSymbolName(getSymName());
+  p << " on ";
+  p.printAttributeWithoutType(getMeshAttr());
+  if (!axes.empty()) {
+    p << " sizes(";
+    printAxisNames(p, getSizeAxes());
+    p << ')';
+  }
+  if (!dims.empty()) {
+    p << " dims(";
+    llvm::interleaveComma(llvm::zip(getDimKinds(), dims), p, [&](auto pair) {
+      p << cast<StringAttr>(std::get<0>(pair)).getValue() << ' ';
+      p.printKeywordOrString(std::get<1>(pair));
+    });
+    p << ')';
+  }
+  p << " (";
+  for (unsigned i = 0, e = getNumKernelArgs(); i != e; ++i) {
+    p.printNewline();
+    p << "    " << stringifyArgKind(getArgKind(i)) << ' ';
+    p.printOperand(getKernelArg(i));
+    p << " : " << getKernelArg(i).getType() << " [";
+    llvm::interleaveComma(getArgShape(i).getResults(), p, [&](AffineExpr e) {
+      printNamedExpr(p.getStream(), e, dims, axes);
+    });
+    p << ']';
+    if (ArrayAttr split = getArgSplit(i); !split.empty()) {
+      p << " split [";
+      llvm::interleaveComma(split, p, [&](Attribute axes) {
+        p << '(';
+        printAxisNames(p, cast<ArrayAttr>(axes));
+        p << ')';
+      });
+      p << ']';
+    }
+    if (i + 1 != e)
+      p << ',';
+  }
+  p << ')';
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {"sym_name", "mesh", "size_axes", "dim_names", "dim_kinds", "arg_names",
+       "arg_kinds", "arg_shapes", "arg_splits", "arg_types"});
+  p << ' ';
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                /*printBlockTerminators=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Declarations: names and effects
+//===----------------------------------------------------------------------===//
+
+static void nameResult(OpAsmSetValueNameFn setName, Value result,
+                       StringRef name) {
+  if (!name.empty() && !isdigit(name.front()))
+    setName(result, name);
+}
+
+void SignalsOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  nameResult(setName, getResult(), getName());
+}
+void CountersOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  nameResult(setName, getResult(), getName());
+}
+void QueueOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  nameResult(setName, getResult(), getName());
+}
+
+/// Two declarations are two arrays: an allocation is what CSE may not merge.
+template <typename Op>
+static void
+declare(Op op,
+        SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+            &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(),
+                       cast<OpResult>(op.getResult()));
+}
+void SignalsOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  declare(*this, effects);
+}
+void CountersOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  declare(*this, effects);
+}
+void QueueOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  declare(*this, effects);
+}

@@ -1,0 +1,279 @@
+//===- TileStructureOps.td - Meshes, kernels, roles ---------*- tablegen -*-===//
+#ifndef MKERNEL_TILE_STRUCTURE_OPS
+#define MKERNEL_TILE_STRUCTURE_OPS
+
+include "TileTypes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Mk_MeshOp : Mk_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "the ranks a kernel runs on";
+  let description = [{
+    Names the axes of the machine from slowest to fastest, with what connects
+    ranks that differ along each. Sizes are `?` until bound. The linear rank
+    counts the last axis fastest.
+
+    ```mlir
+    mk.mesh @mesh (node = ? via net, gpu = ? via link)
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$axes);
+  let assemblyFormat = "$sym_name `(` custom<Axes>($axes) `)` attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumAxes() { return getAxes().size(); }
+    AxisAttr getAxis(unsigned i);
+    /// Index of the axis with this name, or -1.
+    int64_t findAxis(::llvm::StringRef name);
+    /// Number of ranks, or kDynamic while an axis is unbound.
+    int64_t getNumRanks();
+    /// The axis names, for messages.
+    std::string describeAxes();
+  }];
+}
+
+def Mk_KernelOp : Mk_Op<"kernel", [
+    Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one persistent kernel for each rank of a mesh";
+  let description = [{
+    `dims` are run-time sizes, as `index` values: `uniform` ones are the same on every
+    rank, `rank` ones are each rank's own. Each argument says what it is for (`in`,
+    `out`, `inout`, `scratch`), its memref type, its shape as affine expressions of the
+    dimensions and of the sizes of the axes that `sizes` lists, and how its dimensions are
+    split over axes. A split dimension of extent E over n ranks gives rank s the
+    elements [min(s*c, E), min((s+1)*c, E)) with c = ceil(E / n); shards may be uneven
+    or empty. Where an extent depends on a `rank` dimension it is the rank's own extent
+    and the global one is the sum. Without `split` each rank holds the whole.
+
+    The body holds pure scalar ops, the declarations of signals, counters and
+    queues, an optional `mk.prepare`, and roles; all of them are evaluated by every CTA
+    except roles, which are given to CTAs as their `ctas` says. When a role is done the
+    CTA goes on with the role that `then` names, if any. The kernel ends on a rank
+    when all roles have ended and everything that peers write to it has arrived.
+
+    ```mlir
+    mk.kernel @copy on @mesh sizes(node, gpu) dims(uniform M, uniform K) (
+        in %a : memref<?x?xbf16, #mk.symmetric> [M, K] split [(node, gpu), ()],
+        out %b : memref<?x?x?xbf16, #mk.symmetric> [node * gpu, M, K]) {
+      ...
+    }
+    ```
+    Inside, the dimensions are the values `%M` and `%K`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh, StrArrayAttr:$size_axes,
+                       StrArrayAttr:$dim_names, ArrayAttr:$dim_kinds,
+                       StrArrayAttr:$arg_names, ArrayAttr:$arg_kinds,
+                       ArrayAttr:$arg_shapes, ArrayAttr:$arg_splits,
+                       TypeArrayAttr:$arg_types);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumDims() { return getDimNames().size(); }
+    int64_t getNumKernelArgs() { return getArgNames().size(); }
+    ::mlir::BlockArgument getDim(unsigned i) { return getBody().getArgument(i); }
+    ::mlir::BlockArgument getKernelArg(unsigned i) {
+      return getBody().getArgument(getNumDims() + i);
+    }
+    DimKind getDimKind(unsigned i);
+    ArgKind getArgKind(unsigned i);
+    /// (dims)[axis sizes] -> extents.
+    ::mlir::AffineMap getArgShape(unsigned i);
+    /// For each dimension of argument i the axes that it is split over, or an
+    /// empty attribute when it is whole on every rank.
+    ::mlir::ArrayAttr getArgSplit(unsigned i);
+    MeshOp getMeshOp();
+    static ::llvm::StringRef getDefaultDialect() { return "mk"; }
+  }];
+}
+
+def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator, Symbol,
+                               ParentOneOf<["::mlir::mk::KernelOp"]>]> {
+  let summary = "what some of the CTAs do";
+  let description = [{
+    The outermost `mk.foreach` loops of a role are distributed over its CTAs;
+    everything else in it is executed by each of its CTAs. Consecutive loops
+    have no barrier between them. `then @other` lets a CTA that is done here
+    help there; the loops of a role that gets helpers must be scheduled
+    by `ticket` or be queues.
+
+    ```mlir
+    mk.role @push ctas(8) then @gemm { ... }
+    mk.role @gemm ctas(rest) { ... }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Mk_CtasAttr:$ctas,
+                       OptionalAttr<FlatSymbolRefAttr>:$then);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `ctas` `(` custom<Ctas>($ctas) `)` (`then` $then^)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_PrepareOp : Mk_Op<"prepare", [SingleBlock, NoTerminator, HasParent<"KernelOp">]> {
+  let summary = "what happens before peers may write to this rank";
+  let description = [{
+    Run by all CTAs before any role starts and before the rank tells its peers
+    that it is ready; for instance zeroing an output that peers add to. It may
+    not communicate.
+
+    ```mlir
+    mk.prepare { mk.foreach (%i) in (%n) { mk.store %zero, %c[%i] : ... } }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Mk_ParamOp : Mk_Op<"param", [Pure]> {
+  let summary = "a tunable number";
+  let description = [{
+    A compile-time choice that the tuner may change (`--set NAME=V`); the
+    default is used otherwise. The same on every rank.
+
+    ```mlir
+    %slots = mk.param "SL" default(%world)
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Index:$default_value);
+  let results = (outs Index:$value);
+  let assemblyFormat = "$name `default` `(` $default_value `)` attr-dict";
+}
+
+def Mk_RequireOp : Mk_Op<"require", [HasParent<"KernelOp">]> {
+  let summary = "a condition on dimensions and mesh";
+  let description = [{
+    A launch for which the condition does not hold is refused with the message.
+
+    ```mlir
+    mk.require %ok, "M must be a multiple of the number of ranks"
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+}
+
+class Mk_DeclareOp<string mnemonic, list<Trait> traits = []> : Mk_Op<mnemonic, !listconcat(traits, [
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, HasParent<"KernelOp">])>;
+
+def Mk_SignalsOp : Mk_DeclareOp<"signals", [AttrSizedOperandSegments]> {
+  let summary = "declares an array of signals";
+  let description = [{
+    Extents are uniform. `arrivals` gives the arrivals for each launch when the
+    type says `arrivals = ?`. The result's name is kept: reports quote it.
+
+    ```mlir
+    %ready = mk.signals(%blocks) : !mk.signal<?, sys, arrivals = 1>
+    %part = mk.signals(%t) arrivals(%world) : !mk.signal<?, sys, arrivals = ?>
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$extents, Optional<Index>:$arrivals, StrAttr:$name);
+  let results = (outs Mk_SignalType:$result);
+  let assemblyFormat = [{
+    custom<ResultName>($name) `(` $extents `)` (`arrivals` `(` $arrivals^ `)`)? attr-dict
+    `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+def Mk_CountersOp : Mk_DeclareOp<"counters"> {
+  let summary = "declares an array of rank-local counters";
+  let description = [{
+    ```mlir
+    %done = mk.counters(%n) : !mk.counter<?>
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$extents, StrAttr:$name);
+  let results = (outs Mk_CounterType:$result);
+  let assemblyFormat = [{
+    custom<ResultName>($name) `(` $extents `)` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+def Mk_QueueOp : Mk_DeclareOp<"queue"> {
+  let summary = "declares a rank-local queue";
+  let description = [{
+    The operand is the capacity in records; a launch may push no more.
+
+    ```mlir
+    %q = mk.queue(%tiles) : !mk.queue<?x2xi32>
+    ```
+  }];
+  let arguments = (ins Optional<Index>:$capacity, StrAttr:$name);
+  let results = (outs Mk_QueueType:$result);
+  let assemblyFormat = [{
+    custom<ResultName>($name) `(` ($capacity^)? `)` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Mk_RankOp : Mk_Op<"rank", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a linear rank";
+  let description = [{
+    The own linear rank, or that of the rank with the coordinates given;
+    axes that are not named keep the own coordinate. Coordinates must lie
+    within the axis.
+
+    ```mlir
+    %me = mk.rank
+    %next = mk.rank(gpu = %j)
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$coords, OptionalAttr<StrArrayAttr>:$axes);
+  let results = (outs Index:$result);
+  let assemblyFormat = "(`(` custom<AxisCoords>($axes, $coords)^ `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+def Mk_CoordOp : Mk_Op<"coord", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a coordinate of a rank";
+  let description = [{
+    ```mlir
+    %node = mk.coord node
+    %its_node = mk.coord node of %p
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis, Optional<Index>:$rank);
+  let results = (outs Index:$result);
+  let assemblyFormat = "custom<AxisName>($axis) (`of` $rank^)? attr-dict";
+}
+def Mk_SizeOp : Mk_Op<"size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "number of ranks, all or along an axis";
+  let description = [{
+    ```mlir
+    %world = mk.size
+    %gpus = mk.size gpu
+    ```
+  }];
+  let arguments = (ins OptionalAttr<StrAttr>:$axis);
+  let results = (outs Index:$result);
+  let assemblyFormat = "(custom<OptionalAxisName>($axis)^)? attr-dict";
+}
+def Mk_CtasOfOp : Mk_Op<"ctas", [Pure]> {
+  let summary = "number of CTAs of a role";
+  let description = [{
+    ```mlir
+    %n = mk.ctas @gemm
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$role);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$role attr-dict";
+  let hasVerifier = 1;
+}
+
+def Mk_YieldOp : Mk_Op<"yield", [Pure, Terminator, HasParent<"FoldOp">]> {
+  let summary = "the tiles a fold carries on";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ /* yields nothing */ }]>];
+}
+
+#endif // MKERNEL_TILE_STRUCTURE_OPS

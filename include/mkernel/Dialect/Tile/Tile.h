@@ -1,0 +1,49 @@
+//===- Tile.h - The tile dialect ------------------------------*- C++ -*-===//
+//
+// Types, attributes and operations of the tile level. What they mean is said in
+// dialects/Tile/*.td; what happens before what, in docs/memory-model.md.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_DIALECT_TILE_TILE_H
+#define MKERNEL_DIALECT_TILE_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/IntegerSet.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "mkernel/Dialect/Tile/TileDialect.h.inc"
+#include "mkernel/Dialect/Tile/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "mkernel/Dialect/Tile/TileAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "mkernel/Dialect/Tile/TileTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/Tile/TileOps.h.inc"
+
+namespace mlir::mk {
+
+/// The kernel an operation belongs to, or null.
+inline KernelOp getKernel(Operation *op) {
+  return op->getParentOfType<KernelOp>();
+}
+
+/// Whether buffers of this type lie in the symmetric heap.
+bool isSymmetric(Type type);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_DIALECT_TILE_TILE_H
