@@ -89,11 +89,10 @@ def Mk_KernelOp : Mk_Op<"kernel", [
     /// empty attribute when it is whole on every rank.
     ::mlir::ArrayAttr getArgSplit(unsigned i);
     MeshOp getMeshOp();
-    static ::llvm::StringRef getDefaultDialect() { return "mk"; }
   }];
 }
 
-def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator, Symbol,
+def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator,
                                ParentOneOf<["::mlir::mk::KernelOp"]>]> {
   let summary = "what some of the CTAs do";
   let description = [{

@@ -1,0 +1,133 @@
+// AllGather + GEMM, hierarchical: C[:, own columns] = A * B[own rows]^T.
+//
+// A is split by rows over all ranks. Every rank sends its rows once to the rank
+// with its place in each other node (@send), pushes them to the ranks of its own
+// node and forwards there what arrives from other nodes (@push). Meanwhile @gemm
+// starts on the own rows and goes on with each 128-row block of another rank as soon
+// as it is there.
+
+mk.mesh @mesh (node = ? via net, gpu = ? via link)
+
+mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16, #mk.symmetric> [M, K] split [(node, gpu), ()],
+    in %b : memref<?x?xbf16> [N, K] split [(node, gpu), ()],
+    scratch %full : memref<?x?xbf16, #mk.symmetric> [M, K],
+    out %c : memref<?x?xbf16> [M, N] split [(), (node, gpu)]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+
+  %me = mk.rank
+  %world = mk.size
+  %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
+  %blocks = arith.ceildivui %shard, %c128 : index   // 128-row blocks in it
+  %columns = memref.dim %b, %c0 : memref<?x?xbf16>  // own columns of C
+  %column_tiles = arith.ceildivui %columns, %c256 : index
+  %k_tiles = arith.ceildivui %K, %c64 : index
+
+  // One for each block of each shard.
+  %ready = mk.signals(%world, %blocks) : !mk.signal<?x?, sys, arrivals = 1>
+
+  mk.role @send ctas(1) {
+    mk.foreach (%i) in (%blocks) {
+      %r, %rows, %at = func.call @block(%me, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %rows, %c0 : index
+      scf.if %some {
+        mk.foreach_peer (%p) along node {
+          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%me, %i]
+              : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?x?, sys, arrivals = 1>
+        }
+      }
+    }
+  }
+
+  mk.role @push ctas(2) then @gemm {
+    mk.foreach (%i) in (%blocks) {
+      %r, %rows, %at = func.call @block(%me, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %rows, %c0 : index
+      scf.if %some {
+        mk.foreach_peer (%p) along gpu {
+          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%me, %i]
+              : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?x?, sys, arrivals = 1>
+        }
+      }
+    }
+    // What the ranks in my place of other nodes sent me.
+    mk.foreach (%i) in (%blocks) {
+      mk.foreach_peer (%s) along node {
+        %r, %rows, %at = func.call @block(%s, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+        %some = arith.cmpi sgt, %rows, %c0 : index
+        scf.if %some {
+          mk.wait %ready[%s, %i] ge %c1 : !mk.signal<?x?, sys, arrivals = 1>
+          mk.foreach_peer (%p) along gpu {
+            mk.put %full[%at, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%s, %i]
+                : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?x?, sys, arrivals = 1>
+          }
+        }
+      }
+    }
+  }
+
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%s, %i, %n) in (%world, %blocks, %column_tiles)
+        schedule(ticket) order(own = first) own(%me, %c1) {
+      %r, %rows, %at = func.call @block(%s, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %rows, %c0 : index
+      scf.if %some {
+        // Own rows straight from the shard, others where they were gathered.
+        %own = arith.cmpi eq, %s, %me : index
+        %x_from = mk.select %own, %a, %full
+            : memref<?x?xbf16, #mk.symmetric>, memref<?x?xbf16, #mk.symmetric> -> memref<?x?xbf16>
+        %x_row = arith.select %own, %r, %at : index
+        scf.if %own {
+        } else {
+          mk.wait %ready[%s, %i] ge %c1 : !mk.signal<?x?, sys, arrivals = 1>
+        }
+        %column = arith.muli %n, %c256 : index
+        %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : tensor<128x256xf32> {
+          %k = arith.muli %kt, %c64 : index
+          %x = mk.load %x_from[%x_row, %k] valid(%rows, %c64) : memref<?x?xbf16> -> tensor<128x64xbf16>
+          %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
+          %next = mk.dot %x, %y, %sum transpose_b
+              : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
+          mk.yield %next : tensor<128x256xf32>
+        }
+        %out = arith.truncf %acc : tensor<128x256xf32> to tensor<128x256xbf16>
+        mk.store %out, %c[%at, %column] valid(%rows, %c256) : tensor<128x256xbf16>, memref<?x?xbf16>
+      }
+    }
+  }
+}
+
+// Block %i of shard %s: its first row in the shard, its rows (none or less if the
+// shard ends in it), its first row in the whole.
+func.func private @block(%s: index, %i: index, %shard: index, %M: index) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %begin = arith.muli %s, %shard : index
+  %left = arith.subi %M, %begin : index
+  %in_shard = arith.minsi %left, %shard : index
+  %r = arith.muli %i, %c128 : index
+  %rest = arith.subi %in_shard, %r : index
+  %some = arith.maxsi %rest, %c0 : index
+  %rows = arith.minsi %some, %c128 : index
+  %at = arith.addi %begin, %r : index
+  return %r, %rows, %at : index, index, index
+}
+
+// What it computes, on whole tensors.
+func.func @reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?x?xf64>
+  %n = tensor.dim %b, %c0 : tensor<?x?xf64>
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64>
+  %init = linalg.fill ins(%zero : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.matmul
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%init : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}
