@@ -1,0 +1,19 @@
+//===- Ctas.h - How many CTAs each role gets -------------------*- C++ -*-===//
+#ifndef MKERNEL_ANALYSIS_CTAS_H
+#define MKERNEL_ANALYSIS_CTAS_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace mlir::mk {
+
+/// Divides a grid among the roles of a kernel, in textual order: fixed numbers
+/// as they are, shares rounded down but at least their minimum, and what is
+/// left evenly (earlier roles get the odd ones) to those that take the rest. If
+/// no role does, the sum may be less than the grid. Emits an error with the
+/// numbers if the grid is too small.
+FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_ANALYSIS_CTAS_H

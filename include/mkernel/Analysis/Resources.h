@@ -1,0 +1,57 @@
+//===- Resources.h - What a kernel declares, numbered ----------*- C++ -*-===//
+//
+// Compiled code and runtime name signals, counters, queues, loops, roles and
+// requirements by number. This is the one place that numbers them: in textual
+// order of the kernel, helpers inlined.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_ANALYSIS_RESOURCES_H
+#define MKERNEL_ANALYSIS_RESOURCES_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+
+namespace mlir::mk {
+
+struct KernelResources {
+  /// One distributed loop: the mk.foreach or mk.foreach_item and its role.
+  struct Loop {
+    Operation *op;
+    unsigned role;
+  };
+
+  SmallVector<SignalsOp> signals;
+  SmallVector<CountersOp> counters;
+  SmallVector<QueueOp> queues;
+  SmallVector<Loop> loops; // of roles; those of mk.prepare have no number
+  SmallVector<RoleOp> roles;
+  SmallVector<RequireOp> requirements;
+  PrepareOp prepare; // null if there is none
+
+  /// The number of a declared value (signals, counters or queue), of a
+  /// distributed loop, of a role or of a requirement, among those of its own
+  /// kind; nothing for anything else.
+  std::optional<unsigned> indexOf(Value declared) const {
+    return lookup(declared.getDefiningOp());
+  }
+  std::optional<unsigned> indexOf(Operation *op) const { return lookup(op); }
+  std::optional<unsigned> roleIndex(StringRef name) const;
+
+private:
+  friend KernelResources getKernelResources(KernelOp kernel);
+  std::optional<unsigned> lookup(Operation *op) const;
+  llvm::DenseMap<Operation *, unsigned> index;
+};
+
+KernelResources getKernelResources(KernelOp kernel);
+
+/// Whether the CTAs of a role share the items of this loop (mk.foreach or
+/// mk.foreach_item): it is in no other such loop.
+bool isDistributedLoop(Operation *op);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_ANALYSIS_RESOURCES_H

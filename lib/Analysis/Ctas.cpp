@@ -1,0 +1,77 @@
+//===- Ctas.cpp - How many CTAs each role gets ----------------------------===//
+#include "mkernel/Analysis/Ctas.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// What a role is certain to get.
+static int64_t getCertain(CtasAttr ctas, int64_t grid) {
+  if (ctas.getFixed() > 0)
+    return ctas.getFixed();
+  if (ctas.getRest())
+    return ctas.getMin();
+  // A share is written in decimal; its product with the grid must not fall
+  // below a whole number by the rounding of the share.
+  double product = ctas.getShare().convertToDouble() * grid;
+  return std::max<int64_t>(std::floor(product + 1e-6), ctas.getMin());
+}
+
+/// "'send' 1, 'push' 2, 'gemm' at least 4".
+static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(llvm::zip(roles, certain), os, [&](auto pair) {
+    RoleOp role = std::get<0>(pair);
+    int64_t ctas = std::get<1>(pair);
+    os << '\'' << role.getSymName() << '\''
+       << (role.getCtas().getRest() ? " at least " : " ") << ctas;
+  });
+  return text;
+}
+
+FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
+  SmallVector<RoleOp> roles(kernel.getBody().getOps<RoleOp>());
+  SmallVector<int64_t> ctas;
+  int64_t sum = 0, others = 0, numRest = 0;
+  for (RoleOp role : roles) {
+    ctas.push_back(getCertain(role.getCtas(), grid));
+    sum += ctas.back();
+    if (role.getCtas().getRest())
+      ++numRest;
+    else
+      others += ctas.back();
+  }
+  if (sum > grid)
+    return kernel.emitError()
+           << "roles of kernel '" << kernel.getSymName() << "' need " << sum
+           << " CTAs on a grid of " << grid << ": " << describe(roles, ctas)
+           << "; give roles fewer CTAs or the kernel a larger grid";
+  if (numRest == 0)
+    return ctas;
+
+  // Even parts, except where a minimum is more: those roles get their minimum
+  // and the others share what then is left.
+  SmallVector<unsigned> open;
+  for (auto [i, role] : llvm::enumerate(roles))
+    if (role.getCtas().getRest())
+      open.push_back(i);
+  int64_t left = grid - others;
+  for (bool changed = true; changed && !open.empty();) {
+    int64_t part = left / static_cast<int64_t>(open.size());
+    changed = false;
+    llvm::erase_if(open, [&](unsigned i) {
+      if (ctas[i] <= part)
+        return false;
+      left -= ctas[i];
+      return changed = true;
+    });
+  }
+  for (auto [n, i] : llvm::enumerate(open)) {
+    int64_t count = open.size();
+    ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
+  }
+  return ctas;
+}

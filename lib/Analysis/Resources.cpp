@@ -1,0 +1,64 @@
+//===- Resources.cpp - What a kernel declares, numbered -------------------===//
+#include "mkernel/Analysis/Resources.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+bool mk::isDistributedLoop(Operation *op) {
+  if (!isa<ForeachOp, ForeachItemOp>(op))
+    return false;
+  for (Operation *up = op->getParentOp(); up; up = up->getParentOp()) {
+    if (isa<RoleOp, PrepareOp>(up))
+      return true;
+    if (isa<ForeachOp, ForeachItemOp>(up))
+      return false;
+  }
+  return false;
+}
+
+std::optional<unsigned> KernelResources::lookup(Operation *op) const {
+  auto it = index.find(op);
+  if (!op || it == index.end())
+    return std::nullopt;
+  return it->second;
+}
+
+std::optional<unsigned> KernelResources::roleIndex(StringRef name) const {
+  for (unsigned i = 0; i != roles.size(); ++i)
+    if (RoleOp role = roles[i]; role.getSymName() == name)
+      return i;
+  return std::nullopt;
+}
+
+KernelResources mk::getKernelResources(KernelOp kernel) {
+  KernelResources result;
+  auto add = [&](auto &list, auto op) {
+    result.index[op] = list.size();
+    list.push_back(op);
+  };
+  // Declarations, roles and requirements are direct children of the kernel.
+  for (Operation &op : kernel.getBody().getOps()) {
+    if (auto signals = dyn_cast<SignalsOp>(op))
+      add(result.signals, signals);
+    else if (auto counters = dyn_cast<CountersOp>(op))
+      add(result.counters, counters);
+    else if (auto queue = dyn_cast<QueueOp>(op))
+      add(result.queues, queue);
+    else if (auto requirement = dyn_cast<RequireOp>(op))
+      add(result.requirements, requirement);
+    else if (auto role = dyn_cast<RoleOp>(op))
+      add(result.roles, role);
+    else if (auto prepare = dyn_cast<PrepareOp>(op))
+      result.prepare = prepare;
+  }
+  for (auto [i, role] : llvm::enumerate(result.roles)) {
+    unsigned number = i;
+    role->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!isDistributedLoop(op))
+        return;
+      result.index[op] = result.loops.size();
+      result.loops.push_back({op, number});
+    });
+  }
+  return result;
+}
