@@ -59,6 +59,10 @@ public:
   uint64_t inflightAll(uint32_t channel) const;
   uint64_t inflightTotal() const;
 
+  /// The ring itself. Commands pushed here and not through submit are not
+  /// counted as in flight: only for commands that must be refused (tests).
+  CommandRing &ring();
+
   /// A paused proxy drains nothing, posts nothing and adds no arrivals.
   void pause(bool paused);
 

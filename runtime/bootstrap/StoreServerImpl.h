@@ -1,0 +1,96 @@
+//===- StoreServerImpl.h - State of the store's server ----------*- C++ -*-===//
+#ifndef MKERNEL_RUNTIME_BOOTSTRAP_STORESERVERIMPL_H
+#define MKERNEL_RUNTIME_BOOTSTRAP_STORESERVERIMPL_H
+
+#include "bootstrap/Frame.h"
+#include "bootstrap/Handshake.h"
+#include "core/Socket.h"
+#include "mkernel/Runtime/Store.h"
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+namespace mk::rt {
+
+struct StoreServer::Impl {
+  /// One socket. Everything below is touched by the server's thread only,
+  /// unless said.
+  struct Connection {
+    enum class State {
+      Handshake, // challenge sent, hello awaited
+      Ready,
+      Closing, // a refusal is on its way out; what comes in is thrown away
+      Dead,    // to be removed
+    };
+    Fd fd;
+    std::string from; // "127.0.0.1:50000"
+    State state = State::Handshake;
+    int32_t rank = kObserver;
+    bool goodbye = false;
+    std::string nonce;
+    std::string out; // bytes not yet accepted by the socket
+    // Why to drop it. Sending only notes that: its callers are iterating over
+    // waiters, which dropping changes.
+    const char *broken = nullptr;
+    store::FrameBuffer in;
+    Deadline deadline = Deadline::never(); // of handshake and closing
+  };
+  struct Waiter {
+    Connection *connection;
+    uint32_t id;
+  };
+  struct Barrier {
+    uint32_t n = 0;
+    std::vector<Waiter> waiters;
+  };
+
+  explicit Impl(StoreServerOptions o) : options(std::move(o)) {}
+
+  void run();
+
+  // Connections.
+  void accept();
+  void read(Connection &c);
+  void write(Connection &c);
+  void send(Connection &c, store::Type type, uint32_t id,
+            std::string_view payload);
+  void refuse(Connection &c, const Status &why);
+  void drop(Connection &c, std::string_view cause);
+  void expire();
+
+  // Messages.
+  void handle(Connection &c, const store::Frame &frame);
+  void admit(Connection &c, const store::Frame &frame);
+  void request(Connection &c, const store::Frame &frame);
+  void barrier(Connection &c, uint32_t id, std::string_view name, uint32_t n);
+  void forget(Connection &c, uint32_t id);
+  void malformed(Connection &c, std::string_view what);
+
+  void setAborted(AbortRecord record);
+
+  StoreServerOptions options;
+  Fd listener, waker;
+  uint16_t port = 0;
+  std::thread thread;
+  std::atomic<bool> stop{false};
+  std::atomic<uint32_t> connected{0};
+
+  std::list<Connection> connections;
+  std::unordered_map<std::string, std::string> values;
+  std::unordered_map<std::string, int64_t> counters;
+  std::map<std::string, std::vector<Waiter>> waiting;
+  std::map<std::string, Barrier> barriers;
+
+  mutable std::mutex mutex; // guards the following, used by any thread
+  std::optional<AbortRecord> abortRecord;
+  std::vector<AbortRecord> abortQueue; // from abort(), for the thread
+  std::vector<std::string> refusals;
+};
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_BOOTSTRAP_STORESERVERIMPL_H

@@ -1,0 +1,35 @@
+//===- Deadline.cpp - Bounded waiting -------------------------------------===//
+
+#include "mkernel/Runtime/Deadline.h"
+
+#include <cstdio>
+#include <sched.h>
+#include <thread>
+
+namespace mk::rt {
+
+std::string Deadline::duration() const {
+  if (at_ == Clock::time_point::max())
+    return "for ever";
+  double s = std::chrono::duration<double>(span_).count();
+  char buffer[32];
+  if (s >= 1)
+    snprintf(buffer, sizeof(buffer), "%.3g s", s);
+  else
+    snprintf(buffer, sizeof(buffer), "%.3g ms", s * 1e3);
+  return buffer;
+}
+
+void Backoff::pause() {
+  // A yield is enough when the waited-for thread is about to run; after that,
+  // leave the core to it.
+  constexpr uint32_t yields = 32;
+  if (round_++ < yields) {
+    sched_yield();
+    return;
+  }
+  auto sleep = std::chrono::microseconds(10u << std::min(round_ - yields, 10u));
+  std::this_thread::sleep_for(std::min(sleep, maxSleep_));
+}
+
+} // namespace mk::rt

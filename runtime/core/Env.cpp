@@ -1,0 +1,214 @@
+//===- Env.cpp - The environment variables of mKernel ---------------------===//
+
+#include "mkernel/Runtime/Env.h"
+#include "mkernel/Runtime/Log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <unistd.h>
+
+namespace mk::rt::env {
+namespace {
+
+// Sorted by name.
+constexpr Variable kTable[] = {
+    {"MK_BIND", "127.0.0.1",
+     "Numeric address of the one interface that the launcher's store listens "
+     "on."},
+    {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
+    {"MK_HEAP_BYTES", "64M", "Size of each rank's symmetric heap in bytes."},
+    {"MK_JOB", "", "Name of the job that this process is a rank of."},
+    {"MK_LOOPBACK", "",
+     "Options of the loopback transport: delay=, jitter=, reorder=, rate=, "
+     "mtu=, fail=, pause."},
+    {"MK_RANK", "", "Linear rank of this process."},
+    {"MK_RING_CAPACITY", "1024",
+     "Commands in the ring between kernel and proxy, a power of two."},
+    {"MK_SIGNAL_SLOTS", "65536", "Signal slots of each rank's heap."},
+    {"MK_STORE", "", "host:port of the launcher's store."},
+    {"MK_TIMEOUT", "60s",
+     "How long any wait of a job may last before it is aborted."},
+    {"MK_TOKEN", "",
+     "Secret of the job; set by the launcher for its ranks, never logged."},
+    {"MK_TRANSPORT", "loopback", "Transport across net axes."},
+    {"MK_WORLD_SIZE", "", "Number of ranks of the job."},
+};
+
+size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t above = row[j];
+      row[j] = std::min({row[j - 1] + 1, above + 1,
+                         diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+struct Unit {
+  std::string_view suffix;
+  double factor;
+};
+
+/// A non-negative number followed by one of `units`.
+std::optional<double> parseScaled(std::string_view text,
+                                  std::span<const Unit> units) {
+  double value = 0;
+  auto [end, ec] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (ec != std::errc() || !std::isfinite(value) || value < 0)
+    return std::nullopt;
+  std::string_view suffix = text.substr(end - text.data());
+  for (const Unit &unit : units)
+    if (unit.suffix == suffix)
+      return value * unit.factor;
+  return std::nullopt;
+}
+
+template <typename T>
+Result<T> named(std::string_view name, Result<T> parsed) {
+  if (parsed.isOk())
+    return parsed;
+  return parsed.status().withContext(name);
+}
+
+} // namespace
+
+std::span<const Variable> table() { return kTable; }
+
+std::optional<std::string> get(std::string_view name) {
+  assert(std::any_of(std::begin(kTable), std::end(kTable),
+                     [&](const Variable &v) { return name == v.name; }) &&
+         "add the variable to the table");
+  const char *value = ::getenv(std::string(name).c_str());
+  if (!value || !*value)
+    return std::nullopt;
+  return value;
+}
+
+Result<int64_t> parseInt(std::string_view text) {
+  int64_t value = 0;
+  auto [end, ec] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (ec != std::errc() || end != text.data() + text.size())
+    return error(StatusCode::InvalidArgument, "'", text,
+                 "' is not an integer of 64 bits");
+  return value;
+}
+
+Result<uint64_t> parseBytes(std::string_view text) {
+  constexpr Unit units[] = {{"", 1},
+                            {"K", 1ull << 10},
+                            {"M", 1ull << 20},
+                            {"G", 1ull << 30},
+                            {"T", 1ull << 40}};
+  auto value = parseScaled(text, units);
+  if (!value || *value > 1e18)
+    return error(StatusCode::InvalidArgument, "'", text,
+                 "' is not a size: write a number of bytes with an optional "
+                 "K, M, G or T, like 64M");
+  return static_cast<uint64_t>(*value);
+}
+
+Result<std::chrono::nanoseconds> parseDuration(std::string_view text) {
+  constexpr Unit units[] = {{"", 1e9},   {"s", 1e9}, {"ms", 1e6},
+                            {"us", 1e3}, {"ns", 1},  {"m", 60e9}};
+  auto value = parseScaled(text, units);
+  if (!value || *value > 9e18)
+    return error(StatusCode::InvalidArgument, "'", text,
+                 "' is not a duration: write a number with ns, us, ms, s or m, "
+                 "like 500ms");
+  return std::chrono::nanoseconds(static_cast<int64_t>(*value));
+}
+
+Result<int64_t> getInt(std::string_view name, int64_t fallback, int64_t min,
+                       int64_t max) {
+  auto text = get(name);
+  if (!text)
+    return fallback;
+  auto value = named(name, parseInt(*text));
+  if (value && (*value < min || *value > max))
+    return error(StatusCode::InvalidArgument, name, "=", *text,
+                 " is out of range: use ", min, " to ", max);
+  return value;
+}
+
+Result<bool> getBool(std::string_view name, bool fallback) {
+  auto text = get(name);
+  if (!text)
+    return fallback;
+  for (std::string_view yes : {"1", "true", "on", "yes"})
+    if (*text == yes)
+      return true;
+  for (std::string_view no : {"0", "false", "off", "no"})
+    if (*text == no)
+      return false;
+  return error(StatusCode::InvalidArgument, name, "=", *text,
+               " is not a switch: use 1 or 0");
+}
+
+Result<uint64_t> getBytes(std::string_view name, uint64_t fallback) {
+  auto text = get(name);
+  return text ? named(name, parseBytes(*text)) : Result<uint64_t>(fallback);
+}
+
+Result<std::chrono::nanoseconds>
+getDuration(std::string_view name, std::chrono::nanoseconds fallback) {
+  auto text = get(name);
+  return text ? named(name, parseDuration(*text))
+              : Result<std::chrono::nanoseconds>(fallback);
+}
+
+std::string nearest(std::string_view name,
+                    std::span<const std::string_view> names) {
+  std::string_view best;
+  // More than a third of the letters wrong is another word.
+  size_t limit = std::max<size_t>(2, name.size() / 3) + 1;
+  for (std::string_view candidate : names) {
+    size_t d = editDistance(name, candidate);
+    if (d < limit) {
+      limit = d;
+      best = candidate;
+    }
+  }
+  return std::string(best);
+}
+
+std::vector<std::string> unknownVariables(char **environment) {
+  std::vector<std::string_view> names;
+  for (const Variable &v : kTable)
+    names.push_back(v.name);
+  std::vector<std::string> messages;
+  for (char **entry = environment; entry && *entry; ++entry) {
+    std::string_view name(*entry);
+    name = name.substr(0, name.find('='));
+    if (!name.starts_with("MK_") ||
+        std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    std::string message = str("environment variable ", name,
+                              " is not known to mKernel and has no effect");
+    if (std::string like = nearest(name, names); !like.empty())
+      message += str("; did you mean ", like, "?");
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+void warnUnknown() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (const std::string &message : unknownVariables(::environ))
+      log::warn(message);
+  });
+}
+
+} // namespace mk::rt::env

@@ -1,0 +1,183 @@
+//===- CommandRing.cpp - Commands from CTAs to the proxy ------------------===//
+
+#include "mkernel/Runtime/CommandRing.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+namespace mk::rt {
+namespace {
+
+constexpr uint64_t kOffsetMask = (uint64_t(1) << MK_COMMAND_OFFSET_BITS) - 1;
+constexpr uint64_t kReservedHi = uint64_t(0x7f) << 56;
+constexpr uint64_t kLapHi = uint64_t(1) << 63;
+constexpr uint64_t kLap0 = uint64_t(1) << 32; // of the first half's high word
+
+uint64_t lapBit(uint64_t lap) { return (lap + 1) & 1; }
+
+std::atomic_ref<uint64_t> atomic(uint64_t &word) {
+  return std::atomic_ref<uint64_t>(word);
+}
+
+/// A command as the four words that atomics work on.
+struct Words {
+  uint64_t w[4];
+};
+Words toWords(const mk_command &raw) {
+  Words words;
+  memcpy(&words, &raw, sizeof(words));
+  return words;
+}
+
+} // namespace
+
+Status checkEncodable(const Command &c) {
+  auto fits = [](uint64_t value, int bits) { return value >> bits == 0; };
+  if (!fits(c.src, MK_COMMAND_OFFSET_BITS))
+    return error(StatusCode::OutOfRange, "source offset ", c.src,
+                 " does not fit a command's ", MK_COMMAND_OFFSET_BITS,
+                 " bits");
+  if (!fits(c.dst, MK_COMMAND_OFFSET_BITS))
+    return error(StatusCode::OutOfRange, "destination offset ", c.dst,
+                 " does not fit a command's ", MK_COMMAND_OFFSET_BITS,
+                 " bits");
+  if (!fits(c.slot, MK_COMMAND_SLOT_BITS))
+    return error(StatusCode::OutOfRange, "signal slot ", c.slot,
+                 " does not fit a command's ", MK_COMMAND_SLOT_BITS, " bits");
+  return {};
+}
+
+mk_command encodeCommand(const Command &c, uint64_t lap) {
+  assert(checkEncodable(c) && "check the fields first");
+  mk_command raw{};
+  raw.op = c.op;
+  raw.flags = c.flags;
+  raw.peer = c.peer;
+  raw.channel = c.channel;
+  raw.amount = c.amount;
+  raw.bytes = c.bytes;
+  raw.lap0 = static_cast<uint32_t>(lapBit(lap));
+  raw.src_and_slot_lo =
+      c.src | uint64_t(c.slot & 0xffff) << MK_COMMAND_OFFSET_BITS;
+  raw.dst_and_slot_hi = c.dst | uint64_t(c.slot >> 16) << MK_COMMAND_OFFSET_BITS |
+                        lapBit(lap) << 63;
+  return raw;
+}
+
+bool isPublished(const mk_command &raw, uint64_t lap) {
+  return (raw.lap0 & 1) == lapBit(lap) &&
+         raw.dst_and_slot_hi >> 63 == lapBit(lap);
+}
+
+Result<Command> decodeCommand(const mk_command &raw) {
+  if (raw.lap0 > 1 || raw.dst_and_slot_hi & kReservedHi)
+    return error(StatusCode::InvalidArgument,
+                 "a command has bits set that must be zero (lap word ",
+                 raw.lap0, ", last word ", raw.dst_and_slot_hi,
+                 "): the kernel was built for another ABI or its memory was "
+                 "overwritten");
+  Command c;
+  c.op = raw.op;
+  c.flags = raw.flags;
+  c.peer = raw.peer;
+  c.channel = raw.channel;
+  c.amount = raw.amount;
+  c.bytes = raw.bytes;
+  c.src = raw.src_and_slot_lo & kOffsetMask;
+  c.dst = raw.dst_and_slot_hi & kOffsetMask;
+  c.slot = static_cast<uint32_t>(
+      raw.src_and_slot_lo >> MK_COMMAND_OFFSET_BITS |
+      (raw.dst_and_slot_hi >> MK_COMMAND_OFFSET_BITS & 0xff) << 16);
+  return c;
+}
+
+Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity) {
+  if (capacity < 2 || capacity > (1 << 20) || (capacity & (capacity - 1)))
+    return error(StatusCode::InvalidArgument, "a ring of ", capacity,
+                 " commands: use a power of two from 2 to ", 1 << 20,
+                 " (MK_RING_CAPACITY)");
+  return std::unique_ptr<CommandRing>(new CommandRing(capacity));
+}
+
+CommandRing::CommandRing(uint64_t capacity) : capacity_(capacity) {
+  size_t bytes = sizeof(mk_command_ring) + capacity * sizeof(mk_command);
+  void *memory = ::operator new(bytes, std::align_val_t(64));
+  memset(memory, 0, bytes); // no command of lap 0 is published
+  control_ = static_cast<mk_command_ring *>(memory);
+  control_->capacity = capacity;
+  commands_ = reinterpret_cast<mk_command *>(control_ + 1);
+}
+
+CommandRing::~CommandRing() {
+  ::operator delete(control_, std::align_val_t(64));
+}
+
+Status CommandRing::tryPush(const Command &command) {
+  uint64_t head = atomic(control_->head).load(std::memory_order_relaxed);
+  // A place is taken only once it is free, so that giving up leaves no hole.
+  do {
+    // Acquire: the proxy has read what is overwritten.
+    uint64_t tail = atomic(control_->tail).load(std::memory_order_acquire);
+    // Signed: with a stale head the tail may be ahead of it.
+    if (static_cast<int64_t>(head - tail) >= static_cast<int64_t>(capacity_))
+      return error(StatusCode::Again, "the command ring is full (", capacity_,
+                   " commands)");
+  } while (!atomic(control_->head)
+                .compare_exchange_weak(head, head + 1,
+                                       std::memory_order_relaxed));
+
+  Words words = toWords(encodeCommand(command, head / capacity_));
+  auto *place = reinterpret_cast<uint64_t *>(&commands_[head & (capacity_ - 1)]);
+  // The ABI's 16-byte store, in portable C++: the word with the lap bit last,
+  // released. The consumer believes a half only when it has seen that bit.
+  atomic(place[0]).store(words.w[0], std::memory_order_relaxed);
+  atomic(place[1]).store(words.w[1], std::memory_order_release);
+  atomic(place[2]).store(words.w[2], std::memory_order_relaxed);
+  atomic(place[3]).store(words.w[3], std::memory_order_release);
+  return {};
+}
+
+Status CommandRing::push(const Command &command, const RingWait &wait) {
+  MK_TRY(checkEncodable(command));
+  while (true) {
+    Status pushed = tryPush(command);
+    if (pushed.code() != StatusCode::Again)
+      return pushed;
+    MK_TRY(wait());
+  }
+}
+
+bool CommandRing::hasCommands() const {
+  auto *place =
+      reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+  uint64_t bit = lapBit(next_ / capacity_);
+  return (atomic(place[1]).load(std::memory_order_acquire) / kLap0 & 1) ==
+             bit &&
+         atomic(place[3]).load(std::memory_order_acquire) / kLapHi == bit;
+}
+
+size_t CommandRing::drain(std::span<mk_command> raws) {
+  size_t n = 0;
+  while (n < raws.size() && hasCommands()) {
+    auto *place =
+        reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+    Words words;
+    for (int i = 0; i < 4; ++i)
+      words.w[i] = atomic(place[i]).load(std::memory_order_relaxed);
+    memcpy(&raws[n++], &words, sizeof(words));
+    ++next_;
+  }
+  // Once a batch: every store of the tail takes its line from the producers.
+  if (n > 0)
+    atomic(control_->tail).store(next_, std::memory_order_release);
+  return n;
+}
+
+uint64_t CommandRing::backlog() const {
+  uint64_t tail = atomic(control_->tail).load(std::memory_order_acquire);
+  uint64_t head = atomic(control_->head).load(std::memory_order_acquire);
+  return head - tail;
+}
+
+} // namespace mk::rt

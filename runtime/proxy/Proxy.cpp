@@ -1,0 +1,176 @@
+//===- Proxy.cpp - The thread that drives the network ---------------------===//
+
+#include "proxy/ProxyImpl.h"
+
+namespace mk::rt {
+namespace {
+constexpr size_t kBatch = 256;
+// Puts taken off the ring and not posted; beyond it the ring fills up, and its
+// producers wait.
+constexpr uint64_t kMaxPending = 4096;
+constexpr uint32_t kYields = 64; // empty rounds before the thread sleeps
+} // namespace
+
+Proxy::Impl::Impl(const ProxyOptions &o)
+    : options(o), world(o.mesh->size()), rank(o.heap->rank()), paused(o.paused),
+      byPair(new std::atomic<uint32_t>[uint64_t(o.channels) * world]()),
+      byChannel(new std::atomic<uint32_t>[o.channels]()), open(o.channels),
+      batch(kBatch) {}
+
+Proxy::Proxy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
+  if (!options.mesh || !options.heap || !options.transport || !options.abort)
+    return rt::error(StatusCode::InvalidArgument,
+                 "a proxy needs a mesh, a heap, a transport and an abort word");
+  if (options.channels < 1 || options.channels > 65536)
+    return rt::error(StatusCode::InvalidArgument, "a proxy for ", options.channels,
+                 " channels: use 1 to 65536");
+  if (options.mesh->size() != options.heap->world())
+    return rt::error(StatusCode::InvalidArgument, "the mesh has ",
+                 options.mesh->size(), " ranks, the heap is for ",
+                 options.heap->world());
+  auto impl = std::make_unique<Impl>(options);
+  MK_ASSIGN(impl->ring, CommandRing::create(options.ringCapacity));
+  Impl *raw = impl.get();
+  impl->thread = std::thread([raw] { raw->run(); });
+  return std::unique_ptr<Proxy>(new Proxy(std::move(impl)));
+}
+
+Proxy::~Proxy() {
+  impl_->stop = true;
+  impl_->options.transport->wake();
+  impl_->thread.join();
+}
+
+Status Proxy::submit(const Command &command, const RingWait &wait) {
+  Impl &p = *impl_;
+  // What the counts are indexed by; the rest is for the proxy to check.
+  if (command.channel >= p.options.channels || command.peer >= p.world)
+    return rt::error(StatusCode::OutOfRange, "a command of CTA ", command.channel,
+                 " to rank ", command.peer, ": the proxy has ",
+                 p.options.channels, " channels and ", p.world, " ranks");
+  auto &pair = p.byPair[p.keyOf(command.channel, command.peer)];
+  auto &channel = p.byChannel[command.channel];
+  // Before the proxy can complete it.
+  pair.fetch_add(1, std::memory_order_relaxed);
+  channel.fetch_add(1, std::memory_order_relaxed);
+  p.total.fetch_add(1, std::memory_order_relaxed);
+  if (Status pushed = p.ring->push(command, wait); !pushed) {
+    pair.fetch_sub(1, std::memory_order_relaxed);
+    channel.fetch_sub(1, std::memory_order_relaxed);
+    p.total.fetch_sub(1, std::memory_order_relaxed);
+    return pushed;
+  }
+  // A read-modify-write, so that either this sees the proxy asleep or the proxy
+  // sees the command before it sleeps.
+  if (p.sleeping.exchange(0, std::memory_order_acq_rel))
+    p.options.transport->wake();
+  return {};
+}
+
+uint64_t Proxy::inflight(uint32_t channel, uint32_t peer) const {
+  assert(channel < impl_->options.channels && peer < impl_->world);
+  return impl_->byPair[impl_->keyOf(channel, peer)].load(
+      std::memory_order_acquire);
+}
+
+uint64_t Proxy::inflightAll(uint32_t channel) const {
+  assert(channel < impl_->options.channels);
+  return impl_->byChannel[channel].load(std::memory_order_acquire);
+}
+
+uint64_t Proxy::inflightTotal() const {
+  return impl_->total.load(std::memory_order_acquire);
+}
+
+CommandRing &Proxy::ring() { return *impl_->ring; }
+
+void Proxy::pause(bool paused) { impl_->paused = paused; }
+
+Status Proxy::error() const {
+  std::lock_guard lock(impl_->errorMutex);
+  return impl_->firstError;
+}
+
+Proxy::Stats Proxy::stats() const {
+  return {impl_->commands, impl_->requests, impl_->arrivals, impl_->stale,
+          impl_->discarded};
+}
+
+Status Proxy::drain(Deadline deadline) {
+  Backoff backoff;
+  while (inflightTotal() > 0) {
+    MK_TRY(error());
+    MK_TRY(impl_->options.abort->status());
+    if (deadline.passed()) {
+      uint32_t open = impl_->openPuts;
+      return rt::error(
+          StatusCode::DeadlineExceeded, inflightTotal(),
+          " commands were still in flight after ", deadline.duration(),
+          open ? str("; ", open,
+                     " puts lack their last command (one without MK_CMD_MORE)")
+               : std::string());
+    }
+    backoff.pause();
+  }
+  return error();
+}
+
+void Proxy::Impl::run() {
+  uint32_t idleRounds = 0;
+  while (!stop) {
+    if (paused) {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      continue;
+    }
+    if (round())
+      idleRounds = 0;
+    else
+      idle(idleRounds++);
+  }
+}
+
+bool Proxy::Impl::round() {
+  bool any = false;
+  // While discarding nothing is pending for long: always drain then.
+  if (discarding() || ready.size() + heldPuts < kMaxPending) {
+    size_t n = ring->drain(batch);
+    for (size_t i = 0; i < n; ++i)
+      take(batch[i]);
+    any |= n > 0;
+  }
+  any |= postReady();
+  completions.clear();
+  Status polled = options.transport->poll(completions);
+  for (const LocalCompletion &c : completions.local)
+    completed(c.cookie);
+  for (const Arrival &a : completions.arrivals)
+    arrived(a);
+  any |= !completions.empty();
+  if (!polled)
+    fail(polled);
+  checkAges();
+  return any;
+}
+
+/// Yields at first; then sleeps until the transport has news, a command is
+/// submitted, or a little time has passed. Hundreds of these threads may share
+/// two cores.
+void Proxy::Impl::idle(uint32_t rounds) {
+  if (rounds < kYields) {
+    std::this_thread::yield();
+    return;
+  }
+  if (failed) {
+    // The transport may have an event that it cannot consume any more.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return;
+  }
+  sleeping.exchange(1, std::memory_order_acq_rel);
+  if (!ring->hasCommands() && !stop)
+    options.transport->wait(std::chrono::milliseconds(10));
+  sleeping.store(0, std::memory_order_relaxed);
+}
+
+} // namespace mk::rt

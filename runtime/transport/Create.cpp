@@ -1,0 +1,21 @@
+//===- Create.cpp - Transports by name ------------------------------------===//
+
+#include "mkernel/Runtime/Transport.h"
+#include "transport/loopback/Loopback.h"
+
+namespace mk::rt {
+
+Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
+                                                   TransportConfig config) {
+  if (!config.heap)
+    return error(StatusCode::InvalidArgument, "a transport needs a heap");
+  if (name == "loopback") {
+    MK_ASSIGN(LoopbackOptions options, LoopbackOptions::parse(config.options));
+    return std::unique_ptr<Transport>(
+        std::make_unique<Loopback>(std::move(config), options));
+  }
+  return error(StatusCode::InvalidArgument, "there is no transport '", name,
+               "'; MK_TRANSPORT may be: loopback");
+}
+
+} // namespace mk::rt

@@ -1,0 +1,29 @@
+//===- Options.h - Options of the loopback transport ------------*- C++ -*-===//
+#ifndef MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_OPTIONS_H
+#define MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_OPTIONS_H
+
+#include "mkernel/Runtime/Status.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace mk::rt {
+
+/// What the wire does to packets.
+struct LoopbackOptions {
+  std::chrono::nanoseconds delay{0};  // of every packet
+  std::chrono::nanoseconds jitter{0}; // more, uniformly up to this
+  std::optional<uint64_t> reorder;    // seed: packets overtake each other
+  double rate = 0;                    // bytes per second sent; 0: unlimited
+  uint64_t mtu = 64 << 10;            // payload bytes of a packet
+  uint64_t fail = 0; // request of this number (from 1) ends in an error
+  bool pause = false; // nothing is ever delivered
+
+  /// "delay=5ms,reorder=1,rate=100MB/s,pause". InvalidArgument names what is
+  /// wrong and lists the valid options.
+  static Result<LoopbackOptions> parse(std::string_view text);
+};
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_OPTIONS_H

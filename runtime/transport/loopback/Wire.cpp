@@ -1,0 +1,145 @@
+//===- Wire.cpp - The wire thread of the loopback transport ---------------===//
+
+#include "transport/loopback/Loopback.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+
+namespace mk::rt {
+namespace {
+// How far a packet may be overtaken, in packets.
+constexpr uint64_t kReorderWindow = 64;
+} // namespace
+
+/// Numbers and schedules a packet; mutex_ held.
+void Loopback::enqueue(std::shared_ptr<Request> request, Fragment part,
+                       Clock::time_point now) {
+  ++request->packetsLeft;
+  Packet packet;
+  packet.part = part;
+  packet.number = packets_++;
+  packet.key = packet.number;
+  if (options_.reorder)
+    packet.key += random_() % kReorderWindow;
+  packet.due = now;
+  if (options_.rate > 0) {
+    auto takes = std::chrono::duration<double>(
+        static_cast<double>(part.bytes) / options_.rate);
+    wireFree_ = std::max(wireFree_, now) +
+                std::chrono::duration_cast<Clock::duration>(takes);
+    packet.due = wireFree_;
+  }
+  packet.due += options_.delay;
+  if (options_.jitter.count() > 0)
+    packet.due += std::chrono::nanoseconds(
+        random_() % (static_cast<uint64_t>(options_.jitter.count()) + 1));
+  packet.request = std::move(request);
+  if (packet.due <= now)
+    ready_.insert(std::move(packet));
+  else
+    held_.insert(std::move(packet));
+}
+
+/// The packet whose turn it is; mutex_ held.
+std::optional<Loopback::Packet> Loopback::nextPacket(Clock::time_point now) {
+  while (!held_.empty() && held_.begin()->due <= now)
+    ready_.insert(std::move(held_.extract(held_.begin()).value()));
+  if (ready_.empty())
+    return std::nullopt;
+  return std::move(ready_.extract(ready_.begin()).value());
+}
+
+void Loopback::runWire() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (paused_ || failed()) {
+      changed_.wait(lock);
+      continue;
+    }
+    if (outboxed_ > 0)
+      flushOutboxes();
+    if (auto packet = nextPacket(Clock::now())) {
+      lock.unlock();
+      deliver(std::move(*packet));
+      lock.lock();
+    } else if (outboxed_ > 0) {
+      // A peer's socket is full; there is no cheap way to wait for it and for
+      // new packets together, and it is rare.
+      changed_.wait_for(lock, std::chrono::microseconds(500));
+    } else if (!held_.empty()) {
+      changed_.wait_until(lock, held_.begin()->due);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+/// Copies a packet; of the last one of a request, sends the notice.
+void Loopback::deliver(Packet packet) {
+  Request &request = *packet.request;
+  Link &link = links_.at(request.peer);
+  const Fragment &part = packet.part;
+  if (request.fails) {
+    latch(rt::error(StatusCode::Unavailable, "a request to rank ",
+                    request.peer, " of ", part.bytes,
+                    " bytes failed on the wire (loopback option fail=",
+                    options_.fail, ")"))
+        .ignore();
+    return wake();
+  }
+  if (part.bytes > 0)
+    memcpy(link.heap.base() + part.dst, heap().base() + part.src, part.bytes);
+
+  std::lock_guard lock(mutex_);
+  if (--request.packetsLeft > 0)
+    return;
+  // Notices to one peer keep their order: behind a waiting one, wait.
+  if (!request.signal || (link.outbox.empty() && sendNotice(link, request)))
+    return complete(request);
+  if (failed())
+    return;
+  link.outbox.push_back(packet.request);
+  ++outboxed_;
+}
+
+/// mutex_ held.
+void Loopback::flushOutboxes() {
+  for (auto &[peer, link] : links_)
+    while (!link.outbox.empty() && sendNotice(link, *link.outbox.front())) {
+      complete(*link.outbox.front());
+      link.outbox.pop_front();
+      --outboxed_;
+    }
+}
+
+/// False: not now, or an error was latched. mutex_ held.
+bool Loopback::sendNotice(Link &link, const Request &request) {
+  Notice notice{kArrival, config().generation, request.signal->slot,
+                request.signal->amount};
+  while (::send(link.socket.get(), &notice, sizeof(notice), MSG_NOSIGNAL) < 0) {
+    if (errno == EINTR)
+      continue;
+    if (errno != EAGAIN) {
+      latch(errnoError(StatusCode::Unavailable,
+                       str("rank ", link.peer,
+                           " was lost or has shut down: sending to it"),
+                       errno))
+          .ignore();
+      wake();
+    }
+    return false;
+  }
+  return true;
+}
+
+/// mutex_ held.
+void Loopback::complete(const Request &request) {
+  completed_.push_back({request.cookie, request.peer});
+  --undelivered_;
+  if (undelivered_ == 0)
+    changed_.notify_all(); // shutdown waits for it
+  wake();
+}
+
+} // namespace mk::rt

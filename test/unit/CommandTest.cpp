@@ -1,0 +1,173 @@
+//===- CommandTest.cpp - Commands and their ring --------------------------===//
+
+#include "Support.h"
+
+#include "mkernel/Runtime/CommandRing.h"
+
+#include <cstring>
+#include <random>
+
+namespace mk::rt::test {
+namespace {
+
+Command randomCommand(std::mt19937_64 &random) {
+  Command c;
+  c.op = uint8_t(random());
+  c.flags = uint8_t(random());
+  c.peer = uint16_t(random());
+  c.channel = uint16_t(random());
+  c.amount = uint16_t(random());
+  c.bytes = uint32_t(random());
+  c.slot = uint32_t(random() & (MK_COMMAND_MAX_SLOTS - 1));
+  c.src = random() >> 16;
+  c.dst = random() >> 16;
+  return c;
+}
+
+std::unique_ptr<CommandRing> make(uint64_t capacity) {
+  auto ring = CommandRing::create(capacity);
+  EXPECT_OK(ring);
+  return std::move(*ring);
+}
+
+TEST(Command, RoundTrips) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 10000; ++i) {
+    Command c = randomCommand(random);
+    mk_command raw = encodeCommand(c, i);
+    EXPECT_TRUE(isPublished(raw, i));
+    EXPECT_FALSE(isPublished(raw, i + 1));
+    auto back = decodeCommand(raw);
+    ASSERT_OK(back);
+    EXPECT_EQ(*back, c);
+  }
+}
+
+TEST(Command, FieldsThatDoNotFit) {
+  Command c;
+  c.slot = MK_COMMAND_MAX_SLOTS;
+  EXPECT_ERROR(checkEncodable(c), OutOfRange, "signal slot 16777216");
+  c = {};
+  c.src = uint64_t(1) << 48;
+  EXPECT_ERROR(checkEncodable(c), OutOfRange, "source offset");
+  c = {};
+  c.dst = UINT64_MAX;
+  EXPECT_ERROR(checkEncodable(c), OutOfRange, "destination offset");
+}
+
+TEST(Command, ZeroedMemoryIsNotPublished) {
+  mk_command raw{};
+  EXPECT_FALSE(isPublished(raw, 0));
+  raw.lap0 = 1; // one half is not enough
+  EXPECT_FALSE(isPublished(raw, 0));
+  raw.dst_and_slot_hi = uint64_t(1) << 63;
+  EXPECT_TRUE(isPublished(raw, 0));
+}
+
+TEST(Command, DecoderTakesAnyBytes) {
+  std::mt19937_64 random(9);
+  int refused = 0;
+  for (int i = 0; i < 200000; ++i) {
+    mk_command raw;
+    for (size_t b = 0; b < sizeof(raw); b += 8) {
+      uint64_t word = random();
+      memcpy(reinterpret_cast<char *>(&raw) + b, &word, 8);
+    }
+    if (i % 2)
+      raw.lap0 &= 1, raw.dst_and_slot_hi &= ~(uint64_t(0x7f) << 56);
+    auto c = decodeCommand(raw);
+    if (!c) {
+      ++refused;
+      EXPECT_THAT(c.status().message(), HasSubstr("must be zero"));
+      continue;
+    }
+    // What is accepted means exactly these bits.
+    mk_command again = encodeCommand(*c, raw.lap0 & 1 ? 0 : 1);
+    again.dst_and_slot_hi &= ~(uint64_t(1) << 63);
+    raw.dst_and_slot_hi &= ~(uint64_t(1) << 63);
+    EXPECT_EQ(memcmp(&again, &raw, sizeof(raw)), 0);
+  }
+  EXPECT_GE(refused, 99000);
+}
+
+TEST(Ring, CapacityIsAPowerOfTwo) {
+  for (uint64_t bad : {0, 1, 3, 1000, 1 << 21})
+    EXPECT_ERROR(CommandRing::create(bad).status(), InvalidArgument,
+                 "MK_RING_CAPACITY");
+}
+
+TEST(Ring, FullRingWaitsAndLeavesNoHole) {
+  auto ring = make(4);
+  Command c;
+  for (uint16_t i = 0; i < 4; ++i) {
+    c.amount = i;
+    EXPECT_OK(ring->tryPush(c));
+  }
+  EXPECT_ERROR(ring->tryPush(c), Again, "full (4 commands)");
+  int waits = 0;
+  EXPECT_ERROR(ring->push(c,
+                          [&]() -> Status {
+                            if (++waits < 5)
+                              return {};
+                            return error(StatusCode::DeadlineExceeded, "gave up");
+                          }),
+               DeadlineExceeded, "gave up");
+  EXPECT_EQ(waits, 5);
+  EXPECT_EQ(ring->backlog(), 4u);
+  std::vector<mk_command> raws(8);
+  EXPECT_EQ(ring->drain(std::span(raws).first(3)), 3u);
+  c.amount = 9;
+  EXPECT_OK(ring->tryPush(c));
+  EXPECT_EQ(ring->drain(raws), 2u);
+  EXPECT_EQ(decodeCommand(raws[0])->amount, 3);
+  EXPECT_EQ(decodeCommand(raws[1])->amount, 9);
+  EXPECT_EQ(ring->drain(raws), 0u);
+  EXPECT_FALSE(ring->hasCommands());
+}
+
+TEST(Ring, ManyProducersManyLaps) {
+  // A tiny ring, so that producers wait all the time and laps are many.
+  constexpr uint32_t producers = 6, each = 4000;
+  auto ring = make(8);
+  std::atomic<uint32_t> finished{0};
+  std::thread consumer([&] {
+    std::vector<mk_command> raws(5);
+    std::vector<uint32_t> next(producers, 0);
+    uint64_t got = 0;
+    Backoff backoff(std::chrono::microseconds(50));
+    while (got < uint64_t(producers) * each) {
+      size_t n = ring->drain(raws);
+      for (size_t i = 0; i < n; ++i) {
+        auto c = decodeCommand(raws[i]);
+        ASSERT_OK(c);
+        // In order for each producer, and both halves of one command.
+        EXPECT_EQ(c->bytes, next[c->channel]++);
+        EXPECT_EQ(c->src, c->bytes * 3ull);
+        EXPECT_EQ(c->dst, c->bytes * 5ull + c->channel);
+      }
+      got += n;
+      n ? backoff.reset() : backoff.pause();
+    }
+  });
+  Job::parallel(producers, [&](uint32_t p) {
+    Backoff backoff(std::chrono::microseconds(50));
+    for (uint32_t i = 0; i < each; ++i) {
+      Command c;
+      c.channel = uint16_t(p);
+      c.bytes = i;
+      c.src = i * 3ull;
+      c.dst = i * 5ull + p;
+      EXPECT_OK(ring->push(c, [&]() -> Status {
+        backoff.pause();
+        return {};
+      }));
+      backoff.reset();
+    }
+    ++finished;
+  });
+  consumer.join();
+  EXPECT_EQ(ring->backlog(), 0u);
+}
+
+} // namespace
+} // namespace mk::rt::test

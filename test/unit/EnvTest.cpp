@@ -1,0 +1,102 @@
+//===- EnvTest.cpp - Environment variables --------------------------------===//
+
+#include "Support.h"
+
+#include "mkernel/Runtime/Env.h"
+
+#include <cstdlib>
+
+namespace mk::rt::test {
+namespace {
+
+struct SetEnv {
+  SetEnv(const char *name, const char *value) : name(name) {
+    ::setenv(name, value, 1);
+  }
+  ~SetEnv() { ::unsetenv(name); }
+  const char *name;
+};
+
+TEST(Env, TableIsSortedAndDescribed) {
+  std::string last;
+  for (const env::Variable &v : env::table()) {
+    EXPECT_LT(last, v.name);
+    EXPECT_THAT(v.name, testing::StartsWith("MK_"));
+    EXPECT_GT(std::string(v.description).size(), 10u) << v.name;
+    last = v.name;
+  }
+}
+
+TEST(Env, TypedGetters) {
+  EXPECT_EQ(*env::getInt("MK_RANK", -1), -1);
+  {
+    SetEnv e("MK_RANK", "12");
+    EXPECT_EQ(*env::getInt("MK_RANK", -1), 12);
+    EXPECT_ERROR(env::getInt("MK_RANK", 0, 0, 4).status(), InvalidArgument,
+                 "MK_RANK=12 is out of range: use 0 to 4");
+  }
+  {
+    SetEnv e("MK_RANK", "12x");
+    EXPECT_ERROR(env::getInt("MK_RANK", 0).status(), InvalidArgument,
+                 "MK_RANK: '12x' is not an integer");
+  }
+  {
+    SetEnv e("MK_HEAP_BYTES", "1.5G");
+    EXPECT_EQ(*env::getBytes("MK_HEAP_BYTES", 0), 3ull << 29);
+  }
+  {
+    SetEnv e("MK_TIMEOUT", "250ms");
+    EXPECT_EQ(*env::getDuration("MK_TIMEOUT", 1s), 250ms);
+  }
+  {
+    SetEnv e("MK_TIMEOUT", "soon");
+    EXPECT_ERROR(env::getDuration("MK_TIMEOUT", 1s).status(), InvalidArgument,
+                 "MK_TIMEOUT: 'soon' is not a duration");
+    EXPECT_ERROR(env::getBool("MK_TIMEOUT", true).status(), InvalidArgument,
+                 "use 1 or 0");
+  }
+  {
+    SetEnv e("MK_TIMEOUT", ""); // empty means unset
+    EXPECT_EQ(*env::getDuration("MK_TIMEOUT", 2s), 2s);
+  }
+}
+
+TEST(Env, Parsers) {
+  EXPECT_EQ(*env::parseDuration("3"), 3s);
+  EXPECT_EQ(*env::parseDuration("1.5us"), 1500ns);
+  for (const char *bad : {"", "-1s", "s", "1 s", "nan", "inf", "1e300"}) {
+    EXPECT_FALSE(env::parseDuration(bad)) << bad;
+    EXPECT_FALSE(env::parseBytes(bad)) << bad;
+  }
+}
+
+TEST(Env, UnknownVariablesGetASuggestion) {
+  char a[] = "MK_TIMEOTU=3", b[] = "MK_RANK=1", c[] = "PATH=/bin",
+       d[] = "MK_XYZZYPLUGH_NOTHING_LIKE_IT=1";
+  char *environment[] = {a, b, c, d, nullptr};
+  auto messages = env::unknownVariables(environment);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_THAT(messages[0], HasSubstr("did you mean MK_TIMEOUT?"));
+  EXPECT_THAT(messages[1], Not(HasSubstr("did you mean")));
+}
+
+TEST(Log, LinesCarryTheRank) {
+  static std::string last;
+  log::setSink([](log::Level, std::string_view line) { last = line; });
+  log::setRank(5);
+  log::error("boom ", 3);
+  EXPECT_EQ(last, "[mk rank 5] error: boom 3");
+  auto level = log::level();
+  log::setLevel(log::Level::Warn);
+  log::debug("not this");
+  EXPECT_EQ(last, "[mk rank 5] error: boom 3");
+  log::setLevel(log::Level::Debug);
+  log::debug("this");
+  EXPECT_EQ(last, "[mk rank 5] debug: this");
+  log::setLevel(level);
+  log::setRank(-1);
+  log::setSink(nullptr);
+}
+
+} // namespace
+} // namespace mk::rt::test

@@ -1,0 +1,164 @@
+//===- HeapTest.cpp - The symmetric heap ----------------------------------===//
+
+#include "Support.h"
+
+#include "core/Socket.h"
+#include "mkernel/ABI/Command.h"
+#include "mkernel/Runtime/Heap.h"
+
+#include <csignal>
+#include <fstream>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mk::rt::test {
+namespace {
+
+std::unique_ptr<Heap> make(HeapOptions o) {
+  auto heap = Heap::create(o);
+  EXPECT_OK(heap);
+  return std::move(*heap);
+}
+
+TEST(Heap, LayoutAndAlignment) {
+  auto heap = make({.bytes = 1 << 20, .slots = 1000});
+  EXPECT_EQ(heap->bytes(), 1u << 20);
+  EXPECT_EQ(heap->dataOffset(), 4096u + 8192u);
+  auto a = heap->allocate(1, "a"), b = heap->allocate(0, "b"),
+       c = heap->allocate(257, "c");
+  ASSERT_OK(c);
+  EXPECT_EQ(*heap->offsetOf(*a), heap->dataOffset());
+  EXPECT_EQ(*b - *a, 256);
+  EXPECT_EQ(*c - *b, 256);
+  EXPECT_EQ(heap->used(), 1024u);
+  EXPECT_EQ(heap->used() + heap->available() + heap->dataOffset(),
+            heap->bytes());
+  uint64_t mark = heap->used();
+  EXPECT_OK(heap->allocate(5000, "d"));
+  heap->rewind(mark);
+  EXPECT_EQ(heap->used(), mark);
+}
+
+TEST(Heap, ExhaustionSaysHowMuchIsMissing) {
+  auto heap = make({.bytes = 64 << 10, .slots = 8});
+  EXPECT_ERROR(heap->allocate(1 << 20, "argument 'a'").status(),
+               ResourceExhausted, "argument 'a' needs 1048576 bytes");
+  EXPECT_ERROR(heap->allocate(UINT64_MAX, "x").status(), ResourceExhausted,
+               "MK_HEAP_BYTES");
+  EXPECT_OK(heap->allocate(heap->available(), "the rest"));
+  EXPECT_ERROR(heap->allocate(0, "one more").status(), ResourceExhausted,
+               "0 of 65536 are free");
+}
+
+TEST(Heap, OptionsAreChecked) {
+  EXPECT_ERROR(Heap::create({.bytes = 4096, .slots = 8}).status(),
+               InvalidArgument, "use 12288 to");
+  EXPECT_ERROR(Heap::create({.bytes = UINT64_MAX}).status(), InvalidArgument,
+               "MK_HEAP_BYTES");
+  EXPECT_ERROR(Heap::create({.slots = MK_COMMAND_MAX_SLOTS + 1}).status(),
+               InvalidArgument, "MK_SIGNAL_SLOTS");
+  EXPECT_ERROR(Heap::create({.rank = 1, .world = 1}).status(), InvalidArgument,
+               "rank 1 of 1");
+}
+
+TEST(Heap, ContainsAndOffsets) {
+  auto heap = make({.bytes = 64 << 10, .slots = 8});
+  std::byte *base = heap->base();
+  EXPECT_TRUE(heap->contains(base, heap->bytes()));
+  EXPECT_FALSE(heap->contains(base, heap->bytes() + 1));
+  EXPECT_FALSE(heap->contains(base + 1, UINT64_MAX));
+  EXPECT_FALSE(heap->contains(base - 1));
+  EXPECT_FALSE(heap->offsetOf(base + heap->bytes()));
+  EXPECT_EQ(heap->peerPointer(0, 100), base + 100);
+  EXPECT_EQ(heap->peerPointer(0, heap->bytes()), nullptr);
+  EXPECT_EQ(heap->peerPointer(1, uint64_t(0)), nullptr);
+}
+
+TEST(Heap, LinkPeersShareMemory) {
+  // Two nodes of two: 0-1 and 2-3 are linked.
+  constexpr uint32_t world = 4;
+  Job job(world);
+  std::vector<std::unique_ptr<Heap>> heaps(world);
+  Job::parallel(world, [&](uint32_t r) {
+    heaps[r] = make(
+        {.bytes = 1 << 20, .slots = 16, .rank = r, .world = world});
+    std::vector<uint32_t> peers = {r & ~1u, r | 1u};
+    EXPECT_OK(heaps[r]->exchange(*job.clients[r], peers, soon()));
+  });
+  for (uint32_t r = 0; r < world; ++r)
+    for (uint32_t p = 0; p < world; ++p) {
+      EXPECT_EQ(heaps[r]->reachable(p), r / 2 == p / 2);
+      EXPECT_EQ(heaps[r]->peerSignal(p, 0) != nullptr, r / 2 == p / 2);
+    }
+  auto p = heaps[0]->allocate(8, "x");
+  *heaps[0]->peerPointer(1, *p) = std::byte{42};
+  EXPECT_EQ(heaps[1]->base()[*heaps[0]->offsetOf(*p)], std::byte{42});
+  heaps[2]->peerSignal(3, 15)->fetch_add(7);
+  EXPECT_EQ(heaps[3]->signal(15), 7u);
+  EXPECT_EQ(heaps[2]->peerSignal(3, 16), nullptr);
+  EXPECT_ERROR(heaps[0]->exchange(*job.clients[0], {}, soon()),
+               FailedPrecondition, "exchanged before");
+}
+
+TEST(Heap, DifferentSizesAreRefused) {
+  Job job(2);
+  Job::parallel(2, [&](uint32_t r) {
+    auto heap = make({.bytes = (r + 1) << 20, .rank = r, .world = 2});
+    std::vector<uint32_t> peers = {1 - r};
+    EXPECT_ERROR(heap->exchange(*job.clients[r], peers, soon()),
+                 InvalidArgument, "the same MK_HEAP_BYTES");
+  });
+}
+
+TEST(Heap, MissingPeerIsNamed) {
+  Job job(2);
+  auto heap = make({.bytes = 1 << 20, .rank = 1, .world = 2});
+  std::vector<uint32_t> peers = {0};
+  EXPECT_ERROR(
+      heap->exchange(*job.clients[1], peers, Deadline::after(50ms)),
+      DeadlineExceeded, "rank(s) 0");
+}
+
+TEST(Heap, ForeignDescriptorsAreRefused) {
+  Fd plain(::memfd_create("plain", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(plain.get(), 1 << 20), 0);
+  EXPECT_ERROR(HeapMapping::map(plain.get(), 3).status(), Unavailable,
+               "the descriptor from rank 3 is no sealed heap");
+  auto heap = make({.bytes = 1 << 20, .rank = 1, .world = 2});
+  EXPECT_ERROR(HeapMapping::map(heap->fd(), 0).status(), Unavailable,
+               "no valid heap header");
+  EXPECT_NE(::ftruncate(heap->fd(), 4096), 0) << "the size is sealed";
+}
+
+TEST(Heap, NothingIsLeftByAKilledProcess) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  auto count = [] {
+    size_t n = 0;
+    std::ifstream sockets("/proc/net/unix");
+    for (std::string line; std::getline(sockets, line);)
+      n += line.find("@mkernel-") != std::string::npos;
+    return n;
+  };
+  size_t before = count();
+  pid_t child = ::fork();
+  if (child == 0) {
+    auto heap = Heap::create({.bytes = 1 << 20});
+    auto listener = listenLocal("mkernel-leftover-test");
+    if (!heap || !listener || ::write(ready[1], "1", 1) != 1)
+      ::_exit(1);
+    ::pause();
+  }
+  char c;
+  ASSERT_EQ(::read(ready[0], &c, 1), 1);
+  EXPECT_EQ(count(), before + 1);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(count(), before);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+} // namespace
+} // namespace mk::rt::test

@@ -1,0 +1,260 @@
+//===- StrangerTest.cpp - Who does not belong to the job ------------------===//
+//
+// Whatever comes in at the store's port: a clear refusal on both sides, never a
+// hang or a crash, and the job goes on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+#include "bootstrap/Frame.h"
+#include "bootstrap/Handshake.h"
+#include "core/Socket.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <poll.h>
+#include <random>
+#include <sys/socket.h>
+
+namespace mk::rt::test {
+namespace {
+
+using store::Type;
+
+/// A TCP connection to the store with none of the client's manners.
+struct RawPeer {
+  explicit RawPeer(uint16_t port) : fd(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in a{};
+    a.sin_family = AF_INET;
+    a.sin_port = htons(port);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr *>(&a), sizeof(a)),
+              0);
+  }
+  void send(std::string_view bytes) {
+    // May fail when the store has closed: that is part of the test.
+    [[maybe_unused]] auto n =
+        ::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  /// Next frame; nothing at the end of the connection.
+  std::optional<store::Frame> receive() {
+    while (true) {
+      auto frame = in.next(1 << 20);
+      if (!frame)
+        return std::nullopt;
+      if (*frame)
+        return **frame;
+      if (!waitReady(fd.get(), POLLIN, soon(), "the store"))
+        return std::nullopt;
+      char buffer[4096];
+      ssize_t n = ::recv(fd.get(), buffer, sizeof(buffer), 0);
+      if (n <= 0)
+        return std::nullopt;
+      in.append(buffer, size_t(n));
+    }
+  }
+  /// Text of the refusal; empty when the connection just ended.
+  std::string refusal() {
+    while (auto frame = receive()) {
+      if (frame->type != Type::Refuse)
+        continue;
+      store::Reader reader(frame->payload);
+      reader.u32();
+      return std::string(reader.bytes());
+    }
+    return "";
+  }
+  Fd fd;
+  store::FrameBuffer in;
+};
+
+void expectAlive(Job &job) {
+  EXPECT_OK(job.clients[0]->set("alive", "yes", soon()));
+  EXPECT_FALSE(job.server->aborted());
+}
+
+std::string lastRefusal(Job &job) {
+  EXPECT_TRUE(eventually([&] { return !job.server->refusals().empty(); }));
+  auto all = job.server->refusals();
+  return all.empty() ? "" : all.back();
+}
+
+TEST(Stranger, WrongToken) {
+  Job job(2);
+  auto o = job.clientOptions(kObserver);
+  o.token = randomToken();
+  EXPECT_ERROR(StoreClient::connect(o, soon()).status(), PermissionDenied,
+               "the job token is wrong");
+  EXPECT_THAT(lastRefusal(job), HasSubstr("token is wrong"));
+  o.token = "short";
+  EXPECT_ERROR(StoreClient::connect(o, soon()).status(), InvalidArgument,
+               "too short");
+  expectAlive(job);
+}
+
+TEST(Stranger, WrongAbi) {
+  Job job(1);
+  auto o = job.clientOptions(kObserver);
+  o.abi[0] ^= 1;
+  EXPECT_ERROR(StoreClient::connect(o, soon()).status(), PermissionDenied,
+               "use one build of mKernel on all nodes");
+  EXPECT_THAT(lastRefusal(job), HasSubstr("was built with ABI"));
+  expectAlive(job);
+}
+
+TEST(Stranger, WrongJobOrRank) {
+  Job job(2);
+  auto o = job.clientOptions(kObserver);
+  o.job = "another";
+  EXPECT_ERROR(StoreClient::connect(o, soon()).status(), PermissionDenied,
+               "belongs to job 'another'");
+  EXPECT_ERROR(StoreClient::connect(job.clientOptions(2), soon()).status(),
+               PermissionDenied, "the job has 2 ranks");
+  EXPECT_ERROR(StoreClient::connect(job.clientOptions(1), soon()).status(),
+               PermissionDenied, "started with the same rank");
+  expectAlive(job);
+}
+
+TEST(Stranger, SpeaksHttp) {
+  Job job(1);
+  RawPeer peer(job.server->port());
+  peer.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(peer.refusal(), HasSubstr("this is no mKernel client"));
+  EXPECT_THAT(lastRefusal(job), HasSubstr("refused 127.0.0.1:"));
+  expectAlive(job);
+}
+
+TEST(Stranger, SaysNothing) {
+  StoreServerOptions options;
+  options.handshakeTimeout = 50ms;
+  Job job(1, options);
+  RawPeer silent(job.server->port());
+  RawPeer slow(job.server->port());
+  slow.send("\x20"); // and never the rest
+  EXPECT_THAT(silent.refusal(), HasSubstr("no hello within 50 ms"));
+  EXPECT_THAT(slow.refusal(), HasSubstr("no hello within 50 ms"));
+  expectAlive(job);
+}
+
+TEST(Stranger, HangsUp) {
+  Job job(1);
+  { RawPeer peer(job.server->port()); }
+  EXPECT_THAT(lastRefusal(job), HasSubstr("before it said hello"));
+  expectAlive(job);
+}
+
+TEST(Stranger, OversizedBeforeAdmission) {
+  Job job(1);
+  RawPeer peer(job.server->port());
+  uint32_t length = 1 << 20;
+  std::string frame(4, '\0');
+  memcpy(frame.data(), &length, 4);
+  peer.send(frame + std::string(1000, 'x'));
+  EXPECT_THAT(peer.refusal(), HasSubstr("a message of 1048576 bytes"));
+  expectAlive(job);
+}
+
+TEST(Stranger, OversizedFromARank) {
+  StoreServerOptions options;
+  options.maxMessage = 4096;
+  Job job(1, options);
+  // The client believes in a larger limit than the server has.
+  EXPECT_FALSE(job.clients[0]->set("k", std::string(8192, 'x'), soon()));
+  EXPECT_TRUE(eventually([&] { return job.server->aborted().has_value(); }));
+  EXPECT_THAT(job.server->aborted()->text, HasSubstr("the limit is 4096"));
+  EXPECT_TRUE(
+      eventually([&] { return job.clients[0]->aborted().has_value(); }));
+}
+
+TEST(Stranger, ReplayedHelloIsRefused) {
+  Job job(2);
+  // What an eavesdropper would have: a proof made for another challenge.
+  store::Hello hello;
+  hello.job = "unit-test";
+  hello.abi = abiHash();
+  hello.nonce = randomBytes(store::kNonceBytes);
+  hello.proof = store::clientProof(job.token,
+                                   randomBytes(store::kNonceBytes), hello);
+  RawPeer peer(job.server->port());
+  peer.send(store::encodeFrame(Type::Hello, 0, store::encodeHello(hello)));
+  EXPECT_THAT(peer.refusal(), HasSubstr("the job token is wrong"));
+  expectAlive(job);
+}
+
+TEST(Stranger, MalformedRequestsOfAMember) {
+  Job job(1);
+  std::mt19937 random(1);
+  for (int i = 0; i < 40; ++i) {
+    RawPeer peer(job.server->port());
+    auto challenge = peer.receive();
+    ASSERT_TRUE(challenge);
+    store::Reader reader(challenge->payload);
+    reader.bytes();
+    std::string nonce(reader.bytes());
+    store::Hello hello;
+    hello.job = "unit-test";
+    hello.abi = abiHash();
+    hello.nonce = randomBytes(store::kNonceBytes);
+    hello.proof = store::clientProof(job.token, nonce, hello);
+    peer.send(store::encodeFrame(Type::Hello, 0, store::encodeHello(hello)));
+    ASSERT_EQ(peer.receive()->type, Type::Welcome);
+    std::string junk(random() % 40, '\0');
+    for (char &c : junk)
+      c = char(random());
+    auto type = i % 3 ? Type(Type::Set) : Type(99);
+    peer.send(store::encodeFrame(type, 1, junk));
+    EXPECT_THAT(peer.refusal(), HasSubstr("malformed"));
+  }
+  expectAlive(job);
+}
+
+TEST(Stranger, RandomBytes) {
+  Job job(1);
+  std::mt19937 random(7);
+  for (int i = 0; i < 100; ++i) {
+    RawPeer peer(job.server->port());
+    std::string junk(random() % 300, '\0');
+    for (char &c : junk)
+      c = char(random());
+    if (i % 2 && junk.size() >= 4)
+      junk[1] = junk[2] = junk[3] = 0; // a plausible length
+    peer.send(junk);
+  }
+  expectAlive(job);
+}
+
+TEST(Stranger, FalseStoreIsFoundOut) {
+  // Listens where a store should be and does not know the token.
+  Fd listener(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in a{};
+  a.sin_family = AF_INET;
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(a);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr *>(&a), size), 0);
+  ASSERT_EQ(::listen(listener.get(), 4), 0);
+  ::getsockname(listener.get(), reinterpret_cast<sockaddr *>(&a), &size);
+  std::thread impostor([&] {
+    Fd fd(::accept(listener.get(), nullptr, nullptr));
+    std::string out = store::encodeFrame(
+        Type::Challenge, 0,
+        store::Writer()
+            .bytes(store::kMagic)
+            .bytes(std::string(store::kNonceBytes, 'n'))
+            .take());
+    out += store::encodeFrame(Type::Welcome, 0, std::string(32, 'p'));
+    ::send(fd.get(), out.data(), out.size(), MSG_NOSIGNAL);
+    char buffer[512];
+    while (::recv(fd.get(), buffer, sizeof(buffer), 0) > 0) {
+    }
+  });
+  StoreClientOptions o;
+  o.endpoint = str("127.0.0.1:", ntohs(a.sin_port));
+  o.token = randomToken();
+  EXPECT_ERROR(StoreClient::connect(o, soon()).status(), PermissionDenied,
+               "does not know the job token");
+  impostor.join();
+}
+
+} // namespace
+} // namespace mk::rt::test
