@@ -1,5 +1,6 @@
 //===- TileDialect.cpp - Registration of the tile dialect -----------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -7,7 +8,23 @@ using namespace mlir::mk;
 #include "mkernel/Dialect/Tile/TileDialect.cpp.inc"
 #include "mkernel/Dialect/Tile/TileEnums.cpp.inc"
 
+namespace {
+/// Helper functions are a notation: whatever they hold may stand where they are
+/// called, and is verified again there.
+struct MkInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void MkDialect::initialize() {
+  addInterfaces<MkInlinerInterface>();
   registerAttrs();
   registerTypes();
   registerOps();

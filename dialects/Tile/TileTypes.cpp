@@ -52,7 +52,8 @@ Type SignalType::parse(AsmParser &parser) {
       arrivals = kRuntimeArrivals;
     else if (parser.parseInteger(arrivals))
       return {};
-    else if (arrivals < 1) {
+    else if (arrivals < 0) {
+      // The values below zero stand for '?' and 'dynamic' in memory only.
       parser.emitError(loc) << "a signal needs at least one arrival a launch, "
                                "got "
                             << arrivals;

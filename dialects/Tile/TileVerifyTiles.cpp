@@ -1,13 +1,195 @@
 //===- TileVerifyTiles.cpp - Verifiers of tile ops ------------------------===//
-#include "TileSyntax.h"
+#include "TileVerify.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 
-LogicalResult LoadOp::verify() { return success(); }
-LogicalResult StoreOp::verify() { return success(); }
-LogicalResult SelectOp::verify() { return success(); }
-LogicalResult DotOp::verify() { return success(); }
-LogicalResult ReduceOp::verify() { return success(); }
-LogicalResult BroadcastOp::verify() { return success(); }
-LogicalResult MaskOp::verify() { return success(); }
+static RankedTensorType tileType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// What loads and stores have in common.
+static LogicalResult verifyAccess(Operation *op, Value buffer,
+                                  ValueRange offsets, ValueRange valid,
+                                  RankedTensorType tile) {
+  auto memref = dyn_cast<MemRefType>(buffer.getType());
+  if (!memref)
+    return op->emitOpError() << "needs a buffer with a rank, got "
+                             << buffer.getType();
+  if (static_cast<int64_t>(offsets.size()) != memref.getRank())
+    return op->emitOpError() << "has " << offsets.size()
+                             << " offsets into a buffer of rank "
+                             << memref.getRank()
+                             << ": give one, in elements, for each dimension";
+  if (tile.getRank() > memref.getRank())
+    return op->emitOpError() << "has a tile of rank " << tile.getRank()
+                             << " and a buffer of rank " << memref.getRank()
+                             << ": a tile covers the buffer's last dimensions";
+  if (tile.getElementType() != memref.getElementType())
+    return op->emitOpError() << "has a tile of " << tile.getElementType()
+                             << " and a buffer of " << memref.getElementType()
+                             << ": convert the tile with arith";
+  if (!valid.empty() && static_cast<int64_t>(valid.size()) != tile.getRank())
+    return op->emitOpError() << "has " << valid.size()
+                             << " valid extents for a tile of rank "
+                             << tile.getRank() << ": give one for each dimension";
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  RankedTensorType tile = tileType(getTile());
+  if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)))
+    return failure();
+  if (getPad() && getPad().getType() != tile.getElementType())
+    return emitOpError() << "pads a tile of " << tile.getElementType()
+                         << " with a value of type " << getPad().getType();
+  return success();
+}
+
+LogicalResult StoreOp::verify() {
+  RankedTensorType tile = tileType(getTile());
+  if (failed(verifyAccess(*this, getDest(), getOffsets(), getValid(), tile)) ||
+      failed(verifyWritable(*this, getDest())) ||
+      failed(verifyRemoteReduction(*this, getReduction(),
+                                   tile.getElementType())) ||
+      failed(verifyAttachedSignal(*this, getSignal(), getSignalIndex(),
+                                  getStrong(),
+                                  /*crosses=*/static_cast<bool>(getPeer()))))
+    return failure();
+  if (getPeer() && !isSymmetric(getDest().getType()))
+    return emitOpError() << "writes to a peer's " << getDest().getType()
+                         << ", but only symmetric memory is the same place "
+                            "there: give the buffer the space #mk.symmetric";
+  // Without a peer it may stand in mk.prepare too.
+  return getPeer() || getSignal() ? verifyInRole(*this) : success();
+}
+
+LogicalResult SelectOp::verify() {
+  auto lhs = dyn_cast<MemRefType>(getTrueValue().getType());
+  auto rhs = dyn_cast<MemRefType>(getFalseValue().getType());
+  auto result = dyn_cast<MemRefType>(getType());
+  if (!lhs || !rhs || !result)
+    return emitOpError() << "needs buffers with a rank";
+  for (MemRefType other : {rhs, result})
+    if (lhs.getShape() != other.getShape() ||
+        lhs.getElementType() != other.getElementType() ||
+        lhs.getLayout() != other.getLayout())
+      return emitOpError() << "chooses between " << lhs << " and " << rhs
+                           << " for " << result
+                           << ": only their memory space may differ";
+  if (result.getMemorySpace())
+    return emitOpError() << "gives a buffer in the default space, not "
+                         << result.getMemorySpace()
+                         << ": which space it is depends on the condition";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Dot
+//===----------------------------------------------------------------------===//
+
+static bool isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
+static LogicalResult verifyOperandTypes(DotOp op, Type lhs, Type rhs) {
+  bool known = isFloat8(lhs) ? isFloat8(rhs)
+                             : lhs == rhs && (lhs.isBF16() || lhs.isF16() ||
+                                              lhs.isF32());
+  if (!known)
+    return op.emitOpError() << "multiplies " << lhs << " by " << rhs
+                            << ": operands are both bf16, both f16, both f32 or "
+                               "both f8E4M3FN or f8E5M2";
+  if (op.getPrecision() == Precision::TF32 && !lhs.isF32())
+    return op.emitOpError() << "has precision tf32, which rounds f32 operands; "
+                               "these are "
+                            << lhs << ": drop it";
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  auto lhs = tileType(getLhs()), rhs = tileType(getRhs()), acc = tileType(getAcc());
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || acc.getRank() != 2)
+    return emitOpError() << "multiplies matrices, got " << lhs << ", " << rhs
+                         << " and " << acc;
+  if (failed(verifyOperandTypes(*this, lhs.getElementType(),
+                                rhs.getElementType())))
+    return failure();
+  if (!acc.getElementType().isF32())
+    return emitOpError() << "accumulates in f32, not in "
+                         << acc.getElementType()
+                         << ": convert the result with arith.truncf";
+  bool ta = getTransposeA(), tb = getTransposeB();
+  int64_t m = lhs.getDimSize(ta), lk = lhs.getDimSize(!ta);
+  int64_t rk = rhs.getDimSize(tb), n = rhs.getDimSize(!tb);
+  if (lk != rk)
+    return emitOpError() << "has " << (ta ? "transposed " : "") << lhs << " by "
+                         << (tb ? "transposed " : "") << rhs << ": K is " << lk
+                         << " on the left and " << rk
+                         << " on the right; is transpose_a or transpose_b "
+                            "missing or too much?";
+  if (acc.getDimSize(0) != m || acc.getDimSize(1) != n)
+    return emitOpError() << "makes " << m << " x " << n << " of "
+                         << (ta ? "transposed " : "") << lhs << " by "
+                         << (tb ? "transposed " : "") << rhs
+                         << ", but adds it to " << acc;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes and masks
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceOp::verify() {
+  auto source = tileType(getSource()), result = tileType(getResult());
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= source.getRank())
+    return emitOpError() << "reduces along axis " << axis
+                         << " of a tile of rank " << source.getRank();
+  SmallVector<int64_t> shape(source.getShape());
+  shape.erase(shape.begin() + axis);
+  auto expected = RankedTensorType::get(shape, source.getElementType());
+  if (result != expected)
+    return emitOpError() << "of " << source << " along axis " << axis
+                         << " gives " << expected << ", not " << result;
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto source = tileType(getSource()), result = tileType(getResult());
+  SmallVector<bool> added(result.getRank(), false);
+  for (int64_t dim : getDims()) {
+    if (dim < 0 || dim >= result.getRank())
+      return emitOpError() << "adds dimension " << dim
+                           << " of a result of rank " << result.getRank();
+    if (added[dim])
+      return emitOpError() << "adds dimension " << dim << " twice";
+    added[dim] = true;
+  }
+  SmallVector<int64_t> kept;
+  for (auto [dim, isNew] : llvm::enumerate(added))
+    if (!isNew)
+      kept.push_back(result.getDimSize(dim));
+  auto expected = RankedTensorType::get(kept, result.getElementType());
+  if (source != expected)
+    return emitOpError() << "to " << result << " along dims ["
+                         << getDims() << "] needs a source of " << expected
+                         << ", got " << source;
+  return success();
+}
+
+LogicalResult MaskOp::verify() {
+  RankedTensorType tile = tileType(getSource());
+  IntegerSet set = getSet();
+  if (set.getNumDims() != tile.getRank())
+    return emitOpError() << "has a set of " << set.getNumDims()
+                         << " dimensions for a tile of rank " << tile.getRank()
+                         << ": they are the indices of the tile";
+  if (set.getNumSymbols() != getSymbols().size())
+    return emitOpError() << "has a set of " << set.getNumSymbols()
+                         << " symbols, but gives " << getSymbols().size();
+  if (getOtherwise().getType() != tile.getElementType())
+    return emitOpError() << "replaces elements of " << tile.getElementType()
+                         << " by a value of type " << getOtherwise().getType();
+  return success();
+}
