@@ -1,0 +1,46 @@
+//===- Reference.h - Lowering of a file's own reference --------*- C++ -*-===//
+//
+// A kernel file may say by `func.func @reference`, on whole tensors, what the
+// kernel computes. The reference is lowered apart from the kernel, through
+// upstream conversions alone, to the function `mk_reference` of the package
+// (mkernel/ABI/Package.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_TRANSFORMS_REFERENCE_H
+#define MKERNEL_TRANSFORMS_REFERENCE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::mk {
+
+/// A new module that holds nothing but the function and what it calls.
+FailureOr<OwningOpRef<ModuleOp>> extractReference(func::FuncOp reference);
+
+/// Replaces the function by `@mk_reference_rows(inputs..., outputs..., row,
+/// rows)` on buffers, which computes rows [row, row + rows) of dimension 0 of
+/// every output, all of them if rows is negative. Producers are computed only
+/// as far as they are needed.
+LogicalResult buildReferenceEntry(func::FuncOp reference);
+
+/// Computes the producers of each slice in the function's body only as far as
+/// the slice needs; what cannot be tiled is computed whole.
+void sliceProducers(func::FuncOp function);
+
+/// Makes innermost the loop along which most operands are contiguous.
+void orderReferenceLoops(func::FuncOp function);
+
+/// From tensors to buffers, each freed by whoever allocated it.
+void buildReferenceBufferization(OpPassManager &pm);
+/// From buffers to the LLVM dialect.
+void buildReferenceToLLVM(OpPassManager &pm);
+
+/// All of the above on a module of `extractReference`.
+std::unique_ptr<Pass> createLowerReferencePass();
+void registerReferencePasses();
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_TRANSFORMS_REFERENCE_H

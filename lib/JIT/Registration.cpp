@@ -1,0 +1,25 @@
+//===- Registration.cpp - All dialects and passes -------------------------===//
+#include "mkernel/JIT/Registration.h"
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/Reference.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+using namespace mlir;
+
+void mk::registerEverything(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registry.insert<MkDialect>();
+}
+
+void mk::registerEveryPass() {
+  registerAllPasses();
+  registerReferencePasses();
+}

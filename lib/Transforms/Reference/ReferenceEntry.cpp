@@ -1,0 +1,221 @@
+//===- ReferenceEntry.cpp - The reference as a function on buffers --------===//
+#include "mkernel/Transforms/Reference.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+//===----------------------------------------------------------------------===//
+// Extraction
+//===----------------------------------------------------------------------===//
+
+FailureOr<OwningOpRef<ModuleOp>>
+mk::extractReference(func::FuncOp reference) {
+  auto parent = reference->getParentOfType<ModuleOp>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(reference.getLoc());
+  SmallVector<Operation *> worklist{reference};
+  llvm::SmallPtrSet<Operation *, 8> seen{reference};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    module->push_back(op->clone());
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(op);
+    if (!uses)
+      continue;
+    for (const SymbolTable::SymbolUse &use : *uses) {
+      Operation *symbol =
+          SymbolTable::lookupSymbolIn(parent, use.getSymbolRef());
+      if (!symbol) {
+        use.getUser()->emitError()
+            << "the reference uses " << use.getSymbolRef()
+            << ", which the file does not define";
+        return failure();
+      }
+      if (seen.insert(symbol).second)
+        worklist.push_back(symbol);
+    }
+  }
+  // Callees are private, so that they vanish when they are inlined.
+  for (auto function : module->getOps<func::FuncOp>())
+    if (function.getSymName() != reference.getSymName())
+      function.setPrivate();
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// Entry
+//===----------------------------------------------------------------------===//
+
+/// The buffer behind a tensor: rows may be padded, elements of a row are
+/// contiguous (otherwise nothing could be vectorised).
+static FailureOr<MemRefType> getBufferType(func::FuncOp reference, Type type,
+                                           const Twine &what) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.getElementType().isIntOrFloat()) {
+    reference.emitError() << "the reference's " << what << " is of type "
+                          << type
+                          << "; it must be a ranked tensor of f64 or integers";
+    return failure();
+  }
+  SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
+  if (!strides.empty())
+    strides.back() = 1;
+  return MemRefType::get(tensor.getShape(), tensor.getElementType(),
+                         StridedLayoutAttr::get(reference.getContext(),
+                                                ShapedType::kDynamic,
+                                                strides));
+}
+
+namespace {
+/// Writes the requested rows of results to their buffers.
+struct EntryBuilder {
+  OpBuilder builder;
+  Location loc;
+  Value row, rows;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+
+  void write(Value result, Value out) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      sizes.push_back(memref::getMixedSize(builder, loc, out, d));
+    if (type.getRank() > 0) {
+      // The rows asked for, cut to those that there are.
+      Value extent = getValueOrCreateConstantIndexOp(builder, loc, sizes[0]);
+      Value zero = index(0);
+      Value all = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::slt, rows, zero);
+      Value from = arith::SelectOp::create(builder, loc, all, zero, row);
+      from = arith::MinSIOp::create(builder, loc, from, extent);
+      Value left = arith::SubIOp::create(builder, loc, extent, from);
+      Value wanted = arith::SelectOp::create(builder, loc, all, left, rows);
+      sizes[0] = arith::MinSIOp::create(builder, loc, wanted, left).getResult();
+      offsets[0] = from;
+      result = tensor::ExtractSliceOp::create(builder, loc, result, offsets,
+                                              sizes, strides);
+      out = memref::SubViewOp::create(builder, loc, out, offsets, sizes,
+                                      strides);
+    }
+    auto written = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, Type(), result, out);
+    written.setRestrict(true);
+    written.setWritable(true);
+  }
+};
+} // namespace
+
+LogicalResult mk::buildReferenceEntry(func::FuncOp reference) {
+  if (!reference.getBody().hasOneBlock())
+    return reference.emitError()
+           << "the reference must be one block of ops; use scf ops for "
+              "control flow";
+  SmallVector<Type> types;
+  FunctionType signature = reference.getFunctionType();
+  for (auto [i, type] : llvm::enumerate(signature.getInputs())) {
+    FailureOr<MemRefType> buffer =
+        getBufferType(reference, type, "argument " + Twine(i));
+    if (failed(buffer))
+      return failure();
+    types.push_back(*buffer);
+  }
+  for (auto [i, type] : llvm::enumerate(signature.getResults())) {
+    FailureOr<MemRefType> buffer =
+        getBufferType(reference, type, "result " + Twine(i));
+    if (failed(buffer))
+      return failure();
+    types.push_back(*buffer);
+  }
+  unsigned numBuffers = types.size();
+  OpBuilder builder(reference);
+  Location loc = reference.getLoc();
+  types.append(2, builder.getIndexType());
+  auto entry = func::FuncOp::create(builder, loc, "mk_reference_rows",
+                                    builder.getFunctionType(types, {}));
+  entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                 builder.getUnitAttr());
+  // The caller's buffers do not overlap; otherwise each store to an output
+  // would stop a sum from being kept in registers.
+  for (unsigned i = 0; i != numBuffers; ++i)
+    entry.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                     builder.getUnitAttr());
+
+  Block *block = entry.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  IRMapping mapping;
+  unsigned numInputs = signature.getNumInputs();
+  for (unsigned i = 0; i != numInputs; ++i) {
+    auto tensor = bufferization::ToTensorOp::create(
+        builder, loc, signature.getInput(i), block->getArgument(i));
+    tensor.setRestrict(true);
+    mapping.map(reference.getArgument(i), tensor.getResult());
+  }
+  for (Operation &op : reference.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  EntryBuilder writer{builder, loc, block->getArgument(numBuffers),
+                      block->getArgument(numBuffers + 1)};
+  Operation *terminator = reference.getBody().front().getTerminator();
+  for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
+    writer.write(mapping.lookup(result), block->getArgument(numInputs + i));
+  func::ReturnOp::create(writer.builder, loc);
+  reference.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loop order
+//===----------------------------------------------------------------------===//
+
+/// How many operands are contiguous along loop `dim`.
+static int64_t countContiguous(linalg::GenericOp op, unsigned dim) {
+  int64_t count = 0;
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (map.getNumResults() > 0)
+      if (auto last = dyn_cast<AffineDimExpr>(
+              map.getResult(map.getNumResults() - 1)))
+        count += last.getPosition() == dim;
+  return count;
+}
+
+void mk::orderReferenceLoops(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<linalg::GenericOp> ops;
+  function.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  for (linalg::GenericOp op : ops) {
+    if (op.getNumReductionLoops() == 0)
+      continue;
+    // A sum in f64 may be added up in any order: without this the innermost
+    // loop of a dot product is one long chain of additions.
+    op->walk([&](arith::AddFOp add) {
+      add.setFastmath(add.getFastmath() | arith::FastMathFlags::reassoc |
+                      arith::FastMathFlags::contract);
+    });
+    op->walk([&](arith::MulFOp mul) {
+      mul.setFastmath(mul.getFastmath() | arith::FastMathFlags::contract);
+    });
+    unsigned best = op.getNumLoops() - 1;
+    for (unsigned dim = 0; dim != op.getNumLoops(); ++dim)
+      if (countContiguous(op, dim) > countContiguous(op, best))
+        best = dim;
+    SmallVector<unsigned> order;
+    for (unsigned dim = 0; dim != op.getNumLoops(); ++dim)
+      if (dim != best)
+        order.push_back(dim);
+    order.push_back(best);
+    if (best + 1 == op.getNumLoops())
+      continue;
+    rewriter.setInsertionPoint(op);
+    (void)linalg::interchangeGenericOp(rewriter, op, order);
+  }
+}
