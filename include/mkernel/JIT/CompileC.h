@@ -1,0 +1,38 @@
+//===- CompileC.h - The compiler as a shared object -------------*- C -*-===//
+//
+// What libmkernel_jit.so exports. `mk-run` and programs that compile at run
+// time find these two by dlopen, so that a rank process never holds a compiler.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_JIT_COMPILEC_H
+#define MKERNEL_JIT_COMPILEC_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Compiles the kernel file at `path` into a package (mkernel/ABI/Package.h).
+//
+// `options_json` is one JSON object; every key may be absent:
+//   target  "host" | "sm_90a"              default "host"
+//   kernel  string, which kernel           default: the only one of the file
+//   bind    {"M": "1024", "node": "2"}     dimensions and mesh axes by name; a
+//           `rank` dimension takes one value for each rank: "100:80:0:33"
+//   nodes   int, product of the net axes   fills the one unbound net axis
+//   gpus    int, product of the link axes  fills the one unbound link axis
+//   grid    int, CTAs                      default: the target's
+//   cpu     string, "native" or a CPU name default "native"
+//
+// Returns 0 and sets *package and *size; anything else is a failure and sets
+// *error to a message for the user. The caller frees either with mk_jit_free.
+int mk_jit_compile(const char *path, const char *options_json, void **package,
+                   size_t *size, char **error);
+void mk_jit_free(void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // MKERNEL_JIT_COMPILEC_H

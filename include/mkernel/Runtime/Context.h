@@ -1,0 +1,95 @@
+//===- Context.h - A rank of a job ------------------------------*- C++ -*-===//
+//
+// Everything that a rank shares among its kernels: its place in the mesh, the
+// connection to the store, the symmetric heap and, if there are net axes, the
+// transport and the proxy that drives it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_CONTEXT_H
+#define MKERNEL_RUNTIME_CONTEXT_H
+
+#include "mkernel/Runtime/Abort.h"
+#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/Mesh.h"
+#include "mkernel/Runtime/Proxy.h"
+#include "mkernel/Runtime/Store.h"
+#include "mkernel/Runtime/Transport.h"
+
+namespace mk::rt {
+
+struct ContextOptions {
+  Mesh mesh;
+  uint32_t rank = 0;
+  /// Where the job's store listens, its name and secret. A mesh of one rank
+  /// needs none.
+  std::string endpoint, job, token;
+  uint64_t heapBytes = 64u << 20; // the same on all ranks
+  uint32_t slots = 1u << 16;      // signal slots, the same on all ranks
+  uint32_t maxGrid = 256;         // CTAs of the largest kernel
+  std::string transport = "loopback";
+  std::string transportOptions; // "delay=5ms,reorder=7"
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30); // to meet peers
+  bool proxyPaused = false; // start with a proxy that does nothing (tests)
+};
+
+class Context {
+public:
+  /// Meets all other ranks; each of them must call it with the same mesh.
+  static Result<std::unique_ptr<Context>> create(ContextOptions options);
+  /// Closes in peace only after close(); else the other ranks see this rank
+  /// as lost.
+  ~Context();
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  /// Waits for all ranks, delivers what is in flight, leaves the job. After an
+  /// abort: leaves at once and returns Aborted with the first cause.
+  Status close();
+
+  uint32_t rank() const { return options_.rank; }
+  uint32_t world() const { return options_.mesh.size(); }
+  const Mesh &mesh() const { return options_.mesh; }
+  const ContextOptions &options() const { return options_; }
+  Heap &heap() { return *heap_; }
+  /// Null in a mesh of one rank.
+  StoreClient *store() { return store_.get(); }
+  /// Null without net peers.
+  Proxy *proxy() { return proxy_.get(); }
+  Transport *transport() { return transport_.get(); }
+  /// Raised on every rank when one fails; final for this context.
+  AbortWord &abort() { return abort_; }
+
+  /// Everybody's `value`, in rank order. Collective, in the same order on all
+  /// ranks; `what` is for messages.
+  Result<std::vector<std::string>> allGather(std::string_view what,
+                                             std::string_view value);
+
+  /// `n` signal slots in a row. Collective in the sense of Heap::allocate.
+  Result<uint32_t> allocateSlots(uint64_t n, std::string_view what);
+  uint32_t slotsUsed() const { return slotsUsed_; }
+  void rewindSlots(uint32_t mark) { slotsUsed_ = mark; }
+
+  /// Channel of the proxy that is no CTA's: the launch itself.
+  uint16_t launchChannel() const {
+    return static_cast<uint16_t>(options_.maxGrid);
+  }
+
+private:
+  Context() = default;
+  Deadline deadline() const { return Deadline::after(options_.timeout); }
+
+  // Declared in the order in which they come up; destroyed in reverse.
+  ContextOptions options_;
+  AbortWord abort_;
+  std::unique_ptr<StoreClient> store_;
+  std::unique_ptr<Heap> heap_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Proxy> proxy_;
+  uint32_t slotsUsed_ = 0;
+  uint64_t gathers_ = 0;
+  bool closed_ = false;
+};
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_CONTEXT_H

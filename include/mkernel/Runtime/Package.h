@@ -1,0 +1,140 @@
+//===- Package.h - Compiled kernels ------------------------------*- C++
+//-*-===//
+//
+// Reads the files that mkernel/ABI/Package.h describes. A file that is
+// truncated, altered, of another ABI or not well-formed is refused with a
+// message before any of it is run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_PACKAGE_H
+#define MKERNEL_RUNTIME_PACKAGE_H
+
+#include "mkernel/Runtime/Digest.h"
+#include "mkernel/Runtime/ElementType.h"
+#include "mkernel/Runtime/Mesh.h"
+#include "mkernel/Runtime/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mk::rt {
+
+/// A kernel's interface, as its package states it.
+struct Metadata {
+  struct MeshAxis {
+    std::string name;
+    LinkKind kind = LinkKind::Link;
+    std::optional<int64_t> size; // absent: given at launch
+  };
+  struct Dim {
+    std::string name;
+    bool perRank = false;        // "rank": every rank has its own value
+    std::vector<int64_t> values; // empty: given at launch; else one, or one
+                                 // for each rank
+  };
+  enum class ArgKind { In, Out, InOut, Scratch };
+  struct Arg {
+    std::string name;
+    ArgKind kind = ArgKind::In;
+    ElementType type = ElementType::f32;
+    uint32_t rank = 0;
+    bool symmetric = false;
+    std::vector<std::vector<std::string>> split; // axes for each dimension
+  };
+  struct Signal {
+    std::string name;
+    uint32_t rank = 0;
+    bool sys = false; // peers can raise it
+    bool dynamic = false;
+  };
+  struct Counter {
+    std::string name;
+    uint32_t rank = 0;
+  };
+  struct Queue {
+    std::string name;
+    uint32_t width = 1; // words of a record
+  };
+  enum class Schedule { Static, Ticket, Queue };
+  struct Loop {
+    uint32_t role = 0;
+    Schedule schedule = Schedule::Static;
+  };
+  struct Role {
+    std::string name;
+    uint32_t ctas = 0;
+    int32_t then = -1; // role that finished CTAs help, -1: none
+  };
+  struct Reference {
+    std::vector<uint32_t> inputs, outputs; // argument indices
+    std::vector<ElementType> types;        // of inputs, then outputs
+    int64_t contraction = 0; // "check_k": terms of a sum; 0: not stated
+  };
+
+  std::string kernel, target, cpu;
+  uint32_t grid = 1;
+  uint64_t stackBytes = 0;
+  std::vector<MeshAxis> mesh;
+  std::vector<Dim> dims;
+  std::vector<Arg> args;
+  std::vector<Signal> signals;
+  std::vector<Counter> counters;
+  std::vector<Queue> queues;
+  std::vector<Loop> loops;
+  std::vector<std::string> requirements;
+  std::vector<Role> roles;
+  bool prepare = false;
+  std::optional<Reference> reference;
+
+  /// -1 when there is no such argument.
+  int argIndex(std::string_view name) const;
+};
+
+/// Parses strictly: a missing, unknown, ill-typed or inconsistent key is an
+/// InvalidArgument that names it.
+Result<Metadata> parseMetadata(std::string_view json);
+
+/// "1024 x 64"; "scalar" for no dimensions.
+std::string shapeText(std::span<const int64_t> extents);
+
+/// The mesh of a job: axes of the package, sizes from the package or, by axis
+/// name, from `bind`; then `nodes` and `gpus` (0: not given) fill the one
+/// unbound net and link axis, and what is left is 1. InvalidArgument shows the
+/// mesh and the numbers when they do not fit.
+struct NamedSize {
+  std::string name;
+  int64_t size;
+};
+Result<Mesh> resolveMesh(const Metadata &metadata,
+                         std::span<const NamedSize> bind, int64_t nodes,
+                         int64_t gpus);
+
+/// A package in memory: checked, not loaded.
+class Package {
+public:
+  static Result<Package> read(const std::string &path);
+  /// Reads a file descriptor from its start; it stays open.
+  static Result<Package> read(int fd, const std::string &what);
+  /// `what` is for messages.
+  static Result<Package> parse(std::vector<std::byte> bytes,
+                               const std::string &what);
+
+  const Metadata &metadata() const { return metadata_; }
+  std::span<const std::byte> payload() const {
+    return std::span(bytes_).subspan(payloadOffset_);
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const Digest &digest() const { return digest_; }
+
+private:
+  std::vector<std::byte> bytes_;
+  size_t payloadOffset_ = 0;
+  Metadata metadata_;
+  Digest digest_{};
+};
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_PACKAGE_H

@@ -1,0 +1,40 @@
+//===- Payload.h - Loaded code of a host package ----------------*- C++ -*-===//
+#ifndef MKERNEL_RUNTIME_PAYLOAD_H
+#define MKERNEL_RUNTIME_PAYLOAD_H
+
+#include "mkernel/ABI/Launch.h"
+#include "mkernel/Runtime/Package.h"
+
+#include <memory>
+
+namespace mk::rt {
+
+/// The shared object of a host package, loaded into this process from memory.
+/// Unloads on destruction.
+class Payload {
+public:
+  /// InvalidArgument for a package of another target, Unavailable with the
+  /// loader's message, NotFound naming the missing symbol.
+  static Result<std::unique_ptr<Payload>> load(const Package &package);
+  ~Payload();
+  Payload(const Payload &) = delete;
+  Payload &operator=(const Payload &) = delete;
+
+  using PlanFn = int64_t (*)(const mk_launch *, int64_t *);
+  using CtaFn = void (*)(const mk_cta *);
+  using ReferenceFn = void (*)(void *const *, int64_t, int64_t);
+
+  PlanFn plan = nullptr;
+  std::vector<CtaFn> roles;
+  CtaFn prepare = nullptr;         // null: the kernel has none
+  ReferenceFn reference = nullptr; // null: the kernel has none
+
+private:
+  Payload() = default;
+  void *handle_ = nullptr;
+  int fd_ = -1;
+};
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_PAYLOAD_H

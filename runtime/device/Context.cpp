@@ -1,0 +1,111 @@
+//===- Context.cpp - A rank of a job --------------------------------------===//
+
+#include "mkernel/Runtime/Context.h"
+
+#include "mkernel/Runtime/Log.h"
+
+using namespace mk::rt;
+
+Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
+  std::unique_ptr<Context> context(new Context());
+  Context &c = *context;
+  c.options_ = std::move(options);
+  const Mesh &mesh = c.options_.mesh;
+  uint32_t rank = c.options_.rank, world = mesh.size();
+  if (rank >= world)
+    return error(StatusCode::InvalidArgument, "rank ", rank, " of a mesh of ",
+                 world, " ranks");
+  if (c.options_.maxGrid == 0 || c.options_.maxGrid >= 65535)
+    return error(StatusCode::InvalidArgument, "a grid of ", c.options_.maxGrid,
+                 " CTAs; 1 to 65534 are possible");
+  if (c.options_.endpoint.empty() && world > 1)
+    return error(StatusCode::InvalidArgument, "a mesh of ", world,
+                 " ranks needs the endpoint of the job's store");
+
+  if (!c.options_.endpoint.empty()) {
+    StoreClientOptions store;
+    store.endpoint = c.options_.endpoint;
+    store.job = c.options_.job;
+    store.token = c.options_.token;
+    store.rank = static_cast<int32_t>(rank);
+    MK_ASSIGN(c.store_, StoreClient::connect(store, c.deadline()));
+    connectAbort(c.abort_, *c.store_);
+  }
+  HeapOptions heap;
+  heap.bytes = c.options_.heapBytes;
+  heap.slots = c.options_.slots;
+  heap.rank = rank;
+  heap.world = world;
+  MK_ASSIGN(c.heap_, Heap::create(heap));
+  if (c.store_)
+    MK_TRY(c.heap_->exchange(*c.store_, mesh.linkPeers(rank), c.deadline()));
+
+  std::vector<uint32_t> net = mesh.netPeers(rank);
+  if (net.empty())
+    return context;
+  TransportConfig transport;
+  transport.heap = c.heap_.get();
+  transport.options = c.options_.transportOptions;
+  MK_ASSIGN(c.transport_, createTransport(c.options_.transport, transport));
+  MK_TRY(c.transport_->connect(*c.store_, net, c.deadline()));
+  ProxyOptions proxy;
+  proxy.mesh = &mesh;
+  proxy.heap = c.heap_.get();
+  proxy.transport = c.transport_.get();
+  proxy.abort = &c.abort_;
+  proxy.channels = c.options_.maxGrid + 1;
+  proxy.paused = c.options_.proxyPaused;
+  MK_ASSIGN(c.proxy_, Proxy::start(proxy));
+  return context;
+}
+
+Status Context::close() {
+  if (closed_)
+    return Status::ok();
+  closed_ = true;
+  Status result = abort_.status();
+  if (store_ && result.isOk())
+    result = store_->barrier("mk.context.close", world(), deadline());
+  if (proxy_ && result.isOk())
+    result = proxy_->drain(deadline());
+  proxy_.reset();
+  if (transport_ && result.isOk())
+    result = transport_->shutdown(deadline());
+  transport_.reset();
+  if (store_) {
+    disconnectAbort(abort_, *store_);
+    store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
+  }
+  return result;
+}
+
+Context::~Context() {
+  proxy_.reset();
+  if (store_)
+    disconnectAbort(abort_, *store_);
+}
+
+Result<std::vector<std::string>> Context::allGather(std::string_view what,
+                                                    std::string_view value) {
+  if (!store_)
+    return std::vector<std::string>{std::string(value)};
+  // Names are used once; the count is the same on every rank because calls
+  // are collective.
+  auto result = store_->allGather(str("mk.", what, ".", gathers_++), rank(),
+                                  value, world(), deadline());
+  if (!result)
+    return result.status().withContext(str("exchange of ", what));
+  return result;
+}
+
+Result<uint32_t> Context::allocateSlots(uint64_t n, std::string_view what) {
+  uint32_t begin = slotsUsed_;
+  if (n > heap_->slots() - begin)
+    return error(StatusCode::ResourceExhausted, what, " need ", n,
+                 " signal slots; ", heap_->slots() - begin, " of ",
+                 heap_->slots(),
+                 " are free: create the context with more "
+                 "(ContextOptions::slots)");
+  slotsUsed_ += static_cast<uint32_t>(n);
+  return begin;
+}

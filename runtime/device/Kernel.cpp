@@ -1,0 +1,186 @@
+//===- Kernel.cpp - Binding and launching compiled kernels ----------------===//
+
+#include "mkernel/Runtime/Kernel.h"
+
+#include "device/host/Grid.h"
+
+#include <cassert>
+#include <sstream>
+
+using namespace mk::rt;
+
+Result<std::unique_ptr<Kernel>> Kernel::load(Context &context,
+                                             const Package &package) {
+  std::unique_ptr<Kernel> kernel(new Kernel(context));
+  kernel->metadata_ = package.metadata();
+  kernel->digest_ = package.digest();
+  const Metadata &meta = kernel->metadata_;
+  std::string given, wanted;
+  for (const Axis &axis : context.mesh().axes())
+    given += str(given.empty() ? "" : ", ", axis.name, " = ", axis.size,
+                 " via ", toString(axis.kind));
+  bool fits = meta.mesh.size() == context.mesh().axes().size();
+  for (size_t i = 0; i < meta.mesh.size(); ++i) {
+    const Metadata::MeshAxis &axis = meta.mesh[i];
+    wanted += str(wanted.empty() ? "" : ", ", axis.name, " = ",
+                  axis.size ? str(*axis.size) : std::string("?"), " via ",
+                  toString(axis.kind));
+    if (!fits)
+      continue;
+    const Axis &have = context.mesh().axes()[i];
+    fits = axis.name == have.name && axis.kind == have.kind &&
+           axis.size.value_or(have.size) == have.size;
+  }
+  if (!fits)
+    return error(
+        StatusCode::InvalidArgument, "kernel '", meta.kernel,
+        "' needs the mesh (", wanted, "), the job has (", given,
+        "): start the job with a mesh that fits, or compile the kernel "
+        "for this one");
+  if (meta.grid > context.options().maxGrid)
+    return error(StatusCode::InvalidArgument, "kernel '", meta.kernel, "' has ",
+                 meta.grid, " CTAs; the context was created for ",
+                 context.options().maxGrid, " (ContextOptions::maxGrid)");
+  MK_ASSIGN(kernel->payload_, Payload::load(package));
+  return kernel;
+}
+
+Result<std::unique_ptr<BoundKernel>>
+Kernel::bind(std::span<const DimValue> dims) {
+  std::unique_ptr<BoundKernel> bound(
+      new BoundKernel(context_, payload_, metadata_));
+  MK_TRY(bound->bind(dims, digest_));
+  return bound;
+}
+
+BoundKernel::BoundKernel(Context &context,
+                         std::shared_ptr<const Payload> payload,
+                         Metadata metadata)
+    : context_(context), payload_(std::move(payload)),
+      metadata_(std::move(metadata)) {}
+
+BoundKernel::~BoundKernel() {
+  // Memory is a stack: what was bound last is given back first, anything else
+  // stays until the context goes.
+  if (heapEnd_ && context_.heap().used() == heapEnd_)
+    context_.heap().rewind(heapBegin_);
+  if (slotEnd_ && context_.slotsUsed() == slotEnd_)
+    context_.rewindSlots(slotBegin_);
+}
+
+Status BoundKernel::bind(std::span<const DimValue> dims, const Digest &digest) {
+  MK_ASSIGN(plan_,
+            JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
+  heapBegin_ = context_.heap().used();
+  slotBegin_ = context_.slotsUsed();
+  data_.resize(metadata_.args.size());
+  owned_.resize(metadata_.args.size());
+  for (size_t i = 0; i < metadata_.args.size(); ++i) {
+    if (metadata_.args[i].symmetric) {
+      MK_ASSIGN(data_[i], context_.heap().allocate(
+                              plan_.symmetricBytes(i),
+                              str("argument '", metadata_.args[i].name, "'")));
+      continue;
+    }
+    // Room to align: rows are read with vector loads.
+    constexpr size_t align = 64;
+    owned_[i].resize(bytes(i) + align);
+    auto address = reinterpret_cast<uintptr_t>(owned_[i].data());
+    data_[i] = owned_[i].data() + (align - address % align) % align;
+  }
+  heapEnd_ = context_.heap().used();
+  grid_ = std::make_unique<host::Grid>(context_, metadata_, *payload_, plan_);
+  MK_TRY(grid_->prepare());
+  slotEnd_ = context_.slotsUsed();
+  // Also the barrier behind which peers may raise this rank's signals.
+  return agree(digest);
+}
+
+Status BoundKernel::agree(const Digest &digest) {
+  // One line for each thing that must be equal, so that a difference has a
+  // name.
+  std::string text = str("package of kernel '", metadata_.kernel, "'\t",
+                         toHex(digest).substr(0, 16), "\n");
+  for (size_t i = 0; i < metadata_.dims.size(); ++i) {
+    // A per-rank dimension is known for all ranks by all ranks.
+    text += "dimension '" + metadata_.dims[i].name + "'\t";
+    for (uint32_t r = 0; r < (metadata_.dims[i].perRank ? context_.world() : 1);
+         ++r)
+      text += str(r ? ":" : "", plan_.dims(r)[i]);
+    text += "\n";
+  }
+  const Plan &own = plan_.plan(context_.rank());
+  for (size_t i = 0; i < metadata_.signals.size(); ++i)
+    if (metadata_.signals[i].sys)
+      text += str("signal '", metadata_.signals[i].name, "'\t",
+                  shapeText(own.signals[i].extents), ", ",
+                  own.signals[i].arrivals < 0
+                      ? std::string("dynamic")
+                      : str(own.signals[i].arrivals, " arrivals"),
+                  "\n");
+  for (size_t i = 0; i < metadata_.args.size(); ++i)
+    if (metadata_.args[i].symmetric)
+      text += str("symmetric argument '", metadata_.args[i].name, "'\t",
+                  plan_.symmetricBytes(i), " bytes at offset ",
+                  context_.heap().offsetOf(data_[i]).value_or(0), "\n");
+
+  MK_ASSIGN(std::vector<std::string> all,
+            context_.allGather(str("bind ", metadata_.kernel), text));
+  for (uint32_t r = 1; r < all.size(); ++r) {
+    std::istringstream first(all[0]), other(all[r]);
+    std::string a, b;
+    while (all[0] != all[r]) {
+      bool more = bool(std::getline(first, a));
+      more |= bool(std::getline(other, b));
+      if (a == b && more)
+        continue;
+      size_t tab = std::min(a.find('\t'), a.size());
+      size_t otherTab = std::min(b.find('\t'), b.size());
+      return error(StatusCode::InvalidArgument,
+                   "ranks disagree: ", a.substr(0, tab), " is ",
+                   a.substr(std::min(tab + 1, a.size())), " on rank 0 and ",
+                   b.substr(std::min(otherTab + 1, b.size())), " on rank ", r,
+                   ": bind the same package and dimensions on every rank");
+    }
+  }
+  return Status::ok();
+}
+
+size_t BoundKernel::index(std::string_view name) const {
+  int index = metadata_.argIndex(name);
+  assert(index >= 0 && "the kernel has no argument of this name");
+  return static_cast<size_t>(index);
+}
+
+const Shard &BoundKernel::shard(size_t arg) const {
+  return plan_.shard(arg, context_.rank());
+}
+
+uint64_t BoundKernel::bytes(size_t arg) const {
+  return shard(arg).elements() * byteSize(metadata_.args[arg].type);
+}
+
+Status BoundKernel::attach(size_t arg, void *data) {
+  if (arg >= metadata_.args.size())
+    return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel,
+                 "' has no argument ", arg);
+  const Metadata::Arg &a = metadata_.args[arg];
+  if (a.symmetric)
+    return error(StatusCode::InvalidArgument, "argument '", a.name,
+                 "' is symmetric, peers reach it: it lives in the heap; fill "
+                 "the memory that data() gives");
+  if (!data || reinterpret_cast<uintptr_t>(data) % byteSize(a.type))
+    return error(StatusCode::InvalidArgument, "argument '", a.name,
+                 "': the memory is ",
+                 data ? "not aligned to its element" : "null");
+  data_[arg] = static_cast<std::byte *>(data);
+  owned_[arg] = {};
+  return Status::ok();
+}
+
+Status BoundKernel::launch(const LaunchOptions &options) {
+  return grid_->launch(options, data_);
+}
+
+uint64_t BoundKernel::epoch() const { return grid_->epoch(); }
+const LaunchStats &BoundKernel::stats() const { return grid_->stats(); }

@@ -1,0 +1,207 @@
+//===- Cta.cpp - Threads, roles and unwinding -----------------------------===//
+
+#include "device/host/Cta.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace mk::rt;
+using namespace mk::rt::host;
+
+// What the runtime's own calls need above the kernel's frames; sanitizers and
+// the dynamic linker's lazy binding are the hungriest.
+static constexpr size_t kStackSlack = 1 << 20;
+
+Cta::Cta(Grid &grid, uint32_t linear) : grid_(grid), linear_(linear) {
+  size_t page = sysconf(_SC_PAGESIZE);
+  size_t bytes = grid.metadata.stackBytes + kStackSlack;
+  stackBytes_ = (bytes + page - 1) / page * page + page;
+  void *memory =
+      mmap(nullptr, stackBytes_, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED)
+    return;
+  stack_ = static_cast<std::byte *>(memory);
+  mprotect(stack_, page, PROT_NONE);
+}
+
+Cta::~Cta() {
+  if (stack_)
+    munmap(stack_, stackBytes_);
+}
+
+void Cta::reset() {
+  roleTimes.assign(grid_.metadata.roles.size(), {});
+  peers.assign(grid_.world(), {});
+  visited_.assign(grid_.metadata.roles.size(), false);
+  readySeen_.assign(grid_.world(), false);
+  pending_.clear();
+  loop_ = -1;
+  std::fill(item_, item_ + 4, -1);
+  // Nearby seeds of this generator give nearby first numbers.
+  uint64_t mixed =
+      (grid_.seed * 0x9e3779b97f4a7c15u) ^
+      (grid_.epoch() * 0xbf58476d1ce4e5b9u) ^
+      ((uint64_t(grid_.rank()) << 16 | linear_) * 0x94d049bb133111ebu);
+  random_.seed(static_cast<uint32_t>(mixed >> 32) ^ uint32_t(mixed));
+  random_.discard(4);
+}
+
+Status Cta::start() {
+  if (!stack_)
+    return error(StatusCode::ResourceExhausted, "no memory for the stack of ",
+                 stackBytes_, " bytes of CTA ", linear_);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  size_t page = sysconf(_SC_PAGESIZE);
+  pthread_attr_setstack(&attributes, stack_ + page, stackBytes_ - page);
+  int err = pthread_create(&thread_, &attributes, &trampoline, this);
+  pthread_attr_destroy(&attributes);
+  if (err)
+    return errnoError(StatusCode::ResourceExhausted,
+                      str("cannot start the thread of CTA ", linear_, " of ",
+                          grid_.metadata.grid),
+                      err);
+  started_ = true;
+  return Status::ok();
+}
+
+void Cta::join() {
+  if (started_)
+    pthread_join(thread_, nullptr);
+  started_ = false;
+}
+
+void Cta::unwind() { _longjmp(jump_, 1); }
+
+void *Cta::trampoline(void *self) {
+  // Nothing in this frame or in run() and runRole() has a destructor.
+  Cta *cta = static_cast<Cta *>(self);
+  if (_setjmp(cta->jump_) == 0)
+    cta->run();
+  // A finished CTA releases nobody any more.
+  cta->grid_.blockedAt[cta->linear_].store(~uint64_t(0));
+  return nullptr;
+}
+
+void Cta::run() {
+  if (grid_.seed && chance(2))
+    std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
+  uint32_t index;
+  uint32_t role = grid_.firstRole(linear_, index);
+  cta_.launch = &grid_.launchData;
+  cta_.linear = linear_;
+  cta_.state = this;
+  if (grid_.payload.prepare) {
+    cta_.index = linear_;
+    cta_.count = grid_.metadata.grid;
+    cta_.role = role;
+    grid_.payload.prepare(&cta_);
+    if (!flush())
+      return;
+    if (Status status = grid_.arrivePrepared(); !status.isOk()) {
+      fail("prepare", status.message());
+      return;
+    }
+    if (!grid_.prepared() &&
+        !waitFor([this] { return grid_.prepared(); },
+                 [] { return std::string("all CTAs to finish preparing"); }))
+      return;
+  }
+  while (true) {
+    visited_[role] = true;
+    runRole(role, index);
+    int32_t then = grid_.metadata.roles[role].then;
+    if (then < 0 || visited_[then])
+      return;
+    role = static_cast<uint32_t>(then);
+    index = grid_.helperIndex(role, linear_);
+  }
+}
+
+void Cta::runRole(uint32_t role, uint32_t index) {
+  cta_.role = role;
+  cta_.index = index;
+  cta_.count = grid_.metadata.roles[role].ctas;
+  loop_ = -1;
+  auto begin = Deadline::Clock::now();
+  grid_.payload.roles[role](&cta_);
+  // The role ends when its puts are at their peers.
+  bool settled = settle("the end of the role");
+  roleTimes[role].time += Deadline::Clock::now() - begin;
+  if (!settled)
+    unwind();
+}
+
+std::string Cta::where() const {
+  std::string text =
+      str("role '", grid_.metadata.roles[cta_.role].name, "', CTA ", linear_);
+  if (loop_ < 0)
+    return text;
+  text += str(", item (");
+  for (int i = 0; i < 4 && (i == 0 || item_[i] >= 0); ++i)
+    text += str(i ? ", " : "", item_[i]);
+  return text + str(") of loop ", loop_);
+}
+
+bool Cta::fail(const char *what, const std::string &text) {
+  AbortWord &abort = grid_.context.abort();
+  if (!abort.raised())
+    abort.raise(AbortRecord::now(
+        static_cast<int32_t>(grid_.rank()), what,
+        str("kernel '", grid_.metadata.kernel, "', ", where(), ": ", text)));
+  return false;
+}
+
+void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,
+                  int64_t i3) {
+  loop_ = loop;
+  item_[0] = i0, item_[1] = i1, item_[2] = i2, item_[3] = i3;
+}
+
+bool Cta::waitFor(const std::function<bool()> &done,
+                  const std::function<std::string()> &describe) {
+  auto begin = Deadline::Clock::now();
+  auto &blockedAt = grid_.blockedAt[linear_];
+  AbortWord &abort = grid_.context.abort();
+  Backoff backoff(grid_.maxSleep);
+  bool ok = false;
+  for (uint32_t round = 0;; ++round) {
+    uint64_t known = grid_.progress.load();
+    if (done()) {
+      ok = true;
+      break;
+    }
+    if (abort.raised())
+      break;
+    if (round < 64) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+      continue;
+    }
+    if (grid_.world() == 1) {
+      blockedAt.store(known);
+      if (grid_.deadlocked()) {
+        fail("deadlock",
+             "every CTA is blocked; this one waits for " + describe());
+        break;
+      }
+    }
+    if (Deadline::Clock::now() - begin >= grid_.deadline) {
+      fail("wait",
+           str("waited ", std::chrono::duration<double>(grid_.deadline).count(),
+               " s for ", describe()));
+      break;
+    }
+    backoff.pause();
+  }
+  blockedAt.store(0);
+  RoleTime &time = roleTimes[cta_.role];
+  time.blocked += Deadline::Clock::now() - begin;
+  ++time.waits;
+  return ok;
+}

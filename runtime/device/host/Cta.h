@@ -1,0 +1,111 @@
+//===- Cta.h - One CTA of a host launch -------------------------*- C++ -*-===//
+//
+// The calls of compiled code land here. Each returns false when it cannot
+// succeed; the abort word is raised by then, and the C entry point unwinds
+// the CTA with a longjmp over compiled frames only, so that no destructor is
+// skipped.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_HOST_CTA_H
+#define MKERNEL_RUNTIME_DEVICE_HOST_CTA_H
+
+#include "device/host/Grid.h"
+#include "device/host/Region.h"
+
+#include <csetjmp>
+#include <functional>
+#include <pthread.h>
+#include <random>
+
+namespace mk::rt::host {
+
+/// A put or store that is not executed yet.
+struct Pending {
+  Region region;
+  uint32_t peer = 0;
+  int32_t signal = MK_NO_SIGNAL;
+  int64_t index = 0;
+  int32_t flags = 0;
+  bool isStore = false;
+  std::vector<std::byte> tile; // of a store: its own copy
+};
+
+class Cta {
+public:
+  Cta(Grid &grid, uint32_t linear);
+  ~Cta();
+
+  Status start();
+  void join();
+  /// Back to the trampoline. Never returns.
+  [[noreturn]] void unwind();
+  /// Before each launch.
+  void reset();
+
+  // Entry points; see mkernel/ABI/HostCalls.h.
+  bool put(Region region, int64_t peer, int32_t signal, int64_t index,
+           int32_t flags);
+  bool store(Region region, int64_t peer, int32_t signal, int64_t index,
+             int32_t flags);
+  bool raiseSignal(int32_t signal, int64_t index, int64_t peer, int64_t amount,
+                   int32_t flags);
+  bool wait(int32_t signal, int64_t index, int64_t count);
+  bool settle(const char *what);
+  bool count(int32_t counter, int64_t index, int64_t amount, int64_t &before);
+  bool push(int32_t queue, const int64_t *record);
+  bool pop(int32_t queue, int64_t entry, int64_t *record);
+  bool ticket(int32_t loop, int64_t &value);
+  void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);
+
+  /// A call with an argument that compiled code must not produce, or that the
+  /// author must change. Raises the abort word; false.
+  bool fail(const char *what, const std::string &text);
+
+  struct RoleTime {
+    std::chrono::nanoseconds time{0}, blocked{0};
+    uint64_t waits = 0;
+  };
+  std::vector<RoleTime> roleTimes;
+  std::vector<LaunchStats::Peer> peers;
+
+private:
+  static void *trampoline(void *self);
+  void run();
+  void runRole(uint32_t role, uint32_t index);
+
+  /// Waits, boundedly, until done(); describe() says for what.
+  bool waitFor(const std::function<bool()> &done,
+               const std::function<std::string()> &describe);
+  bool checkTarget(int64_t peer, int32_t signal, int64_t index);
+  bool checkRegion(const Region &region, uint32_t peer);
+  bool awaitReady(uint32_t peer);
+  bool execute(Pending &pending);
+  bool executeNet(Pending &pending);
+  bool submit(const Command &command);
+  bool deferOrExecute(Pending pending);
+  bool flush(bool storesOnly = false);
+  bool raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,
+             bool strong);
+  std::string where() const;
+  bool chance(uint32_t oneIn) { return random_() % oneIn == 0; }
+
+  Grid &grid_;
+  uint32_t linear_;
+  mk_cta cta_{};
+  jmp_buf jump_;
+  pthread_t thread_{};
+  bool started_ = false;
+  std::byte *stack_ = nullptr;
+  size_t stackBytes_ = 0;
+
+  std::vector<bool> visited_; // by role
+  int32_t loop_ = -1;
+  int64_t item_[4] = {-1, -1, -1, -1};
+  std::vector<bool> readySeen_; // by peer
+  std::vector<Pending> pending_;
+  std::minstd_rand random_;
+};
+
+} // namespace mk::rt::host
+
+#endif // MKERNEL_RUNTIME_DEVICE_HOST_CTA_H

@@ -1,0 +1,211 @@
+//===- Grid.cpp - One rank's launches of one kernel -----------------------===//
+
+#include "device/host/Grid.h"
+
+#include "device/host/Cta.h"
+
+#include <algorithm>
+#include <thread>
+
+using namespace mk::rt;
+using namespace mk::rt::host;
+
+Grid::Grid(Context &context, const Metadata &metadata, const Payload &payload,
+           const JobPlan &plan)
+    : context(context), metadata(metadata), payload(payload), plan(plan),
+      queues(metadata.queues.size()), tickets(metadata.loops.size()),
+      blockedAt(metadata.grid) {}
+
+Grid::~Grid() = default;
+
+Status Grid::prepare() {
+  const Plan &own = plan.plan(rank());
+  uint32_t peers = world();
+  MK_ASSIGN(readySlot_, context.allocateSlots(peers, "the launch protocol's"));
+  MK_ASSIGN(doneSlot_, context.allocateSlots(peers, "the launch protocol's"));
+  for (uint32_t r = 0; r < peers; ++r) {
+    readyBase_.push_back(context.heap().signal(readySlot_ + r).load());
+    doneBase_.push_back(context.heap().signal(doneSlot_ + r).load());
+  }
+  for (size_t i = 0; i < metadata.signals.size(); ++i) {
+    SignalArray &s = signals.emplace_back();
+    s.sys = metadata.signals[i].sys;
+    s.elements = own.signals[i].elements;
+    s.arrivals = own.signals[i].arrivals;
+    if (s.sys) {
+      MK_ASSIGN(s.slot, context.allocateSlots(
+                            s.elements, str("the elements of signal '",
+                                            metadata.signals[i].name, "'")));
+    } else {
+      s.local = std::make_unique<std::atomic<uint64_t>[]>(s.elements);
+    }
+    for (int64_t e = 0; e < s.elements; ++e)
+      s.base.push_back(signalWord(s, e).load(std::memory_order_relaxed));
+  }
+  for (size_t i = 0; i < queues.size(); ++i) {
+    queues[i].width = metadata.queues[i].width;
+    queues[i].capacity = own.queues[i];
+    queues[i].records.resize(queues[i].capacity * queues[i].width);
+    queues[i].published =
+        std::make_unique<std::atomic<uint64_t>[]>(queues[i].capacity);
+  }
+  for (const Plan::Counter &counter : own.counters)
+    counters.push_back(
+        {counter.elements,
+         std::make_unique<std::atomic<int64_t>[]>(counter.elements)});
+
+  coords_ = context.mesh().coords(rank());
+  launchData.abi_version = MK_ABI_VERSION;
+  launchData.rank = rank();
+  launchData.world = world();
+  launchData.num_axes = static_cast<uint32_t>(coords_.size());
+  launchData.axis_sizes = context.mesh().sizes().data();
+  launchData.coords = coords_.data();
+  launchData.dims = plan.dims(rank()).data();
+  launchData.runtime = this;
+
+  // With more threads than cores, waiters that wake often starve the others.
+  int64_t threads = int64_t(metadata.grid) * world();
+  int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  maxSleep = std::chrono::microseconds(
+      std::clamp<int64_t>(threads / cores * 20, 200, 5000));
+  for (uint32_t i = 0; i < metadata.grid; ++i)
+    ctas_.push_back(std::make_unique<Cta>(*this, i));
+  return Status::ok();
+}
+
+Status Grid::launch(const LaunchOptions &options,
+                    const std::vector<std::byte *> &data) {
+  MK_TRY(context.abort().status());
+  auto begin = Deadline::Clock::now();
+  deadline = options.deadline;
+  seed = options.seed;
+  ++epoch_;
+
+  // Descriptors: {allocated, aligned, offset, sizes, strides}.
+  descriptorWords_.clear();
+  std::vector<size_t> starts;
+  for (size_t i = 0; i < data.size(); ++i) {
+    const Shard &shard = plan.shard(i, rank());
+    starts.push_back(descriptorWords_.size());
+    descriptorWords_.insert(descriptorWords_.end(),
+                            {reinterpret_cast<intptr_t>(data[i]),
+                             reinterpret_cast<intptr_t>(data[i]), 0});
+    std::vector<int64_t> strides(shard.sizes.size());
+    int64_t stride = 1;
+    for (size_t d = strides.size(); d-- > 0; stride *= shard.sizes[d])
+      strides[d] = stride;
+    descriptorWords_.insert(descriptorWords_.end(), shard.sizes.begin(),
+                            shard.sizes.end());
+    descriptorWords_.insert(descriptorWords_.end(), strides.begin(),
+                            strides.end());
+  }
+  descriptors_.clear();
+  for (size_t start : starts)
+    descriptors_.push_back(descriptorWords_.data() + start);
+  launchData.args = descriptors_.data();
+
+  for (QueueState &queue : queues)
+    queue.reserved.store(0, std::memory_order_relaxed);
+  for (CounterArray &counter : counters)
+    for (int64_t e = 0; e < counter.elements; ++e)
+      counter.values[e].store(0, std::memory_order_relaxed);
+  for (auto &ticket : tickets)
+    ticket.store(0, std::memory_order_relaxed);
+  for (auto &blocked : blockedAt)
+    blocked.store(0, std::memory_order_relaxed);
+  preparedCount_.store(0, std::memory_order_relaxed);
+  preparedAll_.store(false, std::memory_order_relaxed);
+
+  Status status = payload.prepare ? Status::ok() : tellPeers(readySlot_);
+  if (status.isOk())
+    status = runCtas();
+  if (status.isOk())
+    status = tellPeers(doneSlot_);
+  if (status.isOk())
+    status = waitForPeers();
+  if (status.isOk())
+    status = advanceBases();
+  if (!status.isOk() && !context.abort().raised())
+    context.abort().raise(AbortRecord::now(static_cast<int32_t>(rank()),
+                                           "launch", status.message()));
+  collect();
+  stats_.wallMs =
+      std::chrono::duration<double, std::milli>(Deadline::Clock::now() - begin)
+          .count();
+  // The first failure of all ranks tells more than what followed from it here.
+  return context.abort().status();
+}
+
+Status Grid::runCtas() {
+  std::vector<uint32_t> order(metadata.grid);
+  for (uint32_t i = 0; i < metadata.grid; ++i)
+    order[i] = i;
+  if (seed) {
+    std::mt19937_64 random(seed * 31 + epoch_ * 7 + rank());
+    std::shuffle(order.begin(), order.end(), random);
+  }
+  for (auto &cta : ctas_)
+    cta->reset();
+  Status status;
+  for (uint32_t i : order) {
+    status = ctas_[i]->start();
+    if (!status.isOk()) {
+      // Those that run wait for this one: let them go.
+      context.abort().raise(AbortRecord::now(static_cast<int32_t>(rank()),
+                                             "launch", status.message()));
+      break;
+    }
+  }
+  for (auto &cta : ctas_)
+    cta->join();
+  return context.abort().status();
+}
+
+uint32_t Grid::firstRole(uint32_t linear, uint32_t &index) const {
+  uint32_t role = 0;
+  index = linear;
+  while (index >= metadata.roles[role].ctas)
+    index -= metadata.roles[role++].ctas;
+  return role;
+}
+
+uint32_t Grid::helperIndex(uint32_t role, uint32_t linear) const {
+  // Behind the role's own CTAs, in grid order of all others that may come: the
+  // index must be unique, whoever comes first.
+  uint32_t index = metadata.roles[role].ctas;
+  for (uint32_t other = 0; other < linear; ++other) {
+    uint32_t unused;
+    if (firstRole(other, unused) != role)
+      ++index;
+  }
+  return index;
+}
+
+std::string Grid::signalName(uint32_t signal, int64_t index) const {
+  std::string name = str("signal '", metadata.signals[signal].name, "'");
+  const auto &extents = plan.plan(rank()).signals[signal].extents;
+  if (extents.empty())
+    return name;
+  std::string coordinates;
+  for (size_t d = extents.size(); d-- > 0;) {
+    int64_t at = d == 0 ? index : index % extents[d];
+    index /= std::max<int64_t>(extents[d], 1);
+    coordinates = str(at, coordinates.empty() ? "" : ", ", coordinates);
+  }
+  return name + "[" + coordinates + "]";
+}
+
+bool Grid::deadlocked() const {
+  uint64_t now = progress.load();
+  bool anyBlocked = false;
+  for (const auto &blocked : blockedAt) {
+    uint64_t known = blocked.load();
+    if (known == ~uint64_t(0))
+      continue;
+    if (known != now)
+      return false;
+    anyBlocked = true;
+  }
+  return anyBlocked;
+}

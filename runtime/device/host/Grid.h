@@ -1,0 +1,130 @@
+//===- Grid.h - One rank's launches of one kernel ---------------*- C++ -*-===//
+//
+// A CTA is a thread. The grid owns what its CTAs share: signals, counters,
+// queues, tickets, and the protocol that opens and closes a launch with the
+// peers.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_HOST_GRID_H
+#define MKERNEL_RUNTIME_DEVICE_HOST_GRID_H
+
+#include "mkernel/ABI/Launch.h"
+#include "mkernel/Runtime/Kernel.h"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace mk::rt::host {
+
+class Cta;
+
+/// Values of signal elements count up for ever; an element's arrivals of this
+/// launch are its value less its base, in wrap-around arithmetic.
+struct SignalArray {
+  bool sys = false;      // in the heap, peers can raise it; else local
+  uint32_t slot = 0;     // first heap slot
+  int64_t elements = 0;  //
+  int64_t arrivals = -1; // of each element in a launch, -1: dynamic
+  std::unique_ptr<std::atomic<uint64_t>[]> local;
+  std::vector<uint64_t> base; // by element
+};
+
+struct QueueState {
+  uint32_t width = 1;   // words of a record
+  int64_t capacity = 0; // records
+  std::vector<int64_t> records;
+  /// Epoch in which an entry was published, so that nothing is cleared.
+  std::unique_ptr<std::atomic<uint64_t>[]> published;
+  std::atomic<int64_t> reserved{0};
+};
+
+struct CounterArray {
+  int64_t elements = 0;
+  std::unique_ptr<std::atomic<int64_t>[]> values;
+};
+
+class Grid {
+public:
+  Grid(Context &context, const Metadata &metadata, const Payload &payload,
+       const JobPlan &plan);
+  ~Grid();
+
+  /// Allocates slots and records the values that signals start from. No peer
+  /// may raise them before every rank has done this.
+  Status prepare();
+  Status launch(const LaunchOptions &options,
+                const std::vector<std::byte *> &data);
+
+  uint64_t epoch() const { return epoch_; }
+  const LaunchStats &stats() const { return stats_; }
+
+  // What follows is for the CTAs.
+
+  Context &context;
+  const Metadata &metadata;
+  const Payload &payload;
+  const JobPlan &plan;
+  std::vector<SignalArray> signals;
+  std::vector<QueueState> queues;
+  std::vector<CounterArray> counters;
+  std::vector<std::atomic<int64_t>> tickets; // by loop
+  std::chrono::nanoseconds deadline{};
+  std::chrono::microseconds maxSleep{};
+  uint64_t seed = 0;
+  mk_launch launchData{};
+
+  uint32_t rank() const { return context.rank(); }
+  uint32_t world() const { return context.world(); }
+  /// Index that CTA `linear` has in `role` when it comes as a helper.
+  uint32_t helperIndex(uint32_t role, uint32_t linear) const;
+  /// Role that CTA `linear` starts in, and its index there.
+  uint32_t firstRole(uint32_t linear, uint32_t &index) const;
+
+  std::atomic<uint64_t> &signalWord(const SignalArray &s, int64_t index) const {
+    return s.sys ? context.heap().signal(s.slot + uint32_t(index))
+                 : s.local[index];
+  }
+  /// "signal 'ready'[3]".
+  std::string signalName(uint32_t signal, int64_t index) const;
+
+  /// Whether `peer` has opened this launch.
+  bool peerReady(uint32_t peer) const {
+    auto value = context.heap()
+                     .signal(readySlot_ + peer)
+                     .load(std::memory_order_acquire);
+    return static_cast<int64_t>(value - readyBase_[peer] - epoch_) >= 0;
+  }
+  /// Counts a CTA in at the barrier behind mk_prepare; the last one tells the
+  /// peers that they may write.
+  Status arrivePrepared();
+  bool prepared() const { return preparedAll_.load(std::memory_order_acquire); }
+
+  /// Deadlock detection, for a mesh of one rank. A CTA notes here how much
+  /// progress it knew of when a wait last failed (0: it runs). When all know
+  /// of all there is, none will ever go on.
+  std::atomic<uint64_t> progress{1};
+  std::vector<std::atomic<uint64_t>> blockedAt;
+  bool deadlocked() const;
+
+private:
+  Status tellPeers(uint32_t slotBase);
+  Status waitForPeers();
+  Status advanceBases();
+  Status runCtas();
+  void collect();
+
+  uint64_t epoch_ = 0;
+  uint32_t readySlot_ = 0, doneSlot_ = 0; // + rank that raises it
+  std::vector<uint64_t> readyBase_, doneBase_;
+  std::atomic<uint32_t> preparedCount_{0};
+  std::atomic<bool> preparedAll_{false};
+  std::vector<std::unique_ptr<Cta>> ctas_;
+  std::vector<int64_t> coords_, descriptorWords_;
+  std::vector<void *> descriptors_;
+  LaunchStats stats_;
+};
+
+} // namespace mk::rt::host
+
+#endif // MKERNEL_RUNTIME_DEVICE_HOST_GRID_H

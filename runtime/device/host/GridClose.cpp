@@ -1,0 +1,124 @@
+//===- GridClose.cpp - Opening and closing a launch with the peers --------===//
+//
+// Launch e of a rank may write into a peer only when the peer has said that it
+// is in launch e, too ("ready"), and its results are complete only when every
+// peer has said that all it had to send has arrived ("done"). Both are signal
+// slots that each peer raises by one in each launch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "device/host/Cta.h"
+#include "device/host/Grid.h"
+
+#include <algorithm>
+
+using namespace mk::rt;
+using namespace mk::rt::host;
+
+Status Grid::tellPeers(uint32_t slotBase) {
+  Backoff backoff(maxSleep);
+  auto begin = Deadline::Clock::now();
+  auto ringWait = [&]() -> Status {
+    MK_TRY(context.abort().status());
+    if (Deadline::Clock::now() - begin >= deadline)
+      return error(StatusCode::DeadlineExceeded,
+                   "the proxy took no command before the deadline");
+    backoff.pause();
+    return Status::ok();
+  };
+  for (uint32_t step = 1; step < world(); ++step) {
+    // Staggered, so that not everybody writes to rank 0 first.
+    uint32_t peer = (rank() + step) % world();
+    uint32_t slot = slotBase + rank();
+    if (auto *word = context.heap().peerSignal(peer, slot)) {
+      word->fetch_add(1, std::memory_order_release);
+      continue;
+    }
+    Command command;
+    command.op = MK_CMD_SIGNAL;
+    command.flags = MK_CMD_HAS_SIGNAL;
+    command.peer = static_cast<uint16_t>(peer);
+    command.channel = context.launchChannel();
+    command.amount = 1;
+    command.slot = slot;
+    MK_TRY(context.proxy()->submit(command, ringWait));
+  }
+  return Status::ok();
+}
+
+Status Grid::arrivePrepared() {
+  if (preparedCount_.fetch_add(1, std::memory_order_acq_rel) + 1 !=
+      metadata.grid)
+    return Status::ok();
+  Status status = tellPeers(readySlot_);
+  preparedAll_.store(true, std::memory_order_release);
+  progress.fetch_add(1);
+  return status;
+}
+
+Status Grid::waitForPeers() {
+  Backoff backoff(maxSleep);
+  auto begin = Deadline::Clock::now();
+  // A peer's own report says more than that it is late: let it come first.
+  auto limit = deadline + std::chrono::milliseconds(500);
+  for (uint32_t peer = 0; peer < world(); ++peer) {
+    if (peer == rank())
+      continue;
+    auto &word = context.heap().signal(doneSlot_ + peer);
+    auto done = [&] {
+      uint64_t seen = word.load(std::memory_order_acquire) - doneBase_[peer];
+      return static_cast<int64_t>(seen - epoch_) >= 0;
+    };
+    while (!done()) {
+      MK_TRY(context.abort().status());
+      if (Deadline::Clock::now() - begin >= limit)
+        return error(StatusCode::DeadlineExceeded, "kernel '", metadata.kernel,
+                     "': all CTAs of this rank have finished, but rank ", peer,
+                     " has not closed launch ", epoch_, " within ",
+                     std::chrono::duration<double>(limit).count(), " s");
+      backoff.pause();
+    }
+    backoff.reset();
+  }
+  return context.abort().status();
+}
+
+Status Grid::advanceBases() {
+  for (size_t i = 0; i < signals.size(); ++i) {
+    SignalArray &s = signals[i];
+    for (int64_t e = 0; e < s.elements; ++e) {
+      uint64_t value = signalWord(s, e).load(std::memory_order_acquire);
+      if (s.arrivals < 0) {
+        s.base[e] = value;
+        continue;
+      }
+      s.base[e] += s.arrivals;
+      int64_t excess = static_cast<int64_t>(value - s.base[e]);
+      if (excess > 0)
+        return error(StatusCode::FailedPrecondition, "kernel '",
+                     metadata.kernel, "': ", signalName(i, e), " counted ",
+                     s.arrivals + excess, " arrivals in launch ", epoch_,
+                     ", it declares ", s.arrivals,
+                     ": correct its arrivals or declare it dynamic");
+    }
+  }
+  return Status::ok();
+}
+
+void Grid::collect() {
+  stats_.peers.assign(world(), {});
+  stats_.roles.assign(metadata.roles.size(), {});
+  auto ms = [](std::chrono::nanoseconds t) { return t.count() * 1e-6; };
+  for (const auto &cta : ctas_) {
+    for (size_t p = 0; p < cta->peers.size(); ++p) {
+      stats_.peers[p].bytes += cta->peers[p].bytes;
+      stats_.peers[p].puts += cta->peers[p].puts;
+    }
+    for (size_t r = 0; r < cta->roleTimes.size(); ++r) {
+      const Cta::RoleTime &time = cta->roleTimes[r];
+      stats_.roles[r].ms = std::max(stats_.roles[r].ms, ms(time.time));
+      stats_.roles[r].blockedMs += ms(time.blocked);
+      stats_.roles[r].waits += time.waits;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+//===- JobPlan.cpp - Plans of all ranks, and the shards they imply --------===//
+
+#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/Plan.h"
+
+#include <algorithm>
+
+using namespace mk::rt;
+
+namespace {
+
+/// Which extents depend on a per-rank dimension, and so are local: whichever
+/// change when such a dimension does. Several steps, because a ceiling division
+/// hides a small one and a requirement may refuse another.
+std::vector<std::vector<bool>>
+findPerRank(const Metadata &metadata, const Payload &payload, const Mesh &mesh,
+            std::span<const Plan> plans,
+            std::span<const std::vector<int64_t>> dims) {
+  std::vector<std::vector<bool>> result;
+  for (const auto &arg : metadata.args)
+    result.emplace_back(arg.rank, false);
+  auto compare = [&](const Plan &a, const Plan &b) {
+    for (size_t i = 0; i < result.size(); ++i)
+      for (size_t d = 0; d < result[i].size(); ++d)
+        if (a.args[i][d] != b.args[i][d])
+          result[i][d] = true;
+  };
+  for (size_t i = 0; i < metadata.dims.size(); ++i) {
+    if (!metadata.dims[i].perRank)
+      continue;
+    for (int64_t step : {1, 7, 128, 1024, 65536}) {
+      std::vector<int64_t> moved = dims[0];
+      moved[i] += step;
+      if (auto plan = evaluatePlan(metadata, payload, mesh, 0, moved))
+        compare(plans[0], *plan);
+    }
+  }
+  return result;
+}
+
+uint64_t roundUp(uint64_t bytes) {
+  return std::max<uint64_t>(1,
+                            (bytes + Heap::kAlignment - 1) / Heap::kAlignment) *
+         Heap::kAlignment;
+}
+
+} // namespace
+
+Result<JobPlan> JobPlan::create(const Metadata &metadata,
+                                const Payload &payload, const Mesh &mesh,
+                                std::span<const DimValue> bind) {
+  JobPlan job;
+  job.metadata_ = &metadata;
+  job.world_ = mesh.size();
+  MK_ASSIGN(job.dims_, resolveDims(metadata, mesh, bind));
+  for (uint32_t r = 0; r < mesh.size(); ++r) {
+    MK_ASSIGN(Plan plan,
+              evaluatePlan(metadata, payload, mesh, r, job.dims_[r]));
+    job.plans_.push_back(std::move(plan));
+  }
+  MK_TRY(job.layOut(
+      mesh, findPerRank(metadata, payload, mesh, job.plans_, job.dims_)));
+  return job;
+}
+
+Status JobPlan::layOut(const Mesh &mesh,
+                       const std::vector<std::vector<bool>> &perRank) {
+  size_t numArgs = metadata_->args.size();
+  shards_.resize(numArgs);
+  copy_.resize(numArgs);
+  copies_.resize(numArgs);
+  for (size_t i = 0; i < numArgs; ++i) {
+    const auto &arg = metadata_->args[i];
+    std::vector<std::string> others; // axes that split no dimension
+    for (const Axis &axis : mesh.axes())
+      if (std::none_of(arg.split.begin(), arg.split.end(), [&](auto &axes) {
+            return std::find(axes.begin(), axes.end(), axis.name) != axes.end();
+          }))
+        others.push_back(axis.name);
+    for (uint32_t r = 0; r < world_; ++r) {
+      MK_ASSIGN(Mesh::Shard copy, mesh.shard(r, others));
+      copy_[i].push_back(static_cast<uint32_t>(copy.index));
+      copies_[i] = static_cast<uint32_t>(copy.count);
+      Shard shard;
+      for (size_t d = 0; d < arg.rank; ++d) {
+        MK_ASSIGN(Mesh::Shard s, mesh.shard(r, arg.split[d]));
+        int64_t extent = plans_[r].args[i][d], begin = 0, global = extent;
+        if (!perRank[i][d]) {
+          Range range = splitRange(extent, s.count, s.index);
+          begin = range.begin;
+          extent = range.size();
+        } else if (!arg.split[d].empty()) {
+          // Shards of different sizes lie one behind the other; those of this
+          // row of ranks count.
+          global = 0;
+          std::vector<std::string> rest;
+          for (const Axis &axis : mesh.axes())
+            if (std::find(arg.split[d].begin(), arg.split[d].end(),
+                          axis.name) == arg.split[d].end())
+              rest.push_back(axis.name);
+          MK_ASSIGN(Mesh::Shard mine, mesh.shard(r, rest));
+          for (uint32_t q = 0; q < world_; ++q) {
+            MK_ASSIGN(Mesh::Shard theirs, mesh.shard(q, rest));
+            MK_ASSIGN(Mesh::Shard at, mesh.shard(q, arg.split[d]));
+            if (theirs.index != mine.index)
+              continue;
+            global += plans_[q].args[i][d];
+            if (at.index < s.index)
+              begin += plans_[q].args[i][d];
+          }
+        }
+        shard.sizes.push_back(extent);
+        shard.global.push_back(global);
+        shard.begin.push_back(begin);
+      }
+      shards_[i].push_back(std::move(shard));
+    }
+  }
+  return Status::ok();
+}
+
+uint64_t JobPlan::symmetricBytes(size_t arg) const {
+  int64_t largest = 0;
+  for (const Shard &shard : shards_[arg])
+    largest = std::max(largest, shard.elements());
+  return largest * byteSize(metadata_->args[arg].type);
+}
+
+uint64_t JobPlan::heapBytes() const {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < metadata_->args.size(); ++i)
+    if (metadata_->args[i].symmetric)
+      bytes += roundUp(symmetricBytes(i));
+  // Header page and slots come first; the slots' page may be partly used.
+  return Heap::kSignalOffset + uint64_t(slots()) * 8 + 4096 + bytes;
+}
+
+uint32_t JobPlan::slots() const {
+  // Two for each peer: it is ready, it is done.
+  int64_t slots = 2 * int64_t(world_);
+  for (size_t i = 0; i < metadata_->signals.size(); ++i)
+    if (metadata_->signals[i].sys)
+      slots += plans_[0].signals[i].elements;
+  return static_cast<uint32_t>(std::min<int64_t>(slots, UINT32_MAX));
+}

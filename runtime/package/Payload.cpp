@@ -1,0 +1,93 @@
+//===- Payload.cpp - Loading the code of a host package -------------------===//
+
+#include "mkernel/Runtime/Payload.h"
+
+#include "mkernel/ABI/HostCalls.h"
+
+#include <cerrno>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace mk::rt;
+
+namespace {
+
+/// A payload's calls resolve against the global scope, where this library is
+/// not when a program loaded it with RTLD_LOCAL (a language binding does).
+Status makeOwnSymbolsGlobal() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&mkrt_put), &info) || !info.dli_fname)
+    return error(StatusCode::Internal, "cannot find the runtime's own file");
+  if (void *self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL))
+    dlclose(self);
+  // Null: linked into the program itself, whose symbols are global already.
+  return Status::ok();
+}
+
+Result<int> makeFile(std::span<const std::byte> bytes,
+                     const std::string &name) {
+  int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
+  if (fd < 0)
+    return errnoError(StatusCode::Unavailable, "memfd_create failed", errno);
+  size_t done = 0;
+  while (done < bytes.size()) {
+    ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      int err = errno;
+      close(fd);
+      return errnoError(StatusCode::ResourceExhausted,
+                        "cannot put the payload into memory", err);
+    }
+    done += n;
+  }
+  return fd;
+}
+
+} // namespace
+
+Payload::~Payload() {
+  if (handle_)
+    dlclose(handle_);
+  if (fd_ >= 0)
+    close(fd_);
+}
+
+Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
+  const Metadata &meta = package.metadata();
+  if (meta.target != "host")
+    return error(StatusCode::InvalidArgument, "kernel '", meta.kernel,
+                 "' is compiled for ", meta.target,
+                 ", this device runs host code: compile it with --target=host");
+  MK_TRY(makeOwnSymbolsGlobal());
+  std::unique_ptr<Payload> payload(new Payload());
+  // The file stays open as long as it is loaded: the loader knows objects by
+  // name, and would take the next payload that gets this number for this one.
+  MK_ASSIGN(payload->fd_, makeFile(package.payload(), meta.kernel));
+  std::string path = str("/proc/self/fd/", payload->fd_);
+  payload->handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!payload->handle_) {
+    const char *why = dlerror();
+    return error(StatusCode::Unavailable, "cannot load the payload of kernel '",
+                 meta.kernel, "': ", why ? why : "no reason given");
+  }
+
+  auto find = [&](const std::string &name, auto &out) -> Status {
+    void *symbol = dlsym(payload->handle_, name.c_str());
+    if (!symbol)
+      return error(StatusCode::NotFound, "the payload of kernel '", meta.kernel,
+                   "' lacks the symbol ", name, " that its metadata promises");
+    out = reinterpret_cast<std::remove_reference_t<decltype(out)>>(symbol);
+    return Status::ok();
+  };
+  MK_TRY(find("mk_plan", payload->plan));
+  for (size_t i = 0; i < meta.roles.size(); ++i)
+    MK_TRY(find(str("mk_role_", i), payload->roles.emplace_back()));
+  if (meta.prepare)
+    MK_TRY(find("mk_prepare", payload->prepare));
+  if (meta.reference)
+    MK_TRY(find("mk_reference", payload->reference));
+  return payload;
+}

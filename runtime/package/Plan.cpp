@@ -1,0 +1,149 @@
+//===- Plan.cpp - A kernel's sizes for given dimensions -------------------===//
+
+#include "mkernel/Runtime/Plan.h"
+
+using namespace mk::rt;
+
+namespace {
+
+constexpr int64_t kMaxElements = int64_t(1) << 46;
+
+/// Product of extents; -1 when one is negative or the product is absurd.
+int64_t product(std::span<const int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t e : extents) {
+    if (e < 0 || (e > 0 && result > kMaxElements / e))
+      return -1;
+    result *= e;
+  }
+  return result;
+}
+
+} // namespace
+
+int64_t Shard::elements() const { return product(sizes); }
+int64_t Shard::globalElements() const { return product(global); }
+
+Result<std::vector<std::vector<int64_t>>>
+mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
+                    std::span<const DimValue> bind) {
+  std::vector<std::vector<int64_t>> result(mesh.size());
+  for (const Metadata::Dim &dim : metadata.dims) {
+    const std::vector<int64_t> *given = nullptr;
+    for (const DimValue &b : bind)
+      if (b.name == dim.name)
+        given = &b.values;
+    const auto &fixed = dim.values;
+    if (!given && fixed.empty())
+      return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                   "': dimension '", dim.name,
+                   "' has no value; give it with --bind ", dim.name,
+                   dim.perRank ? "=100:80:... (one for each rank)" : "=1024");
+    if (given && !fixed.empty() && *given != fixed)
+      return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                   "': dimension '", dim.name, "' was compiled for ",
+                   fixed.front(), fixed.size() > 1 ? ":..." : "", ", not for ",
+                   given->empty() ? 0 : given->front(),
+                   ": compile it again with the other value");
+    const auto &values = fixed.empty() ? *given : fixed;
+    if (values.size() > 1 && !dim.perRank)
+      return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                   "': dimension '", dim.name,
+                   "' is the same on every rank; it "
+                   "got ",
+                   values.size(), " values");
+    if (values.size() != 1 && values.size() != mesh.size())
+      return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                   "': dimension '", dim.name, "' got ", values.size(),
+                   " values for ", mesh.size(),
+                   " ranks: give one, or one for "
+                   "each rank");
+    for (uint32_t r = 0; r < mesh.size(); ++r) {
+      int64_t value = values[values.size() == 1 ? 0 : r];
+      if (value < 0)
+        return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
+                     "': dimension '", dim.name, "' is ", value,
+                     "; it must not be negative");
+      result[r].push_back(value);
+    }
+  }
+  return result;
+}
+
+Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
+                                  const Payload &payload, const Mesh &mesh,
+                                  uint32_t rank,
+                                  std::span<const int64_t> dims) {
+  size_t words = 0;
+  for (const auto &arg : metadata.args)
+    words += arg.rank;
+  for (const auto &signal : metadata.signals)
+    words += signal.rank + 1;
+  for (const auto &counter : metadata.counters)
+    words += counter.rank;
+  words += metadata.queues.size();
+
+  std::vector<int64_t> out(words + 1, 0);
+  std::vector<int64_t> coords = mesh.coords(rank);
+  mk_launch launch = {};
+  launch.abi_version = MK_ABI_VERSION;
+  launch.rank = rank;
+  launch.world = mesh.size();
+  launch.num_axes = static_cast<uint32_t>(mesh.axes().size());
+  launch.axis_sizes = mesh.sizes().data();
+  launch.coords = coords.data();
+  launch.dims = dims.data();
+  if (int64_t failed = payload.plan(&launch, out.data())) {
+    bool known = failed > 0 && size_t(failed) <= metadata.requirements.size();
+    return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
+                 "' cannot run with these sizes (rank ", rank, "): ",
+                 known ? metadata.requirements[failed - 1]
+                       : str("requirement ", failed - 1, " does not hold"));
+  }
+
+  const int64_t *next = out.data();
+  auto take = [&](size_t n) {
+    std::vector<int64_t> extents(next, next + n);
+    next += n;
+    return extents;
+  };
+  auto count = [&](const char *what, const std::string &name,
+                   const std::vector<int64_t> &extents,
+                   int64_t &elements) -> Status {
+    elements = product(extents);
+    if (elements >= 0)
+      return Status::ok();
+    return error(StatusCode::OutOfRange, "kernel '", metadata.kernel,
+                 "': ", what, " '", name, "' would be ", shapeText(extents),
+                 " on rank ", rank);
+  };
+  Plan plan;
+  int64_t elements;
+  for (const auto &arg : metadata.args) {
+    plan.args.push_back(take(arg.rank));
+    MK_TRY(count("argument", arg.name, plan.args.back(), elements));
+  }
+  for (const auto &signal : metadata.signals) {
+    Plan::Signal s;
+    s.extents = take(signal.rank);
+    s.arrivals = *next++;
+    MK_TRY(count("signal", signal.name, s.extents, s.elements));
+    if ((s.arrivals < 0) != signal.dynamic)
+      return error(StatusCode::Internal, "kernel '", metadata.kernel,
+                   "': signal '", signal.name, "' is planned with ", s.arrivals,
+                   " arrivals, but is ",
+                   signal.dynamic ? "dynamic" : "not dynamic");
+    plan.signals.push_back(std::move(s));
+  }
+  for (const auto &counter : metadata.counters) {
+    Plan::Counter c;
+    c.extents = take(counter.rank);
+    MK_TRY(count("counter", counter.name, c.extents, c.elements));
+    plan.counters.push_back(std::move(c));
+  }
+  for (const auto &queue : metadata.queues) {
+    plan.queues.push_back(*next++);
+    MK_TRY(count("queue", queue.name, {plan.queues.back()}, elements));
+  }
+  return plan;
+}
