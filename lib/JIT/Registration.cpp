@@ -1,6 +1,9 @@
 //===- Registration.cpp - All dialects and passes -------------------------===//
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Pipelines/Host.h"
+#include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -21,5 +24,8 @@ void mk::registerEverything(DialectRegistry &registry) {
 
 void mk::registerEveryPass() {
   registerAllPasses();
+  registerMkTransformsPasses();
+  registerMkConversionPasses();
+  registerHostPipelines();
   registerReferencePasses();
 }

@@ -1,0 +1,82 @@
+//===- Passes.td - Transformations --------------------------*- tablegen -*-===//
+#ifndef MKERNEL_TRANSFORMS_PASSES
+#define MKERNEL_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def BindPass : Pass<"mk-bind", "::mlir::ModuleOp"> {
+  let summary = "Fixes sizes of mesh axes, uniform dimensions and parameters";
+  let description = [{
+    `sizes` lists `name=value` for axes and uniform dimensions, `set` for
+    parameters (`mk.param`). Axes get their size in `mk.mesh`; dimensions and
+    parameters become constants. A name that nothing in the module has, a size
+    below one for an axis and a negative dimension are errors. Parameters that
+    are not listed take their default.
+  }];
+  let options = [
+    ListOption<"sizes", "sizes", "std::string", "name=value for axes and dimensions">,
+    ListOption<"params", "set", "std::string", "name=value for parameters">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Inlines every function that a kernel calls";
+  let description = [{
+    Helper functions of a file exist for its author; a kernel is lowered without
+    calls. Recursion and functions without a body are errors that name the call.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
+}
+
+def MaterializeCarriesPass : Pass<"mk-materialize-carries"> {
+  let summary = "Writes what a loop carries into the buffer it carries it in";
+  let description = [{
+    One-shot bufferisation wants a loop to yield, for each carried tensor, the
+    buffer that it got. Yielded tensors that are not computed in place are
+    copied into the carried one, through a temporary where the values of
+    several carried tensors depend on each other.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+def HoistBuffersPass : Pass<"mk-hoist-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Turns buffers of static size into stack slots of the function";
+  let description = [{
+    A tile's buffer lives no longer than an iteration (carried tiles have been
+    materialised in place), so each allocation becomes one stack slot at the
+    function's entry.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def VectorizeContractionsPass : Pass<"mk-vectorize-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Lowers matrix products on buffers to register-blocked vector code";
+  let description = [{
+    A contraction C[m, n] += A[m, k] * B[k, n] in any layout of its operands becomes a
+    loop nest around a block of C held in vector registers: the operands are
+    first converted to the accumulator's type in packed order, one column
+    panel of B at a time (the scheme of Goto and van de Geijn, "Anatomy of
+    high-performance matrix multiplication", 2008, without the cache levels that a
+    tile is too small for).
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int64_t", "16", "f32 lanes of a vector register">,
+    Option<"blockRows", "block-rows", "int64_t", "8", "rows of a register block">,
+    Option<"blockVectors", "block-vectors", "int64_t", "2", "vectors in a row of a register block">
+  ];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def LowerCopiesPass : Pass<"mk-lower-copies", "::mlir::func::FuncOp"> {
+  let summary = "Turns memref.copy into loops";
+  let description = [{
+    Upstream calls a library function for copies between strided buffers, which
+    compiled kernels do not have.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+#endif // MKERNEL_TRANSFORMS_PASSES

@@ -1,0 +1,248 @@
+//===- HostLowering.cpp - Building blocks of host code --------------------===//
+#include "HostLowering.h"
+#include "mkernel/ABI/HostCalls.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+HostLowering::HostLowering(KernelOp kernel, func::FuncOp function,
+                           bool pointerIsLaunch)
+    : b_(OpBuilder::atBlockBegin(&function.front())), loc_(function.getLoc()),
+      kernel_(kernel), mesh_(kernel.getMeshOp()), function_(function) {
+  Value pointer = function.getArgument(0);
+  if (pointerIsLaunch) {
+    launch_ = pointer;
+  } else {
+    cta_ = pointer;
+    launch_ = loadField(cta_, offsetof(mk_cta, launch), pointerType());
+  }
+  rank_ = toIndex(loadField(launch_, offsetof(mk_launch, rank), b_.getI32Type()));
+  Value coords =
+      loadField(launch_, offsetof(mk_launch, coords), pointerType());
+  for (unsigned i = 0, e = mesh_.getNumAxes(); i != e; ++i)
+    coords_.push_back(getAxisSize(i) == 1 ? index(0) : loadElement(coords, i));
+}
+
+LLVM::LLVMPointerType HostLowering::pointerType() {
+  return LLVM::LLVMPointerType::get(context());
+}
+
+Value HostLowering::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b_, loc_, value);
+}
+Value HostLowering::i32(int64_t value) {
+  return arith::ConstantIntOp::create(b_, loc_, b_.getI32Type(), value);
+}
+Value HostLowering::i64(int64_t value) {
+  return arith::ConstantIntOp::create(b_, loc_, b_.getI64Type(), value);
+}
+
+Value HostLowering::toI64(Value value) {
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), value);
+  if (value.getType().isInteger(64))
+    return value;
+  return arith::ExtSIOp::create(b_, loc_, b_.getI64Type(), value);
+}
+
+Value HostLowering::toIndex(Value value) {
+  if (value.getType().isIndex())
+    return value;
+  return arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), value);
+}
+
+Value HostLowering::clamp(Value value, Value high) {
+  return arith::MaxSIOp::create(b_, loc_, min(value, high), index(0));
+}
+
+Value HostLowering::loadField(Value base, int64_t offset, Type type) {
+  Value address = base;
+  if (offset)
+    address = LLVM::GEPOp::create(b_, loc_, pointerType(), b_.getI8Type(), base,
+                                  ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::LoadOp::create(b_, loc_, type, address, /*alignment=*/0,
+                              /*isVolatile=*/false, /*isNonTemporal=*/false,
+                              /*isInvariant=*/true);
+}
+
+Value HostLowering::loadElement(Value array, int64_t i) {
+  return toIndex(loadField(array, i * 8, b_.getI64Type()));
+}
+
+Value HostLowering::getRank() { return rank_; }
+Value HostLowering::getCoord(unsigned axis) { return coords_[axis]; }
+int64_t HostLowering::getAxisSize(unsigned axis) {
+  return mesh_.getAxis(axis).getSize();
+}
+int64_t HostLowering::getNumRanks() { return mesh_.getNumRanks(); }
+
+Value HostLowering::linearRank(ArrayRef<Value> coords) {
+  Value rank = index(0);
+  for (unsigned i = 0, e = mesh_.getNumAxes(); i != e; ++i)
+    rank = add(mul(rank, index(getAxisSize(i))),
+               coords[i] ? coords[i] : getCoord(i));
+  return rank;
+}
+
+Value HostLowering::stackArray(ArrayRef<Value> values, int64_t size) {
+  if (size < 0)
+    size = values.size();
+  Value array;
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(&function_.front());
+    array = LLVM::AllocaOp::create(b_, loc_, pointerType(), b_.getI64Type(),
+                                   i64(size), /*alignment=*/16);
+  }
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Value address =
+        LLVM::GEPOp::create(b_, loc_, pointerType(), b_.getI64Type(), array,
+                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(b_, loc_, toI64(value), address);
+  }
+  return array;
+}
+
+ValueRange HostLowering::call(StringRef name, ValueRange operands,
+                              TypeRange results) {
+  auto module = function_->getParentOfType<ModuleOp>();
+  auto callee = module.lookupSymbol<func::FuncOp>(name);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(module.getBody());
+    callee = func::FuncOp::create(
+        b_, module.getLoc(), name,
+        b_.getFunctionType(operands.getTypes(), results));
+    callee.setPrivate();
+  }
+  return func::CallOp::create(b_, loc_, callee, operands).getResults();
+}
+
+SmallVector<Value> HostLowering::strides(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(b_, loc_, buffer);
+  SmallVector<Value> result(metadata.getStrides().begin(),
+                            metadata.getStrides().end());
+  assert(static_cast<int64_t>(result.size()) == type.getRank());
+  return result;
+}
+
+Value HostLowering::address(Value buffer, ValueRange offsets) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto metadata = memref::ExtractStridedMetadataOp::create(b_, loc_, buffer);
+  Value element = metadata.getOffset();
+  for (auto [offset, stride] : llvm::zip(offsets, metadata.getStrides()))
+    element = add(element, mul(offset, stride));
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, buffer);
+  int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
+  Value address = add(base, mul(element, index(bytes)));
+  return LLVM::IntToPtrOp::create(b_, loc_, pointerType(), toI64(address));
+}
+
+FailureOr<Value> HostLowering::elementType(Operation *op, Type type) {
+  int64_t code = llvm::TypeSwitch<Type, int64_t>(type)
+                     .Case<Float64Type>([](auto) { return MK_F64; })
+                     .Case<Float32Type>([](auto) { return MK_F32; })
+                     .Case<Float16Type>([](auto) { return MK_F16; })
+                     .Case<BFloat16Type>([](auto) { return MK_BF16; })
+                     .Case<Float8E4M3FNType>([](auto) { return MK_F8E4M3; })
+                     .Case<Float8E5M2Type>([](auto) { return MK_F8E5M2; })
+                     .Case<IndexType>([](auto) { return MK_I64; })
+                     .Case<IntegerType>([](IntegerType type) -> int64_t {
+                       switch (type.getWidth()) {
+                       case 64:
+                         return MK_I64;
+                       case 32:
+                         return MK_I32;
+                       case 16:
+                         return MK_I16;
+                       case 8:
+                         return MK_I8;
+                       case 1:
+                         return MK_I1;
+                       default:
+                         return 0;
+                       }
+                     })
+                     .Default([](Type) { return 0; });
+  if (!code)
+    return op->emitOpError() << "moves elements of type " << type
+                             << ", which the host target has no memory format "
+                                "for; use f64, f32, f16, bf16, f8 or an integer "
+                                "of 8 to 64 bits";
+  return i32(code);
+}
+
+Value HostLowering::number(Value declared) {
+  return i32(numbers.lookup(declared.getDefiningOp()));
+}
+
+Value HostLowering::linearElement(Value declared, ValueRange indices) {
+  ArrayRef<int64_t> shape;
+  ValueRange extents;
+  if (auto signals = declared.getDefiningOp<SignalsOp>()) {
+    shape = signals.getType().getShape();
+    extents = signals.getExtents();
+  } else {
+    auto counters = declared.getDefiningOp<CountersOp>();
+    shape = counters.getType().getShape();
+    extents = counters.getExtents();
+  }
+  Value linear = index(0);
+  unsigned dynamic = 0;
+  for (auto [extent, i] : llvm::zip(shape, indices)) {
+    Value size = ShapedType::isDynamic(extent) ? extents[dynamic++] : index(extent);
+    linear = add(mul(linear, size), i);
+  }
+  return toI64(linear);
+}
+
+SmallVector<Value> HostLowering::validSizes(Value buffer, ValueRange offsets,
+                                            ArrayRef<int64_t> tile,
+                                            ValueRange valid) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto extent = [&](int64_t d) -> Value {
+    return memref::DimOp::create(b_, loc_, buffer, index(d));
+  };
+  int64_t lead = type.getRank() - static_cast<int64_t>(tile.size());
+  SmallVector<Value> sizes;
+  for (auto [d, size] : llvm::enumerate(tile)) {
+    Value left = sub(extent(lead + d), offsets[lead + d]);
+    if (!valid.empty())
+      left = min(left, valid[d]);
+    Value count = clamp(left, index(size));
+    // A tile that starts before the buffer has nothing valid either.
+    Value before = cmp(arith::CmpIPredicate::slt, offsets[lead + d], index(0));
+    sizes.push_back(select(before, index(0), count));
+  }
+  // Leading dimensions have one index; outside of the buffer nothing is valid.
+  for (int64_t d = 0; d < lead; ++d) {
+    Value inside = cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
+    sizes.front() = select(inside, sizes.front(), index(0));
+  }
+  return sizes;
+}
+
+void mk::dropMemorySpaces(Operation *op) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
+    if (!isSymmetric(type))
+      return std::nullopt;
+    return MemRefType::get(type.getShape(), type.getElementType(),
+                           type.getLayout());
+  });
+  replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+}
+
+void mk::cloneScalars(KernelOp kernel, OpBuilder &builder, IRMapping &mapping,
+                      function_ref<void(Operation *, Operation *)> cloned) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<RoleOp, PrepareOp, RequireOp>(op))
+      continue;
+    cloned(&op, builder.clone(op, mapping));
+  }
+}

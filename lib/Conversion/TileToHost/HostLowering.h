@@ -1,0 +1,150 @@
+//===- HostLowering.h - State of the conversion to host code ----*- C++ -*-===//
+//
+// One HostLowering lowers the body of one function that the runtime calls. The
+// body has been cloned from the kernel, so tile ops stand in a func.func; the
+// maps below remember what their originals were numbered.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_TILETOHOST_HOSTLOWERING_H
+#define MKERNEL_LIB_CONVERSION_TILETOHOST_HOSTLOWERING_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::mk {
+
+class HostLowering {
+public:
+  /// `pointer` is the function's `const mk_cta *`, or its `const mk_launch *`
+  /// for mk_plan.
+  HostLowering(KernelOp kernel, func::FuncOp function, bool pointerIsLaunch);
+
+  /// Lowers all tile ops in the function.
+  LogicalResult run();
+
+  /// Numbers of declared values and loops of the cloned body.
+  DenseMap<Operation *, unsigned> numbers;
+  /// CTAs of each role, by name.
+  llvm::StringMap<int64_t> ctasOfRole;
+
+  //===--- Building blocks ------------------------------------------------===//
+
+  Value index(int64_t value);
+  Value i32(int64_t value);
+  Value i64(int64_t value);
+  Value toI64(Value value);
+  Value toIndex(Value value);
+  /// Clamps to [0, high].
+  Value clamp(Value value, Value high);
+  Value add(Value a, Value b) { return arith::AddIOp::create(b_, loc_, a, b); }
+  Value sub(Value a, Value b) { return arith::SubIOp::create(b_, loc_, a, b); }
+  Value mul(Value a, Value b) { return arith::MulIOp::create(b_, loc_, a, b); }
+  Value rem(Value a, Value b) { return arith::RemSIOp::create(b_, loc_, a, b); }
+  Value div(Value a, Value b) { return arith::DivSIOp::create(b_, loc_, a, b); }
+  Value min(Value a, Value b) { return arith::MinSIOp::create(b_, loc_, a, b); }
+  Value cmp(arith::CmpIPredicate p, Value a, Value b) {
+    return arith::CmpIOp::create(b_, loc_, p, a, b);
+  }
+  Value select(Value c, Value a, Value b) {
+    return arith::SelectOp::create(b_, loc_, c, a, b);
+  }
+
+  /// Loads byte offset `offset` of the structure at `base`.
+  Value loadField(Value base, int64_t offset, Type type);
+  /// Element `i` of an int64 array.
+  Value loadElement(Value array, int64_t i);
+  Value getLaunch() { return launch_; }
+  Value getCta() { return cta_; }
+  Value getRank();
+  Value getCoord(unsigned axis);
+  int64_t getAxisSize(unsigned axis);
+  int64_t getNumRanks();
+  /// Linear rank from coordinates (one for each axis, null: own).
+  Value linearRank(ArrayRef<Value> coords);
+
+  /// An int64 array on the stack, allocated once at the function's entry.
+  Value stackArray(ArrayRef<Value> values, int64_t size = -1);
+  /// Calls an entry point of mkernel/ABI/HostCalls.h.
+  ValueRange call(StringRef name, ValueRange operands, TypeRange results = {});
+  /// Address of an element of a buffer.
+  Value address(Value buffer, ValueRange offsets);
+  /// Strides of a buffer in elements, as index values.
+  SmallVector<Value> strides(Value buffer);
+  /// mk_type of an element type, or an error that names the op.
+  FailureOr<Value> elementType(Operation *op, Type type);
+
+  /// Row-major element of a declared array, as an i64; extents from its
+  /// declaration.
+  Value linearElement(Value declared, ValueRange indices);
+  Value number(Value declared);
+
+  /// How many elements of a tile at `offsets` of `buffer` exist: for each tile
+  /// dimension in [0, extent].
+  SmallVector<Value> validSizes(Value buffer, ValueRange offsets,
+                                ArrayRef<int64_t> tile, ValueRange valid);
+
+  OpBuilder &builder() { return b_; }
+  Location loc() { return loc_; }
+  MLIRContext *context() { return b_.getContext(); }
+  LLVM::LLVMPointerType pointerType();
+
+private:
+  // One function for each op; files group them as the dialect does.
+  LogicalResult lower(Operation *op);
+  LogicalResult lowerRank(RankOp op);
+  LogicalResult lowerForeach(ForeachOp op);
+  LogicalResult lowerForeachItem(ForeachItemOp op);
+  LogicalResult lowerForeachPeer(ForeachPeerOp op);
+  LogicalResult lowerFold(FoldOp op);
+  LogicalResult lowerLoad(LoadOp op);
+  LogicalResult lowerStore(StoreOp op);
+  LogicalResult lowerDot(DotOp op);
+  LogicalResult lowerReduce(ReduceOp op);
+  LogicalResult lowerBroadcast(BroadcastOp op);
+  LogicalResult lowerMask(MaskOp op);
+  LogicalResult lowerPut(PutOp op);
+  LogicalResult lowerRemoteStore(StoreOp op);
+  LogicalResult lowerSignal(SignalOp op);
+  LogicalResult lowerWait(WaitOp op);
+  LogicalResult lowerCount(CountOp op);
+  LogicalResult lowerPush(PushOp op);
+
+  /// The indices of item `t` of a loop in its order.
+  SmallVector<Value> itemAt(Value t, ArrayRef<Value> bounds, OrderAttr order,
+                            ValueRange own);
+  /// Runs `body` for this CTA's share of `total` items.
+  void distribute(Operation *op, Value total, ScheduleKind schedule,
+                  function_ref<void(Value)> body);
+  void reportItem(Operation *op, ArrayRef<Value> indices);
+  /// Moves the ops of a tile loop's body to the insertion point.
+  void spliceBody(Block &body, ValueRange replacements);
+  /// {signal, index} operands of a call, or {-1, 0}.
+  std::pair<Value, Value> signalOperands(Value signal, ValueRange index);
+  Value peerOrSelf(Value peer);
+
+  OpBuilder b_;
+  Location loc_;
+  KernelOp kernel_;
+  MeshOp mesh_;
+  func::FuncOp function_;
+  Value cta_, launch_;
+  Value rank_;
+  SmallVector<Value> coords_;
+};
+
+/// Fills the body of mk_plan (see mkernel/ABI/Package.h).
+LogicalResult buildPlan(KernelOp kernel, func::FuncOp function);
+
+/// Erases the symmetric memory space from all types in `op`.
+void dropMemorySpaces(Operation *op);
+
+/// Clones what kernel scope computes (not roles, not requirements) into a
+/// function, dimensions and arguments mapped.
+void cloneScalars(KernelOp kernel, OpBuilder &builder, IRMapping &mapping,
+                  function_ref<void(Operation *, Operation *)> cloned);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_LIB_CONVERSION_TILETOHOST_HOSTLOWERING_H

@@ -1,0 +1,96 @@
+//===- LowerComm.cpp - Communication as calls of the runtime --------------===//
+#include "HostLowering.h"
+#include "mkernel/ABI/HostCalls.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+Value HostLowering::peerOrSelf(Value peer) {
+  return toI64(peer ? peer : getRank());
+}
+
+std::pair<Value, Value> HostLowering::signalOperands(Value signal,
+                                                     ValueRange index) {
+  if (!signal)
+    return {i32(MK_NO_SIGNAL), i64(0)};
+  return {number(signal), linearElement(signal, index)};
+}
+
+LogicalResult HostLowering::lowerPut(PutOp op) {
+  auto type = cast<MemRefType>(op.getSource().getType());
+  FailureOr<Value> element = elementType(op, type.getElementType());
+  if (failed(element))
+    return failure();
+  auto [signal, signalIndex] = signalOperands(op.getSignal(), op.getSignalIndex());
+  int32_t flags = (op.getStrong() ? MK_PUT_STRONG : 0) |
+                  (op.getReduction() ? MK_PUT_ADD : 0);
+  Value source = address(op.getSource(), op.getSrcOffsets());
+  Value dest = address(op.getDest(), op.getDstOffsets());
+  SmallVector<Value> sourceStrides = strides(op.getSource());
+  SmallVector<Value> destStrides = strides(op.getDest());
+  // The region has the source's rank; a destination of higher rank has one
+  // index in its leading dimensions.
+  int64_t extra = static_cast<int64_t>(destStrides.size()) - type.getRank();
+  if (extra > 0)
+    destStrides.erase(destStrides.begin(), destStrides.begin() + extra);
+  SmallVector<Value> sizes(op.getSizes());
+  Value peer = toI64(op.getPeer());
+  if (Value rows = op.getRows()) {
+    if (type.getRank() != 2 || destStrides.size() != 2)
+      return op.emitOpError() << "with rows copies between buffers of rank "
+                              << type.getRank() << " and " << destStrides.size()
+                              << ", the host target does it for rank 2 only yet";
+    auto rowsType = cast<RankedTensorType>(rows.getType());
+    Value list = bufferization::ToBufferOp::create(
+        b_, loc_, MemRefType::get(rowsType.getShape(), rowsType.getElementType()),
+        rows, /*read_only=*/true);
+    Value count = clamp(sizes[0], index(rowsType.getDimSize(0)));
+    call("mkrt_put_rows",
+         {getCta(), dest, source, *element, toI64(count), address(list, index(0)),
+          toI64(sizes[1]), toI64(destStrides[0]), toI64(sourceStrides[0]), peer,
+          signal, signalIndex, i32(flags)});
+  } else {
+    call("mkrt_put",
+         {getCta(), dest, source, *element, i32(type.getRank()), stackArray(sizes),
+          stackArray(destStrides), stackArray(sourceStrides), peer, signal,
+          signalIndex, i32(flags)});
+  }
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerSignal(SignalOp op) {
+  auto [signal, signalIndex] = signalOperands(op.getSignal(), op.getIndex());
+  call("mkrt_signal",
+       {getCta(), signal, signalIndex, peerOrSelf(op.getPeer()),
+        i64(op.getAmount()), i32(op.getStrong() ? MK_PUT_STRONG : 0)});
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerWait(WaitOp op) {
+  auto [signal, signalIndex] = signalOperands(op.getSignal(), op.getIndex());
+  call("mkrt_wait", {getCta(), signal, signalIndex, toI64(op.getCount())});
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerCount(CountOp op) {
+  Value before =
+      call("mkrt_count",
+           {getCta(), number(op.getCounter()),
+            linearElement(op.getCounter(), op.getIndex()), toI64(op.getAmount())},
+           b_.getI64Type())
+          .front();
+  op.replaceAllUsesWith(toIndex(before));
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerPush(PushOp op) {
+  SmallVector<Value> record(op.getRecord());
+  call("mkrt_push", {getCta(), number(op.getQueue()), stackArray(record)});
+  op.erase();
+  return success();
+}

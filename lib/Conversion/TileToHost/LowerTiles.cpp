@@ -1,0 +1,283 @@
+//===- LowerTiles.cpp - Tile ops on the host target -----------------------===//
+//
+// Tiles stay tensors here; only loads and stores touch memory.
+//
+//===----------------------------------------------------------------------===//
+#include "HostLowering.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// The host has no arithmetic on 8-bit floats.
+static LogicalResult checkElement(Operation *op, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16)
+    return op->emitOpError() << "works on " << element
+                             << ", which cannot be lowered for the host target "
+                                "yet; use bf16, f16 or f32";
+  return success();
+}
+
+/// The part of `buffer` that a tile with these sizes covers.
+static Value subview(OpBuilder &b, Location loc, Value buffer,
+                     ValueRange offsets, ArrayRef<OpFoldResult> sizes) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<OpFoldResult> starts, extents, steps;
+  int64_t lead = type.getRank() - static_cast<int64_t>(sizes.size());
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    starts.push_back(offsets.empty() ? OpFoldResult(b.getIndexAttr(0))
+                                     : getAsOpFoldResult(offsets[d]));
+    extents.push_back(d < lead ? OpFoldResult(b.getIndexAttr(1))
+                               : sizes[d - lead]);
+    steps.push_back(b.getIndexAttr(1));
+  }
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : sizes) {
+    std::optional<int64_t> constant = getConstantIntValue(size);
+    shape.push_back(constant ? *constant : ShapedType::kDynamic);
+  }
+  auto view = memref::SubViewOp::inferRankReducedResultType(shape, type, starts,
+                                                            extents, steps);
+  return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer,
+                                   starts, extents, steps);
+}
+
+/// Copies between a tile's buffer and the part of `buffer` that it covers; the
+/// case of a whole tile has constant sizes.
+static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
+                     Value tile, ArrayRef<Value> sizes, bool toTile,
+                     Value pad = {}) {
+  OpBuilder &b = lowering.builder();
+  Location loc = lowering.loc();
+  auto type = cast<MemRefType>(tile.getType());
+  auto copy = [&](OpBuilder &b, Value outer, Value inner) {
+    if (toTile)
+      memref::CopyOp::create(b, loc, outer, inner);
+    else
+      memref::CopyOp::create(b, loc, inner, outer);
+  };
+  Value whole = arith::ConstantIntOp::create(b, loc, 1, 1);
+  SmallVector<OpFoldResult> fixed, valid;
+  for (auto [size, extent] : llvm::zip(sizes, type.getShape())) {
+    Value all = lowering.cmp(arith::CmpIPredicate::eq, size, lowering.index(extent));
+    whole = arith::AndIOp::create(b, loc, whole, all);
+    fixed.push_back(b.getIndexAttr(extent));
+    valid.push_back(size);
+  }
+  scf::IfOp::create(
+      b, loc, whole,
+      [&](OpBuilder &b, Location loc) {
+        copy(b, subview(b, loc, buffer, offsets, fixed), tile);
+        scf::YieldOp::create(b, loc);
+      },
+      [&](OpBuilder &b, Location loc) {
+        if (pad)
+          linalg::FillOp::create(b, loc, pad, tile);
+        copy(b, subview(b, loc, buffer, offsets, valid),
+             subview(b, loc, tile, {}, valid));
+        scf::YieldOp::create(b, loc);
+      });
+}
+
+LogicalResult HostLowering::lowerLoad(LoadOp op) {
+  auto tileType = cast<RankedTensorType>(op.getTile().getType());
+  if (failed(checkElement(op, tileType)))
+    return failure();
+  Value pad = op.getPad();
+  if (!pad)
+    pad = arith::ConstantOp::create(
+        b_, loc_, b_.getZeroAttr(tileType.getElementType()));
+  SmallVector<Value> sizes = validSizes(op.getSource(), op.getOffsets(),
+                                        tileType.getShape(), op.getValid());
+  auto bufferType =
+      MemRefType::get(tileType.getShape(), tileType.getElementType());
+  // A private copy: the tile is a snapshot, whatever is written later.
+  Value buffer = memref::AllocOp::create(b_, loc_, bufferType);
+  copyTile(*this, op.getSource(), op.getOffsets(), buffer, sizes,
+           /*toTile=*/true, pad);
+  op.replaceAllUsesWith(bufferization::ToTensorOp::create(
+                            b_, loc_, tileType, buffer, /*restrict=*/true,
+                            /*writable=*/true)
+                            .getResult());
+  op.erase();
+  return success();
+}
+
+/// The tile as a buffer that is only read.
+static Value readBuffer(OpBuilder &b, Location loc, Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  return bufferization::ToBufferOp::create(
+      b, loc, MemRefType::get(type.getShape(), type.getElementType()), tile,
+      /*read_only=*/true);
+}
+
+LogicalResult HostLowering::lowerStore(StoreOp op) {
+  auto type = cast<RankedTensorType>(op.getTile().getType());
+  if (failed(checkElement(op, type)))
+    return failure();
+  if (op.getPeer() || op.getSignal() || op.getReduction())
+    return lowerRemoteStore(op);
+  SmallVector<Value> sizes = validSizes(op.getDest(), op.getOffsets(),
+                                        type.getShape(), op.getValid());
+  copyTile(*this, op.getDest(), op.getOffsets(),
+           readBuffer(b_, loc_, op.getTile()), sizes, /*toTile=*/false);
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
+  auto type = cast<RankedTensorType>(op.getTile().getType());
+  FailureOr<Value> element = elementType(op, type.getElementType());
+  if (failed(element))
+    return failure();
+  Value dest = op.getDest();
+  int64_t lead = cast<MemRefType>(dest.getType()).getRank() - type.getRank();
+  SmallVector<Value> sizes =
+      validSizes(dest, op.getOffsets(), type.getShape(), op.getValid());
+  SmallVector<Value> destStrides = strides(dest);
+  destStrides.erase(destStrides.begin(), destStrides.begin() + lead);
+  SmallVector<Value> tileStrides(type.getRank());
+  int64_t stride = 1;
+  for (int64_t d = type.getRank(); d-- > 0; stride *= type.getDimSize(d))
+    tileStrides[d] = index(stride);
+  Value tile = readBuffer(b_, loc_, op.getTile());
+  SmallVector<Value> origin(type.getRank(), index(0));
+  auto [signal, element_index] = signalOperands(op.getSignal(), op.getSignalIndex());
+  int32_t flags = (op.getStrong() ? 1 : 0) | (op.getReduction() ? 2 : 0);
+  call("mkrt_store",
+       {getCta(), address(dest, op.getOffsets()), address(tile, origin), *element,
+        i32(type.getRank()), stackArray(sizes), stackArray(destStrides),
+        stackArray(tileStrides), peerOrSelf(op.getPeer()), signal, element_index,
+        i32(flags)});
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerDot(DotOp op) {
+  if (failed(checkElement(op, op.getLhs().getType())) ||
+      failed(checkElement(op, op.getRhs().getType())))
+    return failure();
+  // tf32 rounds operands; the host multiplies in full precision, which is what
+  // the rounding approximates.
+  AffineExpr m, n, k;
+  bindDims(context(), m, n, k);
+  auto map = [&](AffineExpr row, AffineExpr column, bool transposed) {
+    SmallVector<AffineExpr> results = {row, column};
+    if (transposed)
+      std::swap(results[0], results[1]);
+    return AffineMap::get(3, 0, results, context());
+  };
+  SmallVector<AffineMap> maps = {map(m, k, op.getTransposeA()),
+                                 map(k, n, op.getTransposeB()),
+                                 map(m, n, false)};
+  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
+                                                utils::IteratorType::parallel,
+                                                utils::IteratorType::reduction};
+  auto product = linalg::GenericOp::create(
+      b_, loc_, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()},
+      ValueRange{op.getAcc()}, maps, iterators,
+      [](OpBuilder &b, Location loc, ValueRange args) {
+        auto wide = [&](Value value) -> Value {
+          if (value.getType() == args[2].getType())
+            return value;
+          return arith::ExtFOp::create(b, loc, args[2].getType(), value);
+        };
+        Value product = arith::MulFOp::create(b, loc, wide(args[0]), wide(args[1]));
+        Value sum = arith::AddFOp::create(b, loc, args[2], product);
+        linalg::YieldOp::create(b, loc, sum);
+      });
+  op.replaceAllUsesWith(product.getResult(0));
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerReduce(ReduceOp op) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  Type element = type.getElementType();
+  bool isFloat = isa<FloatType>(element);
+  arith::AtomicRMWKind kind;
+  switch (op.getKind()) {
+  case Reduction::Add:
+    kind = isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
+    break;
+  case Reduction::Mul:
+    kind = isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
+    break;
+  case Reduction::Max:
+    kind = isFloat ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
+    break;
+  case Reduction::Min:
+    kind = isFloat ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
+    break;
+  }
+  Value neutral = arith::getIdentityValue(kind, element, b_, loc_);
+  Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), element);
+  Value init = linalg::FillOp::create(b_, loc_, neutral, empty).getResult(0);
+  auto reduce = linalg::ReduceOp::create(
+      b_, loc_, ValueRange{op.getSource()}, ValueRange{init},
+      ArrayRef<int64_t>{static_cast<int64_t>(op.getAxis())},
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        linalg::YieldOp::create(
+            b, loc, arith::getReductionOp(kind, b, loc, args[0], args[1]));
+      });
+  op.replaceAllUsesWith(reduce.getResult(0));
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerBroadcast(BroadcastOp op) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  Value empty =
+      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
+  auto broadcast = linalg::BroadcastOp::create(b_, loc_, op.getSource(), empty,
+                                               op.getDims());
+  op.replaceAllUsesWith(broadcast.getResult()[0]);
+  op.erase();
+  return success();
+}
+
+LogicalResult HostLowering::lowerMask(MaskOp op) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  IntegerSet set = op.getSet();
+  Value empty =
+      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
+  AffineMap identity = b_.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  SmallVector<Value> symbols(op.getSymbols());
+  Value otherwise = op.getOtherwise();
+  auto masked = linalg::GenericOp::create(
+      b_, loc_, type, ValueRange{op.getSource()}, ValueRange{empty},
+      ArrayRef<AffineMap>{identity, identity}, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        SmallVector<Value> operands;
+        for (int64_t d = 0; d < type.getRank(); ++d)
+          operands.push_back(linalg::IndexOp::create(b, loc, d));
+        operands.append(symbols);
+        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+        Value inside = arith::ConstantIntOp::create(b, loc, 1, 1);
+        for (unsigned i = 0; i < set.getNumConstraints(); ++i) {
+          AffineMap map = AffineMap::get(set.getNumDims(), set.getNumSymbols(),
+                                         set.getConstraint(i));
+          // Plain arithmetic: operands need not be affine symbols.
+          Value value =
+              affine::expandAffineMap(b, loc, map, operands)->front();
+          Value holds = arith::CmpIOp::create(
+              b, loc,
+              set.isEq(i) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
+              value, zero);
+          inside = arith::AndIOp::create(b, loc, inside, holds);
+        }
+        linalg::YieldOp::create(
+            b, loc,
+            arith::SelectOp::create(b, loc, inside, args[0], otherwise)
+                .getResult());
+      });
+  op.replaceAllUsesWith(masked.getResult(0));
+  op.erase();
+  return success();
+}

@@ -1,0 +1,140 @@
+//===- TileToHost.cpp - A kernel becomes functions the runtime calls ------===//
+#include "HostLowering.h"
+#include "mkernel/ABI/Launch.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Resources.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_CONVERTTILETOHOSTPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+struct ConvertTileToHostPass
+    : mk::impl::ConvertTileToHostPassBase<ConvertTileToHostPass> {
+  using ConvertTileToHostPassBase::ConvertTileToHostPassBase;
+
+  /// A function that takes `pointers` pointers.
+  func::FuncOp createFunction(KernelOp kernel, StringRef name, unsigned pointers,
+                              TypeRange results = {}) {
+    OpBuilder b(kernel);
+    Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+    auto function = func::FuncOp::create(
+        b, kernel.getLoc(), name,
+        b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
+    function.addEntryBlock();
+    return function;
+  }
+
+  /// The memref that a launch's descriptor of argument `i` describes.
+  Value loadArgument(HostLowering &lowering, KernelOp kernel, unsigned i) {
+    OpBuilder &b = lowering.builder();
+    Location loc = lowering.loc();
+    auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
+    Type pointer = lowering.pointerType();
+    Value args = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, args),
+                                    pointer);
+    Value descriptor = lowering.loadField(args, i * 8, pointer);
+    auto extents = LLVM::LLVMArrayType::get(b.getI64Type(), type.getRank());
+    auto layout = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), type.getRank() ? ArrayRef<Type>{pointer, pointer, b.getI64Type(),
+                                                        extents, extents}
+                                       : ArrayRef<Type>{pointer, pointer,
+                                                        b.getI64Type()});
+    Value value = LLVM::LoadOp::create(b, loc, layout, descriptor);
+    // Same space as in the kernel until the whole function is rewritten.
+    return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
+  }
+
+  /// Clones a role's (or the preparation's) body with the scalars it needs.
+  LogicalResult outline(KernelOp kernel, Block &body, StringRef name,
+                        const KernelResources &resources,
+                        ArrayRef<int64_t> ctas) {
+    func::FuncOp function = createFunction(kernel, name, 1);
+    HostLowering lowering(kernel, function, /*pointerIsLaunch=*/false);
+    OpBuilder &b = lowering.builder();
+    IRMapping mapping;
+    if (kernel.getNumDims()) {
+      Value dims = lowering.loadField(lowering.getLaunch(),
+                                      offsetof(mk_launch, dims),
+                                      lowering.pointerType());
+      for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
+        mapping.map(kernel.getDim(d), lowering.loadElement(dims, d));
+    }
+    for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
+      mapping.map(kernel.getKernelArg(i), loadArgument(lowering, kernel, i));
+    auto remember = [&](Operation *from, Operation *to) {
+      if (std::optional<unsigned> number = resources.indexOf(from))
+        lowering.numbers[to] = *number;
+    };
+    cloneScalars(kernel, b, mapping, remember);
+    for (Operation &op : body) {
+      Operation *copy = b.clone(op, mapping);
+      // Same structure, so the walks visit the same ops in the same order.
+      SmallVector<Operation *> originals, copies;
+      op.walk([&](Operation *inner) { originals.push_back(inner); });
+      copy->walk([&](Operation *inner) { copies.push_back(inner); });
+      for (auto [from, to] : llvm::zip(originals, copies))
+        remember(from, to);
+    }
+    func::ReturnOp::create(b, kernel.getLoc());
+    for (auto [role, count] : llvm::zip(resources.roles, ctas)) {
+      RoleOp op = role;
+      lowering.ctasOfRole[op.getSymName()] = count;
+    }
+    dropMemorySpaces(function);
+    return lowering.run();
+  }
+
+  LogicalResult convert(KernelOp kernel) {
+    MeshOp mesh = kernel.getMeshOp();
+    if (ShapedType::isDynamic(mesh.getNumRanks()))
+      return kernel.emitOpError()
+             << "runs on mesh @" << mesh.getSymName()
+             << ", which has an axis of unknown size; bind it (mk-bind, or "
+                "--bind AXIS=N)";
+    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    if (failed(ctas))
+      return failure();
+    KernelResources resources = getKernelResources(kernel);
+    OpBuilder b(kernel);
+    func::FuncOp plan = createFunction(kernel, "mk_plan", 2, b.getI64Type());
+    if (failed(buildPlan(kernel, plan)))
+      return failure();
+    if (resources.prepare &&
+        failed(outline(kernel, resources.prepare.getBody().front(), "mk_prepare",
+                       resources, *ctas)))
+      return failure();
+    for (auto [i, role] : llvm::enumerate(resources.roles)) {
+      RoleOp op = role;
+      if (failed(outline(kernel, op.getBody().front(),
+                         "mk_role_" + std::to_string(i), resources, *ctas)))
+        return failure();
+    }
+    kernel.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    if (kernels.size() > 1) {
+      kernels[1].emitOpError() << "is the second kernel of the module; a package "
+                                  "has one, choose it with --kernel";
+      return signalPassFailure();
+    }
+    for (KernelOp kernel : kernels)
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+    for (MeshOp mesh : llvm::make_early_inc_range(getOperation().getOps<MeshOp>()))
+      mesh.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,98 @@
+//===- HostPipeline.cpp - From the tile level to host code ----------------===//
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Pipelines/Host.h"
+#include "mkernel/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+template <typename Pass> static void copySizes(Pass &to, const HostOptions &from) {
+  to.sizes.assign(from.sizes.begin(), from.sizes.end());
+  to.params.assign(from.params.begin(), from.params.end());
+}
+
+void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
+  BindPassOptions bind;
+  copySizes(bind, options);
+  pm.addPass(createBindPass(bind));
+  pm.addPass(createInlineCallsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// Tiles as tensors to loops over buffers.
+static void buildTilesToLoops(OpPassManager &pm, const HostOptions &options) {
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createConvertElementwiseToLinalgPass());
+  function.addPass(createLinalgElementwiseOpFusionPass());
+  function.addPass(createMaterializeCarriesPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+
+  OpPassManager &buffers = pm.nest<func::FuncOp>();
+  buffers.addPass(createLowerCopiesPass());
+  buffers.addPass(createHoistBuffersPass());
+  VectorizeContractionsPassOptions contractions;
+  contractions.vectorWidth = options.vectorBits / 32;
+  // 32 registers with AVX-512, 16 before: leave some for operands.
+  contractions.blockRows = options.vectorBits >= 512 ? 8 : 6;
+  contractions.blockVectors = 2;
+  buffers.addPass(createVectorizeContractionsPass(contractions));
+  buffers.addPass(createConvertLinalgToLoopsPass());
+  buffers.addPass(createLoopInvariantCodeMotionPass());
+}
+
+static void buildLoopsToLLVM(OpPassManager &pm) {
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+}
+
+void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options) {
+  ConvertTileToHostPassOptions convert;
+  convert.grid = options.grid;
+  pm.addPass(createConvertTileToHostPass(convert));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  buildTilesToLoops(pm, options);
+  buildLoopsToLLVM(pm);
+}
+
+void mk::buildHostPipeline(OpPassManager &pm, const HostOptions &options) {
+  buildTilePipeline(pm, options);
+  buildHostLoweringPipeline(pm, options);
+}
+
+void mk::registerHostPipelines() {
+  PassPipelineRegistration<HostOptions>(
+      "mk-tile", "Bind sizes and inline calls, staying at the tile level",
+      buildTilePipeline);
+  PassPipelineRegistration<HostOptions>(
+      "mk-host", "From the tile level to the LLVM dialect for the host target",
+      buildHostPipeline);
+}

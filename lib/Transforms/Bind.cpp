@@ -1,0 +1,142 @@
+//===- Bind.cpp - Fix sizes of axes, dimensions and parameters ------------===//
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/Passes.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_BINDPASS
+#include "mkernel/Transforms/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+struct BindPass : mk::impl::BindPassBase<BindPass> {
+  using BindPassBase::BindPassBase;
+
+  using Values = llvm::StringMap<int64_t>;
+
+  /// Reads `name=value` pairs; `what` names the option in messages.
+  LogicalResult parse(ArrayRef<std::string> list, StringRef what, Values &values) {
+    for (StringRef item : list) {
+      auto [name, text] = item.split('=');
+      int64_t value;
+      if (name.empty() || text.getAsInteger(10, value))
+        return getOperation().emitError()
+               << "mk-bind: '" << item << "' in " << what
+               << " is not of the form name=integer";
+      if (!values.try_emplace(name, value).second)
+        return getOperation().emitError()
+               << "mk-bind: '" << name << "' is bound twice";
+    }
+    return success();
+  }
+
+  LogicalResult bindMesh(MeshOp mesh, const Values &values,
+                         llvm::StringSet<> &used) {
+    SmallVector<Attribute> axes;
+    for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i) {
+      AxisAttr axis = mesh.getAxis(i);
+      auto value = values.find(axis.getName());
+      if (value == values.end()) {
+        axes.push_back(axis);
+        continue;
+      }
+      used.insert(axis.getName());
+      int64_t size = value->second;
+      if (size < 1)
+        return mesh.emitOpError() << "axis '" << axis.getName()
+                                  << "' is bound to " << size
+                                  << ", but an axis has at least one rank";
+      if (!ShapedType::isDynamic(axis.getSize()) && axis.getSize() != size)
+        return mesh.emitOpError()
+               << "axis '" << axis.getName() << "' is " << axis.getSize()
+               << " in the file and cannot be bound to " << size;
+      axes.push_back(AxisAttr::get(axis.getContext(), axis.getName(), size,
+                                   axis.getLink()));
+    }
+    mesh.setAxesAttr(ArrayAttr::get(mesh.getContext(), axes));
+    return success();
+  }
+
+  LogicalResult bindKernel(KernelOp kernel, const Values &values,
+                           llvm::StringSet<> &used) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+    for (unsigned i = 0, e = kernel.getNumDims(); i != e; ++i) {
+      StringRef name = cast<StringAttr>(kernel.getDimNames()[i]).getValue();
+      auto value = values.find(name);
+      if (value == values.end())
+        continue;
+      used.insert(name);
+      if (value->second < 0)
+        return kernel.emitOpError() << "dimension '" << name << "' is bound to "
+                                    << value->second << ", it must not be negative";
+      if (kernel.getDimKind(i) == DimKind::Rank)
+        return kernel.emitOpError()
+               << "dimension '" << name
+               << "' is each rank's own and is bound at launch";
+      kernel.getDim(i).replaceAllUsesWith(arith::ConstantIndexOp::create(
+          builder, kernel.getLoc(), value->second));
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    Values values, parameters;
+    llvm::StringSet<> used;
+    if (failed(parse(sizes, "sizes", values)) ||
+        failed(parse(params, "set", parameters)))
+      return signalPassFailure();
+    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (auto mesh = dyn_cast<MeshOp>(op))
+        return bindMesh(mesh, values, used);
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        return bindKernel(kernel, values, used);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    getOperation().walk([&](ParamOp param) {
+      OpBuilder builder(param);
+      Value value = param.getDefaultValue();
+      if (auto it = parameters.find(param.getName()); it != parameters.end()) {
+        value = arith::ConstantIndexOp::create(builder, param.getLoc(), it->second);
+        used.insert(param.getName());
+      }
+      param.replaceAllUsesWith(value);
+      param.erase();
+    });
+    for (const Values *map : {&values, &parameters})
+      for (StringRef name : map->keys())
+        if (!used.contains(name)) {
+          getOperation().emitError()
+              << "mk-bind: nothing is named '" << name << "'; " << describe();
+          return signalPassFailure();
+        }
+  }
+
+  /// What could have been bound.
+  std::string describe() {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    getOperation().walk([&](MeshOp mesh) {
+      os << "mesh @" << mesh.getSymName() << " has " << mesh.describeAxes() << "; ";
+    });
+    getOperation().walk([&](KernelOp kernel) {
+      os << "kernel @" << kernel.getSymName() << " has ";
+      if (kernel.getDimNames().empty())
+        os << "no dimensions; ";
+      else {
+        os << "dimensions ";
+        llvm::interleaveComma(kernel.getDimNames(), os, [&](Attribute name) {
+          os << '\'' << cast<StringAttr>(name).getValue() << '\'';
+        });
+        os << "; ";
+      }
+    });
+    return StringRef(text).rtrim("; ").str();
+  }
+};
+} // namespace

@@ -1,0 +1,67 @@
+//===- InlineCalls.cpp - Inline the functions that kernels call -----------===//
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_INLINECALLSPASS
+#include "mkernel/Transforms/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
+  using InlineCallsPassBase::InlineCallsPassBase;
+
+  /// Nesting of helper functions that no honest file reaches.
+  static constexpr unsigned kMaxDepth = 64;
+
+  LogicalResult inlineCall(func::CallOp call, SymbolTableCollection &symbols) {
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+        getOperation(), call.getCalleeAttr());
+    if (!callee || callee.isExternal())
+      return call.emitOpError() << "calls @" << call.getCallee()
+                                << ", which has no body here; a kernel can only "
+                                   "call functions of its own file";
+    if (!callee.getBody().hasOneBlock())
+      return call.emitOpError()
+             << "calls @" << call.getCallee()
+             << ", which branches between blocks; use scf.if and scf.for";
+    OpBuilder builder(call);
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    for (Operation &op : callee.front().without_terminator())
+      builder.clone(op, mapping);
+    for (auto [result, value] :
+         llvm::zip(call.getResults(),
+                   callee.front().getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    call.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SymbolTableCollection symbols;
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      for (unsigned depth = 0;; ++depth) {
+        SmallVector<func::CallOp> calls;
+        kernel.walk([&](func::CallOp call) { calls.push_back(call); });
+        if (calls.empty())
+          break;
+        if (depth == kMaxDepth) {
+          calls.front().emitOpError()
+              << "calls @" << calls.front().getCallee()
+              << " recursively; functions of a kernel are inlined and cannot recurse";
+          return signalPassFailure();
+        }
+        for (func::CallOp call : calls)
+          if (failed(inlineCall(call, symbols)))
+            return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace
