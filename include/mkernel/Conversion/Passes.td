@@ -11,7 +11,8 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     mkernel/ABI/Package.h): `mk_plan`, `mk_prepare` and one `mk_role_<i>` each.
     Loops become `scf` loops over the items of a CTA, tile ops become `linalg`
     on tensors, communication becomes calls of mkernel/ABI/HostCalls.h. Mesh axes must be
-    bound; calls must be inlined.
+    bound; calls must be inlined. Other functions of the module are dropped: helpers are
+    inlined by then and the reference is lowered by `mk-lower-reference`.
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">

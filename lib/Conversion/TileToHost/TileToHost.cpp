@@ -130,11 +130,17 @@ struct ConvertTileToHostPass
                                   "has one, choose it with --kernel";
       return signalPassFailure();
     }
+    // Meshes and functions of the file: helpers are inlined, and the reference
+    // has a lowering of its own.
+    SmallVector<Operation *> leftovers;
+    for (Operation &op : *getOperation().getBody())
+      if (isa<MeshOp, func::FuncOp>(op))
+        leftovers.push_back(&op);
     for (KernelOp kernel : kernels)
       if (failed(convert(kernel)))
         return signalPassFailure();
-    for (MeshOp mesh : llvm::make_early_inc_range(getOperation().getOps<MeshOp>()))
-      mesh.erase();
+    for (Operation *op : leftovers)
+      op->erase();
   }
 };
 } // namespace
