@@ -1,0 +1,33 @@
+// RUN: mk-opt %s --mk-bind='sizes=M=256,node=2 set=SL=3' | FileCheck %s
+// RUN: mk-opt %s --mk-bind='sizes=node=2' | FileCheck %s --check-prefix=DEFAULT
+// RUN: not mk-opt %s --mk-bind='sizes=Q=1' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not mk-opt %s --mk-bind='sizes=M' 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not mk-opt %s --mk-bind='sizes=M=1,M=2' 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not mk-opt %s --mk-bind='sizes=M=-1' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not mk-opt %s --mk-bind='sizes=node=0' 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not mk-opt %s --mk-bind='sizes=gpu=3' 2>&1 | FileCheck %s --check-prefix=FIXED
+// RUN: not mk-opt %s --mk-bind='sizes=T=3' 2>&1 | FileCheck %s --check-prefix=RANK
+
+// CHECK: mk.mesh @mesh(node = 2 via net, gpu = 2 via link)
+mk.mesh @mesh (node = ? via net, gpu = 2 via link)
+
+// CHECK: mk.kernel @k on @mesh dims(uniform M, rank T)
+// CHECK: %[[M:.*]] = arith.constant 256 : index
+// CHECK: %[[SL:.*]] = arith.constant 3 : index
+// CHECK-NOT: mk.param
+// CHECK: mk.signals (%[[M]], %T, %[[SL]])
+// DEFAULT: %[[ONE:.*]] = arith.constant 1 : index
+// DEFAULT: mk.signals (%M, %T, %[[ONE]])
+
+// UNKNOWN: error: mk-bind: nothing is named 'Q'; mesh @mesh has axes 'node', 'gpu'; kernel @k has dimensions 'M', 'T'
+// FORM: error: mk-bind: 'M' in sizes is not of the form name=integer
+// TWICE: error: mk-bind: 'M' is bound twice
+// NEGATIVE: dimension 'M' is bound to -1, it must not be negative
+// EMPTY: axis 'node' is bound to 0, but an axis has at least one rank
+// FIXED: axis 'gpu' is 2 in the file and cannot be bound to 3
+// RANK: dimension 'T' is each rank's own and is bound at launch
+mk.kernel @k on @mesh dims(uniform M, rank T) (in %a : memref<?xf32> [M]) {
+  %c1 = arith.constant 1 : index
+  %slots = mk.param "SL" default(%c1)
+  %s = mk.signals(%M, %T, %slots) : !mk.signal<?x?x?, gpu, dynamic>
+}
