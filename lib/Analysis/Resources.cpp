@@ -8,12 +8,10 @@ bool mk::isDistributedLoop(Operation *op) {
   if (!isa<ForeachOp, ForeachItemOp>(op))
     return false;
   for (Operation *up = op->getParentOp(); up; up = up->getParentOp()) {
-    if (isa<RoleOp, PrepareOp>(up))
-      return true;
     if (isa<ForeachOp, ForeachItemOp>(up))
       return false;
   }
-  return false;
+  return true;
 }
 
 std::optional<unsigned> KernelResources::lookup(Operation *op) const {

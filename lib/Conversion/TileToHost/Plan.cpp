@@ -165,9 +165,10 @@ LogicalResult PlanBuilder::build() {
                                           : lowering.index(capacity));
   }
   Value verdict = lowering.i64(0);
-  for (auto [i, op] : llvm::reverse(llvm::enumerate(resources.requirements)))
-    verdict = lowering.select(mapping.lookup(op.getCondition()), verdict,
-                              lowering.i64(i + 1));
+  for (unsigned i = resources.requirements.size(); i-- > 0;)
+    verdict = lowering.select(
+        mapping.lookup(resources.requirements[i].getCondition()), verdict,
+        lowering.i64(i + 1));
   func::ReturnOp::create(b, loc, verdict);
   dropMemorySpaces(function);
   return lowering.run();
