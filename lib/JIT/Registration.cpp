@@ -1,6 +1,9 @@
 //===- Registration.cpp - All dialects and passes -------------------------===//
 #include "mkernel/JIT/Registration.h"
+#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Pipelines/Host.h"
+#include "mkernel/Transforms/Passes.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
@@ -27,5 +30,8 @@ void mk::registerEveryPass() {
   registerMkTransformsPasses();
   registerMkConversionPasses();
   registerHostPipelines();
+  registerMkTransformsPasses();
+  registerMkConversionPasses();
   registerReferencePasses();
+  registerHostPipelines();
 }

@@ -65,7 +65,7 @@ void lowerCopies(ModuleOp module) {
 
 /// `@mk_reference(descriptors, row, rows)` around the wrapper that upstream
 /// makes, which takes each descriptor by pointer.
-LogicalResult addEntry(ModuleOp module, unsigned numBuffers) {
+LogicalResult addEntry(ModuleOp module, ArrayRef<int64_t> ranks) {
   auto wrapper =
       module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_ciface_mk_reference_rows");
   auto rows = module.lookupSymbol<LLVM::LLVMFuncOp>("mk_reference_rows");
@@ -74,6 +74,15 @@ LogicalResult addEntry(ModuleOp module, unsigned numBuffers) {
   for (LLVM::LLVMFuncOp function : {wrapper, rows})
     function.setLinkage(LLVM::Linkage::Internal);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  // The caller's buffers do not overlap; without this each store to an output
+  // would stop a sum from being kept in registers. A descriptor is expanded to
+  // two pointers, of which the second is used, an offset, sizes and strides.
+  unsigned position = 0;
+  for (int64_t rank : ranks) {
+    rows.setArgAttr(position + 1, LLVM::LLVMDialect::getNoAliasAttrName(),
+                    builder.getUnitAttr());
+    position += 3 + 2 * rank;
+  }
   Location loc = wrapper.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   Type i64 = builder.getI64Type();
@@ -84,7 +93,7 @@ LogicalResult addEntry(ModuleOp module, unsigned numBuffers) {
   Block *block = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   SmallVector<Value> operands;
-  for (unsigned i = 0; i != numBuffers; ++i) {
+  for (unsigned i = 0; i != ranks.size(); ++i) {
     Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer,
                                      block->getArgument(0),
                                      ArrayRef<LLVM::GEPArg>{int32_t(i)});
@@ -170,8 +179,12 @@ struct LowerReferencePass
     if (!reference || reference.isExternal())
       return module.emitError() << "there is no function @" << function
                                 << " to lower as the reference";
-    unsigned numBuffers = reference.getNumArguments() +
-                          reference.getNumResults();
+    SmallVector<int64_t> ranks;
+    for (TypeRange types : {TypeRange(reference.getArgumentTypes()),
+                            TypeRange(reference.getResultTypes())})
+      for (Type type : types)
+        if (auto tensor = dyn_cast<RankedTensorType>(type))
+          ranks.push_back(tensor.getRank());
     if (failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })))
       return failure();
     if (failed(buildReferenceEntry(reference)) || failed(decompose(module)))
@@ -183,7 +196,7 @@ struct LowerReferencePass
       return failure();
     lowerCopies(module);
     if (failed(run(buildReferenceToLLVM)) ||
-        failed(addEntry(module, numBuffers)))
+        failed(addEntry(module, ranks)))
       return failure();
     return finish(module);
   }

@@ -145,12 +145,6 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference) {
                                     builder.getFunctionType(types, {}));
   entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                  builder.getUnitAttr());
-  // The caller's buffers do not overlap; otherwise each store to an output
-  // would stop a sum from being kept in registers.
-  for (unsigned i = 0; i != numBuffers; ++i)
-    entry.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                     builder.getUnitAttr());
-
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
   IRMapping mapping;

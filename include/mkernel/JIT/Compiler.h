@@ -1,0 +1,55 @@
+//===- Compiler.h - From a file to a package in one step -------*- C++ -*-===//
+#ifndef MKERNEL_JIT_COMPILER_H
+#define MKERNEL_JIT_COMPILER_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir {
+class PassManager;
+} // namespace mlir
+
+namespace mlir::mk {
+
+/// What to compile a file for, and how far.
+struct CompileOptions {
+  std::string target = "host";
+  /// signature  JSON of the interfaces of the kernels in the file as written
+  /// tile       the tile level with sizes bound and helpers inlined
+  /// llvm       the LLVM dialect; holds all that a package needs
+  /// llvmir     LLVM IR, optimised for the CPU
+  /// package    mkernel/ABI/Package.h
+  std::string emit = "package";
+  std::string kernel; // which; may be empty if the file has only one
+  std::string cpu = "native";
+  int64_t grid = 16;
+  /// Sizes by name: axes and uniform dimensions take an integer, a dimension of
+  /// kind `rank` one for each rank, as in "100:80:0:33". Dimensions that are not
+  /// bound are given at launch.
+  std::vector<std::pair<std::string, std::string>> bind;
+  /// Parameters (mk.param) by name.
+  std::vector<std::pair<std::string, std::string>> params;
+  /// Number of nodes (product of the `net` axes) and of GPUs in each (product
+  /// of the `link` axes); 0: not given. Each fills the one axis of its kind that is
+  /// unbound. When either is given, axes that then are still unbound have size
+  /// 1; when neither is, they stay unbound, which the phases `llvm`, `llvmir` and
+  /// `package` refuse.
+  int64_t nodes = 0, gpus = 0;
+  /// Called for every pass manager before it runs; for command line tools.
+  std::function<LogicalResult(PassManager &)> setup;
+};
+
+/// Compiles the text of a file. `name` is what diagnostics call it. Accepts
+/// what a file holds or what the phases `tile` and `llvm` print. Returns whether it
+/// worked; diagnostics, also warnings, are appended to `messages`.
+bool compile(StringRef source, StringRef name, const CompileOptions &options,
+             std::string &output, std::string &messages);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_JIT_COMPILER_H

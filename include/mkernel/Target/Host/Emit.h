@@ -1,0 +1,54 @@
+//===- Emit.h - From the LLVM dialect to a package -------------*- C++ -*-===//
+#ifndef MKERNEL_TARGET_HOST_EMIT_H
+#define MKERNEL_TARGET_HOST_EMIT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/JSON.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace mlir::mk {
+
+/// A CPU that code is compiled for. Named CPUs have the features that LLVM
+/// says they have; the native one those that it is found to have.
+struct HostCpu {
+  std::string name, features;
+  int64_t vectorBits = 128; // width of a vector register
+};
+/// Emits an error at `loc` that says what to do if the CPU is unknown.
+FailureOr<HostCpu> resolveCpu(StringRef name, Location loc);
+
+/// To optimised LLVM IR for the CPU. Every function but the entry points of a
+/// payload (mkernel/ABI/Package.h) becomes internal.
+FailureOr<std::unique_ptr<llvm::Module>>
+translateHostModule(ModuleOp module, const HostCpu &cpu,
+                    llvm::LLVMContext &context);
+
+/// To a position-independent ELF shared object. An undefined symbol that is
+/// neither one of mkernel/ABI/HostCalls.h nor of the C library functions that
+/// packages may use is an error that names it.
+LogicalResult emitSharedObject(ModuleOp module, const HostCpu &cpu,
+                               SmallVectorImpl<char> &object);
+
+/// Links one relocatable object into a shared object with the linker that is
+/// found on PATH.
+LogicalResult linkSharedObject(Location loc, StringRef relocatable,
+                               SmallVectorImpl<char> &shared);
+
+/// To a package: measures the stack, which completes `metadata`, emits the
+/// shared object and puts both together.
+LogicalResult emitPackage(ModuleOp module, const HostCpu &cpu,
+                          llvm::json::Object metadata,
+                          SmallVectorImpl<char> &package);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_TARGET_HOST_EMIT_H

@@ -1,0 +1,44 @@
+//===- Metadata.h - What a host package says about its kernel --*- C++ -*-===//
+#ifndef MKERNEL_TARGET_HOST_METADATA_H
+#define MKERNEL_TARGET_HOST_METADATA_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::mk {
+
+/// Values of dimensions that were given: one, or one for each rank.
+using DimValues = llvm::StringMap<SmallVector<int64_t>>;
+
+struct MetadataOptions {
+  std::string cpu;
+  int64_t grid = 16;
+  DimValues dims;
+  func::FuncOp reference; // null if there is none
+};
+
+/// The metadata of mkernel/ABI/Package.h for a kernel whose mesh is bound and
+/// whose helpers are inlined, but for `stack_bytes`, which is known when it has
+/// been lowered. Emits an error if roles do not fit the grid or the reference
+/// does not fit the arguments.
+FailureOr<llvm::json::Object> buildMetadata(KernelOp kernel,
+                                            const MetadataOptions &options);
+
+/// What tools want to know of a file as it is written: for each kernel its
+/// mesh, dimensions, arguments and roles.
+llvm::json::Value buildSignature(ModuleOp module);
+
+/// The function that says what a kernel computes: `<kernel>_reference` if the
+/// file has it, else `reference`; null if it has neither.
+func::FuncOp findReference(KernelOp kernel);
+
+/// Stack that one CTA needs: the static allocations of all functions of a module
+/// in the LLVM dialect, and slack for spills and the runtime's own frames. An
+/// allocation of run-time size is an error.
+FailureOr<int64_t> measureStack(ModuleOp module);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_TARGET_HOST_METADATA_H

@@ -1,0 +1,211 @@
+//===- Compiler.cpp - From a file to a package in one step ----------------===//
+#include "mkernel/JIT/Compiler.h"
+#include "Binding.h"
+#include "Merge.h"
+#include "mkernel/JIT/Registration.h"
+#include "mkernel/Pipelines/Host.h"
+#include "mkernel/Target/Host/Emit.h"
+#include "mkernel/Transforms/Reference.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+struct Compilation {
+  const CompileOptions &options;
+  MLIRContext &context;
+  ModuleOp module;
+  llvm::raw_ostream &output;
+
+  LogicalResult run(ModuleOp target,
+                    llvm::function_ref<void(OpPassManager &)> build) {
+    PassManager pm(&context, ModuleOp::getOperationName());
+    if (options.setup && failed(options.setup(pm)))
+      return failure();
+    build(pm);
+    return pm.run(target);
+  }
+
+  /// The kernel that is meant; the others are erased.
+  FailureOr<KernelOp> selectKernel() {
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    std::string names;
+    llvm::raw_string_ostream os(names);
+    llvm::interleaveComma(kernels, os, [&](KernelOp kernel) {
+      os << '\'' << kernel.getSymName() << '\'';
+    });
+    if (kernels.empty())
+      return module.emitError("there is no mk.kernel in the file");
+    if (options.kernel.empty() && kernels.size() > 1)
+      return module.emitError("the file has several kernels, ")
+             << names << "; say which by --kernel";
+    KernelOp chosen;
+    for (KernelOp kernel : kernels) {
+      if (options.kernel.empty() || kernel.getSymName() == options.kernel)
+        chosen = kernel;
+      else
+        kernel.erase();
+    }
+    if (!chosen)
+      return module.emitError("there is no kernel '")
+             << options.kernel << "'; the file has " << names;
+    return chosen;
+  }
+
+  /// The reference in the LLVM dialect, in a module of its own; null if there
+  /// is none. It leaves `module`, whose passes are for kernels.
+  FailureOr<OwningOpRef<ModuleOp>> lowerReference(func::FuncOp reference) {
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function != reference)
+        function.setPrivate();
+    if (!reference)
+      return OwningOpRef<ModuleOp>();
+    FailureOr<OwningOpRef<ModuleOp>> extracted = extractReference(reference);
+    if (failed(extracted))
+      return failure();
+    (*extracted)->lookupSymbol<func::FuncOp>(reference.getSymName()).setName(
+        "reference");
+    reference.erase();
+    if (failed(run(**extracted, [](OpPassManager &pm) {
+          pm.addPass(createLowerReferencePass());
+        })))
+      return failure();
+    return extracted;
+  }
+
+  LogicalResult compileTile() {
+    FailureOr<KernelOp> selected = selectKernel();
+    if (failed(selected))
+      return failure();
+    FailureOr<Binding> binding = resolveBinding(*selected, options);
+    if (failed(binding))
+      return failure();
+    FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
+    if (failed(cpu))
+      return failure();
+    HostOptions host;
+    host.sizes = ArrayRef<std::string>(binding->sizes);
+    host.params = ArrayRef<std::string>(binding->params);
+    host.grid = options.grid;
+    host.vectorBits = cpu->vectorBits;
+    if (failed(run(module, [&](OpPassManager &pm) {
+          buildTilePipeline(pm, host);
+        })))
+      return failure();
+    if (options.emit == "tile") {
+      module.print(output);
+      return success();
+    }
+
+    KernelOp kernel = *module.getOps<KernelOp>().begin();
+    func::FuncOp reference = findReference(kernel);
+    MetadataOptions about{cpu->name, options.grid, std::move(binding->dims),
+                          reference};
+    FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
+    if (failed(metadata))
+      return failure();
+    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(reference);
+    if (failed(lowered))
+      return failure();
+    if (failed(run(module, [&](OpPassManager &pm) {
+          pm.addPass(createSymbolDCEPass());
+          buildHostLoweringPipeline(pm, host);
+        })))
+      return failure();
+    if (*lowered && failed(mergeModule(module, **lowered)))
+      return failure();
+    setMetadata(module, llvm::json::Value(std::move(*metadata)));
+    return emitLLVM(*cpu);
+  }
+
+  /// From a module in the LLVM dialect that holds its metadata.
+  LogicalResult emitLLVM(const HostCpu &cpu) {
+    if (options.emit == "llvm") {
+      module.print(output);
+      return success();
+    }
+    FailureOr<llvm::json::Object> metadata = takeMetadata(module);
+    if (failed(metadata))
+      return failure();
+    if (options.emit == "llvmir") {
+      llvm::LLVMContext llvmContext;
+      auto translated = translateHostModule(module, cpu, llvmContext);
+      if (failed(translated))
+        return failure();
+      (*translated)->print(output, nullptr);
+      return success();
+    }
+    SmallVector<char, 0> package;
+    if (failed(emitPackage(module, cpu, std::move(*metadata), package)))
+      return failure();
+    output << StringRef(package.data(), package.size());
+    return success();
+  }
+
+  LogicalResult compile() {
+    if (options.emit == "signature") {
+      output << llvm::formatv("{0:2}\n", buildSignature(module));
+      return success();
+    }
+    if (!hasMetadata(module))
+      return compileTile();
+    if (options.emit == "tile" || !options.bind.empty())
+      return module.emitError("is in the LLVM dialect already: nothing can be "
+                              "bound and there is no tile level left");
+    FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
+    return failed(cpu) ? failure() : emitLLVM(*cpu);
+  }
+};
+} // namespace
+
+/// A message about the options themselves; empty if they are fine.
+static std::string checkOptions(const CompileOptions &options) {
+  if (options.target == "sm_90a")
+    return "error: --target=sm_90a is not there yet; use --target=host";
+  if (options.target != "host")
+    return "error: there is no target '" + options.target + "'; use host";
+  StringRef phases[] = {"signature", "tile", "llvm", "llvmir", "package"};
+  if (!llvm::is_contained(phases, options.emit))
+    return "error: --emit=" + options.emit + " is not one of " +
+           llvm::join(phases, ", ");
+  if (options.grid < 1 || options.grid > 65534)
+    return "error: --grid=" + std::to_string(options.grid) +
+           " is not between 1 and 65534";
+  return {};
+}
+
+bool mk::compile(StringRef source, StringRef name,
+                 const CompileOptions &options, std::string &output,
+                 std::string &messages) {
+  if (std::string problem = checkOptions(options); !problem.empty()) {
+    messages += problem + "\n";
+    return false;
+  }
+  DialectRegistry registry;
+  registerEverything(registry);
+  // A kernel is a handful of functions: threads would cost more than they give.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name),
+                             llvm::SMLoc());
+  llvm::raw_string_ostream diagnostics(messages);
+  SourceMgrDiagnosticHandler handler(sources, &context, diagnostics);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return false;
+  llvm::raw_string_ostream os(output);
+  Compilation compilation{options, context, *module, os};
+  bool ok = succeeded(compilation.compile());
+  if (!ok && messages.empty())
+    diagnostics << "error: " << name << " could not be compiled\n";
+  return ok;
+}

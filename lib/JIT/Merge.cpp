@@ -1,0 +1,61 @@
+//===- Merge.cpp - Modules in the LLVM dialect ----------------------------===//
+#include "Merge.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+static constexpr StringRef kMetadata = "mk_metadata";
+
+LogicalResult mk::mergeModule(ModuleOp to, ModuleOp from) {
+  for (Operation &op : llvm::make_early_inc_range(from.getOps())) {
+    StringAttr name = SymbolTable::getSymbolName(&op);
+    Operation *other = SymbolTable::lookupSymbolIn(to, name);
+    if (!other) {
+      op.moveBefore(to.getBody(), to.getBody()->end());
+      continue;
+    }
+    auto mine = dyn_cast<LLVM::LLVMFuncOp>(op);
+    auto theirs = dyn_cast<LLVM::LLVMFuncOp>(other);
+    if (!mine || !theirs || !mine.isExternal() || !theirs.isExternal() ||
+        mine.getFunctionType() != theirs.getFunctionType())
+      return op.emitError() << "symbol " << name
+                            << " of the reference is also one of the kernel's, "
+                               "with another meaning";
+  }
+  return success();
+}
+
+void mk::setMetadata(ModuleOp module, const llvm::json::Value &metadata) {
+  std::string text;
+  llvm::raw_string_ostream(text) << metadata;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
+  LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
+                         LLVM::Linkage::Internal, kMetadata,
+                         builder.getStringAttr(text));
+}
+
+bool mk::hasMetadata(ModuleOp module) {
+  return static_cast<bool>(module.lookupSymbol<LLVM::GlobalOp>(kMetadata));
+}
+
+FailureOr<llvm::json::Object> mk::takeMetadata(ModuleOp module) {
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(kMetadata);
+  auto text = global ? dyn_cast_or_null<StringAttr>(global.getValueOrNull())
+                     : StringAttr();
+  if (!text)
+    return module.emitError("has no @mk_metadata, the constant string that "
+                            "describes the package");
+  llvm::Expected<llvm::json::Value> parsed =
+      llvm::json::parse(text.getValue());
+  if (!parsed)
+    return global.emitError("is not JSON: ")
+           << llvm::toString(parsed.takeError());
+  llvm::json::Object *object = parsed->getAsObject();
+  if (!object)
+    return global.emitError("is not a JSON object");
+  global.erase();
+  return std::move(*object);
+}

@@ -1,0 +1,121 @@
+//===- Emit.cpp - Objects and packages ------------------------------------===//
+#include "mkernel/Target/Host/Emit.h"
+#include "HostMachine.h"
+#include "mkernel/Runtime/PackageC.h"
+#include "mkernel/Target/Host/Metadata.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+/// What compiled code may call besides the runtime: memory functions that
+/// LLVM itself introduces, and functions of mathematics.
+static const char *const kLibraryCalls[] = {
+    "malloc", "free", "aligned_alloc", "memcpy", "memmove", "memset", "memcmp",
+    "acos", "acosf", "acosh", "acoshf", "asin", "asinf", "asinh", "asinhf",
+    "atan", "atanf", "atan2", "atan2f", "atanh", "atanhf", "cbrt", "cbrtf",
+    "ceil", "ceilf", "copysign", "copysignf", "cos", "cosf", "cosh", "coshf",
+    "erf", "erff", "erfc", "erfcf", "exp", "expf", "exp2", "exp2f", "exp10",
+    "exp10f", "expm1", "expm1f", "fabs", "fabsf", "floor", "floorf", "fma",
+    "fmaf", "fmax", "fmaxf", "fmaximum", "fmaximumf", "fmin", "fminf",
+    "fminimum", "fminimumf", "fmod", "fmodf", "frexp", "frexpf", "ldexp",
+    "ldexpf", "llrint", "llround", "log", "logf", "log10", "log10f", "log1p",
+    "log1pf", "log2", "log2f", "lrint", "lround", "modf", "modff", "nearbyint",
+    "nearbyintf", "pow", "powf", "rint", "rintf", "round", "roundf",
+    "roundeven", "roundevenf", "sin", "sinf", "sincos", "sincosf", "sinh",
+    "sinhf", "sqrt", "sqrtf", "tan", "tanf", "tanh", "tanhf", "tgamma",
+    "tgammaf", "trunc", "truncf",
+};
+
+/// The entry points of mkernel/ABI/HostCalls.h, read from it by the build.
+static const char *const kRuntimeCalls[] = {
+#include "mkernel/Target/Host/HostCalls.inc"
+};
+
+static LogicalResult checkSymbols(StringRef bytes, Location loc) {
+  auto object = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(bytes, "kernel.o"));
+  if (!object)
+    return emitError(loc) << "the object just written cannot be read: "
+                          << llvm::toString(object.takeError());
+  llvm::StringSet<> allowed;
+  for (const char *name : kLibraryCalls)
+    allowed.insert(name);
+  for (const char *name : kRuntimeCalls)
+    allowed.insert(name);
+  // The linker's own.
+  allowed.insert("_GLOBAL_OFFSET_TABLE_");
+  LogicalResult result = success();
+  for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return emitError(loc) << "the object just written has a bad symbol";
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty() ||
+        allowed.contains(*name))
+      continue;
+    emitError(loc) << "compiled code needs '" << *name
+                   << "', which is neither a runtime entry point nor a C "
+                      "library function that a package may use; the op that "
+                      "calls it cannot be used on the host target";
+    result = failure();
+  }
+  return result;
+}
+
+LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
+                                   SmallVectorImpl<char> &object) {
+  llvm::LLVMContext context;
+  FailureOr<std::unique_ptr<llvm::Module>> translated =
+      translateHostModule(module, cpu, context);
+  if (failed(translated))
+    return failure();
+  std::unique_ptr<llvm::TargetMachine> machine =
+      makeHostMachine(cpu, module.getLoc());
+  if (!machine)
+    return failure();
+  SmallVector<char, 0> relocatable;
+  llvm::raw_svector_ostream os(relocatable);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, os, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile))
+    return module.emitError("LLVM cannot write objects for this machine");
+  passes.run(**translated);
+  StringRef bytes(relocatable.data(), relocatable.size());
+  if (failed(checkSymbols(bytes, module.getLoc())))
+    return failure();
+  return linkSharedObject(module.getLoc(), bytes, object);
+}
+
+LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
+                              llvm::json::Object metadata,
+                              SmallVectorImpl<char> &package) {
+  FailureOr<int64_t> stack = measureStack(module);
+  if (failed(stack))
+    return failure();
+  metadata["stack_bytes"] = *stack;
+  metadata["cpu"] = cpu.name;
+  SmallVector<char, 0> payload;
+  if (failed(emitSharedObject(module, cpu, payload)))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::json::Value(std::move(metadata));
+  void *bytes = nullptr;
+  size_t size = 0;
+  char *error = nullptr;
+  if (mk_package_write(text.data(), text.size(), payload.data(),
+                       payload.size(), &bytes, &size, &error) != 0) {
+    module.emitError("cannot be packed: ") << (error ? error : "no reason");
+    mk_package_free(error);
+    return failure();
+  }
+  package.assign(static_cast<char *>(bytes), static_cast<char *>(bytes) + size);
+  mk_package_free(bytes);
+  return success();
+}

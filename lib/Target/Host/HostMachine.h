@@ -1,0 +1,16 @@
+//===- HostMachine.h - LLVM's view of the CPU ------------------*- C++ -*-===//
+#ifndef MKERNEL_LIB_TARGET_HOST_HOSTMACHINE_H
+#define MKERNEL_LIB_TARGET_HOST_HOSTMACHINE_H
+
+#include "mkernel/Target/Host/Emit.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace mlir::mk {
+
+/// Null, with an error at `loc`, if LLVM was built without this machine.
+std::unique_ptr<llvm::TargetMachine> makeHostMachine(const HostCpu &cpu,
+                                                     Location loc);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_LIB_TARGET_HOST_HOSTMACHINE_H

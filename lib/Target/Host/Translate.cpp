@@ -1,0 +1,135 @@
+//===- Translate.cpp - To optimised LLVM IR -------------------------------===//
+#include "HostMachine.h"
+#include "mkernel/Target/Host/Emit.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+using namespace mlir;
+
+static const llvm::Target *getNativeTarget(std::string &error) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  return llvm::TargetRegistry::lookupTarget(
+      llvm::Triple(llvm::sys::getDefaultTargetTriple()), error);
+}
+
+FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
+  HostCpu cpu;
+  std::string error;
+  const llvm::Target *target = getNativeTarget(error);
+  if (!target)
+    return emitError(loc) << "no code can be generated for this machine: "
+                          << error;
+  if (name.empty() || name == "native") {
+    cpu.name = llvm::sys::getHostCPUName().str();
+    llvm::SubtargetFeatures features;
+    for (auto &feature : llvm::sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+    cpu.features = features.getString();
+  } else {
+    cpu.name = name.str();
+  }
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  // Asked without a CPU first: asking with an unknown one prints a warning.
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, "", ""));
+  if (!info || !info->isCPUStringValid(cpu.name))
+    return emitError(loc) << "there is no CPU '" << cpu.name << "' for "
+                          << triple.getArchName()
+                          << "; use 'native' or a name that "
+                             "'llc -mcpu=help' lists";
+  info.reset(target->createMCSubtargetInfo(triple, cpu.name, cpu.features));
+  cpu.vectorBits = 128;
+  if (triple.isX86())
+    cpu.vectorBits = info->checkFeatures("+avx512f") ? 512
+                     : info->checkFeatures("+avx")   ? 256
+                                                     : 128;
+  return cpu;
+}
+
+std::unique_ptr<llvm::TargetMachine> mk::makeHostMachine(const HostCpu &cpu,
+                                                         Location loc) {
+  std::string error;
+  const llvm::Target *target = getNativeTarget(error);
+  if (!target) {
+    emitError(loc) << "no code can be generated for this machine: " << error;
+    return nullptr;
+  }
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      llvm::Triple(llvm::sys::getDefaultTargetTriple()), cpu.name, cpu.features,
+      llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// What the loader of a package looks up.
+static bool isEntryPoint(StringRef name) {
+  return name == "mk_plan" || name == "mk_prepare" || name == "mk_reference" ||
+         name.starts_with("mk_role_");
+}
+
+static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    if (!isEntryPoint(function.getName()))
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function.addFnAttr("target-cpu", cpu.name);
+    if (!cpu.features.empty())
+      function.addFnAttr("target-features", cpu.features);
+    // A runtime call that cannot succeed unwinds through these frames.
+    function.setUWTableKind(llvm::UWTableKind::Sync);
+  }
+  for (llvm::GlobalVariable &global : module.globals())
+    if (!global.isDeclaration())
+      global.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = true;
+  tuning.SLPVectorization = true;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+FailureOr<std::unique_ptr<llvm::Module>>
+mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
+                        llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::TargetMachine> machine =
+      makeHostMachine(cpu, module.getLoc());
+  if (!machine)
+    return failure();
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, "mkernel");
+  if (!translated)
+    return module.emitError("cannot be translated to LLVM IR");
+  translated->setTargetTriple(machine->getTargetTriple());
+  translated->setDataLayout(machine->createDataLayout());
+  translated->setPICLevel(llvm::PICLevel::BigPIC);
+  setAttributes(*translated, cpu);
+  std::string problems;
+  llvm::raw_string_ostream os(problems);
+  if (llvm::verifyModule(*translated, &os))
+    return module.emitError("gives invalid LLVM IR: ") << problems;
+  optimize(*translated, *machine);
+  return translated;
+}
