@@ -58,7 +58,8 @@ struct MaterializeCarriesPass
     // Values that are carried tiles themselves, or that may share their buffer
     // because they come from outside of this iteration's computation.
     for (auto [operand, carried] : copies) {
-      if (!isa<BlockArgument>(operand->get()) || copies.size() == 1)
+      if (copies.size() == 1 ||
+          operand->get().getDefiningOp<DestinationStyleOpInterface>())
         continue;
       auto type = cast<RankedTensorType>(operand->get().getType());
       Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
