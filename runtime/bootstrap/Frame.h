@@ -34,9 +34,9 @@ enum class Type : uint8_t {
   Aborted, // record; id 0
 };
 
-inline constexpr uint32_t kHeaderBytes = 9;        // of a frame
-inline constexpr uint32_t kHandshakeLimit = 2048;  // bytes before admission
-inline constexpr size_t kMaxKey = 1024;            // bytes
+inline constexpr uint32_t kHeaderBytes = 9;       // of a frame
+inline constexpr uint32_t kHandshakeLimit = 2048; // bytes before admission
+inline constexpr size_t kMaxKey = 1024;           // bytes
 inline constexpr std::string_view kMagic = "mKernel store 1";
 
 /// Builds payloads.

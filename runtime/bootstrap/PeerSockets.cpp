@@ -83,9 +83,8 @@ Result<std::vector<Fd>> connectPeers(StoreClient &store, std::string_view scope,
 
   while (toAccept > 0) {
     // In slices, so that an abort of the job ends the wait.
-    Deadline slice = Deadline::after(
-        std::min<std::chrono::nanoseconds>(deadline.left(),
-                                           std::chrono::milliseconds(100)));
+    Deadline slice = Deadline::after(std::min<std::chrono::nanoseconds>(
+        deadline.left(), std::chrono::milliseconds(100)));
     Status ready = waitReady(listener.get(), POLLIN, slice, "a connection");
     if (auto record = store.aborted())
       return record->toStatus();
@@ -94,9 +93,8 @@ Result<std::vector<Fd>> connectPeers(StoreClient &store, std::string_view scope,
       for (size_t i = 0; i < peers.size(); ++i)
         if (!sockets[i])
           missing += str(missing.empty() ? "" : ", ", peers[i]);
-      return error(StatusCode::DeadlineExceeded, "waited ",
-                   deadline.duration(), " for connections of rank(s) ",
-                   missing);
+      return error(StatusCode::DeadlineExceeded, "waited ", deadline.duration(),
+                   " for connections of rank(s) ", missing);
     }
     if (!ready)
       continue;
@@ -108,8 +106,8 @@ Result<std::vector<Fd>> connectPeers(StoreClient &store, std::string_view scope,
     Status refused = socket.status();
     if (socket) {
       Result<uint32_t> from = readHello(socket->get(), secret);
-      auto at = from ? std::find(peers.begin(), peers.end(), *from)
-                     : peers.end();
+      auto at =
+          from ? std::find(peers.begin(), peers.end(), *from) : peers.end();
       if (!from)
         refused = from.status();
       else if (at == peers.end() || sockets[at - peers.begin()])

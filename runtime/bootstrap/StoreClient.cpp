@@ -191,9 +191,8 @@ Result<std::string> StoreClient::Impl::request(Type type,
     if (sent = over(); !sent)
       break;
     if (deadline.passed()) {
-      sent = error(StatusCode::DeadlineExceeded, "waited ",
-                   deadline.duration(), " for ", what, " (rank ",
-                   options.rank, ")");
+      sent = error(StatusCode::DeadlineExceeded, "waited ", deadline.duration(),
+                   " for ", what, " (rank ", options.rank, ")");
       break;
     }
     // In slices: a condition variable overflows on the last time point.

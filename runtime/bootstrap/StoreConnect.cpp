@@ -46,8 +46,8 @@ Status connectTo(int fd, const addrinfo &to, const Deadline &deadline,
   }
   if (err == 0)
     return {};
-  StatusCode code = err == ECONNREFUSED ? StatusCode::Again
-                                        : StatusCode::Unavailable;
+  StatusCode code =
+      err == ECONNREFUSED ? StatusCode::Again : StatusCode::Unavailable;
   return errnoError(code, str("connecting to the store at ", endpoint), err);
 }
 
@@ -63,8 +63,7 @@ Status StoreClient::Impl::dial(const Deadline &deadline) {
   if (rc != 0)
     return error(StatusCode::Unavailable, "the store's address ",
                  options.endpoint, " cannot be resolved: ", gai_strerror(rc));
-  std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found,
-                                                           freeaddrinfo);
+  std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   // A rank may be started before its launcher listens.
   Backoff backoff(std::chrono::milliseconds(20));
   while (true) {

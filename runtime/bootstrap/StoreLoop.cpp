@@ -71,9 +71,8 @@ void StoreServer::Impl::run() {
     for (AbortRecord &record : records)
       setAborted(std::move(record));
     expire();
-    connections.remove_if([](const Connection &c) {
-      return c.state == Connection::State::Dead;
-    });
+    connections.remove_if(
+        [](const Connection &c) { return c.state == Connection::State::Dead; });
   }
 }
 

@@ -34,12 +34,10 @@ StoreServer::start(StoreServerOptions options) {
                        &hints, &found);
   if (rc != 0)
     return error(StatusCode::InvalidArgument, "'", o.address,
-                 "' is no numeric address of an interface: ",
-                 gai_strerror(rc));
-  std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found,
-                                                           freeaddrinfo);
-  impl->listener.reset(::socket(
-      found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+                 "' is no numeric address of an interface: ", gai_strerror(rc));
+  std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+  impl->listener.reset(::socket(found->ai_family,
+                                SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!impl->listener)
     return errnoError(StatusCode::ResourceExhausted, "socket", errno);
   int one = 1;
@@ -211,9 +209,9 @@ void StoreServer::Impl::barrier(Connection &c, uint32_t id,
   if (b.waiters.empty())
     b.n = n;
   if (b.n != n) {
-    Status status = error(StatusCode::InvalidArgument, "barrier '", name,
-                          "' is for ", b.n, " clients by those waiting and ",
-                          n, " by rank ", c.rank);
+    Status status =
+        error(StatusCode::InvalidArgument, "barrier '", name, "' is for ", b.n,
+              " clients by those waiting and ", n, " by rank ", c.rank);
     return send(c, Type::Failed, id,
                 Writer()
                     .u32(static_cast<uint32_t>(status.code()))

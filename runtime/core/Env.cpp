@@ -46,8 +46,8 @@ size_t editDistance(std::string_view a, std::string_view b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t above = row[j];
-      row[j] = std::min({row[j - 1] + 1, above + 1,
-                         diagonal + (a[i - 1] != b[j - 1])});
+      row[j] = std::min(
+          {row[j - 1] + 1, above + 1, diagonal + (a[i - 1] != b[j - 1])});
       diagonal = above;
     }
   }
@@ -74,8 +74,7 @@ std::optional<double> parseScaled(std::string_view text,
   return std::nullopt;
 }
 
-template <typename T>
-Result<T> named(std::string_view name, Result<T> parsed) {
+template <typename T> Result<T> named(std::string_view name, Result<T> parsed) {
   if (parsed.isOk())
     return parsed;
   return parsed.status().withContext(name);

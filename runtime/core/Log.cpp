@@ -47,8 +47,8 @@ void setSink(Sink sink) { gSink = sink; }
 
 void write(Level l, std::string_view message) {
   int rank = gRank;
-  std::string line = rank < 0 ? std::string("[mk] ")
-                              : str("[mk rank ", rank, "] ");
+  std::string line =
+      rank < 0 ? std::string("[mk] ") : str("[mk rank ", rank, "] ");
   line += str(kNames[static_cast<int>(l)], ": ", message);
   if (Sink sink = gSink)
     return sink(l, line);

@@ -77,8 +77,8 @@ Status waitReady(int fd, short events, const Deadline &deadline,
     if (n < 0 && errno != EINTR)
       return errnoError(StatusCode::Internal, "poll", errno);
     if (deadline.passed())
-      return error(StatusCode::DeadlineExceeded, "waited ",
-                   deadline.duration(), " for ", what);
+      return error(StatusCode::DeadlineExceeded, "waited ", deadline.duration(),
+                   " for ", what);
   }
 }
 
@@ -110,9 +110,8 @@ Result<Fd> connectLocal(std::string_view name, const Deadline &deadline) {
       return errnoError(StatusCode::Unavailable,
                         str("connect to local socket '@", name, "'"), errno);
     if (deadline.passed())
-      return error(StatusCode::DeadlineExceeded, "waited ",
-                   deadline.duration(), " to connect to local socket '@", name,
-                   "'");
+      return error(StatusCode::DeadlineExceeded, "waited ", deadline.duration(),
+                   " to connect to local socket '@", name, "'");
     backoff.pause();
   }
   MK_TRY(checkUser(fd.get()));

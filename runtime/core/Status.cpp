@@ -56,9 +56,9 @@ Status Status::withContext(std::string_view prefix) const {
 Status errnoError(StatusCode code, std::string_view what, int err) {
   char buffer[128];
   // The GNU variant returns the text; it may or may not use the buffer.
-  return error(code, what, " failed: ",
-               static_cast<const char *>(
-                   strerror_r(err, buffer, sizeof(buffer))));
+  return error(
+      code, what, " failed: ",
+      static_cast<const char *>(strerror_r(err, buffer, sizeof(buffer))));
 }
 
 } // namespace mk::rt

@@ -65,13 +65,11 @@ Result<HeapMapping> HeapMapping::map(int fd, uint32_t owner) {
                  " is no sealed heap");
   HeapMapping mapping;
   uint64_t bytes = static_cast<uint64_t>(info.st_size);
-  void *p =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (p == MAP_FAILED)
-    return errnoError(StatusCode::ResourceExhausted,
-                      str("mapping ", bytes, " bytes of rank ", owner,
-                          "'s heap"),
-                      errno);
+    return errnoError(
+        StatusCode::ResourceExhausted,
+        str("mapping ", bytes, " bytes of rank ", owner, "'s heap"), errno);
   mapping.base_ = static_cast<std::byte *>(p);
   mapping.bytes_ = bytes;
   const auto *header = static_cast<const Header *>(p);
@@ -132,9 +130,8 @@ Result<std::byte *> Heap::allocate(uint64_t bytes, std::string_view what) {
   std::lock_guard lock(mutex_);
   uint64_t free = own_.bytes() - next_;
   // At least one unit, so that every allocation has an address of its own.
-  uint64_t want = bytes > free ? bytes
-                               : roundUp(std::max<uint64_t>(bytes, 1),
-                                         kAlignment);
+  uint64_t want =
+      bytes > free ? bytes : roundUp(std::max<uint64_t>(bytes, 1), kAlignment);
   if (want > free)
     return error(StatusCode::ResourceExhausted, what, " needs ", bytes,
                  " bytes of symmetric memory; ", free, " of ", own_.bytes(),

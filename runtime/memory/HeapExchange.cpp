@@ -8,8 +8,8 @@ namespace mk::rt {
 Status Heap::exchange(StoreClient &store, std::span<const uint32_t> linkPeers,
                       Deadline deadline) {
   if (exchanged_)
-    return error(StatusCode::FailedPrecondition,
-                 "the heap of rank ", rank(), " was exchanged before");
+    return error(StatusCode::FailedPrecondition, "the heap of rank ", rank(),
+                 " was exchanged before");
   exchanged_ = true;
   std::vector<uint32_t> peers;
   for (uint32_t peer : linkPeers) {
@@ -20,16 +20,16 @@ Status Heap::exchange(StoreClient &store, std::span<const uint32_t> linkPeers,
       peers.push_back(peer);
   }
   MK_ASSIGN(std::vector<Fd> sockets,
-            connectPeers(store, "heap", rank(), peers, deadline));
+            connectPeers(store, str("heap/", options_.scope), rank(), peers,
+                         deadline));
   // All send before any receives: one small packet always fits the socket.
   for (size_t i = 0; i < peers.size(); ++i)
     MK_TRY(sendPacket(sockets[i].get(), "heap", fd_, deadline,
                       str("the heap to rank ", peers[i])));
   for (size_t i = 0; i < peers.size(); ++i) {
     uint32_t peer = peers[i];
-    MK_ASSIGN(Packet packet,
-              receivePacket(sockets[i].get(), 16, deadline,
-                            str("the heap of rank ", peer)));
+    MK_ASSIGN(Packet packet, receivePacket(sockets[i].get(), 16, deadline,
+                                           str("the heap of rank ", peer)));
     if (packet.bytes != "heap" || !packet.fd)
       return error(StatusCode::Unavailable, "rank ", peer,
                    " was lost while heaps were exchanged");

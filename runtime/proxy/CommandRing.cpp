@@ -36,12 +36,10 @@ Status checkEncodable(const Command &c) {
   auto fits = [](uint64_t value, int bits) { return value >> bits == 0; };
   if (!fits(c.src, MK_COMMAND_OFFSET_BITS))
     return error(StatusCode::OutOfRange, "source offset ", c.src,
-                 " does not fit a command's ", MK_COMMAND_OFFSET_BITS,
-                 " bits");
+                 " does not fit a command's ", MK_COMMAND_OFFSET_BITS, " bits");
   if (!fits(c.dst, MK_COMMAND_OFFSET_BITS))
     return error(StatusCode::OutOfRange, "destination offset ", c.dst,
-                 " does not fit a command's ", MK_COMMAND_OFFSET_BITS,
-                 " bits");
+                 " does not fit a command's ", MK_COMMAND_OFFSET_BITS, " bits");
   if (!fits(c.slot, MK_COMMAND_SLOT_BITS))
     return error(StatusCode::OutOfRange, "signal slot ", c.slot,
                  " does not fit a command's ", MK_COMMAND_SLOT_BITS, " bits");
@@ -58,9 +56,10 @@ mk_command encodeCommand(const Command &c, uint64_t lap) {
   raw.amount = c.amount;
   raw.bytes = c.bytes;
   raw.lap0 = static_cast<uint32_t>(lapBit(lap));
-  raw.src_and_slot_lo =
-      c.src | uint64_t(c.slot & 0xffff) << MK_COMMAND_OFFSET_BITS;
-  raw.dst_and_slot_hi = c.dst | uint64_t(c.slot >> 16) << MK_COMMAND_OFFSET_BITS |
+  raw.src_and_slot_lo = c.src | uint64_t(c.slot & 0xffff)
+                                    << MK_COMMAND_OFFSET_BITS;
+  raw.dst_and_slot_hi = c.dst |
+                        uint64_t(c.slot >> 16) << MK_COMMAND_OFFSET_BITS |
                         lapBit(lap) << 63;
   return raw;
 }
@@ -123,12 +122,13 @@ Status CommandRing::tryPush(const Command &command) {
     if (static_cast<int64_t>(head - tail) >= static_cast<int64_t>(capacity_))
       return error(StatusCode::Again, "the command ring is full (", capacity_,
                    " commands)");
-  } while (!atomic(control_->head)
-                .compare_exchange_weak(head, head + 1,
-                                       std::memory_order_relaxed));
+  } while (
+      !atomic(control_->head)
+           .compare_exchange_weak(head, head + 1, std::memory_order_relaxed));
 
   Words words = toWords(encodeCommand(command, head / capacity_));
-  auto *place = reinterpret_cast<uint64_t *>(&commands_[head & (capacity_ - 1)]);
+  auto *place =
+      reinterpret_cast<uint64_t *>(&commands_[head & (capacity_ - 1)]);
   // The ABI's 16-byte store, in portable C++: the word with the lap bit last,
   // released. The consumer believes a half only when it has seen that bit.
   atomic(place[0]).store(words.w[0], std::memory_order_relaxed);

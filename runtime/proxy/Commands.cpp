@@ -11,8 +11,8 @@ constexpr size_t kMaxFragments = 1 << 20;
 Status Proxy::Impl::checkCommand(const Command &c) const {
   constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
   auto bad = [&](const auto &...what) {
-    return rt::error(StatusCode::InvalidArgument, "a command of CTA ", c.channel,
-                 " to rank ", c.peer, " ", what...);
+    return rt::error(StatusCode::InvalidArgument, "a command of CTA ",
+                     c.channel, " to rank ", c.peer, " ", what...);
   };
   if (c.op != MK_CMD_PUT && c.op != MK_CMD_SIGNAL)
     return bad("has the unknown operation ", int(c.op));
@@ -32,8 +32,8 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
     return bad("is strong and has no signal");
   if (signal && c.slot >= options.heap->slots())
     return rt::error(StatusCode::OutOfRange, "a command of CTA ", c.channel,
-                 " to rank ", c.peer, " raises signal slot ", c.slot, " of ",
-                 options.heap->slots());
+                     " to rank ", c.peer, " raises signal slot ", c.slot,
+                     " of ", options.heap->slots());
   if (c.op == MK_CMD_SIGNAL) {
     if (!signal || more || c.bytes != 0)
       return bad("is a signal with bytes, with more parts, or without a slot");
@@ -43,10 +43,10 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
   uint64_t begin = options.heap->dataOffset(), end = options.heap->bytes();
   for (uint64_t at : {c.src, c.dst})
     if (c.bytes > 0 && (at < begin || at + c.bytes > end))
-      return rt::error(StatusCode::OutOfRange, "a command of CTA ", c.channel,
-                   " to rank ", c.peer, " ",
-                   at == c.src ? "reads [" : "writes [", at, ", +", c.bytes,
-                   "), outside the symmetric window [", begin, ", ", end, ")");
+      return rt::error(
+          StatusCode::OutOfRange, "a command of CTA ", c.channel, " to rank ",
+          c.peer, " ", at == c.src ? "reads [" : "writes [", at, ", +", c.bytes,
+          "), outside the symmetric window [", begin, ", ", end, ")");
   return {};
 }
 
@@ -59,17 +59,18 @@ Status Proxy::Impl::accept(const Command &c) {
     put.request.peer = c.peer;
     openPuts.fetch_add(1, std::memory_order_relaxed);
   } else if (put.request.peer != c.peer) {
-    return rt::error(StatusCode::InvalidArgument, "CTA ", c.channel,
-                 " began a command for rank ", c.peer,
-                 " within a put to rank ", put.request.peer,
-                 ": the put's last command (without MK_CMD_MORE) is missing");
+    return rt::error(
+        StatusCode::InvalidArgument, "CTA ", c.channel,
+        " began a command for rank ", c.peer, " within a put to rank ",
+        put.request.peer,
+        ": the put's last command (without MK_CMD_MORE) is missing");
   }
   ++put.commands;
   if (c.bytes > 0)
     put.request.fragments.push_back({c.src, c.dst, c.bytes});
   if (put.request.fragments.size() > kMaxFragments)
     return rt::error(StatusCode::InvalidArgument, "CTA ", c.channel,
-                 " wrote a put of more than ", kMaxFragments, " commands");
+                     " wrote a put of more than ", kMaxFragments, " commands");
   if (c.flags & MK_CMD_MORE)
     return {};
   if (c.flags & MK_CMD_HAS_SIGNAL)

@@ -21,15 +21,16 @@ Proxy::Proxy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
   if (!options.mesh || !options.heap || !options.transport || !options.abort)
-    return rt::error(StatusCode::InvalidArgument,
-                 "a proxy needs a mesh, a heap, a transport and an abort word");
+    return rt::error(
+        StatusCode::InvalidArgument,
+        "a proxy needs a mesh, a heap, a transport and an abort word");
   if (options.channels < 1 || options.channels > 65536)
-    return rt::error(StatusCode::InvalidArgument, "a proxy for ", options.channels,
-                 " channels: use 1 to 65536");
+    return rt::error(StatusCode::InvalidArgument, "a proxy for ",
+                     options.channels, " channels: use 1 to 65536");
   if (options.mesh->size() != options.heap->world())
     return rt::error(StatusCode::InvalidArgument, "the mesh has ",
-                 options.mesh->size(), " ranks, the heap is for ",
-                 options.heap->world());
+                     options.mesh->size(), " ranks, the heap is for ",
+                     options.heap->world());
   auto impl = std::make_unique<Impl>(options);
   MK_ASSIGN(impl->ring, CommandRing::create(options.ringCapacity));
   Impl *raw = impl.get();
@@ -47,9 +48,10 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
   Impl &p = *impl_;
   // What the counts are indexed by; the rest is for the proxy to check.
   if (command.channel >= p.options.channels || command.peer >= p.world)
-    return rt::error(StatusCode::OutOfRange, "a command of CTA ", command.channel,
-                 " to rank ", command.peer, ": the proxy has ",
-                 p.options.channels, " channels and ", p.world, " ranks");
+    return rt::error(StatusCode::OutOfRange, "a command of CTA ",
+                     command.channel, " to rank ", command.peer,
+                     ": the proxy has ", p.options.channels, " channels and ",
+                     p.world, " ranks");
   auto &pair = p.byPair[p.keyOf(command.channel, command.peer)];
   auto &channel = p.byChannel[command.channel];
   // Before the proxy can complete it.

@@ -49,7 +49,6 @@ struct Proxy::Impl {
   // Posting and completing (Requests.cpp).
   void admit(Put put);
   void pump(uint64_t key, Pair &pair);
-  void post(Put put);
   bool postReady();
   void completed(uint64_t cookie);
   void arrived(const Arrival &arrival);
@@ -77,10 +76,10 @@ struct Proxy::Impl {
   std::atomic<uint64_t> total{0};
 
   // Proxy thread only.
-  std::vector<Put> open;      // by channel; commands == 0: none
+  std::vector<Put> open; // by channel; commands == 0: none
   std::unordered_map<uint64_t, Pair> pairs;
-  std::deque<Put> ready;      // to be posted, in order
-  uint64_t heldPuts = 0;      // in all pairs
+  std::deque<Put> ready; // to be posted, in order
+  uint64_t heldPuts = 0; // in all pairs
   std::vector<Work> works;
   std::vector<uint32_t> freeWorks;
   std::vector<mk_command> batch;

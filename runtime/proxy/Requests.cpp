@@ -74,8 +74,8 @@ bool Proxy::Impl::postReady() {
 void Proxy::Impl::completed(uint64_t cookie) {
   if (cookie >= works.size() || !works[cookie].used)
     return fail(rt::error(StatusCode::Internal, options.transport->name(),
-                      " transport completed request ", cookie,
-                      ", which is not in flight"));
+                          " transport completed request ", cookie,
+                          ", which is not in flight"));
   Work work = works[cookie];
   works[cookie].used = false;
   freeWorks.push_back(static_cast<uint32_t>(cookie));
@@ -111,10 +111,10 @@ void Proxy::Impl::checkAges() {
   for (const Work &work : works)
     if (work.used && now - work.posted > limit)
       return fail(rt::error(StatusCode::DeadlineExceeded, "a request of CTA ",
-                        work.channel, " to rank ", work.peer,
-                        " was not delivered within ",
-                        Deadline::after(limit).duration(),
-                        ": the network is stuck or that rank is"));
+                            work.channel, " to rank ", work.peer,
+                            " was not delivered within ",
+                            Deadline::after(limit).duration(),
+                            ": the network is stuck or that rank is"));
 }
 
 void Proxy::Impl::fail(Status status) {
@@ -126,8 +126,8 @@ void Proxy::Impl::fail(Status status) {
   }
   failed = true;
   log::info("proxy: ", status.toString());
-  options.abort->raise(AbortRecord::now(static_cast<int32_t>(rank), "proxy",
-                                        status.toString()));
+  options.abort->raise(
+      AbortRecord::now(static_cast<int32_t>(rank), "proxy", status.toString()));
 }
 
 } // namespace mk::rt

@@ -15,12 +15,12 @@ Status Transport::connect(StoreClient &store, std::span<const uint32_t> peers,
                           Deadline deadline) {
   if (state_ != State::Created)
     return rt::error(StatusCode::FailedPrecondition, name(),
-                 " transport: connect was called before");
+                     " transport: connect was called before");
   for (uint32_t peer : peers)
     if (peer >= heap().world() || peer == heap().rank())
-      return rt::error(StatusCode::InvalidArgument, name(), " transport of rank ",
-                   heap().rank(), ": ", peer, " is no other rank of ",
-                   heap().world());
+      return rt::error(StatusCode::InvalidArgument, name(),
+                       " transport of rank ", heap().rank(), ": ", peer,
+                       " is no other rank of ", heap().world());
   MK_TRY(doConnect(store, peers, deadline));
   state_ = State::Connected;
   return {};
@@ -29,8 +29,8 @@ Status Transport::connect(StoreClient &store, std::span<const uint32_t> peers,
 Status Transport::check(const PutRequest &request) const {
   if (request.peer >= heap().world() || !peers_[request.peer].connected)
     return rt::error(StatusCode::InvalidArgument, name(), " transport of rank ",
-                 heap().rank(), ": rank ", request.peer,
-                 " is not connected (it is no peer across a net axis)");
+                     heap().rank(), ": rank ", request.peer,
+                     " is not connected (it is no peer across a net axis)");
   const Peer &peer = peers_[request.peer];
   auto inside = [](uint64_t at, uint64_t n, uint64_t begin, uint64_t end) {
     return at >= begin && at <= end && n <= end - at;
@@ -38,26 +38,26 @@ Status Transport::check(const PutRequest &request) const {
   for (const Fragment &f : request.fragments) {
     if (!inside(f.src, f.bytes, heap().dataOffset(), heap().bytes()))
       return rt::error(StatusCode::OutOfRange, "a put to rank ", request.peer,
-                   " reads [", f.src, ", +", f.bytes,
-                   "), outside this rank's window [", heap().dataOffset(),
-                   ", ", heap().bytes(), ")");
+                       " reads [", f.src, ", +", f.bytes,
+                       "), outside this rank's window [", heap().dataOffset(),
+                       ", ", heap().bytes(), ")");
     if (!inside(f.dst, f.bytes, peer.begin, peer.end))
       return rt::error(StatusCode::OutOfRange, "a put to rank ", request.peer,
-                   " writes [", f.dst, ", +", f.bytes,
-                   "), outside that rank's window [", peer.begin, ", ",
-                   peer.end, ")");
+                       " writes [", f.dst, ", +", f.bytes,
+                       "), outside that rank's window [", peer.begin, ", ",
+                       peer.end, ")");
   }
   if (request.signal && request.signal->slot >= peer.slots)
     return rt::error(StatusCode::OutOfRange, "a put raises signal slot ",
-                 request.signal->slot, " of rank ", request.peer,
-                 ", which has ", peer.slots);
+                     request.signal->slot, " of rank ", request.peer,
+                     ", which has ", peer.slots);
   return {};
 }
 
 Status Transport::post(const PutRequest &request) {
   if (state_ != State::Connected)
     return rt::error(StatusCode::FailedPrecondition, name(),
-                 " transport: post needs a connected transport");
+                     " transport: post needs a connected transport");
   if (failed())
     return error();
   MK_TRY(check(request));
@@ -79,7 +79,7 @@ Status Transport::post(const PutRequest &request) {
 Status Transport::poll(Completions &completions) {
   if (state_ == State::Created)
     return rt::error(StatusCode::FailedPrecondition, name(),
-                 " transport: poll needs a connected transport");
+                     " transport: poll needs a connected transport");
   if (state_ == State::Closed)
     return error();
   size_t local = completions.local.size();
@@ -94,8 +94,8 @@ Status Transport::poll(Completions &completions) {
     if (a.slot < heap().slots())
       continue;
     latch(rt::error(StatusCode::OutOfRange, "rank ", a.peer,
-                " raised signal slot ", a.slot, " of rank ", heap().rank(),
-                ", which has ", heap().slots()))
+                    " raised signal slot ", a.slot, " of rank ", heap().rank(),
+                    ", which has ", heap().slots()))
         .ignore();
     completions.arrivals.erase(completions.arrivals.begin() +
                                static_cast<ptrdiff_t>(i--));

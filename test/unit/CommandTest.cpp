@@ -109,7 +109,8 @@ TEST(Ring, FullRingWaitsAndLeavesNoHole) {
                           [&]() -> Status {
                             if (++waits < 5)
                               return {};
-                            return error(StatusCode::DeadlineExceeded, "gave up");
+                            return error(StatusCode::DeadlineExceeded,
+                                         "gave up");
                           }),
                DeadlineExceeded, "gave up");
   EXPECT_EQ(waits, 5);

@@ -81,8 +81,7 @@ TEST(Heap, LinkPeersShareMemory) {
   Job job(world);
   std::vector<std::unique_ptr<Heap>> heaps(world);
   Job::parallel(world, [&](uint32_t r) {
-    heaps[r] = make(
-        {.bytes = 1 << 20, .slots = 16, .rank = r, .world = world});
+    heaps[r] = make({.bytes = 1 << 20, .slots = 16, .rank = r, .world = world});
     std::vector<uint32_t> peers = {r & ~1u, r | 1u};
     EXPECT_OK(heaps[r]->exchange(*job.clients[r], peers, soon()));
   });
@@ -115,9 +114,8 @@ TEST(Heap, MissingPeerIsNamed) {
   Job job(2);
   auto heap = make({.bytes = 1 << 20, .rank = 1, .world = 2});
   std::vector<uint32_t> peers = {0};
-  EXPECT_ERROR(
-      heap->exchange(*job.clients[1], peers, Deadline::after(50ms)),
-      DeadlineExceeded, "rank(s) 0");
+  EXPECT_ERROR(heap->exchange(*job.clients[1], peers, Deadline::after(50ms)),
+               DeadlineExceeded, "rank(s) 0");
 }
 
 TEST(Heap, ForeignDescriptorsAreRefused) {

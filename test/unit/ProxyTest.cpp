@@ -155,8 +155,8 @@ TEST(Proxy, StrongPutWaitsWithItsSignalOnly) {
   Nodes n(2, {.mtu = 512, .pause = true});
   memset(n.c.at(0, 0), 1, 2048);
   ASSERT_OK(n.submit(0, n.put(0, 1, 0, 0, 512)));
-  ASSERT_OK(n.submit(0, n.put(0, 1, 1024, 1024, 512,
-                              MK_CMD_HAS_SIGNAL | MK_CMD_STRONG, 3)));
+  ASSERT_OK(n.submit(
+      0, n.put(0, 1, 1024, 1024, 512, MK_CMD_HAS_SIGNAL | MK_CMD_STRONG, 3)));
   ASSERT_TRUE(eventually([&] { return n.c[0].inFlight() == 2; }));
   // The strong put's bytes come first and say nothing yet.
   ASSERT_TRUE(n.c.harness.deliverPacket(n.c[0], 1));
@@ -202,25 +202,49 @@ struct BadCommand {
 
 TEST(Proxy, BadCommandsAreLatchedAndNeverPosted) {
   const BadCommand cases[] = {
-      {"op", [](Nodes &n) { auto k = n.put(0, 1, 0, 0, 8); k.op = 77; return k; },
+      {"op",
+       [](Nodes &n) {
+         auto k = n.put(0, 1, 0, 0, 8);
+         k.op = 77;
+         return k;
+       },
        "unknown operation 77"},
       {"flags", [](Nodes &n) { return n.put(0, 1, 0, 0, 8, 0x80); },
        "unknown flags 128"},
       {"own rank", [](Nodes &n) { return n.put(0, 0, 0, 0, 8); },
        "no net axis separates"},
-      {"source", [](Nodes &n) { auto k = n.put(0, 1, 0, 0, 8); k.src = 0; return k; },
+      {"source",
+       [](Nodes &n) {
+         auto k = n.put(0, 1, 0, 0, 8);
+         k.src = 0;
+         return k;
+       },
        "reads [0, +8), outside the symmetric window"},
-      {"destination", [](Nodes &n) { auto k = n.put(0, 1, 0, 0, 8);
-         k.dst = n.c.heaps[0]->bytes() - 7; return k; },
+      {"destination",
+       [](Nodes &n) {
+         auto k = n.put(0, 1, 0, 0, 8);
+         k.dst = n.c.heaps[0]->bytes() - 7;
+         return k;
+       },
        "writes ["},
-      {"size", [](Nodes &n) { return n.put(0, 1, 0, 0, UINT32_MAX); }, "reads ["},
+      {"size", [](Nodes &n) { return n.put(0, 1, 0, 0, UINT32_MAX); },
+       "reads ["},
       {"slot", [](Nodes &n) { return n.signal(0, 1, 64); }, "slot 64 of 64"},
-      {"more with signal", [](Nodes &n) { return n.put(0, 1, 0, 0, 8,
-         MK_CMD_MORE | MK_CMD_HAS_SIGNAL); }, "before the last part"},
-      {"strong without signal", [](Nodes &n) { return n.put(0, 1, 0, 0, 8,
-         MK_CMD_STRONG); }, "strong and has no signal"},
-      {"signal with bytes", [](Nodes &n) { auto k = n.signal(0, 1, 1);
-         k.bytes = 8; return k; }, "a signal with bytes"},
+      {"more with signal",
+       [](Nodes &n) {
+         return n.put(0, 1, 0, 0, 8, MK_CMD_MORE | MK_CMD_HAS_SIGNAL);
+       },
+       "before the last part"},
+      {"strong without signal",
+       [](Nodes &n) { return n.put(0, 1, 0, 0, 8, MK_CMD_STRONG); },
+       "strong and has no signal"},
+      {"signal with bytes",
+       [](Nodes &n) {
+         auto k = n.signal(0, 1, 1);
+         k.bytes = 8;
+         return k;
+       },
+       "a signal with bytes"},
   };
   for (const BadCommand &bad : cases) {
     SCOPED_TRACE(bad.what);
@@ -339,13 +363,14 @@ TEST(Proxy, ManyCtasManyRanks) {
       for (uint16_t p = 0; p < world; ++p)
         if (p != r) {
           uint64_t mine = (r * ctas + channel) * 1024;
-          EXPECT_OK(n.submit(
-              r, n.put(channel, p, mine, 32768 + mine, 1024,
-                       i % 3 == 2 ? MK_CMD_HAS_SIGNAL | MK_CMD_STRONG
-                                  : MK_CMD_HAS_SIGNAL,
-                       r)));
+          EXPECT_OK(
+              n.submit(r, n.put(channel, p, mine, 32768 + mine, 1024,
+                                i % 3 == 2 ? MK_CMD_HAS_SIGNAL | MK_CMD_STRONG
+                                           : MK_CMD_HAS_SIGNAL,
+                                r)));
         }
-    EXPECT_TRUE(eventually([&] { return n.proxies[r]->inflightAll(channel) == 0; }));
+    EXPECT_TRUE(
+        eventually([&] { return n.proxies[r]->inflightAll(channel) == 0; }));
   });
   for (uint32_t r = 0; r < world; ++r)
     for (uint32_t s = 0; s < world; ++s) {

@@ -77,7 +77,8 @@ TEST(Store, AllGather) {
   constexpr uint32_t world = 6;
   Job job(world);
   Job::parallel(world, [&](uint32_t r) {
-    auto all = job.clients[r]->allGather("g", r, str("from ", r), world, soon());
+    auto all =
+        job.clients[r]->allGather("g", r, str("from ", r), world, soon());
     ASSERT_OK(all);
     for (uint32_t i = 0; i < world; ++i)
       EXPECT_EQ((*all)[i], str("from ", i));
@@ -139,7 +140,8 @@ TEST(Store, AbortWordsOfRanksAreOne) {
 TEST(Store, LauncherAborts) {
   Job job(1);
   job.server->abort(AbortRecord::now(-1, "launcher", "interrupted"));
-  EXPECT_TRUE(eventually([&] { return job.clients[0]->aborted().has_value(); }));
+  EXPECT_TRUE(
+      eventually([&] { return job.clients[0]->aborted().has_value(); }));
   EXPECT_THAT(job.clients[0]->aborted()->toString(),
               HasSubstr("launcher, launcher"));
 }
@@ -163,7 +165,8 @@ TEST(Store, LostRankIsAnAbort) {
   options.onAbort = [&](const AbortRecord &) { ++told; };
   Job job(2, options);
   job.clients[1].reset();
-  EXPECT_TRUE(eventually([&] { return job.clients[0]->aborted().has_value(); }));
+  EXPECT_TRUE(
+      eventually([&] { return job.clients[0]->aborted().has_value(); }));
   EXPECT_THAT(job.clients[0]->aborted()->text, HasSubstr("rank 1 was lost"));
   EXPECT_TRUE(eventually([&] { return told == 1; }));
 }
@@ -181,7 +184,8 @@ TEST(Store, LostObserverIsNot) {
 TEST(Store, LostStoreIsAnAbort) {
   Job job(1);
   job.server.reset();
-  EXPECT_TRUE(eventually([&] { return job.clients[0]->aborted().has_value(); }));
+  EXPECT_TRUE(
+      eventually([&] { return job.clients[0]->aborted().has_value(); }));
   EXPECT_ERROR(job.clients[0]->set("k", "v", soon()), Unavailable,
                "the launcher is gone");
 }

@@ -174,8 +174,8 @@ TEST(Stranger, ReplayedHelloIsRefused) {
   hello.job = "unit-test";
   hello.abi = abiHash();
   hello.nonce = randomBytes(store::kNonceBytes);
-  hello.proof = store::clientProof(job.token,
-                                   randomBytes(store::kNonceBytes), hello);
+  hello.proof =
+      store::clientProof(job.token, randomBytes(store::kNonceBytes), hello);
   RawPeer peer(job.server->port());
   peer.send(store::encodeFrame(Type::Hello, 0, store::encodeHello(hello)));
   EXPECT_THAT(peer.refusal(), HasSubstr("the job token is wrong"));
@@ -236,12 +236,12 @@ TEST(Stranger, FalseStoreIsFoundOut) {
   ::getsockname(listener.get(), reinterpret_cast<sockaddr *>(&a), &size);
   std::thread impostor([&] {
     Fd fd(::accept(listener.get(), nullptr, nullptr));
-    std::string out = store::encodeFrame(
-        Type::Challenge, 0,
-        store::Writer()
-            .bytes(store::kMagic)
-            .bytes(std::string(store::kNonceBytes, 'n'))
-            .take());
+    std::string out =
+        store::encodeFrame(Type::Challenge, 0,
+                           store::Writer()
+                               .bytes(store::kMagic)
+                               .bytes(std::string(store::kNonceBytes, 'n'))
+                               .take());
     out += store::encodeFrame(Type::Welcome, 0, std::string(32, 'p'));
     ::send(fd.get(), out.data(), out.size(), MSG_NOSIGNAL);
     char buffer[512];

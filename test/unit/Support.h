@@ -23,8 +23,7 @@ inline ::testing::AssertionResult succeeded(const Status &s) {
   return s ? ::testing::AssertionSuccess()
            : ::testing::AssertionFailure() << s.toString();
 }
-template <typename T>
-::testing::AssertionResult succeeded(const Result<T> &r) {
+template <typename T>::testing::AssertionResult succeeded(const Result<T> &r) {
   return succeeded(r.status());
 }
 #define EXPECT_OK(expr) EXPECT_TRUE(::mk::rt::test::succeeded(expr))

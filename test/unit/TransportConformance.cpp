@@ -16,8 +16,7 @@ protected:
   const TransportHarness &harness() const { return *GetParam(); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Transport, Conformance,
-                         testing::ValuesIn(harnesses()),
+INSTANTIATE_TEST_SUITE_P(Transport, Conformance, testing::ValuesIn(harnesses()),
                          [](const auto &info) {
                            return std::string(info.param->name());
                          });
@@ -305,7 +304,8 @@ TEST_P(Conformance, SenderOutrunsASleepingReceiver) {
   Completions mine;
   auto push = [&](uint64_t most) {
     while (posted < most) {
-      Status s = c[0].post(c.put(1, 0, 0, 8, SignalAdd{posted % 64 ? 1u : 2u, 1}));
+      Status s =
+          c[0].post(c.put(1, 0, 0, 8, SignalAdd{posted % 64 ? 1u : 2u, 1}));
       if (s.code() == StatusCode::Again)
         return;
       ASSERT_OK(s);

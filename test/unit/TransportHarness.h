@@ -16,8 +16,8 @@ namespace mk::rt::test {
 
 /// The weather on the wire.
 struct Conditions {
-  std::optional<uint64_t> reorder; // seed
-  uint64_t mtu = 0;                // bytes; 0: the transport's own
+  std::optional<uint64_t> reorder = {}; // seed
+  uint64_t mtu = 0;                     // bytes; 0: the transport's own
   std::chrono::microseconds delay{0};
   double rate = 0;    // bytes per second
   uint64_t fail = 0;  // number of the request that fails, from 1
@@ -48,9 +48,8 @@ struct Cluster {
     heaps.resize(world);
     transports.resize(world);
     for (uint32_t r = 0; r < world; ++r) {
-      auto heap =
-          Heap::create({.bytes = heapBytes, .slots = 64, .rank = r,
-                        .world = world});
+      auto heap = Heap::create(
+          {.bytes = heapBytes, .slots = 64, .rank = r, .world = world});
       EXPECT_OK(heap);
       heaps[r] = std::move(*heap);
       auto transport = harness.make(*heaps[r], conditions, 7);

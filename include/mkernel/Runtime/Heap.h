@@ -33,6 +33,7 @@ struct HeapOptions {
   uint32_t slots = 1u << 16;  // signal slots, at most MK_COMMAND_MAX_SLOTS
   uint32_t rank = 0;
   uint32_t world = 1;
+  std::string scope = {}; // tells apart the heaps of one job in its store
 };
 
 /// A mapping of a heap file: of the owner, a link peer, or, privately, of a

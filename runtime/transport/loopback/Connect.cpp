@@ -21,16 +21,15 @@ Status Loopback::doConnect(StoreClient &store, std::span<const uint32_t> peers,
     return errnoError(StatusCode::Internal, "epoll_ctl", errno);
 
   MK_ASSIGN(std::vector<Fd> sockets,
-            connectPeers(store, str("loopback/", config().scope),
-                         heap().rank(), peers, deadline));
+            connectPeers(store, str("loopback/", config().scope), heap().rank(),
+                         peers, deadline));
   for (size_t i = 0; i < peers.size(); ++i)
     MK_TRY(sendPacket(sockets[i].get(), "heap", heap().fd(), deadline,
                       str("the heap to rank ", peers[i])));
   for (size_t i = 0; i < peers.size(); ++i) {
     uint32_t peer = peers[i];
-    MK_ASSIGN(rt::Packet packet,
-              receivePacket(sockets[i].get(), 16, deadline,
-                            str("the heap of rank ", peer)));
+    MK_ASSIGN(rt::Packet packet, receivePacket(sockets[i].get(), 16, deadline,
+                                               str("the heap of rank ", peer)));
     if (packet.bytes != "heap" || !packet.fd)
       return rt::error(StatusCode::Unavailable, "rank ", peer,
                        " was lost while the loopback transport connected");

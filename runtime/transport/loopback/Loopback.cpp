@@ -81,9 +81,8 @@ void Loopback::receive(Link &link, Completions &completions) {
     } else if (n == sizeof(notice) && notice.kind == kGoodbye) {
       link.goodbye = true;
     } else if (n == sizeof(notice) && notice.kind == kArrival) {
-      completions.arrivals.push_back(
-          {link.peer, notice.slot, notice.amount,
-           static_cast<uint8_t>(notice.generation)});
+      completions.arrivals.push_back({link.peer, notice.slot, notice.amount,
+                                      static_cast<uint8_t>(notice.generation)});
     } else {
       link.open = false;
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link.socket.get(), nullptr);

@@ -4,8 +4,8 @@
 // heaps for itself alone: kernel code still cannot address them. A wire thread
 // cuts requests into packets, holds them back as the options say, and copies
 // each from source to destination when its time has come; the source is read
-// only then, so that reusing it early shows. Arrival notices travel over a local
-// socket, whose end also tells that a peer died.
+// only then, so that reusing it early shows. Arrival notices travel over a
+// local socket, whose end also tells that a peer died.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_LOOPBACK_H

@@ -16,7 +16,7 @@ struct LoopbackOptions {
   std::optional<uint64_t> reorder;    // seed: packets overtake each other
   double rate = 0;                    // bytes per second sent; 0: unlimited
   uint64_t mtu = 64 << 10;            // payload bytes of a packet
-  uint64_t fail = 0; // request of this number (from 1) ends in an error
+  uint64_t fail = 0;  // request of this number (from 1) ends in an error
   bool pause = false; // nothing is ever delivered
 
   /// "delay=5ms,reorder=1,rate=100MB/s,pause". InvalidArgument names what is

@@ -24,8 +24,8 @@ void Loopback::enqueue(std::shared_ptr<Request> request, Fragment part,
     packet.key += random_() % kReorderWindow;
   packet.due = now;
   if (options_.rate > 0) {
-    auto takes = std::chrono::duration<double>(
-        static_cast<double>(part.bytes) / options_.rate);
+    auto takes = std::chrono::duration<double>(static_cast<double>(part.bytes) /
+                                               options_.rate);
     wireFree_ = std::max(wireFree_, now) +
                 std::chrono::duration_cast<Clock::duration>(takes);
     packet.due = wireFree_;
@@ -81,8 +81,8 @@ void Loopback::deliver(Packet packet) {
   Link &link = links_.at(request.peer);
   const Fragment &part = packet.part;
   if (request.fails) {
-    latch(rt::error(StatusCode::Unavailable, "a request to rank ",
-                    request.peer, " of ", part.bytes,
+    latch(rt::error(StatusCode::Unavailable, "a request to rank ", request.peer,
+                    " of ", part.bytes,
                     " bytes failed on the wire (loopback option fail=",
                     options_.fail, ")"))
         .ignore();
