@@ -20,6 +20,9 @@ constexpr Variable kTable[] = {
      "on."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
     {"MK_HEAP_BYTES", "64M", "Size of each rank's symmetric heap in bytes."},
+    {"MK_JIT_LIBRARY", "",
+     "Path of libmkernel_jit.so, which compiles kernel files; beside the "
+     "program by default."},
     {"MK_JOB", "", "Name of the job that this process is a rank of."},
     {"MK_LOOPBACK", "",
      "Options of the loopback transport: delay=, jitter=, reorder=, rate=, "

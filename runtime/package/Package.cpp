@@ -33,7 +33,7 @@ Result<Package> Package::read(const std::string &path) {
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return errnoError(StatusCode::NotFound,
-                      "cannot open package '" + path + "'", errno);
+                      "opening package '" + path + "'", errno);
   auto result = read(fd, path);
   close(fd);
   return result;
@@ -42,7 +42,7 @@ Result<Package> Package::read(const std::string &path) {
 Result<Package> Package::read(int fd, const std::string &what) {
   struct stat info;
   if (fstat(fd, &info) != 0)
-    return errnoError(StatusCode::Unavailable, "cannot read '" + what + "'",
+    return errnoError(StatusCode::Unavailable, "reading '" + what + "'",
                       errno);
   if (!S_ISREG(info.st_mode))
     return refuse(what, "is not a regular file");
@@ -58,7 +58,7 @@ Result<Package> Package::read(int fd, const std::string &what) {
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      return errnoError(StatusCode::Unavailable, "cannot read '" + what + "'",
+      return errnoError(StatusCode::Unavailable, "reading '" + what + "'",
                         errno);
     if (n == 0)
       return refuse(what, "became shorter while it was read");

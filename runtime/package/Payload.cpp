@@ -29,7 +29,7 @@ Result<int> makeFile(std::span<const std::byte> bytes,
                      const std::string &name) {
   int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
   if (fd < 0)
-    return errnoError(StatusCode::Unavailable, "memfd_create failed", errno);
+    return errnoError(StatusCode::Unavailable, "memfd_create", errno);
   size_t done = 0;
   while (done < bytes.size()) {
     ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
@@ -39,7 +39,7 @@ Result<int> makeFile(std::span<const std::byte> bytes,
       int err = errno;
       close(fd);
       return errnoError(StatusCode::ResourceExhausted,
-                        "cannot put the payload into memory", err);
+                        "writing the payload to memory", err);
     }
     done += n;
   }

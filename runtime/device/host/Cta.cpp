@@ -62,7 +62,7 @@ Status Cta::start() {
   pthread_attr_destroy(&attributes);
   if (err)
     return errnoError(StatusCode::ResourceExhausted,
-                      str("cannot start the thread of CTA ", linear_, " of ",
+                      str("starting the thread of CTA ", linear_, " of ",
                           grid_.metadata.grid),
                       err);
   started_ = true;
@@ -192,9 +192,8 @@ bool Cta::waitFor(const std::function<bool()> &done,
       }
     }
     if (Deadline::Clock::now() - begin >= grid_.deadline) {
-      fail("wait",
-           str("waited ", std::chrono::duration<double>(grid_.deadline).count(),
-               " s for ", describe()));
+      fail("wait", str("waited ", Deadline::after(grid_.deadline).duration(),
+                       " for ", describe()));
       break;
     }
     backoff.pause();

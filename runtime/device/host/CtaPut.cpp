@@ -199,8 +199,8 @@ bool Cta::submit(const Command &command) {
       return error(StatusCode::DeadlineExceeded,
                    "the proxy took no command "
                    "for ",
-                   std::chrono::duration<double>(grid_.deadline).count(),
-                   " s; its ring is full");
+                   Deadline::after(grid_.deadline).duration(),
+                   "; its ring is full");
     backoff.pause();
     return Status::ok();
   });

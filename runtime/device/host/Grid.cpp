@@ -193,7 +193,7 @@ std::string Grid::signalName(uint32_t signal, int64_t index) const {
     index /= std::max<int64_t>(extents[d], 1);
     coordinates = str(at, coordinates.empty() ? "" : ", ", coordinates);
   }
-  return name + "[" + coordinates + "]";
+  return str(name, "[", coordinates, "]");
 }
 
 bool Grid::deadlocked() const {

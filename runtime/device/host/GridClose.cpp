@@ -75,7 +75,7 @@ Status Grid::waitForPeers() {
         return error(StatusCode::DeadlineExceeded, "kernel '", metadata.kernel,
                      "': all CTAs of this rank have finished, but rank ", peer,
                      " has not closed launch ", epoch_, " within ",
-                     std::chrono::duration<double>(limit).count(), " s");
+                     Deadline::after(limit).duration());
       backoff.pause();
     }
     backoff.reset();

@@ -1,0 +1,307 @@
+//===- Check.cpp - Results against the kernel's reference -----------------===//
+
+#include "Check.h"
+
+#include "Tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+using namespace mk::run;
+using namespace mk::rt;
+
+// Outputs up to this size are compared completely.
+static constexpr int64_t kCompareAll = 1 << 18;
+static constexpr int64_t kRandomRows = 256;
+static constexpr size_t kShownMismatches = 8;
+
+namespace {
+
+/// A tensor of the reference with its memref descriptor.
+struct RefTensor {
+  ElementType type;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> data;
+  std::vector<int64_t> descriptor;
+
+  RefTensor(ElementType type, const std::vector<int64_t> &shape)
+      : type(type), shape(shape) {
+    int64_t elements = 1;
+    for (int64_t extent : shape)
+      elements *= extent;
+    data.resize(std::max<int64_t>(elements, 1) * byteSize(type));
+    auto address = reinterpret_cast<intptr_t>(data.data());
+    descriptor = {address, address, 0};
+    descriptor.insert(descriptor.end(), shape.begin(), shape.end());
+    std::vector<int64_t> strides(shape.size());
+    int64_t stride = 1;
+    for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
+      strides[d] = stride;
+    descriptor.insert(descriptor.end(), strides.begin(), strides.end());
+  }
+};
+
+struct Checker {
+  const Options &options;
+  const Metadata &metadata;
+  const Payload &payload;
+  const JobPlan &plan;
+  const JobMemory &job;
+  uint32_t world;
+  double epsilonIn = 0, k = 1;
+
+  /// Inputs as the kernel got them: rounded to the argument's type.
+  RefTensor makeInput(size_t arg, ElementType type) {
+    const Metadata::Arg &a = metadata.args[arg];
+    const Shard &shard = plan.shard(arg, 0);
+    RefTensor tensor(type, shard.global);
+    int64_t elements = shard.globalElements();
+    const std::byte *given = job.input(arg);
+    RandomTensor random(a.type, options.seed, options.launches - 1, arg);
+    for (int64_t i = 0; i < elements; ++i)
+      storeElement(type, tensor.data.data(), i,
+                   given ? loadElement(a.type, given, i)
+                         : roundTo(a.type, random(i)));
+    if (isFloat(a.type))
+      epsilonIn = std::max(epsilonIn, epsilon(a.type));
+    for (int64_t extent : shard.global)
+      k = std::max(k, static_cast<double>(extent));
+    return tensor;
+  }
+
+  uint32_t owner(size_t arg, uint32_t copy, int64_t element) {
+    for (uint32_t r = 0; r < world; ++r) {
+      const Shard &shard = plan.shard(arg, r);
+      if (plan.copy(arg, r) != copy)
+        continue;
+      int64_t rest = element;
+      bool inside = true;
+      for (size_t d = shard.global.size(); d-- > 0;) {
+        int64_t at = rest % shard.global[d];
+        rest /= shard.global[d];
+        inside &= at >= shard.begin[d] && at < shard.begin[d] + shard.sizes[d];
+      }
+      if (inside)
+        return r;
+    }
+    return 0;
+  }
+
+  std::string indexText(const std::vector<int64_t> &shape, int64_t element) {
+    std::string text;
+    for (size_t d = shape.size(); d-- > 0;) {
+      text = str(element % shape[d], text.empty() ? "" : ", ", text);
+      element /= shape[d];
+    }
+    return str("[", text, "]");
+  }
+
+  OutputCheck compare(size_t arg, const RefTensor &reference,
+                      const std::vector<Range> &rows) {
+    const Metadata::Arg &a = metadata.args[arg];
+    OutputCheck check;
+    check.name = a.name;
+    check.elements = plan.shard(arg, 0).globalElements();
+    check.maxErrorOfRank.assign(world, 0);
+    check.mismatchesOfRank.assign(world, 0);
+    int64_t width =
+        reference.shape.empty() || reference.shape[0] == 0
+            ? 1
+            : std::max<int64_t>(check.elements, 0) / reference.shape[0];
+    double sum = 0;
+    auto each = [&](auto fn) {
+      for (const Range &range : rows)
+        for (int64_t i = range.begin * width; i < range.end * width; ++i)
+          fn(i, loadElement(reference.type, reference.data.data(), i));
+    };
+    each([&](int64_t, double want) {
+      sum += std::isfinite(want) ? want * want : 0;
+      ++check.compared;
+    });
+    check.rms = check.compared ? std::sqrt(sum / check.compared) : 0;
+    Tolerance tolerance =
+        Tolerance::of(a.type, epsilonIn, k, check.rms, options.toleranceFactor);
+    check.relative = tolerance.relative;
+    check.base = tolerance.base;
+    check.rmsTolerance = tolerance.rms;
+
+    for (uint32_t copy = 0; copy < plan.copies(arg); ++copy) {
+      const std::byte *got = job.output(arg, copy);
+      double squares = 0;
+      each([&](int64_t i, double want) {
+        double value = loadElement(a.type, got, i);
+        double error = value == want ? 0 : std::fabs(value - want);
+        bool good =
+            error <= tolerance.base + tolerance.relative * std::fabs(want);
+        if (std::isnan(error) || std::isnan(want))
+          error = INFINITY, good = false;
+        squares += error * error;
+        check.maxError = std::max(check.maxError, error);
+        if (error == 0 && good)
+          return;
+        uint32_t rank = owner(arg, copy, i);
+        check.maxErrorOfRank[rank] =
+            std::max(check.maxErrorOfRank[rank], error);
+        if (good)
+          return;
+        ++check.mismatches;
+        ++check.mismatchesOfRank[rank];
+        if (check.firstMismatches.size() < kShownMismatches) {
+          char text[160];
+          std::snprintf(text, sizeof(text),
+                        ": got %.9g, want %.9g (error %.3g, tolerance %.3g)",
+                        value, want, error,
+                        tolerance.base + tolerance.relative * std::fabs(want));
+          check.firstMismatches.push_back(str(
+              a.name, indexText(reference.shape, i), " on rank ", rank, text));
+        }
+      });
+      if (check.compared == 0)
+        continue;
+      double rmsError = std::sqrt(squares / check.compared);
+      check.rmsError = std::max(check.rmsError, rmsError);
+      if (!(rmsError <= tolerance.rms) && check.mismatches == 0) {
+        check.passed = false;
+        char text[160];
+        std::snprintf(text, sizeof(text),
+                      ": each element is within its tolerance, but the rms of "
+                      "all errors is %.3g, tolerance %.3g",
+                      rmsError, tolerance.rms);
+        check.firstMismatches.push_back(a.name + text);
+      }
+    }
+    check.passed &= check.mismatches == 0;
+    return check;
+  }
+};
+
+} // namespace
+
+Tolerance Tolerance::of(ElementType out, double epsilonIn, double k, double rms,
+                        double factor) {
+  Tolerance t;
+  if (!isFloat(out))
+    return t;
+  double sums = std::sqrt(std::max(k, 1.0)) * 0x1p-23;
+  t.relative = factor * epsilon(out);
+  t.base = factor * 4 * (epsilonIn + sums) * rms;
+  t.rms = factor * (epsilon(out) + epsilonIn + sums) * rms;
+  return t;
+}
+
+std::vector<Range> mk::run::chooseRows(int64_t rows, int64_t elements,
+                                       const std::vector<int64_t> &borders,
+                                       uint64_t seed) {
+  if (rows <= 0)
+    return {};
+  if (elements <= kCompareAll || rows <= kRandomRows)
+    return {{0, rows}};
+  std::vector<int64_t> chosen = {0, rows - 1};
+  for (int64_t border : borders)
+    for (int64_t row : {border - 1, border})
+      if (row >= 0 && row < rows)
+        chosen.push_back(row);
+  std::mt19937_64 random(seed);
+  for (int64_t i = 0; i < kRandomRows; ++i)
+    chosen.push_back(static_cast<int64_t>(random() % uint64_t(rows)));
+  std::sort(chosen.begin(), chosen.end());
+  std::vector<Range> ranges;
+  for (int64_t row : chosen) {
+    if (!ranges.empty() && row <= ranges.back().end)
+      ranges.back().end = std::max(ranges.back().end, row + 1);
+    else
+      ranges.push_back({row, row + 1});
+  }
+  return ranges;
+}
+
+Result<std::vector<OutputCheck>>
+mk::run::checkOutputs(const Options &options, const Metadata &metadata,
+                      const Payload &payload, const JobPlan &plan,
+                      const JobMemory &job, uint32_t world) {
+  if (!metadata.reference)
+    return error(StatusCode::FailedPrecondition, "--check: kernel '",
+                 metadata.kernel,
+                 "' carries no reference to compare with: add "
+                 "func.func @reference to its file");
+  const Metadata::Reference &ref = *metadata.reference;
+  Checker checker{options, metadata, payload, plan, job, world};
+  std::vector<RefTensor> tensors;
+  tensors.reserve(ref.types.size());
+  for (size_t i = 0; i < ref.inputs.size(); ++i)
+    tensors.push_back(checker.makeInput(ref.inputs[i], ref.types[i]));
+  for (size_t i = 0; i < ref.outputs.size(); ++i)
+    tensors.emplace_back(ref.types[ref.inputs.size() + i],
+                         plan.shard(ref.outputs[i], 0).global);
+  if (ref.contraction)
+    checker.k = static_cast<double>(ref.contraction);
+
+  // One set of rows for all outputs; what has other rows is computed whole.
+  int64_t rows = -1, elements = 0;
+  std::vector<int64_t> borders;
+  bool whole = false;
+  for (uint32_t arg : ref.outputs) {
+    const Shard &shard = plan.shard(arg, 0);
+    elements = std::max(elements, shard.globalElements());
+    if (shard.global.empty() || (rows >= 0 && rows != shard.global[0])) {
+      whole = true;
+      continue;
+    }
+    rows = shard.global[0];
+    for (uint32_t r = 0; r < world; ++r) {
+      borders.push_back(plan.shard(arg, r).begin[0]);
+      borders.push_back(plan.shard(arg, r).begin[0] +
+                        plan.shard(arg, r).sizes[0]);
+    }
+  }
+  std::vector<Range> ranges;
+  if (!whole)
+    ranges = chooseRows(rows, elements, borders, options.seed);
+  whole |= ranges == std::vector<Range>{{0, rows}};
+
+  std::vector<void *> descriptors;
+  for (RefTensor &tensor : tensors)
+    descriptors.push_back(tensor.descriptor.data());
+  if (whole)
+    payload.reference(descriptors.data(), 0, -1);
+  else
+    for (const Range &range : ranges)
+      payload.reference(descriptors.data(), range.begin, range.size());
+
+  std::vector<OutputCheck> checks;
+  for (size_t i = 0; i < ref.outputs.size(); ++i) {
+    const RefTensor &tensor = tensors[ref.inputs.size() + i];
+    std::vector<Range> all = {{0, tensor.shape.empty() ? 1 : tensor.shape[0]}};
+    checks.push_back(
+        checker.compare(ref.outputs[i], tensor, whole ? all : ranges));
+  }
+  return checks;
+}
+
+Status mk::run::corruptOutput(const Options &options, const Metadata &metadata,
+                              const JobPlan &plan, const JobMemory &job) {
+  if (options.corrupt.empty())
+    return Status::ok();
+  int arg = metadata.argIndex(options.corrupt);
+  if (arg < 0 || !job.output(arg, 0))
+    return error(StatusCode::InvalidArgument, "--corrupt ", options.corrupt,
+                 ": kernel '", metadata.kernel, "' has no output of this name");
+  int64_t elements = plan.shard(arg, 0).globalElements();
+  if (options.corruptIndex >= elements)
+    return error(StatusCode::InvalidArgument, "--corrupt ", options.corrupt,
+                 ":", options.corruptIndex, ": it has ", elements, " elements");
+  // Beyond every tolerance: further off than any value of the output is large.
+  ElementType type = metadata.args[arg].type;
+  std::byte *data = job.output(arg, 0);
+  double largest = 0;
+  for (int64_t i = 0; i < elements; ++i)
+    largest = std::max(largest, std::fabs(loadElement(type, data, i)));
+  double old = loadElement(type, data, options.corruptIndex);
+  storeElement(type, data, options.corruptIndex,
+               type == ElementType::i1 ? !old
+               : old > 0               ? old - largest - 1
+                                       : old + largest + 1);
+  return Status::ok();
+}

@@ -1,0 +1,118 @@
+//===- JobMemory.cpp - What launcher and ranks share ----------------------===//
+
+#include "JobMemory.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace mk::run;
+using namespace mk::rt;
+
+bool mk::run::isOutput(const Metadata::Arg &arg) {
+  return arg.kind == Metadata::ArgKind::Out ||
+         arg.kind == Metadata::ArgKind::InOut;
+}
+
+bool mk::run::isInput(const Metadata::Arg &arg) {
+  return arg.kind == Metadata::ArgKind::In ||
+         arg.kind == Metadata::ArgKind::InOut;
+}
+
+void JobMemory::layOut(const Options &options, const Metadata &metadata,
+                       const JobPlan &plan, uint32_t world) {
+  world_ = world;
+  numRoles_ = metadata.roles.size();
+  auto take = [&](uint64_t bytes) {
+    uint64_t offset = bytes_;
+    bytes_ = (bytes_ + bytes + 63) / 64 * 64;
+    return offset;
+  };
+  take(sizeof(JobHeader));
+  ranks_ = take(sizeof(RankBlock) * world);
+  roles_ = take(sizeof(LaunchStats::Role) * world * numRoles_);
+  peers_ = take(sizeof(LaunchStats::Peer) * world * world);
+  for (size_t i = 0; i < metadata.args.size(); ++i) {
+    const Metadata::Arg &arg = metadata.args[i];
+    uint64_t bytes = 0;
+    for (uint32_t r = 0; r < world; ++r)
+      bytes = std::max<uint64_t>(bytes, plan.shard(i, r).globalElements() *
+                                            byteSize(arg.type));
+    bool fromFile = std::any_of(
+        options.inputs.begin(), options.inputs.end(),
+        [&](const NamedFile &file) { return file.name == arg.name; });
+    bool wanted = isOutput(arg) &&
+                  (options.check ||
+                   std::any_of(options.outputs.begin(), options.outputs.end(),
+                               [&](const NamedFile &file) {
+                                 return file.name == arg.name;
+                               }));
+    inputs_.push_back(fromFile ? take(bytes) : 0);
+    outputBytes_.push_back(bytes);
+    outputs_.push_back(wanted ? take(bytes * plan.copies(i)) : 0);
+  }
+}
+
+Status JobMemory::mapFile() {
+  void *memory =
+      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (memory == MAP_FAILED)
+    return errnoError(StatusCode::ResourceExhausted,
+                      str("mapping the job's memory of ", bytes_, " bytes"),
+                      errno);
+  base_ = static_cast<std::byte *>(memory);
+  return Status::ok();
+}
+
+Result<JobMemory> JobMemory::create(const Options &options,
+                                    const Metadata &metadata,
+                                    const JobPlan &plan, uint32_t world) {
+  JobMemory job;
+  job.layOut(options, metadata, plan, world);
+  job.fd_ = memfd_create("mk-run-job", MFD_CLOEXEC);
+  if (job.fd_ < 0 || ftruncate(job.fd_, job.bytes_) != 0)
+    return errnoError(
+        StatusCode::ResourceExhausted,
+        str("making the job's memory of ", job.bytes_, " bytes"), errno);
+  MK_TRY(job.mapFile());
+  return job;
+}
+
+Result<JobMemory> JobMemory::map(int fd, const Options &options,
+                                 const Metadata &metadata, const JobPlan &plan,
+                                 uint32_t world) {
+  JobMemory job;
+  job.layOut(options, metadata, plan, world);
+  job.fd_ = fd;
+  struct stat info;
+  if (fstat(fd, &info) != 0 ||
+      static_cast<uint64_t>(info.st_size) != job.bytes_)
+    return error(StatusCode::Internal, "the job's memory has another layout "
+                                       "than this rank computes");
+  MK_TRY(job.mapFile());
+  return job;
+}
+
+Result<JobHeader> JobMemory::readHeader(int fd) {
+  JobHeader header;
+  if (pread(fd, &header, sizeof(header), 0) != sizeof(header))
+    return error(StatusCode::Internal, "the job's memory cannot be read");
+  return header;
+}
+
+JobMemory::JobMemory(JobMemory &&other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_),
+      world_(other.world_), numRoles_(other.numRoles_), ranks_(other.ranks_),
+      roles_(other.roles_), peers_(other.peers_),
+      inputs_(std::move(other.inputs_)), outputs_(std::move(other.outputs_)),
+      outputBytes_(std::move(other.outputBytes_)) {}
+
+JobMemory::~JobMemory() {
+  if (base_)
+    munmap(base_, bytes_);
+  if (fd_ >= 0)
+    close(fd_);
+}

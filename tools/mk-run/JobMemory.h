@@ -1,0 +1,92 @@
+//===- JobMemory.h - What launcher and ranks share --------------*- C++ -*-===//
+//
+// One anonymous memory file: how to reach the store, the global values of
+// inputs that come from files, and what each rank leaves behind: its results,
+// its times, its error. It outlives a rank that is killed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_TOOLS_MKRUN_JOBMEMORY_H
+#define MKERNEL_TOOLS_MKRUN_JOBMEMORY_H
+
+#include "Options.h"
+#include "mkernel/Runtime/Kernel.h"
+
+#include <atomic>
+
+namespace mk::run {
+
+struct JobHeader {
+  char endpoint[64], job[64], token[128];
+  uint64_t heapBytes;
+  uint32_t slots;
+};
+
+struct RankBlock {
+  enum State : uint32_t { Started, Running, Finished, Failed };
+  std::atomic<uint32_t> state;
+  double wallMs; // of the last launch
+  char error[4096];
+};
+
+/// Which arguments have a place in the job's memory.
+bool isOutput(const rt::Metadata::Arg &arg);
+bool isInput(const rt::Metadata::Arg &arg);
+
+class JobMemory {
+public:
+  /// Launcher: creates the file. Rank: maps `fd`. Both compute the same layout
+  /// from the same package and options.
+  static Result<JobMemory> create(const Options &options,
+                                  const rt::Metadata &metadata,
+                                  const rt::JobPlan &plan, uint32_t world);
+  static Result<JobMemory> map(int fd, const Options &options,
+                               const rt::Metadata &metadata,
+                               const rt::JobPlan &plan, uint32_t world);
+  /// The header alone, for a rank that has no layout yet.
+  static Result<JobHeader> readHeader(int fd);
+  JobMemory(JobMemory &&other) noexcept;
+  ~JobMemory();
+
+  int fd() const { return fd_; }
+  JobHeader &header() const { return *at<JobHeader>(0); }
+  RankBlock &rank(uint32_t r) const { return at<RankBlock>(ranks_)[r]; }
+  /// Times of the last launch, by role, and traffic, by peer.
+  rt::LaunchStats::Role *roles(uint32_t r) const {
+    return at<rt::LaunchStats::Role>(roles_) + r * numRoles_;
+  }
+  rt::LaunchStats::Peer *peers(uint32_t r) const {
+    return at<rt::LaunchStats::Peer>(peers_) + r * world_;
+  }
+  /// Global value of an argument that comes from a file; null for others.
+  std::byte *input(size_t arg) const { return place(inputs_[arg]); }
+  /// Global value of an output, one for each copy of it in the mesh; null
+  /// when nobody asked for results.
+  std::byte *output(size_t arg, uint32_t copy) const {
+    std::byte *base = place(outputs_[arg]);
+    return base ? base + copy * outputBytes_[arg] : nullptr;
+  }
+
+private:
+  JobMemory() = default;
+  void layOut(const Options &options, const rt::Metadata &metadata,
+              const rt::JobPlan &plan, uint32_t world);
+  Status mapFile();
+  template <typename T> T *at(uint64_t offset) const {
+    return reinterpret_cast<T *>(base_ + offset);
+  }
+  std::byte *place(uint64_t offset) const {
+    return offset ? base_ + offset : nullptr;
+  }
+
+  int fd_ = -1;
+  std::byte *base_ = nullptr;
+  uint64_t bytes_ = 0;
+  uint32_t world_ = 0;
+  size_t numRoles_ = 0;
+  uint64_t ranks_ = 0, roles_ = 0, peers_ = 0; // offsets
+  std::vector<uint64_t> inputs_, outputs_, outputBytes_;
+};
+
+} // namespace mk::run
+
+#endif // MKERNEL_TOOLS_MKRUN_JOBMEMORY_H

@@ -1,0 +1,209 @@
+//===- Launcher.cpp - Runs all ranks of a job on this machine -------------===//
+
+#include "Launcher.h"
+
+#include "Compile.h"
+#include "Npy.h"
+#include "Processes.h"
+#include "Report.h"
+
+#include "mkernel/Runtime/Log.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace mk::run;
+using namespace mk::rt;
+
+namespace {
+
+/// A descriptor that a process may inherit.
+class MemoryFile {
+public:
+  ~MemoryFile() {
+    if (fd >= 0)
+      close(fd);
+  }
+  Status fill(std::span<const std::byte> bytes) {
+    fd = memfd_create("mk-run-package", MFD_CLOEXEC);
+    if (fd < 0)
+      return errnoError(StatusCode::ResourceExhausted, "memfd_create",
+                        errno);
+    for (size_t done = 0; done < bytes.size();) {
+      ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
+      if (n < 0 && errno != EINTR)
+        return errnoError(StatusCode::ResourceExhausted,
+                          "writing the package to memory", errno);
+      done += n > 0 ? n : 0;
+    }
+    return Status::ok();
+  }
+  int fd = -1;
+};
+
+/// Names of files must fit before anything is started.
+Status checkNames(const Options &options, const Metadata &metadata) {
+  auto check = [&](const char *option, const NamedFile &file,
+                   bool (*wanted)(const Metadata::Arg &)) {
+    int arg = metadata.argIndex(file.name);
+    if (arg >= 0 && wanted(metadata.args[arg]))
+      return Status::ok();
+    std::string names;
+    for (const Metadata::Arg &a : metadata.args)
+      if (wanted(a))
+        names += (names.empty() ? "" : ", ") + a.name;
+    return error(StatusCode::InvalidArgument, option, " ", file.name,
+                 ": kernel '", metadata.kernel,
+                 "' has no such argument; "
+                 "possible are: ",
+                 names.empty() ? "none" : names);
+  };
+  for (const NamedFile &file : options.inputs)
+    MK_TRY(check("--in", file, isInput));
+  for (const NamedFile &file : options.outputs)
+    MK_TRY(check("--out", file, isOutput));
+  if (options.check && !metadata.reference)
+    return error(StatusCode::FailedPrecondition, "--check: kernel '",
+                 metadata.kernel,
+                 "' carries no reference to compare with: add "
+                 "func.func @reference to its file");
+  if (options.grid && options.grid != metadata.grid)
+    return error(StatusCode::InvalidArgument, "--grid ", options.grid,
+                 ": the package was compiled for ", metadata.grid,
+                 " CTAs; compile it again for another number");
+  return Status::ok();
+}
+
+Status readInputs(const Options &options, const Metadata &metadata,
+                  const JobPlan &plan, const JobMemory &job) {
+  for (const NamedFile &file : options.inputs) {
+    size_t arg = metadata.argIndex(file.name);
+    const std::vector<int64_t> &shape = plan.shard(arg, 0).global;
+    MK_ASSIGN(NpyArray array, readNpy(file.path));
+    if (array.shape != shape)
+      return error(StatusCode::InvalidArgument, "--in ", file.name, ": '",
+                   file.path, "' is ", shapeText(array.shape),
+                   ", the argument is ", shapeText(shape));
+    Status status = convertNpy(array, metadata.args[arg].type, job.input(arg));
+    if (!status.isOk())
+      return status.withContext("--in " + file.name);
+  }
+  return Status::ok();
+}
+
+Status writeOutputs(const Options &options, const Metadata &metadata,
+                    const JobPlan &plan, const JobMemory &job) {
+  for (const NamedFile &file : options.outputs) {
+    size_t arg = metadata.argIndex(file.name);
+    MK_TRY(writeNpy(file.path, metadata.args[arg].type,
+                    plan.shard(arg, 0).global, job.output(arg, 0)));
+  }
+  return Status::ok();
+}
+
+/// The cause of a failed job: a killed rank, one that ended without a word, the
+/// abort record (the first failure of all), what ranks said by themselves.
+Status findCause(const Status &lost, const StoreServer &store,
+                 const Processes &processes, const JobMemory &job,
+                 uint32_t world) {
+  if (!lost.isOk())
+    return lost;
+  std::string said;
+  for (uint32_t r = 0; r < world; ++r) {
+    RankBlock &block = job.rank(r);
+    block.error[sizeof(block.error) - 1] = 0;
+    int status = processes.exitStatus(r);
+    if (block.state != RankBlock::Failed && status > 0)
+      return error(StatusCode::Unavailable, "rank ", r, " ended with status ",
+                   status, " while the kernel ran");
+    bool followUp =
+        std::string_view(block.error).find("was lost") != std::string::npos;
+    if (block.error[0] && (said.empty() || !followUp))
+      said = str("rank ", r, ": ", block.error);
+    if (!said.empty() && !followUp)
+      break;
+  }
+  auto record = store.aborted();
+  if (record && record->rank >= 0 &&
+      record->text.find("was lost") == std::string::npos)
+    return error(StatusCode::Aborted, record->toString(), processes.stuck());
+  if (!said.empty())
+    return error(StatusCode::Unavailable, said, processes.stuck());
+  if (record)
+    return error(StatusCode::Aborted, record->toString(), processes.stuck());
+  return Status::ok();
+}
+
+Status launchJob(const Options &options, char **argv, bool &passed) {
+  MK_ASSIGN(Compiled compiled, loadOrCompile(options));
+  const Package &package = compiled.package;
+  const Metadata &metadata = package.metadata();
+  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
+  MK_ASSIGN(Mesh mesh,
+            resolveMesh(metadata, axes, options.nodes, options.gpus));
+  MK_TRY(checkNames(options, metadata));
+  MK_ASSIGN(auto payload, Payload::load(package));
+  MK_ASSIGN(JobPlan plan,
+            JobPlan::create(metadata, *payload, mesh, options.bind));
+  uint32_t world = mesh.size();
+  MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
+  MK_TRY(readInputs(options, metadata, plan, job));
+  MemoryFile packageFile;
+  MK_TRY(packageFile.fill(package.bytes()));
+
+  StoreServerOptions serverOptions;
+  serverOptions.job = "mk-run";
+  serverOptions.token = randomToken();
+  serverOptions.world = world;
+  // 32 ranks that start on two cores are not quick to answer.
+  serverOptions.handshakeTimeout = std::chrono::seconds(30);
+  MK_ASSIGN(auto store, StoreServer::start(serverOptions));
+  JobHeader &header = job.header();
+  std::snprintf(header.endpoint, sizeof(header.endpoint), "%s",
+                store->endpoint().c_str());
+  std::snprintf(header.job, sizeof(header.job), "%s", "mk-run");
+  std::snprintf(header.token, sizeof(header.token), "%s",
+                serverOptions.token.c_str());
+  header.heapBytes = plan.heapBytes();
+  header.slots = plan.slots();
+
+  std::fflush(nullptr);
+  Processes processes;
+  MK_TRY(processes.start(world, argv, packageFile.fd, job.fd()));
+  Status lost = processes.wait(*store);
+  MK_TRY(findCause(lost, *store, processes, job, world));
+
+  Report report{options,       metadata, mesh, job, compiled.compileMs,
+                options.check, {}};
+  MK_TRY(corruptOutput(options, metadata, plan, job));
+  if (options.check) {
+    MK_ASSIGN(report.checks,
+              checkOutputs(options, metadata, *payload, plan, job, world));
+  }
+  MK_TRY(writeOutputs(options, metadata, plan, job));
+  bool json = options.stats == Options::Stats::Json;
+  FILE *out = json ? stderr : stdout;
+  printTable(out, report);
+  if (options.stats == Options::Stats::Text)
+    printStats(out, report);
+  printVerdict(out, report);
+  if (json)
+    printJson(stdout, report);
+  passed = report.passed();
+  return Status::ok();
+}
+
+} // namespace
+
+int mk::run::runLauncher(const Options &options, char **argv) {
+  bool passed = false;
+  Status status = launchJob(options, argv, passed);
+  if (!status.isOk())
+    std::fprintf(stderr, "mk-run: %s\n", status.message().c_str());
+  if (status.code() == StatusCode::InvalidArgument)
+    return 2;
+  return status.isOk() && passed ? 0 : 1;
+}

@@ -1,0 +1,319 @@
+//===- Options.cpp - The command line of mk-run ---------------------------===//
+
+#include "Options.h"
+
+#include "mkernel/Runtime/Env.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+using namespace mk::run;
+using namespace mk::rt;
+
+const char *mk::run::helpText() {
+  return R"(Runs a kernel as all ranks of a job on this machine.
+
+usage: mk-run FILE [options]
+
+FILE is a kernel (.mlir) or a package (mk-opt --emit=package).
+
+mesh and sizes
+  --nodes N             product of the mesh axes via net (emulated nodes)
+  --gpus G              product of the mesh axes via link; a rank is a process
+  --bind NAME=V,...     values of dimensions and mesh axes by name; a dimension
+                        of its own on each rank takes V:V:..., rank by rank
+  --grid N              CTAs of the kernel; a package has a fixed number
+
+data
+  --in NAME=FILE.npy    global value of an input (else random, by --seed)
+  --out NAME=FILE.npy   writes the global value of an output
+  --check               compares all outputs with the kernel's reference,
+                        evaluated in double precision. An element passes when
+                          |error| <= F * (eps(out) * |ref|
+                                 + 4 * (eps(in) + sqrt(K) * 2^-23) * rms(ref))
+                        eps(in): widest rounding of the kernel's inputs; K:
+                        terms of a sum; and the rms of all errors is at most
+                          F * (eps(out) + eps(in) + sqrt(K) * 2^-23) * rms(ref).
+                        Integers must be equal. Large outputs: 256 random rows
+                        and the borders of all shards.
+  --tolerance F         factor in the formulas above (default 1)
+
+running
+  --launches N          launches the kernel N times, with other random inputs
+                        each time; the last is checked (default 1)
+  --seed S              seeds data; not 0: runs puts and CTAs in a random order
+  --loopback OPTIONS    of the emulated network: delay=5ms,reorder=SEED,...
+  --deadline SECONDS    of every single wait (default 30)
+  --stats[=json]        bytes for each link, waits, times; json: one object on
+                        standard output, everything else on standard error
+
+compiling (.mlir only)
+  --kernel NAME         which kernel of the file
+  --target T, --cpu C   default: host, native
+  --jit-lib PATH        the compiler (default: libmkernel_jit.so beside mk-run,
+                        or $MK_JIT_LIBRARY)
+
+self-tests
+  --corrupt NAME[:I]    changes element I of an output before --check compares
+                        it, which must then fail
+  --pause-proxy RANK    that rank's network proxy does nothing, so that waits
+                        pass their deadline
+
+examples
+  mk-run ag_gemm.mlir --nodes 2 --gpus 4 --bind M=512,N=512,K=256 --check
+  mk-run moe.mlir --gpus 4 --bind T=100:80:0:33 --seed 7 --check --stats
+  mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
+
+exit status: 0 success, 1 failure (a wrong result, a lost rank, a deadline), 2
+wrong usage.
+)";
+}
+
+namespace {
+
+struct Parser {
+  Options o;
+
+  using Handler = std::function<Status(const std::string &)>;
+  struct Entry {
+    std::string_view name;
+    enum { Flag, Value, Optional } kind;
+    Handler handle;
+  };
+  std::vector<Entry> entries;
+
+  template <typename T>
+  void integer(std::string_view name, T &out, int64_t low, int64_t high) {
+    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
+                         auto n = env::parseInt(v);
+                         if (!n || *n < low || *n > high)
+                           return error(StatusCode::InvalidArgument, name, " ",
+                                        v, ": an integer from ", low, " to ",
+                                        high, " is needed");
+                         out = static_cast<T>(*n);
+                         return Status::ok();
+                       }});
+  }
+  void text(std::string_view name, std::string &out) {
+    entries.push_back({name, Entry::Value, [&out](const std::string &v) {
+                         out = v;
+                         return Status::ok();
+                       }});
+  }
+  void files(std::string_view name, std::vector<NamedFile> &out) {
+    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
+                         size_t at = v.find('=');
+                         if (at == 0 || at == std::string::npos ||
+                             at + 1 == v.size())
+                           return error(StatusCode::InvalidArgument, name, " ",
+                                        v, ": ARGUMENT=FILE.npy is needed");
+                         out.push_back({v.substr(0, at), v.substr(at + 1)});
+                         return Status::ok();
+                       }});
+  }
+
+  Parser() {
+    auto flag = [&](std::string_view name, bool &out) {
+      entries.push_back({name, Entry::Flag, [&out](const std::string &) {
+                           out = true;
+                           return Status::ok();
+                         }});
+    };
+    flag("--help", o.help);
+    flag("-h", o.help);
+    flag("--check", o.check);
+    integer("--nodes", o.nodes, 1, 65536);
+    integer("--gpus", o.gpus, 1, 65536);
+    integer("--grid", o.grid, 1, 65534);
+    integer("--seed", o.seed, 0, INT64_MAX);
+    integer("--launches", o.launches, 1, 1000000000);
+    integer("--pause-proxy", o.pauseProxy, 0, 65535);
+    files("--in", o.inputs);
+    files("--out", o.outputs);
+    text("--loopback", o.loopback);
+    text("--kernel", o.kernel);
+    text("--target", o.target);
+    text("--cpu", o.cpu);
+    text("--jit-lib", o.jitLibrary);
+    entries.push_back({"--bind", Entry::Value,
+                       [this](const std::string &v) { return bind(v); }});
+    entries.push_back({"--stats", Entry::Optional,
+                       [this](const std::string &v) { return stats(v); }});
+    entries.push_back({"--deadline", Entry::Value,
+                       [this](const std::string &v) { return deadline(v); }});
+    entries.push_back({"--corrupt", Entry::Value,
+                       [this](const std::string &v) { return corrupt(v); }});
+    entries.push_back({"--tolerance", Entry::Value,
+                       [this](const std::string &v) { return tolerance(v); }});
+    entries.push_back({"--internal-rank", Entry::Value,
+                       [this](const std::string &v) { return rank(v); }});
+  }
+
+  Status bind(const std::string &v) {
+    size_t at = 0;
+    while (at <= v.size()) {
+      size_t comma = std::min(v.find(',', at), v.size());
+      std::string item = v.substr(at, comma - at);
+      at = comma + 1;
+      size_t equals = item.find('=');
+      DimValue value;
+      value.name = item.substr(0, equals);
+      size_t from = equals == std::string::npos ? item.size() + 1 : equals + 1;
+      while (from <= item.size()) {
+        size_t colon = std::min(item.find(':', from), item.size());
+        auto n = env::parseInt(item.substr(from, colon - from));
+        if (!n || *n < 0)
+          break;
+        value.values.push_back(*n);
+        from = colon + 1;
+      }
+      if (value.name.empty() || value.values.empty() || from <= item.size())
+        return error(StatusCode::InvalidArgument, "--bind ", item,
+                     ": NAME=VALUE is needed, or NAME=VALUE:VALUE:... with one "
+                     "value for each rank");
+      for (const DimValue &other : o.bind)
+        if (other.name == value.name)
+          return error(StatusCode::InvalidArgument, "--bind gives '",
+                       value.name, "' twice");
+      o.bind.push_back(std::move(value));
+    }
+    return Status::ok();
+  }
+
+  Status stats(const std::string &v) {
+    if (!v.empty() && v != "json" && v != "text")
+      return error(StatusCode::InvalidArgument, "--stats=", v,
+                   ": json or text is possible");
+    o.stats = v == "json" ? Options::Stats::Json : Options::Stats::Text;
+    return Status::ok();
+  }
+
+  Status deadline(const std::string &v) {
+    auto d = env::parseDuration(v);
+    if (!d || d->count() <= 0)
+      return error(StatusCode::InvalidArgument, "--deadline ", v,
+                   ": seconds are needed, or a number with ms, s or m");
+    o.deadline = *d;
+    return Status::ok();
+  }
+
+  Status corrupt(const std::string &v) {
+    size_t colon = v.find(':');
+    o.corrupt = v.substr(0, colon);
+    if (colon == std::string::npos)
+      return Status::ok();
+    auto n = env::parseInt(v.substr(colon + 1));
+    if (!n || *n < 0)
+      return error(StatusCode::InvalidArgument, "--corrupt ", v,
+                   ": NAME or NAME:ELEMENT is needed");
+    o.corruptIndex = *n;
+    return Status::ok();
+  }
+
+  Status tolerance(const std::string &v) {
+    char *end = nullptr;
+    o.toleranceFactor = std::strtod(v.c_str(), &end);
+    if (v.empty() || *end || !(o.toleranceFactor > 0))
+      return error(StatusCode::InvalidArgument, "--tolerance ", v,
+                   ": a factor above 0 is needed");
+    return Status::ok();
+  }
+
+  Status rank(const std::string &v) {
+    RankOptions &r = o.rank.emplace();
+    if (std::sscanf(v.c_str(), "%u:%d:%d", &r.rank, &r.packageFd, &r.jobFd) !=
+        3)
+      return error(StatusCode::InvalidArgument,
+                   "--internal-rank is for mk-run's own processes");
+    return Status::ok();
+  }
+
+  Status unknown(const std::string &name) {
+    std::vector<std::string_view> names;
+    for (const Entry &e : entries)
+      if (e.name != "--internal-rank")
+        names.push_back(e.name);
+    std::string near = env::nearest(name, names);
+    return error(StatusCode::InvalidArgument, "there is no option ", name,
+                 near.empty() ? "" : "; did you mean " + near + "?");
+  }
+
+  Status parse(int argc, char **argv) {
+    for (int i = 1; i < argc; ++i) {
+      std::string arg = argv[i], value;
+      if (arg.size() < 2 || arg[0] != '-') {
+        if (!o.file.empty())
+          return error(StatusCode::InvalidArgument, "two files given: '",
+                       o.file, "' and '", arg, "'");
+        o.file = arg;
+        continue;
+      }
+      size_t equals = arg.find('=');
+      bool attached = equals != std::string::npos;
+      if (attached) {
+        value = arg.substr(equals + 1);
+        arg.resize(equals);
+      }
+      const Entry *entry = nullptr;
+      for (const Entry &e : entries)
+        if (e.name == arg)
+          entry = &e;
+      if (!entry)
+        return unknown(arg);
+      if (attached && entry->kind == Entry::Flag)
+        return error(StatusCode::InvalidArgument, arg, " takes no value");
+      if (!attached && entry->kind == Entry::Value) {
+        if (i + 1 == argc)
+          return error(StatusCode::InvalidArgument, arg, " needs a value");
+        value = argv[++i];
+      }
+      MK_TRY(entry->handle(value));
+    }
+    if (o.file.empty() && !o.help)
+      return error(StatusCode::InvalidArgument,
+                   "no file given; a .mlir or a package is needed");
+    if (!o.corrupt.empty() && !o.check)
+      return error(StatusCode::InvalidArgument,
+                   "--corrupt is a self-test of --check and needs it");
+    return Status::ok();
+  }
+};
+
+} // namespace
+
+Result<Options> mk::run::parseOptions(int argc, char **argv) {
+  Parser parser;
+  MK_TRY(parser.parse(argc, argv));
+  return std::move(parser.o);
+}
+
+Result<std::vector<NamedSize>> mk::run::axisSizes(const Options &options,
+                                                  const Metadata &metadata) {
+  std::vector<NamedSize> sizes;
+  for (const DimValue &b : options.bind) {
+    bool known = false;
+    std::string names;
+    for (const auto &axis : metadata.mesh) {
+      names += str(names.empty() ? "" : ", ", axis.name);
+      if (axis.name != b.name)
+        continue;
+      known = true;
+      if (b.values.size() != 1 || b.values[0] < 1)
+        return error(StatusCode::InvalidArgument, "--bind ", b.name,
+                     ": a mesh axis takes one size of at least 1");
+      sizes.push_back({b.name, b.values[0]});
+    }
+    for (const auto &dim : metadata.dims) {
+      names += str(names.empty() ? "" : ", ", dim.name);
+      known |= dim.name == b.name;
+    }
+    if (!known)
+      return error(StatusCode::InvalidArgument, "--bind ", b.name, ": kernel '",
+                   metadata.kernel,
+                   "' has no such dimension or mesh axis; it "
+                   "has ",
+                   names.empty() ? "none" : names);
+  }
+  return sizes;
+}

@@ -1,0 +1,59 @@
+//===- Options.h - The command line of mk-run -------------------*- C++ -*-===//
+#ifndef MKERNEL_TOOLS_MKRUN_OPTIONS_H
+#define MKERNEL_TOOLS_MKRUN_OPTIONS_H
+
+#include "mkernel/Runtime/Package.h"
+#include "mkernel/Runtime/Plan.h"
+
+#include <chrono>
+
+namespace mk::run {
+
+using rt::Result;
+using rt::Status;
+using rt::StatusCode;
+
+struct NamedFile {
+  std::string name, path;
+};
+
+/// Set in a rank process, which gets the launcher's command line and this.
+struct RankOptions {
+  uint32_t rank;
+  int packageFd, jobFd;
+};
+
+struct Options {
+  bool help = false;
+  std::string file;
+  int64_t nodes = 0, gpus = 0; // 0: not given
+  std::vector<rt::DimValue> bind;
+  int64_t grid = 0; // 0: not given
+  uint64_t seed = 0;
+  std::vector<NamedFile> inputs, outputs;
+  bool check = false;
+  double toleranceFactor = 1;
+  enum class Stats { None, Text, Json } stats = Stats::None;
+  std::string loopback;
+  std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  int64_t launches = 1;
+  std::string kernel, target = "host", cpu = "native", jitLibrary;
+  // Self-tests of checker and watchdog.
+  std::string corrupt;
+  int64_t corruptIndex = 0;
+  int64_t pauseProxy = -1; // rank
+  std::optional<RankOptions> rank;
+};
+
+/// InvalidArgument names the option, the reason and the accepted form.
+Result<Options> parseOptions(int argc, char **argv);
+const char *helpText();
+
+/// Bindings that name mesh axes. InvalidArgument when one names neither an axis
+/// nor a dimension of the kernel.
+Result<std::vector<rt::NamedSize>> axisSizes(const Options &options,
+                                             const rt::Metadata &metadata);
+
+} // namespace mk::run
+
+#endif // MKERNEL_TOOLS_MKRUN_OPTIONS_H

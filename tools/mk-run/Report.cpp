@@ -1,0 +1,215 @@
+//===- Report.cpp - What mk-run prints ------------------------------------===//
+
+#include "Report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+using namespace mk::run;
+using namespace mk::rt;
+
+namespace {
+
+/// Traffic of the last launch over one kind of link; Local: to the own rank.
+struct Traffic {
+  uint64_t bytes = 0, puts = 0;
+};
+enum Kind { Local, Link, Net };
+constexpr const char *kindNames[] = {"local", "link", "net"};
+
+Kind kindOf(const Mesh &mesh, uint32_t from, uint32_t to) {
+  return from == to ? Local : mesh.reachable(from, to) ? Link : Net;
+}
+
+std::array<Traffic, 3> total(const Report &r) {
+  std::array<Traffic, 3> sums{};
+  for (uint32_t from = 0; from < r.mesh.size(); ++from)
+    for (uint32_t to = 0; to < r.mesh.size(); ++to) {
+      Traffic &t = sums[kindOf(r.mesh, from, to)];
+      t.bytes += r.job.peers(from)[to].bytes;
+      t.puts += r.job.peers(from)[to].puts;
+    }
+  return sums;
+}
+
+/// Over all ranks: longest time, sums of waits.
+LaunchStats::Role roleTotal(const Report &r, size_t role) {
+  LaunchStats::Role sum;
+  for (uint32_t rank = 0; rank < r.mesh.size(); ++rank) {
+    const LaunchStats::Role &one = r.job.roles(rank)[role];
+    sum.ms = std::max(sum.ms, one.ms);
+    sum.blockedMs += one.blockedMs;
+    sum.waits += one.waits;
+  }
+  return sum;
+}
+
+double wall(const Report &r) {
+  double ms = 0;
+  for (uint32_t rank = 0; rank < r.mesh.size(); ++rank)
+    ms = std::max(ms, r.job.rank(rank).wallMs);
+  return ms;
+}
+
+} // namespace
+
+bool Report::passed() const {
+  return std::all_of(checks.begin(), checks.end(),
+                     [](const OutputCheck &c) { return c.passed; });
+}
+
+void mk::run::printTable(FILE *out, const Report &r) {
+  std::vector<std::vector<std::string>> rows(1);
+  rows[0] = {"rank"};
+  for (const Axis &axis : r.mesh.axes())
+    rows[0].push_back(axis.name);
+  for (const auto &role : r.metadata.roles)
+    rows[0].push_back(role.name + " ms");
+  rows[0].insert(rows[0].end(), {"wall ms"});
+  if (r.checked)
+    rows[0].insert(rows[0].end(), {"max error", "verdict"});
+  char text[64];
+  auto number = [&](const char *format, double value) {
+    std::snprintf(text, sizeof(text), format, value);
+    return std::string(text);
+  };
+  for (uint32_t rank = 0; rank < r.mesh.size(); ++rank) {
+    std::vector<std::string> row = {std::to_string(rank)};
+    for (int64_t coord : r.mesh.coords(rank))
+      row.push_back(std::to_string(coord));
+    for (size_t i = 0; i < r.metadata.roles.size(); ++i)
+      row.push_back(number("%.3f", r.job.roles(rank)[i].ms));
+    row.push_back(number("%.3f", r.job.rank(rank).wallMs));
+    if (r.checked) {
+      double worst = 0;
+      bool good = true;
+      for (const OutputCheck &check : r.checks) {
+        worst = std::max(worst, check.maxErrorOfRank[rank]);
+        good &= check.mismatchesOfRank[rank] == 0;
+      }
+      row.push_back(number("%.3g", worst));
+      row.push_back(good ? "ok" : "FAIL");
+    }
+    rows.push_back(std::move(row));
+  }
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  for (const auto &row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line +=
+          std::string(widths[i] - row[i].size() + (i ? 2 : 0), ' ') + row[i];
+    std::fprintf(out, "%s\n", line.c_str());
+  }
+  for (const OutputCheck &check : r.checks) {
+    std::fprintf(out,
+                 "%s: max error %.3g (tolerance %.3g + %.3g * |ref|), rms "
+                 "error %.3g (tolerance %.3g), rms %.3g, %lld of %lld elements "
+                 "compared\n",
+                 check.name.c_str(), check.maxError, check.base, check.relative,
+                 check.rmsError, check.rmsTolerance, check.rms,
+                 static_cast<long long>(check.compared),
+                 static_cast<long long>(check.elements));
+    for (const std::string &mismatch : check.firstMismatches)
+      std::fprintf(out, "  %s\n", mismatch.c_str());
+  }
+}
+
+void mk::run::printStats(FILE *out, const Report &r) {
+  auto sums = total(r);
+  for (int kind = Local; kind <= Net; ++kind)
+    std::fprintf(out, "%-5s  %llu bytes in %llu puts\n", kindNames[kind],
+                 static_cast<unsigned long long>(sums[kind].bytes),
+                 static_cast<unsigned long long>(sums[kind].puts));
+  for (uint32_t from = 0; from < r.mesh.size(); ++from)
+    for (uint32_t to = 0; to < r.mesh.size(); ++to)
+      if (const auto &peer = r.job.peers(from)[to]; peer.puts && from != to)
+        std::fprintf(out, "  %u -> %u (%s)  %llu bytes in %llu puts\n", from,
+                     to, kindNames[kindOf(r.mesh, from, to)],
+                     static_cast<unsigned long long>(peer.bytes),
+                     static_cast<unsigned long long>(peer.puts));
+  for (size_t i = 0; i < r.metadata.roles.size(); ++i) {
+    LaunchStats::Role role = roleTotal(r, i);
+    std::fprintf(out,
+                 "role %s: %.3f ms, %llu waits that blocked for %.3f ms in "
+                 "all\n",
+                 r.metadata.roles[i].name.c_str(), role.ms,
+                 static_cast<unsigned long long>(role.waits), role.blockedMs);
+  }
+  if (r.compileMs > 0)
+    std::fprintf(out, "compiled in %.0f ms\n", r.compileMs);
+}
+
+void mk::run::printJson(FILE *out, const Report &r) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["kernel"] = r.metadata.kernel;
+  json["target"] = r.metadata.target;
+  json["grid"] = r.metadata.grid;
+  json["world"] = r.mesh.size();
+  for (const Axis &axis : r.mesh.axes())
+    json["mesh"][axis.name] = axis.size;
+  json["launches"] = r.options.launches;
+  json["seed"] = r.options.seed;
+  json["compile_ms"] = r.compileMs;
+  json["wall_ms"] = wall(r);
+  auto sums = total(r);
+  for (int kind = Local; kind <= Net; ++kind)
+    json["traffic"][kindNames[kind]] = {{"bytes", sums[kind].bytes},
+                                        {"puts", sums[kind].puts}};
+  json["pairs"] = Json::array();
+  for (uint32_t from = 0; from < r.mesh.size(); ++from)
+    for (uint32_t to = 0; to < r.mesh.size(); ++to)
+      if (const auto &peer = r.job.peers(from)[to]; peer.puts)
+        json["pairs"].push_back({{"src", from},
+                                 {"dst", to},
+                                 {"link", kindNames[kindOf(r.mesh, from, to)]},
+                                 {"bytes", peer.bytes},
+                                 {"puts", peer.puts}});
+  for (size_t i = 0; i < r.metadata.roles.size(); ++i) {
+    LaunchStats::Role role = roleTotal(r, i);
+    Json entry = {
+        {"ms", role.ms}, {"blocked_ms", role.blockedMs}, {"waits", role.waits}};
+    for (uint32_t rank = 0; rank < r.mesh.size(); ++rank)
+      entry["ms_of_rank"].push_back(r.job.roles(rank)[i].ms);
+    json["roles"][r.metadata.roles[i].name] = std::move(entry);
+  }
+  if (r.checked) {
+    json["check"]["passed"] = r.passed();
+    // JSON has no infinity, which stands for NaN here.
+    auto finite = [](double v) { return std::isfinite(v) ? Json(v) : Json(); };
+    for (const OutputCheck &check : r.checks)
+      json["check"]["outputs"][check.name] = {
+          {"passed", check.passed},
+          {"max_error", finite(check.maxError)},
+          {"rms_error", finite(check.rmsError)},
+          {"rms", check.rms},
+          {"tolerance", check.base},
+          {"tolerance_relative", check.relative},
+          {"tolerance_rms", check.rmsTolerance},
+          {"compared", check.compared},
+          {"elements", check.elements},
+          {"mismatches", check.mismatches}};
+  }
+  std::fprintf(out, "%s\n", json.dump().c_str());
+}
+
+void mk::run::printVerdict(FILE *out, const Report &r) {
+  const char *plural = r.options.launches == 1 ? "" : "es";
+  std::string what = str("kernel '", r.metadata.kernel, "', ", r.mesh.size(),
+                         r.mesh.size() == 1 ? " rank" : " ranks", ", ",
+                         r.options.launches, " launch", plural);
+  if (!r.checked) {
+    std::fprintf(out, "done: %s, %.3f ms\n", what.c_str(), wall(r));
+    return;
+  }
+  std::string names;
+  for (const OutputCheck &check : r.checks)
+    if (r.passed() || !check.passed)
+      names += (names.empty() ? "" : ", ") + check.name;
+  std::fprintf(out, "check: %s %s (%s)\n", r.passed() ? "PASS" : "FAIL",
+               names.c_str(), what.c_str());
+}

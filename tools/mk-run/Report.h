@@ -1,0 +1,35 @@
+//===- Report.h - What mk-run prints ----------------------------*- C++ -*-===//
+#ifndef MKERNEL_TOOLS_MKRUN_REPORT_H
+#define MKERNEL_TOOLS_MKRUN_REPORT_H
+
+#include "Check.h"
+
+#include <cstdio>
+
+namespace mk::run {
+
+struct Report {
+  const Options &options;
+  const rt::Metadata &metadata;
+  const rt::Mesh &mesh;
+  const JobMemory &job;
+  double compileMs = 0;
+  bool checked = false;
+  std::vector<OutputCheck> checks;
+
+  bool passed() const;
+};
+
+/// One line for each rank: coordinates, time of each role, largest error,
+/// verdict; then mismatches and tolerances.
+void printTable(FILE *out, const Report &report);
+/// Bytes and puts by link kind and pair, waits and times.
+void printStats(FILE *out, const Report &report);
+/// One JSON object on one line.
+void printJson(FILE *out, const Report &report);
+/// "check: PASS ..." or "check: FAIL ..."; without --check what was run.
+void printVerdict(FILE *out, const Report &report);
+
+} // namespace mk::run
+
+#endif // MKERNEL_TOOLS_MKRUN_REPORT_H
