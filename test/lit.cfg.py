@@ -1,0 +1,60 @@
+# Configuration of all lit tests. What depends on the build comes from
+# lit.site.cfg.py.in.
+#
+# Features for REQUIRES:
+#   compiler   the compiler was built (else only the runtime and mk-run)
+#   x86        the host is an x86-64
+#   loopback   emulated nodes can be run (always; for symmetry with gpu)
+# Substitutions besides lit's own:
+#   %examples  the folder examples/
+#   %packages  packages of hand-written C kernels, made by the build
+#   %python    Python 3
+import os
+import platform
+
+import lit.formats
+import lit.util
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "mKernel"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "Benchmark", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.mkernel_test_dir
+
+if config.mkernel_compiler:
+    config.available_features.add("compiler")
+config.available_features.add("loopback")
+if platform.machine() in ("x86_64", "amd64"):
+    config.available_features.add("x86")
+
+# A hanging test is a failed test, not a hanging suite.
+if lit.util.killProcessAndChildrenIsSupported()[0]:
+    lit_config.maxIndividualTestTime = 120
+else:
+    lit_config.warning(
+        "tests have no time limit: on Debian, apt-get install python3-psutil")
+
+config.substitutions.append(
+    ("%examples", os.path.join(config.mkernel_source_dir, "examples")))
+config.substitutions.append(
+    ("%packages",
+     os.path.join(config.mkernel_test_dir, "Integration", "runtime")))
+config.substitutions.append(("%python", config.python))
+
+# The tools under test first, then LLVM's (FileCheck, not, mlir-opt, ...).
+dirs = [config.mkernel_bin_dir, config.llvm_tools_dir]
+config.environment["PATH"] = os.pathsep.join(
+    dirs + [config.environment.get("PATH", "")])
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CI"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+tools = ["FileCheck", "not", "count", "split-file", "mlir-opt"]
+tools += [
+    ToolSubst(name, unresolved="ignore")
+    for name in ("mk-opt", "mk-run", "mk-reduce", "mk-lsp-server")
+]
+llvm_config.add_tool_substitutions(tools, dirs)
