@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the commands in this folder: packages, configuration, build.
 # Source it from a bash script that has done `set -euo pipefail`.
 #
@@ -37,12 +38,12 @@ mk_die() {
 # Sets MK_MISSING to the packages that are not installed.
 mk_find_missing() {
   local installed package
-  installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' \
-      "${MK_PACKAGES[@]}" 2>/dev/null | sed -n 's/^installed //p' |
-      tr '\n' ' ') "
+  # It fails for a package that it has never heard of, and lists the others.
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package} ' \
+      "${MK_PACKAGES[@]}" 2>/dev/null || true)
   MK_MISSING=()
   for package in "${MK_PACKAGES[@]}"; do
-    [[ $installed == *" $package "* ]] || MK_MISSING+=("$package")
+    [[ " $installed" == *" installed $package "* ]] || MK_MISSING+=("$package")
   done
 }
 
@@ -52,7 +53,7 @@ mk_find_unknown() {
   MK_UNKNOWN=()
   for package in "${MK_MISSING[@]}"; do
     apt-cache policy "$package" 2>/dev/null |
-      grep -q '^  Candidate: [^(]' || MK_UNKNOWN+=("$package")
+      grep '^  Candidate: [^(]' >/dev/null || MK_UNKNOWN+=("$package")
   done
 }
 
@@ -153,7 +154,7 @@ mk_configure() {
     version=$("llvm-config-$MK_LLVM" --version 2>/dev/null ||
               llvm-config --version 2>/dev/null || true)
     [[ $version == "$MK_LLVM".* ]] || mk_die \
-      "LLVM $MK_LLVM is needed; ${version:+the one found is $version}${version:-none was found}" \
+      "LLVM $MK_LLVM is needed; found: ${version:-none}" \
       "on Debian 12, as root: apt-get update && apt-get install ${MK_PACKAGES[*]}" \
       "elsewhere: MK_CMAKE_ARGS=-DMLIR_DIR=<prefix>/lib/cmake/mlir $0"
   fi
