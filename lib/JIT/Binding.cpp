@@ -1,5 +1,6 @@
 //===- Binding.cpp - Sizes given on the command line ----------------------===//
 #include "Binding.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::mk;

@@ -173,7 +173,7 @@ static std::string checkOptions(const CompileOptions &options) {
     return "error: --target=sm_90a is not there yet; use --target=host";
   if (options.target != "host")
     return "error: there is no target '" + options.target + "'; use host";
-  StringRef phases[] = {"signature", "tile", "llvm", "llvmir", "package"};
+  SmallVector<StringRef> phases{"signature", "tile", "llvm", "llvmir", "package"};
   if (!llvm::is_contained(phases, options.emit))
     return "error: --emit=" + options.emit + " is not one of " +
            llvm::join(phases, ", ");

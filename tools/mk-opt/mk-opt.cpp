@@ -1,14 +1,20 @@
 //===- mk-opt.cpp - Passes and pipelines on the command line --------------===//
-#include "mkernel/Dialect/Tile/Tile.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllPasses.h"
+#include "OneStep.h"
+#include "mkernel/JIT/Registration.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  registry.insert<mlir::mk::MkDialect>();
-  mlir::registerAllPasses();
+  mlir::mk::registerEverything(registry);
+  mlir::mk::registerEveryPass();
+  mlir::mk::OneStep oneStep;
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "mKernel optimizer driver\n", registry);
+  if (oneStep.isWanted())
+    return oneStep.run(input, output);
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "mKernel optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

@@ -1,0 +1,65 @@
+//===- OneStep.cpp - Compile a file in one step ---------------------------===//
+#include "OneStep.h"
+#include "mkernel/JIT/Compiler.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+/// Splits `name=value`; says what is wrong if it is not that.
+static bool
+readPairs(const llvm::cl::list<std::string> &list,
+          std::vector<std::pair<std::string, std::string>> &pairs) {
+  for (llvm::StringRef item : list) {
+    auto [name, value] = item.split('=');
+    if (name.empty() || value.empty()) {
+      llvm::errs() << "error: --" << list.ArgStr << ": '" << item
+                   << "' is not of the form NAME=VALUE\n";
+      return false;
+    }
+    pairs.emplace_back(name.str(), value.str());
+  }
+  return true;
+}
+
+bool mk::OneStep::isWanted() const {
+  return target.getNumOccurrences() || emit.getNumOccurrences();
+}
+
+int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
+  CompileOptions options;
+  options.target = target;
+  options.emit = emit;
+  options.kernel = kernel;
+  options.cpu = cpu;
+  options.nodes = nodes;
+  options.gpus = gpus;
+  options.grid = grid;
+  options.setup = [](PassManager &pm) {
+    return applyPassManagerCLOptions(pm);
+  };
+  if (!readPairs(bind, options.bind) || !readPairs(set, options.params))
+    return 1;
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> source = openInputFile(input, &error);
+  if (!source) {
+    llvm::errs() << "error: " << error << '\n';
+    return 1;
+  }
+  std::string result, messages;
+  bool ok =
+      compile(source->getBuffer(), input, options, result, messages);
+  llvm::errs() << messages;
+  if (!ok)
+    return 1;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(output, &error);
+  if (!file) {
+    llvm::errs() << "error: " << error << '\n';
+    return 1;
+  }
+  file->os() << result;
+  file->keep();
+  return 0;
+}

@@ -1,0 +1,59 @@
+//===- OneStep.h - Compile a file in one step ------------------*- C++ -*-===//
+#ifndef MKERNEL_TOOLS_MKOPT_ONESTEP_H
+#define MKERNEL_TOOLS_MKOPT_ONESTEP_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <cstdint>
+#include <string>
+
+namespace mlir::mk {
+
+/// The options of one-step compilation, known to the command line as long as
+/// this lives.
+class OneStep {
+public:
+  /// Whether --target or --emit was given.
+  bool isWanted() const;
+  /// Returns the exit status.
+  int run(llvm::StringRef input, llvm::StringRef output);
+
+private:
+  llvm::cl::OptionCategory category{"One-step compilation"};
+  using List = llvm::cl::list<std::string>;
+
+  llvm::cl::opt<std::string> target{
+      "target", llvm::cl::desc("what to compile for: host"),
+      llvm::cl::init("host"), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> emit{
+      "emit",
+      llvm::cl::desc("how far: signature, tile, llvm, llvmir or package"),
+      llvm::cl::init("package"), llvm::cl::cat(category)};
+  List bind{"bind", llvm::cl::CommaSeparated,
+            llvm::cl::desc("sizes of dimensions and mesh axes; one for each "
+                           "rank as in T=100:80"),
+            llvm::cl::value_desc("NAME=N,..."), llvm::cl::cat(category)};
+  List set{"set", llvm::cl::CommaSeparated,
+           llvm::cl::desc("values of parameters"),
+           llvm::cl::value_desc("NAME=N,..."), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> kernel{
+      "kernel", llvm::cl::desc("which kernel of the file"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> cpu{
+      "cpu", llvm::cl::desc("CPU to compile for"), llvm::cl::init("native"),
+      llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> nodes{
+      "nodes", llvm::cl::desc("number of nodes (product of the net axes)"),
+      llvm::cl::init(0), llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> gpus{
+      "gpus",
+      llvm::cl::desc("GPUs of a node (product of the link axes)"),
+      llvm::cl::init(0), llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> grid{"grid", llvm::cl::desc("CTAs on each rank"),
+                              llvm::cl::init(16), llvm::cl::cat(category)};
+};
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_TOOLS_MKOPT_ONESTEP_H

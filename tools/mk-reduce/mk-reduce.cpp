@@ -1,0 +1,12 @@
+//===- mk-reduce.cpp - Smaller files that still fail ----------------------===//
+#include "mkernel/JIT/Registration.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+
+int main(int argc, char **argv) {
+  mlir::mk::registerEveryPass();
+  mlir::DialectRegistry registry;
+  mlir::mk::registerEverything(registry);
+  mlir::MLIRContext context(registry);
+  return mlir::failed(mlir::mlirReduceMain(argc, argv, context));
+}
