@@ -10,27 +10,34 @@ using namespace mk::rt;
 namespace {
 
 /// Which extents depend on a per-rank dimension, and so are local: whichever
-/// change when such a dimension does. Several steps, because a ceiling division
-/// hides a small one and a requirement may refuse another.
+/// change when such a dimension does. Several steps up and down, because a
+/// ceiling division hides a small one and a requirement may refuse another.
 std::vector<std::vector<bool>>
 findPerRank(const Metadata &metadata, const Payload &payload, const Mesh &mesh,
             std::span<const Plan> plans,
             std::span<const std::vector<int64_t>> dims) {
   std::vector<std::vector<bool>> result;
   for (const auto &arg : metadata.args)
-    result.emplace_back(arg.rank, false);
+    result.push_back(arg.local.empty() ? std::vector<bool>(arg.rank, false)
+                                       : arg.local);
   auto compare = [&](const Plan &a, const Plan &b) {
     for (size_t i = 0; i < result.size(); ++i)
-      for (size_t d = 0; d < result[i].size(); ++d)
+      for (size_t d = 0; metadata.args[i].local.empty() && d < result[i].size();
+           ++d)
         if (a.args[i][d] != b.args[i][d])
           result[i][d] = true;
   };
   for (size_t i = 0; i < metadata.dims.size(); ++i) {
     if (!metadata.dims[i].perRank)
       continue;
-    for (int64_t step : {1, 7, 128, 1024, 65536}) {
+    int64_t value = dims[0][i];
+    for (int64_t other :
+         {value + 1, value + 7, value + 128, value + 4096, value - 1, value - 7,
+          value - 128, value / 2, int64_t(1), int64_t(0), value * 2}) {
+      if (other < 0 || other == value)
+        continue;
       std::vector<int64_t> moved = dims[0];
-      moved[i] += step;
+      moved[i] = other;
       if (auto plan = evaluatePlan(metadata, payload, mesh, 0, moved))
         compare(plans[0], *plan);
     }

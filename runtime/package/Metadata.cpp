@@ -178,6 +178,12 @@ struct Parser {
           else
             e.fail("key 'split' holds something that is no axis name");
       }
+      if (const Json *local = e.find("local", false);
+          local && local->is_array())
+        for (const Json &flag : *local)
+          arg.local.push_back(flag.is_boolean() && flag.get<bool>());
+      if (!arg.local.empty() && arg.local.size() != arg.rank)
+        e.fail("key 'local' has not one value for each dimension");
       if (arg.split.size() != arg.rank)
         e.fail(str("splits ", arg.split.size(), " dimensions of ", arg.rank));
       return arg;

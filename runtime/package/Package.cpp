@@ -32,8 +32,8 @@ int Metadata::argIndex(std::string_view name) const {
 Result<Package> Package::read(const std::string &path) {
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return errnoError(StatusCode::NotFound,
-                      "opening package '" + path + "'", errno);
+    return errnoError(StatusCode::NotFound, "opening package '" + path + "'",
+                      errno);
   auto result = read(fd, path);
   close(fd);
   return result;
@@ -42,8 +42,7 @@ Result<Package> Package::read(const std::string &path) {
 Result<Package> Package::read(int fd, const std::string &what) {
   struct stat info;
   if (fstat(fd, &info) != 0)
-    return errnoError(StatusCode::Unavailable, "reading '" + what + "'",
-                      errno);
+    return errnoError(StatusCode::Unavailable, "reading '" + what + "'", errno);
   if (!S_ISREG(info.st_mode))
     return refuse(what, "is not a regular file");
   if (static_cast<uint64_t>(info.st_size) > kLargest)

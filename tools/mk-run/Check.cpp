@@ -250,12 +250,17 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
       continue;
     }
     rows = shard.global[0];
-    for (uint32_t r = 0; r < world; ++r) {
-      borders.push_back(plan.shard(arg, r).begin[0]);
-      borders.push_back(plan.shard(arg, r).begin[0] +
-                        plan.shard(arg, r).sizes[0]);
-    }
   }
+  // Rows at which some argument of the same length changes hands: results
+  // that all ranks hold depend on whole shards of the inputs.
+  for (size_t arg = 0; arg < metadata.args.size(); ++arg)
+    for (uint32_t r = 0; r < world; ++r) {
+      const Shard &shard = plan.shard(arg, r);
+      if (shard.global.empty() || shard.global[0] != rows)
+        continue;
+      borders.push_back(shard.begin[0]);
+      borders.push_back(shard.begin[0] + shard.sizes[0]);
+    }
   std::vector<Range> ranges;
   if (!whole)
     ranges = chooseRows(rows, elements, borders, options.seed);

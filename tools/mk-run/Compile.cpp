@@ -44,10 +44,10 @@ std::string defaultLibrary() {
 } // namespace
 
 std::string mk::run::compilerOptions(const Options &options) {
-  std::string json =
-      "{\"target\":" + quote(options.target) + ",\"cpu\":" + quote(options.cpu);
+  std::string json = str("{\"target\":", quote(options.target),
+                         ",\"cpu\":", quote(options.cpu));
   if (!options.kernel.empty())
-    json += ",\"kernel\":" + quote(options.kernel);
+    json += str(",\"kernel\":", quote(options.kernel));
   if (options.nodes)
     json += str(",\"nodes\":", options.nodes);
   if (options.gpus)
@@ -59,15 +59,15 @@ std::string mk::run::compilerOptions(const Options &options) {
     std::string values;
     for (int64_t v : b.values)
       values += str(values.empty() ? "" : ":", v);
-    bind += (bind.empty() ? "" : ",") + quote(b.name) + ":" + quote(values);
+    bind += str(bind.empty() ? "" : ",", quote(b.name), ":", quote(values));
   }
-  return json + ",\"bind\":{" + bind + "}}";
+  return str(json, ",\"bind\":{", bind, "}}");
 }
 
 Result<Compiled> mk::run::loadOrCompile(const Options &options) {
   if (access(options.file.c_str(), R_OK) != 0)
-    return errnoError(StatusCode::NotFound,
-                      "reading '" + options.file + "'", errno);
+    return errnoError(StatusCode::NotFound, "reading '" + options.file + "'",
+                      errno);
   if (!options.file.ends_with(".mlir")) {
     auto package = Package::read(options.file);
     // A bad file is a failure, not wrong usage.

@@ -35,7 +35,7 @@ using File = std::unique_ptr<FILE, Closer>;
 
 /// The text behind "'key':" in the header, which is a Python literal.
 std::string_view field(std::string_view header, std::string_view key) {
-  std::string quoted = "'" + std::string(key) + "'";
+  std::string quoted = str("'", key, "'");
   size_t at = header.find(quoted);
   if (at == std::string_view::npos)
     return {};
@@ -84,7 +84,7 @@ Result<NpyArray> mk::run::readNpy(const std::string &path) {
   std::string_view descr = field(header, "descr");
   const Format *format = nullptr;
   for (const Format &f : formats)
-    if (descr.substr(0, 5) == "'" + std::string(f.descr) + "'")
+    if (descr.substr(0, 5) == str("'", f.descr, "'"))
       format = &f;
   if (!format)
     return refuse("holds elements of the type " +

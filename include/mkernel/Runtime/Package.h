@@ -42,6 +42,9 @@ struct Metadata {
     uint32_t rank = 0;
     bool symmetric = false;
     std::vector<std::vector<std::string>> split; // axes for each dimension
+    /// "local": whether an extent depends on a per-rank dimension, for each
+    /// dimension. Empty when the package does not say; found out by trying.
+    std::vector<bool> local;
   };
   struct Signal {
     std::string name;
