@@ -29,10 +29,10 @@ static std::string readPairs(StringRef key, const json::Value &value,
   for (const auto &[name, item] : *object) {
     std::string text;
     if (!getText(item, text))
-      return ("option '" + key + "': '" + name.str() +
+      return ("option '" + key + "': '" + StringRef(name) +
               "' is neither a number nor a string")
           .str();
-    pairs.emplace_back(name.str().str(), text);
+    pairs.emplace_back(StringRef(name).str(), text);
   }
   // Objects have no order; messages should.
   llvm::sort(pairs);
