@@ -45,10 +45,25 @@ def Mk_Precision : Mk_Enum<"Precision", "how f32 operands of a dot are rounded",
 ]>;
 
 def Mk_ReductionAttr : EnumAttr<Mk_Dialect, Mk_Reduction, "reduction"> {
-  let assemblyFormat = "$value";
+  let description = [{
+    `add`, `mul`, `max` or `min`; integers are signed.
+
+    ```mlir
+    #mk<reduction add>
+    ```
+  }];
+  let assemblyFormat = "`` $value";
 }
 def Mk_PrecisionAttr : EnumAttr<Mk_Dialect, Mk_Precision, "precision"> {
-  let assemblyFormat = "$value";
+  let description = [{
+    `ieee`: f32 operands are multiplied as they are; `tf32`: they are rounded to 10
+    bits of mantissa first.
+
+    ```mlir
+    #mk<precision tf32>
+    ```
+  }];
+  let assemblyFormat = "`` $value";
 }
 
 def Mk_SymmetricAttr : Mk_Attr<"Symmetric", "symmetric"> {

@@ -11,15 +11,19 @@ class Mk_CommOp<string mnemonic, list<Trait> traits = []> : Mk_Op<mnemonic, !lis
 def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
   let summary = "copies a region to a peer, asynchronously";
   let description = [{
-    Copies the region of `sizes` elements at `src_offsets` to `dst_offsets` of the peer's
-    buffer. Both lists have an entry for each dimension; the regions may not
+    Copies the region of `sizes` elements at `src_offsets` to `dst_offsets` of the
+    buffer of `peer`, a linear rank, which may be the own one. All lists have an entry for
+    each dimension, so source and destination have the same rank; the regions may not
     reach past the buffers. Puts complete in any order. The source may not be
     changed before `mk.settle` or the role's end. `signal` raises the peer's
     signal by one when this put is there (one put is one arrival, however it travels),
     with `strong` when all earlier puts of this CTA to that peer are there too.
 
     With `rows(%list)`, a tile of i32, row i of the destination region is source row
-    `src_offsets[0] + list[i]`; negative entries are skipped.
+    `src_offsets[0] + list[i]`; negative entries are skipped. The first of `sizes` says how
+    many entries of the list are used. It is one put and one arrival all the same.
+
+    `reduce(add)` adds to the destination instead of overwriting it.
 
     To a peer across a `net` axis source and destination must be symmetric, the
     regions (each row with `rows`) contiguous, and `reduce` is not possible.
@@ -36,10 +40,10 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
                        Optional<Mk_SignalType>:$signal, Variadic<Index>:$signal_index,
                        UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction);
   let assemblyFormat = [{
-    $source `[` $src_offsets `]` `[` $sizes `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
+    $source `[` $src_offsets `]` `` `[` $sizes `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
     `to` $dest `[` $dst_offsets `]` `on` $peer
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` $reduction^ `)`)? attr-dict
+    (`reduce` `(` `` $reduction^ `)`)? attr-dict
     `:` qualified(type($source)) `to` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;
@@ -71,7 +75,8 @@ def Mk_WaitOp : Mk_CommOp<"wait"> {
   let summary = "waits for arrivals of this launch";
   let description = [{
     Returns when this rank's signal has seen at least `count` arrivals of this
-    launch, and acquires what they released. Every wait is bounded by the
+    launch, and acquires what they released. `index` has an entry for each dimension of
+    the signal. A count of zero or less returns at once. Every wait is bounded by the
     launch's deadline; one that passes it ends the launch on all ranks with a report.
 
     ```mlir
@@ -88,6 +93,10 @@ def Mk_FenceOp : Mk_CommOp<"fence"> {
   let description = [{
     Every put of this CTA before the fence is complete before any put of it behind
     the fence to the same peer starts.
+
+    ```mlir
+    mk.fence
+    ```
   }];
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
@@ -96,7 +105,12 @@ def Mk_FenceOp : Mk_CommOp<"fence"> {
 def Mk_SettleOp : Mk_CommOp<"settle"> {
   let summary = "waits until the sources of puts may be overwritten";
   let description = [{
-    Says nothing about arrival at the peer. Bounded like a wait.
+    Waits for all earlier puts of this CTA. Says nothing about arrival at the peer.
+    Bounded like a wait.
+
+    ```mlir
+    mk.settle
+    ```
   }];
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
@@ -105,7 +119,7 @@ def Mk_SettleOp : Mk_CommOp<"settle"> {
 def Mk_CountOp : Mk_CommOp<"count"> {
   let summary = "adds to a counter and returns the value before";
   let description = [{
-    Atomic on this rank; acquires and releases, so that the last arriver sees
+    Adds `amount` to the counter at `index`. Atomic on this rank; acquires and releases, so that the last arriver sees
     what all earlier ones did.
 
     ```mlir
@@ -123,7 +137,8 @@ def Mk_CountOp : Mk_CommOp<"count"> {
 def Mk_PushOp : Mk_CommOp<"push"> {
   let summary = "appends a record to a queue";
   let description = [{
-    Releases; whoever visits the record acquires.
+    The record has as many values as the queue's records have words. Releases; whoever
+    visits the record by `mk.foreach_item` acquires.
 
     ```mlir
     mk.push %q, (%b, %e) : !mk.queue<?x2xi32>

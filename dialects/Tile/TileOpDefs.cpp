@@ -139,7 +139,9 @@ void mk::printAxisNames(AsmPrinter &printer, ArrayAttr names) {
 
 LogicalResult mk::verifyAxis(Operation *op, StringRef name,
                              SymbolTableCollection &symbols) {
-  KernelOp kernel = getKernel(op);
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (!kernel)
+    kernel = getKernel(op);
   if (!kernel)
     return success();
   auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(kernel->getParentOp(),

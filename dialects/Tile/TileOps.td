@@ -38,7 +38,8 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
                                  DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile, here or at a peer, and may signal it";
   let description = [{
-    Elements outside the buffer or beyond `valid` are dropped. `on` names the rank
+    Offsets, lower ranks and `valid` are those of `mk.load`; elements outside the buffer
+    or beyond `valid` are dropped. `on` names the rank
     whose buffer is written: symmetric memory, reachable over `link` axes.
     `signal` raises that rank's signal by one when the tile is there. `reduce(add)`
     adds instead of overwriting; adds of different CTAs happen in any order.
@@ -56,7 +57,7 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)?
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` $reduction^ `)`)? attr-dict
+    (`reduce` `(` `` $reduction^ `)`)? attr-dict
     `:` type($tile) `,` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;
@@ -109,6 +110,9 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
 def Mk_ReduceOp : Mk_Op<"reduce", [Pure]> {
   let summary = "reduces a tile along one axis";
   let description = [{
+    The result has the source's shape without `axis`. Integers are signed for `max` and
+    `min`; the order of a sum is not defined.
+
     ```mlir
     %m = mk.reduce max %s axis 1 : tensor<128x64xf32> -> tensor<128xf32>
     ```

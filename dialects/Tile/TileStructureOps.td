@@ -167,7 +167,8 @@ class Mk_DeclareOp<string mnemonic, list<Trait> traits = []> : Mk_Op<mnemonic, !
 def Mk_SignalsOp : Mk_DeclareOp<"signals", [AttrSizedOperandSegments]> {
   let summary = "declares an array of signals";
   let description = [{
-    Extents are uniform. `arrivals` gives the arrivals for each launch when the
+    One extent for each `?` of the type. Those of scope `sys` are the same on every rank,
+    since a peer finds an element by its own extents. `arrivals` gives the arrivals for each launch when the
     type says `arrivals = ?`. The result's name is kept: reports quote it.
 
     ```mlir
@@ -178,7 +179,7 @@ def Mk_SignalsOp : Mk_DeclareOp<"signals", [AttrSizedOperandSegments]> {
   let arguments = (ins Variadic<Index>:$extents, Optional<Index>:$arrivals, StrAttr:$name);
   let results = (outs Mk_SignalType:$result);
   let assemblyFormat = [{
-    custom<ResultName>($name) `(` $extents `)` (`arrivals` `(` $arrivals^ `)`)? attr-dict
+    `` custom<ResultName>($name) `(` $extents `)` (`arrivals` `(` $arrivals^ `)`)? attr-dict
     `:` qualified(type($result))
   }];
   let hasVerifier = 1;
@@ -186,6 +187,8 @@ def Mk_SignalsOp : Mk_DeclareOp<"signals", [AttrSizedOperandSegments]> {
 def Mk_CountersOp : Mk_DeclareOp<"counters"> {
   let summary = "declares an array of rank-local counters";
   let description = [{
+    One extent for each `?` of the type.
+
     ```mlir
     %done = mk.counters(%n) : !mk.counter<?>
     ```
@@ -193,7 +196,7 @@ def Mk_CountersOp : Mk_DeclareOp<"counters"> {
   let arguments = (ins Variadic<Index>:$extents, StrAttr:$name);
   let results = (outs Mk_CounterType:$result);
   let assemblyFormat = [{
-    custom<ResultName>($name) `(` $extents `)` attr-dict `:` qualified(type($result))
+    `` custom<ResultName>($name) `(` $extents `)` attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -209,7 +212,7 @@ def Mk_QueueOp : Mk_DeclareOp<"queue"> {
   let arguments = (ins Optional<Index>:$capacity, StrAttr:$name);
   let results = (outs Mk_QueueType:$result);
   let assemblyFormat = [{
-    custom<ResultName>($name) `(` ($capacity^)? `)` attr-dict `:` qualified(type($result))
+    `` custom<ResultName>($name) `(` ($capacity^)? `)` attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -234,6 +237,8 @@ def Mk_RankOp : Mk_Op<"rank", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
 def Mk_CoordOp : Mk_Op<"coord", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a coordinate of a rank";
   let description = [{
+    The place along an axis of this rank, or of the linear rank given by `of`.
+
     ```mlir
     %node = mk.coord node
     %its_node = mk.coord node of %p
@@ -246,6 +251,8 @@ def Mk_CoordOp : Mk_Op<"coord", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInt
 def Mk_SizeOp : Mk_Op<"size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "number of ranks, all or along an axis";
   let description = [{
+    The product of the sizes of all axes, or the size of the one that is named.
+
     ```mlir
     %world = mk.size
     %gpus = mk.size gpu
@@ -258,6 +265,8 @@ def Mk_SizeOp : Mk_Op<"size", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
 def Mk_CtasOfOp : Mk_Op<"ctas", [Pure]> {
   let summary = "number of CTAs of a role";
   let description = [{
+    Those that start with the role, on this target; helpers are not counted.
+
     ```mlir
     %n = mk.ctas @gemm
     ```
@@ -270,6 +279,13 @@ def Mk_CtasOfOp : Mk_Op<"ctas", [Pure]> {
 
 def Mk_YieldOp : Mk_Op<"yield", [Pure, Terminator, HasParent<"FoldOp">]> {
   let summary = "the tiles a fold carries on";
+  let description = [{
+    Ends the body of `mk.fold`; the values are the carried ones of the next iteration.
+
+    ```mlir
+    mk.yield %next : tensor<128x256xf32>
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins), [{ /* yields nothing */ }]>];

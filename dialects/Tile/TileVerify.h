@@ -9,11 +9,12 @@ namespace mlir::mk {
 /// The value of an index or integer constant.
 std::optional<int64_t> getConstant(Value value);
 
-/// An op that talks to peers or other CTAs belongs into a role. Helper functions
-/// are fine: they are verified again where they have been inlined.
+/// An op that talks to peers or other CTAs belongs into a role. Helper
+/// functions are fine: they are verified again where they have been inlined.
 LogicalResult verifyInRole(Operation *op);
 
-/// Signals and counters are addressed by one index for each of their dimensions.
+/// Signals and counters are addressed by one index for each of their
+/// dimensions.
 LogicalResult verifyIndices(Operation *op, StringRef what,
                             ArrayRef<int64_t> shape, ValueRange indices);
 

@@ -20,14 +20,16 @@ LogicalResult mk::verifyInRole(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp()) {
     if (isa<PrepareOp>(parent))
-      return op->emitOpError() << "stands in mk.prepare, which runs before peers "
-                                  "are ready and may not communicate: move it "
-                                  "into a mk.role";
+      return op->emitOpError()
+             << "stands in mk.prepare, which runs before peers "
+                "are ready and may not communicate: move it "
+                "into a mk.role";
     if (isa<RoleOp>(parent))
       return success();
     if (isa<KernelOp>(parent))
-      return op->emitOpError() << "stands beside the roles of a kernel: move it "
-                                  "into a mk.role";
+      return op->emitOpError()
+             << "stands beside the roles of a kernel: move it "
+                "into a mk.role";
   }
   return success();
 }
@@ -35,13 +37,13 @@ LogicalResult mk::verifyInRole(Operation *op) {
 LogicalResult mk::verifyIndices(Operation *op, StringRef what,
                                 ArrayRef<int64_t> shape, ValueRange indices) {
   if (indices.size() != shape.size())
-    return op->emitOpError() << "has " << indices.size()
-                             << " indices into a " << what << " of rank "
-                             << shape.size() << ": give one for each dimension";
+    return op->emitOpError()
+           << "has " << indices.size() << " indices into a " << what
+           << " of rank " << shape.size() << ": give one for each dimension";
   for (auto [d, extent] : llvm::enumerate(shape)) {
     std::optional<int64_t> index = getConstant(indices[d]);
-    if (index && (*index < 0 || (!ShapedType::isDynamic(extent) &&
-                                 *index >= extent)))
+    if (index &&
+        (*index < 0 || (!ShapedType::isDynamic(extent) && *index >= extent)))
       return op->emitOpError() << "has index " << *index << " in dimension "
                                << d << " of a " << what << ", which is out of "
                                << "its bounds";
@@ -64,9 +66,10 @@ LogicalResult mk::verifyAttachedSignal(Operation *op, Value signal,
   if (failed(verifyIndices(op, "signal", type.getShape(), indices)))
     return failure();
   if (crosses && type.getScope() != Scope::Sys)
-    return op->emitOpError() << "raises a peer's signal of scope gpu, which only "
-                                "its owner raises: declare it as "
-                                "!mk.signal<..., sys, ...>";
+    return op->emitOpError()
+           << "raises a peer's signal of scope gpu, which only "
+              "its owner raises: declare it as "
+              "!mk.signal<..., sys, ...>";
   return success();
 }
 
@@ -110,12 +113,8 @@ LogicalResult mk::verifyRemoteReduction(Operation *op,
 //===----------------------------------------------------------------------===//
 
 LogicalResult PutOp::verify() {
-  auto source = dyn_cast<MemRefType>(getSource().getType());
-  auto dest = dyn_cast<MemRefType>(getDest().getType());
-  if (!source || !dest)
-    return emitOpError() << "needs buffers with a rank, got "
-                         << getSource().getType() << " and "
-                         << getDest().getType();
+  auto source = cast<MemRefType>(getSource().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
   size_t rank = source.getRank();
   if (dest.getRank() != source.getRank())
     return emitOpError() << "copies from rank " << rank << " to rank "
@@ -170,9 +169,10 @@ LogicalResult SignalOp::verify() {
                          << type.getArrivals()
                          << " arrivals a launch: add less, or change the type";
   if (getPeer() && type.getScope() != Scope::Sys)
-    return emitOpError() << "raises a peer's signal of scope gpu, which only its "
-                            "owner raises: declare it as "
-                            "!mk.signal<..., sys, ...>";
+    return emitOpError()
+           << "raises a peer's signal of scope gpu, which only its "
+              "owner raises: declare it as "
+              "!mk.signal<..., sys, ...>";
   return verifyInRole(*this);
 }
 
@@ -183,11 +183,11 @@ LogicalResult WaitOp::verify() {
   // No lower limit: a count of, say, other nodes is 0 on one node.
   std::optional<int64_t> count = getConstant(getCount());
   if (count && type.getArrivals() > 0 && *count > type.getArrivals())
-    return emitOpError() << "waits for " << *count
-                         << " arrivals, but the signal gets only "
-                         << type.getArrivals()
-                         << " a launch, so that it never ends: wait for less, or "
-                            "change the type";
+    return emitOpError()
+           << "waits for " << *count << " arrivals, but the signal gets only "
+           << type.getArrivals()
+           << " a launch, so that it never ends: wait for less, or "
+              "change the type";
   return verifyInRole(*this);
 }
 

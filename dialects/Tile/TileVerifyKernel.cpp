@@ -18,13 +18,13 @@ static LogicalResult verifyAttributes(KernelOp kernel) {
     return kernel.emitOpError()
            << "has " << dims << " dimensions, but "
            << kernel.getDimKinds().size() << " kinds for them";
-  for (ArrayAttr list :
-       {kernel.getArgKinds(), kernel.getArgShapes(), kernel.getArgSplits(),
-        kernel.getArgTypes()})
+  for (ArrayAttr list : {kernel.getArgKinds(), kernel.getArgShapes(),
+                         kernel.getArgSplits(), kernel.getArgTypes()})
     if (list.size() != args)
       return kernel.emitOpError()
              << "has " << args << " arguments, but an attribute lists "
-             << list.size() << ": each needs a kind, a shape, a split and a type";
+             << list.size()
+             << ": each needs a kind, a shape, a split and a type";
   for (Attribute kind : kernel.getDimKinds()) {
     auto text = dyn_cast<StringAttr>(kind);
     if (!text || !symbolizeDimKind(text.getValue()))
@@ -140,10 +140,11 @@ static LogicalResult verifyArgument(KernelOp kernel, unsigned i) {
       continue;
     for (unsigned j = 0, e = kernel.getNumDims(); j != e; ++j)
       if (kernel.getDimKind(j) == DimKind::Rank && extent.isFunctionOfDim(j))
-        return error() << "has extent '"
-                       << cast<StringAttr>(kernel.getDimNames()[j]).getValue()
-                       << "' of its own on each rank in dimension " << d
-                       << ": say by 'split' over which axes the whole is spread";
+        return error()
+               << "has extent '"
+               << cast<StringAttr>(kernel.getDimNames()[j]).getValue()
+               << "' of its own on each rank in dimension " << d
+               << ": say by 'split' over which axes the whole is spread";
   }
   return success();
 }
@@ -158,8 +159,7 @@ LogicalResult KernelOp::verify() {
                          << getBody().getNumArguments() << " block arguments";
   for (unsigned i = 0, e = getNumDims(); i != e; ++i)
     if (!getDim(i).getType().isIndex())
-      return emitOpError() << "dimension "
-                           << cast<StringAttr>(getDimNames()[i])
+      return emitOpError() << "dimension " << cast<StringAttr>(getDimNames()[i])
                            << " must be of type index in the body, got "
                            << getDim(i).getType();
   for (unsigned i = 0, e = getNumKernelArgs(); i != e; ++i)
@@ -211,19 +211,21 @@ static LogicalResult verifyKernelScope(Operation &op) {
 
 /// CTAs that come late can only take part in loops that hand out items.
 static LogicalResult verifyHelped(RoleOp role, RoleOp helper) {
-  WalkResult result = role.walk([&](ForeachOp loop) {
-    if (!loop.isDistributed() || loop.getScheduleKind() == ScheduleKind::Ticket)
-      return WalkResult::advance();
-    InFlightDiagnostic diag =
-        loop.emitOpError()
-        << "of role '" << role.getSymName() << "' has a "
-        << stringifyScheduleKind(loop.getScheduleKind())
-        << " schedule, but CTAs of role '" << helper.getSymName()
-        << "' help there: use schedule(ticket), or drop 'then @"
-        << role.getSymName() << "'";
-    diag.attachNote(helper.getLoc()) << "helper declared here";
-    return WalkResult::interrupt();
-  });
+  WalkResult result =
+      role.walk([&](ForeachOp loop) {
+        if (!loop.isDistributed() ||
+            loop.getScheduleKind() == ScheduleKind::Ticket)
+          return WalkResult::advance();
+        InFlightDiagnostic diag =
+            loop.emitOpError()
+            << "of role '" << role.getSymName() << "' has a "
+            << stringifyScheduleKind(loop.getScheduleKind())
+            << " schedule, but CTAs of role '" << helper.getSymName()
+            << "' help there: use schedule(ticket), or drop 'then @"
+            << role.getSymName() << "'";
+        diag.attachNote(helper.getLoc()) << "helper declared here";
+        return WalkResult::interrupt();
+      });
   return failure(result.wasInterrupted());
 }
 
@@ -231,9 +233,9 @@ static LogicalResult verifyRoles(KernelOp kernel) {
   llvm::StringMap<RoleOp> roles;
   for (RoleOp role : kernel.getBody().getOps<RoleOp>())
     if (!roles.try_emplace(role.getSymName(), role).second)
-      return role.emitOpError() << "'" << role.getSymName() << "' of kernel @"
-                                << kernel.getSymName()
-                                << " exists already: rename one of them";
+      return role.emitOpError()
+             << "'" << role.getSymName() << "' of kernel @"
+             << kernel.getSymName() << " exists already: rename one of them";
   for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
     if (!role.getThen())
       continue;
@@ -268,8 +270,8 @@ LogicalResult KernelOp::verifyRegions() {
       return failure();
     if (auto other = dyn_cast<PrepareOp>(op)) {
       if (prepare)
-        return other.emitOpError() << "is the second of kernel @"
-                                   << getSymName() << ": merge them";
+        return other.emitOpError()
+               << "is the second of kernel @" << getSymName() << ": merge them";
       prepare = other;
     }
   }
@@ -278,8 +280,9 @@ LogicalResult KernelOp::verifyRegions() {
 
 LogicalResult RoleOp::verify() {
   if (getBody().getNumArguments())
-    return emitOpError() << "'" << getSymName()
-                         << "' takes no block arguments: use the kernel's values";
+    return emitOpError()
+           << "'" << getSymName()
+           << "' takes no block arguments: use the kernel's values";
   return success();
 }
 

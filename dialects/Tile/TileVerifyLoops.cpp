@@ -44,9 +44,9 @@ static LogicalResult verifyIndexArguments(Operation *op, Region &body,
                              << " indices, but " << why << " make " << expected;
   for (BlockArgument index : body.getArguments())
     if (!index.getType().isIndex())
-      return op->emitOpError() << "index " << index.getArgNumber()
-                               << " must be of type index, got "
-                               << index.getType();
+      return op->emitOpError()
+             << "index " << index.getArgNumber()
+             << " must be of type index, got " << index.getType();
   return success();
 }
 
@@ -62,14 +62,14 @@ static LogicalResult verifyStreamK(ForeachOp loop) {
     combines &= static_cast<bool>(fold.getCombineAttr());
   }
   if (folds != 1)
-    return loop.emitOpError()
-           << "with schedule stream_k needs exactly one mk.fold directly in its "
-              "body, which is what gets split; it has "
-           << folds;
+    return loop.emitOpError() << "with schedule stream_k needs exactly one "
+                                 "mk.fold directly in its "
+                                 "body, which is what gets split; it has "
+                              << folds;
   if (!combines)
-    return loop.emitOpError()
-           << "with schedule stream_k splits its mk.fold, which does not say how "
-              "parts are put together: add combine(...)";
+    return loop.emitOpError() << "with schedule stream_k splits its mk.fold, "
+                                 "which does not say how "
+                                 "parts are put together: add combine(...)";
   return success();
 }
 
@@ -83,20 +83,20 @@ LogicalResult ForeachOp::verify() {
   OrderAttr order = getOrderAttr();
   bool hasOwn = order && order.getOwn() != OwnPlace::Any;
   if (!getOwn().empty() && getOwn().size() != 2)
-    return emitOpError() << "takes own(%first, %count), got "
-                         << getOwn().size() << " values";
+    return emitOpError() << "takes own(%first, %count), got " << getOwn().size()
+                         << " values";
   if (hasOwn && getOwn().empty())
     return emitOpError() << "orders the own part by 'own = "
                          << stringifyOwnPlace(order.getOwn())
                          << "' and must say what it is: own(%first, %count)";
   if (!hasOwn && !getOwn().empty())
-    return emitOpError() << "names its own part, but its order does not use it: "
-                            "add order(own = first), or drop own(...)";
+    return emitOpError()
+           << "names its own part, but its order does not use it: "
+              "add order(own = first), or drop own(...)";
   if (order && order.getRaster() && getBounds().size() < 2)
     return emitOpError() << "with a raster order needs two dimensions";
   if (order && order.getLongestFirst() > 1 && getBounds().size() < 2)
-    return emitOpError() << "with longest_first = "
-                         << order.getLongestFirst()
+    return emitOpError() << "with longest_first = " << order.getLongestFirst()
                          << " needs two dimensions: the first is grouped, the "
                             "last descends";
 
@@ -115,8 +115,9 @@ LogicalResult ForeachOp::verify() {
 
 LogicalResult ForeachItemOp::verify() {
   size_t width = getQueue().getType().getWidth();
-  if (failed(verifyIndexArguments(*this, getBody(), width + getBounds().size(),
-                                  "the words of a record and the inner bounds")))
+  if (failed(
+          verifyIndexArguments(*this, getBody(), width + getBounds().size(),
+                               "the words of a record and the inner bounds")))
     return failure();
   for (Operation *parent = (*this)->getParentOp(); parent;
        parent = parent->getParentOp()) {
@@ -124,9 +125,10 @@ LogicalResult ForeachItemOp::verify() {
       return emitOpError() << "stands in mk.prepare, where nothing is pushed: "
                               "move it into a mk.role";
     if (isa<ForeachOp, ForeachItemOp, ForeachPeerOp>(parent))
-      return emitOpError() << "lies in another loop, but the records of a queue "
-                              "go to CTAs as they become free: make it the "
-                              "outermost loop of its role";
+      return emitOpError()
+             << "lies in another loop, but the records of a queue "
+                "go to CTAs as they become free: make it the "
+                "outermost loop of its role";
   }
   return success();
 }
@@ -230,12 +232,12 @@ LogicalResult FoldOp::verify() {
                          << ", expected add, mul, max, min or @function";
   for (auto [i, init] : llvm::enumerate(getInits()))
     if (!mayBeNeutral(init, reduction.getValue()))
-      return emitOpError() << "combines parts by "
-                           << stringifyReduction(reduction.getValue())
-                           << ", but initial value " << i
-                           << " would be counted once for each part: start from "
-                           << describeNeutral(reduction.getValue())
-                           << " and apply it after the loop";
+      return emitOpError()
+             << "combines parts by " << stringifyReduction(reduction.getValue())
+             << ", but initial value " << i
+             << " would be counted once for each part: start from "
+             << describeNeutral(reduction.getValue())
+             << " and apply it after the loop";
   return success();
 }
 
@@ -250,8 +252,8 @@ LogicalResult FoldOp::verifyRegions() {
                          << getBody().getArgument(0).getType();
   for (auto [i, init] : llvm::enumerate(getInits()))
     if (getBody().getArgument(i + 1).getType() != init.getType())
-      return emitOpError() << "starts value " << i << " with "
-                           << init.getType() << ", but its body has "
+      return emitOpError() << "starts value " << i << " with " << init.getType()
+                           << ", but its body has "
                            << getBody().getArgument(i + 1).getType();
   auto yield = cast<YieldOp>(getBody().front().getTerminator());
   if (yield.getValues().getTypes() != getInits().getTypes())
@@ -274,11 +276,11 @@ LogicalResult FoldOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SmallVector<Type> inputs(getInits().getTypes());
   llvm::append_range(inputs, getInits().getTypes());
   if (function.getArgumentTypes() == ArrayRef<Type>(inputs) &&
-      function.getResultTypes() == ArrayRef<Type>(inputs).take_front(
-                                       getInits().size()))
+      function.getResultTypes() ==
+          ArrayRef<Type>(inputs).take_front(getInits().size()))
     return success();
   return emitOpError() << "combines by " << name << " of type "
-                       << function.getFunctionType() << ", expected ("
-                       << inputs << ") -> (" << getInits().getTypes()
+                       << function.getFunctionType() << ", expected (" << inputs
+                       << ") -> (" << getInits().getTypes()
                        << "): the left tiles, then the right ones";
 }

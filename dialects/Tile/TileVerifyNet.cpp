@@ -2,8 +2,8 @@
 //
 // Over a `net` axis only the transport reaches a peer: it copies contiguous
 // ranges between symmetric buffers and does nothing else. Here programs are
-// rejected that break this for certain; what cannot be decided before the launch
-// is checked again by the runtime.
+// rejected that break this for certain; what cannot be decided before the
+// launch is checked again by the runtime.
 //
 //===----------------------------------------------------------------------===//
 #include "TileVerify.h"
@@ -56,7 +56,8 @@ static bool isCertainlyPartial(Value buffer, unsigned d, Value offset,
       return false;
     unsigned i = arg.getArgNumber() - kernel.getNumDims();
     ArrayAttr split = kernel.getArgSplit(i);
-    auto extent = dyn_cast<AffineConstantExpr>(kernel.getArgShape(i).getResult(d));
+    auto extent =
+        dyn_cast<AffineConstantExpr>(kernel.getArgShape(i).getResult(d));
     bool whole = split.empty() || cast<ArrayAttr>(split[d]).empty();
     return extent && whole && *count != extent.getValue();
   }

@@ -40,9 +40,8 @@ LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 /// Extents of signals and counters: known and positive, or `?`.
-static LogicalResult
-verifyExtents(function_ref<InFlightDiagnostic()> emitError, StringRef what,
-              ArrayRef<int64_t> shape) {
+static LogicalResult verifyExtents(function_ref<InFlightDiagnostic()> emitError,
+                                   StringRef what, ArrayRef<int64_t> shape) {
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) && extent < 1)
       return emitError() << "a " << what << " array has extent " << extent
@@ -89,8 +88,9 @@ LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult MeshOp::verify() {
   if (getAxes().empty())
-    return emitOpError() << "@" << getSymName()
-                         << " needs at least one axis, as in (gpu = ? via link)";
+    return emitOpError()
+           << "@" << getSymName()
+           << " needs at least one axis, as in (gpu = ? via link)";
   llvm::StringSet<> names;
   for (Attribute attribute : getAxes()) {
     auto axis = dyn_cast<AxisAttr>(attribute);
@@ -109,7 +109,8 @@ LogicalResult MeshOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// One operand for each `?` of the type.
-static LogicalResult verifyExtentOperands(Operation *op, ArrayRef<int64_t> shape,
+static LogicalResult verifyExtentOperands(Operation *op,
+                                          ArrayRef<int64_t> shape,
                                           ValueRange extents) {
   size_t dynamic = llvm::count_if(shape, ShapedType::isDynamic);
   if (extents.size() == dynamic)
@@ -143,8 +144,8 @@ static Value findRankDependence(Value value, KernelOp kernel) {
       if (arg && arg.getArgNumber() >= kernel.getNumDims() &&
           !kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims()).empty())
         if (auto i = getConstant(dim.getIndex())) {
-          auto split = kernel.getArgSplit(arg.getArgNumber() -
-                                          kernel.getNumDims());
+          auto split =
+              kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims());
           if (*i >= 0 && *i < static_cast<int64_t>(split.size()) &&
               !cast<ArrayAttr>(split[*i]).empty())
             return current;

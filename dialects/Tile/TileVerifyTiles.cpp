@@ -12,27 +12,23 @@ static RankedTensorType tileType(Value value) {
 static LogicalResult verifyAccess(Operation *op, Value buffer,
                                   ValueRange offsets, ValueRange valid,
                                   RankedTensorType tile) {
-  auto memref = dyn_cast<MemRefType>(buffer.getType());
-  if (!memref)
-    return op->emitOpError() << "needs a buffer with a rank, got "
-                             << buffer.getType();
+  auto memref = cast<MemRefType>(buffer.getType());
   if (static_cast<int64_t>(offsets.size()) != memref.getRank())
-    return op->emitOpError() << "has " << offsets.size()
-                             << " offsets into a buffer of rank "
-                             << memref.getRank()
-                             << ": give one, in elements, for each dimension";
+    return op->emitOpError()
+           << "has " << offsets.size() << " offsets into a buffer of rank "
+           << memref.getRank() << ": give one, in elements, for each dimension";
   if (tile.getRank() > memref.getRank())
     return op->emitOpError() << "has a tile of rank " << tile.getRank()
                              << " and a buffer of rank " << memref.getRank()
                              << ": a tile covers the buffer's last dimensions";
   if (tile.getElementType() != memref.getElementType())
-    return op->emitOpError() << "has a tile of " << tile.getElementType()
-                             << " and a buffer of " << memref.getElementType()
-                             << ": convert the tile with arith";
+    return op->emitOpError()
+           << "has a tile of " << tile.getElementType() << " and a buffer of "
+           << memref.getElementType() << ": convert the tile with arith";
   if (!valid.empty() && static_cast<int64_t>(valid.size()) != tile.getRank())
-    return op->emitOpError() << "has " << valid.size()
-                             << " valid extents for a tile of rank "
-                             << tile.getRank() << ": give one for each dimension";
+    return op->emitOpError()
+           << "has " << valid.size() << " valid extents for a tile of rank "
+           << tile.getRank() << ": give one for each dimension";
   return success();
 }
 
@@ -65,11 +61,9 @@ LogicalResult StoreOp::verify() {
 }
 
 LogicalResult SelectOp::verify() {
-  auto lhs = dyn_cast<MemRefType>(getTrueValue().getType());
-  auto rhs = dyn_cast<MemRefType>(getFalseValue().getType());
-  auto result = dyn_cast<MemRefType>(getType());
-  if (!lhs || !rhs || !result)
-    return emitOpError() << "needs buffers with a rank";
+  auto lhs = cast<MemRefType>(getTrueValue().getType());
+  auto rhs = cast<MemRefType>(getFalseValue().getType());
+  auto result = cast<MemRefType>(getType());
   for (MemRefType other : {rhs, result})
     if (lhs.getShape() != other.getShape() ||
         lhs.getElementType() != other.getElementType() ||
@@ -93,13 +87,14 @@ static bool isFloat8(Type type) {
 }
 
 static LogicalResult verifyOperandTypes(DotOp op, Type lhs, Type rhs) {
-  bool known = isFloat8(lhs) ? isFloat8(rhs)
-                             : lhs == rhs && (lhs.isBF16() || lhs.isF16() ||
-                                              lhs.isF32());
+  bool known = isFloat8(lhs)
+                   ? isFloat8(rhs)
+                   : lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32());
   if (!known)
-    return op.emitOpError() << "multiplies " << lhs << " by " << rhs
-                            << ": operands are both bf16, both f16, both f32 or "
-                               "both f8E4M3FN or f8E5M2";
+    return op.emitOpError()
+           << "multiplies " << lhs << " by " << rhs
+           << ": operands are both bf16, both f16, both f32 or "
+              "both f8E4M3FN or f8E5M2";
   if (op.getPrecision() == Precision::TF32 && !lhs.isF32())
     return op.emitOpError() << "has precision tf32, which rounds f32 operands; "
                                "these are "
@@ -108,7 +103,8 @@ static LogicalResult verifyOperandTypes(DotOp op, Type lhs, Type rhs) {
 }
 
 LogicalResult DotOp::verify() {
-  auto lhs = tileType(getLhs()), rhs = tileType(getRhs()), acc = tileType(getAcc());
+  auto lhs = tileType(getLhs()), rhs = tileType(getRhs()),
+       acc = tileType(getAcc());
   if (lhs.getRank() != 2 || rhs.getRank() != 2 || acc.getRank() != 2)
     return emitOpError() << "multiplies matrices, got " << lhs << ", " << rhs
                          << " and " << acc;
@@ -172,9 +168,9 @@ LogicalResult BroadcastOp::verify() {
       kept.push_back(result.getDimSize(dim));
   auto expected = RankedTensorType::get(kept, result.getElementType());
   if (source != expected)
-    return emitOpError() << "to " << result << " along dims ["
-                         << getDims() << "] needs a source of " << expected
-                         << ", got " << source;
+    return emitOpError() << "to " << result << " along dims [" << getDims()
+                         << "] needs a source of " << expected << ", got "
+                         << source;
   return success();
 }
 

@@ -1,6 +1,6 @@
-// RUN: mk-opt %S/../../../../examples/ag_gemm.mlir | mk-opt | FileCheck %s
-// RUN: mk-opt %S/../../../../examples/ag_gemm.mlir -mlir-print-op-generic | mk-opt | FileCheck %s
-// RUN: mk-opt %S/../../../../examples/ag_gemm.mlir -canonicalize -cse | mk-opt | FileCheck %s
+// RUN: mk-opt %examples/ag_gemm.mlir | mk-opt | FileCheck %s
+// RUN: mk-opt %examples/ag_gemm.mlir -mlir-print-op-generic | mk-opt | FileCheck %s
+// RUN: mk-opt %examples/ag_gemm.mlir -canonicalize -cse | mk-opt | FileCheck %s
 
 // Hierarchical AllGather + GEMM: the example that users read.
 

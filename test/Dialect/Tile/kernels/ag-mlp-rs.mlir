@@ -13,11 +13,11 @@
 // CHECK: mk.role @push {{.*}} then @gemm
 // CHECK: mk.role @gemm
 // CHECK: mk.select
-// CHECK: mk.broadcast
 // CHECK: mk.signal
 // CHECK: mk.wait
 // CHECK: mk.role @reduce
 // CHECK: mk.role @finish
+// CHECK: mk.broadcast
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 

@@ -1,0 +1,28 @@
+// RUN: mk-opt %s | mk-opt | FileCheck %s
+// RUN: mk-opt %s -mlir-print-op-generic | mk-opt | FileCheck %s
+// RUN: mk-opt %s -emit-bytecode | mk-opt | FileCheck %s
+
+// CHECK: @axes
+// CHECK-SAME: #mk.axis<"node" = ? via net>, #mk.axis<"gpu" = 8 via link>, #mk.axis<"odd name" = 1 via link>
+func.func private @axes() attributes {
+  x = [#mk.axis<"node" = ? via net>, #mk.axis<gpu = 8 via link>, #mk.axis<"odd name" = 1 via link>]}
+
+// CHECK: @ctas
+// CHECK-SAME: #mk.ctas<8>, #mk.ctas<share = 6.000000e-02>, #mk.ctas<share = 1.000000e+00, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>
+func.func private @ctas() attributes {
+  x = [#mk.ctas<8>, #mk.ctas<share = 0.06, min = 1>, #mk.ctas<share = 1.0, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>]}
+
+// CHECK: @schedules
+// CHECK-SAME: #mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>
+func.func private @schedules() attributes {
+  x = [#mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>]}
+
+// CHECK: @orders
+// CHECK-SAME: #mk.order<raster = 8, own = first>, #mk.order<own = last, stagger>, #mk.order<own = spread(3)>, #mk.order<longest_first>, #mk.order<longest_first = 4>
+func.func private @orders() attributes {
+  x = [#mk.order<own = first, raster = 8>, #mk.order<stagger, own = last>, #mk.order<own = spread(3)>,
+       #mk.order<longest_first>, #mk.order<longest_first = 4>]}
+
+// CHECK: @others
+// CHECK-SAME: #mk<reduction max>, #mk<precision tf32>, #mk.symmetric
+func.func private @others() attributes {x = [#mk<reduction max>, #mk<precision tf32>, #mk.symmetric]}

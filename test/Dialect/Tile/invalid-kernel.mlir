@@ -1,0 +1,339 @@
+// RUN: mk-opt %s -split-input-file -verify-diagnostics
+
+// Signatures of kernels, roles, and what may stand beside them.
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has 1 dimensions, but 0 kinds for them}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = [], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has 1 arguments, but an attribute lists 0: each needs a kind, a shape, a split and a type}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has a dimension of kind "local", expected "uniform" or "rank"}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["local"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has an argument of kind "tmp", expected "in", "out", "inout" or "scratch"}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["tmp"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{expected an affine map of 1 dimensions and 0 axis sizes}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0, d1) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has argument split ["gpu"], expected lists of axis names}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [["gpu"]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{uses the name 'M' for a dimension and for an argument: rename one of them}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["M"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{uses the name 'M' for a dimension and for an axis size}}
+"mk.kernel"() <{sym_name = "k", size_axes = ["M"], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0)[s0] -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has 1 dimensions and 1 arguments, but a body with 1 block arguments}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{dimension "M" must be of type index in the body, got 'i32'}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: i32, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' is declared as 'memref<?xf32>', but the body has it as 'memref<?xf64>'}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf64>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has type 'tensor<4xf32>', expected a memref with a rank}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : tensor<4xf32> [4]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' lies in memory space 1 : i32: leave it out, or use #mk.symmetric}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?xf32, 1 : i32> [M]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has rank 2, but a shape of 1 extents}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [M]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has rank 2, but its split has 1 entries: give one list of axes for each dimension}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [M, M] split [(gpu)]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' is scratch and cannot be split}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (scratch %a : memref<?xf32> [M] split [(gpu)]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' is split twice over axis 'gpu'}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x?xf32> [M, M] split [(gpu), (node, gpu)]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has extent -4 in dimension 0}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?xf32> [-4]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has extent 8 in dimension 1, but its type says 4}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?x4xf32> [M, 8]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{argument 'a' has extent 'T' of its own on each rank in dimension 0: say by 'split' over which axes the whole is spread}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (in %a : memref<?xf32> [T]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{unknown kind of argument 'tmp', expected in, out, inout or scratch}}
+mk.kernel @k on @m sizes(gpu) dims(uniform M, rank T) (tmp %a : memref<?xf32> [M]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{unknown kind of dimension 'local', expected uniform or rank}}
+mk.kernel @k on @m dims(local M) () {
+}
+
+// -----
+
+// expected-error @+1 {{'mk.kernel' op @k runs on @nowhere, which does not exist: declare mk.mesh @nowhere (...)}}
+mk.kernel @k on @nowhere () {
+}
+
+// -----
+
+func.func private @f()
+// expected-error @+1 {{@k runs on @f, which is no mk.mesh}}
+mk.kernel @k on @f () {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{names axis 'rack', but mesh @m has axes 'node', 'gpu'}}
+mk.kernel @k on @m sizes(rack) () {
+}
+
+// -----
+
+mk.mesh @m (gpu = ? via link)
+
+// expected-error @+1 {{names axis 'rack', but mesh @m has axis 'gpu'}}
+mk.kernel @k on @m dims(uniform M) (in %a : memref<?xf32> [M] split [(rack)]) {
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-error @+1 {{'mk.foreach' op stands beside the roles of a kernel: work is done in a mk.role or in mk.prepare}}
+  mk.foreach (%i) in (%M) {
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'memref.load' op has side effects and stands beside the roles of a kernel, where only pure scalar ops and declarations may: move it into a mk.role}}
+  %v = memref.load %a[%c0] : memref<?xf32>
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  mk.prepare {
+  }
+  // expected-error @+1 {{'mk.prepare' op is the second of kernel @k: merge them}}
+  mk.prepare {
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  mk.role @x ctas(1) {
+  }
+  // expected-error @+1 {{'mk.role' op 'x' of kernel @k exists already: rename one of them}}
+  mk.role @x ctas(rest) {
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-error @+1 {{'x' goes on with @y, but kernel @k has no such role}}
+  mk.role @x ctas(1) then @y {
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-error @+1 {{'mk.role' op 'x' never ends: its chain of 'then' is a cycle; drop one}}
+  mk.role @x ctas(1) then @y {
+  }
+  mk.role @y ctas(1) then @x {
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-error @+1 {{'mk.role' op 'x' never ends}}
+  mk.role @x ctas(1) then @x {
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-note @+1 {{helper declared here}}
+  mk.role @x ctas(1) then @y {
+  }
+  mk.role @y ctas(1) {
+    // expected-error @+1 {{of role 'y' has a static schedule, but CTAs of role 'x' help there: use schedule(ticket), or drop 'then @y'}}
+    mk.foreach (%i) in (%M) {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-error @+1 {{'x' takes no block arguments: use the kernel's values}}
+  "mk.role"() <{sym_name = "x", ctas = #mk.ctas<1>}> ({
+  ^bb0(%i: index):
+  }) : () -> ()
+}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
+  // expected-error @+1 {{'mk.prepare' op takes no block arguments: use the kernel's values}}
+  "mk.prepare"() ({
+  ^bb0(%i: index):
+  }) : () -> ()
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'mk.role' op expects parent op 'mk.kernel'}}
+  mk.role @x ctas(1) {
+  }
+  return
+}
