@@ -1,0 +1,195 @@
+//===- KernelTest.cpp - The API, all ranks in this process ----------------===//
+
+#include "mkernel/Runtime/Kernel.h"
+
+#include "Support.h"
+
+#include <cmath>
+
+namespace mk::rt::test {
+namespace {
+
+Package package(const std::string &name) {
+  auto result = Package::read(MK_TEST_PACKAGES "/" + name + ".mkpkg");
+  EXPECT_OK(result);
+  return std::move(*result);
+}
+
+/// A job whose ranks are threads.
+struct Ranks {
+  Ranks(int64_t nodes, int64_t gpus, ContextOptions base = {}) {
+    auto made = Mesh::create(
+        {{"node", nodes, LinkKind::Net}, {"gpu", gpus, LinkKind::Link}});
+    EXPECT_OK(made);
+    StoreServerOptions options;
+    options.job = "unit-test";
+    options.token = randomToken();
+    options.world = made->size();
+    auto started = StoreServer::start(options);
+    EXPECT_OK(started);
+    server = std::move(*started);
+    base.mesh = *made;
+    base.endpoint = server->endpoint();
+    base.job = options.job;
+    base.token = options.token;
+    base.heapBytes = 1 << 20;
+    base.slots = 4096;
+    contexts.resize(made->size());
+    each([&](uint32_t r) {
+      ContextOptions own = base;
+      own.rank = r;
+      own.proxyPaused = base.proxyPaused && r == 0;
+      auto context = Context::create(own);
+      EXPECT_OK(context);
+      contexts[r] = std::move(*context);
+    });
+  }
+
+  void each(const std::function<void(uint32_t)> &body) {
+    Job::parallel(static_cast<uint32_t>(contexts.size()), body);
+  }
+  void close() {
+    each([&](uint32_t r) { EXPECT_OK(contexts[r]->close()); });
+  }
+
+  QuietLog quiet;
+  std::unique_ptr<StoreServer> server;
+  std::vector<std::unique_ptr<Context>> contexts;
+};
+
+/// One launch of allgather with data that depends on `round`.
+void gatherOnce(BoundKernel &kernel, int64_t m, int64_t n, int round,
+                uint64_t seed, std::vector<float> &c) {
+  const Shard &shard = kernel.shard("a");
+  auto *a = reinterpret_cast<float *>(kernel.data("a"));
+  auto value = [&](int64_t i) { return static_cast<float>(i * 3 + round); };
+  for (int64_t i = 0; i < shard.elements(); ++i)
+    a[i] = value(shard.begin[0] * n + i);
+  std::fill(c.begin(), c.end(), NAN);
+  ASSERT_OK(kernel.launch({.seed = seed}));
+  for (int64_t i = 0; i < m * n; ++i)
+    ASSERT_EQ(c[i], 2 * value(i) + 1) << i << " in round " << round;
+}
+
+TEST(Kernel, LaunchesWithChangingDataInAttachedMemory) {
+  Ranks ranks(2, 2);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], ag);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {23}}, {"N", {9}}});
+    ASSERT_OK(bound);
+    std::vector<float> c(23 * 9);
+    ASSERT_OK((*bound)->attach("c", c.data()));
+    for (int round = 0; round < 50; ++round)
+      gatherOnce(**bound, 23, 9, round, round % 3, c);
+    EXPECT_EQ((*bound)->epoch(), 50u);
+    EXPECT_EQ((*bound)->stats().peers[(r + 1) % 4].bytes,
+              uint64_t((*bound)->shard("a").elements()) * 4);
+  });
+  ranks.close();
+}
+
+TEST(Kernel, TwoKernelsTakeTurnsAndMemoryIsReused) {
+  Ranks ranks(1, 2);
+  Package ag = package("allgather"), mix = package("mix");
+  ranks.each([&](uint32_t r) {
+    auto gather = Kernel::load(*ranks.contexts[r], ag);
+    auto sum = Kernel::load(*ranks.contexts[r], mix);
+    ASSERT_OK(gather);
+    ASSERT_OK(sum);
+    uint64_t heap = ranks.contexts[r]->heap().used();
+    // Sizes change from round to round; slots keep the values of earlier
+    // kernels, and everything still counts from where it starts.
+    for (int round = 0; round < 6; ++round) {
+      int64_t m = 5 + 7 * round;
+      auto first = (*gather)->bind({{"M", {m}}, {"N", {3}}});
+      auto second = (*sum)->bind({{"T", {round, 2 * round}}});
+      ASSERT_OK(first);
+      ASSERT_OK(second);
+      std::vector<float> c(m * 3);
+      ASSERT_OK((*first)->attach("c", c.data()));
+      for (int i = 0; i < 3; ++i) {
+        gatherOnce(**first, m, 3, i, 0, c);
+        auto *x = reinterpret_cast<int32_t *>((*second)->data("x"));
+        std::fill_n(x, (*second)->shard("x").elements(), i + 1);
+        ASSERT_OK((*second)->launch({}));
+        auto *acc = reinterpret_cast<float *>((*second)->data("acc"));
+        EXPECT_EQ(*acc, 6 * round * (i + 1));
+      }
+      second->reset();
+      first->reset();
+      EXPECT_EQ(ranks.contexts[r]->heap().used(), heap);
+    }
+  });
+  ranks.close();
+}
+
+TEST(Kernel, RanksThatDisagreeAreNamed) {
+  Ranks ranks(1, 2);
+  Package ag = package("allgather");
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], ag);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {8 + r}}, {"N", {4}}});
+    EXPECT_ERROR(bound.status(), InvalidArgument,
+                 "ranks disagree: dimension 'M' is 8 on rank 0 and 9 on rank "
+                 "1: bind the same package and dimensions on every rank");
+  });
+}
+
+TEST(Kernel, ArgumentsAreChecked) {
+  Ranks ranks(1, 1);
+  Package ag = package("allgather");
+  auto kernel = Kernel::load(*ranks.contexts[0], ag);
+  ASSERT_OK(kernel);
+  auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
+  ASSERT_OK(bound);
+  float value[2];
+  EXPECT_ERROR((*bound)->attach("a", value), InvalidArgument, "is symmetric");
+  EXPECT_ERROR((*bound)->attach("c", nullptr), InvalidArgument, "is null");
+  EXPECT_ERROR((*bound)->attach("c", reinterpret_cast<char *>(value) + 1),
+               InvalidArgument, "not aligned");
+  EXPECT_ERROR((*kernel)->bind({{"M", {1 << 20}}, {"N", {4}}}).status(),
+               ResourceExhausted, "argument 'a'");
+  EXPECT_ERROR((*kernel)->bind({{"M", {8}}}).status(), InvalidArgument,
+               "dimension 'N' has no value");
+}
+
+TEST(Kernel, MeshMustFit) {
+  auto mesh = Mesh::create({{"gpu", 1, LinkKind::Link}});
+  ASSERT_OK(mesh);
+  ContextOptions options;
+  options.mesh = *mesh;
+  auto context = Context::create(options);
+  ASSERT_OK(context);
+  EXPECT_ERROR(Kernel::load(**context, package("allgather")).status(),
+               InvalidArgument,
+               "needs the mesh (node = ? via net, gpu = ? via link), the job "
+               "has (gpu = 1 via link)");
+  EXPECT_OK((*context)->close());
+}
+
+TEST(Kernel, APausedProxyEndsInOneReportOnAllRanks) {
+  ContextOptions options;
+  options.proxyPaused = true; // of rank 0
+  Ranks ranks(2, 1, options);
+  Package ag = package("allgather");
+  std::vector<std::string> messages(2);
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], ag);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
+    ASSERT_OK(bound);
+    Status status = (*bound)->launch({.deadline = 300ms});
+    EXPECT_EQ(status.code(), StatusCode::Aborted);
+    EXPECT_THAT(status.message(), HasSubstr("waited 300 ms for"));
+    // Final: the next launch fails at once.
+    EXPECT_FALSE((*bound)->launch({}));
+    EXPECT_FALSE(ranks.contexts[r]->close());
+  });
+  EXPECT_TRUE(ranks.server->aborted());
+}
+
+} // namespace
+} // namespace mk::rt::test

@@ -1,0 +1,111 @@
+//===- MetadataTest.cpp ---------------------------------------------------===//
+
+#include "mkernel/Runtime/Package.h"
+
+#include "Support.h"
+
+namespace mk::rt::test {
+namespace {
+
+const std::string good = R"({
+ "kernel": "k", "target": "host", "cpu": "x", "grid": 4, "stack_bytes": 64,
+ "mesh": [{"name": "node", "link": "net", "size": 2},
+          {"name": "gpu", "link": "link", "size": null}],
+ "dims": [{"name": "M", "kind": "uniform", "value": 8},
+          {"name": "T", "kind": "rank", "value": [1, 2]}],
+ "args": [{"name": "a", "kind": "inout", "type": "bf16", "rank": 2,
+           "symmetric": true, "split": [["node", "gpu"], []]}],
+ "signals": [{"name": "s", "rank": 1, "scope": "sys", "dynamic": true}],
+ "counters": [{"name": "c", "rank": 0}],
+ "queues": [{"name": "q", "width": 2}],
+ "loops": [{"role": 1, "schedule": "ticket"}],
+ "requires": ["M > 0"],
+ "roles": [{"name": "r", "ctas": 1, "then": 1},
+           {"name": "t", "ctas": 3, "then": -1}],
+ "prepare": true,
+ "reference": {"inputs": [0], "outputs": [0], "types": ["f64", "f64"]}
+})";
+
+std::string with(std::string from, const std::string &to) {
+  std::string text = good;
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Metadata, Parses) {
+  auto m = parseMetadata(good);
+  ASSERT_OK(m);
+  EXPECT_EQ(m->grid, 4u);
+  EXPECT_EQ(m->mesh[0].size, 2);
+  EXPECT_FALSE(m->mesh[1].size);
+  EXPECT_EQ(m->mesh[0].kind, LinkKind::Net);
+  EXPECT_EQ(m->dims[1].values, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(m->args[0].type, ElementType::bf16);
+  EXPECT_EQ(m->args[0].split[0].size(), 2u);
+  EXPECT_TRUE(m->signals[0].dynamic);
+  EXPECT_EQ(m->roles[0].then, 1);
+  EXPECT_EQ(m->reference->types.size(), 2u);
+  EXPECT_EQ(m->argIndex("a"), 0);
+  EXPECT_EQ(m->argIndex("b"), -1);
+}
+
+TEST(Metadata, NamesWhatIsWrong) {
+  struct Case {
+    std::string text, message;
+  } cases[] = {
+      {"{", "not well-formed JSON"},
+      {"[]", "is not an object"},
+      {with("\"grid\": 4,", ""), "lacks the key 'grid'"},
+      {with("\"grid\": 4", "\"grid\": 0"), "key 'grid' is 0, not within 1"},
+      {with("\"grid\": 4", "\"grid\": 5"),
+       "gives 4 CTAs to roles, but the grid has 5"},
+      {with("\"grid\": 4", "\"grid\": 1e3"), "key 'grid' is not an integer"},
+      {with("\"cpu\"", "\"cpus\""), "lacks the key 'cpu'"},
+      {with("\"prepare\": true", "\"prepare\": true, \"x\": 1"),
+       "unknown key 'x'"},
+      {with("\"bf16\"", "\"b16\""),
+       "args[0] has the unknown element type 'b16'"},
+      {with("\"net\"", "\"wire\""),
+       "key 'link' is 'wire', not one of link, net"},
+      {with("[[\"node\", \"gpu\"], []]", "[[]]"), "splits 1 dimensions of 2"},
+      {with("[\"node\", \"gpu\"]", "[\"no\"]"),
+       "axis 'no', which the mesh does not have"},
+      {with("\"then\": 1", "\"then\": 2"), "goes on with role 2 of 2"},
+      {with("\"role\": 1", "\"role\": 2"), "has a loop of role 2 of 2"},
+      {with("\"outputs\": [0]", "\"outputs\": [1]"), "an output's index is 1"},
+      {with("[\"f64\", \"f64\"]", "[\"f64\"]"), "not one type for each"},
+      {with("\"uniform\", \"value\": 8", "\"uniform\", \"value\": [8]"),
+       "only a 'rank' dimension may have"},
+      {with("\"value\": 8", "\"value\": -8"), "key 'value' is -8"},
+      {with("\"value\": 8", "\"value\": 99999999999999999999"), "key 'value'"},
+  };
+  for (const Case &c : cases)
+    EXPECT_ERROR(parseMetadata(c.text).status(), InvalidArgument, c.message);
+}
+
+TEST(Metadata, MeshFromNumbers) {
+  auto m = parseMetadata(good);
+  ASSERT_OK(m);
+  auto mesh = resolveMesh(*m, {}, 0, 3);
+  ASSERT_OK(mesh);
+  EXPECT_EQ(mesh->size(), 6u);
+  NamedSize gpus[] = {{"gpu", 4}};
+  mesh = resolveMesh(*m, gpus, 2, 4);
+  ASSERT_OK(mesh);
+  EXPECT_EQ(mesh->size(), 8u);
+  EXPECT_EQ(resolveMesh(*m, {}, 0, 0)->size(), 2u);
+  EXPECT_ERROR(resolveMesh(*m, {}, 3, 0).status(), InvalidArgument,
+               "--nodes 3 does not fit the mesh (node = 2 via net, gpu = ? via "
+               "link): its axes via net make 2");
+  NamedSize nodes[] = {{"node", 4}};
+  EXPECT_ERROR(resolveMesh(*m, nodes, 0, 0).status(), InvalidArgument,
+               "--bind node=4 does not fit");
+  m->mesh[0].kind = LinkKind::Link;
+  m->mesh[0].size.reset();
+  EXPECT_ERROR(resolveMesh(*m, {}, 0, 4).status(), InvalidArgument,
+               "2 axes via link have no size");
+}
+
+} // namespace
+} // namespace mk::rt::test

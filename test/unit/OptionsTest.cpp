@@ -1,0 +1,70 @@
+//===- OptionsTest.cpp ----------------------------------------------------===//
+
+#include "Options.h"
+
+#include "Compile.h"
+#include "Support.h"
+
+namespace mk::run {
+namespace {
+
+using rt::test::HasSubstr;
+
+Result<Options> parse(std::vector<std::string> args) {
+  std::vector<char *> argv = {const_cast<char *>("mk-run")};
+  for (std::string &arg : args)
+    argv.push_back(arg.data());
+  return parseOptions(static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(Options, EverythingTogether) {
+  auto o = parse({"f.mlir", "--nodes", "2", "--gpus=4", "--bind",
+                  "M=1024,T=100:80:0:33", "--bind=node=2", "--in", "a=x.npy",
+                  "--out=c=y=z.npy", "--stats=json", "--deadline", "500ms",
+                  "--corrupt=c:7", "--check", "--seed=9"});
+  ASSERT_OK(o);
+  EXPECT_EQ(o->file, "f.mlir");
+  EXPECT_EQ(o->nodes, 2);
+  EXPECT_EQ(o->gpus, 4);
+  ASSERT_EQ(o->bind.size(), 3u);
+  EXPECT_EQ(o->bind[1].values, (std::vector<int64_t>{100, 80, 0, 33}));
+  EXPECT_EQ(o->outputs[0].path, "y=z.npy");
+  EXPECT_EQ(o->stats, Options::Stats::Json);
+  EXPECT_EQ(o->deadline, std::chrono::milliseconds(500));
+  EXPECT_EQ(o->corrupt, "c");
+  EXPECT_EQ(o->corruptIndex, 7);
+  EXPECT_FALSE(o->rank);
+  EXPECT_EQ(compilerOptions(*o),
+            "{\"target\":\"host\",\"cpu\":\"native\",\"nodes\":2,\"gpus\":4,"
+            "\"bind\":{\"M\":\"1024\",\"T\":\"100:80:0:33\",\"node\":\"2\"}}");
+}
+
+TEST(Options, Refusals) {
+  struct {
+    std::vector<std::string> args;
+    const char *message;
+  } cases[] = {
+      {{}, "no file given"},
+      {{"a", "b"}, "two files given"},
+      {{"f", "--node", "2"}, "did you mean --nodes?"},
+      {{"f", "--nodes"}, "--nodes needs a value"},
+      {{"f", "--nodes", "0"}, "an integer from 1"},
+      {{"f", "--nodes", "x"}, "an integer from 1"},
+      {{"f", "--check=1"}, "takes no value"},
+      {{"f", "--bind", "M"}, "NAME=VALUE is needed"},
+      {{"f", "--bind", "M="}, "NAME=VALUE is needed"},
+      {{"f", "--bind", "M=1:"}, "NAME=VALUE is needed"},
+      {{"f", "--bind", "M=-1"}, "NAME=VALUE is needed"},
+      {{"f", "--bind", "M=1,M=2"}, "gives 'M' twice"},
+      {{"f", "--in", "a"}, "ARGUMENT=FILE.npy is needed"},
+      {{"f", "--stats=xml"}, "json or text"},
+      {{"f", "--deadline", "0"}, "seconds are needed"},
+      {{"f", "--tolerance", "0"}, "above 0"},
+      {{"f", "--corrupt", "c"}, "needs it"},
+  };
+  for (auto &c : cases)
+    EXPECT_ERROR(parse(c.args).status(), InvalidArgument, c.message);
+}
+
+} // namespace
+} // namespace mk::run

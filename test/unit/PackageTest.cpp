@@ -1,0 +1,124 @@
+//===- PackageTest.cpp ----------------------------------------------------===//
+
+#include "mkernel/Runtime/Package.h"
+
+#include "mkernel/ABI/Package.h"
+#include "mkernel/Runtime/PackageC.h"
+#include "mkernel/Runtime/Payload.h"
+
+#include "Support.h"
+
+#include <cstring>
+
+namespace mk::rt::test {
+namespace {
+
+std::vector<std::byte> makePackage(const std::string &target = "host") {
+  std::string metadata =
+      R"({"kernel": "k", "target": ")" + target +
+      R"(", "cpu": "x", "grid": 1, "stack_bytes": 0, "mesh": [], "dims": [],
+       "args": [], "signals": [], "counters": [], "queues": [], "loops": [],
+       "requires": [], "roles": [{"name": "r", "ctas": 1, "then": -1}],
+       "prepare": false, "reference": null})";
+  void *package;
+  size_t bytes;
+  char *message = nullptr;
+  EXPECT_EQ(mk_package_write(metadata.data(), metadata.size(), "code", 4,
+                             &package, &bytes, &message),
+            0)
+      << message;
+  auto *data = static_cast<std::byte *>(package);
+  std::vector<std::byte> copy(data, data + bytes);
+  mk_package_free(package);
+  return copy;
+}
+
+Status parsed(std::vector<std::byte> bytes) {
+  return Package::parse(std::move(bytes), "p").status();
+}
+
+TEST(Package, WhatIsWrittenIsRead) {
+  auto package = Package::parse(makePackage(), "p");
+  ASSERT_OK(package);
+  EXPECT_EQ(package->metadata().kernel, "k");
+  ASSERT_EQ(package->payload().size(), 4u);
+  EXPECT_EQ(std::memcmp(package->payload().data(), "code", 4), 0);
+}
+
+TEST(Package, WriterRefusesBadMetadata) {
+  void *package;
+  size_t bytes;
+  char *message = nullptr;
+  ASSERT_EQ(mk_package_write("{}", 2, "", 0, &package, &bytes, &message), 1);
+  EXPECT_THAT(std::string(message), HasSubstr("lacks the key 'kernel'"));
+  mk_package_free(message);
+}
+
+TEST(Package, EveryPrefixIsRefused) {
+  auto whole = makePackage();
+  for (size_t n = 0; n < whole.size(); ++n)
+    EXPECT_FALSE(parsed({whole.begin(), whole.begin() + n})) << n;
+  whole.push_back({});
+  EXPECT_ERROR(parsed(whole), InvalidArgument, "1 bytes behind its end");
+}
+
+TEST(Package, EveryChangedByteIsRefused) {
+  auto whole = makePackage();
+  for (size_t i = 0; i < whole.size(); ++i) {
+    auto changed = whole;
+    changed[i] ^= std::byte(0x40);
+    EXPECT_FALSE(parsed(changed)) << i;
+  }
+}
+
+TEST(Package, MessagesTellCausesApart) {
+  auto change = [](size_t at) {
+    auto bytes = makePackage();
+    bytes[at] ^= std::byte(1);
+    return parsed(bytes);
+  };
+  EXPECT_ERROR(change(0), InvalidArgument, "is not a package");
+  EXPECT_ERROR(change(offsetof(mk_package_header, abi_version)),
+               InvalidArgument, "has ABI version 0, this runtime has 1");
+  EXPECT_ERROR(change(offsetof(mk_package_header, abi_hash)), InvalidArgument,
+               "compiled for another ABI");
+  EXPECT_ERROR(change(offsetof(mk_package_header, digest)), InvalidArgument,
+               "was altered");
+  EXPECT_ERROR(change(sizeof(mk_package_header) + 3), InvalidArgument,
+               "was altered");
+}
+
+TEST(Package, LoadingNamesTheCause) {
+  auto other = Package::parse(makePackage("sm_90a"), "p");
+  ASSERT_OK(other);
+  EXPECT_ERROR(Payload::load(*other).status(), InvalidArgument,
+               "compiled for sm_90a");
+  auto package = Package::parse(makePackage(), "p");
+  ASSERT_OK(package);
+  EXPECT_ERROR(Payload::load(*package).status(), Unavailable,
+               "cannot load the payload of kernel 'k'");
+  EXPECT_ERROR(Package::read("/nonexistent").status(), NotFound,
+               "No such file");
+  EXPECT_ERROR(Package::read("/").status(), InvalidArgument,
+               "is not a regular file");
+}
+
+TEST(Package, TwoPayloadsAreTwo) {
+  // The loader knows objects by name: the second must not be the first.
+  auto a = Package::read(MK_TEST_PACKAGES "/allgather.mkpkg");
+  auto b = Package::read(MK_TEST_PACKAGES "/mix.mkpkg");
+  ASSERT_OK(a);
+  ASSERT_OK(b);
+  auto first = Payload::load(*a);
+  ASSERT_OK(first);
+  auto second = Payload::load(*b);
+  ASSERT_OK(second);
+  EXPECT_NE((*first)->plan, (*second)->plan);
+  (*first).reset();
+  auto third = Payload::load(*b);
+  ASSERT_OK(third);
+  EXPECT_EQ((*third)->roles.size(), 3u);
+}
+
+} // namespace
+} // namespace mk::rt::test

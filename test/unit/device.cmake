@@ -1,0 +1,4 @@
+# Tests of runtime/device.
+list(APPEND unit_sources
+  KernelTest.cpp
+  RegionTest.cpp)

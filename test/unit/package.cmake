@@ -1,0 +1,12 @@
+# Tests of runtime/package and of the parts of mk-run.
+list(APPEND unit_sources
+  CheckTest.cpp
+  ElementTypeTest.cpp
+  MetadataTest.cpp
+  NpyTest.cpp
+  OptionsTest.cpp
+  PackageTest.cpp
+  PlanTest.cpp)
+link_libraries(mk-run-support)
+add_compile_definitions(
+  MK_TEST_PACKAGES="${PROJECT_BINARY_DIR}/test/Integration/runtime")
