@@ -49,10 +49,10 @@ def Mk_ReductionAttr : EnumAttr<Mk_Dialect, Mk_Reduction, "reduction"> {
     `add`, `mul`, `max` or `min`; integers are signed.
 
     ```mlir
-    #mk<reduction add>
+    #mk.reduction<add>
     ```
   }];
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "`<` $value `>`";
 }
 def Mk_PrecisionAttr : EnumAttr<Mk_Dialect, Mk_Precision, "precision"> {
   let description = [{
@@ -60,10 +60,10 @@ def Mk_PrecisionAttr : EnumAttr<Mk_Dialect, Mk_Precision, "precision"> {
     bits of mantissa first.
 
     ```mlir
-    #mk<precision tf32>
+    #mk.precision<tf32>
     ```
   }];
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def Mk_SymmetricAttr : Mk_Attr<"Symmetric", "symmetric"> {

@@ -43,7 +43,7 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
     $source `[` $src_offsets `]` `` `[` $sizes `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
     `to` $dest `[` $dst_offsets `]` `on` $peer
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` `` $reduction^ `)`)? attr-dict
+    (`reduce` `(` custom<Reduction>($reduction)^ `)`)? attr-dict
     `:` qualified(type($source)) `to` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;

@@ -40,6 +40,34 @@ static void printCtas(OpAsmPrinter &printer, Operation *, CtasAttr ctas) {
   printCtasBody(printer, ctas);
 }
 
+static ParseResult parseReduction(OpAsmParser &parser,
+                                  ReductionAttr &reduction) {
+  FailureOr<Reduction> kind = FieldParser<Reduction>::parse(parser);
+  if (failed(kind))
+    return failure();
+  reduction = ReductionAttr::get(parser.getContext(), *kind);
+  return success();
+}
+
+static void printReduction(OpAsmPrinter &printer, Operation *,
+                           ReductionAttr reduction) {
+  printer << stringifyReduction(reduction.getValue());
+}
+
+static ParseResult parsePrecision(OpAsmParser &parser,
+                                  PrecisionAttr &precision) {
+  FailureOr<Precision> kind = FieldParser<Precision>::parse(parser);
+  if (failed(kind))
+    return failure();
+  precision = PrecisionAttr::get(parser.getContext(), *kind);
+  return success();
+}
+
+static void printPrecision(OpAsmPrinter &printer, Operation *,
+                           PrecisionAttr precision) {
+  printer << stringifyPrecision(precision.getValue());
+}
+
 /// The name the author gave to the result; nothing is written for it.
 static ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
   if (parser.getNumResults())

@@ -57,7 +57,7 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)?
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` `` $reduction^ `)`)? attr-dict
+    (`reduce` `(` custom<Reduction>($reduction)^ `)`)? attr-dict
     `:` type($tile) `,` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;
@@ -102,7 +102,7 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let results = (outs Mk_FloatTile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`precision` `=` $precision^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+    (`precision` `=` custom<Precision>($precision)^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
   }];
   let hasVerifier = 1;
 }
@@ -119,7 +119,9 @@ def Mk_ReduceOp : Mk_Op<"reduce", [Pure]> {
   }];
   let arguments = (ins Mk_ReductionAttr:$kind, Mk_Tile:$source, I64Attr:$axis);
   let results = (outs Mk_Tile:$result);
-  let assemblyFormat = "$kind $source `axis` $axis attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = [{
+    custom<Reduction>($kind) $source `axis` $axis attr-dict `:` type($source) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

@@ -24,5 +24,5 @@ func.func private @orders() attributes {
        #mk.order<longest_first>, #mk.order<longest_first = 4>]}
 
 // CHECK: @others
-// CHECK-SAME: #mk<reduction max>, #mk<precision tf32>, #mk.symmetric
-func.func private @others() attributes {x = [#mk<reduction max>, #mk<precision tf32>, #mk.symmetric]}
+// CHECK-SAME: #mk.reduction<max>, #mk.precision<tf32>, #mk.symmetric
+func.func private @others() attributes {x = [#mk.reduction<max>, #mk.precision<tf32>, #mk.symmetric]}

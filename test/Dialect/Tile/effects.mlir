@@ -109,8 +109,8 @@ func.func @equal_ops_stay(%m: memref<?xf32, #mk.symmetric>, %i: index, %t: tenso
   // CHECK-NEXT: mk.settle
   mk.fence
   mk.settle
-  // CHECK-NEXT: mk.count
-  // CHECK-NEXT: mk.count
+  // CHECK-NEXT: mk.count %
+  // CHECK-NEXT: mk.count %
   %a = mk.count %c[%i] add %i : !mk.counter<?>
   %b = mk.count %c[%i] add %i : !mk.counter<?>
   // CHECK-NEXT: mk.push
