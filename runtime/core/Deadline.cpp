@@ -21,9 +21,10 @@ std::string Deadline::duration() const {
 }
 
 void Backoff::pause() {
-  // A yield is enough when the waited-for thread is about to run; after that,
-  // leave the core to it.
-  constexpr uint32_t yields = 32;
+  // A yield is enough when the waited-for thread is about to run. After that a
+  // short sleep is cheaper on a crowded machine: who yields queues up behind
+  // every runnable thread, who sleeps is preferred on waking.
+  constexpr uint32_t yields = 16;
   if (round_++ < yields) {
     sched_yield();
     return;

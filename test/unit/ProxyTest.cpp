@@ -269,6 +269,7 @@ TEST(Proxy, BadCommandsAreLatchedAndNeverPosted) {
 TEST(Proxy, PutLeftOpen) {
   Nodes n(3);
   ASSERT_OK(n.submit(0, n.put(0, 1, 0, 0, 8, MK_CMD_MORE)));
+  ASSERT_TRUE(eventually([&] { return n.proxies[0]->stats().commands == 1; }));
   EXPECT_ERROR(n.proxies[0]->drain(Deadline::after(20ms)), DeadlineExceeded,
                "1 puts lack their last command");
   ASSERT_OK(n.submit(0, n.put(0, 2, 0, 0, 8)));
