@@ -194,6 +194,8 @@ bool mk::compile(StringRef source, StringRef name,
   registerEverything(registry);
   // A kernel is a handful of functions: threads would cost more than they give.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // The line that a message is about is shown; the op would be a page.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name),
                              llvm::SMLoc());

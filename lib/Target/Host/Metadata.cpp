@@ -265,7 +265,7 @@ json::Value mk::buildSignature(ModuleOp module) {
       llvm::raw_string_ostream(ctas) << role.getCtas();
       StringRef text = StringRef(ctas).split('<').second.drop_back();
       roles.push_back(json::Object{{"name", role.getSymName()},
-                                   {"ctas", text},
+                                   {"ctas", text.str()},
                                    {"then", getThen(resources, role)}});
     }
     json::Object object{

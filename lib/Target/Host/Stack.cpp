@@ -18,7 +18,7 @@ FailureOr<int64_t> mk::measureStack(ModuleOp module) {
   WalkResult result = module.walk([&](LLVM::AllocaOp op) -> WalkResult {
     APInt count;
     if (!matchPattern(op.getArraySize(), m_ConstantInt(&count)))
-      return op->emitError(
+      return op->emitOpError(
           "takes an amount of stack that is known only at run time; stacks of "
           "CTAs are of fixed size");
     // Every slot may be aligned up to a cache line.

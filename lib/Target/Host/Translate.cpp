@@ -1,6 +1,7 @@
 //===- Translate.cpp - To optimised LLVM IR -------------------------------===//
 #include "HostMachine.h"
 #include "mkernel/Target/Host/Emit.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
@@ -118,12 +119,17 @@ mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
       makeHostMachine(cpu, module.getLoc());
   if (!machine)
     return failure();
+  // Known before the translation, which writes the alignment of each access.
+  llvm::DataLayout layout = machine->createDataLayout();
+  module->setAttr(
+      LLVM::LLVMDialect::getDataLayoutAttrName(),
+      StringAttr::get(module.getContext(), layout.getStringRepresentation()));
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, "mkernel");
   if (!translated)
     return module.emitError("cannot be translated to LLVM IR");
   translated->setTargetTriple(machine->getTargetTriple());
-  translated->setDataLayout(machine->createDataLayout());
+  translated->setDataLayout(layout);
   translated->setPICLevel(llvm::PICLevel::BigPIC);
   setAttributes(*translated, cpu);
   std::string problems;
