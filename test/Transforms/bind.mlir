@@ -15,9 +15,9 @@ mk.mesh @mesh (node = ? via net, gpu = 2 via link)
 // CHECK: %[[M:.*]] = arith.constant 256 : index
 // CHECK: %[[SL:.*]] = arith.constant 3 : index
 // CHECK-NOT: mk.param
-// CHECK: mk.signals (%[[M]], %T, %[[SL]])
+// CHECK: mk.signals(%[[M]], %T, %[[SL]])
 // DEFAULT: %[[ONE:.*]] = arith.constant 1 : index
-// DEFAULT: mk.signals (%M, %T, %[[ONE]])
+// DEFAULT: mk.signals(%M, %T, %[[ONE]])
 
 // UNKNOWN: error: mk-bind: nothing is named 'Q'; mesh @mesh has axes 'node', 'gpu'; kernel @k has dimensions 'M', 'T'
 // FORM: error: mk-bind: 'M' in sizes is not of the form name=integer
