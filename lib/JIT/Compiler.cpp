@@ -6,7 +6,6 @@
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mkernel/Transforms/Reference.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

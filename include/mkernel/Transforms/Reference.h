@@ -37,6 +37,14 @@ void buildReferenceBufferization(OpPassManager &pm);
 /// From buffers to the LLVM dialect.
 void buildReferenceToLLVM(OpPassManager &pm);
 
+/// Adds `@mk_reference(descriptors, row, rows)` around the wrapper that upstream
+/// makes, which takes each descriptor by pointer. `ranks` are those of inputs,
+/// then outputs.
+LogicalResult addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> ranks);
+/// Makes everything but the entry point internal, under names that a kernel's
+/// code cannot have. An op outside the LLVM dialect is an error.
+LogicalResult hideReferenceSymbols(ModuleOp module);
+
 /// All of the above on a module of `extractReference`.
 std::unique_ptr<Pass> createLowerReferencePass();
 void registerReferencePasses();

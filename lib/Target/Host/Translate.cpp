@@ -1,7 +1,6 @@
 //===- Translate.cpp - To optimised LLVM IR -------------------------------===//
 #include "HostMachine.h"
 #include "mkernel/Target/Host/Emit.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
@@ -122,7 +121,7 @@ mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
   // Known before the translation, which writes the alignment of each access.
   llvm::DataLayout layout = machine->createDataLayout();
   module->setAttr(
-      LLVM::LLVMDialect::getDataLayoutAttrName(),
+      "llvm.data_layout",
       StringAttr::get(module.getContext(), layout.getStringRepresentation()));
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, "mkernel");

@@ -1,10 +1,8 @@
 //===- LowerReference.cpp - The reference as native code ------------------===//
 #include "mkernel/Transforms/Reference.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -63,82 +61,6 @@ void lowerCopies(ModuleOp module) {
   }
 }
 
-/// `@mk_reference(descriptors, row, rows)` around the wrapper that upstream
-/// makes, which takes each descriptor by pointer.
-LogicalResult addEntry(ModuleOp module, ArrayRef<int64_t> ranks) {
-  auto wrapper =
-      module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_ciface_mk_reference_rows");
-  auto rows = module.lookupSymbol<LLVM::LLVMFuncOp>("mk_reference_rows");
-  if (!wrapper || !rows)
-    return module.emitError("the reference was not lowered to a function");
-  for (LLVM::LLVMFuncOp function : {wrapper, rows})
-    function.setLinkage(LLVM::Linkage::Internal);
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  // The caller's buffers do not overlap; without this each store to an output
-  // would stop a sum from being kept in registers. A descriptor is expanded to
-  // two pointers, of which the second is used, an offset, sizes and strides.
-  unsigned position = 0;
-  for (int64_t rank : ranks) {
-    rows.setArgAttr(position + 1, LLVM::LLVMDialect::getNoAliasAttrName(),
-                    builder.getUnitAttr());
-    position += 3 + 2 * rank;
-  }
-  Location loc = wrapper.getLoc();
-  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
-  Type i64 = builder.getI64Type();
-  auto entry = LLVM::LLVMFuncOp::create(
-      builder, loc, "mk_reference",
-      LLVM::LLVMFunctionType::get(
-          LLVM::LLVMVoidType::get(module.getContext()), {pointer, i64, i64}));
-  Block *block = entry.addEntryBlock(builder);
-  builder.setInsertionPointToStart(block);
-  SmallVector<Value> operands;
-  for (unsigned i = 0; i != ranks.size(); ++i) {
-    Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer,
-                                     block->getArgument(0),
-                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    operands.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
-  }
-  operands.push_back(block->getArgument(1));
-  operands.push_back(block->getArgument(2));
-  LLVM::CallOp::create(builder, loc, wrapper, operands);
-  LLVM::ReturnOp::create(builder, loc, ValueRange());
-  return success();
-}
-
-/// Everything but the entry is internal, under names that a kernel's code
-/// cannot have.
-LogicalResult finish(ModuleOp module) {
-  WalkResult result = module.walk([&](Operation *op) -> WalkResult {
-    if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()))
-      return WalkResult::advance();
-    return op->emitOpError("cannot be used in a reference: upstream's "
-                           "lowerings do not reach it");
-  });
-  if (result.wasInterrupted())
-    return failure();
-  SymbolTable symbols(module);
-  SmallVector<Operation *> internal;
-  for (Operation &op : module.getOps()) {
-    if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op)) {
-      if (function.isExternal() || function.getSymName() == "mk_reference")
-        continue;
-      function.setLinkage(LLVM::Linkage::Internal);
-      internal.push_back(function);
-    } else if (auto global = dyn_cast<LLVM::GlobalOp>(op)) {
-      global.setLinkage(LLVM::Linkage::Internal);
-      internal.push_back(global);
-    }
-  }
-  for (Operation *op : internal) {
-    std::string name =
-        "mk_reference." + SymbolTable::getSymbolName(op).str();
-    if (failed(symbols.rename(op, name)))
-      return op->emitError() << "cannot be renamed to '" << name << "'";
-  }
-  return success();
-}
-
 struct LowerReferencePass
     : PassWrapper<LowerReferencePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerReferencePass)
@@ -156,9 +78,9 @@ struct LowerReferencePass
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<affine::AffineDialect, arith::ArithDialect,
-                    bufferization::BufferizationDialect, LLVM::LLVMDialect,
-                    linalg::LinalgDialect, memref::MemRefDialect,
-                    scf::SCFDialect, tensor::TensorDialect>();
+                    bufferization::BufferizationDialect, linalg::LinalgDialect,
+                    memref::MemRefDialect, scf::SCFDialect,
+                    tensor::TensorDialect>();
     OpPassManager pm(ModuleOp::getOperationName());
     pm.addPass(createInlinerPass());
     buildReferenceBufferization(pm);
@@ -196,9 +118,9 @@ struct LowerReferencePass
       return failure();
     lowerCopies(module);
     if (failed(run(buildReferenceToLLVM)) ||
-        failed(addEntry(module, ranks)))
+        failed(addReferenceEntryPoint(module, ranks)))
       return failure();
-    return finish(module);
+    return hideReferenceSymbols(module);
   }
 
   void runOnOperation() override {

@@ -2,7 +2,6 @@
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -143,8 +142,8 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference) {
   types.append(2, builder.getIndexType());
   auto entry = func::FuncOp::create(builder, loc, "mk_reference_rows",
                                     builder.getFunctionType(types, {}));
-  entry->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                 builder.getUnitAttr());
+  // Makes upstream add a function that takes descriptors by pointer.
+  entry->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
   IRMapping mapping;
