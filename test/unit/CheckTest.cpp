@@ -37,7 +37,7 @@ TEST(Check, TolerancesFollowTypeAndLength) {
   auto bf16 = Tolerance::of(ElementType::bf16, 0x1p-7, 1024, 1, 1);
   EXPECT_NEAR(bf16.relative, 0x1p-7, 1e-9);
   EXPECT_NEAR(bf16.base, 4 * (0x1p-7 + 32 * 0x1p-23), 1e-9);
-  EXPECT_NEAR(bf16.rms, 2 * 0x1p-7 + 32 * 0x1p-23, 1e-9);
+  EXPECT_NEAR(bf16.rms, 0x1p-7 + 32 * 0x1p-23, 1e-9);
   auto f32 = Tolerance::of(ElementType::f32, 0x1p-23, 1024, 10, 2);
   EXPECT_NEAR(f32.base, 2 * 4 * 33 * 0x1p-23 * 10, 1e-9);
   EXPECT_EQ(Tolerance::of(ElementType::i32, 1, 1024, 1, 1).base, 0);

@@ -187,7 +187,7 @@ Tolerance Tolerance::of(ElementType out, double epsilonIn, double k, double rms,
   double sums = std::sqrt(std::max(k, 1.0)) * 0x1p-23;
   t.relative = factor * epsilon(out);
   t.base = factor * 4 * (epsilonIn + sums) * rms;
-  t.rms = factor * (epsilon(out) + epsilonIn + sums) * rms;
+  t.rms = factor * ((epsilon(out) + epsilonIn) / 2 + sums) * rms;
   return t;
 }
 
