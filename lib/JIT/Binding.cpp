@@ -150,7 +150,7 @@ struct Binder {
         failed(fill(LinkKind::Net, options.nodes, "nodes")) ||
         failed(fill(LinkKind::Link, options.gpus, "gpus")))
       return failure();
-    if (options.nodes || options.gpus)
+    if (options.nodes || options.gpus || options.completeMesh)
       for (int64_t &size : axes)
         if (ShapedType::isDynamic(size))
           size = 1;

@@ -64,6 +64,13 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
       continue;
     }
     bool known = false;
+    if (key == "complete_mesh") {
+      known = true;
+      std::optional<bool> complete = value.getAsBoolean();
+      if (!complete)
+        return "option 'complete_mesh' is not true or false";
+      options.completeMesh = *complete;
+    }
     for (auto &[option, target] : texts)
       if (key == option) {
         known = true;

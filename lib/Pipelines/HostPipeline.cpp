@@ -2,7 +2,17 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Affine/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -26,6 +36,17 @@ void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
   pm.addPass(createInlineCallsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+}
+
+/// Checks what a phase leaves behind.
+static void verifyPhase(OpPassManager &pm, StringRef phase,
+                        std::vector<std::string> allow,
+                        std::vector<std::string> forbid = {}) {
+  VerifyPhasePassOptions options;
+  options.phase = phase.str();
+  options.allow.assign(allow.begin(), allow.end());
+  options.forbid.assign(forbid.begin(), forbid.end());
+  pm.addPass(createVerifyPhasePass(options));
 }
 
 /// Tiles as tensors to loops over buffers.
@@ -77,10 +98,13 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   ConvertTileToHostPassOptions convert;
   convert.grid = options.grid;
   pm.addPass(createConvertTileToHostPass(convert));
+  verifyPhase(pm, "conversion of tile ops", {}, {"mk"});
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   buildTilesToLoops(pm, options);
+  verifyPhase(pm, "lowering of tiles to loops", {}, {"linalg", "bufferization"});
   buildLoopsToLLVM(pm);
+  verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
 }
 
 void mk::buildHostPipeline(OpPassManager &pm, const HostOptions &options) {

@@ -44,7 +44,7 @@ std::string defaultLibrary() {
 } // namespace
 
 std::string mk::run::compilerOptions(const Options &options) {
-  std::string json = str("{\"target\":", quote(options.target),
+  std::string json = str("{\"complete_mesh\":true,\"target\":", quote(options.target),
                          ",\"cpu\":", quote(options.cpu));
   if (!options.kernel.empty())
     json += str(",\"kernel\":", quote(options.kernel));

@@ -20,7 +20,8 @@ FILE is a kernel (.mlir) or a package (mk-opt --emit=package).
 
 mesh and sizes
   --nodes N             product of the mesh axes via net (emulated nodes)
-  --gpus G              product of the mesh axes via link; a rank is a process
+  --gpus G              product of the mesh axes via link; a rank is a process;
+                        axes that nothing gives a size have 1 rank
   --bind NAME=V,...     values of dimensions and mesh axes by name; a dimension
                         of its own on each rank takes V:V:..., rank by rank
   --grid N              CTAs of the kernel; a package has a fixed number

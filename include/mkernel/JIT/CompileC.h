@@ -22,6 +22,7 @@ extern "C" {
 //           `rank` dimension takes one value for each rank: "100:80:0:33"
 //   nodes   int, product of the net axes   fills the one unbound net axis
 //   gpus    int, product of the link axes  fills the one unbound link axis
+//   complete_mesh  bool: axes unbound after all that have size 1
 //   grid    int, CTAs                      default: the target's
 //   cpu     string, "native" or a CPU name default "native"
 //

@@ -40,6 +40,8 @@ struct CompileOptions {
   /// 1; when neither is, they stay unbound, which the phases `llvm`, `llvmir` and
   /// `package` refuse.
   int64_t nodes = 0, gpus = 0;
+  /// Axes that are unbound in the end have size 1, whatever was given.
+  bool completeMesh = false;
   /// Called for every pass manager before it runs; for command line tools.
   std::function<LogicalResult(PassManager &)> setup;
 };

@@ -29,6 +29,20 @@ def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
 }
 
+def VerifyPhasePass : Pass<"mk-verify-phase", "::mlir::ModuleOp"> {
+  let summary = "Checks that a phase has left nothing of the one before";
+  let description = [{
+    An op of a dialect in `forbid`, or, if `allow` is given, of one that is not in it,
+    is an error that names the op. Pipelines run it behind each phase; `phase` is for
+    the message.
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", "\"this phase\"", "name of the phase">,
+    ListOption<"allow", "allow", "std::string", "dialects that may remain">,
+    ListOption<"forbid", "forbid", "std::string", "dialects that may not remain">
+  ];
+}
+
 def MaterializeCarriesPass : Pass<"mk-materialize-carries"> {
   let summary = "Writes what a loop carries into the buffer it carries it in";
   let description = [{
