@@ -16,7 +16,9 @@
 //              ints with one value for each rank}]
 //   args      [{name, kind: "in"|"out"|"inout"|"scratch", type: "bf16"...,
 //              rank: int, symmetric: bool,
-//              split: [[axis name...] for each dimension]}]
+//              split: [[axis name...] for each dimension],
+//              local: [bool for each dimension: its extent depends on a
+//              `rank` dimension] (optional: found out by trying)}]
 //   signals   [{name, rank: int, scope: "gpu"|"sys", dynamic: bool}]
 //   counters  [{name, rank: int}]
 //   queues    [{name, width: int}]

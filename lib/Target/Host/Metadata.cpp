@@ -68,6 +68,14 @@ static json::Array describeDims(KernelOp kernel, const DimValues &values) {
   return dims;
 }
 
+/// Whether an extent is each rank's own, so that the global one is a sum.
+static bool dependsOnRankDim(KernelOp kernel, AffineExpr extent) {
+  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
+    if (kernel.getDimKind(d) == DimKind::Rank && extent.isFunctionOfDim(d))
+      return true;
+  return false;
+}
+
 static json::Array describeArgs(KernelOp kernel) {
   json::Array args;
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
@@ -81,12 +89,16 @@ static json::Array describeArgs(KernelOp kernel) {
           axes.push_back(getString(axis));
       splits.push_back(std::move(axes));
     }
+    json::Array local;
+    for (AffineExpr extent : kernel.getArgShape(i).getResults())
+      local.push_back(dependsOnRankDim(kernel, extent));
     args.push_back(json::Object{
         {"name", getString(kernel.getArgNames()[i])},
         {"kind", stringifyArgKind(kernel.getArgKind(i))},
         {"type", getTypeName(type.getElementType())},
         {"rank", type.getRank()},
         {"symmetric", isSymmetric(type)},
+        {"local", std::move(local)},
         {"split", std::move(splits)}});
   }
   return args;
