@@ -35,7 +35,7 @@ TEST(Options, EverythingTogether) {
   EXPECT_EQ(o->corruptIndex, 7);
   EXPECT_FALSE(o->rank);
   EXPECT_EQ(compilerOptions(*o),
-            "{\"target\":\"host\",\"cpu\":\"native\",\"nodes\":2,\"gpus\":4,"
+            "{\"complete_mesh\":true,\"target\":\"host\",\"cpu\":\"native\",\"nodes\":2,\"gpus\":4,"
             "\"bind\":{\"M\":\"1024\",\"T\":\"100:80:0:33\",\"node\":\"2\"}}");
 }
 
