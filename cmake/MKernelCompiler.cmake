@@ -23,11 +23,15 @@ if(MKERNEL_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL MKERNEL_CCACHE)
 endif()
 
 function(mkernel_configure_compiler_target name)
+  # g++ otherwise collects garbage again and again in the half gigabyte that the
+  # precompiled header is: a quarter of the time of a typical pass.
+  set(gnu_options -fpch-preprocess "SHELL:--param ggc-min-heapsize=1000000"
+      "SHELL:--param ggc-min-expand=60")
   # -fPIC for executables as well: -fPIE would not match the precompiled header.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC
     $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:${gnu_options}>")
   if(MKERNEL_PCH_LAUNCHER)
     set_target_properties(${name} PROPERTIES
       CXX_COMPILER_LAUNCHER "${MKERNEL_PCH_LAUNCHER}")

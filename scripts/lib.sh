@@ -135,7 +135,7 @@ mk_install() {
   fi
 }
 
-# Compilations at a time: a heavy one takes 1.3 GB.
+# Compilations at a time: a heavy one takes 1.5 GB.
 mk_jobs() {
   if [[ -n ${MK_JOBS:-} ]]; then
     printf %s "$MK_JOBS"
@@ -143,7 +143,7 @@ mk_jobs() {
   fi
   local cores memory
   cores=$(nproc)
-  memory=$(awk '/^MemAvailable/ {print int($2 / 1300000)}' /proc/meminfo)
+  memory=$(awk '/^MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
   ((memory >= 1)) || memory=1
   printf %s $((cores < memory ? cores : memory))
 }
