@@ -122,6 +122,16 @@ Status JobPlan::layOut(const Mesh &mesh,
       }
       shards_[i].push_back(std::move(shard));
     }
+    // An address of one rank names the same element at another only if rows are
+    // equally long everywhere.
+    for (uint32_t r = 1; arg.symmetric && r < world_; ++r)
+      for (size_t d = 1; d < arg.rank; ++d)
+        if (shards_[i][r].sizes[d] != shards_[i][0].sizes[d])
+          return error(StatusCode::FailedPrecondition, "symmetric argument '",
+                       arg.name, "' has ", shards_[i][0].sizes[d],
+                       " elements in dimension ", d, " on rank 0 and ",
+                       shards_[i][r].sizes[d], " on rank ", r,
+                       ": only its first dimension may be split unevenly");
   }
   return Status::ok();
 }

@@ -55,7 +55,9 @@ void mkrt_put_rows(const mk_cta *cta, void *dst, const void *src, int32_t type,
 
 // Stores a private tile (row-major, static tile extents `tile_sizes`) of which
 // `sizes` elements are valid. The tile may be reused when the call returns.
-// peer == own rank is a local store. Link axes only for other peers.
+// peer == own rank is a local store. Link axes only for other peers. Rows that
+// the peer's shard does not have are dropped: dimension 0 of an argument may be of
+// another extent there, which compiled code does not know.
 void mkrt_store(const mk_cta *cta, void *dst, const void *tile, int32_t type,
                 int32_t ndims, const int64_t *sizes, const int64_t *dst_strides,
                 const int64_t *tile_strides, int64_t peer, int32_t signal,

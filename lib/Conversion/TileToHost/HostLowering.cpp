@@ -201,7 +201,7 @@ Value HostLowering::linearElement(Value declared, ValueRange indices) {
 
 SmallVector<Value> HostLowering::validSizes(Value buffer, ValueRange offsets,
                                             ArrayRef<int64_t> tile,
-                                            ValueRange valid) {
+                                            ValueRange valid, bool remote) {
   auto type = cast<MemRefType>(buffer.getType());
   auto extent = [&](int64_t d) -> Value {
     return memref::DimOp::create(b_, loc_, buffer, index(d));
@@ -209,7 +209,9 @@ SmallVector<Value> HostLowering::validSizes(Value buffer, ValueRange offsets,
   int64_t lead = type.getRank() - static_cast<int64_t>(tile.size());
   SmallVector<Value> sizes;
   for (auto [d, size] : llvm::enumerate(tile)) {
-    Value left = sub(extent(lead + d), offsets[lead + d]);
+    Value left = remote && lead + d == 0
+                     ? index(size)
+                     : sub(extent(lead + d), offsets[lead + d]);
     if (!valid.empty())
       left = min(left, valid[d]);
     Value count = clamp(left, index(size));
@@ -219,7 +221,10 @@ SmallVector<Value> HostLowering::validSizes(Value buffer, ValueRange offsets,
   }
   // Leading dimensions have one index; outside of the buffer nothing is valid.
   for (int64_t d = 0; d < lead; ++d) {
-    Value inside = cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
+    Value inside =
+        remote && d == 0
+            ? cmp(arith::CmpIPredicate::sge, offsets[d], index(0))
+            : cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
     sizes.front() = select(inside, sizes.front(), index(0));
   }
   return sizes;

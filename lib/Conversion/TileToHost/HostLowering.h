@@ -81,9 +81,11 @@ public:
   Value number(Value declared);
 
   /// How many elements of a tile at `offsets` of `buffer` exist: for each tile
-  /// dimension in [0, extent].
+  /// dimension in [0, extent]. At a peer (`remote`) the first dimension of the
+  /// buffer may be of another extent; the runtime, which knows it, clips there.
   SmallVector<Value> validSizes(Value buffer, ValueRange offsets,
-                                ArrayRef<int64_t> tile, ValueRange valid);
+                                ArrayRef<int64_t> tile, ValueRange valid,
+                                bool remote = false);
 
   OpBuilder &builder() { return b_; }
   Location loc() { return loc_; }

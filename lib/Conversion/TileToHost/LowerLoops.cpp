@@ -171,8 +171,11 @@ LogicalResult HostLowering::lowerForeach(ForeachOp op) {
     spliceBody(op.getBody().front(), indices);
   };
   if (isDistributedLoop(op)) {
-    if (op.getScheduleKind() == ScheduleKind::Ticket &&
-        op->getParentOp() != function_)
+    bool tickets = op.getScheduleKind() == ScheduleKind::Ticket;
+    if (tickets && !numbers.contains(op))
+      return op.emitOpError() << "with schedule(ticket) stands in mk.prepare, "
+                                 "which has no tickets; use schedule(static)";
+    if (tickets && op->getParentOp() != function_)
       return op.emitOpError()
              << "with schedule(ticket) stands inside another op, so that its "
                 "tickets would be used up by the first pass; move it to the "

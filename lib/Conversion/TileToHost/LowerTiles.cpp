@@ -137,7 +137,8 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
   Value dest = op.getDest();
   int64_t lead = cast<MemRefType>(dest.getType()).getRank() - type.getRank();
   SmallVector<Value> sizes =
-      validSizes(dest, op.getOffsets(), type.getShape(), op.getValid());
+      validSizes(dest, op.getOffsets(), type.getShape(), op.getValid(),
+                 /*remote=*/bool(op.getPeer()));
   SmallVector<Value> destStrides = strides(dest);
   destStrides.erase(destStrides.begin(), destStrides.begin() + lead);
   SmallVector<Value> tileStrides(type.getRank());

@@ -78,6 +78,9 @@ private:
                const std::function<std::string()> &describe);
   bool checkTarget(int64_t peer, int32_t signal, int64_t index);
   bool checkRegion(const Region &region, uint32_t peer);
+  /// Drops the rows of a store that the peer's shard, which may be smaller or
+  /// larger than this rank's, does not have.
+  void clipToPeer(Region &region, uint32_t peer) const;
   bool awaitReady(uint32_t peer);
   bool execute(Pending &pending);
   bool executeNet(Pending &pending);

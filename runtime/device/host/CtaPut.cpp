@@ -58,6 +58,26 @@ bool Cta::checkRegion(const Region &region, uint32_t peer) {
   return true;
 }
 
+void Cta::clipToPeer(Region &region, uint32_t peer) const {
+  if (region.ndims == 0 || region.elements() == 0)
+    return;
+  for (size_t i = 0; i < grid_.metadata.args.size(); ++i) {
+    if (!grid_.metadata.args[i].symmetric)
+      continue;
+    const std::byte *begin = grid_.argument(i);
+    if (region.dst < begin || region.dst >= begin + grid_.plan.symmetricBytes(i))
+      continue;
+    // Rows are equally long on all ranks, so what is missing lies at the end.
+    int64_t first = (region.dst - begin) /
+                    static_cast<int64_t>(byteSize(grid_.metadata.args[i].type));
+    int64_t left = grid_.plan.shard(i, peer).elements() - first;
+    int64_t stride = std::max<int64_t>(region.dstStrides[0], 1);
+    int64_t rows = left <= 0 ? 0 : (left + stride - 1) / stride;
+    region.sizes[0] = std::min(region.sizes[0], rows);
+    return;
+  }
+}
+
 bool Cta::awaitReady(uint32_t peer) {
   if (readySeen_[peer])
     return true;
@@ -88,8 +108,10 @@ bool Cta::put(Region region, int64_t peer, int32_t signal, int64_t index,
 
 bool Cta::store(Region region, int64_t peer, int32_t signal, int64_t index,
                 int32_t flags) {
-  if (!checkTarget(peer, signal, index) ||
-      !checkRegion(region, static_cast<uint32_t>(peer)))
+  if (!checkTarget(peer, signal, index))
+    return false;
+  clipToPeer(region, static_cast<uint32_t>(peer));
+  if (!checkRegion(region, static_cast<uint32_t>(peer)))
     return false;
   Pending pending;
   pending.region = std::move(region);

@@ -100,6 +100,7 @@ Status Grid::launch(const LaunchOptions &options,
     descriptorWords_.insert(descriptorWords_.end(), strides.begin(),
                             strides.end());
   }
+  arguments_ = data;
   descriptors_.clear();
   for (size_t start : starts)
     descriptors_.push_back(descriptorWords_.data() + start);

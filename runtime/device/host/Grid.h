@@ -85,6 +85,8 @@ public:
     return s.sys ? context.heap().signal(s.slot + uint32_t(index))
                  : s.local[index];
   }
+  /// This rank's memory of argument `i` in this launch.
+  const std::byte *argument(size_t i) const { return arguments_[i]; }
   /// "signal 'ready'[3]".
   std::string signalName(uint32_t signal, int64_t index) const;
 
@@ -122,6 +124,7 @@ private:
   std::vector<std::unique_ptr<Cta>> ctas_;
   std::vector<int64_t> coords_, descriptorWords_;
   std::vector<void *> descriptors_;
+  std::vector<std::byte *> arguments_;
   LaunchStats stats_;
 };
 

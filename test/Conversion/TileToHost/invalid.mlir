@@ -40,6 +40,19 @@ mk.kernel @nested on @mesh (in %a : memref<4xf32> [4]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @prepared on @mesh (in %a : memref<4xf32> [4]) {
+  %c4 = arith.constant 4 : index
+  mk.prepare {
+    // expected-error @below {{with schedule(ticket) stands in mk.prepare, which has no tickets; use schedule(static)}}
+    mk.foreach (%i) in (%c4) schedule(ticket) {
+    }
+  }
+  mk.role @r ctas(1) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @fp8 on @mesh (in %a : memref<16xf8E4M3FN> [16], out %b : memref<16xf8E4M3FN> [16]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
