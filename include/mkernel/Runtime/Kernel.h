@@ -1,6 +1,6 @@
 //===- Kernel.h - Binding and launching compiled kernels --------*- C++ -*-===//
 //
-//   MK_ASSIGN(Package package, Package::read("ag_gemm.mkpkg"));
+//   MK_ASSIGN(Package package, Package::read("kernel.mkpkg"));
 //   MK_ASSIGN(auto context, Context::create(options));
 //   MK_ASSIGN(auto kernel, Kernel::load(*context, package));
 //   MK_ASSIGN(auto bound, kernel->bind({{"M", {1024}}, {"N", {512}}}));
