@@ -29,7 +29,11 @@ def Mk_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerAttrs();
     void registerTypes();
-    void registerOps();
+    void registerStructureOps();
+    void registerScalarOps();
+    void registerLoopOps();
+    void registerTileOps();
+    void registerCommOps();
   }];
 }
 

@@ -27,7 +27,11 @@ void MkDialect::initialize() {
   addInterfaces<MkInlinerInterface>();
   registerAttrs();
   registerTypes();
-  registerOps();
+  registerStructureOps();
+  registerScalarOps();
+  registerLoopOps();
+  registerTileOps();
+  registerCommOps();
 }
 
 bool mk::isSymmetric(Type type) {

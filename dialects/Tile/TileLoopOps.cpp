@@ -1,8 +1,18 @@
 //===- TileLoopOps.cpp - Syntax of iteration ------------------------------===//
-#include "TileSyntax.h"
+#include "TileDirectives.h"
 
 using namespace mlir;
 using namespace mlir::mk;
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/Tile/TileLoopOps.cpp.inc"
+
+void MkDialect::registerLoopOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "mkernel/Dialect/Tile/TileLoopOps.cpp.inc"
+      >();
+}
 
 using Operands = SmallVector<OpAsmParser::UnresolvedOperand>;
 

@@ -1,8 +1,18 @@
 //===- TileStructureOps.cpp - Syntax of meshes, kernels and roles ---------===//
-#include "TileSyntax.h"
+#include "TileDirectives.h"
 
 using namespace mlir;
 using namespace mlir::mk;
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/Tile/TileStructureOps.cpp.inc"
+
+void MkDialect::registerStructureOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "mkernel/Dialect/Tile/TileStructureOps.cpp.inc"
+      >();
+}
 
 //===----------------------------------------------------------------------===//
 // MeshOp

@@ -1,8 +1,18 @@
 //===- TileTileOps.cpp - Syntax and effects of tile ops -------------------===//
-#include "TileSyntax.h"
+#include "TileDirectives.h"
 
 using namespace mlir;
 using namespace mlir::mk;
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/Tile/TileTileOps.cpp.inc"
+
+void MkDialect::registerTileOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "mkernel/Dialect/Tile/TileTileOps.cpp.inc"
+      >();
+}
 
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;

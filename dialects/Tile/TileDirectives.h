@@ -1,14 +1,17 @@
-//===- TileOpDefs.cpp - Generated definitions and small directives --------===//
+//===- TileDirectives.h - Custom directives of the op syntax --*- C++ -*-===//
+//
+// What `custom<Name>(...)` in the assembly formats of Tile*Ops.td stands for. The
+// generated definitions are spread over several files, which all see these.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_DIALECTS_TILE_TILEDIRECTIVES_H
+#define MKERNEL_DIALECTS_TILE_TILEDIRECTIVES_H
+
 #include "TileSyntax.h"
 
-using namespace mlir;
-using namespace mlir::mk;
+namespace mlir::mk {
 
-//===----------------------------------------------------------------------===//
-// Custom directives of the assembly formats
-//===----------------------------------------------------------------------===//
-
-static ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
+inline ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
   SmallVector<Attribute> list;
   if (parser.parseCommaSeparatedList([&]() -> ParseResult {
         FailureOr<AxisAttr> axis = parseAxisBody(parser);
@@ -22,13 +25,13 @@ static ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
   return success();
 }
 
-static void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
+inline void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
   llvm::interleaveComma(axes, printer, [&](Attribute axis) {
     printAxisBody(printer, cast<AxisAttr>(axis), /*quoted=*/false);
   });
 }
 
-static ParseResult parseCtas(OpAsmParser &parser, CtasAttr &ctas) {
+inline ParseResult parseCtas(OpAsmParser &parser, CtasAttr &ctas) {
   FailureOr<CtasAttr> parsed = parseCtasBody(parser);
   if (failed(parsed))
     return failure();
@@ -36,11 +39,11 @@ static ParseResult parseCtas(OpAsmParser &parser, CtasAttr &ctas) {
   return success();
 }
 
-static void printCtas(OpAsmPrinter &printer, Operation *, CtasAttr ctas) {
+inline void printCtas(OpAsmPrinter &printer, Operation *, CtasAttr ctas) {
   printCtasBody(printer, ctas);
 }
 
-static ParseResult parseReduction(OpAsmParser &parser,
+inline ParseResult parseReduction(OpAsmParser &parser,
                                   ReductionAttr &reduction) {
   FailureOr<Reduction> kind = FieldParser<Reduction>::parse(parser);
   if (failed(kind))
@@ -49,12 +52,12 @@ static ParseResult parseReduction(OpAsmParser &parser,
   return success();
 }
 
-static void printReduction(OpAsmPrinter &printer, Operation *,
+inline void printReduction(OpAsmPrinter &printer, Operation *,
                            ReductionAttr reduction) {
   printer << stringifyReduction(reduction.getValue());
 }
 
-static ParseResult parsePrecision(OpAsmParser &parser,
+inline ParseResult parsePrecision(OpAsmParser &parser,
                                   PrecisionAttr &precision) {
   FailureOr<Precision> kind = FieldParser<Precision>::parse(parser);
   if (failed(kind))
@@ -63,13 +66,13 @@ static ParseResult parsePrecision(OpAsmParser &parser,
   return success();
 }
 
-static void printPrecision(OpAsmPrinter &printer, Operation *,
+inline void printPrecision(OpAsmPrinter &printer, Operation *,
                            PrecisionAttr precision) {
   printer << stringifyPrecision(precision.getValue());
 }
 
 /// The name the author gave to the result; nothing is written for it.
-static ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
+inline ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
   if (parser.getNumResults())
     name = parser.getBuilder().getStringAttr(parser.getResultName(0).first);
   else
@@ -77,9 +80,9 @@ static ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
   return success();
 }
 
-static void printResultName(OpAsmPrinter &, Operation *, StringAttr) {}
+inline void printResultName(OpAsmPrinter &, Operation *, StringAttr) {}
 
-static ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) {
+inline ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) {
   std::string text;
   if (parser.parseKeywordOrString(&text))
     return failure();
@@ -87,7 +90,7 @@ static ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) {
   return success();
 }
 
-static OptionalParseResult parseOptionalAxisName(OpAsmParser &parser,
+inline OptionalParseResult parseOptionalAxisName(OpAsmParser &parser,
                                                  StringAttr &name) {
   std::string text;
   if (failed(parser.parseOptionalKeywordOrString(&text)))
@@ -96,16 +99,16 @@ static OptionalParseResult parseOptionalAxisName(OpAsmParser &parser,
   return success();
 }
 
-static void printAxisName(OpAsmPrinter &printer, Operation *, StringAttr name) {
+inline void printAxisName(OpAsmPrinter &printer, Operation *, StringAttr name) {
   printer.printKeywordOrString(name.getValue());
 }
 
-static void printOptionalAxisName(OpAsmPrinter &printer, Operation *op,
+inline void printOptionalAxisName(OpAsmPrinter &printer, Operation *op,
                                   StringAttr name) {
   printAxisName(printer, op, name);
 }
 
-static ParseResult
+inline ParseResult
 parseAxisCoords(OpAsmParser &parser, ArrayAttr &axes,
                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &coords) {
   SmallVector<Attribute> names;
@@ -122,7 +125,7 @@ parseAxisCoords(OpAsmParser &parser, ArrayAttr &axes,
   return success();
 }
 
-static void printAxisCoords(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
+inline void printAxisCoords(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
                             OperandRange coords) {
   if (!axes)
     return;
@@ -134,49 +137,6 @@ static void printAxisCoords(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
   });
 }
 
-#define GET_OP_CLASSES
-#include "mkernel/Dialect/Tile/TileOps.cpp.inc"
+} // namespace mlir::mk
 
-void MkDialect::registerOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "mkernel/Dialect/Tile/TileOps.cpp.inc"
-      >();
-}
-
-//===----------------------------------------------------------------------===//
-// Axis names
-//===----------------------------------------------------------------------===//
-
-ParseResult mk::parseAxisNames(AsmParser &parser,
-                               SmallVectorImpl<Attribute> &names) {
-  return parser.parseCommaSeparatedList([&]() -> ParseResult {
-    std::string name;
-    if (parser.parseKeywordOrString(&name))
-      return failure();
-    names.push_back(StringAttr::get(parser.getContext(), name));
-    return success();
-  });
-}
-
-void mk::printAxisNames(AsmPrinter &printer, ArrayAttr names) {
-  llvm::interleaveComma(names, printer.getStream(), [&](Attribute name) {
-    printer.printKeywordOrString(cast<StringAttr>(name).getValue());
-  });
-}
-
-LogicalResult mk::verifyAxis(Operation *op, StringRef name,
-                             SymbolTableCollection &symbols) {
-  auto kernel = dyn_cast<KernelOp>(op);
-  if (!kernel)
-    kernel = getKernel(op);
-  if (!kernel)
-    return success();
-  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(kernel->getParentOp(),
-                                                      kernel.getMeshAttr());
-  // An unknown mesh is the kernel's own error.
-  if (!mesh || mesh.findAxis(name) >= 0)
-    return success();
-  return op->emitOpError() << "names axis '" << name << "', but mesh @"
-                           << mesh.getSymName() << " has " << mesh.describeAxes();
-}
+#endif // MKERNEL_DIALECTS_TILE_TILEDIRECTIVES_H

@@ -1,0 +1,52 @@
+//===- TileScalarOps.cpp - Rank arithmetic, parameters, axis names --------===//
+#include "TileDirectives.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/Tile/TileScalarOps.cpp.inc"
+
+void MkDialect::registerScalarOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "mkernel/Dialect/Tile/TileScalarOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Axis names
+//===----------------------------------------------------------------------===//
+
+ParseResult mk::parseAxisNames(AsmParser &parser,
+                               SmallVectorImpl<Attribute> &names) {
+  return parser.parseCommaSeparatedList([&]() -> ParseResult {
+    std::string name;
+    if (parser.parseKeywordOrString(&name))
+      return failure();
+    names.push_back(StringAttr::get(parser.getContext(), name));
+    return success();
+  });
+}
+
+void mk::printAxisNames(AsmPrinter &printer, ArrayAttr names) {
+  llvm::interleaveComma(names, printer.getStream(), [&](Attribute name) {
+    printer.printKeywordOrString(cast<StringAttr>(name).getValue());
+  });
+}
+
+LogicalResult mk::verifyAxis(Operation *op, StringRef name,
+                             SymbolTableCollection &symbols) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  if (!kernel)
+    kernel = getKernel(op);
+  if (!kernel)
+    return success();
+  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(kernel->getParentOp(),
+                                                      kernel.getMeshAttr());
+  // An unknown mesh is the kernel's own error.
+  if (!mesh || mesh.findAxis(name) >= 0)
+    return success();
+  return op->emitOpError() << "names axis '" << name << "', but mesh @"
+                           << mesh.getSymName() << " has " << mesh.describeAxes();
+}
