@@ -123,6 +123,15 @@ struct Checker {
     check.rms = check.compared ? std::sqrt(sum / check.compared) : 0;
     Tolerance tolerance =
         Tolerance::of(a.type, epsilonIn, k, check.rms, options.toleranceFactor);
+    if (!std::isfinite(check.rms)) {
+      // Every tolerance would be infinite.
+      check.passed = false;
+      check.firstMismatches.push_back(
+          str(a.name, ": the squares of the reference's values overflow, so "
+                      "nothing can be compared with them; does @reference "
+                      "return it in the argument's global shape?"));
+      return check;
+    }
     check.relative = tolerance.relative;
     check.base = tolerance.base;
     check.rmsTolerance = tolerance.rms;

@@ -137,6 +137,40 @@ Status findCause(const Status &lost, const StoreServer &store,
   return Status::ok();
 }
 
+/// Bytes of memory that this machine can still give, 0 if it does not say.
+uint64_t availableMemory() {
+  unsigned long long kilobytes = 0;
+  if (FILE *file = std::fopen("/proc/meminfo", "r")) {
+    char line[256];
+    while (std::fgets(line, sizeof(line), file))
+      if (std::sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
+        break;
+    std::fclose(file);
+  }
+  return kilobytes * 1024;
+}
+
+/// Memory is only reserved when it is touched: say at once what cannot fit.
+Status checkMemory(const Metadata &metadata, const JobPlan &plan,
+                   uint32_t world) {
+  double bytes = double(plan.heapBytes()) * world;
+  for (size_t i = 0; i < metadata.args.size(); ++i)
+    for (uint32_t r = 0; r < world; ++r) {
+      const Metadata::Arg &arg = metadata.args[i];
+      if (!arg.symmetric)
+        bytes += double(plan.shard(i, r).elements()) * byteSize(arg.type);
+    }
+  double available = double(availableMemory());
+  if (available == 0 || bytes <= available)
+    return Status::ok();
+  char text[160];
+  std::snprintf(text, sizeof(text),
+                "the arguments of %u ranks take %.1f GiB, and this machine has "
+                "%.1f GiB of memory left: use smaller sizes or fewer ranks",
+                world, bytes / (1 << 30), available / (1 << 30));
+  return error(StatusCode::ResourceExhausted, text);
+}
+
 Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_ASSIGN(Compiled compiled, loadOrCompile(options));
   const Package &package = compiled.package;
@@ -149,6 +183,7 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.bind));
   uint32_t world = mesh.size();
+  MK_TRY(checkMemory(metadata, plan, world));
   MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
   MK_TRY(readInputs(options, metadata, plan, job));
   MemoryFile packageFile;

@@ -4,6 +4,8 @@
 #include "Options.h"
 #include "Rank.h"
 
+#include "mkernel/Runtime/Env.h"
+
 #include <cstdio>
 
 int main(int argc, char **argv) {
@@ -18,5 +20,7 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
+  if (!options->rank) // once, not by every rank
+    mk::rt::env::warnUnknown();
   return options->rank ? runRank(*options) : runLauncher(*options, argv);
 }

@@ -77,6 +77,8 @@ private:
   bool waitFor(const std::function<bool()> &done,
                const std::function<std::string()> &describe);
   bool checkTarget(int64_t peer, int32_t signal, int64_t index);
+  /// Whether the region stays within the peer's part of the argument it starts in.
+  bool checkArgument(const Region &region, uint32_t peer);
   bool checkRegion(const Region &region, uint32_t peer);
   /// Drops the rows of a store that the peer's shard, which may be smaller or
   /// larger than this rank's, does not have.

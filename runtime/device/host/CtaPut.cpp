@@ -38,7 +38,36 @@ bool Cta::checkTarget(int64_t peer, int32_t signal, int64_t index) {
   return true;
 }
 
+bool Cta::checkArgument(const Region &region, uint32_t peer) {
+  Region::Span span = region.dstSpan();
+  for (size_t i = 0; i < grid_.metadata.args.size(); ++i) {
+    const auto &arg = grid_.metadata.args[i];
+    if (peer != grid_.rank() && !arg.symmetric)
+      continue;
+    auto bytesOf = [&](uint32_t rank) {
+      return grid_.plan.shard(i, rank).elements() *
+             static_cast<int64_t>(byteSize(arg.type));
+    };
+    int64_t own = arg.symmetric
+                      ? static_cast<int64_t>(grid_.plan.symmetricBytes(i))
+                      : bytesOf(grid_.rank());
+    const std::byte *begin = grid_.argument(i);
+    if (region.dst < begin || region.dst >= begin + own)
+      continue;
+    int64_t end = (region.dst - begin) + span.end;
+    if (span.begin == span.end || end <= bytesOf(peer))
+      return true;
+    return fail("put", str("the destination reaches to byte ", end,
+                           " of argument '", arg.name, "', which has ",
+                           bytesOf(peer), " bytes on rank ", peer,
+                           ": put no more than fits there"));
+  }
+  return true; // not the start of an argument: the heap's bounds are checked
+}
+
 bool Cta::checkRegion(const Region &region, uint32_t peer) {
+  if (!checkArgument(region, peer))
+    return false;
   if (peer == grid_.rank())
     return true;
   const Heap &heap = grid_.context.heap();
