@@ -56,8 +56,8 @@ def Mk_ReductionAttr : EnumAttr<Mk_Dialect, Mk_Reduction, "reduction"> {
 }
 def Mk_PrecisionAttr : EnumAttr<Mk_Dialect, Mk_Precision, "precision"> {
   let description = [{
-    `ieee`: f32 operands are multiplied as they are; `tf32`: they are rounded to 10
-    bits of mantissa first.
+    `ieee`: f32 operands are multiplied as they are; `tf32`: a target may round them
+    to 10 bits of mantissa first (one without such a unit, as the host, does not).
 
     ```mlir
     #mk.precision<tf32>

@@ -18,12 +18,15 @@ constexpr Variable kTable[] = {
     {"MK_BIND", "127.0.0.1",
      "Numeric address of the one interface that the launcher's store listens "
      "on."},
+    {"MK_BUILD_DIR", "build", "Build folder of scripts/quickstart and test."},
+    {"MK_CMAKE_ARGS", "", "More arguments of cmake in scripts/quickstart and test."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
     {"MK_HEAP_BYTES", "64M", "Size of each rank's symmetric heap in bytes."},
     {"MK_JIT_LIBRARY", "",
      "Path of libmkernel_jit.so, which compiles kernel files; beside the "
      "program by default."},
     {"MK_JOB", "", "Name of the job that this process is a rank of."},
+    {"MK_JOBS", "", "Compilations at a time of scripts/quickstart and test."},
     {"MK_LOOPBACK", "",
      "Options of the loopback transport: delay=, jitter=, reorder=, rate=, "
      "mtu=, fail=, pause."},
@@ -31,6 +34,8 @@ constexpr Variable kTable[] = {
     {"MK_RING_CAPACITY", "1024",
      "Commands in the ring between kernel and proxy, a power of two."},
     {"MK_SIGNAL_SLOTS", "65536", "Signal slots of each rank's heap."},
+    {"MK_SKIP_INSTALL", "",
+     "Set: scripts/quickstart and test install no packages."},
     {"MK_STORE", "", "host:port of the launcher's store."},
     {"MK_TIMEOUT", "60s",
      "How long any wait of a job may last before it is aborted."},
