@@ -31,7 +31,9 @@ struct RefTensor {
     int64_t elements = 1;
     for (int64_t extent : shape)
       elements *= extent;
-    data.resize(std::max<int64_t>(elements, 1) * byteSize(type));
+    // NaN, which stays where the reference writes nothing.
+    data.resize(std::max<int64_t>(elements, 1) * byteSize(type),
+                std::byte{0xff});
     auto address = reinterpret_cast<intptr_t>(data.data());
     descriptor = {address, address, 0};
     descriptor.insert(descriptor.end(), shape.begin(), shape.end());
@@ -111,6 +113,7 @@ struct Checker {
             ? 1
             : std::max<int64_t>(check.elements, 0) / reference.shape[0];
     double sum = 0;
+    int64_t unwritten = 0;
     auto each = [&](auto fn) {
       for (const Range &range : rows)
         for (int64_t i = range.begin * width; i < range.end * width; ++i)
@@ -118,11 +121,20 @@ struct Checker {
     };
     each([&](int64_t, double want) {
       sum += std::isfinite(want) ? want * want : 0;
+      unwritten += std::isnan(want);
       ++check.compared;
     });
     check.rms = check.compared ? std::sqrt(sum / check.compared) : 0;
     Tolerance tolerance =
         Tolerance::of(a.type, epsilonIn, k, check.rms, options.toleranceFactor);
+    if (check.compared && unwritten == check.compared) {
+      check.passed = false;
+      check.firstMismatches.push_back(
+          str(a.name, ": @reference has written nothing to it (or only NaN): the "
+                      "tensor that it returns must have the argument's global "
+                      "shape, ", shapeText(reference.shape)));
+      return check;
+    }
     if (!std::isfinite(check.rms)) {
       // Every tolerance would be infinite.
       check.passed = false;

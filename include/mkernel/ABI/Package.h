@@ -42,7 +42,8 @@
 //   void mk_reference(void *const *descriptors, int64_t row, int64_t rows)
 //     descriptors: memref descriptors of inputs, then outputs, global shapes.
 //     Computes rows [row, row + rows) of dimension 0 of every output;
-//     row = 0, rows = -1 computes everything.
+//     row = 0, rows = -1 computes everything. An output whose result has another
+//     shape than its descriptor is not written.
 //
 // Splitting: dimension d of an argument is split over the axes listed for it
 // (linearised, first slowest, n = product of their sizes): shard s holds

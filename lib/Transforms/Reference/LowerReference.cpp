@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Pass/PassManager.h"
@@ -112,6 +113,11 @@ struct LowerReferencePass
     if (failed(buildReferenceEntry(reference)) || failed(decompose(module)))
       return failure();
     auto entry = module.lookupSymbol<func::FuncOp>("mk_reference_rows");
+    // Extents from those of the inputs: a use of the whole result would keep all
+    // of it alive.
+    RewritePatternSet extents(module.getContext());
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(extents);
+    (void)applyPatternsGreedily(entry, std::move(extents));
     sliceProducers(entry);
     orderReferenceLoops(entry);
     if (failed(run(buildReferenceBufferization)))

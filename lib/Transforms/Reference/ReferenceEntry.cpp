@@ -83,6 +83,19 @@ struct EntryBuilder {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
 
+  Value sameShape(Value result, Value out) {
+    Value same = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    auto type = cast<RankedTensorType>(result.getType());
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      Value mine = tensor::DimOp::create(builder, loc, result, d);
+      Value wanted = memref::DimOp::create(builder, loc, out, d);
+      Value equal = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::eq, mine, wanted);
+      same = arith::AndIOp::create(builder, loc, same, equal);
+    }
+    return same;
+  }
+
   void write(Value result, Value out) {
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
@@ -100,7 +113,12 @@ struct EntryBuilder {
       from = arith::MinSIOp::create(builder, loc, from, extent);
       Value left = arith::SubIOp::create(builder, loc, extent, from);
       Value wanted = arith::SelectOp::create(builder, loc, all, left, rows);
-      sizes[0] = arith::MinSIOp::create(builder, loc, wanted, left).getResult();
+      Value count = arith::MinSIOp::create(builder, loc, wanted, left);
+      // A result of another shape is not written at all: what the caller put
+      // into the buffer before shows it.
+      sizes[0] = arith::SelectOp::create(builder, loc, sameShape(result, out),
+                                         count, zero)
+                     .getResult();
       offsets[0] = from;
       result = tensor::ExtractSliceOp::create(builder, loc, result, offsets,
                                               sizes, strides);
