@@ -1,0 +1,114 @@
+//===- Gpu.h - What a launch hands to compiled GPU code ---------*- C -*-===//
+//
+// The payload of a package for a GPU target is an ELF shared object like that
+// of the host target, with mk_plan and mk_reference but without roles. It also
+// defines
+//   const char mk_device_code[]       PTX text, NUL-terminated
+//   const uint64_t mk_device_bytes    its length without the NUL
+//
+// The PTX has one entry, `mk_kernel`, with one parameter: a block of
+// `gpu.param_bytes` bytes, aligned to 64, by value. It holds, in order:
+//   mk_gpu_tensor_map[T]      128 bytes each, as metadata `gpu.tensor_maps`
+//   mk_gpu_launch
+//   int64_t dims[D]           kernel dimensions, this rank's values
+//   for each argument         {uint64_t pointer; int64_t sizes[rank];
+//                              int64_t strides[rank]}, strides in elements
+//   for each signal array     {uint64_t values; uint64_t bases}, uint32_t each
+//   for each counter array    {uint64_t values}, uint32_t each
+//   for each queue            {uint64_t records; uint64_t ready; uint64_t tail}:
+//                             int64_t[capacity][width], uint32_t[capacity],
+//                             uint32_t
+//   for each loop             {uint64_t ticket}, one uint32_t (metadata `loops`)
+// Everything behind mk_gpu_launch is 8-byte words. Pointers are device
+// addresses.
+//
+// Metadata of a GPU package, besides that of Package.h:
+//   gpu  {threads: int, threads of a CTA
+//         shared_bytes: int, dynamic shared memory of a CTA
+//         param_bytes: int
+//         workspace_bytes: int, device memory that CTAs share, see below
+//         tensor_maps: [{arg: int, box: [int...] innermost last, one for each
+//                        dimension of the argument (rank <= 5),
+//                        swizzle: 0 | 32 | 64 | 128}]}
+//
+// A tensor map describes this rank's part of its argument, elements outside it
+// read as zero and are not written. Where the driver cannot make one (base not
+// aligned to 16, a stride but the innermost that is no multiple of 16 bytes, an
+// innermost stride other than one element, an empty extent) its bit in
+// `maps_valid` is 0, and the kernel takes another path.
+//
+// The kernel ends a launch itself, so that a captured graph can be replayed: the
+// CTA that finishes last records the bases of dynamic signals, zeroes the words
+// [zero, zero + zero_words) (tickets, counters, tails of queues), sets `finished`
+// to 0 and adds 1 to `epoch`. A signal with fixed arrivals has base
+// epoch * arrivals, modulo 2^32. A record of a queue is there when its ready word
+// is epoch + 1.
+//
+// A wait that passes its deadline, or sees the abort word, ends the launch by a
+// trap, which no later work of the process on that GPU survives. Whoever raises
+// the abort word of mk_gpu_control from 0 to 1 writes the report first.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_ABI_GPU_H
+#define MKERNEL_ABI_GPU_H
+
+#include "mkernel/ABI/Version.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define MK_GPU_TENSOR_MAP_BYTES 128
+#define MK_GPU_MAX_TENSOR_MAPS 64
+#define MK_GPU_MAX_PARAM_BYTES 4096
+
+// In device memory, one for each bound kernel; zero before the first launch.
+typedef struct mk_gpu_control {
+  uint32_t epoch;    // launches completed
+  uint32_t finished; // CTAs of this launch that are done
+  uint32_t abort;    // 0, or 1 once a wait has failed
+  uint32_t unused;
+} mk_gpu_control;
+
+enum mk_gpu_wait_kind {
+  MK_WAIT_SIGNAL = 1, // number: the signal, element: row-major
+  MK_WAIT_QUEUE = 2,  // number: the queue, element: the entry
+  MK_WAIT_RING = 3,   // number: the ring of the role, element: its stage
+};
+
+// In pinned host memory; written once, by the CTA that raised the abort word.
+typedef struct mk_gpu_report {
+  uint32_t written; // 0 or 1, stored last, released to the system
+  uint32_t kind;    // mk_gpu_wait_kind
+  uint32_t cta;     // in the grid
+  uint32_t role;
+  uint32_t number;
+  uint32_t unused;
+  int64_t element;
+  int64_t wanted; // arrivals, records or phase
+  int64_t seen;
+} mk_gpu_report;
+
+typedef struct mk_gpu_launch {
+  uint64_t control;     // mk_gpu_control *
+  uint64_t report;      // mk_gpu_report *, as the device addresses it
+  uint64_t job_abort;   // const uint32_t * in pinned host memory: the job's
+                        // abort word, 0 if there is none; not 0 ends waits
+  uint64_t deadline_ns; // of every single wait
+  uint64_t zero;        // uint32_t *: see above
+  uint64_t workspace;   // workspace_bytes, 256-byte aligned, or 0
+  uint64_t maps_valid;  // bit i: tensor map i may be used
+  uint32_t zero_words;
+  uint32_t rank; // linear rank
+  uint32_t world;
+  uint32_t num_ctas; // CTAs of the grid
+} mk_gpu_launch;
+
+MK_ABI_ASSERT(sizeof(mk_gpu_control) == 16, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_control, abort) == 8, "gpu layout");
+MK_ABI_ASSERT(sizeof(mk_gpu_report) == 48, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_report, element) == 24, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_launch, deadline_ns) == 24, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_launch, maps_valid) == 48, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_launch, rank) == 60, "gpu layout");
+MK_ABI_ASSERT(sizeof(mk_gpu_launch) == 72, "gpu layout");
+
+#endif // MKERNEL_ABI_GPU_H
