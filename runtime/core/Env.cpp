@@ -19,6 +19,11 @@ constexpr Variable kTable[] = {
      "Numeric address of the one interface that the launcher's store listens "
      "on."},
     {"MK_BUILD_DIR", "build", "Build folder of scripts/quickstart and test."},
+    {"MK_CACHE_BYTES", "1G",
+     "Size in bytes that the cache of compiled code is kept below."},
+    {"MK_CACHE_DIR", "~/.cache/mkernel",
+     "Folder of the cache of compiled code; off: keep none. By default below "
+     "XDG_CACHE_HOME, if that is set."},
     {"MK_CMAKE_ARGS", "", "More arguments of cmake in scripts/quickstart and test."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
     {"MK_HEAP_BYTES", "64M", "Size of each rank's symmetric heap in bytes."},
