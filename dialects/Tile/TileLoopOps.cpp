@@ -56,15 +56,14 @@ ScheduleKind ForeachOp::getScheduleKind() {
   return getSchedule() ? getSchedule()->getKind() : ScheduleKind::Static;
 }
 
-bool ForeachOp::isDistributed() {
-  for (Operation *parent = (*this)->getParentOp(); parent;
-       parent = parent->getParentOp()) {
-    if (isa<RoleOp, PrepareOp>(parent))
-      return true;
-    if (isa<ForeachOp, ForeachItemOp>(parent))
+bool mk::isDistributedLoop(Operation *op) {
+  if (!isa<ForeachOp, ForeachItemOp>(op))
+    return false;
+  for (Operation *up = op->getParentOp(); up; up = up->getParentOp()) {
+    if (isa<ForeachOp, ForeachItemOp>(up))
       return false;
   }
-  return false;
+  return true;
 }
 
 ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {

@@ -29,8 +29,6 @@ def Mk_ForeachOp : Mk_Op<"foreach", [AttrSizedOperandSegments, SingleBlock, NoTe
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ScheduleKind getScheduleKind();
-    /// Whether the CTAs of a role share the items of this loop.
-    bool isDistributed();
   }];
 }
 

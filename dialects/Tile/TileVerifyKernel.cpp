@@ -213,7 +213,7 @@ static LogicalResult verifyKernelScope(Operation &op) {
 static LogicalResult verifyHelped(RoleOp role, RoleOp helper) {
   WalkResult result =
       role.walk([&](ForeachOp loop) {
-        if (!loop.isDistributed() ||
+        if (!isDistributedLoop(loop) ||
             loop.getScheduleKind() == ScheduleKind::Ticket)
           return WalkResult::advance();
         InFlightDiagnostic diag =

@@ -102,8 +102,7 @@ LogicalResult ForeachOp::verify() {
 
   if (!getSchedule())
     return success();
-  // A helper function may yet be inlined to where its loop is outermost.
-  if (!isDistributed() && (*this)->getParentOfType<KernelOp>())
+  if (!isDistributedLoop(*this))
     return emitOpError() << "lies in another loop and runs in order: drop its "
                             "schedule, only the outermost is distributed";
   if (getScheduleKind() != ScheduleKind::StreamK)

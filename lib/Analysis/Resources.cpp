@@ -4,16 +4,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-bool mk::isDistributedLoop(Operation *op) {
-  if (!isa<ForeachOp, ForeachItemOp>(op))
-    return false;
-  for (Operation *up = op->getParentOp(); up; up = up->getParentOp()) {
-    if (isa<ForeachOp, ForeachItemOp>(up))
-      return false;
-  }
-  return true;
-}
-
 std::optional<unsigned> KernelResources::lookup(Operation *op) const {
   auto it = index.find(op);
   if (!op || it == index.end())

@@ -48,10 +48,6 @@ private:
 
 KernelResources getKernelResources(KernelOp kernel);
 
-/// Whether the CTAs of a role share the items of this loop (mk.foreach or
-/// mk.foreach_item): it is in no other such loop.
-bool isDistributedLoop(Operation *op);
-
 } // namespace mlir::mk
 
 #endif // MKERNEL_ANALYSIS_RESOURCES_H

@@ -18,7 +18,7 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">
   ];
   let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",

@@ -113,9 +113,6 @@ private:
   LogicalResult lowerCount(CountOp op);
   LogicalResult lowerPush(PushOp op);
 
-  /// The indices of item `t` of a loop in its order.
-  SmallVector<Value> itemAt(Value t, ArrayRef<Value> bounds, OrderAttr order,
-                            ValueRange own);
   /// Runs `body` for this CTA's share of `total` items.
   void distribute(Operation *op, Value total, ScheduleKind schedule,
                   function_ref<void(Value)> body);

@@ -2,6 +2,7 @@
 #include "HostLowering.h"
 #include "mkernel/ABI/Launch.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Transforms/ItemOrder.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -11,101 +12,6 @@ void HostLowering::spliceBody(Block &body, ValueRange replacements) {
     arg.replaceAllUsesWith(value);
   Block *target = b_.getInsertionBlock();
   target->getOperations().splice(b_.getInsertionPoint(), body.getOperations());
-}
-
-//===----------------------------------------------------------------------===//
-// Orders
-//===----------------------------------------------------------------------===//
-
-SmallVector<Value> HostLowering::itemAt(Value t, ArrayRef<Value> bounds,
-                                        OrderAttr order, ValueRange own) {
-  unsigned rank = bounds.size();
-  SmallVector<Value> indices(rank);
-  // Row-major over dimensions [first, rank).
-  auto delinearise = [&](Value linear, unsigned first) {
-    for (unsigned d = rank; d-- > first + 1;) {
-      indices[d] = rem(linear, bounds[d]);
-      linear = div(linear, bounds[d]);
-    }
-    indices[first] = linear;
-  };
-  if (order && order.getRaster()) {
-    // Groups of rows of dimension 0 are walked along dimension 1.
-    Value inner = index(1);
-    for (unsigned d = 2; d < rank; ++d)
-      inner = mul(inner, bounds[d]);
-    Value rest = rem(t, inner), tile = div(t, inner);
-    Value rows = index(order.getRaster());
-    Value perGroup = mul(rows, bounds[1]);
-    Value first = mul(div(tile, perGroup), rows);
-    Value inGroup = min(sub(bounds[0], first), rows);
-    Value r = rem(tile, perGroup);
-    indices[0] = add(first, rem(r, inGroup));
-    indices[1] = div(r, inGroup);
-    for (unsigned d = rank; d-- > 2;) {
-      indices[d] = rem(rest, bounds[d]);
-      rest = div(rest, bounds[d]);
-    }
-  } else if (order && order.getLongestFirst() && rank > 1) {
-    // The last dimension descends and is the slowest.
-    Value others = index(1);
-    for (unsigned d = 0; d + 1 < rank; ++d)
-      others = mul(others, bounds[d]);
-    Value last = div(t, others), linear = rem(t, others);
-    indices[rank - 1] = sub(sub(bounds[rank - 1], index(1)), last);
-    for (unsigned d = 0; d + 1 < rank; ++d) {
-      indices[d] = rem(linear, bounds[d]);
-      linear = div(linear, bounds[d]);
-    }
-  } else if (order && order.getLongestFirst()) {
-    indices[0] = sub(sub(bounds[0], index(1)), t);
-  } else {
-    delinearise(t, 0);
-  }
-  if (!order)
-    return indices;
-
-  Value p = indices[0];
-  if (order.getStagger())
-    p = rem(add(add(p, getRank()), index(1)), bounds[0]);
-  if (order.getOwn() != OwnPlace::Any) {
-    Value first = clamp(own[0], bounds[0]);
-    Value count = clamp(own[1], sub(bounds[0], first));
-    Value others = sub(bounds[0], count);
-    auto other = [&](Value q) {
-      return select(cmp(arith::CmpIPredicate::slt, q, first), q, add(q, count));
-    };
-    auto mine = [&](Value q) { return add(first, q); };
-    auto ordered = [&](Value position, Value ownBefore, Value otherBefore,
-                       bool ownFirst) {
-      // Own items from ownBefore on and others from otherBefore on.
-      Value leading = ownFirst ? sub(count, ownBefore) : sub(others, otherBefore);
-      Value isLeading = cmp(arith::CmpIPredicate::slt, position, leading);
-      Value behind = sub(position, leading);
-      if (ownFirst)
-        return select(isLeading, mine(add(ownBefore, position)),
-                      other(add(otherBefore, behind)));
-      return select(isLeading, other(add(otherBefore, position)),
-                    mine(add(ownBefore, behind)));
-    };
-    if (order.getOwn() != OwnPlace::Spread) {
-      p = ordered(p, index(0), index(0), order.getOwn() == OwnPlace::First);
-    } else {
-      // One own item after every n others while both last.
-      Value n = index(order.getSpread());
-      Value period = index(order.getSpread() + 1);
-      Value groups = min(count, div(others, n));
-      Value group = div(p, period), place = rem(p, period);
-      Value isOwn = cmp(arith::CmpIPredicate::eq, place, n);
-      Value spread =
-          select(isOwn, mine(group), other(add(mul(group, n), place)));
-      Value behind = sub(p, mul(groups, period));
-      Value tail = ordered(behind, groups, mul(groups, n), /*ownFirst=*/false);
-      p = select(cmp(arith::CmpIPredicate::slt, behind, index(0)), spread, tail);
-    }
-  }
-  indices[0] = p;
-  return indices;
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,15 +64,11 @@ LogicalResult HostLowering::lowerForeach(ForeachOp op) {
   if (op.getScheduleKind() == ScheduleKind::StreamK)
     return op.emitOpError() << "with schedule stream_k cannot be lowered for the "
                                "host target yet; use schedule(ticket)";
-  SmallVector<Value> bounds;
-  Value total = index(1);
-  for (Value bound : op.getBounds()) {
-    bounds.push_back(arith::MaxSIOp::create(b_, loc_, bound, index(0)));
-    total = mul(total, bounds.back());
-  }
-  OrderAttr order = op.getOrderAttr();
+  ItemSpace space{clampBounds(b_, loc_, op.getBounds()), op.getOrderAttr(),
+                  SmallVector<Value>(op.getOwn()), getRank()};
+  Value total = countItems(b_, loc_, space.bounds);
   auto body = [&](Value t) {
-    SmallVector<Value> indices = itemAt(t, bounds, order, op.getOwn());
+    SmallVector<Value> indices = getItemIndices(b_, loc_, t, space);
     reportItem(op, indices);
     spliceBody(op.getBody().front(), indices);
   };
@@ -197,12 +99,9 @@ LogicalResult HostLowering::lowerForeachItem(ForeachItemOp op) {
                                "would be used up by the first pass; move it to "
                                "the role's top level";
   auto type = cast<QueueType>(op.getQueue().getType());
-  SmallVector<Value> bounds;
-  Value inner = index(1);
-  for (Value bound : op.getBounds()) {
-    bounds.push_back(arith::MaxSIOp::create(b_, loc_, bound, index(0)));
-    inner = mul(inner, bounds.back());
-  }
+  ItemSpace space;
+  space.bounds = clampBounds(b_, loc_, op.getBounds());
+  Value inner = countItems(b_, loc_, space.bounds);
   Value count = arith::MaxSIOp::create(b_, loc_, op.getCount(), index(0));
   Value record = stackArray({}, type.getWidth());
   distribute(op, mul(count, inner), ScheduleKind::Ticket, [&](Value t) {
@@ -215,8 +114,8 @@ LogicalResult HostLowering::lowerForeachItem(ForeachItemOp op) {
       indices.push_back(
           toIndex(LLVM::LoadOp::create(b_, loc_, b_.getI64Type(), address)));
     }
-    if (!bounds.empty())
-      indices.append(itemAt(rem(t, inner), bounds, OrderAttr(), {}));
+    if (!space.bounds.empty())
+      indices.append(getItemIndices(b_, loc_, rem(t, inner), space));
     reportItem(op, indices);
     spliceBody(op.getBody().front(), indices);
   });

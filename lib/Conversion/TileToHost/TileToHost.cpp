@@ -4,7 +4,6 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Conversion/Passes.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"

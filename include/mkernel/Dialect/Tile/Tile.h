@@ -41,6 +41,10 @@ inline KernelOp getKernel(Operation *op) {
   return op->getParentOfType<KernelOp>();
 }
 
+/// Whether the CTAs of a role share the items of this loop (mk.foreach or
+/// mk.foreach_item): it is in no other such loop.
+bool isDistributedLoop(Operation *op);
+
 /// Whether buffers of this type lie in the symmetric heap.
 bool isSymmetric(Type type);
 

@@ -1,0 +1,164 @@
+//===- ItemOrder.cpp - The items of a loop in its order -------------------===//
+#include "mkernel/Transforms/ItemOrder.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+SmallVector<Value> mk::clampBounds(OpBuilder &b, Location loc,
+                                   ValueRange bounds) {
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  SmallVector<Value> clamped;
+  for (Value bound : bounds)
+    clamped.push_back(arith::MaxSIOp::create(b, loc, bound, zero));
+  return clamped;
+}
+
+Value mk::countItems(OpBuilder &b, Location loc, ValueRange bounds) {
+  Value total = arith::ConstantIndexOp::create(b, loc, 1);
+  for (Value bound : bounds)
+    total = arith::MulIOp::create(b, loc, total, bound);
+  return total;
+}
+
+namespace {
+struct ItemBuilder {
+  OpBuilder &b;
+  Location loc;
+  const ItemSpace &space;
+  SmallVector<Value> indices;
+
+  ItemBuilder(OpBuilder &b, Location loc, const ItemSpace &space)
+      : b(b), loc(loc), space(space), indices(space.bounds.size()) {}
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  Value div(Value x, Value y) { return arith::DivSIOp::create(b, loc, x, y); }
+  Value rem(Value x, Value y) { return arith::RemSIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
+  Value clamp(Value x, Value high) {
+    return arith::MaxSIOp::create(b, loc, min(x, high), index(0));
+  }
+  Value less(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, c, x, y);
+  }
+
+  void rowMajor(Value t);
+  void raster(Value t);
+  void longestFirst(Value t);
+  Value ownPlace(Value p);
+  Value spread(Value p, Value first, Value count);
+  Value sections(Value position, Value first, Value count, Value ownBefore,
+                 Value otherBefore, bool ownFirst);
+};
+} // namespace
+
+void ItemBuilder::rowMajor(Value t) {
+  for (unsigned d = indices.size(); d-- > 1;) {
+    indices[d] = rem(t, space.bounds[d]);
+    t = div(t, space.bounds[d]);
+  }
+  indices[0] = t;
+}
+
+/// Groups of rows of dimension 0 are walked along dimension 1.
+void ItemBuilder::raster(Value t) {
+  Value inner = countItems(b, loc, ArrayRef(space.bounds).drop_front(2));
+  Value rest = rem(t, inner), tile = div(t, inner);
+  Value rows = index(space.order.getRaster());
+  Value perGroup = mul(rows, space.bounds[1]);
+  Value first = mul(div(tile, perGroup), rows);
+  Value inGroup = min(sub(space.bounds[0], first), rows);
+  Value r = rem(tile, perGroup);
+  indices[0] = add(first, rem(r, inGroup));
+  indices[1] = div(r, inGroup);
+  for (unsigned d = indices.size(); d-- > 2;) {
+    indices[d] = rem(rest, space.bounds[d]);
+    rest = div(rest, space.bounds[d]);
+  }
+}
+
+/// The last dimension descends and is the slowest, the first is the fastest.
+void ItemBuilder::longestFirst(Value t) {
+  unsigned last = indices.size() - 1;
+  for (unsigned d = 0; d != last; ++d) {
+    indices[d] = rem(t, space.bounds[d]);
+    t = div(t, space.bounds[d]);
+  }
+  indices[last] = sub(sub(space.bounds[last], index(1)), t);
+}
+
+/// Place `position` of own items from `ownBefore` on and others from
+/// `otherBefore` on, one kind behind the other.
+Value ItemBuilder::sections(Value position, Value first, Value count,
+                            Value ownBefore, Value otherBefore, bool ownFirst) {
+  Value others = sub(space.bounds[0], count);
+  auto own = [&](Value q) { return add(first, q); };
+  auto other = [&](Value q) {
+    return select(less(q, first), q, add(q, count));
+  };
+  Value leading = ownFirst ? sub(count, ownBefore) : sub(others, otherBefore);
+  Value isLeading = less(position, leading);
+  Value behind = sub(position, leading);
+  if (ownFirst)
+    return select(isLeading, own(add(ownBefore, position)),
+                  other(add(otherBefore, behind)));
+  return select(isLeading, other(add(otherBefore, position)),
+                own(add(ownBefore, behind)));
+}
+
+/// One own item after every n others while both last.
+Value ItemBuilder::spread(Value p, Value first, Value count) {
+  Value n = index(space.order.getSpread());
+  Value period = index(space.order.getSpread() + 1);
+  Value others = sub(space.bounds[0], count);
+  Value groups = min(count, div(others, n));
+  Value group = div(p, period), place = rem(p, period);
+  Value isOwn =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, n);
+  Value q = add(mul(group, n), place);
+  Value other = select(less(q, first), q, add(q, count));
+  Value mixed = select(isOwn, add(first, group), other);
+  Value behind = sub(p, mul(groups, period));
+  Value tail = sections(behind, first, count, groups, mul(groups, n),
+                        /*ownFirst=*/false);
+  return select(less(behind, index(0)), mixed, tail);
+}
+
+Value ItemBuilder::ownPlace(Value p) {
+  OwnPlace place = space.order.getOwn();
+  if (place == OwnPlace::Any)
+    return p;
+  Value first = clamp(space.own[0], space.bounds[0]);
+  Value count = clamp(space.own[1], sub(space.bounds[0], first));
+  if (place == OwnPlace::Spread)
+    return spread(p, first, count);
+  return sections(p, first, count, index(0), index(0),
+                  /*ownFirst=*/place == OwnPlace::First);
+}
+
+SmallVector<Value> mk::getItemIndices(OpBuilder &b, Location loc, Value t,
+                                      const ItemSpace &space) {
+  ItemBuilder items(b, loc, space);
+  OrderAttr order = space.order;
+  if (order && order.getRaster())
+    items.raster(t);
+  else if (order && order.getLongestFirst())
+    items.longestFirst(t);
+  else
+    items.rowMajor(t);
+  if (!order)
+    return items.indices;
+  Value p = items.indices[0];
+  if (order.getStagger())
+    p = items.rem(items.add(items.add(p, space.rank), items.index(1)),
+                  space.bounds[0]);
+  items.indices[0] = items.ownPlace(p);
+  return items.indices;
+}
