@@ -136,6 +136,13 @@ LogicalResult DotOp::verify() {
 // Shapes and masks
 //===----------------------------------------------------------------------===//
 
+/// Whether two types are the same but for their layouts, which the level below
+/// gives to tiles.
+static bool sameTile(RankedTensorType a, RankedTensorType b) {
+  return a.getShape() == b.getShape() &&
+         a.getElementType() == b.getElementType();
+}
+
 LogicalResult ReduceOp::verify() {
   auto source = tileType(getSource()), result = tileType(getResult());
   int64_t axis = getAxis();
@@ -145,7 +152,7 @@ LogicalResult ReduceOp::verify() {
   SmallVector<int64_t> shape(source.getShape());
   shape.erase(shape.begin() + axis);
   auto expected = RankedTensorType::get(shape, source.getElementType());
-  if (result != expected)
+  if (!sameTile(result, expected))
     return emitOpError() << "of " << source << " along axis " << axis
                          << " gives " << expected << ", not " << result;
   return success();
@@ -167,7 +174,7 @@ LogicalResult BroadcastOp::verify() {
     if (!isNew)
       kept.push_back(result.getDimSize(dim));
   auto expected = RankedTensorType::get(kept, result.getElementType());
-  if (source != expected)
+  if (!sameTile(source, expected))
     return emitOpError() << "to " << result << " along dims [" << getDims()
                          << "] needs a source of " << expected << ", got "
                          << source;

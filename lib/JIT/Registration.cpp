@@ -1,10 +1,8 @@
 //===- Registration.cpp - All dialects and passes -------------------------===//
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/Pipelines/Host.h"
-#include "mkernel/Transforms/Passes.h"
-#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
@@ -22,7 +20,7 @@ void mk::registerEverything(DialectRegistry &registry) {
   registerAllExtensions(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
-  registry.insert<MkDialect>();
+  registry.insert<MkDialect, mk_sm::MkSMDialect>();
 }
 
 void mk::registerEveryPass() {

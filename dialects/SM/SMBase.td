@@ -1,0 +1,38 @@
+//===- SMBase.td - The SM dialect ---------------------------*- tablegen -*-===//
+#ifndef MKERNEL_SM_BASE
+#define MKERNEL_SM_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def MkSM_Dialect : Dialect {
+  let name = "mk_sm";
+  let cppNamespace = "::mlir::mk_sm";
+  let summary = "Roles on one streaming multiprocessor: partitions, rings, fragments";
+  let description = [{
+    The SM level. The body of a role consists of *partitions* (groups of warps
+    that run side by side) and of the *channels* between them: rings of staged
+    tiles and mailboxes of scalars. Tiles held in registers are *fragments*:
+    tensors whose encoding says which thread of a partition holds which element.
+    `mk.kernel`, `mk.role`, scalars, `scf`, elementwise `arith` and `math`, and
+    `mk` ops that are not about staged tiles (register loads and stores, reductions,
+    broadcasts, masks, waits, signals, counters) stay as they are.
+
+    Channels first, barriers last: nothing here names a stage, a phase, an
+    mbarrier or an address. The lowering assigns them.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::mlir::mk::MkDialect"];
+  let extraClassDeclaration = [{
+    void registerAttrs();
+    void registerTypes();
+    void registerOps();
+  }];
+}
+
+class MkSM_Op<string mnemonic, list<Trait> traits = []>
+    : Op<MkSM_Dialect, mnemonic, traits>;
+
+#endif // MKERNEL_SM_BASE

@@ -1,0 +1,362 @@
+//===- SMOps.td - Operations of the SM dialect --------------*- tablegen -*-===//
+#ifndef MKERNEL_SM_OPS
+#define MKERNEL_SM_OPS
+
+include "SMTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def MkSM_PartitionKind : I32EnumAttr<"PartitionKind", "what a partition is for", [
+  I32EnumAttrCase<"Producer", 0, "producer">, I32EnumAttrCase<"Consumer", 1, "consumer">
+]> {
+  let cppNamespace = "::mlir::mk_sm";
+  let genSpecializedAttr = 0;
+}
+def MkSM_PartitionKindAttr : EnumAttr<MkSM_Dialect, MkSM_PartitionKind, "partition_kind"> {
+  let assemblyFormat = "$value";
+}
+
+def MkSM_Fragment : RankedTensorOf<[AnyType]>;
+def MkSM_DotOperand : AnyTypeOf<[MkSM_StagedType, MkSM_Fragment]>;
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
+                                             ParentOneOf<["::mlir::mk::RoleOp", "::mlir::mk::PrepareOp"]>]> {
+  let summary = "what a group of warps of a CTA does";
+  let description = [{
+    A role has at most one `producer`, a single warp that fills rings and draws
+    tickets, and one `consumer` of whole warpgroups. Both start together and end on their own.
+    `registers` is the budget of one thread. Every thread of a partition runs its body;
+    ops that act once for the CTA (copies, sends, signals, counts, pushes, puts) are
+    executed by one thread after all threads of the partition have come to them.
+
+    ```mlir
+    mk_sm.partition producer warps(1) registers(40) { ... }
+    mk_sm.partition consumer warps(8) registers(232) { ... }
+    ```
+  }];
+  let arguments = (ins MkSM_PartitionKindAttr:$kind, I64Attr:$warps, I64Attr:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $kind `warps` `(` $warps `)` `registers` `(` $registers `)` $body attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumThreads() { return getWarps() * 32; }
+    int64_t getNumWarpgroups() { return getWarps() / 4; }
+  }];
+}
+
+class MkSM_CreateOp<string mnemonic, Type type> : MkSM_Op<mnemonic, [
+    MemoryEffects<[MemAlloc]>, ParentOneOf<["::mlir::mk::RoleOp", "::mlir::mk::PrepareOp"]>]> {
+  let results = (outs type:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+}
+def MkSM_CreateRingOp : MkSM_CreateOp<"create_ring", MkSM_RingType> {
+  let summary = "declares a ring between the partitions of a role";
+  let description = [{
+    ```mlir
+    %ring = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+    ```
+  }];
+}
+def MkSM_CreateMailboxOp : MkSM_CreateOp<"create_mailbox", MkSM_MailboxType> {
+  let summary = "declares a mailbox between the partitions of a role";
+  let description = [{
+    ```mlir
+    %items = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 1>
+    ```
+  }];
+}
+def MkSM_CreateStagingOp : MkSM_CreateOp<"create_staging", MkSM_StagingType> {
+  let summary = "declares buffers through which the consumer stores";
+  let description = [{
+    ```mlir
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    ```
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+class MkSM_EffectOp<string mnemonic, list<Trait> traits = []>
+    : MkSM_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+
+def MkSM_AcquireOp : MkSM_EffectOp<"acquire"> {
+  let summary = "waits for the next free slot of a ring";
+  let description = [{
+    Producer only. The slot is the producer's until `commit`.
+
+    ```mlir
+    %slot = mk_sm.acquire %ring : !mk_sm.ring<4, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring);
+  let results = (outs MkSM_SlotType:$slot);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
+  let hasVerifier = 1;
+}
+def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
+  let summary = "copies a tile from memory into a slot, asynchronously";
+  let description = [{
+    Source, offsets, `valid` and `pad` are those of `mk.load`; the tile is number
+    `index` of the slot. A later `commit` of the slot covers it.
+
+    ```mlir
+    mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
+                       Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index);
+  let assemblyFormat = [{
+    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
+    `to` $slot `[` $index `]` attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTileType();
+  }];
+}
+def MkSM_CommitOp : MkSM_EffectOp<"commit"> {
+  let summary = "hands a slot to the consumer as soon as its copies are there";
+  let description = [{
+    ```mlir
+    mk_sm.commit %ring, %slot : !mk_sm.ring<4, tensor<128x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring, MkSM_SlotType:$slot);
+  let assemblyFormat = "$ring `,` $slot attr-dict `:` qualified(type($ring)) `,` qualified(type($slot))";
+}
+def MkSM_WaitOp : MkSM_EffectOp<"wait"> {
+  let summary = "waits for the next full slot of a ring";
+  let description = [{
+    Consumer only.
+
+    ```mlir
+    %slot = mk_sm.wait %ring : !mk_sm.ring<4, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring);
+  let results = (outs MkSM_SlotType:$slot);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
+  let hasVerifier = 1;
+}
+def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
+  let summary = "gives the oldest slot that the consumer holds back to the producer";
+  let description = [{
+    Matrix ops that read the slot must be complete (`mma_wait`).
+
+    ```mlir
+    mk_sm.release %ring : !mk_sm.ring<4, tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring);
+  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+}
+def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
+  let summary = "a tile of a slot";
+  let description = [{
+    ```mlir
+    %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<128x64xbf16>> -> !mk_sm.staged<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_SlotType:$slot, I64Attr:$index);
+  let results = (outs MkSM_StagedType:$tile);
+  let assemblyFormat = [{
+    $slot `[` $index `]` attr-dict `:` qualified(type($slot)) `->` qualified(type($tile))
+  }];
+  let hasVerifier = 1;
+}
+def MkSM_SendOp : MkSM_EffectOp<"send"> {
+  let summary = "puts scalars into a mailbox";
+  let description = [{
+    Producer only; waits for room.
+
+    ```mlir
+    mk_sm.send %items, %t : !mk_sm.mailbox<2, words = 1>
+    ```
+  }];
+  let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<Index>:$values);
+  let assemblyFormat = "$mailbox `,` $values attr-dict `:` qualified(type($mailbox))";
+  let hasVerifier = 1;
+}
+def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "takes scalars out of a mailbox";
+  let description = [{
+    Consumer only; waits for them. Every thread gets them.
+
+    ```mlir
+    %t = mk_sm.receive %items : !mk_sm.mailbox<2, words = 1>
+    ```
+  }];
+  let arguments = (ins MkSM_MailboxType:$mailbox);
+  let results = (outs Variadic<Index>:$values);
+  let assemblyFormat = "$mailbox attr-dict `:` qualified(type($mailbox))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
+  let summary = "index of this CTA among those of its role";
+  let description = [{
+    ```mlir
+    %i = mk_sm.cta_index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
+  let summary = "draws the next item of a distributed loop";
+  let description = [{
+    Counts from 0 in each launch, over all CTAs of the GPU; `loop` is the number
+    of the loop in the kernel's package metadata. Producer only.
+
+    ```mlir
+    %t = mk_sm.ticket loop(0)
+    ```
+  }];
+  let arguments = (ins I64Attr:$loop);
+  let results = (outs Index:$result);
+  let assemblyFormat = "`loop` `(` $loop `)` attr-dict";
+}
+def MkSM_PopOp : MkSM_EffectOp<"pop", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "waits for an entry of a queue and reads it";
+  let description = [{
+    The words of record `entry`, in the order pushed. Producer only.
+
+    ```mlir
+    %b, %e = mk_sm.pop %q[%entry] : !mk.queue<?x2xi32>
+    ```
+  }];
+  let arguments = (ins AnyType:$queue, Index:$entry);
+  let results = (outs Variadic<Index>:$record);
+  let assemblyFormat = "$queue `[` $entry `]` attr-dict `:` qualified(type($queue))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+def MkSM_MmaFenceOp : MkSM_EffectOp<"mma_fence", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "orders accesses to registers before matrix ops";
+  let description = [{
+    Fragments that matrix ops are about to use, and that other ops have written, pass
+    through it. Without operands it fences only (accumulators in flight must not be
+    touched).
+
+    ```mlir
+    %p1, %o1 = mk_sm.mma_fence %p, %o : tensor<128x128xbf16, #mk_sm.mma<warpgroups = 2>>, tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins Variadic<MkSM_Fragment>:$fragments);
+  let results = (outs Variadic<MkSM_Fragment>:$results);
+  let assemblyFormat = "($fragments^ `:` type($fragments))? attr-dict";
+  let hasVerifier = 1;
+}
+def MkSM_MmaOp : MkSM_EffectOp<"mma", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "starts acc + a * b on the tensor cores";
+  let description = [{
+    Shapes and transpositions are those of `mk.dot`. `a` is staged or a fragment with the
+    accumulator's layout; `b` is staged. The result is in flight: only `mma` (as
+    accumulator) and `mma_wait` may use it. Matrix ops complete in order, and each op
+    is one group for `mma_wait`. With `accumulate(%c)` the accumulator counts as zero
+    where %c is false.
+
+    ```mlir
+    %n = mk_sm.mma %x, %y, %c transpose_b : !mk_sm.staged<tensor<128x64xbf16>>, !mk_sm.staged<tensor<256x64xbf16>>, tensor<128x256xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins MkSM_DotOperand:$lhs, MkSM_DotOperand:$rhs, MkSM_Fragment:$acc,
+                       Optional<I1>:$accumulate, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let results = (outs MkSM_Fragment:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`accumulate` `(` $accumulate^ `)`)? (`transpose_a` $transpose_a^)?
+    (`transpose_b` $transpose_b^)? attr-dict `:` qualified(type($lhs)) `,` qualified(type($rhs)) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+def MkSM_MmaWaitOp : MkSM_EffectOp<"mma_wait", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "waits until at most so many matrix ops are in flight";
+  let description = [{
+    The fragments named are complete behind it: they are results of ops that the wait covers.
+
+    ```mlir
+    %s1 = mk_sm.mma_wait 1, %s : tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>
+    mk_sm.mma_wait 0
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<MkSM_Fragment>:$fragments);
+  let results = (outs Variadic<MkSM_Fragment>:$results);
+  let assemblyFormat = "$pending (`,` $fragments^ `:` type($fragments))? attr-dict";
+  let hasVerifier = 1;
+}
+def MkSM_ConvertLayoutOp : MkSM_Op<"convert_layout", [Pure]> {
+  let summary = "moves a fragment's elements to the threads of another layout";
+  let description = [{
+    ```mlir
+    %b = mk_sm.convert_layout %a : tensor<128xf32, #A> -> tensor<128xf32, #B>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$source);
+  let results = (outs MkSM_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
+  let summary = "writes a fragment through shared memory and the copy engine";
+  let description = [{
+    Like `mk.store` without peer, signal or reduction. Returns when the fragment has
+    been read; the copy engine writes on. Later signals of the partition wait for it. Tiles
+    that are partly valid, and buffers that have no tensor map, are stored directly.
+
+    ```mlir
+    mk_sm.store %t, %c[%i, %j] through %out
+        : tensor<128x256xbf16, #mk_sm.mma<warpgroups = 2>>, memref<?x?xbf16>, !mk_sm.staging<2>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
+                       Variadic<Index>:$valid, MkSM_StagingType:$staging);
+  let assemblyFormat = [{
+    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? `through` $staging attr-dict
+    `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging))
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait"> {
+  let summary = "waits for this warpgroup's turn";
+  let description = [{
+    The two warpgroups of a consumer take turns, the first one first: what stands between
+    `turn_wait` and `turn_pass` is not issued by both at a time. Both execute
+    the pair equally often.
+
+    ```mlir
+    mk_sm.turn_wait
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass"> {
+  let summary = "passes the turn to the other warpgroup";
+  let description = [{
+    ```mlir
+    mk_sm.turn_pass
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // MKERNEL_SM_OPS

@@ -1,0 +1,187 @@
+//===- SMTypes.cpp - Layouts and channels ---------------------------------===//
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+#define GET_ATTRDEF_CLASSES
+#include "mkernel/Dialect/SM/SMAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "mkernel/Dialect/SM/SMTypes.cpp.inc"
+
+void MkSMDialect::registerAttrs() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "mkernel/Dialect/SM/SMAttrs.cpp.inc"
+      >();
+}
+
+void MkSMDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "mkernel/Dialect/SM/SMTypes.cpp.inc"
+      >();
+}
+
+using Emit = function_ref<InFlightDiagnostic()>;
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaAttr::verify(Emit emit, int64_t warpgroups) {
+  if (warpgroups < 1 || warpgroups > 7)
+    return emit() << "a layout is over 1 to 7 warpgroups, not " << warpgroups;
+  return success();
+}
+
+LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
+  if (!isa<MmaAttr, BlockedAttr, SliceAttr>(of))
+    return emit() << of << " is not a layout that a slice can be taken of";
+  if (axis < 0)
+    return emit() << "a slice is along an axis, not " << axis;
+  return success();
+}
+
+LogicalResult BlockedAttr::verify(Emit emit, int64_t threads, int64_t vector) {
+  if (threads < 1 || threads > 1024 || threads % 32)
+    return emit() << "a layout is over whole warps of up to 1024 threads, not "
+                  << threads << " threads";
+  if (vector < 1 || vector > 16 || !llvm::isPowerOf2_64(vector))
+    return emit() << "runs are of 1, 2, 4, 8 or 16 elements, not " << vector;
+  return success();
+}
+
+std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto mma = dyn_cast<MmaAttr>(layout)) {
+    int64_t rows = 64 * mma.getWarpgroups();
+    if (shape.size() != 2)
+      os << "accumulators are tiles of two dimensions, this one has "
+         << shape.size();
+    else if (shape[0] % rows)
+      os << shape[0] << " rows cannot be split over " << mma.getWarpgroups()
+         << " warpgroups, each of which takes blocks of 64; the next is "
+         << llvm::alignTo(shape[0], rows);
+    else if (shape[1] % 8)
+      os << shape[1] << " columns are no multiple of 8; the next is "
+         << llvm::alignTo(shape[1], 8);
+  } else if (auto slice = dyn_cast<SliceAttr>(layout)) {
+    // The extent along the axis is the parent's own; any that fits will do.
+    if (isa<MmaAttr>(slice.getOf()) && shape.size() != 1)
+      os << "a slice of accumulators has one dimension, this tile has "
+         << shape.size();
+    else if (slice.getAxis() > static_cast<int64_t>(shape.size()))
+      os << "axis " << slice.getAxis() << " is none of a tile of rank "
+         << shape.size() + 1;
+  } else if (!isa<BlockedAttr>(layout)) {
+    os << layout << " is not a layout of fragments";
+  }
+  return text;
+}
+
+int64_t mk_sm::getNumElements(RankedTensorType fragment) {
+  Attribute layout = fragment.getEncoding();
+  if (!layout || !explainLayout(fragment.getShape(), layout).empty())
+    return -1;
+  ArrayRef<int64_t> shape = fragment.getShape();
+  if (auto mma = dyn_cast<MmaAttr>(layout))
+    return shape[0] / 64 / mma.getWarpgroups() * (shape[1] / 2);
+  if (auto blocked = dyn_cast<BlockedAttr>(layout))
+    return llvm::divideCeil(fragment.getNumElements(),
+                            blocked.getThreads() * blocked.getVector()) *
+           blocked.getVector();
+  auto slice = cast<SliceAttr>(layout);
+  if (auto mma = dyn_cast<MmaAttr>(slice.getOf()))
+    return slice.getAxis() == 1 ? shape[0] / 64 / mma.getWarpgroups() * 2
+                                : shape[0] / 4;
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+int64_t mk_sm::getStagedBytes(RankedTensorType tile) {
+  return tile.getNumElements() *
+         llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
+}
+
+int64_t RingType::getSlotBytes() const {
+  int64_t bytes = 0;
+  for (Type tile : getTiles())
+    bytes += getStagedBytes(cast<RankedTensorType>(tile));
+  return bytes;
+}
+
+Type RingType::parse(AsmParser &parser) {
+  int64_t depth = ShapedType::kDynamic;
+  SmallVector<Type> tiles;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  if (failed(parser.parseOptionalQuestion()) && parser.parseInteger(depth))
+    return {};
+  if (parser.parseComma() || parser.parseTypeList(tiles) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<RingType>(loc, parser.getContext(), depth, tiles);
+}
+
+void RingType::print(AsmPrinter &printer) const {
+  printer << '<';
+  if (hasDepth())
+    printer << getDepth();
+  else
+    printer << '?';
+  printer << ", ";
+  llvm::interleaveComma(getTiles(), printer);
+  printer << '>';
+}
+
+LogicalResult RingType::verify(Emit emit, int64_t depth, ArrayRef<Type> tiles) {
+  if (!ShapedType::isDynamic(depth) && (depth < 1 || depth > 64))
+    return emit() << "a ring has 1 to 64 slots, not " << depth;
+  if (tiles.empty())
+    return emit() << "a ring has slots of at least one tile";
+  for (Type type : tiles) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    if (!tile || !tile.hasStaticShape() || tile.getEncoding() ||
+        tile.getRank() < 2)
+      return emit() << "a slot holds tiles of static shape and at least two "
+                       "dimensions, without a layout, not "
+                    << type;
+    int64_t bits = tile.getElementTypeBitWidth();
+    int64_t columns = tile.getShape().back();
+    int64_t chunk = kChunkBytes * 8 / bits;
+    if (columns % chunk)
+      return emit() << "a staged tile lies in chunks of 128 bytes, " << chunk
+                    << " elements of " << tile.getElementType() << "; "
+                    << columns << " columns of " << type
+                    << " are no multiple of that, the next is "
+                    << llvm::alignTo(columns, chunk);
+    for (int64_t extent : tile.getShape().drop_back(2))
+      if (extent != 1)
+        return emit() << "a staged tile has two dimensions that are not 1, "
+                      << type << " has more";
+  }
+  return success();
+}
+
+LogicalResult MailboxType::verify(Emit emit, int64_t depth, int64_t words) {
+  if (depth < 1 || depth > 64 || words < 1 || words > 16)
+    return emit() << "a mailbox has 1 to 64 slots of 1 to 16 words, not "
+                  << depth << " of " << words;
+  return success();
+}
+
+LogicalResult StagingType::verify(Emit emit, int64_t buffers) {
+  if (buffers < 1 || buffers > 8)
+    return emit() << "a staging area has 1 to 8 buffers, not " << buffers;
+  return success();
+}

@@ -1,0 +1,56 @@
+//===- SM.h - The SM dialect ----------------------------------*- C++ -*-===//
+//
+// Layouts, channels and operations of the SM level. What they mean is said in
+// dialects/SM/*.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_DIALECT_SM_SM_H
+#define MKERNEL_DIALECT_SM_SM_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+
+#include "mkernel/Dialect/SM/SMDialect.h.inc"
+#include "mkernel/Dialect/SM/SMEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "mkernel/Dialect/SM/SMAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "mkernel/Dialect/SM/SMTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/SM/SMOps.h.inc"
+
+namespace mlir::mk_sm {
+
+/// Bytes of a row of a chunk of a staged tile, the width of the swizzle.
+constexpr int64_t kChunkBytes = 128;
+/// Bytes of one buffer of a staging area: 64 rows of a chunk.
+constexpr int64_t kStagingBytes = 64 * kChunkBytes;
+/// Shared memory that one CTA may use (CUDA programming guide, table of compute
+/// capabilities: 227 KiB for 9.0).
+constexpr int64_t kSharedBytes = 227 * 1024;
+
+/// The layout of a fragment; null for other types.
+inline Attribute getLayout(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getEncoding() : Attribute();
+}
+/// The tile of this shape and element type with the layout.
+inline RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+}
+/// Bytes of a staged tile.
+int64_t getStagedBytes(RankedTensorType tile);
+
+/// Registers in which one thread holds its elements of a fragment, one element
+/// in each; -1 if the layout does not fit the shape.
+int64_t getNumElements(RankedTensorType fragment);
+
+/// Says why a tile cannot have this layout, with the nearest shape that can;
+/// empty if it can.
+std::string explainLayout(ArrayRef<int64_t> shape, Attribute layout);
+
+} // namespace mlir::mk_sm
+
+#endif // MKERNEL_DIALECT_SM_SM_H
