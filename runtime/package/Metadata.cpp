@@ -2,108 +2,14 @@
 
 #include "mkernel/Runtime/Package.h"
 
-#include <nlohmann/json.hpp>
+#include "mkernel/ABI/Gpu.h"
+#include "package/JsonReader.h"
+
+#include <algorithm>
 
 using namespace mk::rt;
-using Json = nlohmann::json;
 
 namespace {
-
-/// Walks one JSON object. The first problem is kept, later reads return
-/// defaults, so that the parser reads straight through.
-class Reader {
-public:
-  Reader(Status &status, const Json &json, std::string where)
-      : status_(status), where_(std::move(where)) {
-    if (!json.is_object())
-      fail("is not an object");
-    else
-      json_ = &json;
-  }
-  ~Reader() {
-    if (json_ && status_.isOk())
-      for (auto &[key, value] : json_->items())
-        if (std::find(seen_.begin(), seen_.end(), key) == seen_.end())
-          fail("has the unknown key '" + key + "'");
-  }
-
-  std::string text(const char *key) {
-    const Json *value = find(key);
-    if (value && !value->is_string())
-      fail(str("key '", key, "' is not a string"));
-    return value && value->is_string() ? value->get<std::string>() : "";
-  }
-  bool flag(const char *key) {
-    const Json *value = find(key);
-    if (value && !value->is_boolean())
-      fail(str("key '", key, "' is not true or false"));
-    return value && value->is_boolean() && value->get<bool>();
-  }
-  int64_t number(const char *key, int64_t low, int64_t high) {
-    const Json *value = find(key);
-    return value ? number(*value, str("key '", key, "'"), low, high) : low;
-  }
-  int64_t number(const Json &value, const std::string &what, int64_t low,
-                 int64_t high) {
-    if (!value.is_number_integer()) {
-      fail(what + " is not an integer");
-      return low;
-    }
-    // Beyond int64 reads as negative and is refused with the rest.
-    int64_t n = value.get<int64_t>();
-    if (n < low || n > high) {
-      fail(str(what, " is ", n, ", not within ", low, " to ", high));
-      return low;
-    }
-    return n;
-  }
-  const Json &list(const char *key) {
-    static const Json empty = Json::array();
-    const Json *value = find(key);
-    if (value && !value->is_array())
-      fail(str("key '", key, "' is not a list"));
-    return value && value->is_array() ? *value : empty;
-  }
-  template <typename T>
-  T choice(const char *key,
-           std::initializer_list<std::pair<const char *, T>> choices) {
-    std::string value = text(key), names;
-    for (auto &[choice, result] : choices) {
-      if (value == choice)
-        return result;
-      names += str(names.empty() ? "" : ", ", choice);
-    }
-    fail(str("key '", key, "' is '", value, "', not one of ", names));
-    return choices.begin()->second;
-  }
-  ElementType type(const std::string &text) {
-    auto result = parseElementType(text);
-    if (!result)
-      fail("has the unknown element type '" + text + "'");
-    return result.value_or(ElementType::f32);
-  }
-  const Json *find(const char *key, bool required = true) {
-    if (!json_)
-      return nullptr;
-    seen_.push_back(key);
-    auto it = json_->find(key);
-    if (it != json_->end())
-      return &*it;
-    if (required)
-      fail(str("lacks the key '", key, "'"));
-    return nullptr;
-  }
-  void fail(const std::string &what) {
-    if (status_.isOk())
-      status_ = error(StatusCode::InvalidArgument, where_, " ", what);
-  }
-
-private:
-  Status &status_;
-  const Json *json_ = nullptr;
-  std::string where_;
-  std::vector<std::string> seen_;
-};
 
 constexpr int64_t kMany = 1 << 20;
 constexpr int64_t kLarge = int64_t(1) << 47;
@@ -262,6 +168,50 @@ struct Parser {
       ref.contraction = e.number(*k, "key 'check_k'", 0, kLarge);
   }
 
+  void parseGpu(Reader &r) {
+    const Json *json = r.find("gpu", /*required=*/false);
+    if (!json) {
+      if (m.target != "host")
+        r.fail(str("is for the target '", m.target,
+                   "' and lacks the key 'gpu'"));
+      return;
+    }
+    if (m.target == "host")
+      return r.fail("has the key 'gpu', which the target 'host' does not have");
+    Reader e(status, *json, "metadata: gpu");
+    Metadata::Gpu &gpu = m.gpu.emplace();
+    gpu.threads = e.number("threads", 1, 1024);
+    gpu.sharedBytes = e.number("shared_bytes", 0, 1 << 20);
+    gpu.paramBytes = e.number("param_bytes", sizeof(mk_gpu_launch),
+                              MK_GPU_MAX_PARAM_BYTES);
+    gpu.workspaceBytes = e.number("workspace_bytes", 0, kLarge);
+    int64_t last = int64_t(m.args.size()) - 1;
+    each(e, "tensor_maps", gpu.tensorMaps, [&](Reader &t) {
+      Metadata::TensorMap map;
+      map.arg = t.number("arg", 0, last);
+      for (const Json &v : t.list("box"))
+        map.box.push_back(t.number(v, "a size of the box", 1, 256));
+      map.swizzle = t.number("swizzle", 0, 128);
+      uint32_t s = map.swizzle;
+      if (s != 0 && s != 32 && s != 64 && s != 128)
+        t.fail(str("key 'swizzle' is ", s, ", not 0, 32, 64 or 128"));
+      if (last >= 0 && (map.box.size() != m.args[map.arg].rank ||
+                        map.box.empty() || map.box.size() > 5))
+        t.fail(str("has a box of ", map.box.size(), " dimensions for argument '",
+                   m.args[map.arg].name, "', which has ", m.args[map.arg].rank,
+                   "; 1 to 5 are possible"));
+      return map;
+    });
+    if (gpu.tensorMaps.size() > MK_GPU_MAX_TENSOR_MAPS)
+      e.fail(str("has ", gpu.tensorMaps.size(), " tensor maps; ",
+                 MK_GPU_MAX_TENSOR_MAPS, " are possible"));
+    // The compiler may have rounded the block up to its alignment.
+    uint64_t needed = gpuParamBytes(m);
+    if (gpu.paramBytes < needed || gpu.paramBytes >= needed + 64)
+      e.fail(str("has parameters of ", gpu.paramBytes,
+                 " bytes; those of this kernel take ", needed));
+  }
+
   void parse(const Json &json) {
     Reader r(status, json, "metadata");
     m.kernel = r.text("kernel");
@@ -278,6 +228,7 @@ struct Parser {
     for (const Json &text : r.list("requires"))
       m.requirements.push_back(text.is_string() ? text.get<std::string>() : "");
     parseReference(r);
+    parseGpu(r);
     for (const Metadata::Arg &arg : m.args)
       for (const auto &axes : arg.split)
         for (const std::string &axis : axes)
@@ -299,4 +250,14 @@ Result<Metadata> mk::rt::parseMetadata(std::string_view text) {
   if (!parser.status.isOk())
     return parser.status;
   return std::move(parser.m);
+}
+
+uint64_t mk::rt::gpuParamBytes(const Metadata &m) {
+  uint64_t words = m.dims.size();
+  for (const Metadata::Arg &arg : m.args)
+    words += 1 + 2 * uint64_t(arg.rank);
+  words += 2 * m.signals.size() + m.counters.size() + 3 * m.queues.size() +
+           m.loops.size();
+  uint64_t maps = m.gpu ? m.gpu->tensorMaps.size() : 0;
+  return maps * MK_GPU_TENSOR_MAP_BYTES + sizeof(mk_gpu_launch) + 8 * words;
 }

@@ -1,4 +1,4 @@
-//===- Payload.cpp - Loading the code of a host package -------------------===//
+//===- Payload.cpp - Loading the code of a package ------------------------===//
 
 #include "mkernel/Runtime/Payload.h"
 
@@ -57,11 +57,13 @@ Payload::~Payload() {
 
 Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
   const Metadata &meta = package.metadata();
-  if (meta.target != "host")
+  if (meta.target != "host" && meta.target != "sm_90a")
     return error(StatusCode::InvalidArgument, "kernel '", meta.kernel,
                  "' is compiled for ", meta.target,
-                 ", this device runs host code: compile it with --target=host");
-  MK_TRY(makeOwnSymbolsGlobal());
+                 ", this runtime runs host and sm_90a: compile it with "
+                 "--target=host or --target=sm_90a");
+  if (!meta.gpu)
+    MK_TRY(makeOwnSymbolsGlobal());
   std::unique_ptr<Payload> payload(new Payload());
   // The file stays open as long as it is loaded: the loader knows objects by
   // name, and would take the next payload that gets this number for this one.
@@ -83,10 +85,18 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
     return Status::ok();
   };
   MK_TRY(find("mk_plan", payload->plan));
-  for (size_t i = 0; i < meta.roles.size(); ++i)
-    MK_TRY(find(str("mk_role_", i), payload->roles.emplace_back()));
-  if (meta.prepare)
-    MK_TRY(find("mk_prepare", payload->prepare));
+  if (meta.gpu) {
+    const char *code = nullptr;
+    const uint64_t *bytes = nullptr;
+    MK_TRY(find("mk_device_code", code));
+    MK_TRY(find("mk_device_bytes", bytes));
+    payload->deviceCode = std::string_view(code, *bytes);
+  } else {
+    for (size_t i = 0; i < meta.roles.size(); ++i)
+      MK_TRY(find(str("mk_role_", i), payload->roles.emplace_back()));
+    if (meta.prepare)
+      MK_TRY(find("mk_prepare", payload->prepare));
+  }
   if (meta.reference)
     MK_TRY(find("mk_reference", payload->reference));
   return payload;

@@ -2,6 +2,8 @@
 
 #include "mkernel/Runtime/Plan.h"
 
+#include <algorithm>
+
 using namespace mk::rt;
 
 namespace {
@@ -39,7 +41,12 @@ mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
                    "': dimension '", dim.name,
                    "' has no value; give it with --bind ", dim.name,
                    dim.perRank ? "=100:80:... (one for each rank)" : "=1024");
-    if (given && !fixed.empty() && *given != fixed)
+    // One value for a dimension of each rank stands for the same on all.
+    bool same = !given || fixed.empty() || *given == fixed ||
+                (given->size() == 1 &&
+                 std::all_of(fixed.begin(), fixed.end(),
+                             [&](int64_t v) { return v == (*given)[0]; }));
+    if (!same)
       return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
                    "': dimension '", dim.name, "' was compiled for ",
                    fixed.front(), fixed.size() > 1 ? ":..." : "", ", not for ",

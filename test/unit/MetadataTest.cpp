@@ -84,6 +84,57 @@ TEST(Metadata, NamesWhatIsWrong) {
     EXPECT_ERROR(parseMetadata(c.text).status(), InvalidArgument, c.message);
 }
 
+/// `good` for a GPU: 1 map of 128 bytes, 72 of the launch, then 2 dimensions, 5
+/// words of an argument, 2 of a signal, 1 of a counter, 3 of a queue, 1 of a
+/// loop.
+std::string gpu(const std::string &from = "", const std::string &to = "") {
+  std::string text = with("\"host\"", "\"sm_90a\"");
+  text.insert(text.rfind('}'), R"(, "gpu": {"threads": 384,
+    "shared_bytes": 200000, "param_bytes": 312, "workspace_bytes": 4096,
+    "tensor_maps": [{"arg": 0, "box": [64, 32], "swizzle": 128}]})");
+  if (from.empty())
+    return text;
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Metadata, GpuParses) {
+  auto m = parseMetadata(gpu());
+  ASSERT_OK(m);
+  ASSERT_TRUE(m->gpu);
+  EXPECT_EQ(m->gpu->threads, 384u);
+  EXPECT_EQ(m->gpu->sharedBytes, 200000u);
+  EXPECT_EQ(m->gpu->workspaceBytes, 4096u);
+  EXPECT_EQ(m->gpu->paramBytes, gpuParamBytes(*m));
+  EXPECT_EQ(m->gpu->tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
+  EXPECT_EQ(m->gpu->tensorMaps[0].swizzle, 128u);
+  EXPECT_OK(parseMetadata(gpu(": 312", ": 320"))); // rounded up to 64
+  EXPECT_FALSE(parseMetadata(good)->gpu);
+}
+
+TEST(Metadata, GpuNamesWhatIsWrong) {
+  struct Case {
+    std::string text, message;
+  } cases[] = {
+      {with("\"host\"", "\"sm_90a\""),
+       "is for the target 'sm_90a' and lacks the key 'gpu'"},
+      {gpu("\"sm_90a\"", "\"host\""), "which the target 'host' does not have"},
+      {gpu("\"threads\": 384", "\"threads\": 2048"), "key 'threads' is 2048"},
+      {gpu(": 312", ": 304"),
+       "has parameters of 304 bytes; those of this kernel take 312"},
+      {gpu(": 312", ": 376"), "has parameters of 376 bytes"},
+      {gpu("[64, 32]", "[64]"),
+       "has a box of 1 dimensions for argument 'a', which has 2"},
+      {gpu("[64, 32]", "[64, 512]"), "a size of the box is 512"},
+      {gpu("\"swizzle\": 128", "\"swizzle\": 16"), "key 'swizzle' is 16"},
+      {gpu("\"arg\": 0", "\"arg\": 1"), "key 'arg' is 1"},
+      {gpu("\"swizzle\"", "\"swizle\""), "lacks the key 'swizzle'"},
+  };
+  for (const Case &c : cases)
+    EXPECT_ERROR(parseMetadata(c.text).status(), InvalidArgument, c.message);
+}
+
 TEST(Metadata, MeshFromNumbers) {
   auto m = parseMetadata(good);
   ASSERT_OK(m);

@@ -1,7 +1,7 @@
-//===- Package.h - Compiled kernels ------------------------------*- C++
-//-*-===//
+//===- Package.h - Compiled kernels -----------------------------*- C++ -*-===//
 //
-// Reads the files that mkernel/ABI/Package.h describes. A file that is
+// Reads the files that mkernel/ABI/Package.h describes (ABI/Gpu.h: what those
+// for GPUs have besides). A file that is
 // truncated, altered, of another ABI or not well-formed is refused with a
 // message before any of it is run.
 //
@@ -76,6 +76,20 @@ struct Metadata {
     int64_t contraction = 0; // "check_k": terms of a sum; 0: not stated
   };
 
+  /// Tensor map `i` of the parameter block; see mkernel/ABI/Gpu.h.
+  struct TensorMap {
+    uint32_t arg = 0;
+    std::vector<uint32_t> box; // elements, innermost last
+    uint32_t swizzle = 0;      // bytes
+  };
+  struct Gpu {
+    uint32_t threads = 1;        // of a CTA
+    uint64_t sharedBytes = 0;    // dynamic shared memory of a CTA
+    uint64_t paramBytes = 0;     // size of the parameter block
+    uint64_t workspaceBytes = 0; // device memory that CTAs share
+    std::vector<TensorMap> tensorMaps;
+  };
+
   std::string kernel, target, cpu;
   uint32_t grid = 1;
   uint64_t stackBytes = 0;
@@ -90,6 +104,7 @@ struct Metadata {
   std::vector<Role> roles;
   bool prepare = false;
   std::optional<Reference> reference;
+  std::optional<Gpu> gpu; // of a GPU target
 
   /// -1 when there is no such argument.
   int argIndex(std::string_view name) const;
@@ -98,6 +113,9 @@ struct Metadata {
 /// Parses strictly: a missing, unknown, ill-typed or inconsistent key is an
 /// InvalidArgument that names it.
 Result<Metadata> parseMetadata(std::string_view json);
+
+/// Bytes of the parameter block of a GPU kernel, before any padding.
+uint64_t gpuParamBytes(const Metadata &metadata);
 
 /// "1024 x 64"; "scalar" for no dimensions.
 std::string shapeText(std::span<const int64_t> extents);

@@ -1,4 +1,4 @@
-//===- Payload.h - Loaded code of a host package ----------------*- C++ -*-===//
+//===- Payload.h - Loaded code of a package ---------------------*- C++ -*-===//
 #ifndef MKERNEL_RUNTIME_PAYLOAD_H
 #define MKERNEL_RUNTIME_PAYLOAD_H
 
@@ -9,7 +9,8 @@
 
 namespace mk::rt {
 
-/// The shared object of a host package, loaded into this process from memory.
+/// The shared object of a package, loaded into this process from memory. For a
+/// GPU it has plan and reference as host code and carries the device's as data.
 /// Unloads on destruction.
 class Payload {
 public:
@@ -25,9 +26,10 @@ public:
   using ReferenceFn = void (*)(void *const *, int64_t, int64_t);
 
   PlanFn plan = nullptr;
-  std::vector<CtaFn> roles;
-  CtaFn prepare = nullptr;         // null: the kernel has none
+  std::vector<CtaFn> roles;        // host target
+  CtaFn prepare = nullptr;         // host target; null: the kernel has none
   ReferenceFn reference = nullptr; // null: the kernel has none
+  std::string_view deviceCode;     // GPU targets: PTX text or a cubin
 
 private:
   Payload() = default;
