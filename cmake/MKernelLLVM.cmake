@@ -1,4 +1,5 @@
-# LLVM/MLIR 22, always through the shared libMLIR/libLLVM.
+# LLVM/MLIR 22, always through the shared libMLIR/libLLVM, and lld as a library
+# (a static one on top of libLLVM).
 find_program(MKERNEL_LLVM_CONFIG NAMES llvm-config-22 llvm-config)
 if(NOT MLIR_DIR AND MKERNEL_LLVM_CONFIG)
   execute_process(COMMAND ${MKERNEL_LLVM_CONFIG} --cmakedir OUTPUT_VARIABLE llvm_cmakedir
@@ -6,12 +7,16 @@ if(NOT MLIR_DIR AND MKERNEL_LLVM_CONFIG)
   set(MLIR_DIR ${llvm_cmakedir}/../mlir)
 endif()
 find_package(MLIR CONFIG QUIET)
-set(remedy "on Debian: apt-get install libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools libzstd-dev libedit-dev libcurl4-openssl-dev libz3-dev zlib1g-dev, or pass -DMLIR_DIR=<prefix>/lib/cmake/mlir")
+set(remedy "on Debian: apt-get install libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev libzstd-dev libedit-dev libcurl4-openssl-dev libz3-dev zlib1g-dev, or pass -DMLIR_DIR=<prefix>/lib/cmake/mlir")
 if(NOT MLIR_FOUND)
   message(FATAL_ERROR "MLIR was not found; ${remedy}")
 endif()
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "LLVM ${LLVM_PACKAGE_VERSION} was found in ${LLVM_DIR}, mKernel needs 22; ${remedy}")
+endif()
+find_package(LLD CONFIG QUIET HINTS ${LLVM_LIBRARY_DIR}/cmake/lld)
+if(NOT LLD_FOUND)
+  message(FATAL_ERROR "lld's libraries were not found; ${remedy}")
 endif()
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)

@@ -4,10 +4,12 @@
 # Features for REQUIRES:
 #   compiler   the compiler was built (else only the runtime and mk-run)
 #   x86        the host is an x86-64
+#   bundle     `ninja bundle` can be built
 #   loopback   emulated nodes can be run (always; for symmetry with gpu)
 # Substitutions besides lit's own:
 #   %examples  the folder examples/
 #   %packages  packages of hand-written C kernels, made by the build
+#   %bundle    the archive that `ninja bundle` makes
 #   %python    Python 3
 import os
 import platform
@@ -26,6 +28,8 @@ config.test_exec_root = config.mkernel_test_dir
 
 if config.mkernel_compiler:
     config.available_features.add("compiler")
+if config.mkernel_bundle:
+    config.available_features.add("bundle")
 config.available_features.add("loopback")
 if platform.machine() in ("x86_64", "amd64"):
     config.available_features.add("x86")
@@ -42,6 +46,7 @@ config.substitutions.append(
 config.substitutions.append(
     ("%packages",
      os.path.join(config.mkernel_test_dir, "Integration", "runtime")))
+config.substitutions.append(("%bundle", config.mkernel_bundle))
 config.substitutions.append(("%python", config.python))
 
 # The tools under test first, then LLVM's (FileCheck, not, mlir-opt, ...).

@@ -1,12 +1,16 @@
-//===- Link.cpp - Run the linker ------------------------------------------===//
+//===- Link.cpp - Objects to shared objects -------------------------------===//
 #include "mkernel/Target/Host/Emit.h"
+#include "lld/Common/Driver.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 
@@ -33,20 +37,17 @@ struct PrivateDirectory {
 };
 } // namespace
 
-static std::string findLinker() {
-  for (const char *name : {"ld.lld-22", "ld.lld", "ld"})
-    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
-      return *path;
-  return {};
-}
+/// lld resets every command line option of the process before it parses its
+/// own, of which it is given none. That would undo what the program that this
+/// library is part of was told (mk-opt), or has set itself (options of code
+/// generators). The build wraps the one function that does it.
+extern "C" void MKERNEL_RESET_ALL_OPTIONS() {}
+
+/// lld has one context for each process.
+static std::mutex linkerMutex;
 
 LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
                                    SmallVectorImpl<char> &shared) {
-  std::string linker = findLinker();
-  if (linker.empty())
-    return emitError(loc) << "no linker was found on PATH (looked for "
-                             "ld.lld-22, ld.lld, ld); install one, on Debian: "
-                             "apt-get install lld-22 or binutils";
   PrivateDirectory directory;
   if (std::error_code error = directory.create())
     return emitError(loc) << "cannot make a temporary directory: "
@@ -54,7 +55,6 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
                           << "; set TMPDIR to one that is writable";
   std::string input = directory.file("kernel.o");
   std::string output = directory.file("kernel.so");
-  std::string messages = directory.file("messages");
   {
     std::error_code error;
     llvm::raw_fd_ostream os(input, error);
@@ -70,27 +70,25 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
   }
   // Symbols of the runtime and the C library are found among those of the
   // process that loads the object.
-  StringRef args[] = {linker,           "-shared",       "--hash-style=gnu",
-                      "--eh-frame-hdr", "-znoexecstack", "-zrelro",
-                      "-znow",          "--gc-sections", "-o",
-                      output,           input};
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(messages),
-                                          StringRef(messages)};
-  std::string failure;
-  int status =
-      llvm::sys::ExecuteAndWait(linker, args, /*Env=*/std::nullopt, redirects,
-                                /*SecondsToWait=*/120, 0, &failure);
-  if (status != 0) {
-    if (auto text = llvm::MemoryBuffer::getFile(messages))
-      failure += (*text)->getBuffer().trim().str();
-    return emitError(loc) << linker << " failed (status " << status
-                          << "): " << failure;
+  const char *args[] = {"ld.lld",         "-shared",       "--hash-style=gnu",
+                        "--eh-frame-hdr", "-znoexecstack", "-zrelro",
+                        "-znow",          "--gc-sections", "--threads=1",
+                        "-o",             output.c_str(),  input.c_str()};
+  std::string messages;
+  llvm::raw_string_ostream os(messages);
+  lld::Result result;
+  {
+    std::lock_guard<std::mutex> lock(linkerMutex);
+    result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
   }
-  auto result = llvm::MemoryBuffer::getFile(output);
-  if (!result)
-    return emitError(loc) << "cannot read what " << linker
-                          << " wrote: " << result.getError().message();
-  StringRef bytes = (*result)->getBuffer();
+  if (result.retCode != 0)
+    return emitError(loc) << "the object cannot be linked: "
+                          << StringRef(messages).trim();
+  auto linked = llvm::MemoryBuffer::getFile(output);
+  if (!linked)
+    return emitError(loc) << "cannot read what the linker wrote: "
+                          << linked.getError().message();
+  StringRef bytes = (*linked)->getBuffer();
   shared.assign(bytes.begin(), bytes.end());
   return success();
 }

@@ -38,8 +38,8 @@ translateHostModule(ModuleOp module, const HostCpu &cpu,
 LogicalResult emitSharedObject(ModuleOp module, const HostCpu &cpu,
                                SmallVectorImpl<char> &object);
 
-/// Links one relocatable object into a shared object with the linker that is
-/// found on PATH.
+/// Links one relocatable object into a shared object. The linker (lld) is part
+/// of this library; links of one process run one after the other.
 LogicalResult linkSharedObject(Location loc, StringRef relocatable,
                                SmallVectorImpl<char> &shared);
 
