@@ -154,7 +154,7 @@ struct Binder {
       for (int64_t &size : axes)
         if (ShapedType::isDynamic(size))
           size = 1;
-    bool mustBeBound = options.emit != "tile";
+    bool mustBeBound = options.emit != "tile" && options.emit != "params";
     for (auto [i, size] : llvm::enumerate(axes)) {
       std::string name = mesh.getAxis(i).getName().str();
       if (!ShapedType::isDynamic(size))

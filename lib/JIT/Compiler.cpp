@@ -2,6 +2,7 @@
 #include "mkernel/JIT/Compiler.h"
 #include "Binding.h"
 #include "Merge.h"
+#include "Tuning.h"
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Target/Host/Emit.h"
@@ -88,6 +89,14 @@ struct Compilation {
     FailureOr<Binding> binding = resolveBinding(*selected, options);
     if (failed(binding))
       return failure();
+    FailureOr<TuningChoice> tuning = applyTuning(*selected, options, *binding);
+    if (failed(tuning))
+      return failure();
+    if (options.emit == "params") {
+      output << llvm::formatv(
+          "{0:2}\n", describeParams(*selected, options, *binding, *tuning));
+      return success();
+    }
     FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
     if (failed(cpu))
       return failure();
@@ -172,7 +181,7 @@ static std::string checkOptions(const CompileOptions &options) {
     return "error: --target=sm_90a is not there yet; use --target=host";
   if (options.target != "host")
     return "error: there is no target '" + options.target + "'; use host";
-  SmallVector<StringRef> phases{"signature", "tile", "llvm", "llvmir", "package"};
+  SmallVector<StringRef> phases{"signature", "params", "tile", "llvm", "llvmir", "package"};
   if (!llvm::is_contained(phases, options.emit))
     return "error: --emit=" + options.emit + " is not one of " +
            llvm::join(phases, ", ");

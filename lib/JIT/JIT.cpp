@@ -50,6 +50,7 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
   std::pair<StringRef, std::string *> texts[] = {{"target", &options.target},
                                                  {"kernel", &options.kernel},
                                                  {"emit", &options.emit},
+                                                 {"tuning", &options.tuning},
                                                  {"cpu", &options.cpu}};
   std::pair<StringRef, int64_t *> numbers[] = {{"nodes", &options.nodes},
                                                {"gpus", &options.gpus},

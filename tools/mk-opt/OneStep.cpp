@@ -33,6 +33,7 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.target = target;
   options.emit = emit;
   options.kernel = kernel;
+  options.tuning = tuning;
   options.cpu = cpu;
   options.nodes = nodes;
   options.gpus = gpus;

@@ -28,7 +28,7 @@ private:
       llvm::cl::init("host"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> emit{
       "emit",
-      llvm::cl::desc("how far: signature, tile, llvm, llvmir or package"),
+      llvm::cl::desc("how far: signature, params, tile, llvm, llvmir or package"),
       llvm::cl::init("package"), llvm::cl::cat(category)};
   List bind{"bind", llvm::cl::CommaSeparated,
             llvm::cl::desc("sizes of dimensions and mesh axes; one for each "
@@ -37,6 +37,11 @@ private:
   List set{"set", llvm::cl::CommaSeparated,
            llvm::cl::desc("values of parameters"),
            llvm::cl::value_desc("NAME=N,..."), llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> tuning{
+      "tuning",
+      llvm::cl::desc("tuning file for parameters that --set does not name, or "
+                     "none (default: the target's)"),
+      llvm::cl::value_desc("FILE|none"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> kernel{
       "kernel", llvm::cl::desc("which kernel of the file"),
       llvm::cl::cat(category)};

@@ -24,6 +24,9 @@ extern "C" {
 //   gpus    int, product of the link axes  fills the one unbound link axis
 //   complete_mesh  bool: axes unbound after all that have size 1
 //   grid    int, CTAs                      default: the target's
+//   set     {"TM": 128}, parameters by name
+//   tuning  string, a tuning file for other parameters, or "none"
+//           default: the one of the target beside the library, if any
 //   cpu     string, "native" or a CPU name default "native"
 //
 // Returns 0 and sets *package and *size; anything else is a failure and sets

@@ -20,6 +20,7 @@ namespace mlir::mk {
 struct CompileOptions {
   std::string target = "host";
   /// signature  JSON of the interfaces of the kernels in the file as written
+  /// params     JSON of the values of parameters, and where each is from
   /// tile       the tile level with sizes bound and helpers inlined
   /// llvm       the LLVM dialect; holds all that a package needs
   /// llvmir     LLVM IR, optimised for the CPU
@@ -34,6 +35,9 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::string>> bind;
   /// Parameters (mk.param) by name.
   std::vector<std::pair<std::string, std::string>> params;
+  /// Where parameters that `params` does not set come from: a tuning file, "none",
+  /// or "" for the one of the target that lies beside the program, if any.
+  std::string tuning;
   /// Number of nodes (product of the `net` axes) and of GPUs in each (product
   /// of the `link` axes); 0: not given. Each fills the one axis of its kind that is
   /// unbound. When either is given, axes that then are still unbound have size

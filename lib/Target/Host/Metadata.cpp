@@ -7,8 +7,7 @@ using namespace mlir;
 using namespace mlir::mk;
 namespace json = llvm::json;
 
-/// The name by which packages know an element type; empty if they do not.
-static StringRef getTypeName(Type type) {
+StringRef mk::getPackageTypeName(Type type) {
   if (type.isF64())
     return "f64";
   if (type.isF32())
@@ -95,7 +94,7 @@ static json::Array describeArgs(KernelOp kernel) {
     args.push_back(json::Object{
         {"name", getString(kernel.getArgNames()[i])},
         {"kind", stringifyArgKind(kernel.getArgKind(i))},
-        {"type", getTypeName(type.getElementType())},
+        {"type", getPackageTypeName(type.getElementType())},
         {"rank", type.getRank()},
         {"symmetric", isSymmetric(type)},
         {"local", std::move(local)},
@@ -188,7 +187,7 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
              << " for argument '" << name << "' of kernel '"
              << kernel.getSymName() << "', which has rank "
              << buffer.getRank();
-    StringRef element = getTypeName(tensor.getElementType());
+    StringRef element = getPackageTypeName(tensor.getElementType());
     bool isFloat = isa<FloatType>(buffer.getElementType());
     if (element.empty() || isFloat != isa<FloatType>(tensor.getElementType()))
       return reference.emitError()
@@ -229,7 +228,7 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
     Type type = cast<MemRefType>(kernel.getKernelArg(i).getType())
                     .getElementType();
-    if (getTypeName(type).empty())
+    if (getPackageTypeName(type).empty())
       return kernel.emitError()
              << "argument '" << getString(kernel.getArgNames()[i])
              << "' has elements of type " << type

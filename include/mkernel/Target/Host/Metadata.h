@@ -26,6 +26,9 @@ struct MetadataOptions {
 FailureOr<llvm::json::Object> buildMetadata(KernelOp kernel,
                                             const MetadataOptions &options);
 
+/// The name by which packages know an element type; empty if they do not.
+StringRef getPackageTypeName(Type type);
+
 /// What tools want to know of a file as it is written: for each kernel its
 /// mesh, dimensions, arguments and roles.
 llvm::json::Value buildSignature(ModuleOp module);

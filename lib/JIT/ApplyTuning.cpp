@@ -1,0 +1,154 @@
+//===- ApplyTuning.cpp - Parameters of a kernel from its tuning file ------===//
+#include "Tuning.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <dlfcn.h>
+
+using namespace mlir;
+using namespace mlir::mk;
+namespace json = llvm::json;
+
+std::string mk::defaultTuningFile(StringRef target) {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&defaultTuningFile), &info) ||
+      !info.dli_fname)
+    return {};
+  SmallString<256> self;
+  // A program that was found by PATH has no folder in its name.
+  StringRef name = info.dli_fname;
+  if (!name.contains('/'))
+    name = "/proc/self/exe";
+  if (llvm::sys::fs::real_path(name, self))
+    return {};
+  // bin/mk-opt, lib/libmkernel_jit.so or lib/<machine>/libmkernel_jit.so.
+  StringRef folder = llvm::sys::path::parent_path(self);
+  for (int up = 0; up != 2; ++up) {
+    folder = llvm::sys::path::parent_path(folder);
+    SmallString<256> path(folder);
+    llvm::sys::path::append(path, "share", "mkernel", "tuning",
+                            target + ".json");
+    if (llvm::sys::fs::exists(path))
+      return path.str().str();
+  }
+  return {};
+}
+
+/// Every parameter of the module once, in order, with its first op.
+static llvm::MapVector<StringRef, ParamOp> getParams(KernelOp kernel) {
+  llvm::MapVector<StringRef, ParamOp> params;
+  kernel->getParentOfType<ModuleOp>().walk(
+      [&](ParamOp op) { params.insert({op.getName(), op}); });
+  return params;
+}
+
+static TuningQuery makeQuery(KernelOp kernel, const CompileOptions &options,
+                             const Binding &binding) {
+  TuningQuery query;
+  query.kernel = kernel.getSymName().str();
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
+    query.types.push_back(
+        getPackageTypeName(
+            cast<MemRefType>(kernel.getKernelArg(i).getType()).getElementType())
+            .str());
+  query.grid = options.grid;
+  auto read = [](ArrayRef<std::string> pairs, auto &map) {
+    for (StringRef pair : pairs) {
+      auto [name, text] = pair.split('=');
+      int64_t value;
+      if (!text.getAsInteger(10, value))
+        map[name.str()] = value;
+    }
+  };
+  read(binding.sizes, query.dims);
+  read(binding.params, query.given);
+  for (auto &entry : getParams(kernel))
+    query.params.push_back(entry.first.str());
+  return query;
+}
+
+FailureOr<TuningChoice> mk::applyTuning(KernelOp kernel,
+                                        const CompileOptions &options,
+                                        Binding &binding) {
+  TuningChoice choice;
+  if (options.tuning == "none")
+    return choice;
+  choice.file = options.tuning.empty() ? defaultTuningFile(options.target)
+                                       : options.tuning;
+  if (choice.file.empty())
+    return choice;
+  auto text = llvm::MemoryBuffer::getFile(choice.file, /*IsText=*/true);
+  if (!text)
+    return kernel.emitError() << "cannot read the tuning file '" << choice.file
+                              << "': " << text.getError().message()
+                              << "; --tuning=none goes without";
+  llvm::Expected<TuningTable> table = TuningTable::parse((*text)->getBuffer());
+  if (!table)
+    return kernel.emitError() << "tuning file '" << choice.file << "': "
+                              << llvm::toString(table.takeError());
+  if (table->target != options.target)
+    return kernel.emitError()
+           << "tuning file '" << choice.file << "' is for target '"
+           << table->target << "', not '" << options.target << "'";
+  TuningQuery query = makeQuery(kernel, options, binding);
+  std::optional<TuningTable::Match> match = table->find(query);
+  if (!match)
+    return choice;
+  choice.found = true;
+  choice.exact = match->distance == 0;
+  choice.entry = *match->entry;
+  for (const auto &[name, value] : choice.entry.set)
+    if (!query.given.contains(name))
+      binding.params.push_back(name + "=" + std::to_string(value));
+  return choice;
+}
+
+static json::Object toObject(const std::map<std::string, int64_t> &map) {
+  json::Object object;
+  for (const auto &[name, value] : map)
+    object[name] = value;
+  return object;
+}
+
+json::Value mk::describeParams(KernelOp kernel, const CompileOptions &options,
+                               const Binding &binding,
+                               const TuningChoice &choice) {
+  TuningQuery query = makeQuery(kernel, options, binding);
+  json::Object params;
+  for (auto &[name, op] : getParams(kernel)) {
+    json::Object param;
+    APInt constant;
+    if (auto it = query.given.find(name.str()); it != query.given.end())
+      param["value"] = it->second;
+    else if (matchPattern(op.getDefaultValue(), m_ConstantInt(&constant)))
+      param["value"] = constant.getSExtValue();
+    else
+      param["value"] = nullptr;
+    bool given = llvm::any_of(options.params, [&](const auto &pair) {
+      return pair.first == name;
+    });
+    param["from"] = given ? "given"
+                    : query.given.contains(name.str()) ? "tuned"
+                                                       : "default";
+    params[name] = std::move(param);
+  }
+  json::Value entry = nullptr;
+  if (choice.found)
+    entry = json::Object{{"dims", toObject(choice.entry.dims)},
+                         {"set", toObject(choice.entry.set)},
+                         {"exact", choice.exact}};
+  json::Value file = nullptr;
+  if (!choice.file.empty())
+    file = choice.file;
+  return json::Object{{"kernel", query.kernel},
+                      {"target", options.target},
+                      {"types", json::Array(query.types)},
+                      {"grid", query.grid},
+                      {"dims", toObject(query.dims)},
+                      {"params", std::move(params)},
+                      {"tuning", json::Object{{"file", std::move(file)},
+                                              {"entry", std::move(entry)}}}};
+}
