@@ -41,7 +41,7 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
   let arguments = (ins MkSM_PartitionKindAttr:$kind, I64Attr:$warps, I64Attr:$registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $kind `warps` `(` $warps `)` `registers` `(` $registers `)` $body attr-dict
+    `` $kind `warps` `(` $warps `)` `registers` `(` $registers `)` $body attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

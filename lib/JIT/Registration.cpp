@@ -6,6 +6,7 @@
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
+#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -27,9 +28,7 @@ void mk::registerEveryPass() {
   registerAllPasses();
   registerMkTransformsPasses();
   registerMkConversionPasses();
-  registerHostPipelines();
-  registerMkTransformsPasses();
-  registerMkConversionPasses();
+  mk_sm::registerMkSMTransformsPasses();
   registerReferencePasses();
   registerHostPipelines();
 }

@@ -1,0 +1,55 @@
+//===- Passes.td - Transformations at the SM level ----------*- tablegen -*-===//
+#ifndef MKERNEL_TRANSFORMS_SM_PASSES
+#define MKERNEL_TRANSFORMS_SM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+class SMPass<string name, list<string> dialects = []> : Pass<name, "::mlir::ModuleOp"> {
+  let dependentDialects = !listconcat(dialects, [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::mk_sm::MkSMDialect"]);
+}
+
+def OverlapDotsPass : SMPass<"mk-sm-overlap-dots"> {
+  let summary = "Starts independent dots of the next iteration before dependent ones are done";
+  let description = [{
+    For a loop whose last dot takes what is computed from the results of earlier ones and is
+    only carried on (`acc = acc * scale + f(x * y) * z`): the last dot is put off by an
+    iteration, so that it runs together with the earlier dots of the next iteration,
+    and what lies between them on the other units runs under it. Its operands in registers are
+    carried instead. The first iteration and the last dot are peeled.
+
+    The earlier dots must not depend on the last one's accumulator, nor on each other;
+    what depends on the accumulator must be pure. Such a loop that does not meet this is left
+    as it is: each dot is waited for at once.
+  }];
+}
+
+def DeferWaitsPass : SMPass<"mk-sm-defer-waits", ["::mlir::ub::UBDialect"]> {
+  let summary = "Keeps the dots of a loop in flight over its iterations";
+  let description = [{
+    For a loop that only accumulates (`acc = acc + x * y` with staged operands): the wait
+    for the dots of an iteration moves behind those of the next, and with it the release of
+    their slots. Accumulators that start from zero are not filled: the first dot ignores them.
+  }];
+}
+
+def SplitMasksPass : SMPass<"mk-sm-split-masks"> {
+  let summary = "Splits a loop into iterations that need no mask and those that do";
+  let description = [{
+    Where every constraint of the masks in a loop holds for a whole tile up to some
+    iteration (its symbols fall as the loop goes on, or are constant), the loop is split
+    there, and the first part has no masks.
+  }];
+}
+
+def TakeTurnsPass : SMPass<"mk-sm-take-turns"> {
+  let summary = "Lets two warpgroups issue matrix ops alternately";
+  let description = [{
+    In a loop that keeps several dots in flight and computes on fragments meanwhile, the two
+    warpgroups of a consumer issue their dots one after the other, so that one
+    computes while the other's dots run ("ping-pong" in FlashAttention-3,
+    arXiv:2407.08608).
+  }];
+}
+
+#endif // MKERNEL_TRANSFORMS_SM_PASSES

@@ -1,0 +1,200 @@
+//===- DeferWaits.cpp - Dots in flight over iterations --------------------===//
+//
+// Turns
+//   for k: slot = wait; acc = mma_wait 0 (mma x, y, fence acc); release
+// into
+//   if there is an iteration:
+//     for k: slot = wait; fence; acc = mma x, y, acc accumulate(k is not first)
+//            mma_wait N (the previous iteration's); if k is not first: release
+//     acc = mma_wait 0 acc; release
+//
+//===----------------------------------------------------------------------===//
+#include "Loops.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_DEFERWAITSPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+namespace {
+/// The dots that one iteration adds to one carried accumulator, in order.
+struct Chain {
+  unsigned carried; // which iter_arg
+  SmallVector<MmaOp> dots;
+};
+
+struct Accumulation {
+  SmallVector<Chain> chains;
+  SmallVector<Operation *> fences, waits;
+  SmallVector<ReleaseOp> releases;
+  unsigned numDots = 0;
+};
+
+/// Recognises a loop that only accumulates.
+std::optional<Accumulation> analyse(scf::ForOp loop) {
+  Accumulation found;
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  llvm::SmallPtrSet<Operation *, 16> chained;
+  for (auto [i, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
+    if (!isa<RankedTensorType>(arg.getType()))
+      continue;
+    Chain chain{static_cast<unsigned>(i), {}};
+    Value current = arg;
+    while (true) {
+      // acc -> fence -> mma -> wait -> acc
+      if (!current.hasOneUse())
+        return std::nullopt;
+      OpOperand *use = &*current.use_begin();
+      if (use->getOwner() == yield) {
+        if (use->getOperandNumber() != i)
+          return std::nullopt;
+        break;
+      }
+      if (auto fence = dyn_cast<MmaFenceOp>(use->getOwner())) {
+        chained.insert(fence);
+        current = fence.getResults()[use->getOperandNumber()];
+        if (!current.hasOneUse())
+          return std::nullopt;
+        use = &*current.use_begin();
+      }
+      auto dot = dyn_cast<MmaOp>(use->getOwner());
+      if (!dot || dot->getBlock() != loop.getBody() || dot.getAccumulate() ||
+          dot.getAcc() != current || !isa<StagedType>(dot.getLhs().getType()))
+        return std::nullopt;
+      unsigned result;
+      MmaWaitOp wait = getFullWait(dot.getResult(), result);
+      if (!wait)
+        return std::nullopt;
+      chained.insert(dot);
+      chained.insert(wait);
+      chain.dots.push_back(dot);
+      current = wait.getResults()[result];
+    }
+    if (chain.dots.empty())
+      return std::nullopt;
+    found.numDots += chain.dots.size();
+    found.chains.push_back(std::move(chain));
+  }
+  for (Operation &op : *loop.getBody()) {
+    bool touches =
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    if (auto release = dyn_cast<ReleaseOp>(op))
+      found.releases.push_back(release);
+    else if (isa<MmaFenceOp>(op))
+      found.fences.push_back(&op);
+    else if (isa<MmaWaitOp>(op))
+      found.waits.push_back(&op);
+    else if (op.getNumRegions())
+      return std::nullopt;
+    if (touches && !chained.contains(&op) && &op != yield)
+      return std::nullopt;
+  }
+  // More cannot be waited for apart (PTX ISA, wgmma.wait_group).
+  if (found.chains.empty() || found.numDots > 7)
+    return std::nullopt;
+  return found;
+}
+
+struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
+  using DeferWaitsPassBase::DeferWaitsPassBase;
+
+  /// Forwards what ops with as many operands as results pass through.
+  static void forward(Operation *op) {
+    for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands()))
+      result.replaceAllUsesWith(operand);
+    op->erase();
+  }
+
+  /// The releases of one iteration, if `condition`.
+  static void releaseIf(OpBuilder &b, Location loc, Value condition,
+                        ArrayRef<Value> rings) {
+    if (rings.empty())
+      return;
+    scf::IfOp::create(b, loc, condition, [&](OpBuilder &inner, Location) {
+      for (Value ring : rings)
+        ReleaseOp::create(inner, loc, ring);
+      scf::YieldOp::create(inner, loc);
+    });
+  }
+
+  void transform(scf::ForOp loop, Accumulation &found) {
+    Location loc = loop.getLoc();
+    SmallVector<Value> rings;
+    for (ReleaseOp release : found.releases) {
+      rings.push_back(release.getRing());
+      release.erase();
+    }
+    for (Operation *op : found.fences)
+      forward(op);
+    for (Operation *op : found.waits)
+      forward(op);
+
+    MmaOp first = found.chains.front().dots.front();
+    MmaOp last = first;
+    for (Chain &chain : found.chains)
+      for (MmaOp dot : chain.dots) {
+        if (dot->isBeforeInBlock(first))
+          first = dot;
+        if (last->isBeforeInBlock(dot))
+          last = dot;
+      }
+    OpBuilder b(first);
+    Value notFirst =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                              loop.getInductionVar(), loop.getLowerBound());
+    MmaFenceOp::create(b, loc, ValueRange());
+    b.setInsertionPointAfter(last);
+    MmaWaitOp::create(b, loc, found.numDots, ValueRange());
+    releaseIf(b, loc, notFirst, rings);
+
+    // Behind the loop everything is complete; without an iteration the carried
+    // values are what they were before.
+    b.setInsertionPoint(loop);
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                       loop.getLowerBound(),
+                                       loop.getUpperBound());
+    SmallVector<Value> inits(loop.getInitArgs());
+    auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), some,
+                                    /*withElseRegion=*/true);
+    loop.replaceAllUsesWith(branch.getResults());
+    b.setInsertionPointToEnd(&branch.getElseRegion().front());
+    scf::YieldOp::create(b, loc, inits);
+    b.setInsertionPointToEnd(&branch.getThenRegion().front());
+    for (Chain &chain : found.chains) {
+      OpOperand &init = loop.getInitArgsMutable()[chain.carried];
+      if (isZero(init.get())) {
+        // No need to fill registers with zeros.
+        chain.dots.front().getAccumulateMutable().assign(notFirst);
+        init.set(ub::PoisonOp::create(b, loc, init.get().getType()));
+      } else {
+        init.set(
+            MmaFenceOp::create(b, loc, ValueRange(init.get())).getResult(0));
+      }
+    }
+    loop->moveBefore(&branch.getThenRegion().front(),
+                     branch.getThenRegion().front().end());
+    b.setInsertionPointAfter(loop);
+    SmallVector<Value> results(loop.getResults()), waited;
+    for (Chain &chain : found.chains)
+      waited.push_back(loop.getResult(chain.carried));
+    auto wait = MmaWaitOp::create(b, loc, 0, waited);
+    for (auto [chain, value] : llvm::zip(found.chains, wait.getResults()))
+      results[chain.carried] = value;
+    for (Value ring : rings)
+      ReleaseOp::create(b, loc, ring);
+    scf::YieldOp::create(b, loc, results);
+  }
+
+  void runOnOperation() override {
+    for (scf::ForOp loop : getDotLoops(getOperation()))
+      if (std::optional<Accumulation> found = analyse(loop))
+        transform(loop, *found);
+  }
+};
+} // namespace

@@ -1,0 +1,381 @@
+//===- OverlapDots.cpp - Dependent dots run an iteration late -------------===//
+//
+// For a loop
+//   for j: s = wait0(mma x, y)             "early" dots
+//          ...                             the rest
+//          o' = scale(acc)                 "rescaling": depends on acc
+//          acc = wait0(mma p(s), z, o')    the "late" dot
+// it makes (FlashAttention-3, arXiv:2407.08608, section 3.2, generalised)
+//   if there is an iteration:
+//     first iteration without its late dot: p, o'
+//     for j behind the first:
+//       s = mma x, y; a = mma p, z, o'     late dot of the iteration before
+//       s = wait1(s); rest; a = wait0(a); p, o' = rest, scale(a)
+//     acc = wait0(mma p, z, o')
+//
+//===----------------------------------------------------------------------===//
+#include "Loops.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_OVERLAPDOTSPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+namespace {
+class Overlap {
+public:
+  explicit Overlap(scf::ForOp loop)
+      : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
+
+  /// Whether the loop has the shape; fills the members below.
+  bool analyse();
+  void transform();
+
+private:
+  using OpSet = llvm::SmallPtrSet<Operation *, 16>;
+
+  bool analyseEarly(MmaOp dot);
+  bool analyseLate();
+  bool analyseRescaling();
+  bool dependsOn(Operation *op, const OpSet &set) const;
+
+  /// Clones ops of the body for which `wanted` holds.
+  void clone(OpBuilder &b, IRMapping &map,
+             llvm::function_ref<bool(Operation *)> wanted);
+  /// The first iteration, all of it but the late dot.
+  void cloneFirst(OpBuilder &b, IRMapping &map);
+  /// An iteration, with the late dot of the one before. `map` maps what this
+  /// iteration carries, `before` what the late dot takes.
+  void cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before);
+  /// Starts the late dot with the operands in `map`; behind a fence of them
+  /// unless one has been made already.
+  Value startLate(OpBuilder &b, IRMapping &map);
+  void fenceLate(OpBuilder &b, IRMapping &map);
+  SmallVector<Value> completeLate(OpBuilder &b, Value inFlight);
+  /// The values carried from one iteration to the next besides the accumulator.
+  SmallVector<Value> carriedBy(IRMapping &map);
+
+  scf::ForOp loop;
+  Block *body;
+  Location loc;
+  SmallVector<MmaOp> early;
+  SmallVector<MmaWaitOp> earlyWaits;
+  MmaOp late;
+  MmaWaitOp lateWait;
+  unsigned accumulator = 0; // which iter_arg
+  OpSet lateOps;            // slot, tiles, fence, dot, wait, release
+  OpSet rescaling;          // what depends on the accumulator
+  SmallVector<ReleaseOp> lateReleases;
+  SmallVector<Value> lateOperands; // fragments that the late dot takes
+};
+} // namespace
+
+bool Overlap::dependsOn(Operation *op, const OpSet &set) const {
+  bool depends = false;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        depends |= set.contains(def);
+  });
+  return depends;
+}
+
+bool Overlap::analyseEarly(MmaOp dot) {
+  unsigned result;
+  MmaWaitOp wait = getFullWait(dot.getResult(), result);
+  if (!wait || wait.getFragments().size() != 1 ||
+      !isa<StagedType>(dot.getLhs().getType()) ||
+      !isZero(skipFence(dot.getAcc())))
+    return false;
+  early.push_back(dot);
+  earlyWaits.push_back(wait);
+  return true;
+}
+
+bool Overlap::analyseLate() {
+  unsigned result;
+  lateWait = getFullWait(late.getResult(), result);
+  if (!lateWait || lateWait.getFragments().size() != 1 ||
+      !lateWait.getResult(0).hasOneUse())
+    return false;
+  OpOperand &use = *lateWait.getResult(0).use_begin();
+  if (use.getOwner() != body->getTerminator())
+    return false;
+  accumulator = use.getOperandNumber();
+  lateOps.insert(late);
+  lateOps.insert(lateWait);
+  for (Value operand : {Value(late.getLhs()), Value(late.getAcc())})
+    if (auto fence = operand.getDefiningOp<MmaFenceOp>()) {
+      for (Operation *user : fence->getUsers())
+        if (user != late)
+          return false;
+      lateOps.insert(fence);
+    }
+  if (isa<RankedTensorType>(late.getLhs().getType()))
+    lateOperands.push_back(skipFence(late.getLhs()));
+  lateOperands.push_back(skipFence(late.getAcc()));
+
+  // Its slots must be its own, so that they too can be waited for later.
+  llvm::SmallDenseSet<Value> rings;
+  for (Value operand : {Value(late.getLhs()), Value(late.getRhs())}) {
+    auto tile = operand.getDefiningOp<TileOp>();
+    if (!tile)
+      continue;
+    if (tile->getBlock() != body)
+      continue; // outside of the loop
+    auto wait = tile.getSlot().getDefiningOp<WaitOp>();
+    if (!tile->hasOneUse() || !wait || !wait->hasOneUse() ||
+        wait->getBlock() != body)
+      return false;
+    lateOps.insert(tile);
+    lateOps.insert(wait);
+    rings.insert(wait.getRing());
+  }
+  for (Operation &op : *body) {
+    if (auto release = dyn_cast<ReleaseOp>(op);
+        release && rings.contains(release.getRing())) {
+      lateReleases.push_back(release);
+      lateOps.insert(release);
+    } else if (auto wait = dyn_cast<WaitOp>(op);
+               wait && rings.contains(wait.getRing()) &&
+               !lateOps.contains(wait)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Overlap::analyseRescaling() {
+  Value arg = loop.getRegionIterArgs()[accumulator];
+  for (Operation &op : body->without_terminator()) {
+    bool depends = llvm::is_contained(op.getOperands(), arg) ||
+                   dependsOn(&op, rescaling);
+    if (!depends || lateOps.contains(&op))
+      continue;
+    if (!isPure(&op) || op.getNumRegions())
+      return false;
+    rescaling.insert(&op);
+  }
+  // Only the late dot may see it.
+  for (Operation &op : body->without_terminator())
+    if (dependsOn(&op, rescaling) && !rescaling.contains(&op) &&
+        !lateOps.contains(&op))
+      return false;
+  for (Value value : body->getTerminator()->getOperands())
+    if (value == arg ||
+        (value.getDefiningOp() && rescaling.contains(value.getDefiningOp())))
+      return false;
+  return true;
+}
+
+bool Overlap::analyse() {
+  if (getConstantIntValue(loop.getStep()) != 1)
+    return false;
+  SmallVector<MmaOp> dots(body->getOps<MmaOp>());
+  if (dots.size() < 2 || dots.size() > 7)
+    return false;
+  late = dots.pop_back_val();
+  for (MmaOp dot : dots)
+    if (!analyseEarly(dot))
+      return false;
+  if (!analyseLate() || !analyseRescaling())
+    return false;
+  // Early dots stand behind nothing but scalars and channels, so that they can
+  // be started first.
+  bool fragments = false;
+  for (Operation &op : body->without_terminator()) {
+    if (isa<MmaOp>(op) && &op != late && fragments)
+      return false;
+    if (!isa<MmaOp, MmaFenceOp, MmaWaitOp, TileOp, arith::ConstantOp>(op))
+      fragments |= llvm::any_of(op.getResultTypes(),
+                                llvm::IsaPred<RankedTensorType>);
+    if (op.getNumRegions() || (isa<ReleaseOp>(op) && lateOps.empty()))
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+void Overlap::clone(OpBuilder &b, IRMapping &map,
+                    llvm::function_ref<bool(Operation *)> wanted) {
+  for (Operation &op : body->without_terminator())
+    if (wanted(&op))
+      b.clone(op, map);
+}
+
+void Overlap::cloneFirst(OpBuilder &b, IRMapping &map) {
+  clone(b, map, [&](Operation *op) { return !lateOps.contains(op); });
+}
+
+void Overlap::fenceLate(OpBuilder &b, IRMapping &map) {
+  SmallVector<Value> operands;
+  for (Value operand : lateOperands)
+    operands.push_back(map.lookupOrDefault(operand));
+  auto fence = MmaFenceOp::create(b, loc, operands);
+  for (auto [operand, fenced] : llvm::zip(lateOperands, fence.getResults()))
+    map.map(operand, fenced);
+}
+
+Value Overlap::startLate(OpBuilder &b, IRMapping &map) {
+  // The fence is made already: its results stand for its operands.
+  for (Operation *op : lateOps)
+    if (auto fence = dyn_cast<MmaFenceOp>(op))
+      for (auto [from, to] : llvm::zip(fence.getResults(), fence.getFragments()))
+        map.map(from, map.lookupOrDefault(to));
+  clone(b, map, [&](Operation *op) {
+    return lateOps.contains(op) && isa<WaitOp, TileOp, MmaOp>(op);
+  });
+  return map.lookup(late.getResult());
+}
+
+SmallVector<Value> Overlap::completeLate(OpBuilder &b, Value inFlight) {
+  auto wait = MmaWaitOp::create(b, loc, 0, ValueRange(inFlight));
+  for (ReleaseOp release : lateReleases)
+    ReleaseOp::create(b, loc, release.getRing());
+  return wait.getResults();
+}
+
+void Overlap::cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before) {
+  // Early dots of this iteration, then the late one of the iteration before.
+  llvm::SmallPtrSet<Operation *, 32> done;
+  for (Operation &op : body->without_terminator()) {
+    if (lateOps.contains(&op) || rescaling.contains(&op))
+      continue;
+    if (isa<MmaWaitOp>(op))
+      continue;
+    if (auto fence = dyn_cast<MmaFenceOp>(op)) {
+      for (auto [from, to] : llvm::zip(fence.getResults(), fence.getFragments()))
+        map.map(from, map.lookupOrDefault(to));
+      done.insert(&op);
+      continue;
+    }
+    if (isa<ReleaseOp>(op))
+      continue;
+    // One fence for all: the operands of early dots are in shared memory.
+    if (&op == early.front())
+      fenceLate(b, before);
+    b.clone(op, map);
+    done.insert(&op);
+    if (&op == early.back())
+      break;
+  }
+  Value inFlight = startLate(b, before);
+  Value complete;
+  auto finish = [&] {
+    if (!complete)
+      complete = completeLate(b, inFlight).front();
+  };
+  unsigned waited = 0;
+  for (Operation &op : body->without_terminator()) {
+    if (lateOps.contains(&op) || rescaling.contains(&op) || done.contains(&op))
+      continue;
+    if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+      // Dots complete in order; the late one is the youngest.
+      int64_t pending = early.size() - ++waited + 1;
+      auto copy = MmaWaitOp::create(b, loc, pending,
+                                    ValueRange(map.lookup(wait.getFragments()[0])));
+      map.map(wait.getResult(0), copy.getResult(0));
+      continue;
+    }
+    b.clone(op, map);
+    // The first reduction over a whole tile is done under the late dot; what
+    // follows is mostly on units that do not compete with it.
+    if (isa<mk::ReduceOp>(op))
+      finish();
+  }
+  finish();
+  map.map(loop.getRegionIterArgs()[accumulator], complete);
+  clone(b, map, [&](Operation *op) { return rescaling.contains(op); });
+}
+
+SmallVector<Value> Overlap::carriedBy(IRMapping &map) {
+  SmallVector<Value> values;
+  for (auto [i, value] :
+       llvm::enumerate(body->getTerminator()->getOperands()))
+    if (i != accumulator)
+      values.push_back(map.lookupOrDefault(value));
+  for (Value operand : lateOperands)
+    values.push_back(map.lookupOrDefault(operand));
+  return values;
+}
+
+void Overlap::transform() {
+  OpBuilder b(loop);
+  Value some =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                            loop.getLowerBound(), loop.getUpperBound());
+  auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), some,
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToEnd(&branch.getElseRegion().front());
+  scf::YieldOp::create(b, loc, loop.getInitArgs());
+
+  b.setInsertionPointToEnd(&branch.getThenRegion().front());
+  IRMapping first;
+  first.map(loop.getInductionVar(), loop.getLowerBound());
+  for (auto [arg, init] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+    first.map(arg, init);
+  cloneFirst(b, first);
+
+  Value second =
+      arith::AddIOp::create(b, loc, loop.getLowerBound(), loop.getStep());
+  auto steady = scf::ForOp::create(b, loc, second, loop.getUpperBound(),
+                                   loop.getStep(), carriedBy(first));
+  unsigned numOthers = loop.getNumResults() - 1;
+  auto mapOthers = [&](IRMapping &map, ValueRange values) {
+    unsigned next = 0;
+    for (auto [i, arg] : llvm::enumerate(loop.getRegionIterArgs()))
+      if (i != accumulator)
+        map.map(arg, values[next++]);
+  };
+  auto mapLate = [&](IRMapping &map, ValueRange values) {
+    for (auto [operand, value] :
+         llvm::zip(lateOperands, values.drop_front(numOthers)))
+      map.map(operand, value);
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(steady.getBody());
+    IRMapping map, before;
+    map.map(loop.getInductionVar(), steady.getInductionVar());
+    mapOthers(map, steady.getRegionIterArgs());
+    mapLate(before, steady.getRegionIterArgs());
+    cloneSteady(b, map, before);
+    scf::YieldOp::create(b, loc, carriedBy(map));
+  }
+
+  IRMapping last;
+  mapLate(last, steady.getResults());
+  fenceLate(b, last);
+  Value complete = completeLate(b, startLate(b, last)).front();
+  SmallVector<Value> results;
+  unsigned next = 0;
+  for (unsigned i = 0; i < loop.getNumResults(); ++i)
+    results.push_back(i == accumulator ? complete : steady.getResult(next++));
+  scf::YieldOp::create(b, loc, results);
+  loop.replaceAllUsesWith(branch.getResults());
+  loop.erase();
+}
+
+namespace {
+struct OverlapDotsPass : mk_sm::impl::OverlapDotsPassBase<OverlapDotsPass> {
+  using OverlapDotsPassBase::OverlapDotsPassBase;
+
+  void runOnOperation() override {
+    for (scf::ForOp loop : getDotLoops(getOperation())) {
+      Overlap overlap(loop);
+      if (overlap.analyse())
+        overlap.transform();
+    }
+  }
+};
+} // namespace
