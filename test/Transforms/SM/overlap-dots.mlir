@@ -10,7 +10,7 @@
 // CHECK: mk_sm.mma {{.*}} transpose_b
 // CHECK-NEXT: mk_sm.mma_wait 0
 // CHECK: mk.mask
-// CHECK-NOT: mk_sm.mma
+// CHECK-NOT: = mk_sm.mma 
 // CHECK: scf.for
 // ALL: mk_sm.turn_wait
 // CHECK: mk_sm.mma_fence
@@ -21,7 +21,7 @@
 // CHECK-NEXT: mk_sm.mma_wait 1, %[[S]]
 // CHECK-NEXT: mk_sm.release
 // ONE: mk.mask
-// ALL-NOT: mk.mask
+// ALL-NOT: = mk.mask
 // CHECK: mk.reduce max
 // CHECK-NEXT: mk_sm.mma_wait 0, %[[O]]
 // CHECK-NEXT: mk_sm.release
