@@ -16,7 +16,7 @@
 // CHECK: mk_sm.mma_fence
 // CHECK: %[[S:.*]] = mk_sm.mma {{.*}} transpose_b
 // CHECK: mk_sm.wait
-// CHECK: %[[O:.*]] = mk_sm.mma
+// CHECK: %[[O:.*]] = mk_sm.mma %
 // ALL-NEXT: mk_sm.turn_pass
 // CHECK-NEXT: mk_sm.mma_wait 1, %[[S]]
 // CHECK-NEXT: mk_sm.release
@@ -38,7 +38,7 @@
 
 // The last dot.
 // CHECK: mk_sm.mma_fence
-// CHECK: mk_sm.mma
+// CHECK: = mk_sm.mma %
 // CHECK-NEXT: mk_sm.mma_wait 0
 // CHECK-NEXT: mk_sm.release
 // CHECK: else
