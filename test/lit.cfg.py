@@ -8,6 +8,7 @@
 #   loopback   emulated nodes can be run (always; for symmetry with gpu)
 # Substitutions besides lit's own:
 #   %examples  the folder examples/
+#   %bin       the folder of the programs
 #   %packages  packages of hand-written C kernels, made by the build
 #   %bundle    the archive that `ninja bundle` makes
 #   %python    Python 3
@@ -22,7 +23,7 @@ from lit.llvm.subst import ToolSubst
 config.name = "mKernel"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "Benchmark", "unit"]
+config.excludes = ["Inputs", "Benchmark", "gpu", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.mkernel_test_dir
 
@@ -43,6 +44,7 @@ else:
 
 config.substitutions.append(
     ("%examples", os.path.join(config.mkernel_source_dir, "examples")))
+config.substitutions.append(("%bin", config.mkernel_bin_dir))
 config.substitutions.append(
     ("%packages",
      os.path.join(config.mkernel_test_dir, "Integration", "runtime")))
