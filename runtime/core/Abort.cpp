@@ -64,7 +64,21 @@ bool AbortWord::keep(AbortRecord record) {
     return false;
   record_ = std::move(record);
   word_.store(1, std::memory_order_release);
+  for (std::atomic<uint32_t> *mirror : mirrors_)
+    mirror->store(1, std::memory_order_release);
   return true;
+}
+
+void AbortWord::addMirror(std::atomic<uint32_t> *word) {
+  std::lock_guard lock(mutex_);
+  mirrors_.push_back(word);
+  if (record_)
+    word->store(1, std::memory_order_release);
+}
+
+void AbortWord::removeMirror(std::atomic<uint32_t> *word) {
+  std::lock_guard lock(mutex_);
+  std::erase(mirrors_, word);
 }
 
 bool AbortWord::raise(AbortRecord record) {

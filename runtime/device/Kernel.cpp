@@ -2,7 +2,7 @@
 
 #include "mkernel/Runtime/Kernel.h"
 
-#include "device/host/Grid.h"
+#include "device/Device.h"
 
 #include <cassert>
 #include <sstream>
@@ -42,56 +42,30 @@ Result<std::unique_ptr<Kernel>> Kernel::load(Context &context,
                  meta.grid, " CTAs; the context was created for ",
                  context.options().maxGrid, " (ContextOptions::maxGrid)");
   MK_ASSIGN(kernel->payload_, Payload::load(package));
+  MK_ASSIGN(kernel->code_, loadDeviceCode(context, meta, kernel->payload_));
   return kernel;
 }
 
 Result<std::unique_ptr<BoundKernel>>
 Kernel::bind(std::span<const DimValue> dims) {
   std::unique_ptr<BoundKernel> bound(
-      new BoundKernel(context_, payload_, metadata_));
+      new BoundKernel(context_, payload_, code_, metadata_));
   MK_TRY(bound->bind(dims, digest_));
   return bound;
 }
 
 BoundKernel::BoundKernel(Context &context,
                          std::shared_ptr<const Payload> payload,
-                         Metadata metadata)
-    : context_(context), payload_(std::move(payload)),
+                         std::shared_ptr<DeviceCode> code, Metadata metadata)
+    : context_(context), payload_(std::move(payload)), code_(std::move(code)),
       metadata_(std::move(metadata)) {}
 
-BoundKernel::~BoundKernel() {
-  // Memory is a stack: what was bound last is given back first, anything else
-  // stays until the context goes.
-  if (heapEnd_ && context_.heap().used() == heapEnd_)
-    context_.heap().rewind(heapBegin_);
-  if (slotEnd_ && context_.slotsUsed() == slotEnd_)
-    context_.rewindSlots(slotBegin_);
-}
+BoundKernel::~BoundKernel() = default;
 
 Status BoundKernel::bind(std::span<const DimValue> dims, const Digest &digest) {
   MK_ASSIGN(plan_,
             JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
-  heapBegin_ = context_.heap().used();
-  slotBegin_ = context_.slotsUsed();
-  data_.resize(metadata_.args.size());
-  owned_.resize(metadata_.args.size());
-  for (size_t i = 0; i < metadata_.args.size(); ++i) {
-    if (metadata_.args[i].symmetric) {
-      MK_ASSIGN(data_[i], context_.heap().allocate(
-                              plan_.symmetricBytes(i),
-                              str("argument '", metadata_.args[i].name, "'")));
-      continue;
-    }
-    // Room to align: rows are read with vector loads.
-    constexpr size_t align = 64;
-    owned_[i].resize(bytes(i) + align);
-    auto address = reinterpret_cast<uintptr_t>(owned_[i].data());
-    data_[i] = owned_[i].data() + (align - address % align) % align;
-  }
-  heapEnd_ = context_.heap().used();
-  grid_ = std::make_unique<host::Grid>(context_, metadata_, *payload_, plan_);
-  MK_TRY(grid_->prepare());
-  slotEnd_ = context_.slotsUsed();
+  MK_ASSIGN(device_, code_->bind(metadata_, plan_));
   // Also the barrier behind which peers may raise this rank's signals.
   return agree(digest);
 }
@@ -122,7 +96,7 @@ Status BoundKernel::agree(const Digest &digest) {
     if (metadata_.args[i].symmetric)
       text += str("symmetric argument '", metadata_.args[i].name, "'\t",
                   plan_.symmetricBytes(i), " bytes at offset ",
-                  context_.heap().offsetOf(data_[i]).value_or(0), "\n");
+                  context_.heap().offsetOf(data(i)).value_or(0), "\n");
 
   MK_ASSIGN(std::vector<std::string> all,
             context_.allGather(str("bind ", metadata_.kernel), text));
@@ -160,7 +134,14 @@ uint64_t BoundKernel::bytes(size_t arg) const {
   return shard(arg).elements() * byteSize(metadata_.args[arg].type);
 }
 
-Status BoundKernel::attach(size_t arg, void *data) {
+std::byte *BoundKernel::data(size_t arg) const { return device_->data(arg); }
+
+std::byte *BoundKernel::hostData(size_t arg) const {
+  return device_->hostData(arg);
+}
+
+Status BoundKernel::attach(size_t arg, void *data,
+                           std::span<const int64_t> strides) {
   if (arg >= metadata_.args.size())
     return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel,
                  "' has no argument ", arg);
@@ -173,14 +154,33 @@ Status BoundKernel::attach(size_t arg, void *data) {
     return error(StatusCode::InvalidArgument, "argument '", a.name,
                  "': the memory is ",
                  data ? "not aligned to its element" : "null");
-  data_[arg] = static_cast<std::byte *>(data);
-  owned_[arg] = {};
-  return Status::ok();
+  if (!strides.empty() && strides.size() != a.rank)
+    return error(StatusCode::InvalidArgument, "argument '", a.name, "' has ",
+                 a.rank, " dimensions and was given ", strides.size(),
+                 " strides: give one for each, or none");
+  for (int64_t stride : strides)
+    if (stride < 0)
+      return error(StatusCode::InvalidArgument, "argument '", a.name,
+                   "' was given the stride ", stride,
+                   "; strides must not be negative");
+  return device_->attach(arg, static_cast<std::byte *>(data), strides);
 }
 
+Status BoundKernel::upload(size_t arg, const void *from, void *stream) {
+  return device_->upload(arg, from, stream);
+}
+Status BoundKernel::download(size_t arg, void *to, void *stream) {
+  return device_->download(arg, to, stream);
+}
 Status BoundKernel::launch(const LaunchOptions &options) {
-  return grid_->launch(options, data_);
+  return device_->launch(options);
 }
-
-uint64_t BoundKernel::epoch() const { return grid_->epoch(); }
-const LaunchStats &BoundKernel::stats() const { return grid_->stats(); }
+Status BoundKernel::synchronize(void *stream) {
+  return device_->synchronize(stream);
+}
+Result<std::unique_ptr<LaunchGraph>>
+BoundKernel::capture(const LaunchOptions &options) {
+  return device_->capture(options);
+}
+uint64_t BoundKernel::epoch() const { return device_->epoch(); }
+const LaunchStats &BoundKernel::stats() const { return device_->stats(); }

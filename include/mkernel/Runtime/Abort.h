@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <vector>
 
 namespace mk::rt {
 
@@ -57,6 +58,11 @@ public:
   /// Ok, or Aborted with the record.
   Status status() const;
 
+  /// Words elsewhere that become 1 with this one, and are set at once if it is
+  /// raised: memory that a GPU polls.
+  void addMirror(std::atomic<uint32_t> *word);
+  void removeMirror(std::atomic<uint32_t> *word);
+
   /// Called once, with the first record raised here, e.g. to publish it. If
   /// one was raised already, called at once. The call happens without any lock
   /// of this class held. Null removes it and waits for a running call.
@@ -66,9 +72,10 @@ private:
   bool keep(AbortRecord record);
 
   std::atomic<uint32_t> word_{0};
-  mutable std::mutex mutex_;       // guards record_
+  mutable std::mutex mutex_;       // guards record_ and mirrors_
   std::recursive_mutex callMutex_; // held during the callback
   std::optional<AbortRecord> record_;
+  std::vector<std::atomic<uint32_t> *> mirrors_;
   bool local_ = false; // record_ was raised here
   Callback callback_;
 };

@@ -29,6 +29,10 @@ struct ContextOptions {
   std::string transport = "loopback";
   std::string transportOptions; // "delay=5ms,reorder=7"
   std::chrono::nanoseconds timeout = std::chrono::seconds(30); // to meet peers
+  /// GPU of this rank, for kernels of GPU targets: its number as
+  /// CUDA_VISIBLE_DEVICES leaves them. Negative: the one that is current on the
+  /// thread that loads the kernel, else the first.
+  int gpu = -1;
   bool proxyPaused = false; // start with a proxy that does nothing (tests)
 };
 

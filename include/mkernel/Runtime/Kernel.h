@@ -4,12 +4,22 @@
 //   MK_ASSIGN(auto context, Context::create(options));
 //   MK_ASSIGN(auto kernel, Kernel::load(*context, package));
 //   MK_ASSIGN(auto bound, kernel->bind({{"M", {1024}}, {"N", {512}}}));
-//   fill(bound->data("a"), bound->shard("a"));
 //   MK_TRY(bound->attach("b", weights));
-//   for (...)
+//   for (...) {
+//     MK_TRY(bound->upload("a", values));
 //     MK_TRY(bound->launch({}));
+//     MK_TRY(bound->synchronize());
+//   }
 //
 // One thread of a process uses a context and its kernels.
+//
+// On a GPU a launch is enqueued on a stream and nothing waits for it but
+// synchronize(). Streams are passed as `void *` (a CUstream or cudaStream_t).
+// Null is the default stream in its legacy sense, as for a program that is
+// compiled without options: ordered with all blocking streams of the process;
+// the handles CU_STREAM_PER_THREAD and CU_STREAM_LEGACY may be passed, too.
+// Launches and copies of one bound kernel must be ordered, by using one stream
+// or by events between several.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_KERNEL_H
@@ -23,10 +33,12 @@ namespace mk::rt {
 struct LaunchOptions {
   /// Of every single wait of the launch.
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
-  /// Not 0: link puts are executed late and in a random order that this seeds,
+  /// Host target. Not 0: link puts are executed late and in a random order that this seeds,
   /// and CTAs start in a random order, at random times. Results must not
   /// depend on it.
   uint64_t seed = 0;
+  /// Where a GPU's launch is enqueued. It may be capturing.
+  void *stream = nullptr;
 };
 
 /// What one launch did on this rank.
@@ -42,12 +54,24 @@ struct LaunchStats {
   };
   std::vector<Peer> peers; // by rank; own rank: local puts
   std::vector<Role> roles;
-  double wallMs = 0; // from the launch until every peer has closed it
+  /// From the call of launch() until every peer has closed it; on a GPU, which
+  /// fills in nothing else, until synchronize() returned.
+  double wallMs = 0;
 };
 
-namespace host {
-class Grid;
-}
+class DeviceBinding;
+class DeviceCode;
+
+/// A launch that can be repeated: on a GPU a CUDA graph with one node, whose
+/// parameters are those at the time of capture; data may change in place, epochs
+/// count on by themselves. On the host a plain launch each time. Goes before its
+/// BoundKernel.
+class LaunchGraph {
+public:
+  virtual ~LaunchGraph() = default;
+  /// As BoundKernel::launch, on `stream`.
+  virtual Status launch(void *stream = nullptr) = 0;
+};
 
 /// A kernel with dimensions and memory. Create and destroy in the same order on
 /// all ranks.
@@ -63,44 +87,71 @@ public:
   /// Argument by index (JobPlan and Metadata use the same) or by name; the
   /// name must exist.
   size_t index(std::string_view name) const;
-  /// This rank's part: row-major, strides tight.
-  std::byte *data(size_t arg) const { return data_[arg]; }
+  /// This rank's part, row-major, strides tight unless attached with others:
+  /// its address on the device. On a GPU that is device memory.
+  std::byte *data(size_t arg) const;
   std::byte *data(std::string_view name) const { return data(index(name)); }
+  /// The same where the host may load and store by itself; null on a GPU, where
+  /// upload() and download() are needed.
+  std::byte *hostData(size_t arg) const;
   const Shard &shard(size_t arg) const;
   const Shard &shard(std::string_view name) const { return shard(index(name)); }
   uint64_t bytes(size_t arg) const; // of this rank's part
 
   /// Uses the caller's memory for an argument that is not symmetric. It must
-  /// be aligned to its element and live until the last launch.
-  Status attach(size_t arg, void *data);
-  Status attach(std::string_view name, void *data) {
-    return attach(index(name), data);
+  /// be aligned to its element and live until the last launch. On a GPU: any
+  /// address that the GPU can reach; `strides`, one for each dimension, are in
+  /// elements and not negative (none: row-major and tight). A captured launch
+  /// keeps what was attached before.
+  Status attach(size_t arg, void *data, std::span<const int64_t> strides = {});
+  Status attach(std::string_view name, void *data,
+                std::span<const int64_t> strides = {}) {
+    return attach(index(name), data, strides);
   }
 
-  /// Runs one launch and returns when this rank's results are complete and all
-  /// peers have closed it, too. Collective. After a failure the context is
-  /// aborted, and so is every later launch.
+  /// Copies bytes(arg) bytes, row-major and tight, to or from the argument.
+  /// Ordered after what `stream` has so far; returns when it is done. The
+  /// download reports a failed launch as synchronize() does.
+  Status upload(size_t arg, const void *from, void *stream = nullptr);
+  Status upload(std::string_view name, const void *from,
+                void *stream = nullptr) {
+    return upload(index(name), from, stream);
+  }
+  Status download(size_t arg, void *to, void *stream = nullptr);
+  Status download(std::string_view name, void *to, void *stream = nullptr) {
+    return download(index(name), to, stream);
+  }
+
+  /// Host: runs one launch and returns when this rank's results are complete
+  /// and all peers have closed it, too. GPU: enqueues one on options.stream and
+  /// returns. Collective. After a failure the context is aborted, and so is
+  /// every later launch.
   Status launch(const LaunchOptions &options);
-  /// Launches so far.
+  /// Waits until everything on `stream` is done. Aborted, with the report of the
+  /// wait that failed, when a launch did not succeed; a GPU that has run into
+  /// that serves this process no longer.
+  Status synchronize(void *stream = nullptr);
+  /// The launch as a graph, which is not executed yet. options.stream is not
+  /// used.
+  Result<std::unique_ptr<LaunchGraph>> capture(const LaunchOptions &options);
+
+  /// Calls of launch() so far.
   uint64_t epoch() const;
   const LaunchStats &stats() const;
 
 private:
   friend class Kernel;
   BoundKernel(Context &context, std::shared_ptr<const Payload> payload,
-              Metadata metadata);
+              std::shared_ptr<DeviceCode> code, Metadata metadata);
   Status bind(std::span<const DimValue> dims, const Digest &digest);
   Status agree(const Digest &digest);
 
   Context &context_;
   std::shared_ptr<const Payload> payload_;
+  std::shared_ptr<DeviceCode> code_;
   Metadata metadata_;
   JobPlan plan_;
-  std::vector<std::byte *> data_;
-  std::vector<std::vector<std::byte>> owned_; // of arguments not symmetric
-  std::unique_ptr<host::Grid> grid_;
-  uint64_t heapBegin_ = 0, heapEnd_ = 0;
-  uint32_t slotBegin_ = 0, slotEnd_ = 0;
+  std::unique_ptr<DeviceBinding> device_;
 };
 
 /// A package loaded for a context.
@@ -126,6 +177,7 @@ private:
   Metadata metadata_;
   Digest digest_{};
   std::shared_ptr<const Payload> payload_;
+  std::shared_ptr<DeviceCode> code_;
 };
 
 } // namespace mk::rt

@@ -2,6 +2,7 @@
 
 #include "device/host/Grid.h"
 
+#include "device/Device.h"
 #include "device/host/Cta.h"
 
 #include <algorithm>
@@ -91,10 +92,7 @@ Status Grid::launch(const LaunchOptions &options,
     descriptorWords_.insert(descriptorWords_.end(),
                             {reinterpret_cast<intptr_t>(data[i]),
                              reinterpret_cast<intptr_t>(data[i]), 0});
-    std::vector<int64_t> strides(shard.sizes.size());
-    int64_t stride = 1;
-    for (size_t d = strides.size(); d-- > 0; stride *= shard.sizes[d])
-      strides[d] = stride;
+    std::vector<int64_t> strides = tightStrides(shard.sizes);
     descriptorWords_.insert(descriptorWords_.end(), shard.sizes.begin(),
                             shard.sizes.end());
     descriptorWords_.insert(descriptorWords_.end(), strides.begin(),
@@ -184,17 +182,8 @@ uint32_t Grid::helperIndex(uint32_t role, uint32_t linear) const {
 }
 
 std::string Grid::signalName(uint32_t signal, int64_t index) const {
-  std::string name = str("signal '", metadata.signals[signal].name, "'");
-  const auto &extents = plan.plan(rank()).signals[signal].extents;
-  if (extents.empty())
-    return name;
-  std::string coordinates;
-  for (size_t d = extents.size(); d-- > 0;) {
-    int64_t at = d == 0 ? index : index % extents[d];
-    index /= std::max<int64_t>(extents[d], 1);
-    coordinates = str(at, coordinates.empty() ? "" : ", ", coordinates);
-  }
-  return str(name, "[", coordinates, "]");
+  return elementName("signal", metadata.signals[signal].name,
+                     plan.plan(rank()).signals[signal].extents, index);
 }
 
 bool Grid::deadlocked() const {

@@ -1,0 +1,73 @@
+//===- Device.h - What a target does for a kernel ---------------*- C++ -*-===//
+//
+// The one place where targets differ at run time. A DeviceCode is a package's
+// code made ready for a context's device; each binding of the kernel has a
+// DeviceBinding, which owns its memory and launches it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_DEVICE_H
+#define MKERNEL_RUNTIME_DEVICE_DEVICE_H
+
+#include "mkernel/Runtime/Kernel.h"
+
+namespace mk::rt {
+
+class DeviceBinding {
+public:
+  virtual ~DeviceBinding() = default;
+
+  /// Address of an argument as the device knows it.
+  virtual std::byte *data(size_t arg) const = 0;
+  /// The same for the host's own loads and stores; null where it has to use
+  /// upload() and download().
+  virtual std::byte *hostData(size_t arg) const = 0;
+  /// `arg` and `data` are checked by the caller: not symmetric, aligned.
+  /// `strides`: none (row-major and tight) or one for each dimension, elements.
+  virtual Status attach(size_t arg, std::byte *data,
+                        std::span<const int64_t> strides) = 0;
+  virtual Status upload(size_t arg, const void *from, void *stream) = 0;
+  virtual Status download(size_t arg, void *to, void *stream) = 0;
+
+  virtual Status launch(const LaunchOptions &options) = 0;
+  virtual Status synchronize(void *stream) = 0;
+  virtual Result<std::unique_ptr<LaunchGraph>>
+  capture(const LaunchOptions &options) = 0;
+
+  virtual uint64_t epoch() const = 0;
+  virtual const LaunchStats &stats() const = 0;
+};
+
+class DeviceCode {
+public:
+  virtual ~DeviceCode() = default;
+  /// Allocates memory. `metadata` and `plan` outlive the binding.
+  virtual Result<std::unique_ptr<DeviceBinding>>
+  bind(const Metadata &metadata, const JobPlan &plan) = 0;
+};
+
+/// Code for the target of the package. `payload` lives as long as the result.
+Result<std::shared_ptr<DeviceCode>>
+loadDeviceCode(Context &context, const Metadata &metadata,
+               std::shared_ptr<const Payload> payload);
+
+namespace host {
+Result<std::shared_ptr<DeviceCode>>
+loadCode(Context &context, std::shared_ptr<const Payload> payload);
+}
+namespace cuda {
+Result<std::shared_ptr<DeviceCode>>
+loadCode(Context &context, const Metadata &metadata,
+         std::shared_ptr<const Payload> payload);
+}
+
+/// "signal 'ready'[3, 0]" for the row-major element `index`; no brackets for an
+/// object without dimensions.
+std::string elementName(std::string_view what, std::string_view name,
+                        std::span<const int64_t> extents, int64_t index);
+
+/// Row-major strides of a tight array, in elements.
+std::vector<int64_t> tightStrides(std::span<const int64_t> sizes);
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_DEVICE_DEVICE_H

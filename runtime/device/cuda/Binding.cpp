@@ -1,0 +1,212 @@
+//===- Binding.cpp - A bound kernel on a GPU ------------------------------===//
+
+#include "device/cuda/Binding.h"
+
+#include "device/cuda/Report.h"
+
+#include <algorithm>
+#include <new>
+
+using namespace mk::rt;
+using namespace mk::rt::cuda;
+
+static StreamHandle handle(void *stream) {
+  return static_cast<StreamHandle>(stream);
+}
+
+Binding::Binding(Context &context, std::shared_ptr<Device> device,
+                 std::shared_ptr<const Module> module, const Metadata &metadata,
+                 const JobPlan &plan)
+    : context_(context), device_(std::move(device)), module_(std::move(module)),
+      metadata_(metadata), plan_(plan), own_(plan.plan(context.rank())) {}
+
+Binding::~Binding() {
+  if (jobAbort_)
+    context_.abort().removeMirror(jobAbort_);
+}
+
+uint64_t Binding::bytes(size_t arg) const {
+  return uint64_t(plan_.shard(arg, context_.rank()).elements()) *
+         byteSize(metadata_.args[arg].type);
+}
+
+Status Binding::allocate() {
+  size_t numArgs = metadata_.args.size();
+  owned_.resize(numArgs);
+  tensors_.resize(numArgs);
+  for (size_t i = 0; i < numArgs; ++i) {
+    const Metadata::Arg &arg = metadata_.args[i];
+    MK_ASSIGN(owned_[i], DeviceMemory::allocate(
+                             device_, bytes(i), str("argument '", arg.name, "'")));
+    const std::vector<int64_t> &sizes = plan_.shard(i, context_.rank()).sizes;
+    tensors_[i] = {owned_[i].address(), arg.type, sizes, tightStrides(sizes)};
+  }
+  MK_ASSIGN(layout_, StateLayout::create(metadata_, own_));
+  MK_ASSIGN(state_,
+            DeviceMemory::allocate(
+                device_, layout_.bytes,
+                str("what the CTAs of kernel '", metadata_.kernel, "' share")));
+  constexpr uint64_t abortAt = 64;
+  static_assert(sizeof(mk_gpu_report) <= abortAt);
+  MK_ASSIGN(pinned_, PinnedMemory::allocate(device_, 2 * abortAt));
+  report_ = reinterpret_cast<mk_gpu_report *>(pinned_.host());
+  jobAbort_ = new (pinned_.host() + abortAt) std::atomic<uint32_t>(0);
+  context_.abort().addMirror(jobAbort_);
+
+  block_ = ParamBlock(metadata_);
+  mk_gpu_launch &l = block_.launch();
+  l.report = pinned_.address();
+  l.job_abort = pinned_.address() + abortAt;
+  l.rank = context_.rank();
+  l.world = context_.world();
+  stats_.roles.resize(metadata_.roles.size());
+  stats_.peers.resize(context_.world());
+  Current current(*device_);
+  encodeMaps();
+  return Status::ok();
+}
+
+void Binding::encodeMaps() {
+  mk_gpu_launch &l = block_.launch();
+  l.maps_valid = 0;
+  const auto &maps = metadata_.gpu->tensorMaps;
+  for (size_t i = 0; i < maps.size(); ++i)
+    if (encodeTensorMap(device_->driver(), maps[i], tensors_[maps[i].arg],
+                        metadata_.args[maps[i].arg].name, block_.tensorMap(i)))
+      l.maps_valid |= uint64_t(1) << i;
+  block_.fill(metadata_, plan_.dims(context_.rank()), tensors_, layout_,
+              state_.address());
+}
+
+Status Binding::attach(size_t arg, std::byte *data,
+                       std::span<const int64_t> strides) {
+  const Driver &driver = device_->driver();
+  Current current(*device_);
+  auto address = reinterpret_cast<uint64_t>(data);
+  int kind = 0;
+  // Memory of malloc is unknown to the driver; some GPUs reach it all the same.
+  if (bytes(arg) &&
+      driver.pointerGetAttribute(&kind, kPointerMemoryType, address) !=
+          kSuccess &&
+      !device_->attribute(kPageableMemoryAccess))
+    return error(StatusCode::InvalidArgument, "argument '",
+                 metadata_.args[arg].name, "': ", device_->name(),
+                 " does not reach the memory: attach memory of the GPU, or "
+                 "copy the values to the argument's own with upload()");
+  Tensor &tensor = tensors_[arg];
+  tensor.address = address;
+  tensor.strides = strides.empty()
+                       ? tightStrides(tensor.sizes)
+                       : std::vector<int64_t>(strides.begin(), strides.end());
+  owned_[arg].reset();
+  encodeMaps();
+  return Status::ok();
+}
+
+Status Binding::checkTight(size_t arg, std::string_view what) const {
+  const Tensor &tensor = tensors_[arg];
+  std::vector<int64_t> tight = tightStrides(tensor.sizes);
+  for (size_t d = 0; d < tight.size(); ++d)
+    if (tensor.sizes[d] > 1 && tensor.strides[d] != tight[d])
+      return error(StatusCode::FailedPrecondition, "argument '",
+                   metadata_.args[arg].name,
+                   "' was attached with strides: ", what,
+                   " tight memory only: copy it yourself");
+  return Status::ok();
+}
+
+Status Binding::upload(size_t arg, const void *from, void *stream) {
+  MK_TRY(context_.abort().status());
+  if (bytes(arg) == 0)
+    return Status::ok();
+  MK_TRY(checkTight(arg, "upload() writes"));
+  Current current(*device_);
+  const Driver &driver = device_->driver();
+  MK_TRY(check(driver.memcpyHtoDAsync(tensors_[arg].address, from, bytes(arg),
+                                      handle(stream)),
+               str("copying argument '", metadata_.args[arg].name,
+                   "' to the GPU")));
+  return check(driver.streamSynchronize(handle(stream)), "cuStreamSynchronize");
+}
+
+Status Binding::download(size_t arg, void *to, void *stream) {
+  MK_TRY(context_.abort().status());
+  if (bytes(arg) == 0)
+    return synchronize(stream);
+  MK_TRY(checkTight(arg, "download() reads"));
+  Current current(*device_);
+  const Driver &driver = device_->driver();
+  MK_TRY(check(driver.memcpyDtoHAsync(to, tensors_[arg].address, bytes(arg),
+                                      handle(stream)),
+               str("copying argument '", metadata_.args[arg].name,
+                   "' from the GPU")));
+  return synchronize(stream);
+}
+
+Status Binding::enqueue(const LaunchOptions &options) {
+  deadline_ = options.deadline;
+  block_.launch().deadline_ns =
+      uint64_t(std::max<int64_t>(options.deadline.count(), 1));
+  LaunchAttribute cooperative;
+  cooperative.id = LaunchAttribute::kCooperative;
+  cooperative.value.cooperative = 1;
+  LaunchConfig config;
+  config.grid[0] = metadata_.grid;
+  config.block[0] = metadata_.gpu->threads;
+  config.sharedBytes = uint32_t(metadata_.gpu->sharedBytes);
+  config.stream = handle(options.stream);
+  config.attributes = &cooperative;
+  config.numAttributes = 1;
+  void *parameters[] = {block_.data()};
+  return check(device_->driver().launchKernelEx(&config, module_->function(),
+                                                parameters, nullptr),
+               str("launching kernel '", metadata_.kernel, "'"));
+}
+
+void Binding::begun() {
+  begin_ = Deadline::Clock::now();
+  ++epoch_;
+}
+
+Status Binding::launch(const LaunchOptions &options) {
+  MK_TRY(context_.abort().status());
+  Current current(*device_);
+  begun();
+  Status status = enqueue(options);
+  if (!status.isOk())
+    --epoch_;
+  return status;
+}
+
+Status Binding::synchronize(void *stream) {
+  MK_TRY(context_.abort().status());
+  Current current(*device_);
+  MK_TRY(check(device_->driver().streamSynchronize(handle(stream)),
+               str("waiting for kernel '", metadata_.kernel, "'")));
+  stats_.wallMs =
+      std::chrono::duration<double, std::milli>(Deadline::Clock::now() - begin_)
+          .count();
+  return context_.abort().status();
+}
+
+Status Binding::check(int code, std::string_view what) {
+  if (code == kSuccess)
+    return Status::ok();
+  return isFatal(code) ? fail(code, what)
+                       : device_->driver().check(code, what);
+}
+
+Status Binding::fail(int code, std::string_view what) {
+  std::string lost =
+      str("; ", device_->name(), " serves this process no longer");
+  // Written before the trap, and stored last.
+  bool reported = __atomic_load_n(&report_->written, __ATOMIC_ACQUIRE) != 0;
+  std::string text =
+      reported ? reportText(*report_, metadata_, own_, deadline_) + lost
+               : str(what, ": ", device_->driver().describe(code), lost,
+                     "; compute-sanitizer shows where it happened");
+  context_.abort().raise(
+      AbortRecord::now(static_cast<int32_t>(context_.rank()),
+                       reported ? "wait" : "launch", std::move(text)));
+  return context_.abort().status();
+}

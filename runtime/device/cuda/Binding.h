@@ -1,0 +1,79 @@
+//===- Binding.h - A bound kernel on a GPU ----------------------*- C++ -*-===//
+//
+// Owns the arguments' memory, the objects that CTAs share and the parameter
+// block. All of it is made when the kernel is bound: a launch writes the deadline
+// into the block and enqueues, nothing else, so that it can be captured.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_BINDING_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_BINDING_H
+
+#include "device/Device.h"
+#include "device/cuda/Module.h"
+#include "device/cuda/Params.h"
+
+namespace mk::rt::cuda {
+
+class Binding : public DeviceBinding {
+public:
+  Binding(Context &context, std::shared_ptr<Device> device,
+          std::shared_ptr<const Module> module, const Metadata &metadata,
+          const JobPlan &plan);
+  ~Binding() override;
+
+  Status allocate();
+
+  std::byte *data(size_t arg) const override {
+    return reinterpret_cast<std::byte *>(tensors_[arg].address);
+  }
+  std::byte *hostData(size_t) const override { return nullptr; }
+  Status attach(size_t arg, std::byte *data,
+                std::span<const int64_t> strides) override;
+  Status upload(size_t arg, const void *from, void *stream) override;
+  Status download(size_t arg, void *to, void *stream) override;
+  Status launch(const LaunchOptions &options) override;
+  Status synchronize(void *stream) override;
+  Result<std::unique_ptr<LaunchGraph>>
+  capture(const LaunchOptions &options) override;
+  uint64_t epoch() const override { return epoch_; }
+  const LaunchStats &stats() const override { return stats_; }
+
+  // For the graph of a launch.
+  const Device &device() const { return *device_; }
+  /// Ok for a call that succeeded. A failure that the GPU does not survive is
+  /// raised and reported, any other is returned as "`what`: ...".
+  Status check(int code, std::string_view what);
+  Status enqueue(const LaunchOptions &options);
+  /// Counts a launch.
+  void begun();
+
+private:
+  uint64_t bytes(size_t arg) const;
+  Status checkTight(size_t arg, std::string_view what) const;
+  void encodeMaps();
+  /// Raises the job's abort word and returns its cause.
+  Status fail(int code, std::string_view what);
+
+  Context &context_;
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<const Module> module_;
+  const Metadata &metadata_;
+  const JobPlan &plan_;
+  const Plan &own_;
+  std::vector<Tensor> tensors_;       // arguments as attached
+  std::vector<DeviceMemory> owned_;   // empty where attached
+  DeviceMemory state_;
+  PinnedMemory pinned_; // mk_gpu_report, then the job's abort word
+  mk_gpu_report *report_ = nullptr;
+  std::atomic<uint32_t> *jobAbort_ = nullptr;
+  StateLayout layout_;
+  ParamBlock block_;
+  uint64_t epoch_ = 0;
+  std::chrono::nanoseconds deadline_{};
+  Deadline::Clock::time_point begin_;
+  LaunchStats stats_;
+};
+
+} // namespace mk::rt::cuda
+
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_BINDING_H

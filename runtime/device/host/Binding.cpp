@@ -1,0 +1,145 @@
+//===- Binding.cpp - The host target behind the device interface ----------===//
+
+#include "device/Device.h"
+#include "device/host/Grid.h"
+
+#include <cstring>
+
+using namespace mk::rt;
+
+namespace {
+
+/// A replay is a launch: nothing has to be recorded for the host.
+class HostGraph : public LaunchGraph {
+public:
+  HostGraph(DeviceBinding &binding, const LaunchOptions &options)
+      : binding_(binding), options_(options) {}
+  Status launch(void *) override { return binding_.launch(options_); }
+
+private:
+  DeviceBinding &binding_;
+  LaunchOptions options_;
+};
+
+class HostBinding : public DeviceBinding {
+public:
+  HostBinding(Context &context, const Metadata &metadata,
+              const Payload &payload, const JobPlan &plan)
+      : context_(context), metadata_(metadata), plan_(plan),
+        grid_(context, metadata, payload, plan) {}
+
+  ~HostBinding() override {
+    // Memory is a stack: what was bound last is given back first, anything
+    // else stays until the context goes.
+    if (heapEnd_ && context_.heap().used() == heapEnd_)
+      context_.heap().rewind(heapBegin_);
+    if (slotEnd_ && context_.slotsUsed() == slotEnd_)
+      context_.rewindSlots(slotBegin_);
+  }
+
+  Status allocate() {
+    heapBegin_ = context_.heap().used();
+    slotBegin_ = context_.slotsUsed();
+    data_.resize(metadata_.args.size());
+    owned_.resize(metadata_.args.size());
+    for (size_t i = 0; i < metadata_.args.size(); ++i) {
+      if (metadata_.args[i].symmetric) {
+        MK_ASSIGN(data_[i],
+                  context_.heap().allocate(
+                      plan_.symmetricBytes(i),
+                      str("argument '", metadata_.args[i].name, "'")));
+        continue;
+      }
+      // Room to align: rows are read with vector loads.
+      constexpr size_t align = 64;
+      owned_[i].resize(bytes(i) + align);
+      auto address = reinterpret_cast<uintptr_t>(owned_[i].data());
+      data_[i] = owned_[i].data() + (align - address % align) % align;
+    }
+    heapEnd_ = context_.heap().used();
+    MK_TRY(grid_.prepare());
+    slotEnd_ = context_.slotsUsed();
+    return Status::ok();
+  }
+
+  std::byte *data(size_t arg) const override { return data_[arg]; }
+  std::byte *hostData(size_t arg) const override { return data_[arg]; }
+
+  Status attach(size_t arg, std::byte *data,
+                std::span<const int64_t> strides) override {
+    const std::vector<int64_t> &sizes =
+        plan_.shard(arg, context_.rank()).sizes;
+    std::vector<int64_t> tight = tightStrides(sizes);
+    if (!strides.empty() && !std::equal(strides.begin(), strides.end(),
+                                        tight.begin(), tight.end()))
+      return error(StatusCode::InvalidArgument, "argument '",
+                   metadata_.args[arg].name, "' of ", shapeText(sizes),
+                   " elements: the host target takes row-major, tight memory "
+                   "only: copy it");
+    data_[arg] = data;
+    owned_[arg] = {};
+    return Status::ok();
+  }
+  Status upload(size_t arg, const void *from, void *) override {
+    if (bytes(arg))
+      std::memcpy(data_[arg], from, bytes(arg));
+    return Status::ok();
+  }
+  Status download(size_t arg, void *to, void *) override {
+    if (bytes(arg))
+      std::memcpy(to, data_[arg], bytes(arg));
+    return Status::ok();
+  }
+
+  Status launch(const LaunchOptions &options) override {
+    return grid_.launch(options, data_);
+  }
+  Status synchronize(void *) override { return context_.abort().status(); }
+  Result<std::unique_ptr<LaunchGraph>>
+  capture(const LaunchOptions &options) override {
+    return std::unique_ptr<LaunchGraph>(new HostGraph(*this, options));
+  }
+  uint64_t epoch() const override { return grid_.epoch(); }
+  const LaunchStats &stats() const override { return grid_.stats(); }
+
+private:
+  uint64_t bytes(size_t arg) const {
+    return plan_.shard(arg, context_.rank()).elements() *
+           byteSize(metadata_.args[arg].type);
+  }
+
+  Context &context_;
+  const Metadata &metadata_;
+  const JobPlan &plan_;
+  host::Grid grid_;
+  std::vector<std::byte *> data_;
+  std::vector<std::vector<std::byte>> owned_; // of arguments not symmetric
+  uint64_t heapBegin_ = 0, heapEnd_ = 0;
+  uint32_t slotBegin_ = 0, slotEnd_ = 0;
+};
+
+class HostCode : public DeviceCode {
+public:
+  HostCode(Context &context, std::shared_ptr<const Payload> payload)
+      : context_(context), payload_(std::move(payload)) {}
+
+  Result<std::unique_ptr<DeviceBinding>> bind(const Metadata &metadata,
+                                              const JobPlan &plan) override {
+    auto binding =
+        std::make_unique<HostBinding>(context_, metadata, *payload_, plan);
+    MK_TRY(binding->allocate());
+    return std::unique_ptr<DeviceBinding>(std::move(binding));
+  }
+
+private:
+  Context &context_;
+  std::shared_ptr<const Payload> payload_;
+};
+
+} // namespace
+
+Result<std::shared_ptr<DeviceCode>>
+host::loadCode(Context &context, std::shared_ptr<const Payload> payload) {
+  return std::shared_ptr<DeviceCode>(
+      new HostCode(context, std::move(payload)));
+}
