@@ -12,6 +12,7 @@ include_guard(GLOBAL)
 find_package(Threads REQUIRED)
 
 set(bundle_name mkernel-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(bundle_linked ${PROJECT_BINARY_DIR}/bundle/linked)
 set(bundle_stage ${PROJECT_BINARY_DIR}/bundle/${bundle_name})
 set(bundle_archive ${PROJECT_BINARY_DIR}/${bundle_name}.tar.xz)
 
@@ -45,21 +46,27 @@ get_filename_component(bundle_lld_folder ${MKERNEL_LLD} DIRECTORY)
 add_library(bundle-options INTERFACE)
 target_link_options(bundle-options INTERFACE
   -fuse-ld=lld -B${bundle_lld_folder} -static-libstdc++
-  LINKER:--gc-sections,-O1,-s,-z,defs)
+  LINKER:--gc-sections,-O1,-s,-z,defs,--build-id=sha1)
 
 # What is linked for the bundle knows its own libraries by their place in it.
+# It is called <name>.bundle until scripts/make-bundle copies it there: names of
+# targets and files are commands of Ninja, and the build's own keep theirs.
 function(bundle_target_properties target name folder rpath)
   set_target_properties(${target} PROPERTIES
-    EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX OUTPUT_NAME ${name}
-    LIBRARY_OUTPUT_DIRECTORY ${bundle_stage}/${folder}
-    RUNTIME_OUTPUT_DIRECTORY ${bundle_stage}/${folder}
+    EXCLUDE_FROM_ALL ON LINKER_LANGUAGE CXX
+    PREFIX "" OUTPUT_NAME ${name} SUFFIX .bundle NO_SONAME ON
+    LIBRARY_OUTPUT_DIRECTORY ${bundle_linked}/${folder}
+    RUNTIME_OUTPUT_DIRECTORY ${bundle_linked}/${folder}
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${rpath}")
+  if(name MATCHES "[.]so$")
+    target_link_options(${target} PRIVATE LINKER:-soname,${name})
+  endif()
   target_link_libraries(${target} PRIVATE bundle-options)
   set_property(GLOBAL APPEND PROPERTY MKERNEL_BUNDLE_TARGETS ${target})
 endfunction()
 
 add_library(bundle-runtime SHARED $<TARGET_OBJECTS:mkernel_runtime>)
-bundle_target_properties(bundle-runtime mkernel_runtime lib "\$ORIGIN")
+bundle_target_properties(bundle-runtime libmkernel_runtime.so lib "\$ORIGIN")
 # Its own symbols are public; those of what is linked into it are not.
 target_link_options(bundle-runtime PRIVATE LINKER:--exclude-libs,ALL)
 target_link_libraries(bundle-runtime PRIVATE
@@ -105,7 +112,7 @@ endforeach()
 
 set(bundle_map ${PROJECT_SOURCE_DIR}/lib/JIT/exports-bundle.map)
 add_library(bundle-jit SHARED ${stubs_file} $<TARGET_OBJECTS:mkernel_jit>)
-bundle_target_properties(bundle-jit mkernel_jit lib "\$ORIGIN")
+bundle_target_properties(bundle-jit libmkernel_jit.so lib "\$ORIGIN")
 add_dependencies(bundle-jit ${own_libraries})
 # -u: mk-opt's main function, which nothing in here calls.
 target_link_options(bundle-jit PRIVATE
@@ -151,14 +158,16 @@ function(mkernel_add_bundle)
   endforeach()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/examples/* ${PROJECT_SOURCE_DIR}/docs/*
-       ${PROJECT_SOURCE_DIR}/share/mkernel/*
+       ${PROJECT_SOURCE_DIR}/share/mkernel/* ${PROJECT_SOURCE_DIR}/test/gpu/*
        ${PROJECT_SOURCE_DIR}/test/gpu/* ${PROJECT_SOURCE_DIR}/scripts/test-gpu
        ${PROJECT_SOURCE_DIR}/include/mkernel/*.h)
   add_custom_command(OUTPUT ${bundle_archive}
     COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-bundle ${PROJECT_SOURCE_DIR}
-            ${PROJECT_BINARY_DIR} ${bundle_stage} ${bundle_archive}
+            ${PROJECT_BINARY_DIR} ${bundle_linked} ${bundle_stage}
+            ${bundle_archive}
     DEPENDS ${targets} ${programs} ${files}
             ${PROJECT_SOURCE_DIR}/scripts/make-bundle
+            ${PROJECT_SOURCE_DIR}/scripts/test-gpu
             ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
     USES_TERMINAL VERBATIM)
   add_custom_target(bundle DEPENDS ${bundle_archive})

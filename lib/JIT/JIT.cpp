@@ -106,21 +106,15 @@ static int fail(const std::string &message, char **error) {
   return 1;
 }
 
-extern "C" int mk_jit_compile(const char *path, const char *optionsJson,
-                              void **package, size_t *size, char **error) {
-  *package = nullptr;
-  *size = 0;
+static int compileText(StringRef source, const char *name,
+                       const char *optionsJson, void **package, size_t *size,
+                       char **error) {
   mk::CompileOptions options;
   std::string problem = readOptions(optionsJson ? optionsJson : "", options);
   if (!problem.empty())
     return fail(problem, error);
-  auto source = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
-  if (!source)
-    return fail(std::string("cannot read ") + path + ": " +
-                    source.getError().message(),
-                error);
   std::string output, messages;
-  if (!mk::compile((*source)->getBuffer(), path, options, output, messages))
+  if (!mk::compile(source, name, options, output, messages))
     return fail(messages, error);
   *package = std::malloc(output.size() ? output.size() : 1);
   if (!*package)
@@ -128,6 +122,28 @@ extern "C" int mk_jit_compile(const char *path, const char *optionsJson,
   std::memcpy(*package, output.data(), output.size());
   *size = output.size();
   return 0;
+}
+
+extern "C" int mk_jit_compile(const char *path, const char *optionsJson,
+                              void **package, size_t *size, char **error) {
+  *package = nullptr;
+  *size = 0;
+  auto source = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  if (!source)
+    return fail(std::string("cannot read ") + path + ": " +
+                    source.getError().message(),
+                error);
+  return compileText((*source)->getBuffer(), path, optionsJson, package, size,
+                     error);
+}
+
+extern "C" int mk_jit_compile_text(const char *text, size_t bytes,
+                                   const char *name, const char *optionsJson,
+                                   void **package, size_t *size, char **error) {
+  *package = nullptr;
+  *size = 0;
+  return compileText(StringRef(text, bytes), name, optionsJson, package, size,
+                     error);
 }
 
 extern "C" void mk_jit_free(void *memory) { std::free(memory); }

@@ -4,6 +4,8 @@
 
 #include "Options.h"
 
+#include "mkernel/JIT/JIT.h"
+
 namespace mk::run {
 
 struct Compiled {
@@ -15,8 +17,7 @@ struct Compiled {
 /// loaded only for that.
 Result<Compiled> loadOrCompile(const Options &options);
 
-/// The compiler's options as mkernel/JIT/CompileC.h describes them.
-std::string compilerOptions(const Options &options);
+jit::Options compilerOptions(const Options &options);
 
 } // namespace mk::run
 

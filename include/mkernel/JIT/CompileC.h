@@ -1,7 +1,7 @@
 //===- CompileC.h - The compiler as a shared object -------------*- C -*-===//
 //
 // What libmkernel_jit.so exports. `mk-run` and programs that compile at run
-// time find these two by dlopen, so that a rank process never holds a compiler.
+// time find these by dlopen, so that a rank process never holds a compiler.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_JIT_COMPILEC_H
@@ -33,6 +33,10 @@ extern "C" {
 // *error to a message for the user. The caller frees either with mk_jit_free.
 int mk_jit_compile(const char *path, const char *options_json, void **package,
                    size_t *size, char **error);
+// The same for a file in memory, which messages call `name`.
+int mk_jit_compile_text(const char *text, size_t bytes, const char *name,
+                        const char *options_json, void **package, size_t *size,
+                        char **error);
 void mk_jit_free(void *memory);
 
 #ifdef __cplusplus

@@ -1,0 +1,81 @@
+//===- JIT.h - Compiling kernels from a program -----------------*- C++ -*-===//
+//
+//   MK_ASSIGN(auto source, mk::jit::Source::read("gemm.mlir"));
+//   mk::jit::Options options;
+//   options.bind = {{"N", {4096}}, {"K", {4096}}};
+//   MK_ASSIGN(mk::rt::Package package, mk::jit::compile(source, options));
+//
+// What to do with a package: mkernel/Runtime/Kernel.h. This header and all that
+// it includes need neither MLIR nor LLVM; the compiler is a shared object that
+// is loaded when something really has to be compiled.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_JIT_JIT_H
+#define MKERNEL_JIT_JIT_H
+
+#include "mkernel/Runtime/DiskCache.h"
+#include "mkernel/Runtime/Package.h"
+#include "mkernel/Runtime/Plan.h"
+
+namespace mk::jit {
+
+/// A kernel file in memory.
+struct Source {
+  std::string text;
+  std::string name = "kernel.mlir"; // what messages call it
+
+  /// NotFound when it cannot be read.
+  static rt::Result<Source> read(const std::string &path);
+};
+
+struct Options {
+  std::string target = "host"; // or "sm_90a"
+  std::string kernel;          // which; empty: the only one of the file
+  /// Sizes by name: of mesh axes, and of dimensions that the kernel shall be
+  /// specialised for. Dimensions left out are given to Kernel::bind.
+  std::vector<rt::DimValue> bind;
+  /// Values of the file's parameters (mk.param) by name.
+  std::vector<std::pair<std::string, std::string>> params;
+  /// Where other parameters come from: a tuning file, "none", or empty for the
+  /// one of the target that lies beside the compiler, if any.
+  std::string tuning;
+  /// Nodes (product of the `net` axes) and GPUs of a node (product of the `link`
+  /// axes); each fills the one axis of its kind that has no size. 0: not given.
+  int64_t nodes = 0, gpus = 0;
+  /// Axes that have no size then get 1; else they are an error.
+  bool completeMesh = true;
+  int64_t grid = 0;           // CTAs; 0: the target's default
+  std::string cpu = "native"; // of host code; or a name that LLVM knows
+
+  /// Where packages are kept. Absent: DiskCache::standard(), that is what
+  /// MK_CACHE_DIR says; DiskCache("") keeps nothing.
+  std::optional<rt::DiskCache> cache;
+  /// Path of libmkernel_jit.so. Empty: MK_JIT_LIBRARY, else beside
+  /// libmkernel_runtime.so, else ../lib beside the program.
+  std::string library;
+};
+
+struct Report {
+  bool cached = false;      // nothing was compiled
+  double milliseconds = 0;  // of the whole call
+  std::string cacheProblem; // why the package could not be kept; else empty
+};
+
+/// Compiles, or takes from the cache what an equal call has compiled: with the
+/// same text, options, tuning, target, CPU (when native), compiler and version.
+/// Without a compiler at hand, what any compiler of this version left there.
+/// May be called from several threads, which compile one after the other.
+///
+/// InvalidArgument: the compiler's messages about the file or the options.
+/// Unavailable: the compiler is needed and cannot be loaded.
+rt::Result<rt::Package> compile(const Source &source,
+                                const Options &options = {},
+                                Report *report = nullptr);
+
+/// `options` as the compiler takes them (mkernel/JIT/CompileC.h): one text for
+/// all orders of equal bindings.
+std::string toJson(const Options &options);
+
+} // namespace mk::jit
+
+#endif // MKERNEL_JIT_JIT_H

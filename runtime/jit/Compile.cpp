@@ -1,0 +1,203 @@
+//===- Compile.cpp - Compile, or take from the cache ----------------------===//
+
+#include "mkernel/JIT/JIT.h"
+
+#include "Compiler.h"
+#include "mkernel/ABI/Hash.h"
+#include "mkernel/Runtime/Deadline.h"
+#include "mkernel/Runtime/Log.h"
+#include "mkernel/Version.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+using namespace mk;
+using namespace mk::rt;
+
+Result<jit::Source> jit::Source::read(const std::string &path) {
+  FILE *file = std::fopen(path.c_str(), "re");
+  if (!file)
+    return errnoError(StatusCode::NotFound, "reading '" + path + "'", errno);
+  Source source{{}, path};
+  char buffer[16384];
+  while (size_t n = std::fread(buffer, 1, sizeof(buffer), file))
+    source.text.append(buffer, n);
+  int problem = std::ferror(file) ? errno : 0;
+  std::fclose(file);
+  if (problem)
+    return errnoError(StatusCode::NotFound, "reading '" + path + "'", problem);
+  return source;
+}
+
+static std::string quote(std::string_view text) {
+  std::string out(1, '"');
+  for (unsigned char c : text) {
+    char escaped[8];
+    if (c < 0x20) {
+      std::snprintf(escaped, sizeof(escaped), "\\u%04x", c);
+      out += escaped;
+      continue;
+    }
+    if (c == '"' || c == '\\')
+      out.push_back('\\');
+    out.push_back(static_cast<char>(c));
+  }
+  out.push_back('"');
+  return out;
+}
+
+/// {"name":"value",...}, sorted.
+static std::string
+objectOf(std::vector<std::pair<std::string, std::string>> pairs) {
+  std::sort(pairs.begin(), pairs.end());
+  std::string text;
+  for (const auto &[name, value] : pairs)
+    text += str(text.empty() ? "" : ",", quote(name), ":", quote(value));
+  return "{" + text + "}";
+}
+
+std::string jit::toJson(const Options &options) {
+  std::string json = str("{\"target\":", quote(options.target), ",\"cpu\":",
+                         quote(options.cpu), ",\"complete_mesh\":",
+                         options.completeMesh);
+  if (!options.kernel.empty())
+    json += str(",\"kernel\":", quote(options.kernel));
+  if (options.nodes)
+    json += str(",\"nodes\":", options.nodes);
+  if (options.gpus)
+    json += str(",\"gpus\":", options.gpus);
+  if (!options.tuning.empty())
+    json += str(",\"tuning\":", quote(options.tuning));
+  if (options.grid)
+    json += str(",\"grid\":", options.grid);
+  std::vector<std::pair<std::string, std::string>> bind;
+  for (const DimValue &dim : options.bind) {
+    std::string values;
+    for (int64_t value : dim.values)
+      values += str(values.empty() ? "" : ":", value);
+    bind.emplace_back(dim.name, values);
+  }
+  return str(json, ",\"bind\":", objectOf(std::move(bind)),
+             ",\"set\":", objectOf(options.params), "}");
+}
+
+namespace {
+/// The cache's view of one call.
+///
+/// A package lies under the digest of everything it depends on, the compiler and
+/// what comes with it included. For programs without a compiler, that digest
+/// lies under one without it.
+struct CachedCall {
+  static constexpr const char *kPackage = "package", *kLatest = "latest";
+  const DiskCache &cache;
+  const jit::Source &source;
+  std::string options, tuning, cpu;
+
+  CachedCall(const DiskCache &cache, const jit::Source &source,
+             const jit::Options &given, std::string tuning)
+      : cache(cache), source(source), options(jit::toJson(given)),
+        tuning(std::move(tuning)),
+        cpu(given.cpu.empty() || given.cpu == "native"
+                ? jit::nativeCpuIdentity()
+                : std::string()) {}
+
+  Digest key(const std::string &compiler) const {
+    return DiskCache::key({"jit 1", MK_VERSION, MK_ABI_HASH_HEX, compiler,
+                           options, compiler.empty() ? std::string_view() : tuning, cpu,
+                           source.text});
+  }
+
+  std::optional<Package> get(const std::optional<std::string> &compiler) const {
+    Digest name = key(compiler.value_or(std::string()));
+    if (!compiler) {
+      auto latest = cache.get(kLatest, name);
+      if (!latest || latest->size() != sizeof(name))
+        return std::nullopt;
+      std::memcpy(name.data(), latest->data(), sizeof(name));
+    }
+    auto bytes = cache.get(kPackage, name);
+    if (!bytes)
+      return std::nullopt;
+    auto package =
+        Package::parse(std::move(*bytes), cache.path(kPackage, name));
+    if (package)
+      return std::move(*package);
+    log::debug(str("cache: ", package.status().message(), "; compiling again"));
+    return std::nullopt;
+  }
+
+  Status put(const std::string &compiler, const Package &package) const {
+    Digest name = key(compiler);
+    MK_TRY(cache.put(kPackage, name, package.bytes()));
+    return cache.put(kLatest, key(""), std::as_bytes(std::span(name)));
+  }
+};
+} // namespace
+
+static Result<Package> callCompiler(const jit::Source &source,
+                                    const std::string &options,
+                                    const std::string &library) {
+  MK_ASSIGN(jit::Compiler compiler, jit::loadCompiler(library));
+  // One after the other: compiling takes cores and memory, not patience.
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  void *bytes = nullptr;
+  size_t size = 0;
+  char *message = nullptr;
+  if (compiler.compile(source.text.data(), source.text.size(),
+                       source.name.c_str(), options.c_str(), &bytes, &size,
+                       &message) != 0) {
+    Status status = error(StatusCode::InvalidArgument, "cannot compile '",
+                          source.name, "': ",
+                          message ? message : "the compiler gave no reason");
+    compiler.release(message);
+    return status;
+  }
+  auto *data = static_cast<std::byte *>(bytes);
+  std::vector<std::byte> copy(data, data + size);
+  compiler.release(bytes);
+  return Package::parse(std::move(copy), source.name);
+}
+
+Result<Package> jit::compile(const Source &source, const Options &options,
+                             Report *report) {
+  auto begin = Deadline::Clock::now();
+  Report ignored;
+  Report &out = report ? *report : ignored;
+  out = {};
+  auto finish = [&](Result<Package> result) {
+    out.milliseconds = std::chrono::duration<double, std::milli>(
+                           Deadline::Clock::now() - begin)
+                           .count();
+    return result;
+  };
+  DiskCache cache = options.cache ? *options.cache : DiskCache::standard();
+  std::string library = compilerPath(options.library);
+  std::optional<std::string> identity = compilerIdentity(library);
+  std::string tuning;
+  if (options.tuning != "none") {
+    std::string path = options.tuning.empty()
+                           ? tuningPath(library, options.target)
+                           : options.tuning;
+    // A file that cannot be read is the compiler's to complain of.
+    if (!path.empty())
+      if (auto file = Source::read(path))
+        tuning = std::move(file->text);
+  }
+  CachedCall call(cache, source, options, std::move(tuning));
+  if (cache.enabled())
+    if (auto package = call.get(identity)) {
+      out.cached = true;
+      return finish(std::move(*package));
+    }
+  Result<Package> package = callCompiler(source, call.options, library);
+  if (package && cache.enabled() && identity)
+    if (Status kept = call.put(*identity, *package); !kept.isOk()) {
+      out.cacheProblem = kept.message();
+      log::warn("the compiled kernel is not kept: " + kept.message());
+    }
+  return finish(std::move(package));
+}

@@ -1,0 +1,213 @@
+//===- JitTest.cpp - Compiling from a program, and the cache --------------===//
+#include "mkernel/JIT/JIT.h"
+#include "mkernel/Runtime/Env.h"
+
+#include "Support.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mk;
+using namespace mk::rt;
+using namespace mk::rt::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct JitTest : testing::Test {
+  fs::path folder =
+      fs::path(testing::TempDir()) /
+      str("mkernel-jit-", getpid(), "-",
+          testing::UnitTest::GetInstance()->current_test_info()->name());
+  jit::Source source;
+  jit::Options options;
+  jit::Report report;
+
+  void SetUp() override {
+    fs::remove_all(folder);
+    auto read = jit::Source::read(MK_TEST_EXAMPLES "/gemm.mlir");
+    ASSERT_OK(read);
+    source = *read;
+    options.library = MK_TEST_JIT_LIBRARY;
+    options.cache = DiskCache(folder.string());
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  Result<Package> compile() { return jit::compile(source, options, &report); }
+
+  std::vector<fs::path> packages() {
+    std::vector<fs::path> paths;
+    if (fs::exists(folder))
+      for (const auto &entry : fs::directory_iterator(folder))
+        if (entry.path().filename().string().starts_with("package-"))
+          paths.push_back(entry.path());
+    return paths;
+  }
+};
+
+TEST_F(JitTest, EqualCallsCompileOnce) {
+  auto first = compile();
+  ASSERT_OK(first);
+  EXPECT_FALSE(report.cached);
+  EXPECT_EQ(report.cacheProblem, "");
+  EXPECT_LT(report.milliseconds, 3000);
+  EXPECT_EQ(first->metadata().kernel, "gemm");
+  double fastest = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    auto again = compile();
+    ASSERT_OK(again);
+    EXPECT_TRUE(report.cached);
+    EXPECT_EQ(again->digest(), first->digest());
+    fastest = std::min(fastest, report.milliseconds);
+  }
+  EXPECT_LT(fastest, 50);
+  EXPECT_EQ(packages().size(), 1u);
+}
+
+TEST_F(JitTest, WhateverMattersIsInTheKey) {
+  std::vector<std::function<void()>> changes = {
+      [] {},
+      [&] { source.text += "\n// A comment.\n"; },
+      [&] { options.bind = {{"K", {64}}}; },
+      [&] { options.bind = {{"N", {64}}}; },
+      [&] { options.bind = {{"gpu", {2}}}; },
+      [&] { options.grid = 5; },
+      [&] { options.cpu = "x86-64"; },
+      [&] { options.tuning = "none"; },
+  };
+  size_t count = 0;
+  for (const auto &change : changes) {
+    change();
+    ASSERT_OK(compile());
+    EXPECT_FALSE(report.cached) << "change " << count;
+    EXPECT_EQ(packages().size(), ++count);
+  }
+  // Neither the order of bindings nor the name of the file does.
+  options.bind = {{"K", {64}}, {"N", {32}}};
+  ASSERT_OK(compile());
+  options.bind = {{"N", {32}}, {"K", {64}}};
+  source.name = "other.mlir";
+  ASSERT_OK(compile());
+  EXPECT_TRUE(report.cached);
+}
+
+TEST_F(JitTest, ATuningFileIsReadWhereItMatters) {
+  fs::create_directories(folder);
+  options.tuning = (folder / "tuning.json").string();
+  auto write = [&](const char *text) { std::ofstream(options.tuning) << text; };
+  write(R"({"target": "host", "entries": []})");
+  auto first = compile();
+  if (!first) { // the format is the compiler's; what counts is that it is asked
+    EXPECT_THAT(first.status().message(), HasSubstr("tuning"));
+  }
+  write("{");
+  EXPECT_ERROR(compile().status(), InvalidArgument, "tuning");
+  EXPECT_FALSE(report.cached);
+}
+
+TEST_F(JitTest, DamagedEntriesAreMadeAgain) {
+  QuietLog quiet;
+  auto first = compile();
+  ASSERT_OK(first);
+  ASSERT_EQ(packages().size(), 1u);
+  fs::path path = packages()[0];
+  auto size = fs::file_size(path);
+  std::vector<std::function<void()>> damages = {
+      [&] { fs::resize_file(path, size / 2); },
+      [&] { fs::resize_file(path, 0); },
+      [&] {
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(size - 100);
+        file.put('!');
+      },
+      [&] { fs::permissions(path, fs::perms::none); }, // root reads it anyway
+      [&] { fs::permissions(path, fs::perms::all); },  // others may write it
+  };
+  for (size_t i = 0; i < damages.size(); ++i) {
+    damages[i]();
+    auto again = compile();
+    ASSERT_OK(again);
+    EXPECT_EQ(again->digest(), first->digest());
+    if (i != 3) {
+      EXPECT_FALSE(report.cached) << "damage " << i;
+    }
+    ASSERT_OK(compile());
+    EXPECT_TRUE(report.cached) << "damage " << i;
+  }
+}
+
+TEST_F(JitTest, ManyProcessesAtOnce) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 6; ++i) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      bool good = true;
+      for (int round = 0; round < 2; ++round) {
+        options.grid = 3 + round;
+        auto package = compile();
+        good &= package && package->metadata().grid == 3u + round;
+      }
+      _exit(good ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(packages().size(), 2u);
+  options.grid = 3;
+  ASSERT_OK(compile());
+  EXPECT_TRUE(report.cached);
+}
+
+TEST_F(JitTest, NoCompilerIsNeededForWhatIsThere) {
+  auto first = compile();
+  ASSERT_OK(first);
+  options.library = (folder / "no-such.so").string();
+  auto again = compile();
+  ASSERT_OK(again);
+  EXPECT_TRUE(report.cached);
+  EXPECT_EQ(again->digest(), first->digest());
+  options.grid = 7;
+  EXPECT_ERROR(compile().status(), Unavailable, "no-such.so");
+  EXPECT_ERROR(compile().status(), Unavailable, "MK_JIT_LIBRARY");
+}
+
+TEST_F(JitTest, AnotherLibraryIsNoCompiler) {
+  options.library = MK_TEST_RUNTIME_LIBRARY;
+  EXPECT_ERROR(compile().status(), Unavailable, "is no mKernel compiler");
+}
+
+TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
+  source = {"mk.kernel @x on @nowhere {", "broken.mlir"};
+  EXPECT_ERROR(compile().status(), InvalidArgument, "broken.mlir:1:");
+  source = *jit::Source::read(MK_TEST_EXAMPLES "/gemm.mlir");
+  options.bind = {{"Q", {1}}};
+  EXPECT_ERROR(compile().status(), InvalidArgument, "there is no 'Q' to bind");
+  options.bind = {};
+  options.cpu = "pdp11";
+  EXPECT_ERROR(compile().status(), InvalidArgument, "there is no CPU 'pdp11'");
+  EXPECT_TRUE(packages().empty()); // failures are not kept
+  EXPECT_ERROR(jit::Source::read("/no/such.mlir").status(), NotFound,
+               "/no/such.mlir");
+}
+
+TEST_F(JitTest, ACacheThatCannotBeWrittenIsNoFailure) {
+  QuietLog quiet;
+  std::ofstream(folder.string()) << "a file, not a folder";
+  ASSERT_OK(compile());
+  EXPECT_NE(report.cacheProblem, "");
+  options.cache = DiskCache("");
+  ASSERT_OK(compile());
+  EXPECT_FALSE(report.cached);
+  EXPECT_EQ(report.cacheProblem, "");
+}
+
+} // namespace
