@@ -20,6 +20,30 @@ static ParseResult parseValue(AsmParser &parser, int64_t &value) {
   return failure(parser.parseEqual() || parser.parseInteger(value));
 }
 
+static ParseResult parseParamName(AsmParser &parser, StringAttr &name) {
+  std::string text;
+  if (parser.parseKeywordOrString(&text))
+    return failure();
+  name = StringAttr::get(parser.getContext(), text);
+  return success();
+}
+
+/// Parses `= integer` or `= NAME`.
+static ParseResult parseValueOrParam(AsmParser &parser, int64_t &value,
+                                     StringAttr &name) {
+  if (parser.parseEqual())
+    return failure();
+  OptionalParseResult number = parser.parseOptionalInteger(value);
+  return number.has_value() ? *number : parseParamName(parser, name);
+}
+
+static void printValueOrParam(AsmPrinter &printer, int64_t value, StringAttr name) {
+  if (name)
+    printer.printKeywordOrString(name.getValue());
+  else
+    printer << value;
+}
+
 //===----------------------------------------------------------------------===//
 // Axis
 //===----------------------------------------------------------------------===//
@@ -87,12 +111,16 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   int64_t fixed = 0, min = 1;
   double share = 0;
   bool rest = false;
+  StringAttr param;
   SMLoc loc = parser.getCurrentLocation();
   OptionalParseResult number = parser.parseOptionalInteger(fixed);
   if (number.has_value()) {
     if (failed(*number))
       return failure();
     min = fixed;
+  } else if (succeeded(parser.parseOptionalKeyword("param"))) {
+    if (parseParamName(parser, param))
+      return failure();
   } else {
     if (succeeded(parser.parseOptionalKeyword("rest")))
       rest = true;
@@ -105,13 +133,18 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   }
   auto ctas = CtasAttr::getChecked([&] { return parser.emitError(loc); },
                                    parser.getContext(), fixed, APFloat(share), rest,
-                                   min);
+                                   min, param);
   if (!ctas)
     return failure();
   return ctas;
 }
 
 void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
+  if (StringAttr param = ctas.getFixedParam()) {
+    printer << "param ";
+    printer.printKeywordOrString(param.getValue());
+    return;
+  }
   if (ctas.getFixed()) {
     printer << ctas.getFixed();
     return;
@@ -148,28 +181,42 @@ void CtasAttr::print(AsmPrinter &printer) const {
 FailureOr<ScheduleAttr> mk::parseScheduleBody(AsmParser &parser) {
   StringRef name;
   int64_t tail = 0;
+  StringAttr kindParam, tailParam;
+  std::optional<ScheduleKind> kind = ScheduleKind::Static;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&name))
     return failure();
-  std::optional<ScheduleKind> kind = symbolizeScheduleKind(name);
-  if (!kind)
-    return parser.emitError(loc) << "unknown schedule '" << name
-                                 << "', expected static, ticket or stream_k";
+  if (name == "param") {
+    if (parseParamName(parser, kindParam))
+      return failure();
+  } else if (!(kind = symbolizeScheduleKind(name))) {
+    return parser.emitError(loc)
+           << "unknown schedule '" << name
+           << "', expected static, ticket, stream_k or param NAME";
+  }
   if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("tail") || parseValue(parser, tail)))
+      (parser.parseKeyword("tail") || parseValueOrParam(parser, tail, tailParam)))
     return failure();
   auto schedule =
       ScheduleAttr::getChecked([&] { return parser.emitError(loc); },
-                               parser.getContext(), *kind, tail);
+                               parser.getContext(), *kind, tail, kindParam,
+                               tailParam);
   if (!schedule)
     return failure();
   return schedule;
 }
 
 void mk::printScheduleBody(AsmPrinter &printer, ScheduleAttr schedule) {
-  printer << stringifyScheduleKind(schedule.getKind());
-  if (schedule.getTail())
-    printer << ", tail = " << schedule.getTail();
+  if (StringAttr param = schedule.getKindParam()) {
+    printer << "param ";
+    printer.printKeywordOrString(param.getValue());
+  } else {
+    printer << stringifyScheduleKind(schedule.getKind());
+  }
+  if (schedule.getTail() || schedule.getTailParam()) {
+    printer << ", tail = ";
+    printValueOrParam(printer, schedule.getTail(), schedule.getTailParam());
+  }
 }
 
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
@@ -195,6 +242,7 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
   int64_t raster = 0, spread = 0, longest = 0;
   OwnPlace own = OwnPlace::Any;
   bool stagger = false;
+  StringAttr rasterParam;
   SMLoc loc = parser.getCurrentLocation();
   auto parseItem = [&]() -> ParseResult {
     if (succeeded(parser.parseOptionalKeyword("stagger"))) {
@@ -202,7 +250,7 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
       return success();
     }
     if (succeeded(parser.parseOptionalKeyword("raster")))
-      return parseValue(parser, raster);
+      return parseValueOrParam(parser, raster, rasterParam);
     if (succeeded(parser.parseOptionalKeyword("longest_first"))) {
       longest = 1;
       if (succeeded(parser.parseOptionalEqual()))
@@ -231,7 +279,7 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
   auto order =
       OrderAttr::getChecked([&] { return parser.emitError(loc); },
                             parser.getContext(), raster, own, spread, stagger,
-                            longest);
+                            longest, rasterParam);
   if (!order)
     return failure();
   return order;
@@ -244,8 +292,10 @@ void mk::printOrderBody(AsmPrinter &printer, OrderAttr order) {
     separator = ", ";
     return printer;
   };
-  if (order.getRaster())
-    item() << "raster = " << order.getRaster();
+  if (order.hasRaster()) {
+    item() << "raster = ";
+    printValueOrParam(printer, order.getRaster(), order.getRasterParam());
+  }
   if (order.getOwn() != OwnPlace::Any) {
     item() << "own = " << stringifyOwnPlace(order.getOwn());
     if (order.getOwn() == OwnPlace::Spread)
@@ -273,4 +323,37 @@ void OrderAttr::print(AsmPrinter &printer) const {
   printer << '<';
   printOrderBody(printer, *this);
   printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Extents
+//===----------------------------------------------------------------------===//
+
+Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> names;
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(
+          [&] { return parseParamName(parser, names.emplace_back()); }) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), names);
+}
+
+void ExtentsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getNames(), printer.getStream(), [&](StringAttr name) {
+    printer.printKeywordOrString(name.getValue());
+  });
+  printer << '>';
+}
+
+LogicalResult ExtentsAttr::verifyEncoding(
+    ArrayRef<int64_t> shape, Type,
+    llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  size_t open = llvm::count(shape, ShapedType::kDynamic);
+  if (open == getNames().size())
+    return success();
+  return emitError() << "#mk.extents names " << getNames().size()
+                     << " parameters for a shape with " << open
+                     << " '?': give one for each, in order";
 }

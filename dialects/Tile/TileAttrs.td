@@ -3,11 +3,15 @@
 #define MKERNEL_TILE_ATTRS
 
 include "TileBase.td"
+include "mlir/IR/TensorEncoding.td"
 
 class Mk_Attr<string name, string mnemonic_, list<Trait> traits = []>
     : AttrDef<Mk_Dialect, name, traits> {
   let mnemonic = mnemonic_;
 }
+
+/// The name of an `mk.param` in place of a number; null where there is a number.
+class Mk_ParamName<string what> : OptionalParameter<"::mlir::StringAttr", "parameter for " # what>;
 
 class Mk_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
@@ -102,8 +106,8 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
   let description = [{
     One of: a fixed number (`8`); a share of the grid, rounded down, but at least
     `min` (`share = 0.06, min = 1`); or what the others leave (`rest`, split
-    evenly when several roles say it, at least `min` each). The grid is an option of
-    the target; the sums are verified for it.
+    evenly when several roles say it, at least `min` each). A parameter can stand for the
+    fixed number (`param P`). The grid is an option of the target; the sums are verified for it.
 
     ```mlir
     #mk.ctas<8>
@@ -111,9 +115,9 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
     #mk.ctas<rest, min = 4>
     ```
   }];
-  // fixed > 0, or share > 0, or rest.
+  // fixed > 0, or share > 0, or rest, or fixed_param.
   let parameters = (ins "int64_t":$fixed, APFloatParameter<"share of the grid, 0 if absent">:$share,
-                        "bool":$rest, "int64_t":$min);
+                        "bool":$rest, "int64_t":$min, Mk_ParamName<"fixed">:$fixedParam);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -125,12 +129,17 @@ def Mk_ScheduleAttr : Mk_Attr<"Schedule", "schedule"> {
     order. `stream_k, tail = t`: the last t waves are split along the fold
     inside, whose `combine` says how parts are put together.
 
+    `param S` leaves the choice to the parameter `S` (0 static, 1 ticket, 2 stream_k); `tail`
+    may be a parameter's name as well, and is used if the choice is stream_k.
+
     ```mlir
     #mk.schedule<ticket>
     #mk.schedule<stream_k, tail = 1>
+    #mk.schedule<param S, tail = T>
     ```
   }];
-  let parameters = (ins "::mlir::mk::ScheduleKind":$kind, "int64_t":$tail);
+  let parameters = (ins "::mlir::mk::ScheduleKind":$kind, "int64_t":$tail,
+                        Mk_ParamName<"kind">:$kindParam, Mk_ParamName<"tail">:$tailParam);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -140,7 +149,8 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
   let description = [{
     Row-major over the loop's dimensions unless said otherwise, by any of:
     - `raster = g`: groups of g along the first dimension are walked along the
-      second before the next group starts (reuse in L2);
+      second before the next group starts (reuse in L2); g is a number or the name of a
+      parameter;
     - `own = first | last | spread(n)`: the range of the first dimension that
       the loop names by `own(%first, %count)` comes first, last, or one own item
       after every n others;
@@ -156,9 +166,29 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
   }];
   // 0 means absent for raster, spread and longest.
   let parameters = (ins "int64_t":$raster, "::mlir::mk::OwnPlace":$own, "int64_t":$spread,
-                        "bool":$stagger, "int64_t":$longestFirst);
+                        "bool":$stagger, "int64_t":$longestFirst,
+                        Mk_ParamName<"raster">:$rasterParam);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool hasRaster() const { return getRaster() || getRasterParam(); }
+  }];
+}
+
+def Mk_ExtentsAttr : Mk_Attr<"Extents", "extents", [
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "extents of a tile that are parameters";
+  let description = [{
+    Names the `mk.param` that is the extent, for each `?` of a tile's shape in order. The
+    extents become numbers when parameters are resolved (`mk-resolve-params`); until then two
+    extents are the same if they have the same name. An alias keeps a file readable:
+
+    ```mlir
+    !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // MKERNEL_TILE_ATTRS

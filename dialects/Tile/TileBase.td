@@ -13,7 +13,7 @@ def Mk_Dialect : Dialect {
   let description = [{
     The tile level. A kernel is a set of *roles* that run side by side on the
     CTAs of one persistent grid on every rank of a mesh; roles work on *tiles*
-    (builtin tensors of static shape, values), move data between ranks by
+    (builtin tensors whose extents are numbers or parameters, values), move data between ranks by
     *puts* and tell each other about it by *signals*. Scalars, control flow and
     elementwise arithmetic are upstream `arith`, `math`, `scf`, `memref`.
 

@@ -34,6 +34,12 @@ void MkDialect::initialize() {
   registerCommOps();
 }
 
+bool mk::isTile(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && (tensor.hasStaticShape() ||
+                    isa_and_nonnull<ExtentsAttr>(tensor.getEncoding()));
+}
+
 bool mk::isSymmetric(Type type) {
   auto memref = dyn_cast<BaseMemRefType>(type);
   return memref && isa_and_nonnull<SymmetricAttr>(memref.getMemorySpace());

@@ -6,8 +6,11 @@ include "TileTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-def Mk_Tile : StaticShapeTensorOf<[AnyFloat, AnyInteger, Index]>;
-def Mk_FloatTile : StaticShapeTensorOf<[AnyFloat]>;
+class Mk_TileOf<list<Type> elements>
+    : RankedTensorOf<elements, [CPred<"::mlir::mk::isTile($_self)">],
+                     "tile (a tensor of static shape, or with #mk.extents)">;
+def Mk_Tile : Mk_TileOf<[AnyFloat, AnyInteger, Index]>;
+def Mk_FloatTile : Mk_TileOf<[AnyFloat]>;
 
 def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments,
                                DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {

@@ -14,6 +14,14 @@ void MkDialect::registerScalarOps() {
       >();
 }
 
+LogicalResult ParamOp::verify() {
+  if (getNumber().has_value() == static_cast<bool>(getDefaultValue()))
+    return emitOpError() << '\'' << getName()
+                         << "' needs one default, a number as in 'mk.param \"TM\" "
+                            "= 128', or a value: default(%v)";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Axis names
 //===----------------------------------------------------------------------===//

@@ -132,19 +132,27 @@ def Mk_PrepareOp : Mk_Op<"prepare", [SingleBlock, NoTerminator, HasParent<"Kerne
   let hasVerifier = 1;
 }
 
-def Mk_ParamOp : Mk_Op<"param", [Pure]> {
+// Not pure: a parameter whose value nothing uses may be named by a type or an attribute.
+def Mk_ParamOp : Mk_Op<"param"> {
   let summary = "a tunable number";
   let description = [{
     A compile-time choice that the tuner may change (`--set NAME=V`); the
-    default is used otherwise. The same on every rank.
+    default is used otherwise. The same on every rank. Besides its value a
+    parameter can be an extent of tiles (`#mk.extents`), a schedule, the group of a
+    raster order or a role's number of CTAs, by its name.
 
     ```mlir
+    %tm = mk.param "TM" = 128
     %slots = mk.param "SL" default(%world)
     ```
   }];
-  let arguments = (ins StrAttr:$name, Index:$default_value);
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$number,
+                       Optional<Index>:$default_value);
   let results = (outs Index:$value);
-  let assemblyFormat = "$name `default` `(` $default_value `)` attr-dict";
+  let assemblyFormat = [{
+    $name (`=` $number^)? (`default` `(` $default_value^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
 }
 
 def Mk_RequireOp : Mk_Op<"require", [HasParent<"KernelOp">]> {

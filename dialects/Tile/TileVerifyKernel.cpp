@@ -194,7 +194,8 @@ LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 /// Every CTA evaluates what stands beside the roles, at no particular time.
 static LogicalResult verifyKernelScope(Operation &op) {
-  if (isa<RoleOp, PrepareOp, SignalsOp, CountersOp, QueueOp, RequireOp>(op))
+  if (isa<RoleOp, PrepareOp, SignalsOp, CountersOp, QueueOp, RequireOp,
+          ParamOp>(op))
     return success();
   // The body of a helper is checked once it is inlined.
   if (isa<CallOpInterface>(op))
@@ -214,6 +215,7 @@ static LogicalResult verifyHelped(RoleOp role, RoleOp helper) {
   WalkResult result =
       role.walk([&](ForeachOp loop) {
         if (!isDistributedLoop(loop) ||
+            (loop.getSchedule() && loop.getSchedule()->getKindParam()) ||
             loop.getScheduleKind() == ScheduleKind::Ticket)
           return WalkResult::advance();
         InFlightDiagnostic diag =

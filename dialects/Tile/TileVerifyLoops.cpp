@@ -8,11 +8,14 @@ using namespace mlir;
 using namespace mlir::mk;
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   ScheduleKind kind, int64_t tail) {
-  if (kind == ScheduleKind::StreamK && tail < 1)
+                                   ScheduleKind kind, int64_t tail,
+                                   StringAttr kindParam, StringAttr tailParam) {
+  if (kindParam)
+    return success(); // known when it is resolved
+  if (kind == ScheduleKind::StreamK && tail < 1 && !tailParam)
     return emitError() << "schedule stream_k needs the number of waves that "
                           "are split: write 'stream_k, tail = 1'";
-  if (kind != ScheduleKind::StreamK && tail)
+  if (kind != ScheduleKind::StreamK && (tail || tailParam))
     return emitError() << "schedule " << stringifyScheduleKind(kind)
                        << " has no tail: only stream_k splits one";
   return success();
@@ -20,17 +23,19 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t raster, OwnPlace own, int64_t spread,
-                                bool stagger, int64_t longestFirst) {
+                                bool stagger, int64_t longestFirst,
+                                StringAttr rasterParam) {
+  bool hasRaster = raster || rasterParam;
   if (raster < 0 || spread < 0 || longestFirst < 0)
     return emitError() << "an order has a negative number: raster, spread and "
                           "longest_first count items";
   if (own == OwnPlace::Spread ? spread < 1 : spread != 0)
     return emitError() << "own = spread(n) needs n of at least 1, other places "
                           "have no n";
-  if (!raster && own == OwnPlace::Any && !stagger && !longestFirst)
+  if (!hasRaster && own == OwnPlace::Any && !stagger && !longestFirst)
     return emitError() << "an order says raster, own, stagger or "
                           "longest_first; leave it out for row-major";
-  if (longestFirst && (raster || own != OwnPlace::Any || stagger))
+  if (longestFirst && (hasRaster || own != OwnPlace::Any || stagger))
     return emitError() << "longest_first fixes the order by itself: drop "
                           "raster, own and stagger, or longest_first";
   return success();
@@ -93,7 +98,7 @@ LogicalResult ForeachOp::verify() {
     return emitOpError()
            << "names its own part, but its order does not use it: "
               "add order(own = first), or drop own(...)";
-  if (order && order.getRaster() && getBounds().size() < 2)
+  if (order && order.hasRaster() && getBounds().size() < 2)
     return emitOpError() << "with a raster order needs two dimensions";
   if (order && order.getLongestFirst() > 1 && getBounds().size() < 2)
     return emitOpError() << "with longest_first = " << order.getLongestFirst()
@@ -156,9 +161,8 @@ LogicalResult ForeachPeerOp::verifySymbolUses(SymbolTableCollection &symbols) {
 static bool isCarriable(Type type) {
   if (type.isIntOrIndexOrFloat())
     return true;
-  auto tile = dyn_cast<RankedTensorType>(type);
-  return tile && tile.hasStaticShape() &&
-         tile.getElementType().isIntOrIndexOrFloat();
+  return isTile(type) &&
+         cast<RankedTensorType>(type).getElementType().isIntOrIndexOrFloat();
 }
 
 /// Whether a constant is neutral for a reduction; unknown values may be.

@@ -21,7 +21,9 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t fixed, APFloat share, bool rest,
-                               int64_t min) {
+                               int64_t min, StringAttr fixedParam) {
+  if (fixedParam)
+    return success(); // known when it is resolved
   bool hasShare = !share.isZero();
   if (fixed < 0 || (!fixed && !hasShare && !rest))
     return emitError() << "a role needs at least one CTA, got " << fixed

@@ -8,6 +8,43 @@ static RankedTensorType tileType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// An extent of a tile: an integer, or the name of the parameter it is.
+using Extent = Attribute;
+
+static SmallVector<Extent> getExtents(RankedTensorType tile) {
+  SmallVector<Extent> extents;
+  unsigned open = 0;
+  for (int64_t size : tile.getShape()) {
+    if (ShapedType::isDynamic(size))
+      extents.push_back(cast<ExtentsAttr>(tile.getEncoding()).getNames()[open++]);
+    else
+      extents.push_back(Builder(tile.getContext()).getIndexAttr(size));
+  }
+  return extents;
+}
+
+static RankedTensorType getTile(ArrayRef<Extent> extents, Type element) {
+  SmallVector<int64_t> shape;
+  SmallVector<StringAttr> names;
+  for (Extent extent : extents) {
+    auto name = dyn_cast<StringAttr>(extent);
+    if (name)
+      names.push_back(name);
+    shape.push_back(name ? ShapedType::kDynamic
+                         : cast<IntegerAttr>(extent).getInt());
+  }
+  Attribute encoding;
+  if (!names.empty())
+    encoding = ExtentsAttr::get(element.getContext(), names);
+  return RankedTensorType::get(shape, element, encoding);
+}
+
+static std::string describe(Extent extent) {
+  if (auto name = dyn_cast<StringAttr>(extent))
+    return name.str();
+  return std::to_string(cast<IntegerAttr>(extent).getInt());
+}
+
 /// What loads and stores have in common.
 static LogicalResult verifyAccess(Operation *op, Value buffer,
                                   ValueRange offsets, ValueRange valid,
@@ -116,16 +153,16 @@ LogicalResult DotOp::verify() {
                          << acc.getElementType()
                          << ": convert the result with arith.truncf";
   bool ta = getTransposeA(), tb = getTransposeB();
-  int64_t m = lhs.getDimSize(ta), lk = lhs.getDimSize(!ta);
-  int64_t rk = rhs.getDimSize(tb), n = rhs.getDimSize(!tb);
+  SmallVector<Extent> left = getExtents(lhs), right = getExtents(rhs);
+  Extent m = left[ta], lk = left[!ta], rk = right[tb], n = right[!tb];
   if (lk != rk)
     return emitOpError() << "has " << (ta ? "transposed " : "") << lhs << " by "
-                         << (tb ? "transposed " : "") << rhs << ": K is " << lk
-                         << " on the left and " << rk
+                         << (tb ? "transposed " : "") << rhs << ": K is "
+                         << describe(lk) << " on the left and " << describe(rk)
                          << " on the right; is transpose_a or transpose_b "
                             "missing or too much?";
-  if (acc.getDimSize(0) != m || acc.getDimSize(1) != n)
-    return emitOpError() << "makes " << m << " x " << n << " of "
+  if (getExtents(acc) != ArrayRef{m, n})
+    return emitOpError() << "makes " << describe(m) << " x " << describe(n) << " of "
                          << (ta ? "transposed " : "") << lhs << " by "
                          << (tb ? "transposed " : "") << rhs
                          << ", but adds it to " << acc;
@@ -139,7 +176,7 @@ LogicalResult DotOp::verify() {
 /// Whether two types are the same but for their layouts, which the level below
 /// gives to tiles.
 static bool sameTile(RankedTensorType a, RankedTensorType b) {
-  return a.getShape() == b.getShape() &&
+  return getExtents(a) == getExtents(b) &&
          a.getElementType() == b.getElementType();
 }
 
@@ -149,9 +186,9 @@ LogicalResult ReduceOp::verify() {
   if (axis < 0 || axis >= source.getRank())
     return emitOpError() << "reduces along axis " << axis
                          << " of a tile of rank " << source.getRank();
-  SmallVector<int64_t> shape(source.getShape());
-  shape.erase(shape.begin() + axis);
-  auto expected = RankedTensorType::get(shape, source.getElementType());
+  SmallVector<Extent> extents = getExtents(source);
+  extents.erase(extents.begin() + axis);
+  auto expected = getTile(extents, source.getElementType());
   if (!sameTile(result, expected))
     return emitOpError() << "of " << source << " along axis " << axis
                          << " gives " << expected << ", not " << result;
@@ -169,11 +206,11 @@ LogicalResult BroadcastOp::verify() {
       return emitOpError() << "adds dimension " << dim << " twice";
     added[dim] = true;
   }
-  SmallVector<int64_t> kept;
-  for (auto [dim, isNew] : llvm::enumerate(added))
+  SmallVector<Extent> kept;
+  for (auto [extent, isNew] : llvm::zip(getExtents(result), added))
     if (!isNew)
-      kept.push_back(result.getDimSize(dim));
-  auto expected = RankedTensorType::get(kept, result.getElementType());
+      kept.push_back(extent);
+  auto expected = getTile(kept, result.getElementType());
   if (!sameTile(source, expected))
     return emitOpError() << "to " << result << " along dims [" << getDims()
                          << "] needs a source of " << expected << ", got "

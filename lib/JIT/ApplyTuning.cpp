@@ -123,6 +123,8 @@ json::Value mk::describeParams(KernelOp kernel, const CompileOptions &options,
     APInt constant;
     if (auto it = query.given.find(name.str()); it != query.given.end())
       param["value"] = it->second;
+    else if (op.getNumber())
+      param["value"] = static_cast<int64_t>(*op.getNumber());
     else if (matchPattern(op.getDefaultValue(), m_ConstantInt(&constant)))
       param["value"] = constant.getSExtValue();
     else

@@ -34,6 +34,7 @@ void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
   copySizes(bind, options);
   pm.addPass(createBindPass(bind));
   pm.addPass(createInlineCallsPass());
+  pm.addPass(createResolveParamsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -1,6 +1,7 @@
 //===- Bind.cpp - Fix sizes of axes, dimensions and parameters ------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -99,14 +100,12 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
     if (result.wasInterrupted())
       return signalPassFailure();
     getOperation().walk([&](ParamOp param) {
-      OpBuilder builder(param);
-      Value value = param.getDefaultValue();
-      if (auto it = parameters.find(param.getName()); it != parameters.end()) {
-        value = arith::ConstantIndexOp::create(builder, param.getLoc(), it->second);
-        used.insert(param.getName());
-      }
-      param.replaceAllUsesWith(value);
-      param.erase();
+      auto it = parameters.find(param.getName());
+      if (it == parameters.end())
+        return;
+      param.getDefaultValueMutable().clear();
+      param.setNumber(it->second);
+      used.insert(param.getName());
     });
     for (const Values *map : {&values, &parameters})
       for (StringRef name : map->keys())
@@ -135,6 +134,12 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
         });
         os << "; ";
       }
+    });
+    llvm::SetVector<StringRef> names;
+    getOperation().walk([&](ParamOp param) { names.insert(param.getName()); });
+    os << (names.empty() ? "there are no parameters" : "parameters are ");
+    llvm::interleaveComma(names, os, [&](StringRef name) {
+      os << '\'' << name << '\'';
     });
     return StringRef(text).rtrim("; ").str();
   }

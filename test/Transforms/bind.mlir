@@ -13,13 +13,12 @@ mk.mesh @mesh (node = ? via net, gpu = 2 via link)
 
 // CHECK: mk.kernel @k on @mesh dims(uniform M, rank T)
 // CHECK: %[[M:.*]] = arith.constant 256 : index
-// CHECK: %[[SL:.*]] = arith.constant 3 : index
-// CHECK-NOT: mk.param
+// CHECK: %[[SL:.*]] = mk.param "SL" = 3
 // CHECK: mk.signals(%[[M]], %T, %[[SL]])
-// DEFAULT: %[[ONE:.*]] = arith.constant 1 : index
-// DEFAULT: mk.signals(%M, %T, %[[ONE]])
+// DEFAULT: %[[SL:.*]] = mk.param "SL" default(%c1)
+// DEFAULT: mk.signals(%M, %T, %[[SL]])
 
-// UNKNOWN: error: mk-bind: nothing is named 'Q'; mesh @mesh has axes 'node', 'gpu'; kernel @k has dimensions 'M', 'T'
+// UNKNOWN: error: mk-bind: nothing is named 'Q'; mesh @mesh has axes 'node', 'gpu'; kernel @k has dimensions 'M', 'T'; parameters are 'SL'
 // FORM: error: mk-bind: 'M' in sizes is not of the form name=integer
 // TWICE: error: mk-bind: 'M' is bound twice
 // NEGATIVE: dimension 'M' is bound to -1, it must not be negative

@@ -8,16 +8,29 @@ def BindPass : Pass<"mk-bind", "::mlir::ModuleOp"> {
   let summary = "Fixes sizes of mesh axes, uniform dimensions and parameters";
   let description = [{
     `sizes` lists `name=value` for axes and uniform dimensions, `set` for
-    parameters (`mk.param`). Axes get their size in `mk.mesh`; dimensions and
-    parameters become constants. A name that nothing in the module has, a size
-    below one for an axis and a negative dimension are errors. Parameters that
-    are not listed take their default.
+    parameters (`mk.param`). Axes get their size in `mk.mesh`; dimensions
+    become constants, parameters get the number as their default (`mk-resolve-params`
+    replaces them). A name that nothing in the module has, a size below one for an
+    axis and a negative dimension are errors.
   }];
   let options = [
     ListOption<"sizes", "sizes", "std::string", "name=value for axes and dimensions">,
     ListOption<"params", "set", "std::string", "name=value for parameters">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
+  let summary = "Puts numbers for parameters, in types and attributes too";
+  let description = [{
+    Each parameter becomes a constant (as far as its default is one), and so do extents of
+    tiles (`#mk.extents`), schedules, orders and CTAs of roles that name it. Functions that
+    a fold combines by are rewritten with the kernel. What names no parameter of the kernel,
+    or one without a constant value, is an error.
+
+    Runs behind `mk-bind` and `mk-inline-calls`; nothing behind it meets a parameter.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
 def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {

@@ -43,7 +43,6 @@ LogicalResult HostLowering::lower(Operation *op) {
       .Case([&](CtasOfOp ctas) {
         return replace(index(ctasOfRole.lookup(ctas.getRole())));
       })
-      .Case([&](ParamOp param) { return replace(param.getDefaultValue()); })
       .Case([&](SelectOp choice) {
         return replace(select(choice.getCondition(), choice.getTrueValue(),
                               choice.getFalseValue()));

@@ -8,20 +8,21 @@ func.func private @axes() attributes {
   x = [#mk.axis<"node" = ? via net>, #mk.axis<gpu = 8 via link>, #mk.axis<"odd name" = 1 via link>]}
 
 // CHECK: @ctas
-// CHECK-SAME: #mk.ctas<8>, #mk.ctas<share = 6.000000e-02>, #mk.ctas<share = 1.000000e+00, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>
+// CHECK-SAME: #mk.ctas<8>, #mk.ctas<share = 6.000000e-02>, #mk.ctas<share = 1.000000e+00, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>, #mk.ctas<param P>
 func.func private @ctas() attributes {
-  x = [#mk.ctas<8>, #mk.ctas<share = 0.06, min = 1>, #mk.ctas<share = 1.0, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>]}
+  x = [#mk.ctas<8>, #mk.ctas<share = 0.06, min = 1>, #mk.ctas<share = 1.0, min = 4>, #mk.ctas<rest>, #mk.ctas<rest, min = 4>, #mk.ctas<param P>]}
 
 // CHECK: @schedules
-// CHECK-SAME: #mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>
+// CHECK-SAME: #mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>, #mk.schedule<stream_k, tail = T>, #mk.schedule<param S>, #mk.schedule<param "a b", tail = 1>
 func.func private @schedules() attributes {
-  x = [#mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>]}
+  x = [#mk.schedule<static>, #mk.schedule<ticket>, #mk.schedule<stream_k, tail = 2>,
+       #mk.schedule<stream_k, tail = T>, #mk.schedule<param S>, #mk.schedule<param "a b", tail = 1>]}
 
 // CHECK: @orders
-// CHECK-SAME: #mk.order<raster = 8, own = first>, #mk.order<own = last, stagger>, #mk.order<own = spread(3)>, #mk.order<longest_first>, #mk.order<longest_first = 4>
+// CHECK-SAME: #mk.order<raster = 8, own = first>, #mk.order<own = last, stagger>, #mk.order<own = spread(3)>, #mk.order<longest_first>, #mk.order<longest_first = 4>, #mk.order<raster = G, stagger>
 func.func private @orders() attributes {
   x = [#mk.order<own = first, raster = 8>, #mk.order<stagger, own = last>, #mk.order<own = spread(3)>,
-       #mk.order<longest_first>, #mk.order<longest_first = 4>]}
+       #mk.order<longest_first>, #mk.order<longest_first = 4>, #mk.order<raster = G, stagger>]}
 
 // CHECK: @others
 // CHECK-SAME: #mk.reduction<max>, #mk.precision<tf32>, #mk.symmetric

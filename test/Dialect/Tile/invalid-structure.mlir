@@ -65,7 +65,7 @@ func.func private @f() attributes {x = #mk.ctas<all>}
 
 // -----
 
-// expected-error @+1 {{unknown schedule 'fast', expected static, ticket or stream_k}}
+// expected-error @+1 {{unknown schedule 'fast', expected static, ticket, stream_k or param NAME}}
 func.func private @f() attributes {x = #mk.schedule<fast>}
 
 // -----

@@ -43,7 +43,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{result #0 must be statically shaped tensor}}
+  // expected-error @+1 {{result #0 must be tile (a tensor of static shape, or with #mk.extents)}}
   %r = mk.load %m[%n, %n] : memref<?x?xf32> -> tensor<?x4xf32>
   return
 }
@@ -278,5 +278,34 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
   // expected-error @+1 {{mk.mask works on a tile (a tensor of static shape), got 'f32'}}
   %r = mk.mask %f where affine_set<(r) : (r >= 0)> else %f : f32
+  return
+}
+
+// -----
+
+// expected-error @+1 {{#mk.extents names 1 parameters for a shape with 2 '?': give one for each, in order}}
+func.func private @f(tensor<?x?xf32, #mk.extents<TM>>)
+
+// -----
+
+func.func @f(%x: tensor<?x64xbf16, #mk.extents<TM>>, %y: tensor<?x64xbf16, #mk.extents<TN>>, %acc: tensor<?x?xf32, #mk.extents<TN, TM>>) {
+  // expected-error @+1 {{makes TM x TN of 'tensor<?x64xbf16, #mk.extents<TM>>' by transposed 'tensor<?x64xbf16, #mk.extents<TN>>', but adds it to 'tensor<?x?xf32, #mk.extents<TN, TM>>'}}
+  %r = mk.dot %x, %y, %acc transpose_b : tensor<?x64xbf16, #mk.extents<TM>>, tensor<?x64xbf16, #mk.extents<TN>>, tensor<?x?xf32, #mk.extents<TN, TM>>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x?xf32, #mk.extents<TM, TN>>) {
+  // expected-error @+1 {{along axis 1 gives 'tensor<?xf32, #mk.extents<TM>>', not 'tensor<?xf32, #mk.extents<TN>>'}}
+  %r = mk.reduce max %x axis 1 : tensor<?x?xf32, #mk.extents<TM, TN>> -> tensor<?xf32, #mk.extents<TN>>
+  return
+}
+
+// -----
+
+func.func @f(%n: index) {
+  // expected-error @+1 {{'TM' needs one default, a number as in 'mk.param "TM" = 128', or a value: default(%v)}}
+  %r = mk.param "TM"
   return
 }

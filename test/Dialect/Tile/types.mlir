@@ -13,3 +13,6 @@ func.func private @queues(!mk.queue<?x2xi32>, !mk.queue<64x1xi64>)
 
 // CHECK: @symmetric(memref<?x?xbf16, #mk.symmetric>)
 func.func private @symmetric(memref<?x?xbf16, #mk.symmetric>)
+
+// CHECK: @extents(tensor<?x8x?xf32, #mk.extents<TM, "a b">>)
+func.func private @extents(tensor<?x8x?xf32, #mk.extents<TM, "a b">>)

@@ -19,6 +19,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -30,6 +31,12 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "mkernel/Dialect/Tile/TileTypes.h.inc"
+
+namespace mlir::mk {
+/// Whether a type is a tile: a tensor whose extents are numbers, or parameters
+/// that #mk.extents names.
+bool isTile(Type type);
+} // namespace mlir::mk
 
 #define GET_OP_CLASSES
 #include "mkernel/Dialect/Tile/TileOps.h.inc"

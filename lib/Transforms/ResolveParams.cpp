@@ -1,0 +1,298 @@
+//===- ResolveParams.cpp - Numbers for parameters -------------------------===//
+//
+// A parameter is a value, and may also be named in types and attributes. All of
+// them are replaced at once, so that the types of a kernel agree before and after.
+//
+//===----------------------------------------------------------------------===//
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_RESOLVEPARAMSPASS
+#include "mkernel/Transforms/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+/// The parameters of one kernel; without a number where it is not constant.
+using Params = llvm::MapVector<StringAttr, std::optional<int64_t>>;
+
+/// The constant that a pure value folds to; null if it is none.
+Attribute evaluate(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() || op->getNumResults() != 1)
+    return {};
+  Builder builder(op->getContext());
+  if (auto param = dyn_cast<ParamOp>(op))
+    return param.getNumber() ? builder.getIndexAttr(*param.getNumber())
+                             : evaluate(param.getDefaultValue());
+  if (auto size = dyn_cast<SizeOp>(op)) {
+    KernelOp kernel = getKernel(op);
+    if (!kernel)
+      return {};
+    MeshOp mesh = kernel.getMeshOp();
+    int64_t ranks = size.getAxis()
+                        ? mesh.getAxis(mesh.findAxis(*size.getAxis())).getSize()
+                        : mesh.getNumRanks();
+    return ShapedType::isDynamic(ranks) ? Attribute() : builder.getIndexAttr(ranks);
+  }
+  if (!isMemoryEffectFree(op))
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(evaluate(operand));
+  SmallVector<OpFoldResult> results;
+  if (failed(op->fold(operands, results)) || results.size() != 1)
+    return {};
+  if (auto attr = dyn_cast<Attribute>(results.front()))
+    return attr;
+  return evaluate(cast<Value>(results.front()));
+}
+
+std::optional<int64_t> evaluateIndex(Value value) {
+  if (auto number = dyn_cast_or_null<IntegerAttr>(evaluate(value)))
+    return number.getInt();
+  return std::nullopt;
+}
+
+/// Replaces the names of parameters in one op by their numbers.
+class Resolver {
+public:
+  explicit Resolver(const Params &params) : params(params) {
+    replacer.addReplacement([&](RankedTensorType type) { return replace(type); });
+    replacer.addReplacement([&](ScheduleAttr attr) { return replace(attr); });
+    replacer.addReplacement([&](OrderAttr attr) { return replace(attr); });
+    replacer.addReplacement([&](CtasAttr attr) { return replace(attr); });
+  }
+
+  /// Whether a name has been replaced.
+  bool hasChanged() const { return changed; }
+
+  LogicalResult run(Operation *root) {
+    if (root->walk([&](Operation *op) { return WalkResult(resolve(op)); })
+            .wasInterrupted())
+      return failure();
+    return success();
+  }
+
+private:
+  LogicalResult resolve(Operation *op);
+  template <typename Op> LogicalResult dropSizes(Op op);
+  /// The number of a parameter, at least `least`; else `fallback` and an error.
+  int64_t number(StringAttr name, const Twine &what, int64_t least,
+                 int64_t fallback);
+  std::optional<Type> replace(RankedTensorType type);
+  std::optional<Attribute> replace(ScheduleAttr schedule);
+  std::optional<Attribute> replace(OrderAttr order);
+  std::optional<Attribute> replace(CtasAttr ctas);
+
+  const Params &params;
+  AttrTypeReplacer replacer;
+  Operation *current = nullptr;
+  bool bad = false;
+  bool changed = false;
+};
+} // namespace
+
+int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least,
+                         int64_t fallback) {
+  changed = true;
+  auto it = params.find(name);
+  if (it != params.end() && it->second && *it->second >= least)
+    return *it->second;
+  if (bad)
+    return fallback;
+  bad = true;
+  InFlightDiagnostic diag = current->emitOpError()
+                            << "has " << what << " '" << name.getValue() << "', ";
+  if (it == params.end()) {
+    diag << "but the kernel has no such parameter; ";
+    if (params.empty())
+      diag << "it has none";
+    else
+      diag << "it has ";
+    llvm::interleaveComma(params, diag, [&](auto &param) {
+      diag << '\'' << param.first.getValue() << '\'';
+    });
+    diag << ": add mk.param \"" << name.getValue() << "\"";
+  } else if (!it->second) {
+    diag << "whose default is no constant: bind what it depends on, or say --set "
+         << name.getValue() << "=N";
+  } else {
+    diag << "which is " << *it->second << ", it must be at least " << least;
+  }
+  return fallback;
+}
+
+std::optional<Type> Resolver::replace(RankedTensorType type) {
+  auto extents = dyn_cast_or_null<ExtentsAttr>(type.getEncoding());
+  if (!extents)
+    return std::nullopt;
+  SmallVector<int64_t> shape(type.getShape());
+  ArrayRef<StringAttr> names = extents.getNames();
+  for (int64_t &extent : shape) {
+    if (!ShapedType::isDynamic(extent))
+      continue;
+    extent = number(names.front(), "a tile of extent", 1, 1);
+    names = names.drop_front();
+  }
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
+  if (!schedule.getKindParam() && !schedule.getTailParam())
+    return std::nullopt;
+  ScheduleKind kind = schedule.getKind();
+  if (StringAttr name = schedule.getKindParam()) {
+    int64_t choice = number(name, "schedule", 0, 0);
+    std::optional<ScheduleKind> symbol = symbolizeScheduleKind(choice);
+    if (!symbol && !bad) {
+      bad = true;
+      current->emitOpError() << "has schedule '" << name.getValue()
+                             << "', which is " << choice
+                             << ", it must be 0 (static), 1 (ticket) or 2 (stream_k)";
+    }
+    kind = symbol.value_or(ScheduleKind::Static);
+  }
+  int64_t tail = schedule.getTail();
+  if (kind != ScheduleKind::StreamK)
+    tail = 0;
+  else if (StringAttr name = schedule.getTailParam())
+    tail = number(name, "a tail of", 1, 1);
+  if (kind == ScheduleKind::StreamK && tail < 1) {
+    if (!bad)
+      current->emitOpError() << "has schedule stream_k by parameter '"
+                             << schedule.getKindParam().getValue()
+                             << "', but says no tail: write tail = 1";
+    bad = true;
+    tail = 1;
+  }
+  return ScheduleAttr::get(schedule.getContext(), kind, tail, StringAttr(),
+                           StringAttr());
+}
+
+std::optional<Attribute> Resolver::replace(OrderAttr order) {
+  if (!order.getRasterParam())
+    return std::nullopt;
+  int64_t raster = number(order.getRasterParam(), "order raster =", 1, 1);
+  return OrderAttr::get(order.getContext(), raster, order.getOwn(),
+                        order.getSpread(), order.getStagger(),
+                        order.getLongestFirst(), StringAttr());
+}
+
+std::optional<Attribute> Resolver::replace(CtasAttr ctas) {
+  if (!ctas.getFixedParam())
+    return std::nullopt;
+  int64_t count = number(ctas.getFixedParam(), "a number of CTAs", 1, 1);
+  return CtasAttr::get(ctas.getContext(), count, ctas.getShare(), ctas.getRest(),
+                       count, StringAttr());
+}
+
+/// Upstream's ops that make a tensor take a size for each open extent: they
+/// must be those that the type names.
+template <typename Op> LogicalResult Resolver::dropSizes(Op op) {
+  auto extents = dyn_cast_or_null<ExtentsAttr>(op.getType().getEncoding());
+  if (!extents)
+    return success();
+  for (auto [name, size] : llvm::zip(extents.getNames(), op.getDynamicSizes())) {
+    int64_t wanted = number(name, "a tile of extent", 1, 1);
+    std::optional<int64_t> given = evaluateIndex(size);
+    if (!bad && given != wanted)
+      return op.emitOpError()
+             << "is given " << (given ? std::to_string(*given) : "no constant")
+             << " for extent '" << name.getValue() << "', which is " << wanted
+             << ": pass the value of this mk.param";
+  }
+  op.getDynamicSizesMutable().clear();
+  return failure(bad);
+}
+
+LogicalResult Resolver::resolve(Operation *op) {
+  current = op;
+  if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
+    if (failed(dropSizes(splat)))
+      return failure();
+  } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+    if (failed(dropSizes(empty)))
+      return failure();
+  }
+  replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                             /*replaceTypes=*/true);
+  return failure(bad);
+}
+
+namespace {
+struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
+  using ResolveParamsPassBase::ResolveParamsPassBase;
+
+  LogicalResult collect(KernelOp kernel, Params &params) {
+    WalkResult result = kernel.walk([&](ParamOp op) -> WalkResult {
+      std::optional<int64_t> number = evaluateIndex(op.getValue());
+      auto [it, isNew] = params.insert({op.getNameAttr(), number});
+      if (isNew || it->second == number)
+        return WalkResult::advance();
+      return op.emitOpError() << "'" << op.getName()
+                              << "' is declared twice with different defaults";
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// Functions that folds of the kernel combine by.
+  SmallVector<func::FuncOp> getCombines(KernelOp kernel) {
+    llvm::SetVector<func::FuncOp> functions;
+    kernel.walk([&](FoldOp fold) {
+      if (auto name = dyn_cast_or_null<FlatSymbolRefAttr>(fold.getCombineAttr()))
+        if (auto function = getOperation().lookupSymbol<func::FuncOp>(name.getAttr()))
+          functions.insert(function);
+    });
+    return functions.takeVector();
+  }
+
+  LogicalResult resolveCombine(func::FuncOp function, const Params &params) {
+    auto it = resolved.find(function);
+    if (it == resolved.end()) {
+      Resolver resolver(params);
+      if (failed(resolver.run(function)))
+        return failure();
+      if (resolver.hasChanged())
+        resolved.try_emplace(function, params);
+      return success();
+    }
+    // Another kernel came first.
+    if (llvm::equal(it->second, params))
+      return success();
+    return function.emitError()
+           << "@" << function.getSymName()
+           << " combines tiles of kernels with different parameters; "
+              "choose a kernel by --kernel, or give each its own function";
+  }
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      Params params;
+      if (failed(collect(kernel, params)) || failed(Resolver(params).run(kernel)))
+        return signalPassFailure();
+      for (func::FuncOp function : getCombines(kernel))
+        if (failed(resolveCombine(function, params)))
+          return signalPassFailure();
+      SmallVector<ParamOp> ops;
+      kernel.walk([&](ParamOp op) { ops.push_back(op); });
+      for (ParamOp op : ops) {
+        OpBuilder builder(op);
+        Value value = op.getDefaultValue();
+        if (std::optional<int64_t> number = params[op.getNameAttr()])
+          value = arith::ConstantIndexOp::create(builder, op.getLoc(), *number);
+        op.replaceAllUsesWith(value);
+        op.erase();
+      }
+    }
+  }
+
+  llvm::DenseMap<Operation *, Params> resolved;
+};
+} // namespace

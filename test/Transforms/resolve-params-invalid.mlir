@@ -1,0 +1,77 @@
+// RUN: mk-opt %s --mk-resolve-params --split-input-file --verify-diagnostics
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.param "TN" = 8
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{'mk.load' op has a tile of extent 'TM', but the kernel has no such parameter; it has 'TN': add mk.param "TM"}}
+    %x = mk.load %a[%c0] : memref<?xf32> -> tensor<?xf32, #mk.extents<TM>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.param "TM" default(%M)
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has a tile of extent 'TM', whose default is no constant: bind what it depends on, or say --set TM=N}}
+    %x = mk.load %a[%c0] : memref<?xf32> -> tensor<?xf32, #mk.extents<TM>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.param "TM" = 0
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has a tile of extent 'TM', which is 0, it must be at least 1}}
+    %x = mk.load %a[%c0] : memref<?xf32> -> tensor<?xf32, #mk.extents<TM>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %0 = arith.constant 0.0 : f32
+  %tn = mk.param "TN" = 8
+  %tm = mk.param "TM" = 4
+  // expected-error @+1 {{is given 4 for extent 'TN', which is 8: pass the value of this mk.param}}
+  %zero = tensor.splat %0[%tm] : tensor<?xf32, #mk.extents<TN>>
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  mk.param "S" = 3
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has schedule 'S', which is 3, it must be 0 (static), 1 (ticket) or 2 (stream_k)}}
+    mk.foreach (%i) in (%M) schedule(param S) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  mk.param "S" = 2
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has schedule stream_k by parameter 'S', but says no tail: write tail = 1}}
+    mk.foreach (%i) in (%M) schedule(param S) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  mk.param "P" = 1
+  // expected-error @+1 {{'P' is declared twice with different defaults}}
+  mk.param "P" = 2
+}
