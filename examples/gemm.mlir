@@ -1,50 +1,211 @@
-// GEMM, C = A * B^T, on each rank by itself: no communication.
+// GEMM, C = A * B, in the four layouts of its operands: @gemm_nt, @gemm_nn, @gemm_tn
+// and @gemm_tt, chosen by --kernel. The first letter is t where A is stored as K x M,
+// the second where B is stored as N x K (K-major, as the weights of a linear layer).
 //
-// A is split by rows over the mesh, B is whole on every rank.
+// bf16 in and out, summed in f32. There is no communication: each rank multiplies
+// its rows of A (columns, where A is K x M) by the whole of B.
+//
+// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are
+// walked together; SCHEDULE, 0 static or 1 ticket.
+
+!a = tensor<?x?xbf16, #mk.extents<TM, TK>>
+!at = tensor<?x?xbf16, #mk.extents<TK, TM>>
+!b = tensor<?x?xbf16, #mk.extents<TK, TN>>
+!bt = tensor<?x?xbf16, #mk.extents<TN, TK>>
+!acc = tensor<?x?xf32, #mk.extents<TM, TN>>
+!c = tensor<?x?xbf16, #mk.extents<TM, TN>>
 
 mk.mesh @mesh (gpu = ? via link)
 
-mk.kernel @gemm on @mesh dims(uniform M, uniform N, uniform K) (
-    in %a : memref<?x?xf32> [M, K] split [(gpu), ()],
-    in %b : memref<?x?xf32> [N, K],
-    out %c : memref<?x?xf32> [M, N] split [(gpu), ()]) {
-  %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
-  %c128 = arith.constant 128 : index
-  %c256 = arith.constant 256 : index
-  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
-  %rows = memref.dim %a, %c0 : memref<?x?xf32>
-  %row_tiles = arith.ceildivui %rows, %c128 : index
-  %column_tiles = arith.ceildivui %N, %c256 : index
-  %k_tiles = arith.ceildivui %K, %c64 : index
+mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
+    in %b : memref<?x?xbf16> [N, K],
+    out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
+  %tk = mk.param "TK" = 64
+  mk.param "RASTER" = 8
+  mk.param "SCHEDULE" = 0
+  %rows_at = arith.constant 0 : index
+  %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
+  %row_tiles = arith.ceildivui %rows, %tm : index
+  %column_tiles = arith.ceildivui %N, %tn : index
+  %k_tiles = arith.ceildivui %K, %tk : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles) schedule(ticket) order(raster = 8) {
-      %row = arith.muli %m, %c128 : index
-      %column = arith.muli %n, %c256 : index
-      %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : tensor<128x256xf32> {
-        %k = arith.muli %kt, %c64 : index
-        %x = mk.load %a[%row, %k] : memref<?x?xf32> -> tensor<128x64xf32>
-        %y = mk.load %b[%column, %k] : memref<?x?xf32> -> tensor<256x64xf32>
-        %next = mk.dot %x, %y, %sum transpose_b
-            : tensor<128x64xf32>, tensor<256x64xf32>, tensor<128x256xf32>
-        mk.yield %next : tensor<128x256xf32>
+    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+        schedule(param SCHEDULE) order(raster = RASTER) {
+      %row = arith.muli %m, %tm : index
+      %column = arith.muli %n, %tn : index
+      %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+        %k = arith.muli %kt, %tk : index
+        %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a
+        %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !bt
+        %next = mk.dot %x, %y, %sum transpose_b : !a, !bt, !acc
+        mk.yield %next : !acc
       }
-      mk.store %acc, %c[%row, %column] : tensor<128x256xf32>, memref<?x?xf32>
+      %out = arith.truncf %acc : !acc to !c
+      mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
     }
   }
 }
 
-// What it computes, on whole tensors.
-func.func @reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant 0.0 : f64
-  %m = tensor.dim %a, %c0 : tensor<?x?xf64>
-  %n = tensor.dim %b, %c0 : tensor<?x?xf64>
+mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
+    in %b : memref<?x?xbf16> [K, N],
+    out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
+  %tk = mk.param "TK" = 64
+  mk.param "RASTER" = 8
+  mk.param "SCHEDULE" = 0
+  %rows_at = arith.constant 0 : index
+  %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
+  %row_tiles = arith.ceildivui %rows, %tm : index
+  %column_tiles = arith.ceildivui %N, %tn : index
+  %k_tiles = arith.ceildivui %K, %tk : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+        schedule(param SCHEDULE) order(raster = RASTER) {
+      %row = arith.muli %m, %tm : index
+      %column = arith.muli %n, %tn : index
+      %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+        %k = arith.muli %kt, %tk : index
+        %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a
+        %y = mk.load %b[%k, %column] : memref<?x?xbf16> -> !b
+        %next = mk.dot %x, %y, %sum : !a, !b, !acc
+        mk.yield %next : !acc
+      }
+      %out = arith.truncf %acc : !acc to !c
+      mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
+    }
+  }
+}
+
+mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16> [K, M] split [(), (gpu)],
+    in %b : memref<?x?xbf16> [K, N],
+    out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
+  %tk = mk.param "TK" = 64
+  mk.param "RASTER" = 8
+  mk.param "SCHEDULE" = 0
+  %rows_at = arith.constant 1 : index
+  %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
+  %row_tiles = arith.ceildivui %rows, %tm : index
+  %column_tiles = arith.ceildivui %N, %tn : index
+  %k_tiles = arith.ceildivui %K, %tk : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+        schedule(param SCHEDULE) order(raster = RASTER) {
+      %row = arith.muli %m, %tm : index
+      %column = arith.muli %n, %tn : index
+      %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+        %k = arith.muli %kt, %tk : index
+        %x = mk.load %a[%k, %row] : memref<?x?xbf16> -> !at
+        %y = mk.load %b[%k, %column] : memref<?x?xbf16> -> !b
+        %next = mk.dot %x, %y, %sum transpose_a : !at, !b, !acc
+        mk.yield %next : !acc
+      }
+      %out = arith.truncf %acc : !acc to !c
+      mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
+    }
+  }
+}
+
+mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16> [K, M] split [(), (gpu)],
+    in %b : memref<?x?xbf16> [N, K],
+    out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
+  %tk = mk.param "TK" = 64
+  mk.param "RASTER" = 8
+  mk.param "SCHEDULE" = 0
+  %rows_at = arith.constant 1 : index
+  %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
+  %row_tiles = arith.ceildivui %rows, %tm : index
+  %column_tiles = arith.ceildivui %N, %tn : index
+  %k_tiles = arith.ceildivui %K, %tk : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+        schedule(param SCHEDULE) order(raster = RASTER) {
+      %row = arith.muli %m, %tm : index
+      %column = arith.muli %n, %tn : index
+      %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+        %k = arith.muli %kt, %tk : index
+        %x = mk.load %a[%k, %row] : memref<?x?xbf16> -> !at
+        %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !bt
+        %next = mk.dot %x, %y, %sum transpose_a transpose_b : !at, !bt, !acc
+        mk.yield %next : !acc
+      }
+      %out = arith.truncf %acc : !acc to !c
+      mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
+    }
+  }
+}
+
+// What they compute, on whole tensors.
+func.func @gemm_nt_reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %da = arith.constant 0 : index
+  %db = arith.constant 0 : index
+  %0 = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %da : tensor<?x?xf64>
+  %n = tensor.dim %b, %db : tensor<?x?xf64>
   %empty = tensor.empty(%m, %n) : tensor<?x?xf64>
-  %init = linalg.fill ins(%zero : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
-  %c = linalg.matmul
-      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%init : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %zero = linalg.fill ins(%0 : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%zero : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}
+
+func.func @gemm_nn_reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %da = arith.constant 0 : index
+  %db = arith.constant 1 : index
+  %0 = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %da : tensor<?x?xf64>
+  %n = tensor.dim %b, %db : tensor<?x?xf64>
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64>
+  %zero = linalg.fill ins(%0 : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%zero : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}
+
+func.func @gemm_tn_reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %da = arith.constant 1 : index
+  %db = arith.constant 1 : index
+  %0 = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %da : tensor<?x?xf64>
+  %n = tensor.dim %b, %db : tensor<?x?xf64>
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64>
+  %zero = linalg.fill ins(%0 : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%zero : tensor<?x?xf64>) -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}
+
+func.func @gemm_tt_reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %da = arith.constant 1 : index
+  %db = arith.constant 0 : index
+  %0 = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %da : tensor<?x?xf64>
+  %n = tensor.dim %b, %db : tensor<?x?xf64>
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64>
+  %zero = linalg.fill ins(%0 : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%zero : tensor<?x?xf64>) -> tensor<?x?xf64>
   return %c : tensor<?x?xf64>
 }

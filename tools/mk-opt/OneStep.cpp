@@ -28,6 +28,17 @@ bool mk::OneStep::isWanted() const {
   return target.getNumOccurrences() || emit.getNumOccurrences();
 }
 
+std::string mk::OneStep::findUnused() const {
+  // Lists have an operator & of their own.
+  const llvm::cl::Option *options[] = {
+      std::addressof(bind), std::addressof(set), &tuning, &kernel,
+      &cpu,                 &nodes,              &gpus,   &grid};
+  for (const llvm::cl::Option *option : options)
+    if (option->getNumOccurrences())
+      return option->ArgStr.str();
+  return {};
+}
+
 int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   CompileOptions options;
   options.target = target;

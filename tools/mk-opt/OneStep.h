@@ -16,6 +16,9 @@ class OneStep {
 public:
   /// Whether --target or --emit was given.
   bool isWanted() const;
+  /// An option that was given and would have no effect without --target or
+  /// --emit; empty if there is none.
+  std::string findUnused() const;
   /// Returns the exit status.
   int run(llvm::StringRef input, llvm::StringRef output);
 

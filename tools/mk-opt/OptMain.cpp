@@ -20,6 +20,12 @@ extern "C" int mk_opt_main(int argc, char **argv) {
       argc, argv, "mKernel optimizer driver\n", registry);
   if (oneStep.isWanted())
     return oneStep.run(input, output);
+  if (std::string option = oneStep.findUnused(); !option.empty()) {
+    llvm::errs() << "error: --" << option
+                 << " belongs to one-step compilation: say how far by --emit "
+                    "too, or give passes their own options\n";
+    return 1;
+  }
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, input, output, registry));
 }

@@ -51,6 +51,8 @@ running
 
 compiling (.mlir only)
   --kernel NAME         which kernel of the file
+  --set NAME=N,...      values of parameters (mk.param), else those of --tuning
+  --tuning FILE         a tuning file, or none (default: the target's own, if any)
   --target T, --cpu C   default: host, native
   --jit-lib PATH        the compiler (default: libmkernel_jit.so beside mk-run,
                         or $MK_JIT_LIBRARY)
@@ -134,11 +136,14 @@ struct Parser {
     files("--out", o.outputs);
     text("--loopback", o.loopback);
     text("--kernel", o.kernel);
+    text("--tuning", o.tuning);
     text("--target", o.target);
     text("--cpu", o.cpu);
     text("--jit-lib", o.jitLibrary);
     entries.push_back({"--bind", Entry::Value,
                        [this](const std::string &v) { return bind(v); }});
+    entries.push_back({"--set", Entry::Value,
+                       [this](const std::string &v) { return set(v); }});
     entries.push_back({"--stats", Entry::Optional,
                        [this](const std::string &v) { return stats(v); }});
     entries.push_back({"--deadline", Entry::Value,
@@ -178,6 +183,25 @@ struct Parser {
           return error(StatusCode::InvalidArgument, "--bind gives '",
                        value.name, "' twice");
       o.bind.push_back(std::move(value));
+    }
+    return Status::ok();
+  }
+
+  Status set(const std::string &v) {
+    for (size_t at = 0; at <= v.size();) {
+      size_t comma = std::min(v.find(',', at), v.size());
+      std::string item = v.substr(at, comma - at);
+      at = comma + 1;
+      size_t equals = item.find('=');
+      if (equals == 0 || equals == std::string::npos ||
+          !env::parseInt(item.substr(equals + 1)))
+        return error(StatusCode::InvalidArgument, "--set ", item,
+                     ": NAME=N is needed");
+      for (const auto &other : o.params)
+        if (other.first == item.substr(0, equals))
+          return error(StatusCode::InvalidArgument, "--set gives '",
+                       other.first, "' twice");
+      o.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
     }
     return Status::ok();
   }

@@ -38,6 +38,8 @@ struct Options {
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   int64_t launches = 1;
   std::string kernel, target = "host", cpu = "native", jitLibrary;
+  std::vector<std::pair<std::string, std::string>> params; // --set
+  std::string tuning;
   // Self-tests of checker and watchdog.
   std::string corrupt;
   int64_t corruptIndex = 0;
