@@ -4,6 +4,7 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Pipelines/Host.h"
+#include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mkernel/Transforms/SM/Passes.h"
@@ -31,4 +32,5 @@ void mk::registerEveryPass() {
   mk_sm::registerMkSMTransformsPasses();
   registerReferencePasses();
   registerHostPipelines();
+  registerSmPipelines();
 }

@@ -26,4 +26,50 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
   ];
 }
 
+def ExpandLoopsPass : Pass<"mk-sm-expand-loops", "::mlir::ModuleOp"> {
+  let summary = "Turns the loops of roles into scf loops over the items of a CTA";
+  let description = [{
+    A static loop starts at `mk_sm.cta_index` and steps by the CTAs of its role; one with
+    tickets is an `scf.while` that draws them, a loop over a queue also pops its
+    records. Inner loops, loops over peers and folds become `scf.for`. `then @other`
+    becomes a copy of what CTAs of the other role do, behind the own work. Mesh axes
+    must be bound and calls inlined.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def SplitRolesPass : Pass<"mk-sm-split-roles", "::mlir::ModuleOp"> {
+  let summary = "Splits a role into a partition that loads and one that computes";
+  let description = [{
+    Tiles that only `mk.dot` reads are *staged*: the producer, one warp, copies them
+    into rings, ahead of the consumer, whose warpgroups hold all other tiles as
+    fragments. Loads of one block whose tiles meet in a dot share the slots of a
+    ring. Each partition gets a copy of the role's control flow and of the scalars
+    that it needs. Tickets and records of queues are drawn by the producer and sent to
+    the consumer; waits are copied to each partition that reads behind them.
+    Everything else stays in the consumer. Accumulators have layout `#mk_sm.mma`; it
+    spreads over elementwise ops, reductions, broadcasts and loops; tiles that
+    meet no dot are `#mk_sm.blocked`.
+
+    A role that neither stages tiles nor draws items has no producer. What has no place in
+    this scheme is an error: operands of dots that are computed in registers
+    but must lie in shared memory, accumulators that do not fit the registers, addresses
+    of staged tiles that depend on other tiles.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SizeRingsPass : Pass<"mk-sm-size-rings", "::mlir::ModuleOp"> {
+  let summary = "Chooses how many slots each ring has";
+  let description = [{
+    Rings of unknown depth share the shared memory that is left by the staging areas,
+    mailboxes and barriers of their role. Rings that are filled in innermost loops get at least
+    2 slots and all the same number, as many as fit; others get 1, or 2 once the
+    inner ones have 3. Two slots that do not fit are an error.
+  }];
+  let dependentDialects = ["::mlir::mk_sm::MkSMDialect"];
+}
+
 #endif // MKERNEL_CONVERSION_PASSES

@@ -42,6 +42,15 @@ def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
+  let summary = "Turns ranks, coordinates and sizes of the mesh into arithmetic";
+  let description = [{
+    Axes must be bound. What is left are the own linear rank (`mk.rank`) and the
+    own coordinates (`mk.coord`), and these only along axes of more than one rank.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def VerifyPhasePass : Pass<"mk-verify-phase", "::mlir::ModuleOp"> {
   let summary = "Checks that a phase has left nothing of the one before";
   let description = [{

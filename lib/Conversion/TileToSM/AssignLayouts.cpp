@@ -1,0 +1,170 @@
+//===- AssignLayouts.cpp - Which thread holds what of a tile --------------===//
+#include "RolePlan.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk_sm;
+
+namespace {
+/// Spreads layouts over the tiles of a role. Tiles are joined by ops that keep
+/// the layout (elementwise ones, masks, what loops carry) and by those that
+/// drop or add dimensions.
+class LayoutSpreader {
+public:
+  explicit LayoutSpreader(RolePlan &plan) : plan(plan) {}
+
+  void run() {
+    SmallVector<Value> accumulators;
+    plan.op->walk([&](Operation *op) {
+      connect(op);
+      if (auto dot = dyn_cast<DotOp>(op))
+        for (Value tile : {dot.getResult(), dot.getAcc(), dot.getLhs()})
+          accumulators.push_back(tile);
+    });
+    auto mma = MmaAttr::get(plan.op->getContext(),
+                            std::max<int64_t>(plan.warpgroups, 1));
+    for (Value tile : accumulators)
+      assign(tile, mma);
+    spread();
+    // Tiles of most dimensions first: what they are reduced to follows.
+    for (int64_t rank = 8; rank >= 0; --rank)
+      for (Value tile : tiles)
+        if (cast<RankedTensorType>(tile.getType()).getRank() == rank &&
+            !plan.layouts.contains(tile)) {
+          assign(tile, getDefault(tile));
+          spread();
+        }
+  }
+
+private:
+  /// `other` has the same layout, or its slice without `axes`, or (with
+  /// `grows`) the one that this is the slice of.
+  struct Edge {
+    Value other;
+    SmallVector<int64_t> axes;
+    bool grows = false;
+  };
+
+  bool takesPart(Value value) {
+    return isTile(value) && !isLayoutFree(value) && !plan.getStaged(value);
+  }
+
+  void note(Value tile) {
+    if (edges.try_emplace(tile).second)
+      tiles.push_back(tile);
+  }
+
+  void join(Value a, Value b) {
+    if (!takesPart(a) || !takesPart(b))
+      return;
+    note(a), note(b);
+    edges[a].push_back({b, {}});
+    edges[b].push_back({a, {}});
+  }
+
+  void joinSlice(Value whole, Value part, ArrayRef<int64_t> axes) {
+    if (!takesPart(whole) || !takesPart(part))
+      return;
+    note(whole), note(part);
+    edges[whole].push_back({part, SmallVector<int64_t>(axes)});
+    edges[part].push_back({whole, SmallVector<int64_t>(axes), /*grows=*/true});
+  }
+
+  void joinAll(ValueRange a, ValueRange b) {
+    for (auto [x, y] : llvm::zip(a, b))
+      join(x, y);
+  }
+
+  void connect(Operation *op);
+
+  void assign(Value tile, Attribute layout) {
+    if (!takesPart(tile) || !plan.layouts.try_emplace(tile, layout).second)
+      return;
+    worklist.push_back(tile);
+  }
+
+  void spread() {
+    for (unsigned i = 0; i != worklist.size(); ++i) {
+      Value tile = worklist[i];
+      Attribute layout = plan.layouts.lookup(tile);
+      for (const Edge &edge : edges.lookup(tile)) {
+        if (edge.axes.empty())
+          assign(edge.other, layout);
+        else if (!edge.grows)
+          assign(edge.other, getSliceLayout(layout, edge.axes));
+        else if (auto slice = dyn_cast<SliceAttr>(layout);
+                 slice && edge.axes.size() == 1 &&
+                 slice.getAxis() == edge.axes[0])
+          assign(edge.other, slice.getOf());
+      }
+    }
+    worklist.clear();
+  }
+
+  /// The widest access that a tile, or one of the same layout, is loaded or
+  /// stored with.
+  Attribute getDefault(Value start) {
+    int64_t bits = 64;
+    bool accessed = false;
+    SmallVector<Value> reached{start};
+    llvm::DenseSet<Value> seen{start};
+    for (unsigned i = 0; i != reached.size(); ++i) {
+      Value tile = reached[i];
+      auto type = cast<RankedTensorType>(tile.getType());
+      bool isAccess = tile.getDefiningOp<LoadOp>() ||
+                      llvm::any_of(tile.getUsers(), llvm::IsaPred<mk::StoreOp>);
+      if (isAccess) {
+        accessed = true;
+        bits = std::min<int64_t>(bits, type.getElementTypeBitWidth());
+      }
+      for (const Edge &edge : edges.lookup(tile))
+        if (edge.axes.empty() && seen.insert(edge.other).second)
+          reached.push_back(edge.other);
+    }
+    auto type = cast<RankedTensorType>(start.getType());
+    if (!accessed)
+      bits = type.getElementTypeBitWidth();
+    return getBlockedLayout(type, plan.warpgroups, bits);
+  }
+
+  RolePlan &plan;
+  llvm::DenseMap<Value, SmallVector<Edge>> edges;
+  SmallVector<Value> tiles; // in program order
+  SmallVector<Value> worklist;
+};
+} // namespace
+
+void LayoutSpreader::connect(Operation *op) {
+  for (Value result : op->getResults())
+    if (takesPart(result))
+      note(result);
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    joinAll(loop.getInits(), loop.getRegionIterArgs());
+    joinAll(loop.getRegionIterArgs(), loop.getResults());
+    joinAll(loop.getYieldedValues(), loop.getRegionIterArgs());
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    joinAll(loop.getInits(), loop.getBeforeArguments());
+    joinAll(loop.getConditionOp().getArgs(), loop.getAfterArguments());
+    joinAll(loop.getAfterArguments(), loop.getResults());
+    joinAll(loop.getYieldOp().getResults(), loop.getBeforeArguments());
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults()) {
+      joinAll(branch.thenYield().getResults(), branch.getResults());
+      joinAll(branch.elseYield().getResults(), branch.getResults());
+    }
+  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    joinSlice(reduce.getSource(), reduce.getResult(), {static_cast<int64_t>(
+                                                          reduce.getAxis())});
+  } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    joinSlice(broadcast.getResult(), broadcast.getSource(),
+              broadcast.getDims());
+  } else if (auto mask = dyn_cast<MaskOp>(op)) {
+    join(mask.getSource(), mask.getResult());
+  } else if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults()) {
+    for (Value operand : op->getOperands())
+      join(operand, op->getResult(0));
+  }
+}
+
+void mk_sm::assignLayouts(RolePlan &plan) { LayoutSpreader(plan).run(); }

@@ -1,0 +1,292 @@
+//===- BuildConsumer.cpp - The partition that computes --------------------===//
+#include "Rebuilder.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+bool mk_sm::isLocal(mk::StoreOp store) {
+  return !store.getPeer() ||
+         mk::getKernel(store).getMeshOp().getNumRanks() == 1;
+}
+
+bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
+  int64_t bits = type.getElementTypeBitWidth();
+  return isLocal(store) && !store.getReduction() && type.getRank() == 2 &&
+         isa<MmaAttr>(plan.getLayout(store.getTile())) &&
+         isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
+         type.getDimSize(1) * bits % (kChunkBytes * 8) == 0;
+}
+
+static bool isZero(Value tile) {
+  return matchPattern(tile, m_AnyZeroFloat());
+}
+
+namespace {
+class ConsumerBuilder : public Rebuilder {
+public:
+  ConsumerBuilder(RolePlan &plan, const Channels &channels, const Slice &slice,
+                  OpBuilder &b)
+      : Rebuilder(plan, channels, slice, b) {
+    for (auto [i, site] : llvm::enumerate(plan.sites)) {
+      waits[site.waitBefore].push_back(i);
+      releases[site.releaseBehind].push_back(i);
+    }
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Layouts
+  //===--------------------------------------------------------------------===//
+
+  RankedTensorType fragmentType(Value tile, Attribute layout) {
+    return withLayout(cast<RankedTensorType>(tile.getType()), layout);
+  }
+
+  Type getType(Value value) override {
+    return isTile(value) ? fragmentType(value, plan.getLayout(value))
+                         : value.getType();
+  }
+
+  using Rebuilder::get;
+  Value get(Value value, Value like) override {
+    return isTile(value) ? getAs(value, plan.getLayout(like)) : get(value);
+  }
+
+  /// The fragment with this layout.
+  Value getAs(Value tile, Attribute layout) {
+    if (!isLayoutFree(tile)) {
+      Value fragment = get(tile);
+      if (getLayout(fragment.getType()) == layout)
+        return fragment;
+      return ConvertLayoutOp::create(b, tile.getLoc(),
+                                     fragmentType(tile, layout), fragment);
+    }
+    RankedTensorType type = fragmentType(tile, layout);
+    if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
+      return tensor::SplatOp::create(b, tile.getLoc(), type,
+                                     get(splat.getInput()), ValueRange());
+    auto value = cast<DenseElementsAttr>(
+        tile.getDefiningOp<arith::ConstantOp>().getValue());
+    auto attr =
+        value.isSplat()
+            ? DenseElementsAttr::get(type, value.getSplatValue<Attribute>())
+            : DenseElementsAttr::getFromRawBuffer(type, value.getRawData());
+    return arith::ConstantOp::create(b, tile.getLoc(), type, attr);
+  }
+  /// The fragment with the layout that the tile has anyway.
+  Value getTile(Value tile) { return getAs(tile, plan.getLayout(tile)); }
+
+  /// The copy of `from` is a fragment of another layout than planned.
+  void mapConverted(Value from, Value to) {
+    Attribute layout = plan.getLayout(from);
+    if (getLayout(to.getType()) != layout)
+      to = ConvertLayoutOp::create(b, from.getLoc(), fragmentType(from, layout),
+                                   to);
+    mapping.map(from, to);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Rings
+  //===--------------------------------------------------------------------===//
+
+  void enter(Operation *op) override {
+    for (unsigned i : waits.lookup(op)) {
+      const Site &site = plan.sites[i];
+      Value ring = channels.rings[site.ring];
+      auto type = cast<RingType>(ring.getType());
+      Location loc = site.getFirst().getLoc();
+      Value slot = WaitOp::create(
+          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
+      for (auto [j, load] : llvm::enumerate(site.loads)) {
+        mk::LoadOp from = load;
+        Type staged =
+            StagedType::get(b.getContext(), cast<RankedTensorType>(from.getType()));
+        mapping.map(from.getResult(),
+                    TileOp::create(b, from.getLoc(), staged, slot, j));
+      }
+    }
+  }
+
+  void leave(Operation *op) override {
+    for (unsigned i : releases.lookup(op))
+      ReleaseOp::create(b, op->getLoc(),
+                        channels.rings[plan.sites[i].ring]);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult rebuildLeaf(Operation *op) override {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp,
+              mk::BroadcastOp, mk::SignalOp, mk::PutOp>([&](auto concrete) {
+          rebuildOp(concrete);
+          return success();
+        })
+        .Case<TicketOp, PopOp>([&](Operation *draw) {
+          receive(draw);
+          return success();
+        })
+        .Default([&](Operation *other) { return rebuildOther(other); });
+  }
+
+  void receive(Operation *draw) {
+    Value mailbox = channels.mailboxes.lookup(draw->getNumResults());
+    auto values = ReceiveOp::create(b, draw->getLoc(), mailbox);
+    mapping.map(draw->getResults(), values.getResults());
+  }
+
+  void rebuildOp(mk::LoadOp op) {
+    if (!plan.getStaged(op))
+      copy(op)->getResult(0).setType(getType(op));
+  }
+
+  void rebuildOp(mk::ReduceOp op) {
+    Value source = getTile(op.getSource());
+    Operation *fresh = copy(op);
+    fresh->setOperand(0, source);
+    fresh->getResult(0).setType(fragmentType(
+        op, getSliceLayout(getLayout(source.getType()), {int64_t(op.getAxis())})));
+    mapConverted(op, fresh->getResult(0));
+  }
+
+  void rebuildOp(mk::BroadcastOp op) {
+    Attribute layout = plan.getLayout(op);
+    Value source = getAs(op.getSource(), getSliceLayout(layout, op.getDims()));
+    Operation *fresh = copy(op);
+    fresh->setOperand(0, source);
+    fresh->getResult(0).setType(getType(op));
+  }
+
+  void rebuildOp(mk::SignalOp op) {
+    auto fresh = cast<mk::SignalOp>(copy(op));
+    if (mk::getKernel(op).getMeshOp().getNumRanks() == 1)
+      fresh.getPeerMutable().clear();
+  }
+
+  void rebuildOp(mk::PutOp op) {
+    Value rows = op.getRows() ? getTile(op.getRows()) : Value();
+    auto fresh = cast<mk::PutOp>(copy(op));
+    if (rows)
+      fresh.getRowsMutable().assign(rows);
+  }
+
+  void rebuildOp(mk::StoreOp op);
+  void rebuildOp(mk::DotOp op);
+  LogicalResult rebuildOther(Operation *op);
+  Value multiply(mk::DotOp op, Value lhs, Value acc, bool needsFence);
+
+  llvm::DenseMap<Operation *, SmallVector<unsigned>> waits, releases; // sites
+};
+} // namespace
+
+void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
+  Value tile = getTile(op.getTile());
+  bool local = isLocal(op);
+  bool staged = isStagedStore(plan, op);
+  if (!staged) {
+    auto fresh = cast<mk::StoreOp>(copy(op));
+    fresh.getTileMutable().assign(tile);
+    if (!local)
+      return;
+    fresh.getPeerMutable().clear();
+    if (!op.getSignal())
+      return;
+    fresh.getSignalMutable().clear();
+    fresh.getSignalIndexMutable().clear();
+    fresh.setStrong(false);
+  } else {
+    SmallVector<Value> offsets, valid;
+    for (Value offset : op.getOffsets())
+      offsets.push_back(get(offset));
+    for (Value extent : op.getValid())
+      valid.push_back(get(extent));
+    StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), offsets, valid,
+                    channels.staging);
+  }
+  // A signal releases what was stored before it.
+  if (!op.getSignal())
+    return;
+  SmallVector<Value> index;
+  for (Value i : op.getSignalIndex())
+    index.push_back(get(i));
+  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), index, Value(),
+                       /*amount=*/1, op.getStrong());
+}
+
+/// One matrix op, complete when it returns.
+Value ConsumerBuilder::multiply(mk::DotOp op, Value lhs, Value acc,
+                                bool needsFence) {
+  Location loc = op.getLoc();
+  bool inRegisters = isTile(lhs);
+  SmallVector<Value> touched;
+  if (inRegisters)
+    touched.push_back(lhs);
+  if (needsFence)
+    touched.push_back(acc);
+  auto fence = MmaFenceOp::create(b, loc, touched);
+  if (inRegisters)
+    lhs = fence.getResults().front();
+  if (needsFence)
+    acc = fence.getResults().back();
+  auto mma = MmaOp::create(b, loc, acc.getType(), lhs, get(op.getRhs()), acc,
+                           Value(), op.getTransposeA(), op.getTransposeB());
+  auto wait = MmaWaitOp::create(b, loc, /*pending=*/0, mma.getResult());
+  return wait.getResults().front();
+}
+
+void ConsumerBuilder::rebuildOp(mk::DotOp op) {
+  Attribute layout = plan.getLayout(op);
+  Value acc = getAs(op.getAcc(), layout);
+  Value lhs = plan.getStaged(op.getLhs()) ? get(op.getLhs())
+                                          : getAs(op.getLhs(), layout);
+  bool fromZero = isZero(op.getAcc());
+  auto type = cast<RankedTensorType>(op.getLhs().getType());
+  if (type.getElementTypeBitWidth() != 8 || fromZero) {
+    mapping.map(op.getResult(), multiply(op, lhs, acc, !fromZero));
+    return;
+  }
+  // The tensor cores keep few bits of a sum of fp8 products: sums are carried
+  // on in f32.
+  auto accType = cast<RankedTensorType>(acc.getType());
+  Value zero = arith::ConstantOp::create(
+      b, op.getLoc(), accType,
+      DenseElementsAttr::get(accType, b.getF32FloatAttr(0.0)));
+  Value part = multiply(op, lhs, zero, /*needsFence=*/false);
+  mapping.map(op.getResult(),
+              arith::AddFOp::create(b, op.getLoc(), acc, part).getResult());
+}
+
+/// Scalars are copied; of tiles, ops that have the same layout on both sides.
+LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
+  // Made where they are used.
+  if (op->getNumResults() == 1 && isTile(op->getResult(0)) &&
+      isLayoutFree(op->getResult(0)))
+    return success();
+  auto isTileValue = [](Value value) { return isTile(value); };
+  if (llvm::none_of(op->getOperands(), isTileValue) &&
+      llvm::none_of(op->getResults(), isTileValue)) {
+    copy(op);
+    return success();
+  }
+  bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
+  if (!known || op->getNumResults() != 1 || !isTile(op->getResult(0)))
+    return op->emitOpError()
+           << "works on tiles, but has no lowering for sm_90a: use mk ops, "
+              "elementwise arith and math, and constants";
+  Attribute layout = plan.getLayout(op->getResult(0));
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isTile(operand) ? getAs(operand, layout) : get(operand));
+  Operation *fresh = copy(op);
+  fresh->setOperands(operands);
+  fresh->getResult(0).setType(getType(op->getResult(0)));
+  return success();
+}
+
+LogicalResult mk_sm::buildConsumer(RolePlan &plan, const Channels &channels,
+                                   const Slice &slice, OpBuilder &b) {
+  return ConsumerBuilder(plan, channels, slice, b).rebuild(plan.getBody());
+}

@@ -1,0 +1,58 @@
+//===- BuildProducer.cpp - The partition that loads -----------------------===//
+#include "Rebuilder.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+namespace {
+class ProducerBuilder : public Rebuilder {
+public:
+  using Rebuilder::Rebuilder;
+
+private:
+  LogicalResult rebuildLeaf(Operation *op) override {
+    if (auto load = dyn_cast<mk::LoadOp>(op))
+      stage(load);
+    else if (isa<TicketOp, PopOp>(op))
+      send(copy(op));
+    else
+      copy(op);
+    return success();
+  }
+
+  /// A slot is taken at the first load of its site and handed over at the last.
+  void stage(mk::LoadOp load) {
+    StagedTile staged = plan.staged.lookup(load);
+    const Site &site = plan.sites[staged.site];
+    Value ring = channels.rings[site.ring];
+    Location loc = load.getLoc();
+    if (load == site.getFirst()) {
+      auto type = cast<RingType>(ring.getType());
+      slots[staged.site] = AcquireOp::create(
+          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
+    }
+    SmallVector<Value> offsets, valid;
+    for (Value offset : load.getOffsets())
+      offsets.push_back(get(offset));
+    for (Value extent : load.getValid())
+      valid.push_back(get(extent));
+    Value pad = load.getPad() ? get(load.getPad()) : Value();
+    CopyOp::create(b, loc, get(load.getSource()), offsets, valid, pad,
+                   slots[staged.site], staged.index);
+    if (load == site.getLast())
+      CommitOp::create(b, loc, ring, slots[staged.site]);
+  }
+
+  void send(Operation *draw) {
+    Value mailbox = channels.mailboxes.lookup(draw->getNumResults());
+    SendOp::create(b, draw->getLoc(), mailbox, draw->getResults());
+  }
+
+  llvm::DenseMap<unsigned, Value> slots; // by site
+};
+} // namespace
+
+LogicalResult mk_sm::buildProducer(RolePlan &plan, const Channels &channels,
+                                   const Slice &slice, OpBuilder &b) {
+  return ProducerBuilder(plan, channels, slice, b).rebuild(plan.getBody());
+}

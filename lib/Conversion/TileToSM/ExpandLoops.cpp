@@ -1,0 +1,305 @@
+//===- ExpandLoops.cpp - Loops over the items of a CTA --------------------===//
+#include "mkernel/Analysis/Resources.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Transforms/ItemOrder.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_EXPANDLOOPSPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+/// Expands the loops of one kernel, innermost first.
+class LoopExpander {
+public:
+  explicit LoopExpander(KernelOp kernel)
+      : kernel(kernel), mesh(kernel.getMeshOp()),
+        resources(getKernelResources(kernel)), b(kernel), loc(kernel.getLoc()) {
+  }
+
+  LogicalResult run() {
+    SmallVector<Operation *> loops;
+    kernel.walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (isa<ForeachOp, ForeachItemOp, ForeachPeerOp, FoldOp>(op))
+        loops.push_back(op);
+    });
+    for (Operation *op : loops) {
+      b.setInsertionPoint(op);
+      loc = op->getLoc();
+      LogicalResult done =
+          llvm::TypeSwitch<Operation *, LogicalResult>(op)
+              .Case<ForeachOp, ForeachItemOp, ForeachPeerOp, FoldOp>(
+                  [&](auto loop) { return expand(loop); });
+      if (failed(done))
+        return failure();
+    }
+    appendHelp();
+    return success();
+  }
+
+private:
+  LogicalResult expand(ForeachOp op);
+  LogicalResult expand(ForeachItemOp op);
+  LogicalResult expand(ForeachPeerOp op);
+  LogicalResult expand(FoldOp op);
+
+  /// The items of this CTA: calls `body` with the number of each.
+  void overOwnItems(Operation *op, Value total, function_ref<void(Value)> body);
+  void overTickets(Operation *op, Value total, function_ref<void(Value)> body);
+  void inOrder(Value total, function_ref<void(Value)> body);
+  /// Tickets count on from one execution of a loop to the next.
+  LogicalResult checkTopLevel(Operation *op, StringRef what);
+
+  Value numCtas(Operation *op);
+  void splice(Block &body, ValueRange arguments);
+  void appendHelp();
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+
+  KernelOp kernel;
+  MeshOp mesh;
+  KernelResources resources;
+  OpBuilder b;
+  Location loc;
+};
+} // namespace
+
+/// Moves the ops of a loop's body to the insertion point.
+void LoopExpander::splice(Block &body, ValueRange arguments) {
+  for (auto [from, to] : llvm::zip(body.getArguments(), arguments))
+    from.replaceAllUsesWith(to);
+  b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
+                                                body.getOperations());
+}
+
+//===----------------------------------------------------------------------===//
+// Distribution
+//===----------------------------------------------------------------------===//
+
+/// The CTAs that share the items of `op`; all of them in mk.prepare.
+Value LoopExpander::numCtas(Operation *op) {
+  auto count = [&](RoleOp role) -> Value {
+    return CtasOfOp::create(b, loc, b.getIndexType(),
+                            FlatSymbolRefAttr::get(role.getSymNameAttr()));
+  };
+  if (auto role = op->getParentOfType<RoleOp>())
+    return count(role);
+  Value sum;
+  for (RoleOp role : resources.roles)
+    sum = sum ? arith::AddIOp::create(b, loc, sum, count(role)).getResult()
+              : count(role);
+  return sum ? sum : index(1);
+}
+
+void LoopExpander::inOrder(Value total, function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, loc, index(0), total, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void LoopExpander::overOwnItems(Operation *op, Value total,
+                                function_ref<void(Value)> body) {
+  Value first = mk_sm::CtaIndexOp::create(b, loc);
+  auto loop = scf::ForOp::create(b, loc, first, total, numCtas(op));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void LoopExpander::overTickets(Operation *op, Value total,
+                               function_ref<void(Value)> body) {
+  int64_t number = *resources.indexOf(op);
+  scf::WhileOp::create(
+      b, loc, TypeRange{b.getIndexType()}, ValueRange{},
+      [&](OpBuilder &nested, Location loc, ValueRange) {
+        Value ticket = mk_sm::TicketOp::create(nested, loc, number);
+        Value more = arith::CmpIOp::create(
+            nested, loc, arith::CmpIPredicate::slt, ticket, total);
+        scf::ConditionOp::create(nested, loc, more, ticket);
+      },
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        auto yield = scf::YieldOp::create(nested, loc);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPoint(yield);
+        body(args.front());
+      });
+}
+
+LogicalResult LoopExpander::checkTopLevel(Operation *op, StringRef what) {
+  if (!resources.indexOf(op))
+    return op->emitOpError() << what
+                             << " stands in mk.prepare, which has no tickets; "
+                                "use schedule(static)";
+  if (!isa<RoleOp>(op->getParentOp()))
+    return op->emitOpError()
+           << what
+           << " stands inside another op, so that its items would be used up "
+              "by the first pass; move it to the role's top level or use "
+              "schedule(static)";
+  return success();
+}
+
+LogicalResult LoopExpander::expand(ForeachOp op) {
+  if (op.getScheduleKind() == ScheduleKind::StreamK)
+    return op.emitOpError()
+           << "with schedule stream_k reaches the expansion of loops whole; a "
+              "pass before it splits such loops into parts: run it, or use "
+              "schedule(ticket)";
+  bool distributed = isDistributedLoop(op);
+  bool tickets = distributed && op.getScheduleKind() == ScheduleKind::Ticket;
+  if (tickets && failed(checkTopLevel(op, "with schedule(ticket)")))
+    return failure();
+  ItemSpace space;
+  space.bounds = clampBounds(b, loc, op.getBounds());
+  space.order = op.getOrderAttr();
+  space.own.assign(op.getOwn().begin(), op.getOwn().end());
+  if (space.order && space.order.getStagger())
+    space.rank = RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
+  Value total = countItems(b, loc, space.bounds);
+  auto body = [&](Value t) {
+    splice(op.getBody().front(), getItemIndices(b, loc, t, space));
+  };
+  if (tickets)
+    overTickets(op, total, body);
+  else if (distributed)
+    overOwnItems(op, total, body);
+  else
+    inOrder(total, body);
+  op.erase();
+  return success();
+}
+
+LogicalResult LoopExpander::expand(ForeachItemOp op) {
+  if (failed(checkTopLevel(op, "over a queue")))
+    return failure();
+  ItemSpace space;
+  space.bounds = clampBounds(b, loc, op.getBounds());
+  Value inner = countItems(b, loc, space.bounds);
+  Value count = clampBounds(b, loc, op.getCount()).front();
+  Value total = arith::MulIOp::create(b, loc, count, inner);
+  overTickets(op, total, [&](Value t) {
+    Value entry = arith::DivSIOp::create(b, loc, t, inner);
+    auto pop = mk_sm::PopOp::create(b, loc, op.getQueue(), entry);
+    SmallVector<Value> indices(pop.getRecord());
+    if (!space.bounds.empty()) {
+      Value place = arith::RemSIOp::create(b, loc, t, inner);
+      indices.append(getItemIndices(b, loc, place, space));
+    }
+    splice(op.getBody().front(), indices);
+  });
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops in order
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoopExpander::expand(ForeachPeerOp op) {
+  SmallVector<unsigned> axes;
+  int64_t count = 1;
+  for (auto name : op.getAxes().getAsRange<StringAttr>()) {
+    axes.push_back(mesh.findAxis(name.getValue()));
+    int64_t size = mesh.getAxis(axes.back()).getSize();
+    if (ShapedType::isDynamic(size))
+      return op.emitOpError() << "goes along axis '" << name.getValue()
+                              << "' of unknown size: bind it (--bind "
+                              << name.getValue() << "=N)";
+    count *= size;
+  }
+  auto size = [&](unsigned axis) { return index(mesh.getAxis(axis).getSize()); };
+  auto coord = [&](unsigned axis) -> Value {
+    return CoordOp::create(b, loc, b.getIndexType(),
+                           b.getStringAttr(mesh.getAxis(axis).getName()),
+                           Value());
+  };
+  // My place among the ranks that differ along these axes only.
+  Value me = index(0);
+  for (unsigned axis : axes)
+    me = arith::AddIOp::create(
+        b, loc, arith::MulIOp::create(b, loc, me, size(axis)), coord(axis));
+  int64_t others = op.getIncludingSelf() ? count : count - 1;
+  inOrder(index(others), [&](Value i) {
+    Value behind = arith::AddIOp::create(b, loc, i, index(1));
+    Value place = arith::RemSIOp::create(
+        b, loc, arith::AddIOp::create(b, loc, me, behind), index(count));
+    SmallVector<Value> coords;
+    SmallVector<Attribute> names;
+    for (unsigned axis : llvm::reverse(axes)) {
+      coords.push_back(arith::RemSIOp::create(b, loc, place, size(axis)));
+      names.push_back(b.getStringAttr(mesh.getAxis(axis).getName()));
+      place = arith::DivSIOp::create(b, loc, place, size(axis));
+    }
+    Value peer = RankOp::create(b, loc, b.getIndexType(), coords,
+                                b.getArrayAttr(names));
+    splice(op.getBody().front(), peer);
+  });
+  op.erase();
+  return success();
+}
+
+LogicalResult LoopExpander::expand(FoldOp op) {
+  auto loop = scf::ForOp::create(b, loc, index(0), op.getCount(), index(1),
+                                 op.getInits());
+  Block &body = op.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  b.setInsertionPointToEnd(loop.getBody());
+  splice(body, loop.getBody()->getArguments());
+  b.setInsertionPoint(yield);
+  scf::YieldOp::create(b, yield.getLoc(), yield.getValues());
+  yield.erase();
+  op.replaceAllUsesWith(loop.getResults());
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+/// What a role that is helped does, all of it, is done by its helpers as well:
+/// its distributed loops hand out items (verified).
+void LoopExpander::appendHelp() {
+  llvm::StringMap<SmallVector<Operation *>> work;
+  for (RoleOp role : resources.roles)
+    for (Operation &op : role.getBody().front())
+      work[role.getSymName()].push_back(&op);
+  for (RoleOp role : resources.roles) {
+    b.setInsertionPointToEnd(&role.getBody().front());
+    SmallVector<RoleOp> chain;
+    for (RoleOp last = role; last.getThen();) {
+      last = resources.roles[*resources.roleIndex(*last.getThen())];
+      chain.push_back(last);
+    }
+    for (RoleOp next : chain) {
+      IRMapping mapping;
+      for (Operation *op : work[next.getSymName()])
+        b.clone(*op, mapping);
+    }
+  }
+  for (RoleOp role : resources.roles)
+    role.removeThenAttr();
+}
+
+namespace {
+struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
+  using ExpandLoopsPassBase::ExpandLoopsPassBase;
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(LoopExpander(kernel).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

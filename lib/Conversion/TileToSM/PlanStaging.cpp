@@ -1,0 +1,231 @@
+//===- PlanStaging.cpp - Which tiles go through shared memory -------------===//
+#include "RolePlan.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk_sm;
+
+/// Operands of a dot that are multiplied, not the accumulator.
+static bool isMultiplied(OpOperand &use) {
+  auto dot = dyn_cast<DotOp>(use.getOwner());
+  return dot && use.getOperandNumber() < 2;
+}
+
+/// A tile that dots multiply and that is used otherwise as well is loaded
+/// twice: into a ring and into registers.
+static SmallVector<LoadOp> findStaged(Operation *role) {
+  SmallVector<LoadOp> staged;
+  role->walk([&](LoadOp load) {
+    if (llvm::any_of(load->getUses(), isMultiplied))
+      staged.push_back(load);
+  });
+  for (LoadOp load : staged) {
+    if (llvm::all_of(load->getUses(), isMultiplied))
+      continue;
+    OpBuilder b(load->getContext());
+    b.setInsertionPointAfter(load);
+    Operation *copy = b.clone(*load);
+    load->getResult(0).replaceUsesWithIf(
+        copy->getResult(0), [](OpOperand &use) { return !isMultiplied(use); });
+  }
+  return staged;
+}
+
+//===----------------------------------------------------------------------===//
+// Dots
+//===----------------------------------------------------------------------===//
+
+static bool isStaged(Value tile, ArrayRef<LoadOp> loads) {
+  auto load = tile.getDefiningOp<LoadOp>();
+  return load && llvm::is_contained(loads, load);
+}
+
+/// What the tensor cores cannot do.
+static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
+  auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
+  auto rhs = cast<RankedTensorType>(dot.getRhs().getType());
+  auto acc = cast<RankedTensorType>(dot.getAcc().getType());
+  Type element = lhs.getElementType();
+  int64_t bits = lhs.getElementTypeBitWidth();
+  bool lhsStaged = isStaged(dot.getLhs(), loads);
+  if (element.isF32() && dot.getPrecision() != Precision::TF32)
+    return dot.emitOpError()
+           << "multiplies f32 in full precision, which the tensor cores of "
+              "sm_90a do not: say 'precision = tf32', or convert the operands";
+  if (!isStaged(dot.getRhs(), loads))
+    return dot.emitOpError()
+           << "takes its right operand from registers (" << rhs
+           << "), but wgmma reads it from shared memory: store the tile and "
+              "mk.load it behind a signal, or compute the transposed product "
+              "with this tile on the left";
+  if (!lhsStaged && dot.getTransposeA())
+    return dot.emitOpError()
+           << "transposes a left operand in registers (" << lhs
+           << "), which wgmma does not: load it from memory, or compute it "
+              "transposed";
+  if (!lhsStaged && bits != 16)
+    return dot.emitOpError()
+           << "takes a left operand of " << element
+           << " from registers, where its elements lie in other threads than "
+              "those of an accumulator: convert it to bf16 or f16, or load it "
+              "from memory";
+  if (bits != 16 && (dot.getTransposeA() || !dot.getTransposeB()))
+    return dot.emitOpError()
+           << "multiplies " << element
+           << " operands that are not K-major, and wgmma transposes 16-bit "
+              "elements only: the left tile must be M x K (no transpose_a), the "
+              "right one N x K (transpose_b)";
+  int64_t k = rhs.getDimSize(dot.getTransposeB());
+  int64_t step = 256 / bits;
+  if (k % step)
+    return dot.emitOpError() << "has K = " << k << ", but wgmma takes steps of "
+                             << step << " of " << element << ": use K = "
+                             << llvm::alignTo(k, step);
+  if (bits == 8 && k > 128)
+    return dot.emitOpError()
+           << "adds up " << k << " products of " << element
+           << " before the sum is rounded to f32, the tensor cores keep 14 "
+              "bits: use tiles of K = 128";
+  auto layout = MmaAttr::get(dot.getContext(), 1);
+  if (std::string problem = explainLayout(acc.getShape(), layout);
+      !problem.empty())
+    return dot.emitOpError() << "accumulates in " << acc << ": " << problem;
+  return success();
+}
+
+/// The most warpgroups, of 2, 3 and 1, that share the rows of all dots.
+static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
+  for (int64_t warpgroups : {2, 3, 1}) {
+    bool fits = llvm::all_of(dots, [&](DotOp dot) {
+      auto acc = cast<RankedTensorType>(dot.getAcc().getType());
+      return acc.getDimSize(0) % (64 * warpgroups) == 0;
+    });
+    if (!fits)
+      continue;
+    plan.warpgroups = warpgroups;
+    return success();
+  }
+  llvm_unreachable("rows are multiples of 64");
+}
+
+//===----------------------------------------------------------------------===//
+// Sites
+//===----------------------------------------------------------------------===//
+
+/// The op of `block` that is or holds `op`; null if it is elsewhere.
+static Operation *ancestorIn(Block *block, Operation *op) {
+  return block->findAncestorOpInBlock(*op);
+}
+
+/// Loads with the same number in a block follow each other with no use of a
+/// staged tile and no effect between them, so that one slot can hold them all.
+static llvm::DenseMap<Operation *, int64_t>
+numberSections(ArrayRef<LoadOp> loads) {
+  llvm::DenseMap<Operation *, int64_t> section;
+  llvm::DenseSet<Block *> seen;
+  for (LoadOp first : loads) {
+    Block *block = first->getBlock();
+    if (!seen.insert(block).second)
+      continue;
+    llvm::DenseSet<Operation *> users;
+    for (LoadOp load : loads)
+      for (Operation *user : load->getUsers())
+        if (Operation *here = ancestorIn(block, user))
+          users.insert(here);
+    int64_t number = 0;
+    for (Operation &op : *block) {
+      if (users.contains(&op) || hasOtherEffects(&op))
+        ++number;
+      section[&op] = number;
+    }
+  }
+  return section;
+}
+
+/// Waits as late as possible: before the first use, or before anything behind
+/// the loads that others may see, which must not come before what was read.
+static void placeWait(Site &site) {
+  Block *block = site.getBlock();
+  llvm::DenseSet<Operation *> users;
+  for (LoadOp load : site.loads)
+    for (Operation *user : load->getUsers())
+      users.insert(ancestorIn(block, user));
+  for (Operation *op = site.getLast()->getNextNode(); op; op = op->getNextNode()) {
+    bool uses = users.contains(op);
+    if (!site.waitBefore && (uses || hasOtherEffects(op)))
+      site.waitBefore = op;
+    if (uses)
+      site.releaseBehind = op;
+  }
+}
+
+/// Two sites can share a ring if one is done when the other begins: neither block
+/// lies in the other.
+static bool areApart(const Site &a, const Site &b) {
+  Block *first = a.getBlock(), *second = b.getBlock();
+  return !ancestorIn(first, second->getParentOp()) &&
+         !ancestorIn(second, first->getParentOp()) && first != second;
+}
+
+static LogicalResult assignRing(RolePlan &plan, Site &site) {
+  SmallVector<Type> tiles;
+  for (LoadOp load : site.loads)
+    tiles.push_back(load.getType());
+  LoadOp first = site.getFirst();
+  auto emit = [&]() {
+    return first.emitOpError() << "is staged for a mk.dot: ";
+  };
+  if (!RingType::getChecked(emit, first.getContext(), ShapedType::kDynamic,
+                            ArrayRef<Type>(tiles)))
+    return failure();
+  for (auto [number, ring] : llvm::enumerate(plan.rings)) {
+    bool apart = llvm::all_of(plan.sites, [&](const Site &other) {
+      return other.ring != number || areApart(site, other);
+    });
+    if (ring == tiles && apart) {
+      site.ring = number;
+      return success();
+    }
+  }
+  site.ring = plan.rings.size();
+  plan.rings.push_back(tiles);
+  return success();
+}
+
+LogicalResult mk_sm::planStaging(RolePlan &plan) {
+  SmallVector<LoadOp> loads = findStaged(plan.op);
+  SmallVector<DotOp> dots;
+  plan.op->walk([&](DotOp dot) { dots.push_back(dot); });
+  for (DotOp dot : dots)
+    if (failed(checkDot(dot, loads)))
+      return failure();
+  if (!dots.empty() && failed(chooseWarpgroups(plan, dots)))
+    return failure();
+
+  llvm::DenseMap<Operation *, int64_t> section = numberSections(loads);
+  llvm::EquivalenceClasses<Operation *> groups;
+  for (LoadOp load : loads)
+    groups.insert(load);
+  for (DotOp dot : dots) {
+    Operation *lhs = dot.getLhs().getDefiningOp(),
+              *rhs = dot.getRhs().getDefiningOp();
+    if (isStaged(dot.getLhs(), loads) && lhs->getBlock() == rhs->getBlock() &&
+        section.lookup(lhs) == section.lookup(rhs))
+      groups.unionSets(lhs, rhs);
+  }
+  llvm::MapVector<Operation *, Site> sites; // in program order
+  for (LoadOp load : loads)
+    sites[groups.getLeaderValue(load)].loads.push_back(load);
+  for (auto &[leader, site] : sites) {
+    placeWait(site);
+    if (failed(assignRing(plan, site)))
+      return failure();
+    for (auto [i, load] : llvm::enumerate(site.loads))
+      plan.staged[load] = {static_cast<unsigned>(plan.sites.size()),
+                           static_cast<int64_t>(i)};
+    plan.sites.push_back(site);
+  }
+  return success();
+}

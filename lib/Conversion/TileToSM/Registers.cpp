@@ -1,0 +1,90 @@
+//===- Registers.cpp - Whether the tiles of a role fit --------------------===//
+#include "RolePlan.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+/// Registers of 32 bits in which a thread holds its part.
+static int64_t countRegisters(const RolePlan &plan, Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  int64_t elements = getNumElements(withLayout(type, plan.getLayout(tile)));
+  int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
+  return llvm::divideCeil(std::max<int64_t>(elements, 0) * bits, 32);
+}
+
+/// Whether `tile` is held while `op`, which stands in its block or deeper, is
+/// executed: something behind uses it, or an iteration to come.
+static bool isHeldOver(Value tile, Operation *op) {
+  Block *block = tile.getParentBlock();
+  Operation *here = block->findAncestorOpInBlock(*op);
+  if (!here || (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
+    return false;
+  return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
+    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
+    if (user == here)
+      // What a loop starts from is what it carries from then on.
+      return here != op && use.getOwner() != here;
+    return here->isBeforeInBlock(user);
+  });
+}
+
+static LogicalResult refuse(RolePlan &plan, mk::DotOp dot, int64_t needed,
+                            int64_t budget,
+                            const llvm::MapVector<Value, int64_t> &held) {
+  auto acc = cast<RankedTensorType>(dot.getAcc().getType());
+  InFlightDiagnostic diag =
+      dot.emitOpError() << "needs " << needed
+                        << " registers in each thread for the tiles that are "
+                           "live here, a thread of "
+                        << plan.warpgroups << " warpgroups has " << budget
+                        << " for them";
+  int64_t columns = acc.getDimSize(1) * budget / needed / 16 * 16;
+  if (columns > 0)
+    diag << ": use accumulators of at most " << acc.getDimSize(0) << " x "
+         << columns;
+  for (auto [tile, registers] : held)
+    diag.attachNote(tile.getLoc()) << tile.getType() << " takes " << registers;
+  return diag;
+}
+
+LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
+  SmallVector<Value> tiles;
+  auto note = [&](Value value) {
+    if (isTile(value) && !isLayoutFree(value) && !plan.getStaged(value))
+      tiles.push_back(value);
+  };
+  plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (BlockArgument arg : region.getArguments())
+        note(arg);
+    for (Value result : op->getResults())
+      note(result);
+  });
+  WalkResult result = plan.op->walk([&](mk::DotOp dot) -> WalkResult {
+    llvm::MapVector<Value, int64_t> held;
+    held[dot.getResult()] = countRegisters(plan, dot.getResult());
+    if (!plan.getStaged(dot.getLhs()) && !isLayoutFree(dot.getLhs()))
+      held[dot.getLhs()] = countRegisters(plan, dot.getLhs());
+    for (Value tile : tiles)
+      if (tile != dot.getResult() && isHeldOver(tile, dot))
+        held[tile] = countRegisters(plan, tile);
+    int64_t needed = 0;
+    for (auto [tile, registers] : held)
+      needed += registers;
+    plan.liveRegisters = std::max(plan.liveRegisters, needed);
+    if (needed > budget)
+      return refuse(plan, dot, needed, budget, held);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+RegisterSplit mk_sm::getRegisterSplit(int64_t warpgroups, int64_t liveRegisters) {
+  // A producer warpgroup is counted whole although one warp of it works.
+  if (warpgroups == 1)
+    return {56, 240};
+  if (warpgroups == 2)
+    return liveRegisters > 128 ? RegisterSplit{24, 240} : RegisterSplit{40, 232};
+  return {32, 160};
+}

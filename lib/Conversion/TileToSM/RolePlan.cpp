@@ -1,0 +1,85 @@
+//===- RolePlan.cpp - Questions about a role that is split ----------------===//
+#include "RolePlan.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+StringRef RolePlan::getName() {
+  auto role = dyn_cast<mk::RoleOp>(op);
+  return role ? role.getSymName() : StringRef("prepare");
+}
+
+Attribute RolePlan::getLayout(Value tile) const {
+  if (Attribute layout = layouts.lookup(tile))
+    return layout;
+  auto type = cast<RankedTensorType>(tile.getType());
+  return getBlockedLayout(type, warpgroups, type.getElementTypeBitWidth());
+}
+
+bool mk_sm::isLayoutFree(Value tile) {
+  Operation *def = tile.getDefiningOp();
+  return isa_and_nonnull<arith::ConstantOp, tensor::SplatOp>(def);
+}
+
+Attribute mk_sm::getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
+                                  int64_t bits) {
+  int64_t threads = warpgroups * 128;
+  // 16 bytes an access, but no run over the end of a row, and no idle threads.
+  int64_t vector = std::max<int64_t>(1, 128 / std::max<int64_t>(bits, 8));
+  int64_t columns = tile.getRank() ? tile.getShape().back() : 1;
+  while (vector > 1 && (columns % vector ||
+                        tile.getNumElements() < threads * vector))
+    vector /= 2;
+  return BlockedAttr::get(tile.getContext(), threads, vector);
+}
+
+Attribute mk_sm::getSliceLayout(Attribute of, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> sorted(axes);
+  llvm::sort(sorted, std::greater<>());
+  for (int64_t axis : sorted)
+    of = SliceAttr::get(of.getContext(), axis, of);
+  return of;
+}
+
+bool mk_sm::isItemLoop(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return loop.getLowerBound().getDefiningOp<CtaIndexOp>();
+  auto loop = dyn_cast<scf::WhileOp>(op);
+  return loop && !loop.getBeforeBody()->getOps<TicketOp>().empty();
+}
+
+bool mk_sm::mayPrecede(Operation *first, Operation *second, Operation *role) {
+  // The innermost op that holds both.
+  Operation *common = first->getParentOp();
+  while (!common->isProperAncestor(second))
+    common = common->getParentOp();
+  for (Operation *up = common; up != role; up = up->getParentOp())
+    if (isa<LoopLikeOpInterface>(up) && !isItemLoop(up))
+      return true;
+  auto child = [&](Operation *op) {
+    while (op->getParentOp() != common)
+      op = op->getParentOp();
+    return op;
+  };
+  Operation *a = child(first), *b = child(second);
+  if (a->getBlock() == b->getBlock())
+    return a->isBeforeInBlock(b);
+  // Regions of a loop follow each other, branches of an scf.if do not.
+  return isa<scf::WhileOp>(common) &&
+         a->getParentRegion()->getRegionNumber() <
+             b->getParentRegion()->getRegionNumber();
+}
+
+bool mk_sm::hasOtherEffects(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+            isMemoryEffectFree(inner))
+          return WalkResult::advance();
+        auto effects = dyn_cast<MemoryEffectOpInterface>(inner);
+        if (effects && effects.onlyHasEffect<MemoryEffects::Read>())
+          return WalkResult::advance();
+        return WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}

@@ -1,0 +1,108 @@
+//===- RolePlan.h - How a role is split ------------------------*- C++ -*-===//
+//
+// What mk-sm-split-roles finds out about a role (or mk.prepare) before it
+// builds partitions from it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H
+#define MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H
+
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::mk_sm {
+
+/// Loads of one block whose tiles come in the same slot.
+struct Site {
+  SmallVector<mk::LoadOp> loads; // in program order
+  unsigned ring = 0;             // number in RolePlan::rings
+  /// The slot is waited for before the first and released behind the second; both
+  /// stand in the block of the loads.
+  Operation *waitBefore = nullptr, *releaseBehind = nullptr;
+
+  mk::LoadOp getFirst() const { return loads.front(); }
+  mk::LoadOp getLast() const { return loads.back(); }
+  Block *getBlock() const { return getFirst()->getBlock(); }
+};
+
+/// Where the tile of a staged load lies.
+struct StagedTile {
+  unsigned site;
+  int64_t index;
+};
+
+struct RolePlan {
+  explicit RolePlan(Operation *op) : op(op) {}
+
+  Operation *op; // RoleOp or PrepareOp
+  StringRef getName();
+  Block &getBody() { return op->getRegion(0).front(); }
+
+  SmallVector<Site> sites;
+  SmallVector<SmallVector<Type>> rings; // the tiles of a slot of each
+  llvm::DenseMap<Operation *, StagedTile> staged;
+
+  /// Warpgroups of the consumer. `planStaging` sets what the role's dots ask for,
+  /// or leaves 0 if there are none.
+  int64_t warpgroups = 0;
+
+  /// Layouts of the tiles that are fragments. Those of constants and splats are
+  /// made anew for each use.
+  llvm::DenseMap<Value, Attribute> layouts;
+  Attribute getLayout(Value tile) const;
+
+  /// Registers that tiles take in one thread of the consumer where most of them
+  /// are live.
+  int64_t liveRegisters = 0;
+
+  const StagedTile *getStaged(Value tile) const {
+    Operation *def = tile.getDefiningOp();
+    auto it = def ? staged.find(def) : staged.end();
+    return it == staged.end() ? nullptr : &it->second;
+  }
+};
+
+inline bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+/// Whether the tile is the same everywhere and is made in whatever layout a
+/// user asks for: a constant or a splat.
+bool isLayoutFree(Value tile);
+
+/// The layout for tiles that meet no dot, for accesses of `bits` wide elements.
+Attribute getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
+                           int64_t bits);
+
+/// The layout of `mk.reduce` along `axis`, and of what is broadcast along it.
+Attribute getSliceLayout(Attribute of, ArrayRef<int64_t> axes);
+
+/// Whether `op` takes part in an outermost loop that hands out items: a CTA's next
+/// item begins with its next iteration.
+bool isItemLoop(Operation *op);
+
+/// Whether `first` may be executed before `second` within an item.
+bool mayPrecede(Operation *first, Operation *second, Operation *role);
+
+/// Whether the op, or one inside it, does more than compute and read.
+bool hasOtherEffects(Operation *op);
+
+/// Finds the staged loads, groups them, and chooses the number of warpgroups.
+LogicalResult planStaging(RolePlan &plan);
+
+/// Gives every fragment a layout. `warpgroups` must be set.
+void assignLayouts(RolePlan &plan);
+
+/// Computes `liveRegisters`; tiles that do not fit into `budget` registers a thread
+/// are an error.
+LogicalResult checkRegisters(RolePlan &plan, int64_t budget);
+
+/// Registers of one thread of each partition (setmaxnreg): all threads together
+/// share 64 K.
+struct RegisterSplit {
+  int64_t producer, consumer;
+};
+RegisterSplit getRegisterSplit(int64_t warpgroups, int64_t liveRegisters);
+
+} // namespace mlir::mk_sm
+
+#endif // MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H

@@ -1,0 +1,200 @@
+//===- SizeRings.cpp - How many slots each ring has -----------------------===//
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_SIZERINGSPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+/// Slots are aligned to the period of the swizzle, 8 rows of a chunk (PTX ISA).
+static constexpr int64_t kSlotAlignment = 8 * kChunkBytes;
+/// mbarriers of all rings and mailboxes, and what the lowering keeps for itself.
+static constexpr int64_t kReservedBytes = 1024;
+/// Deeper rings hide no more latency; small slots need more of them in flight.
+static constexpr int64_t kMaxDepth = 8, kMaxDepthSmall = 12;
+static constexpr int64_t kSmallSlot = 16 * 1024;
+
+namespace {
+struct Ring {
+  CreateRingOp op;
+  int64_t bytes; // of a slot
+  bool inner;    // filled in an innermost loop
+  int64_t depth;
+  int64_t maxDepth() const {
+    return bytes <= kSmallSlot ? kMaxDepthSmall : kMaxDepth;
+  }
+};
+
+/// The rings of one role and the shared memory that they may use.
+struct Budget {
+  explicit Budget(Operation *role) : role(role) {}
+
+  Operation *role;
+  int64_t available = kSharedBytes - kSlotAlignment - kReservedBytes;
+  SmallVector<Ring> rings;
+
+  int64_t used() const {
+    int64_t sum = 0;
+    for (const Ring &ring : rings)
+      sum += ring.bytes * ring.depth;
+    return sum;
+  }
+
+  void collect();
+  LogicalResult choose();
+  LogicalResult refuse();
+  bool deepen(bool inner, int64_t limit);
+};
+} // namespace
+
+static Operation *enclosingLoop(Operation *op) {
+  return op->getParentOfType<LoopLikeOpInterface>();
+}
+
+/// Whether the loop that fills the ring holds no other that fills one.
+static bool isFilledInnermost(CreateRingOp ring) {
+  for (Operation *user : ring->getUsers()) {
+    if (!isa<AcquireOp>(user))
+      continue;
+    Operation *loop = enclosingLoop(user);
+    if (!loop)
+      continue;
+    WalkResult result = loop->walk([&](AcquireOp other) {
+      return enclosingLoop(other) == loop ? WalkResult::advance()
+                                          : WalkResult::interrupt();
+    });
+    if (!result.wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
+void Budget::collect() {
+  int64_t warpgroups = 0;
+  for (auto partition : role->getRegion(0).getOps<PartitionOp>())
+    if (partition.getKind() == PartitionKind::Consumer)
+      warpgroups = partition.getNumWarpgroups();
+  for (Operation &op : role->getRegion(0).getOps()) {
+    if (auto staging = dyn_cast<CreateStagingOp>(op))
+      available -= staging.getResult().getType().getBuffers() * kStagingBytes *
+                   warpgroups;
+    if (auto mailbox = dyn_cast<CreateMailboxOp>(op)) {
+      auto type = mailbox.getResult().getType();
+      available -= type.getDepth() * type.getWords() * 8;
+    }
+    auto ring = dyn_cast<CreateRingOp>(op);
+    if (!ring)
+      continue;
+    RingType type = ring.getResult().getType();
+    int64_t bytes = llvm::alignTo(type.getSlotBytes(), kSlotAlignment);
+    if (type.hasDepth())
+      available -= bytes * type.getDepth();
+    else
+      rings.push_back({ring, bytes, isFilledInnermost(ring), 1});
+  }
+}
+
+/// One more slot for each inner (or outer) ring that may have one, all or none.
+bool Budget::deepen(bool inner, int64_t limit) {
+  int64_t more = 0;
+  for (const Ring &ring : rings)
+    if (ring.inner == inner && ring.depth < std::min(limit, ring.maxDepth()))
+      more += ring.bytes;
+  if (!more || used() + more > available)
+    return false;
+  for (Ring &ring : rings)
+    if (ring.inner == inner && ring.depth < std::min(limit, ring.maxDepth()))
+      ++ring.depth;
+  return true;
+}
+
+/// The largest tile with its larger dimension halved until the rings fit.
+static RankedTensorType shrink(RankedTensorType tile, int64_t excess) {
+  SmallVector<int64_t> shape(tile.getShape());
+  int64_t bits = tile.getElementTypeBitWidth();
+  int64_t rank = shape.size(), bytes = getStagedBytes(tile), left = bytes;
+  while (bytes - left < excess) {
+    bool byRows = shape[rank - 2] >= shape[rank - 1];
+    int64_t &extent = shape[byRows ? rank - 2 : rank - 1];
+    int64_t least = byRows ? 64 : kChunkBytes * 8 / bits;
+    if (extent / 2 < least)
+      return {};
+    extent /= 2;
+    left /= 2;
+  }
+  return RankedTensorType::get(shape, tile.getElementType());
+}
+
+LogicalResult Budget::refuse() {
+  auto name = isa<mk::RoleOp>(role) ? cast<mk::RoleOp>(role).getSymName()
+                                    : StringRef("prepare");
+  InFlightDiagnostic diag =
+      role->emitOpError() << "'" << name << "' needs " << used()
+                          << " bytes of shared memory for its rings, with 2 "
+                             "slots where a loop fills one; sm_90a has "
+                          << available << " for them";
+  RankedTensorType largest;
+  int64_t copies = 1;
+  for (Ring &ring : rings)
+    for (Type type : ring.op.getResult().getType().getTiles()) {
+      auto tile = cast<RankedTensorType>(type);
+      if (!largest || getStagedBytes(tile) * ring.depth >
+                          getStagedBytes(largest) * copies) {
+        largest = tile;
+        copies = ring.depth;
+      }
+    }
+  if (largest)
+    if (auto smaller =
+            shrink(largest, llvm::divideCeil(used() - available, copies)))
+      diag << ": use " << smaller << " instead of " << largest;
+  for (Ring &ring : rings) {
+    diag.attachNote(ring.op.getLoc()) << ring.op.getResult().getType() << ": "
+                                 << ring.depth << " of " << ring.bytes;
+  }
+  return diag;
+}
+
+LogicalResult Budget::choose() {
+  for (Ring &ring : rings)
+    ring.depth = ring.inner ? 2 : 1;
+  if (used() > available)
+    return refuse();
+  bool hasInner = llvm::any_of(rings, [](const Ring &ring) { return ring.inner; });
+  while (deepen(/*inner=*/true, 3)) {
+  }
+  bool enough = llvm::all_of(
+      rings, [](const Ring &ring) { return !ring.inner || ring.depth >= 3; });
+  if (enough || !hasInner)
+    deepen(/*inner=*/false, 2);
+  while (deepen(/*inner=*/true, kMaxDepthSmall)) {
+  }
+  for (Ring &ring : rings) {
+    RingType type = ring.op.getResult().getType();
+    ring.op.getResult().setType(type.withDepth(ring.depth));
+  }
+  return success();
+}
+
+namespace {
+struct SizeRingsPass : mk::impl::SizeRingsPassBase<SizeRingsPass> {
+  using SizeRingsPassBase::SizeRingsPassBase;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (!isa<mk::RoleOp, mk::PrepareOp>(op))
+        return WalkResult::advance();
+      Budget budget(op);
+      budget.collect();
+      return budget.choose();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

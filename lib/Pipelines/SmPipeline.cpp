@@ -1,0 +1,34 @@
+//===- SmPipeline.cpp - From the tile level to the SM level ---------------===//
+#include "mkernel/Pipelines/Sm.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+static void cleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
+  pm.addPass(createExpandLoopsPass());
+  pm.addPass(createExpandRanksPass());
+  cleanUp(pm);
+  pm.addPass(createSplitRolesPass());
+  cleanUp(pm);
+  pm.addPass(createSizeRingsPass());
+}
+
+void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
+  buildTilePipeline(pm, options);
+  buildSmLoweringPipeline(pm, options);
+}
+
+void mk::registerSmPipelines() {
+  PassPipelineRegistration<HostOptions>(
+      "mk-sm", "From the tile level to the SM level", buildSmPipeline);
+}

@@ -1,0 +1,113 @@
+//===- ExpandRanks.cpp - Ranks and coordinates as arithmetic --------------===//
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_EXPANDRANKSPASS
+#include "mkernel/Transforms/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+/// Rewrites the ops of one kernel.
+struct RankExpander {
+  MeshOp mesh;
+  OpBuilder b;
+  Location loc;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+  int64_t size(unsigned axis) { return mesh.getAxis(axis).getSize(); }
+
+  /// Product of the sizes of the axes from `first` on.
+  int64_t sizeFrom(unsigned first) {
+    int64_t product = 1;
+    for (unsigned i = first; i < mesh.getNumAxes(); ++i)
+      product *= size(i);
+    return product;
+  }
+
+  Value ownCoord(unsigned axis) {
+    if (size(axis) == 1)
+      return index(0);
+    return CoordOp::create(b, loc, b.getIndexType(),
+                           b.getStringAttr(mesh.getAxis(axis).getName()),
+                           Value());
+  }
+
+  Value expand(RankOp op) {
+    if (mesh.getNumRanks() == 1)
+      return index(0);
+    if (!op.getAxes())
+      return op;
+    SmallVector<Value> coords(mesh.getNumAxes());
+    for (auto [name, coord] :
+         llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords()))
+      coords[mesh.findAxis(name.getValue())] = coord;
+    Value rank = index(0);
+    for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i) {
+      Value scaled = arith::MulIOp::create(b, loc, rank, index(size(i)));
+      rank = arith::AddIOp::create(b, loc, scaled,
+                                   coords[i] ? coords[i] : ownCoord(i));
+    }
+    return rank;
+  }
+
+  Value expand(CoordOp op) {
+    unsigned axis = mesh.findAxis(op.getAxis());
+    if (size(axis) == 1)
+      return index(0);
+    if (!op.getRank())
+      return op;
+    Value place =
+        arith::DivSIOp::create(b, loc, op.getRank(), index(sizeFrom(axis + 1)));
+    return arith::RemSIOp::create(b, loc, place, index(size(axis)));
+  }
+
+  Value expand(SizeOp op) {
+    return index(op.getAxis() ? size(mesh.findAxis(*op.getAxis()))
+                              : mesh.getNumRanks());
+  }
+
+  void run(Operation *op) {
+    b.setInsertionPoint(op);
+    loc = op->getLoc();
+    Value value = llvm::TypeSwitch<Operation *, Value>(op)
+                      .Case<RankOp, CoordOp, SizeOp>(
+                          [&](auto concrete) { return expand(concrete); });
+    if (value == op->getResult(0))
+      return;
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+};
+
+struct ExpandRanksPass : mk::impl::ExpandRanksPassBase<ExpandRanksPass> {
+  using ExpandRanksPassBase::ExpandRanksPassBase;
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      SmallVector<Operation *> ops;
+      kernel.walk([&](Operation *op) {
+        if (isa<RankOp, CoordOp, SizeOp>(op))
+          ops.push_back(op);
+      });
+      MeshOp mesh = kernel.getMeshOp();
+      if (!ops.empty() && ShapedType::isDynamic(mesh.getNumRanks())) {
+        kernel.emitOpError()
+            << "@" << kernel.getSymName() << " runs on mesh @"
+            << mesh.getSymName() << " with " << mesh.describeAxes()
+            << ", one of unknown size: bind it (--bind AXIS=N)";
+        return signalPassFailure();
+      }
+      RankExpander expander{mesh, OpBuilder(kernel), kernel.getLoc()};
+      for (Operation *op : ops)
+        expander.run(op);
+    }
+  }
+};
+} // namespace
