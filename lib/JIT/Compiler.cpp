@@ -5,6 +5,7 @@
 #include "Tuning.h"
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Pipelines/Host.h"
+#include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/IR/AsmState.h"
@@ -113,6 +114,8 @@ struct Compilation {
       module.print(output);
       return success();
     }
+    if (options.target == "sm_90a")
+      return compileSm(host);
 
     KernelOp kernel = *module.getOps<KernelOp>().begin();
     func::FuncOp reference = findReference(kernel);
@@ -133,6 +136,17 @@ struct Compilation {
       return failure();
     setMetadata(module, llvm::json::Value(std::move(*metadata)));
     return emitLLVM(*cpu);
+  }
+
+  /// From a module at the tile level with sizes bound.
+  LogicalResult compileSm(const HostOptions &sizes) {
+    if (failed(run(module, [&](OpPassManager &pm) {
+          pm.addPass(createSymbolDCEPass());
+          buildSmLoweringPipeline(pm, sizes);
+        })))
+      return failure();
+    module.print(output);
+    return success();
   }
 
   /// From a module in the LLVM dialect that holds its metadata.
@@ -177,14 +191,17 @@ struct Compilation {
 
 /// A message about the options themselves; empty if they are fine.
 static std::string checkOptions(const CompileOptions &options) {
+  SmallVector<StringRef> phases{"signature", "params", "tile"};
   if (options.target == "sm_90a")
-    return "error: --target=sm_90a is not there yet; use --target=host";
-  if (options.target != "host")
-    return "error: there is no target '" + options.target + "'; use host";
-  SmallVector<StringRef> phases{"signature", "params", "tile", "llvm", "llvmir", "package"};
+    phases.append({"sm"});
+  else if (options.target == "host")
+    phases.append({"llvm", "llvmir", "package"});
+  else
+    return "error: there is no target '" + options.target +
+           "'; use host or sm_90a";
   if (!llvm::is_contained(phases, options.emit))
     return "error: --emit=" + options.emit + " is not one of " +
-           llvm::join(phases, ", ");
+           llvm::join(phases, ", ") + " for --target=" + options.target;
   if (options.grid < 1 || options.grid > 65534)
     return "error: --grid=" + std::to_string(options.grid) +
            " is not between 1 and 65534";

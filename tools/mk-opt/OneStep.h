@@ -27,11 +27,12 @@ private:
   using List = llvm::cl::list<std::string>;
 
   llvm::cl::opt<std::string> target{
-      "target", llvm::cl::desc("what to compile for: host"),
+      "target", llvm::cl::desc("what to compile for: host or sm_90a"),
       llvm::cl::init("host"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> emit{
       "emit",
-      llvm::cl::desc("how far: signature, params, tile, llvm, llvmir or package"),
+      llvm::cl::desc("how far: signature, params, tile, sm (sm_90a only), llvm, "
+                     "llvmir or package"),
       llvm::cl::init("package"), llvm::cl::cat(category)};
   List bind{"bind", llvm::cl::CommaSeparated,
             llvm::cl::desc("sizes of dimensions and mesh axes; one for each "

@@ -22,6 +22,7 @@ struct CompileOptions {
   /// signature  JSON of the interfaces of the kernels in the file as written
   /// params     JSON of the values of parameters, and where each is from
   /// tile       the tile level with sizes bound and helpers inlined
+  /// sm         the SM level (sm_90a only)
   /// llvm       the LLVM dialect; holds all that a package needs
   /// llvmir     LLVM IR, optimised for the CPU
   /// package    mkernel/ABI/Package.h
