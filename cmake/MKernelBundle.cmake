@@ -146,6 +146,7 @@ function(mkernel_bundle_program target)
 endfunction()
 
 mkernel_bundle_program(mk-run ARCHIVES mk-run-support)
+mkernel_bundle_program(mk-info)
 mkernel_bundle_program(mk-opt)
 target_link_libraries(bundle-mk-opt PRIVATE bundle-jit)
 

@@ -62,6 +62,6 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CI"):
 tools = ["FileCheck", "not", "count", "split-file", "mlir-opt"]
 tools += [
     ToolSubst(name, unresolved="ignore")
-    for name in ("mk-opt", "mk-run", "mk-reduce", "mk-lsp-server")
+    for name in ("mk-opt", "mk-run", "mk-info", "mk-reduce", "mk-lsp-server")
 ]
 llvm_config.add_tool_substitutions(tools, dirs)

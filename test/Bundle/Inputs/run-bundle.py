@@ -28,7 +28,9 @@ def run(what, *command, expect=""):
 
 run("mk-opt --version", "bin/mk-opt", "--version", expect="mKernel")
 run("mk-opt --emit=package", "bin/mk-opt", "--emit=package", "--bind=gpu=1",
-    "examples/gemm.mlir", "--kernel=gemm_nt", "-o", os.path.join(folder, "gemm.mkpkg"))
+    "examples/gemm.mlir", "--kernel=gemm_nt",
+    "-o", os.path.join(folder, "gemm.mkpkg"))
+run("mk-info", "bin/mk-info", expect="libmkernel_jit.so")
 run("mk-run of the package", "bin/mk-run", os.path.join(folder, "gemm.mkpkg"),
     "--bind", "M=70,N=45,K=37", "--check", expect="check: PASS")
 run("mk-run of the file", "bin/mk-run", "examples/ag_gemm.mlir", "--nodes",
