@@ -11,6 +11,7 @@
 #   %bin       the folder of the programs
 #   %packages  packages of hand-written C kernels, made by the build
 #   %bundle    the archive that `ninja bundle` makes
+#   %fake_cuda a driver that stands in for NVIDIA's (MK_CUDA_LIBRARY)
 #   %python    Python 3
 import os
 import platform
@@ -48,6 +49,9 @@ config.substitutions.append(("%bin", config.mkernel_bin_dir))
 config.substitutions.append(
     ("%packages",
      os.path.join(config.mkernel_test_dir, "Integration", "runtime")))
+config.substitutions.append(
+    ("%fake_cuda",
+     os.path.join(config.mkernel_test_dir, "unit", "fake-cuda.so")))
 config.substitutions.append(("%bundle", config.mkernel_bundle))
 config.substitutions.append(("%python", config.python))
 

@@ -21,7 +21,8 @@ TEST(Options, EverythingTogether) {
   auto o = parse({"f.mlir", "--nodes", "2", "--gpus=4", "--bind",
                   "M=1024,T=100:80:0:33", "--bind=node=2", "--in", "a=x.npy",
                   "--out=c=y=z.npy", "--stats=json", "--deadline", "500ms",
-                  "--corrupt=c:7", "--check", "--seed=9"});
+                  "--corrupt=c:7", "--check", "--seed=9",
+                  "--set", "depth=3,split=2"});
   ASSERT_OK(o);
   EXPECT_EQ(o->file, "f.mlir");
   EXPECT_EQ(o->nodes, 2);
@@ -36,7 +37,19 @@ TEST(Options, EverythingTogether) {
   EXPECT_FALSE(o->rank);
   EXPECT_EQ(mk::jit::toJson(compilerOptions(*o)),
             "{\"target\":\"host\",\"cpu\":\"native\",\"complete_mesh\":true,\"nodes\":2,\"gpus\":4,"
-            "\"bind\":{\"M\":\"1024\",\"T\":\"100:80:0:33\",\"node\":\"2\"},\"set\":{}}");
+            "\"bind\":{\"M\":\"1024\",\"T\":\"100:80:0:33\",\"node\":\"2\"},"
+            "\"set\":{\"depth\":\"3\",\"split\":\"2\"}}");
+  EXPECT_EQ(o->launches, 1);
+  EXPECT_FALSE(o->graph || o->checkEach);
+}
+
+TEST(Options, GraphsAreLaunches) {
+  auto o = parse({"f.mkpkg", "--graph", "7", "--check=each"});
+  ASSERT_OK(o);
+  EXPECT_TRUE(o->graph);
+  EXPECT_EQ(o->launches, 7);
+  EXPECT_TRUE(o->check && o->checkEach);
+  EXPECT_EQ(parse({"f.mkpkg", "--launches", "9"})->launches, 9);
 }
 
 TEST(Options, Refusals) {
@@ -50,7 +63,14 @@ TEST(Options, Refusals) {
       {{"f", "--nodes"}, "--nodes needs a value"},
       {{"f", "--nodes", "0"}, "an integer from 1"},
       {{"f", "--nodes", "x"}, "an integer from 1"},
-      {{"f", "--check=1"}, "takes no value"},
+      {{"f", "--help=1"}, "takes no value"},
+      {{"f", "--check=1"}, "--check=1: each or last is possible"},
+      {{"f", "--launches", "2", "--graph", "2"}, "exclude each other"},
+      {{"f", "--graph", "0"}, "an integer from 1"},
+      {{"f.mlir", "--set", "x"}, "NAME=N is needed"},
+      {{"f.mlir", "--set", "x=y"}, "NAME=N is needed"},
+      {{"f.mlir", "--set", "x=1,x=2"}, "--set gives 'x' twice"},
+      {{"f.mkpkg", "--set", "x=1"}, "only a .mlir takes them"},
       {{"f", "--bind", "M"}, "NAME=VALUE is needed"},
       {{"f", "--bind", "M="}, "NAME=VALUE is needed"},
       {{"f", "--bind", "M=1:"}, "NAME=VALUE is needed"},

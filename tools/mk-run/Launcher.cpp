@@ -7,6 +7,7 @@
 #include "Processes.h"
 #include "Report.h"
 
+#include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <cerrno>
@@ -75,6 +76,35 @@ Status checkNames(const Options &options, const Metadata &metadata) {
                  ": the package was compiled for ", metadata.grid,
                  " CTAs; compile it again for another number");
   return Status::ok();
+}
+
+/// What only some meshes and targets can do.
+Status checkMode(const Options &options, const Metadata &metadata,
+                 const Mesh &mesh) {
+  uint32_t world = mesh.size();
+  bool network = !mesh.netPeers(0).empty();
+  if (!network && (!options.loopback.empty() || options.pauseProxy >= 0))
+    return error(StatusCode::InvalidArgument,
+                 options.pauseProxy >= 0 ? "--pause-proxy" : "--loopback",
+                 ": no two ranks of this job are connected by a mesh axis via "
+                 "net, so there is no network to change: give such an axis "
+                 "more than one rank (--nodes 2)");
+  if (options.pauseProxy >= int64_t(world))
+    return error(StatusCode::InvalidArgument, "--pause-proxy ",
+                 options.pauseProxy, ": the job has ", world, " ranks");
+  if (options.checkEach && world > 1)
+    return error(StatusCode::InvalidArgument,
+                 "--check=each: a job of ", world,
+                 " ranks is checked after its last launch only: use --check");
+  if (metadata.gpu && world > 1)
+    return error(StatusCode::InvalidArgument, "a job of ", world,
+                 " ranks for ", metadata.target,
+                 ": several GPUs are not supported yet by this target: run one "
+                 "rank, or use --target=host");
+  if (metadata.gpu && options.seed)
+    log::info("--seed changes the data only: a GPU has an order of its own");
+  // A missing driver or GPU is said here, once, and not by every rank.
+  return metadata.gpu ? queryGpus().status() : Status::ok();
 }
 
 Status readInputs(const Options &options, const Metadata &metadata,
@@ -171,19 +201,33 @@ Status checkMemory(const Metadata &metadata, const JobPlan &plan,
   return error(StatusCode::ResourceExhausted, text);
 }
 
+/// What a file is compiled with: a GPU's grid has a CTA for each of its SMs.
+Result<Options> compileOptions(const Options &options) {
+  Options result = options;
+  if (options.grid == 0 && options.target.starts_with("sm_") &&
+      options.file.ends_with(".mlir")) {
+    MK_ASSIGN(GpuSystem system, queryGpus());
+    result.grid = system.gpus[0].sms;
+  }
+  return result;
+}
+
 Status launchJob(const Options &options, char **argv, bool &passed) {
-  MK_ASSIGN(Compiled compiled, loadOrCompile(options));
+  MK_ASSIGN(Options compileFor, compileOptions(options));
+  MK_ASSIGN(Compiled compiled, loadOrCompile(compileFor));
   const Package &package = compiled.package;
   const Metadata &metadata = package.metadata();
   MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
   MK_ASSIGN(Mesh mesh,
             resolveMesh(metadata, axes, options.nodes, options.gpus));
   MK_TRY(checkNames(options, metadata));
+  MK_TRY(checkMode(options, metadata, mesh));
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.bind));
   uint32_t world = mesh.size();
-  MK_TRY(checkMemory(metadata, plan, world));
+  if (!metadata.gpu) // there they are in the GPU's memory, which says it itself
+    MK_TRY(checkMemory(metadata, plan, world));
   MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
   MK_TRY(readInputs(options, metadata, plan, job));
   MemoryFile packageFile;
@@ -202,8 +246,9 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   std::snprintf(header.job, sizeof(header.job), "%s", "mk-run");
   std::snprintf(header.token, sizeof(header.token), "%s",
                 serverOptions.token.c_str());
-  header.heapBytes = plan.heapBytes();
-  header.slots = plan.slots();
+  // Symmetric arguments of a GPU are in its memory.
+  header.heapBytes = metadata.gpu ? 64 << 10 : plan.heapBytes();
+  header.slots = metadata.gpu ? 1 : plan.slots();
 
   std::fflush(nullptr);
   Processes processes;

@@ -4,6 +4,7 @@
 
 #include "mkernel/Runtime/Env.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -25,6 +26,7 @@ mesh and sizes
   --bind NAME=V,...     values of dimensions and mesh axes by name; a dimension
                         of its own on each rank takes V:V:..., rank by rank
   --grid N              CTAs of the kernel; a package has a fixed number
+                        (default: on a GPU its number of SMs)
 
 data
   --in NAME=FILE.npy    global value of an input (else random, by --seed)
@@ -38,13 +40,18 @@ data
                           F * ((eps(out) + eps(in)) / 2 + sqrt(K) * 2^-23) * rms(ref).
                         Integers must be equal. Large outputs: 256 random rows
                         and the borders of all shards.
+  --check=each          after every launch instead of the last (one rank only)
   --tolerance F         factor in the formulas above (default 1)
 
 running
   --launches N          launches the kernel N times, with other random inputs
                         each time; the last is checked (default 1)
+  --graph N             captures one launch into a graph and replays it N times,
+                        with other random inputs in the same place each time; the
+                        last is checked
   --seed S              seeds data; not 0: runs puts and CTAs in a random order
-  --loopback OPTIONS    of the emulated network: delay=5ms,reorder=SEED,...
+  --loopback OPTIONS    of the emulated network (axes via net):
+                        delay=5ms,reorder=SEED,...
   --deadline SECONDS    of every single wait (default 30)
   --stats[=json]        bytes for each link, waits, times; json: one object on
                         standard output, everything else on standard error
@@ -53,7 +60,8 @@ compiling (.mlir only)
   --kernel NAME         which kernel of the file
   --set NAME=N,...      values of parameters (mk.param), else those of --tuning
   --tuning FILE         a tuning file, or none (default: the target's own, if any)
-  --target T, --cpu C   default: host, native
+  --target T, --cpu C   host (default) or sm_90a, on this machine's GPU; CPU of
+                        host code (default native)
   --jit-lib PATH        the compiler (default: libmkernel_jit.so beside mk-run,
                         or $MK_JIT_LIBRARY)
 
@@ -66,6 +74,7 @@ self-tests
 examples
   mk-run ag_gemm.mlir --nodes 2 --gpus 4 --bind M=512,N=512,K=256 --check
   mk-run moe.mlir --gpus 4 --bind T=100:80:0:33 --seed 7 --check --stats
+  mk-run gemm.mlir --target sm_90a --bind M=4096,N=4096,K=4096 --check
   mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
 
 exit status: 0 success, 1 failure (a wrong result, a lost rank, a deadline), 2
@@ -77,6 +86,7 @@ namespace {
 
 struct Parser {
   Options o;
+  int64_t launches = 0, replays = 0; // 0: not given
 
   using Handler = std::function<Status(const std::string &)>;
   struct Entry {
@@ -125,12 +135,12 @@ struct Parser {
     };
     flag("--help", o.help);
     flag("-h", o.help);
-    flag("--check", o.check);
     integer("--nodes", o.nodes, 1, 65536);
     integer("--gpus", o.gpus, 1, 65536);
     integer("--grid", o.grid, 1, 65534);
     integer("--seed", o.seed, 0, INT64_MAX);
-    integer("--launches", o.launches, 1, 1000000000);
+    integer("--launches", launches, 1, 1000000000);
+    integer("--graph", replays, 1, 1000000000);
     integer("--pause-proxy", o.pauseProxy, 0, 65535);
     files("--in", o.inputs);
     files("--out", o.outputs);
@@ -144,6 +154,8 @@ struct Parser {
                        [this](const std::string &v) { return bind(v); }});
     entries.push_back({"--set", Entry::Value,
                        [this](const std::string &v) { return set(v); }});
+    entries.push_back({"--check", Entry::Optional,
+                       [this](const std::string &v) { return check(v); }});
     entries.push_back({"--stats", Entry::Optional,
                        [this](const std::string &v) { return stats(v); }});
     entries.push_back({"--deadline", Entry::Value,
@@ -203,6 +215,15 @@ struct Parser {
                        other.first, "' twice");
       o.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
     }
+    return Status::ok();
+  }
+
+  Status check(const std::string &v) {
+    if (!v.empty() && v != "each" && v != "last")
+      return error(StatusCode::InvalidArgument, "--check=", v,
+                   ": each or last is possible");
+    o.check = true;
+    o.checkEach = v == "each";
     return Status::ok();
   }
 
@@ -298,6 +319,15 @@ struct Parser {
     if (o.file.empty() && !o.help)
       return error(StatusCode::InvalidArgument,
                    "no file given; a .mlir or a package is needed");
+    if (launches && replays)
+      return error(StatusCode::InvalidArgument,
+                   "--launches and --graph exclude each other: both say how "
+                   "often the kernel runs");
+    o.launches = std::max<int64_t>({launches, replays, 1});
+    o.graph = replays > 0;
+    if (!o.params.empty() && !o.help && !o.file.ends_with(".mlir"))
+      return error(StatusCode::InvalidArgument, "--set ", o.params[0].first,
+                   ": parameters are compiled in: only a .mlir takes them");
     if (!o.corrupt.empty() && !o.check)
       return error(StatusCode::InvalidArgument,
                    "--corrupt is a self-test of --check and needs it");

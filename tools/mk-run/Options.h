@@ -32,11 +32,13 @@ struct Options {
   uint64_t seed = 0;
   std::vector<NamedFile> inputs, outputs;
   bool check = false;
+  bool checkEach = false; // after every launch, by the rank
   double toleranceFactor = 1;
   enum class Stats { None, Text, Json } stats = Stats::None;
   std::string loopback;
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   int64_t launches = 1;
+  bool graph = false; // the launches are replays of a captured one
   std::string kernel, target = "host", cpu = "native", jitLibrary;
   std::vector<std::pair<std::string, std::string>> params; // --set
   std::string tuning;

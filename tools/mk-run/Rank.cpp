@@ -2,6 +2,7 @@
 
 #include "Rank.h"
 
+#include "Check.h"
 #include "JobMemory.h"
 #include "Tensors.h"
 
@@ -15,34 +16,89 @@ using namespace mk::rt;
 
 namespace {
 
+/// Arguments where the host can write them: the kernel's own memory, or a copy
+/// of one of them at a time for a device that the host does not reach.
+class Staging {
+public:
+  explicit Staging(BoundKernel &kernel) : kernel_(kernel) {}
+
+  std::byte *begin(size_t arg) {
+    if (std::byte *data = kernel_.hostData(arg))
+      return data;
+    copy_.resize(std::max<uint64_t>(kernel_.bytes(arg), 1));
+    return copy_.data();
+  }
+  /// What begin() gave holds new values.
+  Status write(size_t arg) {
+    return kernel_.hostData(arg) ? Status::ok()
+                                 : kernel_.upload(arg, copy_.data());
+  }
+  /// The values of an argument.
+  Result<const std::byte *> read(size_t arg) {
+    std::byte *data = begin(arg);
+    if (!kernel_.hostData(arg))
+      MK_TRY(kernel_.download(arg, data));
+    return static_cast<const std::byte *>(data);
+  }
+
+private:
+  BoundKernel &kernel_;
+  std::vector<std::byte> copy_;
+};
+
 /// Values of all arguments before launch `launch`. What a launch must produce
 /// is poisoned (all bits set: NaN in every float type), so that nothing left
 /// over from the launch before can pass for a result.
-void fillArguments(const Options &options, const JobMemory &job,
-                   BoundKernel &kernel, int64_t launch) {
+Status fillArguments(const Options &options, const JobMemory &job,
+                     BoundKernel &kernel, int64_t launch) {
+  Staging staging(kernel);
   for (size_t i = 0; i < kernel.metadata().args.size(); ++i) {
     const Metadata::Arg &arg = kernel.metadata().args[i];
     const Shard &shard = kernel.shard(i);
+    std::byte *data = staging.begin(i);
     if (!isInput(arg))
-      std::memset(kernel.data(i), 0xff, kernel.bytes(i));
+      std::memset(data, 0xff, kernel.bytes(i));
     else if (const std::byte *global = job.input(i))
-      copyFromGlobal(shard, byteSize(arg.type), global, kernel.data(i));
+      copyFromGlobal(shard, byteSize(arg.type), global, data);
     else
       fillRandom(shard, arg.type,
-                 RandomTensor(arg.type, options.seed, launch, i),
-                 kernel.data(i));
+                 RandomTensor(arg.type, options.seed, launch, i), data);
+    MK_TRY(staging.write(i));
   }
+  return Status::ok();
 }
 
-void publish(const JobMemory &job, const BoundKernel &kernel, uint32_t rank) {
+Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank) {
   const LaunchStats &stats = kernel.stats();
   job.rank(rank).wallMs = stats.wallMs;
   std::copy(stats.roles.begin(), stats.roles.end(), job.roles(rank));
   std::copy(stats.peers.begin(), stats.peers.end(), job.peers(rank));
+  Staging staging(kernel);
   for (size_t i = 0; i < kernel.metadata().args.size(); ++i)
-    if (std::byte *global = job.output(i, kernel.plan().copy(i, rank)))
+    if (std::byte *global = job.output(i, kernel.plan().copy(i, rank))) {
+      MK_ASSIGN(const std::byte *local, staging.read(i));
       copyToGlobal(kernel.shard(i), byteSize(kernel.metadata().args[i].type),
-                   kernel.data(i), global);
+                   local, global);
+    }
+  return Status::ok();
+}
+
+/// --check=each: the results that are published now against the reference.
+Status checkNow(const Options &options, const JobMemory &job,
+                const BoundKernel &kernel, const Payload &payload,
+                int64_t launch) {
+  Options now = options;
+  now.launches = launch + 1; // whose inputs these are
+  MK_ASSIGN(std::vector<OutputCheck> checks,
+            checkOutputs(now, kernel.metadata(), payload, kernel.plan(), job,
+                         /*world=*/1));
+  for (const OutputCheck &check : checks)
+    if (!check.passed)
+      return error(StatusCode::FailedPrecondition, "launch ", launch + 1, " of ",
+                   options.launches, ": ",
+                   check.firstMismatches.empty() ? check.name
+                                                 : check.firstMismatches[0]);
+  return Status::ok();
 }
 
 Status runJob(const Options &options, RankBlock *&block) {
@@ -86,16 +142,26 @@ Status runJob(const Options &options, RankBlock *&block) {
   block->state = RankBlock::Running;
   LaunchOptions launch;
   launch.deadline = options.deadline;
+  std::unique_ptr<LaunchGraph> graph;
+  if (options.graph) {
+    MK_ASSIGN(graph, bound->capture(launch));
+  }
   for (int64_t i = 0; i < options.launches; ++i) {
     launch.seed = options.seed ? options.seed + i : 0;
-    fillArguments(options, kept, *bound, i);
+    MK_TRY(fillArguments(options, kept, *bound, i));
     // All ranks start together once, for the times to mean something; later
     // launches drift, as they do in a program.
     if (i == 0)
       MK_TRY(ctx->allGather("start", "").status());
-    MK_TRY(bound->launch(launch));
+    MK_TRY(graph ? graph->launch() : bound->launch(launch));
+    MK_TRY(bound->synchronize());
+    if (options.checkEach) {
+      MK_TRY(publish(kept, *bound, self.rank));
+      MK_TRY(checkNow(options, kept, *bound, *payload, i));
+    }
   }
-  publish(kept, *bound, self.rank);
+  MK_TRY(publish(kept, *bound, self.rank));
+  graph.reset();
   bound.reset();
   return ctx->close();
 }

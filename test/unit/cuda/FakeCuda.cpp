@@ -1,0 +1,388 @@
+//===- FakeCuda.cpp - A GPU driver for tests on any machine ---------------===//
+
+#include "FakeCuda.h"
+#include "FakeKernels.h"
+
+#include <memory>
+
+using namespace mk::rt::cuda;
+using namespace mk::rt::test;
+
+namespace {
+
+FakeCuda fake;
+
+struct FakeModule {
+  FakeKernel kernel;
+};
+struct FakeGraph {
+  FakeKernel kernel;
+  std::vector<std::byte> params;
+};
+struct FakeStream {
+  bool capturing = false;
+  FakeGraph graph;
+};
+FakeStream defaultStream;
+int capturing = 0; // streams that do
+int contextTag;    // its address is the context
+std::string linked;
+
+template <typename T, typename H> T *from(H handle) {
+  return reinterpret_cast<T *>(handle);
+}
+FakeStream &streamOf(StreamHandle stream) {
+  return stream ? *from<FakeStream>(stream) : defaultStream;
+}
+
+/// Notes the call. Not 0: what it has to return at once.
+int enter(const char *name, bool refusedInCapture = false) {
+  fake.calls.push_back(name);
+  if (refusedInCapture && capturing)
+    fake.unsafe.push_back(name);
+  return fake.sticky;
+}
+#define ENTER(name, ...)                                                       \
+  if (int code = enter(name __VA_OPT__(, ) __VA_ARGS__))                       \
+  return code
+
+int getErrorName(int code, const char **name) {
+  switch (code) {
+  case 1: *name = "CUDA_ERROR_INVALID_VALUE"; return 0;
+  case 2: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
+  case 100: *name = "CUDA_ERROR_NO_DEVICE"; return 0;
+  case 218: *name = "CUDA_ERROR_INVALID_PTX"; return 0;
+  case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
+  case 719: *name = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
+  case 803: *name = "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"; return 0;
+  default: return 1;
+  }
+}
+int getErrorString(int, const char **text) {
+  *text = "as the fake says";
+  return 0;
+}
+int init(unsigned) { return fake.initCode; }
+int driverGetVersion(int *version) {
+  *version = fake.driverVersion;
+  return 0;
+}
+int deviceGetCount(int *count) {
+  *count = fake.gpus;
+  return 0;
+}
+int deviceGet(int *device, int ordinal) {
+  *device = 40 + ordinal; // handles are not numbers
+  return ordinal < fake.gpus ? 0 : 101;
+}
+int deviceGetName(char *name, int bytes, int) {
+  std::snprintf(name, size_t(bytes), "Fake H200");
+  return 0;
+}
+int deviceGetAttribute(int *value, int which, int) {
+  switch (which) {
+  case kMultiprocessorCount: *value = fake.sms; return 0;
+  case kCapabilityMajor: *value = fake.major; return 0;
+  case kCapabilityMinor: *value = fake.minor; return 0;
+  case kPageableMemoryAccess: *value = fake.pageable; return 0;
+  case kMaxSharedPerBlock: *value = fake.maxShared; return 0;
+  default: return 1;
+  }
+}
+int deviceTotalMem(size_t *bytes, int) {
+  *bytes = size_t(141) << 30;
+  return 0;
+}
+int primaryCtxRetain(ContextHandle *context, int) {
+  ++fake.retained;
+  *context = reinterpret_cast<ContextHandle>(&contextTag);
+  return 0;
+}
+int primaryCtxRelease(int) {
+  --fake.retained;
+  return 0;
+}
+int ctxGetCurrent(ContextHandle *context) {
+  *context = nullptr;
+  return 0;
+}
+int ctxGetDevice(int *device) {
+  *device = 40;
+  return 0;
+}
+int ctxPushCurrent(ContextHandle context) {
+  ++fake.pushed;
+  return context == reinterpret_cast<ContextHandle>(&contextTag) ? 0 : 201;
+}
+int ctxPopCurrent(ContextHandle *) {
+  --fake.pushed;
+  return 0;
+}
+int memAlloc(uint64_t *address, size_t bytes) {
+  ENTER("cuMemAlloc", true);
+  uint64_t used = 0;
+  for (auto &[at, size] : fake.blocks)
+    used += size;
+  if (used + bytes > fake.memoryBytes)
+    return 2;
+  *address = reinterpret_cast<uint64_t>(
+      std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  std::memset(reinterpret_cast<void *>(*address), 0xcd, bytes);
+  fake.blocks[*address] = bytes;
+  return 0;
+}
+int memFree(uint64_t address) {
+  int code = enter("cuMemFree", true);
+  // The memory goes even after a failure, or leaks hide others.
+  if (fake.blocks.erase(address) != 1)
+    return 1;
+  std::free(reinterpret_cast<void *>(address));
+  return code;
+}
+int memHostAlloc(void **host, size_t bytes, unsigned) {
+  ENTER("cuMemHostAlloc", true);
+  *host = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  fake.pinned[reinterpret_cast<uint64_t>(*host)] = bytes;
+  return 0;
+}
+int memFreeHost(void *host) {
+  int code = enter("cuMemFreeHost", true);
+  fake.pinned.erase(reinterpret_cast<uint64_t>(host));
+  std::free(host);
+  return code;
+}
+int memHostGetDevicePointer(uint64_t *address, void *host, unsigned) {
+  *address = reinterpret_cast<uint64_t>(host);
+  return 0;
+}
+int copy(const char *name, void *to, const void *source, size_t bytes,
+         StreamHandle stream) {
+  ENTER(name, streamOf(stream).capturing);
+  std::memcpy(to, source, bytes);
+  return 0;
+}
+int memcpyHtoDAsync(uint64_t to, const void *source, size_t bytes,
+                    StreamHandle stream) {
+  return copy("cuMemcpyHtoDAsync", reinterpret_cast<void *>(to), source, bytes,
+              stream);
+}
+int memcpyDtoHAsync(void *to, uint64_t source, size_t bytes,
+                    StreamHandle stream) {
+  return copy("cuMemcpyDtoHAsync", to, reinterpret_cast<void *>(source), bytes,
+              stream);
+}
+int memsetD8Async(uint64_t to, unsigned char value, size_t bytes,
+                  StreamHandle) {
+  ENTER("cuMemsetD8Async");
+  std::memset(reinterpret_cast<void *>(to), value, bytes);
+  return 0;
+}
+int pointerGetAttribute(void *value, int which, uint64_t address) {
+  if (which != kPointerMemoryType)
+    return 1;
+  for (auto *known : {&fake.blocks, &fake.pinned})
+    for (auto &[at, bytes] : *known)
+      if (address >= at && address < at + bytes) {
+        *static_cast<int *>(value) = known == &fake.blocks ? 2 : 1;
+        return 0;
+      }
+  return 1;
+}
+
+void say(unsigned count, int *options, void **values, const char *text) {
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == kErrorLog)
+      std::strcpy(static_cast<char *>(values[i]), text);
+}
+int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
+                     int *options, void **values) {
+  ENTER("cuModuleLoadDataEx", true);
+  const char *text = static_cast<const char *>(image);
+  bool cubin = std::strncmp(text,
+                            "\x7f"
+                            "ELF",
+                            4) == 0;
+  auto loaded = std::make_unique<FakeModule>();
+  if (fake.loadCode || !FakeKernel::parse(text, loaded->kernel)) {
+    say(count, options, values, "ptxas line 3: it cannot be\n");
+    return fake.loadCode ? fake.loadCode : 218;
+  }
+  fake.compiled += !cubin;
+  *module = reinterpret_cast<ModuleHandle>(loaded.release());
+  return 0;
+}
+int moduleUnload(ModuleHandle module) {
+  delete from<FakeModule>(module);
+  return enter("cuModuleUnload");
+}
+int moduleGetFunction(FunctionHandle *function, ModuleHandle module,
+                      const char *name) {
+  *function = reinterpret_cast<FunctionHandle>(module);
+  return std::strcmp(name, "mk_kernel") == 0 ? 0 : 500;
+}
+int linkCreate(unsigned, int *, void **, LinkHandle *link) {
+  ENTER("cuLinkCreate", true);
+  *link = reinterpret_cast<LinkHandle>(&linked);
+  return 0;
+}
+int linkAddData(LinkHandle, int type, void *data, size_t bytes, const char *,
+                unsigned, int *, void **) {
+  // PTX has to end with a NUL, which counts.
+  if (fake.linkCode || type != kInputPtx || bytes == 0 ||
+      static_cast<char *>(data)[bytes - 1] != 0)
+    return fake.linkCode ? fake.linkCode : 1;
+  linked = std::string("\x7f"
+                       "ELF") +
+           static_cast<char *>(data);
+  return 0;
+}
+int linkComplete(LinkHandle, void **cubin, size_t *bytes) {
+  ++fake.compiled;
+  *cubin = linked.data();
+  *bytes = linked.size() + 1;
+  return 0;
+}
+int linkDestroy(LinkHandle) {
+  linked.assign(linked.size(), 'x'); // who keeps the pointer reads this
+  return 0;
+}
+int funcLoad(FunctionHandle) { return enter("cuFuncLoad", true); }
+int funcGetAttribute(int *value, int, FunctionHandle) {
+  *value = 168;
+  return 0;
+}
+int funcSetAttribute(FunctionHandle, int which, int value) {
+  return which == kMaxDynamicShared && value <= fake.maxShared ? 0 : 1;
+}
+int funcGetParamInfo(FunctionHandle function, size_t index, size_t *offset,
+                     size_t *bytes) {
+  *offset = 0;
+  *bytes = from<FakeModule>(function)->kernel.params;
+  return index == 0 ? 0 : 1;
+}
+int occupancyBlocks(int *blocks, FunctionHandle, int, size_t) {
+  *blocks = fake.blocksPerSm;
+  return 0;
+}
+
+int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
+                   void **params, void **extra) {
+  ENTER("cuLaunchKernelEx");
+  FakeStream &stream = streamOf(config->stream);
+  if (capturing && !config->stream)
+    return 906; // the default stream takes part in every capture
+  const FakeKernel &kernel = from<FakeModule>(function)->kernel;
+  fake.last.config = *config;
+  fake.last.cooperative =
+      config->numAttributes == 1 &&
+      config->attributes[0].id == LaunchAttribute::kCooperative &&
+      config->attributes[0].value.cooperative == 1;
+  auto *block = static_cast<std::byte *>(params[0]);
+  if (extra || reinterpret_cast<uintptr_t>(block) % 64)
+    return 1;
+  fake.last.params.assign(block, block + kernel.params);
+  if (stream.capturing) {
+    stream.graph = {kernel, fake.last.params};
+    return 0;
+  }
+  return runFakeKernel(fake, kernel, fake.last.params);
+}
+int streamCreate(StreamHandle *stream, unsigned) {
+  ENTER("cuStreamCreate");
+  *stream = reinterpret_cast<StreamHandle>(new FakeStream);
+  return 0;
+}
+int streamDestroy(StreamHandle stream) {
+  delete from<FakeStream>(stream);
+  return enter("cuStreamDestroy");
+}
+int streamSynchronize(StreamHandle) {
+  return enter("cuStreamSynchronize", true);
+}
+int streamBeginCapture(StreamHandle stream, int) {
+  ENTER("cuStreamBeginCapture");
+  ++capturing;
+  streamOf(stream).capturing = true;
+  return stream ? 0 : 900;
+}
+int streamEndCapture(StreamHandle stream, GraphHandle *graph) {
+  ENTER("cuStreamEndCapture");
+  --capturing;
+  streamOf(stream).capturing = false;
+  *graph = reinterpret_cast<GraphHandle>(new FakeGraph(streamOf(stream).graph));
+  return 0;
+}
+int graphInstantiate(GraphExecHandle *exec, GraphHandle graph,
+                     unsigned long long) {
+  ENTER("cuGraphInstantiate");
+  *exec = reinterpret_cast<GraphExecHandle>(
+      new FakeGraph(*from<FakeGraph>(graph)));
+  return 0;
+}
+int graphLaunch(GraphExecHandle exec, StreamHandle) {
+  ENTER("cuGraphLaunch");
+  FakeGraph *graph = from<FakeGraph>(exec);
+  return runFakeKernel(fake, graph->kernel, graph->params);
+}
+int graphDestroy(GraphHandle graph) {
+  delete from<FakeGraph>(graph);
+  return 0;
+}
+int graphExecDestroy(GraphExecHandle exec) {
+  delete from<FakeGraph>(exec);
+  return 0;
+}
+
+int tensorMapEncodeTiled(TensorMapBytes *map, TensorMapType type, uint32_t rank,
+                         void *address, const uint64_t *extents,
+                         const uint64_t *strides, const uint32_t *box,
+                         const uint32_t *steps, int interleave,
+                         TensorMapSwizzle swizzle, TensorMapL2, int) {
+  constexpr uint64_t sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
+  uint64_t size = sizes[int(type)], bytes = size * box[0];
+  // The documented conditions.
+  bool good = fake.encodeCode == 0 && rank >= 1 && rank <= 5 &&
+              reinterpret_cast<uintptr_t>(map) % 64 == 0 &&
+              reinterpret_cast<uintptr_t>(address) % 16 == 0 &&
+              interleave == 0 && bytes % 16 == 0;
+  constexpr uint64_t widths[] = {0, 32, 64, 128};
+  uint64_t width = widths[int(swizzle)];
+  good = good && (width == 0 || bytes <= width);
+  for (uint32_t d = 0; good && d < rank; ++d) {
+    good = extents[d] >= 1 && extents[d] <= uint64_t(1) << 32 && box[d] >= 1 &&
+           box[d] <= 256 && steps[d] == 1;
+    if (d + 1 < rank)
+      good = good && strides[d] % 16 == 0 && strides[d] < uint64_t(1) << 40;
+  }
+  if (!good)
+    return 1;
+  fake.maps.push_back({type, reinterpret_cast<uint64_t>(address),
+                       {extents, extents + rank},
+                       {strides, strides + rank - 1},
+                       {box, box + rank},
+                       swizzle});
+  std::memset(map->bytes, 0x5a, sizeof(map->bytes));
+  return 0;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) FakeCuda *fakeCuda() {
+  return &fake;
+}
+
+extern "C" __attribute__((visibility("default"))) int
+cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t,
+                    int *status) {
+  *function = nullptr;
+  *status = 1;
+#define FIND(member, name, since, parameters)                                  \
+  if (std::strcmp(symbol, #name) == 0 && version == since &&                   \
+      fake.missing != #name) {                                                 \
+    *function = reinterpret_cast<void *>(&member);                             \
+    *status = 0;                                                               \
+  }
+  MK_CUDA_FUNCTIONS(FIND)
+#undef FIND
+  return *function ? 0 : 500;
+}

@@ -1,0 +1,72 @@
+//===- FakeCuda.h - A GPU driver for tests on any machine -------*- C++ -*-===//
+//
+// A library with the entry point of libcuda.so.1. "Device" memory is malloc'ed,
+// streams execute at once, and a kernel is one of a few that are written here,
+// named in its PTX: "// fake: NAME params=BYTES maps=COUNT dims=COUNT".
+//
+//   affine  c = 2 * a + 1 on two matrices of f32, then ends the launch
+//   hang    a wait fails: writes the report and traps
+//   fault   an illegal access
+//
+// Tests reach its state by dlsym("fakeCuda").
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_TEST_UNIT_CUDA_FAKECUDA_H
+#define MKERNEL_TEST_UNIT_CUDA_FAKECUDA_H
+
+#include "device/cuda/Driver.h"
+#include "mkernel/ABI/Gpu.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mk::rt::test {
+
+struct FakeCuda {
+  // What it pretends to be.
+  int driverVersion = 13000, initCode = 0, gpus = 1;
+  int major = 9, minor = 0, sms = 132, blocksPerSm = 1;
+  int maxShared = 232448, pageable = 0;
+  uint64_t memoryBytes = uint64_t(1) << 40; // what can be allocated
+  int linkCode = 0, loadCode = 0, encodeCode = 0;
+  std::string missing; // a function that it does not have
+  mk_gpu_report report = {}; // what `hang` says
+
+  // What happened.
+  std::vector<std::string> calls;
+  /// Calls between the begin and the end of a capture that a real driver
+  /// refuses there.
+  std::vector<std::string> unsafe;
+  std::map<uint64_t, uint64_t> blocks; // live device memory: address, bytes
+  std::map<uint64_t, uint64_t> pinned;
+  int compiled = 0, launched = 0, pushed = 0, retained = 0;
+  int sticky = 0; // what every call returns since a kernel failed
+  struct Launch {
+    cuda::LaunchConfig config;
+    bool cooperative = false;
+    std::vector<std::byte> params;
+  } last;
+  struct Map {
+    cuda::TensorMapType type;
+    uint64_t address;
+    std::vector<uint64_t> extents, strides;
+    std::vector<uint32_t> box;
+    cuda::TensorMapSwizzle swizzle;
+  };
+  std::vector<Map> maps;
+
+  size_t count(const std::string &name) const {
+    size_t n = 0;
+    for (const std::string &call : calls)
+      n += call == name;
+    return n;
+  }
+};
+
+} // namespace mk::rt::test
+
+/// The state of the library, one a process.
+extern "C" mk::rt::test::FakeCuda *fakeCuda();
+
+#endif // MKERNEL_TEST_UNIT_CUDA_FAKECUDA_H

@@ -1,0 +1,265 @@
+//===- LaunchTest.cpp - Bound kernels on the fake GPU ---------------------===//
+
+#include "FakeGpu.h"
+
+#include <cstring>
+
+namespace mk::rt::test {
+namespace {
+
+struct CudaLaunch : FakeGpu {
+  void bind(const Package &package, int64_t m = 6, int64_t n = 4) {
+    job = context();
+    auto loaded = Kernel::load(*job, package);
+    ASSERT_OK(loaded);
+    kernel = std::move(*loaded);
+    auto made = kernel->bind({{"M", {m}}, {"N", {n}}});
+    ASSERT_OK(made);
+    bound = std::move(*made);
+  }
+  void TearDown() override {
+    bound.reset();
+    kernel.reset();
+    job.reset();
+  }
+  std::vector<float> values(int64_t count, float from) {
+    std::vector<float> v(static_cast<size_t>(count));
+    for (size_t i = 0; i < v.size(); ++i)
+      v[i] = from + float(i);
+    return v;
+  }
+  void expectAffine(const std::vector<float> &a) {
+    std::vector<float> c(a.size(), -1);
+    ASSERT_OK(bound->download("c", c.data()));
+    for (size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(c[i], 2 * a[i] + 1) << i;
+  }
+  mk_gpu_launch lastLaunch() {
+    mk_gpu_launch launch;
+    std::memcpy(&launch, fake->last.params.data() + 256, sizeof(launch));
+    return launch;
+  }
+  std::unique_ptr<Context> job;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<BoundKernel> bound;
+};
+
+TEST_F(CudaLaunch, ManyLaunchesWithChangingData) {
+  bind(package());
+  EXPECT_EQ(bound->hostData(0), nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(bound->data("a")) % 256, 0u);
+  for (int i = 0; i < 20; ++i) {
+    auto a = values(24, float(i));
+    ASSERT_OK(bound->upload("a", a.data()));
+    ASSERT_OK(bound->launch({}));
+    ASSERT_OK(bound->synchronize());
+    expectAffine(a);
+  }
+  EXPECT_EQ(bound->epoch(), 20u);
+  EXPECT_EQ(fake->launched, 20);
+  EXPECT_GT(bound->stats().wallMs, 0);
+}
+
+TEST_F(CudaLaunch, WhatTheDriverIsAskedFor) {
+  bind(package());
+  fake->calls.clear();
+  ASSERT_OK(bound->launch({.deadline = 1500ms}));
+  // Nothing but the launch: no allocation, no waiting.
+  EXPECT_EQ(fake->calls, (std::vector<std::string>{"cuLaunchKernelEx"}));
+  EXPECT_EQ(fake->last.config.grid[0], 132u);
+  EXPECT_EQ(fake->last.config.grid[1], 1u);
+  EXPECT_EQ(fake->last.config.block[0], 384u);
+  EXPECT_EQ(fake->last.config.sharedBytes, 200000u);
+  EXPECT_TRUE(fake->last.cooperative);
+  mk_gpu_launch launch = lastLaunch();
+  EXPECT_EQ(launch.deadline_ns, 1500000000u);
+  EXPECT_EQ(launch.rank, 0u);
+  EXPECT_EQ(launch.world, 1u);
+  EXPECT_NE(launch.workspace, 0u);
+  EXPECT_EQ(launch.workspace % 256, 0u);
+  EXPECT_NE(launch.report, 0u);
+  EXPECT_NE(launch.job_abort, 0u);
+  EXPECT_EQ(launch.maps_valid, 0b11u);
+  uint64_t first;
+  std::memcpy(&first, fake->last.params.data() + 256 + 72 + 2 * 8, 8);
+  EXPECT_EQ(first, reinterpret_cast<uint64_t>(bound->data("a")));
+}
+
+TEST_F(CudaLaunch, AttachedMemoryWithStrides) {
+  bind(package(), 3, 2);
+  float host[2];
+  EXPECT_ERROR(bound->attach("a", host), InvalidArgument,
+               "argument 'a': GPU 0 (Fake H200) does not reach the memory: "
+               "attach memory of the GPU, or copy the values to the argument's "
+               "own with upload()");
+  int64_t one[] = {8}, negative[] = {-8, 1};
+  EXPECT_ERROR(bound->attach("a", host, one), InvalidArgument,
+               "has 2 dimensions and was given 1 strides");
+  EXPECT_ERROR(bound->attach("a", host, negative), InvalidArgument,
+               "was given the stride -8");
+  auto device = cuda::Driver::get();
+  ASSERT_OK(device);
+  uint64_t memory = 0;
+  ASSERT_EQ((*device)->memAlloc(&memory, 4096), 0);
+  auto *a = reinterpret_cast<float *>(memory);
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t j = 0; j < 2; ++j)
+      a[8 * i + j] = float(10 * i + j);
+
+  int64_t strides[] = {8, 1};
+  ASSERT_OK(bound->attach("a", a, strides));
+  EXPECT_EQ(bound->data("a"), reinterpret_cast<std::byte *>(a));
+  ASSERT_OK(bound->launch({}));
+  EXPECT_EQ(lastLaunch().maps_valid, 0b01u); // c has rows of 8 bytes
+  std::vector<float> c(6);
+  ASSERT_OK(bound->download("c", c.data()));
+  EXPECT_EQ(c, (std::vector<float>{1, 3, 21, 23, 41, 43}));
+  EXPECT_ERROR(bound->upload("a", c.data()), FailedPrecondition,
+               "was attached with strides: upload() writes tight memory only");
+
+  // The base of the second row is not aligned to 16: no map, still right.
+  ASSERT_OK(bound->attach("a", a + 2, strides));
+  ASSERT_OK(bound->launch({}));
+  EXPECT_EQ(lastLaunch().maps_valid, 0u);
+  bound.reset(); // frees what is its own only
+  EXPECT_EQ(fake->blocks.count(memory), 1u);
+  ASSERT_EQ((*device)->memFree(memory), 0);
+}
+
+TEST_F(CudaLaunch, ACapturedLaunchIsReplayed) {
+  bind(package());
+  fake->calls.clear();
+  auto graph = bound->capture({});
+  ASSERT_OK(graph);
+  EXPECT_TRUE(fake->unsafe.empty());
+  EXPECT_EQ(fake->calls,
+            (std::vector<std::string>{"cuStreamCreate", "cuStreamBeginCapture",
+                                      "cuLaunchKernelEx", "cuStreamEndCapture",
+                                      "cuGraphInstantiate"}));
+  EXPECT_EQ(fake->launched, 0);
+  EXPECT_EQ(bound->epoch(), 0u);
+  for (int i = 0; i < 50; ++i) {
+    auto a = values(24, float(3 * i));
+    ASSERT_OK(bound->upload("a", a.data()));
+    ASSERT_OK((*graph)->launch());
+    ASSERT_OK(bound->synchronize());
+    expectAffine(a);
+  }
+  EXPECT_EQ(fake->launched, 50);
+  EXPECT_EQ(bound->epoch(), 50u);
+  graph->reset();
+}
+
+TEST_F(CudaLaunch, AFailedWaitIsReportedAndLatches) {
+  bind(package("hang  "));
+  fake->report = {0, MK_WAIT_SIGNAL, 40, 1, 0, 0, 16, 2, 1};
+  ASSERT_OK(bound->launch({.deadline = 2s})); // enqueued, no more
+  Status status = bound->synchronize();
+  EXPECT_ERROR(status, Aborted,
+               "kernel 'affine', role 'work', CTA 40: waited 2 s for signal "
+               "'ready'[5, 1] to count 2 arrivals of this launch, saw 1 (of 2 "
+               "declared); GPU 0 (Fake H200) serves this process no longer");
+  EXPECT_THAT(status.message(), HasSubstr("rank 0, wait, at "));
+  // The first cause stays, whatever is called.
+  float c[24];
+  EXPECT_EQ(bound->launch({}).message(), status.message());
+  EXPECT_EQ(bound->synchronize().message(), status.message());
+  EXPECT_EQ(bound->download("c", c).message(), status.message());
+  EXPECT_EQ(bound->upload("a", c).message(), status.message());
+  EXPECT_EQ(bound->capture({}).status().message(), status.message());
+  EXPECT_TRUE(job->abort().raised());
+}
+
+TEST_F(CudaLaunch, AFaultWithoutAReport) {
+  bind(package("fault "));
+  ASSERT_OK(bound->launch({}));
+  // The next launch is what runs into it.
+  EXPECT_ERROR(bound->launch({}), Aborted,
+               "launching kernel 'affine': CUDA_ERROR_ILLEGAL_ADDRESS (as the "
+               "fake says); GPU 0 (Fake H200) serves this process no longer; "
+               "compute-sanitizer shows where it happened");
+  EXPECT_EQ(bound->epoch(), 1u);
+}
+
+TEST_F(CudaLaunch, TheAbortWordReachesTheGpu) {
+  bind(package());
+  ASSERT_OK(bound->launch({}));
+  auto *word = reinterpret_cast<const uint32_t *>(lastLaunch().job_abort);
+  EXPECT_EQ(*word, 0u);
+  job->abort().raise(AbortRecord::now(0, "test", "enough"));
+  EXPECT_EQ(*word, 1u);
+  EXPECT_ERROR(bound->launch({}), Aborted, "enough");
+  EXPECT_ERROR(bound->synchronize(), Aborted, "enough");
+}
+
+TEST_F(CudaLaunch, TwoKernelsAreApart) {
+  bind(package());
+  auto other = kernel->bind({{"M", {2}}, {"N", {4}}});
+  ASSERT_OK(other);
+  auto a = values(24, 1), b = values(8, 100);
+  ASSERT_OK(bound->upload("a", a.data()));
+  ASSERT_OK((*other)->upload("a", b.data()));
+  ASSERT_OK(bound->launch({}));
+  ASSERT_OK((*other)->launch({}));
+  expectAffine(a);
+  EXPECT_EQ(fake->compiled, 1);
+}
+
+TEST_F(CudaLaunch, EmptyArguments) {
+  bind(package(), 0, 4);
+  ASSERT_OK(bound->upload("a", nullptr));
+  ASSERT_OK(bound->launch({}));
+  EXPECT_EQ(lastLaunch().maps_valid, 0u);
+  ASSERT_OK(bound->download("c", nullptr));
+}
+
+TEST_F(CudaLaunch, WhatCannotRunHereIsRefused) {
+  Package affine = package();
+  fake->major = 8;
+  auto one = context();
+  EXPECT_ERROR(Kernel::load(*one, affine).status(), FailedPrecondition,
+               "kernel 'affine' is compiled for sm_90a, compute capability 9.0 "
+               "(H100, H200, GH200); GPU 0 (Fake H200) has 8.0: choose another "
+               "with CUDA_VISIBLE_DEVICES");
+  fake->major = 10;
+  EXPECT_ERROR(Kernel::load(*one, affine).status(), FailedPrecondition,
+               "has 10.0");
+  fake->major = 9;
+  fake->memoryBytes = 10000;
+  auto kernel = Kernel::load(*one, affine);
+  ASSERT_OK(kernel);
+  EXPECT_ERROR((*kernel)->bind({{"M", {1000}}, {"N", {1000}}}).status(),
+               ResourceExhausted, "argument 'a' needs 4000000 bytes");
+}
+
+TEST_F(CudaLaunch, SeveralGpusAreNotThereYet) {
+  StoreServerOptions server;
+  server.job = "unit-test";
+  server.token = randomToken();
+  server.world = 2;
+  auto store = StoreServer::start(server);
+  ASSERT_OK(store);
+  Package affine = package();
+  Job::parallel(2, [&](uint32_t rank) {
+    auto mesh = Mesh::create({{"node", 1, LinkKind::Net},
+                              {"gpu", 2, LinkKind::Link}});
+    ASSERT_OK(mesh);
+    ContextOptions options;
+    options.mesh = *mesh;
+    options.rank = rank;
+    options.endpoint = (*store)->endpoint();
+    options.job = server.job;
+    options.token = server.token;
+    options.heapBytes = 1 << 20;
+    options.slots = 64;
+    auto context = Context::create(options);
+    ASSERT_OK(context);
+    EXPECT_ERROR(Kernel::load(**context, affine).status(), InvalidArgument,
+                 "kernel 'affine' for sm_90a on a mesh of 2 ranks: several "
+                 "GPUs are not supported yet by this target: run one rank");
+    EXPECT_OK((*context)->close());
+  });
+}
+
+} // namespace
+} // namespace mk::rt::test

@@ -1,0 +1,152 @@
+//===- ModuleTest.cpp - Code, its cache, and whether a grid fits ----------===//
+
+#include "FakeGpu.h"
+#include "device/cuda/Module.h"
+
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mk::rt::test {
+namespace {
+
+using cuda::Device;
+using cuda::Module;
+namespace fs = std::filesystem;
+
+struct CudaModule : FakeGpu {
+  CudaModule() {
+    auto opened = Device::open(0);
+    EXPECT_OK(opened);
+    device = *opened;
+  }
+  Result<std::unique_ptr<Module>> load(const Package &package) {
+    auto payload = Payload::load(package);
+    EXPECT_OK(payload);
+    return Module::load(device, (*payload)->deviceCode, package.metadata(),
+                        DiskCache(folder));
+  }
+  fs::path entry() {
+    std::vector<fs::path> all;
+    for (auto &file : fs::directory_iterator(folder))
+      all.push_back(file.path());
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? fs::path() : all[0];
+  }
+  std::shared_ptr<Device> device;
+};
+
+TEST_F(CudaModule, CompiledOnceAndKept) {
+  Package affine = package();
+  for (bool cached : {false, true, true}) {
+    auto module = load(affine);
+    ASSERT_OK(module);
+    EXPECT_EQ((*module)->cached(), cached);
+    EXPECT_NE((*module)->function(), nullptr);
+  }
+  EXPECT_EQ(fake->compiled, 1);
+  EXPECT_EQ(fake->count("cuFuncLoad"), 3u);
+  // Other code.
+  ASSERT_OK(load(package("fault ")));
+  EXPECT_EQ(fake->compiled, 2);
+}
+
+TEST_F(CudaModule, DamagedEntriesAreMadeAnew) {
+  Package affine = package();
+  ASSERT_OK(load(affine));
+  fs::path file = entry();
+  for (int at : {0, 20, 50, 90}) {
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(at);
+    out.put('#');
+    out.close();
+    auto module = load(affine);
+    ASSERT_OK(module);
+    EXPECT_FALSE((*module)->cached()) << at;
+  }
+  fs::resize_file(file, 10);
+  EXPECT_FALSE((*load(affine))->cached());
+  EXPECT_TRUE((*load(affine))->cached());
+  // Sound, but the driver does not take it.
+  auto name = file.filename().string();
+  Digest key;
+  for (size_t i = 0; i < key.size(); ++i)
+    key[i] = uint8_t(std::stoi(name.substr(6 + 2 * i, 2), nullptr, 16));
+  std::string_view junk = "junk";
+  ASSERT_OK(DiskCache(folder).put(
+      "cubin", key,
+      std::as_bytes(std::span<const char>(junk.data(), junk.size()))));
+  EXPECT_FALSE((*load(affine))->cached());
+  EXPECT_TRUE((*load(affine))->cached());
+}
+
+TEST_F(CudaModule, ManyProcessesAtOnce) {
+  Package affine = package();
+  std::vector<pid_t> children;
+  for (int child = 0; child < 8; ++child) {
+    pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0)
+      _exit(load(affine).isOk() ? 0 : 1);
+    children.push_back(pid);
+  }
+  for (pid_t pid : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+  }
+  entry();
+  EXPECT_TRUE((*load(affine))->cached());
+}
+
+TEST_F(CudaModule, WithoutALinkerOrACacheItStillLoads) {
+  fake->linkCode = 1;
+  Package affine = package();
+  auto module = load(affine);
+  ASSERT_OK(module);
+  EXPECT_FALSE((*module)->cached());
+  EXPECT_FALSE(fs::exists(folder));
+  fake->linkCode = 0;
+  std::ofstream(folder) << "no folder";
+  ASSERT_OK(load(affine));
+  fs::remove(folder);
+}
+
+TEST_F(CudaModule, ErrorsCarryTheLog) {
+  fake->linkCode = fake->loadCode = 218;
+  EXPECT_ERROR(load(package()).status(), FailedPrecondition,
+               "the driver (CUDA 13.0) does not take the code of kernel "
+               "'affine' for GPU 0 (Fake H200): cuModuleLoadDataEx: "
+               "CUDA_ERROR_INVALID_PTX (as the fake says): ptxas line 3: it "
+               "cannot be: compile the kernel again");
+}
+
+TEST_F(CudaModule, CodeAndMetadataMustAgree) {
+  Package other = package("affine", {}, {"params=480", "params=472"});
+  EXPECT_ERROR(load(other).status(), Internal,
+               "takes parameters of 472 bytes, its metadata says 480");
+}
+
+TEST_F(CudaModule, WhatDoesNotFitIsRefusedWithNumbers) {
+  fake->sms = 114;
+  auto other = Device::open(0);
+  ASSERT_OK(other);
+  device = *other;
+  EXPECT_ERROR(load(package()).status(), FailedPrecondition,
+               "kernel 'affine' has a grid of 132 CTAs that wait for one "
+               "another; GPU 0 (Fake H200) has 114 SMs with room for 1 CTA "
+               "each: compile it with --grid 114");
+  fake->blocksPerSm = 2;
+  EXPECT_OK(load(package()));
+  fake->blocksPerSm = 0;
+  EXPECT_ERROR(load(package()).status(), FailedPrecondition,
+               "a CTA of kernel 'affine' (384 threads of 168 registers, 200000 "
+               "bytes of shared memory) does not fit an SM");
+  fake->maxShared = 101376;
+  EXPECT_ERROR(load(package()).status(), FailedPrecondition,
+               "needs 200000 bytes of shared memory in a CTA, GPU 0 (Fake "
+               "H200) has 101376: use smaller tiles or fewer stages");
+}
+
+} // namespace
+} // namespace mk::rt::test

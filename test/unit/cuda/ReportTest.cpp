@@ -1,0 +1,45 @@
+//===- ReportTest.cpp - What a failed wait on a GPU says ------------------===//
+
+#include "device/cuda/Report.h"
+
+#include "Support.h"
+
+namespace mk::rt::test {
+namespace {
+
+TEST(CudaReport, SaysWhoWaitedForWhat) {
+  Metadata m;
+  m.kernel = "k";
+  m.roles = {{"send", 4, -1}, {"gemm", 128, -1}};
+  m.signals = {{"ready", 2, false, false}, {"dyn", 0, false, true}};
+  m.queues = {{"items", 2}};
+  Plan plan;
+  plan.signals = {{{4, 3}, 12, 2}, {{}, 1, -1}};
+  plan.queues = {8};
+  auto text = [&](uint32_t kind, uint32_t number, int64_t element,
+                  int64_t wanted, int64_t seen, uint32_t role = 1) {
+    mk_gpu_report r = {1, kind, 17, role, number, 0, element, wanted, seen};
+    return cuda::reportText(r, m, plan, 2s);
+  };
+  EXPECT_EQ(text(MK_WAIT_SIGNAL, 0, 7, 2, 1),
+            "kernel 'k', role 'gemm', CTA 17: waited 2 s for signal "
+            "'ready'[2, 1] to count 2 arrivals of this launch, saw 1 (of 2 "
+            "declared)");
+  EXPECT_THAT(text(MK_WAIT_SIGNAL, 1, 0, 1, -1),
+              testing::EndsWith("for signal 'dyn' to count 1 arrival of this "
+                                "launch, saw -1"));
+  EXPECT_THAT(text(MK_WAIT_QUEUE, 0, 5, 6, 4),
+              testing::EndsWith("for entry 5 of queue 'items', which has 4 "
+                                "entries so far"));
+  EXPECT_THAT(
+      text(MK_WAIT_RING, 2, 3, 1, 0),
+      testing::EndsWith("for stage 3 of ring 2 to reach phase 1, saw 0"));
+  // Nonsense is printed, not followed.
+  EXPECT_THAT(text(MK_WAIT_SIGNAL, 9, 0, 1, 0, 40),
+              HasSubstr("role 40, CTA 17: waited 2 s for something unknown "
+                        "(kind 1, number 9"));
+  EXPECT_THAT(text(77, 0, 0, 1, 0), HasSubstr("kind 77"));
+}
+
+} // namespace
+} // namespace mk::rt::test
