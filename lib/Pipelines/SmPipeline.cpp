@@ -2,6 +2,7 @@
 #include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -19,6 +20,12 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
   pm.addPass(createExpandRanksPass());
   cleanUp(pm);
   pm.addPass(createSplitRolesPass());
+  cleanUp(pm);
+  // Loops with dependent dots first: what they become only accumulates no more.
+  pm.addPass(mk_sm::createOverlapDotsPass());
+  pm.addPass(mk_sm::createSplitMasksPass());
+  pm.addPass(mk_sm::createTakeTurnsPass());
+  pm.addPass(mk_sm::createDeferWaitsPass());
   cleanUp(pm);
   pm.addPass(createSizeRingsPass());
 }
