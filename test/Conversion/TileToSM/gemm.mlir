@@ -1,6 +1,6 @@
-// RUN: mk-opt %s -mk-sm | FileCheck %s
-// RUN: mk-opt %s -mk-sm | mk-opt | FileCheck %s
-// RUN: mk-opt %s --target=sm_90a --emit=sm | FileCheck %s
+// RUN: mk-opt %s -pass-pipeline="builtin.module(mk-tile,mk-sm-expand-loops,mk-expand-ranks,canonicalize,cse,mk-sm-split-roles,canonicalize,cse,mk-sm-size-rings)" -o %t
+// RUN: FileCheck %s < %t
+// RUN: mk-opt %t | FileCheck %s
 
 // A GEMM with tickets: the producer draws and sends items, and copies both tiles
 // of a step into one slot.
