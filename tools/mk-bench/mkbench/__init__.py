@@ -1,0 +1,1 @@
+"""mk-bench: measuring and tuning kernels; see docs/benchmarking.md."""

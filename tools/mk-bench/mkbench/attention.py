@@ -1,0 +1,127 @@
+"""Attention, forward: data, reference, rivals through torch."""
+import math
+
+from .measure import Contestant
+from .problem import Problem
+
+
+class Attention(Problem):
+    """O = softmax(Q K^T / sqrt(D)) V for each of B * H heads; with `G` query
+    heads for each head of K and V. Tensors are B x H x S x D."""
+
+    rate = "bf16"
+
+    def __init__(self, device, variant, dims, seed):
+        super().__init__(device, variant, dims)
+        self.b, self.h, self.s, self.d = (int(dims[k]) for k in "BHSD")
+        self.group = int(dims.get("G", 1))
+        self.causal = variant["causal"]
+        type = variant.get("type", "bf16")
+        shape = (self.b, self.h, self.s, self.d)
+        kv = (self.b, self.h // self.group, self.s, self.d)
+        self.q = device.normal(shape, type, seed)
+        self.k = device.normal(kv, type, seed + 1)
+        self.v = device.normal(kv, type, seed + 2)
+        self.o = device.empty(shape, type)
+        self.lse = device.empty((self.b, self.h, self.s), "f32")
+        self.rounding_in = device.eps(type)
+        self.reference = None
+
+    @property
+    def flops(self):
+        # Of the causal triangle, half: what all publish.
+        return (4.0 * self.b * self.h * self.s * self.s * self.d
+                * (0.5 if self.causal else 1))
+
+    @property
+    def bytes(self):
+        return 2 * self.b * self.s * self.d * (
+            2 * self.h + 2 * (self.h // self.group))
+
+    def arguments(self):
+        return {"q": self.q, "k": self.k, "v": self.v, "o": self.o,
+                "lse": self.lse}
+
+    def kernel_arguments(self):
+        """Kernels see batch and heads as the layout of the variant says: `bhsd`
+        as they are, `(bh)sd` as one dimension, `(bhs)d` as rows."""
+        layout = self.variant.get("layout", "bhsd")
+        shape = {"bhsd": lambda t: t.shape,
+                 "(bh)sd": lambda t: (-1, *t.shape[2:]),
+                 "(bhs)d": lambda t: (-1, *t.shape[3:])}[layout]
+        names = self.variant.get("arguments", {})
+        return {names.get(name, name): tensor.view(shape(tensor))
+                for name, tensor in self.arguments().items()
+                if names.get(name, name)}
+
+    def outputs(self):
+        return {"o": self.o, "lse": self.lse}
+
+    def terms(self, name):
+        return self.s
+
+    def compute_reference(self):
+        """Head by head in double precision."""
+        if self.reference is not None:
+            return self.reference
+        torch = self.device.torch
+        heads = self.b * self.h
+        q = self.q.view(heads, self.s, self.d)
+        expand = lambda t: t.repeat_interleave(self.group, dim=1) \
+            .reshape(heads, self.s, self.d)
+        k, v = expand(self.k), expand(self.v)
+        out = torch.empty(q.shape, dtype=torch.float64, device="cuda")
+        lse = torch.empty(q.shape[:2], dtype=torch.float64, device="cuda")
+        scale = 1 / math.sqrt(self.d)
+        step = max(1, min(self.s, (1 << 28) // self.s))
+        columns = torch.arange(self.s, device="cuda")
+        for head in range(heads):
+            keys, values = k[head].double().t(), v[head].double()
+            for row in range(0, self.s, step):
+                scores = q[head, row:row + step].double() @ keys
+                scores *= scale
+                if self.causal:
+                    rows = columns[row:row + step, None]
+                    scores.masked_fill_(columns > rows, -math.inf)
+                sums = torch.logsumexp(scores, -1)
+                lse[head, row:row + step] = sums
+                scores -= sums[:, None]
+                out[head, row:row + step] = scores.exp_() @ values
+        self.reference = {"o": out.view(self.o.shape),
+                          "lse": lse.view(self.lse.shape)}
+        return self.reference
+
+    def rival_outputs(self, contestant):
+        if contestant.name == "mkernel":
+            names = self.variant.get("arguments", {})
+            return {n: t for n, t in self.outputs().items() if names.get(n, n)}
+        return {"o": contestant.result} if hasattr(contestant, "result") else {}
+
+    def rival(self, name):
+        backends = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
+        if name not in backends:
+            return super().rival(name)
+        contestant = Contestant(name, None)
+        contestant.call = self.torch_call(contestant, name, backends[name])
+        return contestant
+
+    def torch_call(self, contestant, name, backend):
+        torch = self.device.torch
+        q, k, v, causal = self.q, self.k, self.v, self.causal
+        direct = getattr(torch.ops.aten, "_scaled_dot_product_cudnn_attention",
+                         None)
+        if name == "cudnn" and direct and self.group == 1:
+            # What torch's function ends in; choosing the backend on every
+            # call would count against it.
+            def call():
+                contestant.result = direct(q, k, v, None, False, 0.0, causal)[0]
+            contestant.config = {"function": "aten::" + direct.__name__}
+            return call
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        from torch.nn.functional import scaled_dot_product_attention as sdpa
+
+        def call():
+            with sdpa_kernel(getattr(SDPBackend, backend)):
+                contestant.result = sdpa(q, k, v, is_causal=causal,
+                                         enable_gqa=self.group > 1)
+        return call

@@ -1,0 +1,100 @@
+"""How long compilation takes: mk-opt to PTX, and from IR to a loaded kernel in a
+process of its own, with an empty cache on disk and again with a filled one."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from .errors import BenchError
+from .kernels import Request
+from .places import HERE
+
+
+def kernels_of(places, path):
+    result = subprocess.run([places.program("mk-opt"), "--emit=signature", path],
+                            capture_output=True, text=True, timeout=60,
+                            check=False)
+    if result.returncode:
+        raise BenchError(os.path.basename(path), result.stderr.strip())
+    return [k["kernel"] for k in json.loads(result.stdout)["kernels"]]
+
+
+def time_ptx(places, path, kernel, target, repeats=3):
+    """Seconds of the fastest of some runs of mk-opt."""
+    emit = "llvmir" if target == "host" else "ptx"
+    command = [places.program("mk-opt"), f"--target={target}", f"--emit={emit}",
+               "--kernel", kernel, "--gpus=1", "--nodes=1", path, "-o",
+               os.devnull]
+    best = None
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        result = subprocess.run(command, capture_output=True, text=True,
+                                timeout=120, check=False)
+        if result.returncode:
+            raise BenchError("mk-opt", result.stderr.strip().splitlines()[0]
+                             if result.stderr.strip() else "failed")
+        seconds = time.perf_counter() - begin
+        best = seconds if best is None else min(best, seconds)
+    return best
+
+
+def time_load(places, request, cache):
+    """Seconds from IR to a loaded kernel in a fresh process, the start of
+    process and GPU not counted."""
+    command = [sys.executable, os.path.join(HERE, "mkbench", "worker.py"),
+               places.prefix]
+    line = json.dumps({"text": request.text(), "path": request.path,
+                       "options": request.options}) + "\n"
+    result = subprocess.run(command, input=line, capture_output=True, text=True,
+                            timeout=180, check=False,
+                            env={**os.environ, "MK_CACHE_DIR": cache})
+    if not result.stdout:
+        raise BenchError("the compiler process", result.stderr.strip()[-500:])
+    answer = json.loads(result.stdout.splitlines()[0])
+    if answer.get("problem"):
+        raise BenchError(os.path.basename(request.path), answer["problem"])
+    return answer["seconds"]
+
+
+def run(session, suite, name):
+    """A record for each kernel of each file."""
+    places, device, records = session.places, session.device, []
+    paths = sorted(glob.glob(os.path.join(places.root, suite["files"])))
+    for path in paths:
+        try:
+            kernels = kernels_of(places, path)
+        except BenchError as error:
+            records.append(record(name, os.path.basename(path), str(error)))
+            continue
+        for kernel in kernels:
+            entry = record(name, f"{os.path.basename(path)} {kernel}")
+            records.append(entry)
+            try:
+                session.budget.need(8, "not measured")
+                entry["ptx_s"] = time_ptx(places, path, kernel, device.target)
+                request = Request(path, kernel, target=device.target,
+                                  grid=device.grid,
+                                  tuning=session.options.tuning)
+                with tempfile.TemporaryDirectory() as cache:
+                    entry["cold_s"] = time_load(places, request, cache)
+                    entry["cached_s"] = time_load(places, request, cache)
+            except (BenchError, subprocess.TimeoutExpired) as error:
+                entry["problem"] = str(error)
+    return records
+
+
+def record(suite, name, problem=None):
+    return {"suite": suite, "name": name, "problem": problem, "reported": False,
+            "contestants": []}
+
+
+def lines(records):
+    from .report import number, table
+    rows = [[r["name"], *(number(r.get(k)) for k in
+                          ("ptx_s", "cold_s", "cached_s"))]
+            for r in records if r["suite"] == "compile"]
+    return table(rows, ["kernel", "mk-opt to PTX, s", "IR to loaded, s",
+                        "cached, s"]) if rows else []

@@ -1,0 +1,143 @@
+"""The host target in the place of a GPU: the same steps with small data and no
+other package than Python's own. For tests of mk-bench, not for figures."""
+import array
+import ctypes as C
+import math
+import random
+import struct
+import time
+
+EPS = {"f64": 2.0 ** -52, "f32": 2.0 ** -23, "bf16": 2.0 ** -7,
+       "f16": 2.0 ** -10}
+CODES = {"f64": "d", "f32": "f", "bf16": "H", "f16": "H", "i32": "i",
+         "i64": "q"}
+
+
+def encode(values, type):
+    """An array of the type's bits."""
+    if type == "bf16":
+        bits = array.array("I", array.array("f", values).tobytes())
+        # To nearest, ties to even; NaN stays NaN.
+        values = [0x7fc0 if value != value
+                  else (b + 0x7fff + ((b >> 16) & 1)) >> 16 & 0xffff
+                  for b, value in zip(bits, values)]
+    elif type == "f16":
+        values = struct.unpack(f"<{len(values)}H",
+                               struct.pack(f"<{len(values)}e", *values))
+    return array.array(CODES[type], values)
+
+
+def decode(bits, type):
+    if type == "bf16":
+        return list(array.array("f", array.array(
+            "I", [b << 16 for b in bits]).tobytes()))
+    if type == "f16":
+        raw = bits.tobytes()
+        return list(struct.unpack(f"<{len(raw) // 2}e", raw))
+    return list(bits)
+
+
+class HostTensor:
+    def __init__(self, shape, type, bits):
+        self.shape, self.type, self.bits = tuple(shape), type, bits
+        self.buffer = (C.c_char * max(1, len(bits) * bits.itemsize)) \
+            .from_buffer(bits) if len(bits) else None
+
+    def values(self):
+        return decode(self.bits, self.type)
+
+
+class HostDevice:
+    target = "host"
+
+    def __init__(self, grid=4, clock=time.perf_counter, sleep=time.sleep):
+        self.grid, self.clock, self.sleep = grid, clock, sleep
+        self.objects = {}
+
+    def normal(self, shape, type, seed, scale=1.0):
+        rng = random.Random(seed)
+        values = [rng.gauss(0, scale) for _ in range(math.prod(shape))]
+        return HostTensor(shape, type, encode(values, type))
+
+    def integers(self, values, type="i32"):
+        return HostTensor((len(values),), type, encode(values, type))
+
+    def empty(self, shape, type):
+        return HostTensor(shape, type, encode([0] * math.prod(shape), type))
+
+    def transpose(self, tensor):
+        rows, columns = tensor.shape
+        bits = array.array(tensor.bits.typecode, (
+            tensor.bits[r * columns + c] for c in range(columns)
+            for r in range(rows)))
+        return HostTensor((columns, rows), tensor.type, bits)
+
+    view_t = transpose
+
+    def shared(self, factory):
+        return self.objects.setdefault(factory, factory(self))
+
+    def poison(self, tensor):
+        nan = encode([float("nan")], tensor.type)[0]
+        for i in range(len(tensor.bits)):
+            tensor.bits[i] = nan
+
+    def pointer(self, tensor):
+        return C.addressof(tensor.buffer)
+
+    def strides(self, tensor):
+        return [math.prod(tensor.shape[i + 1:])
+                for i in range(len(tensor.shape))]
+
+    def stream_handle(self):
+        return 0
+
+    def synchronize(self):
+        pass
+
+    recover = release = synchronize
+
+    def idle(self, seconds):
+        self.sleep(seconds)
+
+    def record(self, run, count):
+        times = []
+        for _ in range(count):
+            begin = self.clock()
+            run()
+            times.append((self.clock() - begin) * 1e3)
+        return times
+
+    def capture(self, call, count):
+        def run():
+            for _ in range(count):
+                call()
+        return run
+
+    def eps(self, type):
+        return EPS[type]
+
+    def matmul_reference(self, a, b):
+        """a (M x K) times b, which plain() gives as K x N."""
+        (m, k), n = a.shape, b.shape[1]
+        x, y = a.values(), self.transpose(b).values()
+        out = [math.fsum(map(float.__mul__, x[i * k:i * k + k],
+                             y[j * k:j * k + k]))
+               for i in range(m) for j in range(n)]
+        return HostTensor((m, n), "f64", array.array("d", out))
+
+    def compare(self, out, reference, rounding_in, terms):
+        values, wanted = out.values(), reference.values()
+        errors = [abs(v - w) for v, w in zip(values, wanted)]
+        rms = math.sqrt(sum(w * w for w in wanted) / max(1, len(wanted)))
+        sums = math.sqrt(terms) * 2.0 ** -23
+        slack = 4 * (rounding_in + sums) * rms
+        small = all(e <= EPS[out.type] * abs(w) + slack
+                    for e, w in zip(errors, wanted))
+        rms_error = math.sqrt(sum(e * e for e in errors) / max(1, len(errors)))
+        bound = ((EPS[out.type] + rounding_in) / 2 + sums) * rms
+        number = lambda v: v if math.isfinite(v) else None
+        return {"max": number(max(errors, default=0.0)),
+                "rel_l2": number(rms_error / rms if rms else rms_error),
+                "rms": number(rms_error), "rms_bound": bound,
+                "passed": small and rms_error <= bound}

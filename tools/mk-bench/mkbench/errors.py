@@ -1,0 +1,10 @@
+"""The one exception that a user gets to see as a message, not a traceback."""
+
+
+class BenchError(Exception):
+    """What went wrong, why, and what to do about it."""
+
+    def __init__(self, what, reason="", remedy=""):
+        text = what + (f": {reason}" if reason else "")
+        super().__init__(text + (f"\nremedy: {remedy}" if remedy else ""))
+        self.reason = f"{what}: {reason}" if reason else what

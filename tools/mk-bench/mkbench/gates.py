@@ -1,0 +1,90 @@
+"""Whether the ratios of a run are as large as the suites ask for."""
+from . import stats
+
+
+def quoted(record, rival, condition):
+    """The worst of the modes of one condition; None if it was not measured."""
+    row = record.get("ratios", {}).get(rival, {}).get(condition)
+    return row["quoted"] if row else None
+
+
+def evaluate_ratios(suite, gate, records, conditions):
+    """One row for each condition."""
+    rival = gate["rival"]
+    counted = [r for r in records if not r["reported"]]
+    rows = []
+    for condition in conditions:
+        values = {r["name"]: quoted(r, rival, condition) for r in counted}
+        missing = [name for name, value in values.items() if value is None]
+        known = {n: v for n, v in values.items() if v is not None}
+        row = {"suite": suite, "rival": rival, "condition": condition,
+               "ratios": values, "missing": missing, "passed": not missing
+               and bool(known), "each": gate.get("each"),
+               "geomean": gate.get("geomean")}
+        if known:
+            row["least"] = min(known, key=known.get)
+            row["least_value"] = known[row["least"]]
+            row["geomean_value"] = stats.geometric_mean(known.values())
+            if "each" in gate and row["least_value"] < gate["each"]:
+                row["passed"] = False
+            if "geomean" in gate and row["geomean_value"] < gate["geomean"]:
+                row["passed"] = False
+        rows.append(row)
+    return rows
+
+
+def evaluate_limits(suite, gate, records):
+    """Gates on times of compilation: {"ptx_s": 1.0} means at most 1 s each."""
+    rows = []
+    for key, limit in gate.items():
+        values = {r["name"]: r.get(key) for r in records}
+        missing = [n for n, v in values.items() if v is None]
+        known = {n: v for n, v in values.items() if v is not None}
+        worst = max(known, key=known.get) if known else None
+        rows.append({"suite": suite, "limit": key, "at_most": limit,
+                     "values": values, "missing": missing, "worst": worst,
+                     "worst_value": known.get(worst),
+                     "passed": bool(known) and not missing
+                     and known[worst] <= limit})
+    return rows
+
+
+def evaluate(suites, records, conditions):
+    """Rows for all gates of the suites that have records."""
+    rows = []
+    for name in dict.fromkeys(r["suite"] for r in records):
+        of_suite = [r for r in records if r["suite"] == name]
+        for gate in suites.get(name).get("gates", []):
+            if "rival" in gate:
+                rows += evaluate_ratios(name, gate, of_suite, conditions)
+            else:
+                rows += evaluate_limits(name, gate, of_suite)
+    return rows
+
+
+def text(rows):
+    """Lines for a terminal."""
+    lines = []
+    for row in rows:
+        verdict = "PASS" if row["passed"] else "FAIL"
+        missing = (f"; not measured: {', '.join(row['missing'])}"
+                   if row["missing"] else "")
+        if "limit" in row:
+            worst = row["worst_value"]
+            lines.append(
+                f"{verdict}  {row['suite']} {row['limit']}: at most "
+                f"{row['at_most']:g}; worst " + (f"{worst:.3f} ({row['worst']})"
+                                                 if worst is not None else "-")
+                + missing)
+            continue
+        parts = []
+        if "least_value" in row:
+            if row["each"] is not None:
+                parts.append(f"least {row['least_value']:.3f} "
+                             f"({row['least']}), asked {row['each']:g}")
+            if row["geomean"] is not None:
+                parts.append(f"geometric mean {row['geomean_value']:.3f}, "
+                             f"asked {row['geomean']:g}")
+        lines.append(f"{verdict}  {row['suite']} / {row['rival']}, "
+                     f"{row['condition']}: " + "; ".join(parts) + missing)
+    return lines

@@ -1,0 +1,105 @@
+"""Grouped matrix products: rows belong to groups of uneven sizes, each of which
+has a matrix of its own."""
+import random
+
+from .measure import Contestant
+from .problem import Problem
+
+
+def uneven(total, groups, seed):
+    """`groups` sizes of sum `total`, some small, some large, some zero."""
+    rng = random.Random(seed)
+    weights = [rng.expovariate(1.0) for _ in range(groups)]
+    sizes = [int(total * w / sum(weights)) for w in weights]
+    sizes[sizes.index(min(sizes))] = 0
+    sizes[sizes.index(max(sizes))] += total - sum(sizes)
+    return sizes
+
+
+class Grouped(Problem):
+    """C[rows of g] = A[rows of g] * B[g]: T rows, G groups; B[g] is stored N x K
+    (layout nt) or K x N (nn)."""
+
+    rate = "bf16"
+
+    def __init__(self, device, variant, dims, seed):
+        super().__init__(device, variant, dims)
+        self.t, self.n, self.k, self.g = (int(dims[d]) for d in "TNKG")
+        type = variant.get("type", "bf16")
+        self.b_stored_t = variant.get("layout", "nt") == "nt"
+        self.sizes = uneven(self.t, self.g, seed)
+        ends, sum_ = [], 0
+        for size in self.sizes:
+            sum_ += size
+            ends.append(sum_)
+        integer = variant.get("integer", "i32")
+        self.counts = device.integers(self.sizes, integer)
+        self.offsets = device.integers([0] + ends, integer)
+        self.ends = device.integers(ends, "i32")
+        self.a = device.normal((self.t, self.k), type, seed)
+        self.b = device.normal((self.g, self.n, self.k), type, seed + 1,
+                               scale=self.k ** -0.5)
+        if not self.b_stored_t:
+            self.b = device.transpose(self.b)
+        self.c = device.empty((self.t, self.n), type)
+        self.rounding_in = device.eps(type)
+        self.reference = None
+
+    flops = property(lambda self: 2.0 * self.t * self.n * self.k)
+
+    @property
+    def bytes(self):
+        used = sum(size > 0 for size in self.sizes)
+        return 2 * (self.t * self.k + used * self.n * self.k
+                    + self.t * self.n)
+
+    def arguments(self):
+        return {"a": self.a, "b": self.b, "c": self.c, "counts": self.counts,
+                "offsets": self.offsets, "ends": self.ends}
+
+    def kernel_arguments(self):
+        names = self.variant.get("arguments", {})
+        every = {names.get(n, n): t for n, t in self.arguments().items()}
+        if self.variant.get("flat_b"):
+            b = every[names.get("b", "b")]
+            every[names.get("b", "b")] = b.view(-1, b.shape[-1])
+        return every
+
+    def outputs(self):
+        return {"c": self.c}
+
+    def terms(self, name):
+        return self.k
+
+    def compute_reference(self):
+        if self.reference is None:
+            torch = self.device.torch
+            out = torch.empty(self.c.shape, dtype=torch.float64, device="cuda")
+            row = 0
+            for group, size in enumerate(self.sizes):
+                b = self.b[group].t() if self.b_stored_t else self.b[group]
+                out[row:row + size] = self.device.matmul_reference(
+                    self.a[row:row + size], b)
+                row += size
+            self.reference = {"c": out}
+        return self.reference
+
+    def rival_outputs(self, contestant):
+        if contestant.name == "mkernel":
+            return self.outputs()
+        return {"c": contestant.result} if hasattr(contestant, "result") else {}
+
+    def rival(self, name):
+        if name != "torch":
+            return super().rival(name)
+        torch = self.device.torch
+        function = getattr(torch.nn.functional, "grouped_mm",
+                           getattr(torch, "_grouped_mm", None))
+        b = self.b.transpose(-2, -1) if self.b_stored_t else self.b
+        a, ends = self.a, self.ends
+
+        def call():
+            contestant.result = function(a, b, offs=ends)
+        contestant = Contestant(name, call,
+                                {"function": getattr(function, "__name__", "")})
+        return contestant

@@ -1,0 +1,138 @@
+"""Kernels of mKernel as contestants: what to compile, compiled by several
+processes at a time, loaded, bound to a problem's data."""
+import json
+import os
+import subprocess
+import sys
+import threading
+import queue
+
+from .errors import BenchError
+from .measure import Contestant
+from .places import HERE
+
+
+class Request:
+    """One compilation. `bind` may be empty: sizes are given when bound."""
+
+    def __init__(self, path, kernel, bind=None, set=None, replace=None,
+                 target="sm_90a", grid=0, tuning=""):
+        self.path, self.replace = path, dict(replace or {})
+        self.options = {"target": target, "kernel": kernel,
+                        "bind": dict(bind or {}), "set": dict(set or {}),
+                        "grid": grid, "tuning": tuning}
+        self.problem, self.seconds = None, None
+
+    def text(self):
+        with open(self.path, encoding="utf-8") as file:
+            text = file.read()
+        for old, new in self.replace.items():
+            if old not in text:
+                raise BenchError(f"{self.path}", f"there is no '{old}' in it to "
+                                 f"replace by '{new}'")
+            text = text.replace(old, new)
+        return text
+
+    def key(self):
+        return json.dumps([self.path, self.replace, self.options],
+                          sort_keys=True)
+
+
+class Pool:
+    """Processes that compile and load, so that both caches on disk are filled
+    and this process finds everything there. None of them holds a torch."""
+
+    def __init__(self, places, jobs, limit=120.0, command=None):
+        self.jobs, self.limit = jobs, limit
+        self.command = command or [sys.executable, os.path.join(
+            HERE, "mkbench", "worker.py"), places.prefix]
+
+    def run(self, requests, budget, progress=None):
+        """Sets `problem` or `seconds` of each request."""
+        waiting, lock = queue.Queue(), threading.Lock()
+        for request in requests:
+            waiting.put(request)
+        done = [0]
+
+        def work():
+            process = None
+            while True:
+                try:
+                    request = waiting.get_nowait()
+                except queue.Empty:
+                    break
+                if budget.left() <= 1:
+                    request.problem = "not compiled: the time budget is spent"
+                    continue
+                process = process if process and process.poll() is None \
+                    else self.start()
+                self.one(process, request, min(self.limit, budget.left()))
+                with lock:
+                    done[0] += 1
+                    if progress:
+                        progress(done[0], len(requests))
+            if process and process.poll() is None:
+                process.stdin.close()
+                process.wait(timeout=30)
+
+        threads = [threading.Thread(target=work)
+                   for _ in range(min(self.jobs, len(requests)))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def start(self):
+        return subprocess.Popen(self.command, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True)
+
+    def one(self, process, request, limit):
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(json.dumps(
+                {"text": request.text(), "path": request.path,
+                 "options": request.options}) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            answer = json.loads(line) if line else {
+                "problem": "the compiler process ended without an answer "
+                f"(limit: {limit:.0f} s)"}
+            request.problem = answer.get("problem")
+            request.seconds = answer.get("seconds")
+        except (OSError, ValueError, BenchError) as error:
+            request.problem = str(error)
+        finally:
+            timer.cancel()
+
+
+class Kernels:
+    """Makes contestants; keeps what is loaded."""
+
+    def __init__(self, library, device):
+        self.library, self.device = library, device
+        self.loaded = {}
+
+    def load(self, request):
+        key = request.key()
+        if key not in self.loaded:
+            self.loaded[key] = self.library.load(self.library.compile(
+                request.text(), os.path.basename(request.path),
+                request.options))
+        return self.loaded[key]
+
+    def contestant(self, request, problem, name="mkernel"):
+        bound = self.load(request).bind(problem.kernel_dims())
+        arguments = set(bound.argument_names())
+        attached = []
+        for argument, tensor in problem.kernel_arguments().items():
+            if argument in arguments:
+                bound.attach(argument, self.device.pointer(tensor),
+                             self.device.strides(tensor))
+                attached.append(tensor)
+        contestant = Contestant(name, bound.launcher(self.device))
+        contestant.keep = (bound, attached)
+        return contestant
+
+    def drop(self):
+        self.loaded.clear()

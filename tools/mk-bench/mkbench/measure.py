@@ -1,0 +1,150 @@
+"""Times contestants side by side: rounds, each in a random order, so that none
+profits from what ran before it (docs/benchmarking.md says why).
+
+A contestant is measured in two conditions, `burst` (after the device was idle)
+and `steady` (after it has run the same work for a while), and in two modes,
+`call` (from the host's calls) and `graph` (calls captured once and replayed).
+"""
+import dataclasses
+import math
+import random
+
+from . import stats
+
+CONDITIONS = ("burst", "steady")
+MODES = ("call", "graph")
+
+
+@dataclasses.dataclass
+class Plan:
+    rounds: int = 6
+    samples: int = 5         # of a contestant in a round
+    sample_ms: float = 0.25  # calls of a sample take at least that long ...
+    max_calls: int = 16      # ... if they are no more than these
+    warm_ms: float = 50.0    # of the same work before steady samples
+    idle_s: float = 0.03     # before burst samples
+    min_rounds: int = 2      # also when time runs out
+    seed: int = 1
+
+    @staticmethod
+    def quick():
+        return Plan(rounds=3, samples=4, warm_ms=30.0, idle_s=0.02)
+
+
+class Contestant:
+    """Something that computes: `call` enqueues it once on the device."""
+
+    def __init__(self, name, call, config=None):
+        self.name, self.call = name, call
+        self.config = config or {}
+        self.problem = None  # why it takes no part
+        self.error = None    # what check.py found
+        self.modes = {}      # mode -> why it is not measured in it
+
+    def describe(self, times):
+        return {"name": self.name, "config": self.config, "error": self.error,
+                "problem": self.problem, "not_measured": self.modes,
+                "times": times}
+
+
+class _Unit:
+    """A contestant in one mode: what is called for one sample."""
+
+    def __init__(self, device, contestant, mode, plan, estimate):
+        self.calls = max(1, min(plan.max_calls,
+                                math.ceil(plan.sample_ms / max(estimate, 1e-6))))
+        if mode == "graph":
+            self.run = device.capture(contestant.call, self.calls)
+        elif self.calls == 1:
+            self.run = contestant.call
+        else:
+            self.run = _repeat(contestant.call, self.calls)
+        self.warm = max(1, math.ceil(plan.warm_ms / max(estimate * self.calls,
+                                                        1e-6)))
+
+
+def _repeat(call, count):
+    def run():
+        for _ in range(count):
+            call()
+    return run
+
+
+def _estimate(device, call):
+    """Milliseconds of one call, roughly."""
+    for _ in range(3):
+        call()
+    device.synchronize()
+    return stats.median(device.record(call, 5))
+
+
+def _turn(device, unit, condition, plan):
+    if condition == "burst":
+        device.idle(plan.idle_s)
+        unit.run()
+        # Each sample starts on an idle device: launch costs are in it.
+        times = []
+        for _ in range(plan.samples):
+            device.synchronize()
+            times += device.record(unit.run, 1)
+    else:
+        for _ in range(unit.warm):
+            unit.run()
+        times = device.record(unit.run, plan.samples)
+    return [time / unit.calls for time in times]
+
+
+def measure(device, contestants, plan, budget, conditions=CONDITIONS,
+            modes=MODES):
+    """{contestant name: {condition: {mode: summary}}}. A contestant that cannot
+    be captured is measured by calls alone and says why."""
+    units = {}
+    for contestant in contestants:
+        estimate = _estimate(device, contestant.call)
+        for mode in modes:
+            try:
+                units[contestant.name, mode] = _Unit(device, contestant, mode,
+                                                     plan, estimate)
+            except Exception as error:  # whatever the capture raised
+                contestant.modes[mode] = str(error).splitlines()[0]
+                device.recover()
+    order = random.Random(plan.seed)
+    samples = {}
+    turns = [(name, mode, condition) for name, mode in units
+             for condition in conditions]
+    for number in range(plan.rounds):
+        # Conditions and modes apart, so that contestants alternate.
+        for condition in conditions:
+            for mode in modes:
+                group = [t for t in turns if t[1:] == (mode, condition)]
+                order.shuffle(group)
+                for turn in group:
+                    samples.setdefault(turn, []).extend(
+                        _turn(device, units[turn[:2]], condition, plan))
+        spent = budget.spent() / (number + 1)
+        if number + 1 >= plan.min_rounds and budget.left() < spent:
+            break
+    device.synchronize()
+    result = {c.name: {condition: {} for condition in conditions}
+              for c in contestants}
+    for (name, mode, condition), times in samples.items():
+        summary = stats.summarize(times)
+        summary["calls"] = units[name, mode].calls
+        result[name][condition][mode] = summary
+    return result
+
+
+def ratios(times, ours, rival):
+    """Rival's median over ours, for each condition and mode; `quoted` is the
+    worst of a condition's modes. Above 1: ours is faster."""
+    result = {}
+    for condition, modes in times[ours].items():
+        row = {}
+        for mode, summary in modes.items():
+            other = times.get(rival, {}).get(condition, {}).get(mode)
+            if other:
+                row[mode] = other["median"] / summary["median"]
+        if row:
+            row["quoted"] = min(row.values())
+            result[condition] = row
+    return result

@@ -1,0 +1,178 @@
+"""One run: compiles, checks and measures the cases of some suites."""
+import sys
+
+from . import ceilings, manifest, measure
+from .attention import Attention
+from .budget import Budget
+from .errors import BenchError
+from .gemm import Gemm
+from .grouped import Grouped
+from .kernels import Kernels, Pool, Request
+
+PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Session:
+    def __init__(self, places, device, library, suites, options, budget,
+                 pool=None):
+        self.places, self.device, self.library = places, device, library
+        self.suites, self.options, self.budget = suites, options, budget
+        self.pool = pool or Pool(places, options.jobs)
+        self.kernels = Kernels(library, device)
+        self.plan = (measure.Plan.quick() if options.quick
+                     else measure.Plan())
+        self.plan.seed = options.seed
+        self.ceilings = {}
+        self.records = []
+
+    # Compilation ------------------------------------------------------------
+
+    def request(self, case, set=None, bind=True, tuning=None):
+        variant, suite = case.variant, self.suites.get(case.suite)
+        names = variant.get("dims", {})
+        sizes = {names.get(n, n): v for n, v in case.dims.items()}
+        fixed = variant.get("bind", {})
+        return Request(
+            self.places.example(variant.get("file") or suite["file"]),
+            variant["kernel"], {**sizes, **fixed} if bind else fixed,
+            self.options.set if set is None else set, variant.get("replace"),
+            self.device.target, self.device.grid,
+            self.options.tuning if tuning is None else tuning)
+
+    def compile(self, requests, what):
+        say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
+        self.pool.run(requests, self.budget)
+
+    # Measurement --------------------------------------------------------------
+
+    def run(self, cases):
+        requests = {}
+        for case in cases:
+            try:
+                requests[case.suite, case.name] = self.request(case)
+            except BenchError as error:
+                self.records.append(self.record(case, str(error)))
+        self.compile(list(requests.values()), "kernels")
+        cases = [c for c in cases if (c.suite, c.name) in requests]
+        self.measure_ceilings(cases)
+        for number, case in enumerate(cases):
+            record = self.record(case)
+            self.records.append(record)
+            share = self.budget.share(len(cases) - number)
+            try:
+                self.budget.need(3, "not measured")
+                self.run_case(case, requests[case.suite, case.name], record,
+                              share)
+            except BenchError as error:
+                record["problem"] = str(error)
+            say(f"[{self.budget.spent():5.0f} s] {case.suite} {case.name}: "
+                + (record["problem"] or self.short(record)))
+        return self.records
+
+    def measure_ceilings(self, cases):
+        if self.device.target == "host":
+            return
+        rates = {PROBLEMS[self.suites.get(c.suite)["problem"]].rate
+                 for c in cases}
+        rates = {"bf16"} | ({"f8"} if any(c.suite == "fp8" for c in cases)
+                            else set()) if rates else set()
+        self.ceilings = ceilings.measure_ceilings(
+            self.device, rates, self.plan, Budget(5 * len(rates)))
+
+    @staticmethod
+    def record(case, problem=None):
+        return {"suite": case.suite, "name": case.name,
+                "variant": case.variant["name"], "shape": case.shape,
+                "dims": case.dims, "reported": case.reported,
+                "problem": problem, "contestants": [], "ratios": {},
+                "bound_ms": {}, "flops": None, "bytes": None}
+
+    @staticmethod
+    def short(record):
+        parts = []
+        for rival, conditions in record["ratios"].items():
+            parts += [f"{rival} {condition} {row['quoted']:.3f}"
+                      for condition, row in conditions.items()]
+        return ", ".join(parts) or "no ratio"
+
+    def run_case(self, case, request, record, budget):
+        suite = self.suites.get(case.suite)
+        problem = PROBLEMS[suite["problem"]](self.device, case.variant,
+                                             case.dims, self.options.seed)
+        record["flops"], record["bytes"] = problem.flops, problem.bytes
+        contestants = self.contestants(suite, request, problem)
+        for contestant in contestants:
+            self.check(contestant, problem)
+        problem.reference = None
+        self.device.release()
+        good = [c for c in contestants if not c.problem]
+        conditions = self.options.conditions
+        times = measure.measure(self.device, good, self.plan, budget,
+                                conditions) if good else {}
+        record["contestants"] = [c.describe(times.get(c.name, {}))
+                                 for c in contestants]
+        record["bound_ms"] = {c: ceilings.bound_ms(problem, self.ceilings, c)
+                              for c in conditions}
+        if "mkernel" in times:
+            for contestant in good[1:]:
+                record["ratios"][contestant.name] = measure.ratios(
+                    times, "mkernel", contestant.name)
+        if self.device.target != "host":
+            record["gpu"] = manifest.gpu_state()
+        self.kernels.drop()
+        self.device.release()
+
+    def contestants(self, suite, request, problem):
+        makers = [("mkernel", lambda: self.ours(request, problem))]
+        if self.options.rivals:
+            makers += [(name, lambda name=name: problem.rival(name))
+                       for name in suite["rivals"]]
+        result = []
+        for name, make in makers:
+            try:
+                contestant = make()
+            except Exception as error:  # torch and ctypes raise what they like
+                contestant = measure.Contestant(name, None)
+                contestant.problem = first_line(error)
+                self.device.recover()
+            result.append(contestant)
+        return result
+
+    def ours(self, request, problem):
+        if request.problem:
+            raise BenchError(request.problem)
+        contestant = self.kernels.contestant(request, problem)
+        contestant.config = self.library.params(request)
+        return contestant
+
+    def check(self, contestant, problem):
+        """What is timed has just been checked."""
+        if contestant.problem:
+            return
+        try:
+            contestant.error = problem.check(contestant)
+        except BenchError:
+            raise
+        except Exception as error:
+            contestant.problem = first_line(error)
+            self.device.recover()
+            return
+        if not contestant.error["passed"]:
+            contestant.problem = (
+                "wrong result: largest error {max}, relative {rel_l2}".format(
+                    **contestant.error))
+
+    def document(self, gates, tuning_file):
+        return {"environment": manifest.environment(
+                    self.places, self.device, self.options, tuning_file),
+                "plan": vars(self.plan), "ceilings": self.ceilings,
+                "seconds": round(self.budget.spent(), 1),
+                "cases": self.records, "gates": gates}
+
+
+def first_line(error):
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

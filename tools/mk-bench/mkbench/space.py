@@ -1,0 +1,85 @@
+"""What the tuner tries: values for each parameter and constraints between them,
+from share/mkernel/tuning/space.json."""
+import ast
+import itertools
+import json
+import operator
+
+from .errors import BenchError
+
+OPERATORS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne}
+
+
+def evaluate(text, names):
+    """Integer arithmetic, comparisons, and/or/not over parameters and sizes; no
+    more of Python than that."""
+    def visit(node):
+        if isinstance(node, ast.Expression):
+            return visit(node.body)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return node.value
+        if isinstance(node, ast.Name):
+            if node.id not in names:
+                raise BenchError(f"constraint '{text}'",
+                                 f"there is no '{node.id}'; there are "
+                                 + ", ".join(sorted(names)))
+            return names[node.id]
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
+            return OPERATORS[type(node.op)](visit(node.left),
+                                            visit(node.right))
+        if isinstance(node, ast.BoolOp):
+            values = map(visit, node.values)
+            return all(values) if isinstance(node.op, ast.And) else any(values)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return not visit(node.operand)
+        if isinstance(node, ast.Compare):
+            left, good = visit(node.left), True
+            for op, right in zip(node.ops, map(visit, node.comparators)):
+                good, left = good and OPERATORS[type(op)](left, right), right
+            return good
+        raise BenchError(f"constraint '{text}'",
+                         "only integers, names, + - * // %, comparisons, "
+                         "and, or, not")
+    try:
+        return visit(ast.parse(text, mode="eval"))
+    except SyntaxError as error:
+        raise BenchError(f"constraint '{text}'", error.msg) from error
+
+
+class Space:
+    """The parameters of some kernels."""
+
+    def __init__(self, data):
+        self.kernels = data["kernels"]
+        self.params = data["params"]
+        self.constraints = data.get("constraints", [])
+
+    def configurations(self, dims):
+        """Every assignment that the constraints allow, in a fixed order."""
+        names = list(self.params)
+        result = []
+        for values in itertools.product(*self.params.values()):
+            chosen = dict(zip(names, values))
+            if all(evaluate(c, {**dims, **chosen}) for c in self.constraints):
+                result.append(chosen)
+        return result
+
+
+def load_spaces(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [Space(entry) for entry in json.load(file)["spaces"]]
+    except (OSError, ValueError, KeyError) as error:
+        raise BenchError(f"space {path}", repr(error)) from error
+
+
+def find_space(spaces, kernel, path):
+    for space in spaces:
+        if kernel in space.kernels:
+            return space
+    raise BenchError(f"kernel '{kernel}'", f"{path} has no space for it",
+                     "add one, with values for each of its parameters")

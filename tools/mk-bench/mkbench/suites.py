@@ -1,0 +1,71 @@
+"""Which cases there are: suites.json, and what the command line says of it."""
+import dataclasses
+import json
+import os
+
+from .errors import BenchError
+from .places import HERE
+
+
+@dataclasses.dataclass
+class Case:
+    suite: str
+    variant: dict
+    shape: str      # "8192x8192x8192"
+    dims: dict      # {"M": 8192, ...}
+    reported: bool  # measured, but counts for no gate
+
+    @property
+    def name(self):
+        return f"{self.variant['name']} {self.shape}"
+
+
+class Suites:
+    def __init__(self, path=None):
+        path = path or os.path.join(HERE, "suites.json")
+        try:
+            with open(path, encoding="utf-8") as file:
+                self.data = json.load(file)
+        except (OSError, ValueError) as error:
+            raise BenchError(f"suites {path}", str(error)) from error
+
+    def names(self):
+        """Those that a run without --suite does."""
+        return [n for n, s in self.data.items() if not s.get("optional")]
+
+    def get(self, name):
+        if name not in self.data:
+            raise BenchError(f"there is no suite '{name}'",
+                             remedy="one of " + ", ".join(self.data))
+        return self.data[name]
+
+    def cases(self, name, shapes=None, variants=None):
+        """Of one suite; `shapes` replaces those that it has."""
+        suite = self.get(name)
+        if suite["problem"] == "compile":
+            return []
+        reported = suite.get("reported", [])
+        wanted = shapes or suite["shapes"] + reported
+        cases = []
+        for variant in suite["variants"]:
+            if variants and variant["name"] not in variants:
+                continue
+            variant = {"file": suite.get("file"), **variant}
+            for shape in wanted:
+                cases.append(Case(name, variant, shape,
+                                  parse_shape(name, shape, suite["dims"]),
+                                  shape not in suite["shapes"]))
+        if not cases:
+            raise BenchError(f"suite '{name}' has no such variant",
+                             remedy="one of " + ", ".join(
+                                 v["name"] for v in suite["variants"]))
+        return cases
+
+
+def parse_shape(suite, shape, names):
+    parts = shape.split("x")
+    if len(parts) != len(names) or not all(p.isdigit() and int(p) > 0
+                                           for p in parts):
+        raise BenchError(f"shape '{shape}' of suite '{suite}'",
+                         "is not of the form " + "x".join(names))
+    return dict(zip(names, map(int, parts)))

@@ -1,0 +1,215 @@
+"""Finds the fastest parameters of kernels by trying all of a space, and writes
+them to the tuning file, which the compiler reads."""
+import json
+import os
+import random
+import subprocess
+
+from . import measure, report, stats
+from .errors import BenchError
+from .places import Places
+from .session import PROBLEMS, Session, first_line, say
+from .space import find_space, load_spaces
+from .suites import Suites
+
+FINALISTS = 4
+
+
+def interface(places, request):
+    """What the compiler looks an entry up by, in its own words."""
+    options = request.options
+    pairs = lambda d: ",".join(f"{k}={v}" for k, v in d.items())
+    command = [places.program("mk-opt"), f"--target={options['target']}",
+               "--emit=params", "--tuning=none", "--kernel", options["kernel"],
+               f"--grid={options['grid']}", "--gpus=1", "--nodes=1", "-"]
+    if options["bind"]:
+        command.append("--bind=" + pairs(options["bind"]))
+    result = subprocess.run(command, input=request.text(), text=True,
+                            capture_output=True, timeout=60, check=False)
+    if result.returncode:
+        raise BenchError(f"parameters of kernel '{options['kernel']}'",
+                         result.stderr.strip())
+    return json.loads(result.stdout)
+
+
+class TuningFile:
+    def __init__(self, path, target):
+        self.path = path
+        self.data = {"version": 1, "target": target, "entries": []}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                self.data = json.load(file)
+        if self.data.get("target") != target:
+            raise BenchError(f"tuning file {path}", "is for target "
+                             f"'{self.data.get('target')}', not '{target}'")
+
+    @staticmethod
+    def key(entry):
+        return (entry["kernel"], tuple(entry["types"]), entry.get("grid"),
+                tuple(sorted(entry["dims"].items())))
+
+    def put(self, entry):
+        entries = [e for e in self.data["entries"]
+                   if self.key(e) != self.key(entry)] + [entry]
+        self.data["entries"] = sorted(entries, key=lambda e: (
+            e["kernel"], e["types"], e.get("grid") or 0,
+            sorted(e["dims"].items())))
+
+    def write(self):
+        """One entry a line: a change is a readable diff."""
+        lines = ",\n".join("  " + json.dumps(e) for e in self.data["entries"])
+        head = {k: v for k, v in self.data.items() if k != "entries"}
+        text = json.dumps(head)[:-1] + ', "entries": [\n' + lines + "\n]}\n"
+        real = os.path.realpath(self.path)  # a link stays one
+        temporary = f"{real}.{os.getpid()}"
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, real)
+
+
+class Tuner:
+    def __init__(self, session, spaces, space_path, file):
+        self.session, self.spaces = session, spaces
+        self.space_path, self.file = space_path, file
+        self.requests, self.refused, self.results = {}, [], []
+
+    def configurations(self, case):
+        space = find_space(self.spaces, case.variant["kernel"], self.space_path)
+        return space.configurations(case.dims)
+
+    def prepare(self, cases):
+        """Compiles each configuration of each kernel once, sizes left open."""
+        for case in cases:
+            for chosen in self.configurations(case):
+                key = self.key(case, chosen)
+                if key not in self.requests:
+                    self.requests[key] = self.session.request(
+                        case, chosen, bind=False, tuning="none")
+        self.session.compile(list(self.requests.values()), "configurations")
+        for (_, chosen), request in self.requests.items():
+            if request.problem:
+                self.refused.append((request.options["kernel"], chosen,
+                                     first_line(request.problem)))
+
+    @staticmethod
+    def key(case, chosen):
+        variant = case.variant["name"]
+        return variant, ",".join(f"{k}={v}" for k, v in chosen.items())
+
+    def tune(self, case, budget):
+        """Times all configurations in turn, then the best ones with care."""
+        session = self.session
+        problem = PROBLEMS[session.suites.get(case.suite)["problem"]](
+            session.device, case.variant, case.dims, session.options.seed)
+        contestants, chosen_of = [], {}
+        for chosen in self.configurations(case):
+            key = self.key(case, chosen)
+            if self.requests[key].problem:
+                continue
+            try:
+                contestant = session.kernels.contestant(
+                    self.requests[key], problem, key[1])
+            except Exception as error:
+                self.refused.append((case.variant["kernel"], key[1],
+                                     first_line(error)))
+                session.device.recover()
+                continue
+            contestants.append(contestant)
+            chosen_of[key[1]] = chosen
+        if not contestants:
+            raise BenchError(case.name, "no configuration could be compiled "
+                             "and loaded", "the reasons are listed above")
+        finalists = self.preselect(contestants, budget)
+        good = []
+        for contestant in finalists:
+            contestant.error = problem.check(contestant)
+            if contestant.error["passed"]:
+                good.append(contestant)
+            else:
+                self.refused.append((case.variant["kernel"], contestant.name,
+                                     "wrong result"))
+        if not good:
+            raise BenchError(case.name, "the fastest configurations compute "
+                             "wrong results")
+        problem.reference = None
+        times = measure.measure(session.device, good, measure.Plan.quick(),
+                                budget, modes=("call",))
+        score = {name: stats.geometric_mean(
+            modes["call"]["median"] for modes in conditions.values())
+            for name, conditions in times.items()}
+        best = min(score, key=score.get)
+        self.keep(case, chosen_of[best], times[best], problem, len(contestants))
+
+    def preselect(self, contestants, budget):
+        """The fastest by short timings, in rounds of random order."""
+        device, order = self.session.device, random.Random(1)
+        samples = {c.name: [] for c in contestants}
+        survivors = list(contestants)
+        for number in range(4):
+            order.shuffle(survivors)
+            for contestant in survivors:
+                contestant.call()
+                samples[contestant.name] += device.record(contestant.call, 4)
+            # Far behind is out.
+            best = min(stats.median(samples[c.name]) for c in survivors)
+            survivors = [c for c in survivors if stats.median(
+                samples[c.name]) < (1.5, 1.25, 1.15, 1.1)[number] * best]
+            if number and budget.left() <= 0:
+                break
+        survivors.sort(key=lambda c: stats.median(samples[c.name]))
+        return survivors[:FINALISTS]
+
+    def keep(self, case, chosen, times, problem, tried):
+        request = self.session.request(case, chosen, tuning="none")
+        found = interface(self.session.places, request)
+        entry = {"kernel": found["kernel"], "types": found["types"],
+                 "grid": found["grid"], "dims": found["dims"], "set": chosen,
+                 "ms": {condition: round(modes["call"]["median"], 5)
+                        for condition, modes in times.items()},
+                 "of": tried}
+        self.file.put(entry)
+        best = min(modes["call"]["median"] for modes in times.values())
+        self.results.append([
+            case.name, Tuner.key(case, chosen)[1], tried,
+            *(report.number(entry["ms"].get(c), 4)
+              for c in measure.CONDITIONS),
+            report.number(problem.flops / best * 1e-9, 0)])
+
+
+def main(options, budget, make_device):
+    from .library import Library
+    suites = Suites(options.suites)
+    cases = suites.cases(options.tune, options.shapes, options.variants)
+    places = Places(options.prefix)
+    space_path = options.space or places.tuning("space.json")
+    spaces = load_spaces(space_path)
+    path = options.tuning or places.tuning(options.target + ".json")
+    if path == "none":
+        raise BenchError("--tune --tuning=none", "there is no file to write")
+    file = TuningFile(path, options.target)
+    device = make_device(options)
+    session = Session(places, device, Library(places, device), suites, options,
+                      budget)
+    tuner = Tuner(session, spaces, space_path, file)
+    tuner.prepare(cases)
+    failed = 0
+    for number, case in enumerate(cases):
+        try:
+            budget.need(3, "not tuned")
+            tuner.tune(case, budget.share(len(cases) - number))
+            file.write()  # what is known is kept, whatever comes
+            say(f"[{budget.spent():5.0f} s] {case.name}: "
+                f"{tuner.results[-1][1]}")
+        except BenchError as error:
+            failed += 1
+            say(f"! {case.name}: {error}")
+        device.release()
+    for kernel, chosen, why in tuner.refused:
+        print(f"refused: {kernel} {chosen}: {why}")
+    if tuner.results:
+        for line in report.table(tuner.results, [
+                "case", "best", "of", "burst ms", "steady ms", "TFLOP/s"]):
+            print(line)
+    print(f"{path}: {len(tuner.results)} entries written, "
+          f"{len(tuner.refused)} configurations refused")
+    return 1 if failed else 0
