@@ -37,11 +37,10 @@ std::string mk::defaultTuningFile(StringRef target) {
   return {};
 }
 
-/// Every parameter of the module once, in order, with its first op.
+/// Every parameter of the kernel once, in order, with its first op.
 static llvm::MapVector<StringRef, ParamOp> getParams(KernelOp kernel) {
   llvm::MapVector<StringRef, ParamOp> params;
-  kernel->getParentOfType<ModuleOp>().walk(
-      [&](ParamOp op) { params.insert({op.getName(), op}); });
+  kernel.walk([&](ParamOp op) { params.insert({op.getName(), op}); });
   return params;
 }
 
@@ -125,6 +124,8 @@ json::Value mk::describeParams(KernelOp kernel, const CompileOptions &options,
       param["value"] = it->second;
     else if (op.getNumber())
       param["value"] = static_cast<int64_t>(*op.getNumber());
+    else if (op.getNumber())
+      param["value"] = *op.getNumber();
     else if (matchPattern(op.getDefaultValue(), m_ConstantInt(&constant)))
       param["value"] = constant.getSExtValue();
     else

@@ -1,0 +1,306 @@
+"""mk-bench's own logic, without a GPU and without a compiler: a device whose
+clock is made up, contestants of known speed.
+
+usage: test_bench.py FOLDER-OF-MK-BENCH
+"""
+import itertools
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, sys.argv.pop(1))
+
+from mkbench import (cli, gates, measure, report, session, space, stats,  # noqa
+                     suites, tune)
+from mkbench.budget import Budget  # noqa
+from mkbench.device_host import HostDevice, decode, encode  # noqa
+from mkbench.errors import BenchError  # noqa
+from mkbench.gemm import Gemm  # noqa
+
+
+class Clock:
+    """Time that passes only when something says so."""
+
+    def __init__(self):
+        self.now, self.log = 0.0, []
+
+    def __call__(self):
+        return self.now
+
+    def work(self, name, seconds):
+        def call():
+            self.log.append(name)
+            self.now += seconds
+        return call
+
+    def sleep(self, seconds):
+        self.log.append("idle")
+        self.now += seconds
+
+
+class Statistics(unittest.TestCase):
+    def test_percentiles(self):
+        self.assertEqual(stats.median([3, 1, 2]), 2)
+        self.assertEqual(stats.median([4, 1, 2, 3]), 2.5)
+        self.assertAlmostEqual(stats.percentile(range(101), 0.05), 5)
+        self.assertEqual(stats.percentile([7], 0.95), 7)
+        with self.assertRaises(ValueError):
+            stats.median([])
+
+    def test_geometric_mean(self):
+        self.assertAlmostEqual(stats.geometric_mean([0.5, 2.0]), 1)
+        with self.assertRaises(ValueError):
+            stats.geometric_mean([1.0, 0.0])
+
+
+class Measuring(unittest.TestCase):
+    def setUp(self):
+        self.clock = Clock()
+        self.device = HostDevice(clock=self.clock, sleep=self.clock.sleep)
+        self.plan = measure.Plan(warm_ms=10, sample_ms=2)
+
+    def contestants(self, **seconds):
+        return [measure.Contestant(n, self.clock.work(n, s))
+                for n, s in seconds.items()]
+
+    def test_times_ratios_and_counts(self):
+        times = measure.measure(self.device, self.contestants(a=1e-3, b=3e-3),
+                                self.plan, Budget(1e9, self.clock))
+        for condition, mode in itertools.product(measure.CONDITIONS,
+                                                 measure.MODES):
+            self.assertAlmostEqual(times["a"][condition][mode]["median"], 1)
+            self.assertEqual(times["a"][condition][mode]["count"], 30)
+            self.assertEqual(times["a"][condition][mode]["calls"], 2)
+        ratios = measure.ratios(times, "a", "b")
+        self.assertAlmostEqual(ratios["steady"]["quoted"], 3)
+
+    def test_steady_is_warm_and_burst_is_idle(self):
+        contestant = self.contestants(a=1e-3)[0]
+        unit = measure._Unit(self.device, contestant, "call", self.plan, 1.0)
+        measure._turn(self.device, unit, "steady", self.plan)
+        self.assertEqual(self.clock.log, ["a"] * (10 + 5 * 2))
+        self.clock.log.clear()
+        measure._turn(self.device, unit, "burst", self.plan)
+        self.assertEqual(self.clock.log, ["idle"] + ["a"] * (2 + 5 * 2))
+
+    def test_order_differs_between_rounds(self):
+        measure.measure(self.device, self.contestants(a=1e-3, b=1e-3, c=1e-3),
+                        self.plan, Budget(1e9, self.clock))
+        order = [k for k, _ in itertools.groupby(self.clock.log)]
+        first = [order[i + 1] for i, k in enumerate(order[:-1]) if k == "idle"]
+        self.assertEqual({tuple(sorted(first[i:i + 3]))
+                          for i in range(0, len(first), 3)}, {("a", "b", "c")})
+        self.assertGreater(len({tuple(first[i:i + 3])
+                                for i in range(0, len(first), 3)}), 1)
+
+    def test_the_budget_ends_rounds_not_turns(self):
+        budget = Budget(0.5, self.clock)
+        times = measure.measure(self.device, self.contestants(a=1e-3, b=1e-3),
+                                self.plan, budget)
+        counts = {m["count"] for c in times.values() for s in c.values()
+                  for m in s.values()}
+        self.assertEqual(len(counts), 1)
+        self.assertGreaterEqual(counts.pop(), self.plan.min_rounds * 5)
+
+    def test_what_cannot_be_captured_is_measured_by_calls(self):
+        def refuse(call, count):
+            raise RuntimeError("no capture\nof this")
+        self.device.capture = refuse
+        contestant = self.contestants(a=1e-3)[0]
+        times = measure.measure(self.device, [contestant], self.plan,
+                                Budget(1e9, self.clock))
+        self.assertEqual(contestant.modes, {"graph": "no capture"})
+        self.assertEqual(list(times["a"]["burst"]), ["call"])
+
+
+def record(name, ratio, reported=False, suite="gemm"):
+    row = {c: {"call": ratio + 0.1, "graph": ratio, "quoted": ratio}
+           for c in measure.CONDITIONS} if ratio else {}
+    return {"suite": suite, "name": name, "reported": reported,
+            "ratios": {"cublaslt": row} if row else {}}
+
+
+class Gates(unittest.TestCase):
+    suites = suites.Suites()
+
+    def rows(self, *records):
+        return gates.evaluate(self.suites, records, measure.CONDITIONS)
+
+    def test_passes(self):
+        rows = self.rows(record("a", 1.1), record("b", 0.99),
+                         record("odd", 0.3, reported=True))
+        self.assertTrue(all(r["passed"] for r in rows))
+        self.assertEqual(rows[0]["least"], "b")
+
+    def test_least_and_mean(self):
+        self.assertFalse(self.rows(record("a", 2.0), record("b", 0.9))[0][
+            "passed"])
+        self.assertFalse(self.rows(record("a", 1.0), record("b", 1.0))[0][
+            "passed"])
+
+    def test_what_is_missing_fails(self):
+        row = self.rows(record("a", 1.1), record("b", None))[0]
+        self.assertFalse(row["passed"])
+        self.assertIn("not measured: b", gates.text([row])[0])
+
+    def test_limits(self):
+        good = {"suite": "compile", "name": "k", "reported": False, "ptx_s": 0.5,
+                "cold_s": 1.0, "cached_s": 0.01}
+        self.assertTrue(all(r["passed"] for r in self.rows(good)))
+        rows = self.rows({**good, "cached_s": 0.06})
+        self.assertEqual([r["passed"] for r in rows], [True, True, False])
+
+
+class SuitesAndSpaces(unittest.TestCase):
+    def test_cases(self):
+        every = suites.Suites()
+        cases = every.cases("gemm")
+        self.assertEqual(sum(not c.reported for c in cases), 24)
+        self.assertEqual(every.cases("gemm", ["64x32x16"])[0].dims,
+                         {"M": 64, "N": 32, "K": 16})
+        for bad in ("64x32", "ax1x1", "0x1x1"):
+            with self.assertRaises(BenchError):
+                every.cases("gemm", [bad])
+        with self.assertRaisesRegex(BenchError, "one of gemm"):
+            every.cases("nothing")
+
+    def test_configurations(self):
+        s = space.Space({"kernels": ["k"], "params": {
+            "TM": [64, 128], "TN": [64, 128]},
+            "constraints": ["TM * TN <= 8192", "not (TM == 64 and M < 64)"]})
+        self.assertEqual(s.configurations({"M": 128}), [
+            {"TM": 64, "TN": 64}, {"TM": 64, "TN": 128}, {"TM": 128, "TN": 64}])
+        self.assertEqual(s.configurations({"M": 1}), [{"TM": 128, "TN": 64}])
+
+    def test_constraints_are_arithmetic_alone(self):
+        for bad in ("__import__('os')", "TM.real", "X < 1", "TM <", "'a'"):
+            with self.assertRaises(BenchError):
+                space.evaluate(bad, {"TM": 1})
+
+    def test_the_spaces_of_the_project(self):
+        path = os.path.join(os.path.dirname(suites.HERE), "..", "share",
+                            "mkernel", "tuning", "space.json")
+        for s in space.load_spaces(path):
+            self.assertTrue(s.configurations(
+                dict.fromkeys("MNKBHSDTG", 4096)))
+
+
+class TuningFiles(unittest.TestCase):
+    def test_entries_replace_each_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.json")
+            file = tune.TuningFile(path, "host")
+            entry = {"kernel": "k", "types": ["f32"], "grid": 4,
+                     "dims": {"M": 8}, "set": {"A": 1}}
+            file.put(entry)
+            file.put({**entry, "dims": {"M": 4}})
+            file.put({**entry, "set": {"A": 2}})
+            file.write()
+            with open(path, encoding="utf-8") as opened:
+                data = json.load(opened)
+            self.assertEqual([(e["dims"]["M"], e["set"]["A"])
+                              for e in data["entries"]], [(4, 1), (8, 2)])
+            with self.assertRaisesRegex(BenchError, "is for target 'host'"):
+                tune.TuningFile(path, "sm_90a")
+
+
+class HostData(unittest.TestCase):
+    def test_bf16_rounds_to_nearest(self):
+        for value, bits in ((1.0, 0x3f80), (1.00390625, 0x3f80),
+                            (1.01171875, 0x3f82), (-2.0, 0xc000)):
+            self.assertEqual(encode([value], "bf16")[0], bits)
+        self.assertEqual(decode(encode([0.5, -3.0], "f16"), "f16"), [0.5, -3.0])
+
+    def test_check_finds_wrong_and_missing_elements(self):
+        device = HostDevice()
+        problem = Gemm(device, {"types": ["bf16", "bf16", "f32"],
+                                "layout": "nn"}, {"M": 3, "N": 5, "K": 7}, 1)
+        good = device.matmul_reference(*problem.plain()).values()
+
+        def writes(values):
+            def call():
+                for i, value in enumerate(values):
+                    problem.c.bits[i] = value
+            return measure.Contestant("mkernel", call)
+        self.assertTrue(problem.check(writes(good))["passed"])
+        self.assertFalse(problem.check(writes(good[:-1]))["passed"])
+        self.assertFalse(problem.check(writes([good[0] + 1] + good[1:]))[
+            "passed"])
+
+
+class FakeLibrary:
+    """In the place of the C ABI: kernels that copy the reference."""
+
+    def params(self, request):
+        return {"params": {}}
+
+
+class Runs(unittest.TestCase):
+    def test_a_run_and_its_documents(self):
+        clock = Clock()
+        device = HostDevice(clock=clock, sleep=clock.sleep)
+        options = cli.parse(["--quick", "--target", "host", "--seed", "3"])
+
+        class Small(session.Session):
+            def compile(self, requests, what):
+                requests[-1].problem = "refused: too many registers"
+
+            def ours(self, request, problem):
+                if request.problem:
+                    raise BenchError(request.problem)
+                return self.copier("mkernel", problem, 1e-3)
+
+            def copier(self, name, problem, seconds):
+                values = problem.compute_reference()["c"].values()
+                bits = encode(values, problem.c.type)
+                tick = clock.work(name, seconds)
+
+                def call():
+                    tick()
+                    problem.c.bits[:] = bits
+                return measure.Contestant(name, call)
+
+        Gemm.rival = lambda problem, name: run.copier(name, problem, 2e-3)
+        every = suites.Suites()
+        every.data["gemm"]["file"] = os.path.abspath(__file__)
+
+        class Places:
+            root = prefix = os.path.dirname(os.path.abspath(__file__))
+            example = staticmethod(lambda name: name)
+            program = staticmethod(lambda name: "/nonexistent/" + name)
+
+        run = Small(Places(), device, FakeLibrary(), every, options,
+                    Budget(1e9, clock), pool=type("P", (), {"jobs": 1})())
+        records = run.run(every.cases("gemm", ["4x8x8"]))
+        self.assertAlmostEqual(
+            records[0]["ratios"]["cublaslt"]["burst"]["quoted"], 2)
+        self.assertTrue(records[0]["contestants"][0]["error"]["passed"])
+        self.assertEqual(records[1]["ratios"], {})
+        lines = report.case_table(records, options.conditions)
+        self.assertRegex("\n".join(lines), r"cublaslt +burst .* 2\.000")
+        self.assertEqual(report.problems(records), [
+            "gemm bf16 nn 4x8x8, mkernel: refused: too many registers"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            rows = gates.evaluate(every, records, options.conditions)
+            report.write_json(path, run.document(rows, "none"))
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+        self.assertEqual(data["format"], "mk-bench")
+        self.assertEqual(len(data["cases"][0]["contestants"][0]["times"][
+            "steady"]["graph"]["samples"]), 12)
+
+    def test_wrong_usage(self):
+        for bad in (["--set", "TM"], ["--conditions", "warm"]):
+            with self.assertRaises(SystemExit), open(os.devnull, "w") as null:
+                sys.stderr, old = null, sys.stderr
+                try:
+                    cli.parse(bad)
+                finally:
+                    sys.stderr = old
+
+
+if __name__ == "__main__":
+    unittest.main()
