@@ -65,6 +65,9 @@ class HostDevice:
     def empty(self, shape, type):
         return HostTensor(shape, type, encode([0] * math.prod(shape), type))
 
+    def ones(self, count):
+        return HostTensor((count,), "f32", encode([1.0] * count, "f32"))
+
     def transpose(self, tensor):
         rows, columns = tensor.shape
         bits = array.array(tensor.bits.typecode, (

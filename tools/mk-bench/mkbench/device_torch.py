@@ -53,6 +53,9 @@ class TorchDevice:
     def empty(self, shape, type):
         return self.torch.empty(shape, dtype=self.type(type), device="cuda")
 
+    def ones(self, count):
+        return self.torch.ones(count, device="cuda")
+
     def transpose(self, tensor):
         """The last two dimensions swapped in memory."""
         return tensor.transpose(-2, -1).contiguous()

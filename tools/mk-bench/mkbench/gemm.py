@@ -23,6 +23,7 @@ class Gemm(Problem):
         if not self.b_stored_t:
             self.b = device.transpose(self.b)
         self.c = device.empty((self.m, self.n), c_type)
+        self.scale = device.ones(1)
         self.rounding_in = max(device.eps(a_type), device.eps(b_type))
         self.reference = None
 
@@ -38,7 +39,7 @@ class Gemm(Problem):
                 + self.m * self.n * c)
 
     def arguments(self):
-        return {"a": self.a, "b": self.b, "c": self.c}
+        return {"a": self.a, "b": self.b, "c": self.c, "scale": self.scale}
 
     def outputs(self):
         return {"c": self.c}
