@@ -230,13 +230,6 @@ class HostData(unittest.TestCase):
             "passed"])
 
 
-class FakeLibrary:
-    """In the place of the C ABI: kernels that copy the reference."""
-
-    def params(self, request):
-        return {"params": {}}
-
-
 class Runs(unittest.TestCase):
     def test_a_run_and_its_documents(self):
         clock = Clock()
@@ -271,7 +264,7 @@ class Runs(unittest.TestCase):
             example = staticmethod(lambda name: name)
             program = staticmethod(lambda name: "/nonexistent/" + name)
 
-        run = Small(Places(), device, FakeLibrary(), every, options,
+        run = Small(Places(), device, None, every, options,
                     Budget(1e9, clock), pool=type("P", (), {"jobs": 1})())
         records = run.run(every.cases("gemm", ["4x8x8"]))
         self.assertAlmostEqual(

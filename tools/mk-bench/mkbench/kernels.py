@@ -38,6 +38,27 @@ class Request:
                           sort_keys=True)
 
 
+def interface(places, request):
+    """The compiler's own words for what a tuning entry is looked up by, the value
+    of each parameter, and the entry that was used."""
+    options = request.options
+    pairs = lambda mapping: ",".join(f"{k}={v}" for k, v in mapping.items())
+    command = [places.program("mk-opt"), f"--target={options['target']}",
+               "--emit=params", "--kernel", options["kernel"],
+               f"--grid={options['grid']}", "--gpus=1", "--nodes=1", "-"]
+    for option, value in (("bind", pairs(options["bind"])),
+                          ("set", pairs(options["set"])),
+                          ("tuning", options["tuning"])):
+        if value:
+            command.append(f"--{option}={value}")
+    result = subprocess.run(command, input=request.text(), text=True,
+                            capture_output=True, timeout=60, check=False)
+    if result.returncode:
+        raise BenchError(f"parameters of kernel '{options['kernel']}'",
+                         result.stderr.strip())
+    return json.loads(result.stdout)
+
+
 class Pool:
     """Processes that compile and load, so that both caches on disk are filled
     and this process finds everything there. None of them holds a torch."""
@@ -116,21 +137,27 @@ class Kernels:
     def load(self, request):
         key = request.key()
         if key not in self.loaded:
+            name = os.path.basename(request.path)
             self.loaded[key] = self.library.load(self.library.compile(
-                request.text(), os.path.basename(request.path),
-                request.options))
+                request.text(), name, request.options), name)
         return self.loaded[key]
 
     def contestant(self, request, problem, name="mkernel"):
         bound = self.load(request).bind(problem.kernel_dims())
-        arguments = set(bound.argument_names())
-        attached = []
+        known, attached = bound.arguments(), []
         for argument, tensor in problem.kernel_arguments().items():
-            if argument in arguments:
-                bound.attach(argument, self.device.pointer(tensor),
-                             self.device.strides(tensor))
-                attached.append(tensor)
-        contestant = Contestant(name, bound.launcher(self.device))
+            if argument not in known:
+                continue
+            index, extents = known[argument]
+            if extents != list(tensor.shape):
+                raise BenchError(
+                    f"argument '{argument}' of {request.options['kernel']}",
+                    f"has extents {extents}, the data {list(tensor.shape)}")
+            bound.attach(index, self.device.pointer(tensor),
+                         self.device.strides(tensor))
+            attached.append(tensor)
+        contestant = Contestant(name,
+                                bound.launcher(self.device.stream_handle()))
         contestant.keep = (bound, attached)
         return contestant
 

@@ -1,6 +1,16 @@
 """What all problems have in common. A problem is one operation on one set of
 data: its tensors, its reference, its cost, and who else can compute it."""
 from .errors import BenchError
+from .space import evaluate
+
+
+def kernel_dims(variant, dims):
+    """A variant's `dims` says what a kernel's dimensions are, as expressions in
+    those of the shape ("B * H"); without it they are the same."""
+    if "dims" not in variant:
+        return dict(dims)
+    return {name: evaluate(text, dims)
+            for name, text in variant["dims"].items()}
 
 
 class Problem:
@@ -14,9 +24,7 @@ class Problem:
 
     def kernel_dims(self):
         """Values of the kernel's dimensions, by name."""
-        names = self.variant.get("dims", {})
-        return {names.get(name, name): value
-                for name, value in self.dims.items()}
+        return kernel_dims(self.variant, self.dims)
 
     def kernel_arguments(self):
         names = self.variant.get("arguments", {})

@@ -7,7 +7,8 @@ from .budget import Budget
 from .errors import BenchError
 from .gemm import Gemm
 from .grouped import Grouped
-from .kernels import Kernels, Pool, Request
+from .kernels import Kernels, Pool, Request, interface
+from .problem import kernel_dims
 
 PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped}
 
@@ -33,8 +34,7 @@ class Session:
 
     def request(self, case, set=None, bind=True, tuning=None):
         variant, suite = case.variant, self.suites.get(case.suite)
-        names = variant.get("dims", {})
-        sizes = {names.get(n, n): v for n, v in case.dims.items()}
+        sizes = kernel_dims(variant, case.dims)
         fixed = variant.get("bind", {})
         return Request(
             self.places.example(variant.get("file") or suite["file"]),
@@ -146,8 +146,13 @@ class Session:
         if request.problem:
             raise BenchError(request.problem)
         contestant = self.kernels.contestant(request, problem)
-        contestant.config = self.library.params(request)
+        contestant.config = self.config(request)
         return contestant
+
+    def config(self, request):
+        found = interface(self.places, request)
+        return {key: found[key] for key in ("kernel", "types", "grid", "params",
+                                            "tuning")}
 
     def check(self, contestant, problem):
         """What is timed has just been checked."""

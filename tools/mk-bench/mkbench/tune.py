@@ -3,33 +3,16 @@ them to the tuning file, which the compiler reads."""
 import json
 import os
 import random
-import subprocess
 
 from . import measure, report, stats
 from .errors import BenchError
+from .kernels import interface
 from .places import Places
 from .session import PROBLEMS, Session, first_line, say
 from .space import find_space, load_spaces
 from .suites import Suites
 
 FINALISTS = 4
-
-
-def interface(places, request):
-    """What the compiler looks an entry up by, in its own words."""
-    options = request.options
-    pairs = lambda d: ",".join(f"{k}={v}" for k, v in d.items())
-    command = [places.program("mk-opt"), f"--target={options['target']}",
-               "--emit=params", "--tuning=none", "--kernel", options["kernel"],
-               f"--grid={options['grid']}", "--gpus=1", "--nodes=1", "-"]
-    if options["bind"]:
-        command.append("--bind=" + pairs(options["bind"]))
-    result = subprocess.run(command, input=request.text(), text=True,
-                            capture_output=True, timeout=60, check=False)
-    if result.returncode:
-        raise BenchError(f"parameters of kernel '{options['kernel']}'",
-                         result.stderr.strip())
-    return json.loads(result.stdout)
 
 
 class TuningFile:
