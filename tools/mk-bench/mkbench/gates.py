@@ -86,5 +86,7 @@ def text(rows):
                 parts.append(f"geometric mean {row['geomean_value']:.3f}, "
                              f"asked {row['geomean']:g}")
         lines.append(f"{verdict}  {row['suite']} / {row['rival']}, "
-                     f"{row['condition']}: " + "; ".join(parts) + missing)
+                     f"{row['condition']}: " + (
+                         "; ".join(parts) or "nothing measured that counts")
+                     + missing)
     return lines
