@@ -42,18 +42,6 @@ class Attention(Problem):
         return {"q": self.q, "k": self.k, "v": self.v, "o": self.o,
                 "lse": self.lse}
 
-    def kernel_arguments(self):
-        """Kernels see batch and heads as the layout of the variant says: `bhsd`
-        as they are, `(bh)sd` as one dimension, `(bhs)d` as rows."""
-        layout = self.variant.get("layout", "bhsd")
-        shape = {"bhsd": lambda t: t.shape,
-                 "(bh)sd": lambda t: (-1, *t.shape[2:]),
-                 "(bhs)d": lambda t: (-1, *t.shape[3:])}[layout]
-        names = self.variant.get("arguments", {})
-        return {names.get(name, name): tensor.view(shape(tensor))
-                for name, tensor in self.arguments().items()
-                if names.get(name, name)}
-
     def outputs(self):
         return {"o": self.o, "lse": self.lse}
 
@@ -93,8 +81,7 @@ class Attention(Problem):
 
     def rival_outputs(self, contestant):
         if contestant.name == "mkernel":
-            names = self.variant.get("arguments", {})
-            return {n: t for n, t in self.outputs().items() if names.get(n, n)}
+            return self.outputs()
         return {"o": contestant.result} if hasattr(contestant, "result") else {}
 
     def rival(self, name):

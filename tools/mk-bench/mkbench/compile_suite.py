@@ -22,12 +22,17 @@ def kernels_of(places, path):
     return [k["kernel"] for k in json.loads(result.stdout)["kernels"]]
 
 
-def time_ptx(places, path, kernel, target, repeats=3):
+def time_ptx(places, request, repeats=3):
     """Seconds of the fastest of some runs of mk-opt."""
-    emit = "llvmir" if target == "host" else "ptx"
-    command = [places.program("mk-opt"), f"--target={target}", f"--emit={emit}",
-               "--kernel", kernel, "--gpus=1", "--nodes=1", path, "-o",
+    options = request.options
+    emit = "llvmir" if options["target"] == "host" else "ptx"
+    command = [places.program("mk-opt"), f"--target={options['target']}",
+               f"--emit={emit}", "--kernel", options["kernel"], "--gpus=1",
+               "--nodes=1", f"--grid={options['grid']}", request.path, "-o",
                os.devnull]
+    command += [f"--bind={n}={v}" for n, v in options["bind"].items()]
+    if options["tuning"]:
+        command.append(f"--tuning={options['tuning']}")
     best = None
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -74,10 +79,11 @@ def run(session, suite, name):
             records.append(entry)
             try:
                 session.budget.need(8, "not measured")
-                entry["ptx_s"] = time_ptx(places, path, kernel, device.target)
-                request = Request(path, kernel, target=device.target,
-                                  grid=device.grid,
+                request = Request(path, kernel,
+                                  suite.get("bind", {}).get(kernel),
+                                  target=device.target, grid=device.grid,
                                   tuning=session.options.tuning)
+                entry["ptx_s"] = time_ptx(places, request)
                 with tempfile.TemporaryDirectory() as cache:
                     entry["cold_s"] = time_load(places, request, cache)
                     entry["cached_s"] = time_load(places, request, cache)

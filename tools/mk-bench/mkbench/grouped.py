@@ -32,9 +32,6 @@ class Grouped(Problem):
         for size in self.sizes:
             sum_ += size
             ends.append(sum_)
-        integer = variant.get("integer", "i32")
-        self.counts = device.integers(self.sizes, integer)
-        self.offsets = device.integers([0] + ends, integer)
         self.ends = device.integers(ends, "i32")
         self.a = device.normal((self.t, self.k), type, seed)
         self.b = device.normal((self.g, self.n, self.k), type, seed + 1,
@@ -54,16 +51,7 @@ class Grouped(Problem):
                     + self.t * self.n)
 
     def arguments(self):
-        return {"a": self.a, "b": self.b, "c": self.c, "counts": self.counts,
-                "offsets": self.offsets, "ends": self.ends}
-
-    def kernel_arguments(self):
-        names = self.variant.get("arguments", {})
-        every = {names.get(n, n): t for n, t in self.arguments().items()}
-        if self.variant.get("flat_b"):
-            b = every[names.get("b", "b")]
-            every[names.get("b", "b")] = b.view(-1, b.shape[-1])
-        return every
+        return {"a": self.a, "b": self.b, "c": self.c, "ends": self.ends}
 
     def outputs(self):
         return {"c": self.c}

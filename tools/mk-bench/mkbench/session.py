@@ -33,12 +33,14 @@ class Session:
     # Compilation ------------------------------------------------------------
 
     def request(self, case, set=None, bind=True, tuning=None):
-        variant, suite = case.variant, self.suites.get(case.suite)
+        """Not `bind`: of the sizes only those that cannot be left open."""
+        variant = case.variant
         sizes = kernel_dims(variant, case.dims)
-        fixed = variant.get("bind", {})
+        if not bind:
+            sizes = {n: v for n, v in sizes.items()
+                     if n in variant.get("closed", [])}
         return Request(
-            self.places.example(variant.get("file") or suite["file"]),
-            variant["kernel"], {**sizes, **fixed} if bind else fixed,
+            self.places.example(variant["file"]), variant["kernel"], sizes,
             self.options.set if set is None else set, variant.get("replace"),
             self.device.target, self.device.grid,
             self.options.tuning if tuning is None else tuning)

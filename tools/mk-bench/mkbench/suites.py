@@ -50,7 +50,8 @@ class Suites:
         for variant in suite["variants"]:
             if variants and variant["name"] not in variants:
                 continue
-            variant = {"file": suite.get("file"), **variant}
+            variant = {**{k: suite[k] for k in ("file", "arguments", "closed")
+                          if k in suite}, **variant}
             for shape in wanted:
                 cases.append(Case(name, variant, shape,
                                   parse_shape(name, shape, suite["dims"]),

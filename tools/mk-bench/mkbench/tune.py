@@ -50,6 +50,10 @@ class TuningFile:
         os.replace(temporary, real)
 
 
+def spell(chosen):
+    return ",".join(f"{name}={value}" for name, value in chosen.items())
+
+
 class Tuner:
     def __init__(self, session, spaces, space_path, file):
         self.session, self.spaces = session, spaces
@@ -64,20 +68,15 @@ class Tuner:
         """Compiles each configuration of each kernel once, sizes left open."""
         for case in cases:
             for chosen in self.configurations(case):
-                key = self.key(case, chosen)
-                if key not in self.requests:
-                    self.requests[key] = self.session.request(
-                        case, chosen, bind=False, tuning="none")
+                request = self.session.request(case, chosen, bind=False,
+                                               tuning="none")
+                self.requests.setdefault(request.key(), request)
         self.session.compile(list(self.requests.values()), "configurations")
-        for (_, chosen), request in self.requests.items():
+        for request in self.requests.values():
             if request.problem:
-                self.refused.append((request.options["kernel"], chosen,
+                self.refused.append((request.options["kernel"],
+                                     spell(request.options["set"]),
                                      first_line(request.problem)))
-
-    @staticmethod
-    def key(case, chosen):
-        variant = case.variant["name"]
-        return variant, ",".join(f"{k}={v}" for k, v in chosen.items())
 
     def tune(self, case, budget):
         """Times all configurations in turn, then the best ones with care."""
@@ -86,19 +85,20 @@ class Tuner:
             session.device, case.variant, case.dims, session.options.seed)
         contestants, chosen_of = [], {}
         for chosen in self.configurations(case):
-            key = self.key(case, chosen)
-            if self.requests[key].problem:
+            request = self.requests[session.request(
+                case, chosen, bind=False, tuning="none").key()]
+            if request.problem:
                 continue
+            name = spell(chosen)
             try:
-                contestant = session.kernels.contestant(
-                    self.requests[key], problem, key[1])
-            except Exception as error:
-                self.refused.append((case.variant["kernel"], key[1],
+                contestant = session.kernels.contestant(request, problem, name)
+            except Exception as error:  # what the driver does not take
+                self.refused.append((case.variant["kernel"], name,
                                      first_line(error)))
                 session.device.recover()
                 continue
             contestants.append(contestant)
-            chosen_of[key[1]] = chosen
+            chosen_of[name] = chosen
         if not contestants:
             raise BenchError(case.name, "no configuration could be compiled "
                              "and loaded", "the reasons are listed above")
@@ -153,7 +153,7 @@ class Tuner:
         self.file.put(entry)
         best = min(modes["call"]["median"] for modes in times.values())
         self.results.append([
-            case.name, Tuner.key(case, chosen)[1], tried,
+            case.name, spell(chosen), tried,
             *(report.number(entry["ms"].get(c), 4)
               for c in measure.CONDITIONS),
             report.number(problem.flops / best * 1e-9, 0)])
