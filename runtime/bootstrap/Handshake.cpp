@@ -67,8 +67,8 @@ Status judge(const Hello &hello, std::string_view serverNonce,
              uint32_t world) {
   if (!equalDigests(hello.proof, clientProof(token, serverNonce, hello)))
     return error(StatusCode::PermissionDenied,
-                 "the job token is wrong: start the rank with the MK_TOKEN of "
-                 "the launcher of this job");
+                 "the job token is wrong: give the rank that of the launcher of "
+                 "this job (ContextOptions::token)");
   if (hello.job != job)
     return error(StatusCode::PermissionDenied, "rank ", hello.rank,
                  " belongs to job '", hello.job, "', this is the store of '",

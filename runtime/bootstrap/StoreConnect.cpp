@@ -88,8 +88,8 @@ Status StoreClient::Impl::dial(const Deadline &deadline) {
     if (deadline.passed())
       return error(StatusCode::DeadlineExceeded, "nobody listened at ",
                    options.endpoint, " for ", deadline.duration(),
-                   ": check that the launcher runs and that MK_STORE names "
-                   "its address");
+                   ": check that the launcher runs and that this is its "
+                   "address (ContextOptions::endpoint)");
     backoff.pause();
   }
 }

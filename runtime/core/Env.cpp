@@ -15,9 +15,6 @@ namespace {
 
 // Sorted by name.
 constexpr Variable kTable[] = {
-    {"MK_BIND", "127.0.0.1",
-     "Numeric address of the one interface that the launcher's store listens "
-     "on."},
     {"MK_BUILD_DIR", "build", "Build folder of scripts/quickstart and test."},
     {"MK_CACHE_BYTES", "1G",
      "Size in bytes that the cache of compiled code is kept below."},
@@ -28,28 +25,12 @@ constexpr Variable kTable[] = {
     {"MK_CUDA_LIBRARY", "libcuda.so.1",
      "Path or name of the NVIDIA driver's library."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
-    {"MK_HEAP_BYTES", "64M", "Size of each rank's symmetric heap in bytes."},
     {"MK_JIT_LIBRARY", "",
      "Path of libmkernel_jit.so, which compiles kernel files; beside the "
      "program by default."},
-    {"MK_JOB", "", "Name of the job that this process is a rank of."},
     {"MK_JOBS", "", "Compilations at a time of scripts/quickstart and test."},
-    {"MK_LOOPBACK", "",
-     "Options of the loopback transport: delay=, jitter=, reorder=, rate=, "
-     "mtu=, fail=, pause."},
-    {"MK_RANK", "", "Linear rank of this process."},
-    {"MK_RING_CAPACITY", "1024",
-     "Commands in the ring between kernel and proxy, a power of two."},
-    {"MK_SIGNAL_SLOTS", "65536", "Signal slots of each rank's heap."},
     {"MK_SKIP_INSTALL", "",
      "Set: scripts/quickstart and test install no packages."},
-    {"MK_STORE", "", "host:port of the launcher's store."},
-    {"MK_TIMEOUT", "60s",
-     "How long any wait of a job may last before it is aborted."},
-    {"MK_TOKEN", "",
-     "Secret of the job; set by the launcher for its ranks, never logged."},
-    {"MK_TRANSPORT", "loopback", "Transport across net axes."},
-    {"MK_WORLD_SIZE", "", "Number of ranks of the job."},
 };
 
 size_t editDistance(std::string_view a, std::string_view b) {
@@ -87,12 +68,6 @@ std::optional<double> parseScaled(std::string_view text,
     if (unit.suffix == suffix)
       return value * unit.factor;
   return std::nullopt;
-}
-
-template <typename T> Result<T> named(std::string_view name, Result<T> parsed) {
-  if (parsed.isOk())
-    return parsed;
-  return parsed.status().withContext(name);
 }
 
 } // namespace
@@ -144,42 +119,12 @@ Result<std::chrono::nanoseconds> parseDuration(std::string_view text) {
   return std::chrono::nanoseconds(static_cast<int64_t>(*value));
 }
 
-Result<int64_t> getInt(std::string_view name, int64_t fallback, int64_t min,
-                       int64_t max) {
-  auto text = get(name);
-  if (!text)
-    return fallback;
-  auto value = named(name, parseInt(*text));
-  if (value && (*value < min || *value > max))
-    return error(StatusCode::InvalidArgument, name, "=", *text,
-                 " is out of range: use ", min, " to ", max);
-  return value;
-}
-
-Result<bool> getBool(std::string_view name, bool fallback) {
-  auto text = get(name);
-  if (!text)
-    return fallback;
-  for (std::string_view yes : {"1", "true", "on", "yes"})
-    if (*text == yes)
-      return true;
-  for (std::string_view no : {"0", "false", "off", "no"})
-    if (*text == no)
-      return false;
-  return error(StatusCode::InvalidArgument, name, "=", *text,
-               " is not a switch: use 1 or 0");
-}
-
 Result<uint64_t> getBytes(std::string_view name, uint64_t fallback) {
   auto text = get(name);
-  return text ? named(name, parseBytes(*text)) : Result<uint64_t>(fallback);
-}
-
-Result<std::chrono::nanoseconds>
-getDuration(std::string_view name, std::chrono::nanoseconds fallback) {
-  auto text = get(name);
-  return text ? named(name, parseDuration(*text))
-              : Result<std::chrono::nanoseconds>(fallback);
+  if (!text)
+    return fallback;
+  auto value = parseBytes(*text);
+  return value ? value : value.status().withContext(name);
 }
 
 std::string nearest(std::string_view name,

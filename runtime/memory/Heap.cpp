@@ -88,14 +88,14 @@ Result<std::unique_ptr<Heap>> Heap::create(const HeapOptions &options) {
   if (options.slots > MK_COMMAND_MAX_SLOTS)
     return error(StatusCode::InvalidArgument, "a heap with ", options.slots,
                  " signal slots: a command can name ", MK_COMMAND_MAX_SLOTS,
-                 " (MK_SIGNAL_SLOTS)");
+                 " (ContextOptions::slots)");
   uint64_t bytes = roundUp(options.bytes, kPage);
   uint64_t limit = uint64_t(1) << MK_COMMAND_OFFSET_BITS;
   if (options.bytes > limit || dataOffsetOf(options.slots) + kPage > bytes)
     return error(StatusCode::InvalidArgument, "a heap of ", options.bytes,
                  " bytes with ", options.slots, " signal slots: use ",
                  dataOffsetOf(options.slots) + kPage, " to ", limit,
-                 " bytes (MK_HEAP_BYTES)");
+                 " bytes (ContextOptions::heapBytes)");
 
   std::unique_ptr<Heap> heap(new Heap());
   heap->options_ = options;
@@ -137,7 +137,7 @@ Result<std::byte *> Heap::allocate(uint64_t bytes, std::string_view what) {
                  " bytes of symmetric memory; ", free, " of ", own_.bytes(),
                  " are free: use a heap of at least ",
                  roundUp(own_.bytes() - free + want, kPage),
-                 " bytes (MK_HEAP_BYTES)");
+                 " bytes (ContextOptions::heapBytes)");
   std::byte *p = own_.base() + next_;
   next_ += want;
   return p;

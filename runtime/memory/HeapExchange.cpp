@@ -39,8 +39,8 @@ Status Heap::exchange(StoreClient &store, std::span<const uint32_t> linkPeers,
                    " has a heap of ", peers_[peer].bytes(), " bytes and ",
                    peers_[peer].slots(), " slots, rank ", rank(), " one of ",
                    bytes(), " and ", slots(),
-                   ": give all ranks the same MK_HEAP_BYTES and "
-                   "MK_SIGNAL_SLOTS");
+                   ": give all ranks the same ContextOptions::heapBytes and "
+                   "slots");
     bases_[peer] = peers_[peer].base();
   }
   return {};

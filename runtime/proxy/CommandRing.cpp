@@ -94,8 +94,7 @@ Result<Command> decodeCommand(const mk_command &raw) {
 Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity) {
   if (capacity < 2 || capacity > (1 << 20) || (capacity & (capacity - 1)))
     return error(StatusCode::InvalidArgument, "a ring of ", capacity,
-                 " commands: use a power of two from 2 to ", 1 << 20,
-                 " (MK_RING_CAPACITY)");
+                 " commands: use a power of two from 2 to ", 1 << 20);
   return std::unique_ptr<CommandRing>(new CommandRing(capacity));
 }
 

@@ -15,7 +15,7 @@ Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
         std::make_unique<Loopback>(std::move(config), options));
   }
   return error(StatusCode::InvalidArgument, "there is no transport '", name,
-               "'; MK_TRANSPORT may be: loopback");
+               "'; there is: loopback (ContextOptions::transport)");
 }
 
 } // namespace mk::rt

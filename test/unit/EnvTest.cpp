@@ -27,41 +27,28 @@ TEST(Env, TableIsSortedAndDescribed) {
   }
 }
 
-TEST(Env, TypedGetters) {
-  EXPECT_EQ(*env::getInt("MK_RANK", -1), -1);
+TEST(Env, Bytes) {
+  EXPECT_EQ(*env::getBytes("MK_CACHE_BYTES", 7), 7u);
   {
-    SetEnv e("MK_RANK", "12");
-    EXPECT_EQ(*env::getInt("MK_RANK", -1), 12);
-    EXPECT_ERROR(env::getInt("MK_RANK", 0, 0, 4).status(), InvalidArgument,
-                 "MK_RANK=12 is out of range: use 0 to 4");
+    SetEnv e("MK_CACHE_BYTES", "1.5G");
+    EXPECT_EQ(*env::getBytes("MK_CACHE_BYTES", 0), 3ull << 29);
   }
   {
-    SetEnv e("MK_RANK", "12x");
-    EXPECT_ERROR(env::getInt("MK_RANK", 0).status(), InvalidArgument,
-                 "MK_RANK: '12x' is not an integer");
+    SetEnv e("MK_CACHE_BYTES", "much");
+    EXPECT_ERROR(env::getBytes("MK_CACHE_BYTES", 0).status(), InvalidArgument,
+                 "MK_CACHE_BYTES: 'much' is not a size: write a number of "
+                 "bytes");
   }
   {
-    SetEnv e("MK_HEAP_BYTES", "1.5G");
-    EXPECT_EQ(*env::getBytes("MK_HEAP_BYTES", 0), 3ull << 29);
-  }
-  {
-    SetEnv e("MK_TIMEOUT", "250ms");
-    EXPECT_EQ(*env::getDuration("MK_TIMEOUT", 1s), 250ms);
-  }
-  {
-    SetEnv e("MK_TIMEOUT", "soon");
-    EXPECT_ERROR(env::getDuration("MK_TIMEOUT", 1s).status(), InvalidArgument,
-                 "MK_TIMEOUT: 'soon' is not a duration");
-    EXPECT_ERROR(env::getBool("MK_TIMEOUT", true).status(), InvalidArgument,
-                 "use 1 or 0");
-  }
-  {
-    SetEnv e("MK_TIMEOUT", ""); // empty means unset
-    EXPECT_EQ(*env::getDuration("MK_TIMEOUT", 2s), 2s);
+    SetEnv e("MK_CACHE_BYTES", ""); // empty means unset
+    EXPECT_EQ(*env::getBytes("MK_CACHE_BYTES", 7), 7u);
   }
 }
 
 TEST(Env, Parsers) {
+  EXPECT_EQ(*env::parseInt("-12"), -12);
+  EXPECT_ERROR(env::parseInt("12x").status(), InvalidArgument,
+               "'12x' is not an integer");
   EXPECT_EQ(*env::parseDuration("3"), 3s);
   EXPECT_EQ(*env::parseDuration("1.5us"), 1500ns);
   for (const char *bad : {"", "-1s", "s", "1 s", "nan", "inf", "1e300"}) {
@@ -71,12 +58,12 @@ TEST(Env, Parsers) {
 }
 
 TEST(Env, UnknownVariablesGetASuggestion) {
-  char a[] = "MK_TIMEOTU=3", b[] = "MK_RANK=1", c[] = "PATH=/bin",
+  char a[] = "MK_CACHE_DRI=x", b[] = "MK_DEBUG=info", c[] = "PATH=/bin",
        d[] = "MK_XYZZYPLUGH_NOTHING_LIKE_IT=1";
   char *environment[] = {a, b, c, d, nullptr};
   auto messages = env::unknownVariables(environment);
   ASSERT_EQ(messages.size(), 2u);
-  EXPECT_THAT(messages[0], HasSubstr("did you mean MK_TIMEOUT?"));
+  EXPECT_THAT(messages[0], HasSubstr("did you mean MK_CACHE_DIR?"));
   EXPECT_THAT(messages[1], Not(HasSubstr("did you mean")));
 }
 

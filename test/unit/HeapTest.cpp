@@ -45,7 +45,7 @@ TEST(Heap, ExhaustionSaysHowMuchIsMissing) {
   EXPECT_ERROR(heap->allocate(1 << 20, "argument 'a'").status(),
                ResourceExhausted, "argument 'a' needs 1048576 bytes");
   EXPECT_ERROR(heap->allocate(UINT64_MAX, "x").status(), ResourceExhausted,
-               "MK_HEAP_BYTES");
+               "ContextOptions::heapBytes");
   EXPECT_OK(heap->allocate(heap->available(), "the rest"));
   EXPECT_ERROR(heap->allocate(0, "one more").status(), ResourceExhausted,
                "0 of 65536 are free");
@@ -55,9 +55,9 @@ TEST(Heap, OptionsAreChecked) {
   EXPECT_ERROR(Heap::create({.bytes = 4096, .slots = 8}).status(),
                InvalidArgument, "use 12288 to");
   EXPECT_ERROR(Heap::create({.bytes = UINT64_MAX}).status(), InvalidArgument,
-               "MK_HEAP_BYTES");
+               "ContextOptions::heapBytes");
   EXPECT_ERROR(Heap::create({.slots = MK_COMMAND_MAX_SLOTS + 1}).status(),
-               InvalidArgument, "MK_SIGNAL_SLOTS");
+               InvalidArgument, "ContextOptions::slots");
   EXPECT_ERROR(Heap::create({.rank = 1, .world = 1}).status(), InvalidArgument,
                "rank 1 of 1");
 }
@@ -106,7 +106,7 @@ TEST(Heap, DifferentSizesAreRefused) {
     auto heap = make({.bytes = (r + 1) << 20, .rank = r, .world = 2});
     std::vector<uint32_t> peers = {1 - r};
     EXPECT_ERROR(heap->exchange(*job.clients[r], peers, soon()),
-                 InvalidArgument, "the same MK_HEAP_BYTES");
+                 InvalidArgument, "the same ContextOptions::heapBytes");
   });
 }
 

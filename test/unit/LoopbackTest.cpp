@@ -51,7 +51,7 @@ TEST(Transport, NamesAreListed) {
                "needs a heap");
   config.heap = heap->get();
   EXPECT_ERROR(createTransport("carrier-pigeon", config).status(),
-               InvalidArgument, "may be: loopback");
+               InvalidArgument, "there is: loopback");
   config.options = "nonsense";
   EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
                "no option 'nonsense'");

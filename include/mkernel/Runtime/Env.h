@@ -30,19 +30,13 @@ std::span<const Variable> table();
 /// the name is in the table.
 std::optional<std::string> get(std::string_view name);
 
-/// Typed getters: the fallback when unset; InvalidArgument (naming variable,
-/// value and accepted form) when it does not parse or is out of range.
-Result<int64_t> getInt(std::string_view name, int64_t fallback,
-                       int64_t min = INT64_MIN, int64_t max = INT64_MAX);
-/// 1/0, true/false, on/off, yes/no.
-Result<bool> getBool(std::string_view name, bool fallback);
-/// Bytes: a number with an optional K, M, G, T (powers of 1024).
+/// Bytes, a number with an optional K, M, G, T (powers of 1024): the fallback
+/// when unset; InvalidArgument (naming variable, value and accepted form) when
+/// it does not parse.
 Result<uint64_t> getBytes(std::string_view name, uint64_t fallback);
-/// A number with ns, us, ms, s or m; a bare number is seconds.
-Result<std::chrono::nanoseconds> getDuration(std::string_view name,
-                                             std::chrono::nanoseconds fallback);
 
-/// The parsers behind the getters, for option strings.
+/// The parsers, also of option strings. Durations are a number with ns, us, ms,
+/// s or m; a bare number is seconds.
 Result<int64_t> parseInt(std::string_view text);
 Result<uint64_t> parseBytes(std::string_view text);
 Result<std::chrono::nanoseconds> parseDuration(std::string_view text);

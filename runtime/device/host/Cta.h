@@ -44,9 +44,13 @@ public:
 
   // Entry points; see mkernel/ABI/HostCalls.h.
   bool put(Region region, int64_t peer, int32_t signal, int64_t index,
-           int32_t flags);
+           int32_t flags) {
+    return transfer(std::move(region), peer, signal, index, flags, false);
+  }
   bool store(Region region, int64_t peer, int32_t signal, int64_t index,
-             int32_t flags);
+             int32_t flags) {
+    return transfer(std::move(region), peer, signal, index, flags, true);
+  }
   bool raiseSignal(int32_t signal, int64_t index, int64_t peer, int64_t amount,
                    int32_t flags);
   bool wait(int32_t signal, int64_t index, int64_t count);
@@ -87,6 +91,8 @@ private:
   bool execute(Pending &pending);
   bool executeNet(Pending &pending);
   bool submit(const Command &command);
+  bool transfer(Region region, int64_t peer, int32_t signal, int64_t index,
+                int32_t flags, bool isStore);
   bool deferOrExecute(Pending pending);
   bool flush(bool storesOnly = false);
   bool raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,

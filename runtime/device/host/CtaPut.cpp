@@ -121,35 +121,23 @@ bool Cta::awaitReady(uint32_t peer) {
   return true;
 }
 
-bool Cta::put(Region region, int64_t peer, int32_t signal, int64_t index,
-              int32_t flags) {
-  Pending pending;
-  pending.region = std::move(region);
-  pending.peer = static_cast<uint32_t>(peer);
-  pending.signal = signal;
-  pending.index = index;
-  pending.flags = flags;
-  if (!checkTarget(peer, signal, index) ||
-      !checkRegion(pending.region, pending.peer))
-    return false;
-  return deferOrExecute(std::move(pending));
-}
-
-bool Cta::store(Region region, int64_t peer, int32_t signal, int64_t index,
-                int32_t flags) {
+bool Cta::transfer(Region region, int64_t peer, int32_t signal, int64_t index,
+                   int32_t flags, bool isStore) {
   if (!checkTarget(peer, signal, index))
     return false;
-  clipToPeer(region, static_cast<uint32_t>(peer));
-  if (!checkRegion(region, static_cast<uint32_t>(peer)))
-    return false;
   Pending pending;
   pending.region = std::move(region);
   pending.peer = static_cast<uint32_t>(peer);
   pending.signal = signal;
   pending.index = index;
   pending.flags = flags;
-  pending.isStore = true;
-  if (peer != grid_.rank() && !grid_.context.heap().reachable(pending.peer))
+  pending.isStore = isStore;
+  if (isStore)
+    clipToPeer(pending.region, pending.peer);
+  if (!checkRegion(pending.region, pending.peer))
+    return false;
+  if (isStore && pending.peer != grid_.rank() &&
+      !grid_.context.heap().reachable(pending.peer))
     return fail("store",
                 str("rank ", peer,
                     " is across a net axis, where only "
