@@ -15,6 +15,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -83,16 +84,34 @@ struct Compilation {
     return extracted;
   }
 
+  /// A failure that changing the options would mend.
+  LogicalResult misuse() {
+    if (options.misused)
+      *options.misused = true;
+    return failure();
+  }
+
+  /// Whether the file has all parameters that options name.
+  bool hasParams() {
+    llvm::StringSet<> names;
+    module.walk([&](ParamOp param) { names.insert(param.getName()); });
+    return llvm::all_of(options.params, [&](const auto &param) {
+      return names.contains(param.first);
+    });
+  }
+
   LogicalResult compileTile() {
     FailureOr<KernelOp> selected = selectKernel();
     if (failed(selected))
-      return failure();
+      return misuse();
     FailureOr<Binding> binding = resolveBinding(*selected, options);
     if (failed(binding))
-      return failure();
+      return misuse();
     FailureOr<TuningChoice> tuning = applyTuning(*selected, options, *binding);
     if (failed(tuning))
-      return failure();
+      return misuse();
+    if (!hasParams())
+      (void)misuse(); // mk-bind says which
     if (options.emit == "params") {
       output << llvm::formatv(
           "{0:2}\n", describeParams(*selected, options, *binding, *tuning));
@@ -100,7 +119,7 @@ struct Compilation {
     }
     FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
     if (failed(cpu))
-      return failure();
+      return misuse();
     HostOptions host;
     host.sizes = ArrayRef<std::string>(binding->sizes);
     host.params = ArrayRef<std::string>(binding->params);
@@ -213,6 +232,8 @@ bool mk::compile(StringRef source, StringRef name,
                  std::string &messages) {
   if (std::string problem = checkOptions(options); !problem.empty()) {
     messages += problem + "\n";
+    if (options.misused)
+      *options.misused = true;
     return false;
   }
   DialectRegistry registry;

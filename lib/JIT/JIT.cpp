@@ -94,7 +94,11 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
   return {};
 }
 
-static int fail(const std::string &message, char **error) {
+/// The C functions' results.
+enum { kFailed = 1, kMisused = 2 };
+
+static int fail(const std::string &message, char **error,
+                int result = kFailed) {
   if (error) {
     StringRef text = StringRef(message).rtrim('\n');
     *error = static_cast<char *>(std::malloc(text.size() + 1));
@@ -103,19 +107,21 @@ static int fail(const std::string &message, char **error) {
       (*error)[text.size()] = '\0';
     }
   }
-  return 1;
+  return result;
 }
 
 static int compileText(StringRef source, const char *name,
                        const char *optionsJson, void **package, size_t *size,
                        char **error) {
   mk::CompileOptions options;
+  bool misused = false;
+  options.misused = &misused;
   std::string problem = readOptions(optionsJson ? optionsJson : "", options);
   if (!problem.empty())
-    return fail(problem, error);
+    return fail(problem, error, kMisused);
   std::string output, messages;
   if (!mk::compile(source, name, options, output, messages))
-    return fail(messages, error);
+    return fail(messages, error, misused ? kMisused : kFailed);
   *package = std::malloc(output.size() ? output.size() : 1);
   if (!*package)
     return fail("no memory for the package", error);

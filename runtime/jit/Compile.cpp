@@ -147,10 +147,13 @@ static Result<Package> callCompiler(const jit::Source &source,
   void *bytes = nullptr;
   size_t size = 0;
   char *message = nullptr;
-  if (compiler.compile(source.text.data(), source.text.size(),
-                       source.name.c_str(), options.c_str(), &bytes, &size,
-                       &message) != 0) {
-    Status status = error(StatusCode::InvalidArgument, "cannot compile '",
+  int failed = compiler.compile(source.text.data(), source.text.size(),
+                                source.name.c_str(), options.c_str(), &bytes,
+                                &size, &message);
+  if (failed) {
+    Status status = error(failed == 2 ? StatusCode::InvalidArgument
+                                      : StatusCode::FailedPrecondition,
+                          "cannot compile '",
                           source.name, "': ",
                           message ? message : "the compiler gave no reason");
     compiler.release(message);

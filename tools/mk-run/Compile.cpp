@@ -44,5 +44,5 @@ Result<Compiled> mk::run::loadOrCompile(const Options &options) {
   if (package.status().code() == StatusCode::Unavailable)
     return error(StatusCode::Unavailable, package.status().message(),
                  ", name it with --jit-lib, or run a package");
-  return Status(StatusCode::FailedPrecondition, package.status().message());
+  return package.status();
 }

@@ -29,7 +29,8 @@ extern "C" {
 //           default: the one of the target beside the library, if any
 //   cpu     string, "native" or a CPU name default "native"
 //
-// Returns 0 and sets *package and *size; anything else is a failure and sets
+// Returns 0 and sets *package and *size. 2: the options are wrong or name what
+// the file does not have; anything else: the file does not compile. Both set
 // *error to a message for the user. The caller frees either with mk_jit_free.
 int mk_jit_compile(const char *path, const char *options_json, void **package,
                    size_t *size, char **error);

@@ -47,6 +47,9 @@ struct CompileOptions {
   int64_t nodes = 0, gpus = 0;
   /// Axes that are unbound in the end have size 1, whatever was given.
   bool completeMesh = false;
+  /// If given: set when what is wrong lies in these options (names or values that
+  /// the file does not have), not in the file.
+  bool *misused = nullptr;
   /// Called for every pass manager before it runs; for command line tools.
   std::function<LogicalResult(PassManager &)> setup;
 };

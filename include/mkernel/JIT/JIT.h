@@ -66,7 +66,8 @@ struct Report {
 /// Without a compiler at hand, what any compiler of this version left there.
 /// May be called from several threads, which compile one after the other.
 ///
-/// InvalidArgument: the compiler's messages about the file or the options.
+/// InvalidArgument: the compiler's messages about the options, or names in them
+/// that the file does not have. FailedPrecondition: those about the file.
 /// Unavailable: the compiler is needed and cannot be loaded.
 rt::Result<rt::Package> compile(const Source &source,
                                 const Options &options = {},

@@ -188,7 +188,7 @@ TEST_F(JitTest, AnotherLibraryIsNoCompiler) {
 
 TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
   source = {"mk.kernel @x on @nowhere {", "broken.mlir"};
-  EXPECT_ERROR(compile().status(), InvalidArgument, "broken.mlir:1:");
+  EXPECT_ERROR(compile().status(), FailedPrecondition, "broken.mlir:1:");
   source = *jit::Source::read(MK_TEST_EXAMPLES "/gemm.mlir");
   options.bind = {{"Q", {1}}};
   EXPECT_ERROR(compile().status(), InvalidArgument, "there is no 'Q' to bind");
