@@ -106,6 +106,17 @@ def VectorizeContractionsPass : Pass<"mk-vectorize-contractions", "::mlir::func:
                            "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect"];
 }
 
+def ExpandFp8Pass : Pass<"mk-expand-fp8"> {
+  let summary = "Turns conversions from and to fp8 into integer arithmetic";
+  let description = [{
+    `arith.extf` and `arith.truncf` between f8E4M3FN or f8E5M2 and wider floats, of scalars
+    and vectors. Narrowing rounds to the nearest, ties to even, and saturates: what is too
+    large, infinity too, becomes the largest number; NaN stays NaN. Other arithmetic in
+    fp8 is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LowerCopiesPass : Pass<"mk-lower-copies", "::mlir::func::FuncOp"> {
   let summary = "Turns memref.copy into loops";
   let description = [{

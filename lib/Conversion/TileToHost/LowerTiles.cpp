@@ -12,16 +12,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// The host has no arithmetic on 8-bit floats.
-static LogicalResult checkElement(Operation *op, Type type) {
-  Type element = getElementTypeOrSelf(type);
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16)
-    return op->emitOpError() << "works on " << element
-                             << ", which cannot be lowered for the host target "
-                                "yet; use bf16, f16 or f32";
-  return success();
-}
-
 /// The part of `buffer` that a tile with these sizes covers.
 static Value subview(OpBuilder &b, Location loc, Value buffer,
                      ValueRange offsets, ArrayRef<OpFoldResult> sizes) {
@@ -85,8 +75,6 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
 
 LogicalResult HostLowering::lowerLoad(LoadOp op) {
   auto tileType = cast<RankedTensorType>(op.getTile().getType());
-  if (failed(checkElement(op, tileType)))
-    return failure();
   Value pad = op.getPad();
   if (!pad)
     pad = arith::ConstantOp::create(
@@ -117,8 +105,6 @@ static Value readBuffer(OpBuilder &b, Location loc, Value tile) {
 
 LogicalResult HostLowering::lowerStore(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
-  if (failed(checkElement(op, type)))
-    return failure();
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
   SmallVector<Value> sizes = validSizes(op.getDest(), op.getOffsets(),
@@ -159,9 +145,6 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
 }
 
 LogicalResult HostLowering::lowerDot(DotOp op) {
-  if (failed(checkElement(op, op.getLhs().getType())) ||
-      failed(checkElement(op, op.getRhs().getType())))
-    return failure();
   // tf32 rounds operands; the host multiplies in full precision, which is what
   // the rounding approximates.
   AffineExpr m, n, k;

@@ -53,18 +53,6 @@ mk.kernel @prepared on @mesh (in %a : memref<4xf32> [4]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @fp8 on @mesh (in %a : memref<16xf8E4M3FN> [16], out %b : memref<16xf8E4M3FN> [16]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    // expected-error @below {{works on 'f8E4M3FN', which cannot be lowered for the host target yet; use bf16, f16 or f32}}
-    %x = mk.load %a[%c0] : memref<16xf8E4M3FN> -> tensor<16xf8E4M3FN>
-    mk.store %x, %b[%c0] : tensor<16xf8E4M3FN>, memref<16xf8E4M3FN>
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @contents on @mesh dims(uniform M) (in %a : memref<?x4xf32> [M, 4]) {
   // expected-error @below {{depends on the contents of an argument}}
   %n = memref.dim %a, %M : memref<?x4xf32>

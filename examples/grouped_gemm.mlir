@@ -1,0 +1,150 @@
+// Grouped GEMM: the rows of X are sorted by group, group e ends before row offs[e], and
+// each group has a matrix of its own: C[r] = X[r] * W[e]^T for the rows r of group e.
+// X: T x K, W: G x N x K, C: T x N, bf16, summed in f32; offs: G values of i32 that do not
+// decrease, the last is T. Groups may be empty. Each rank has some of the columns.
+//
+// Group e starts at row s(e), and has the row tiles t of f(e) <= t < f(e + 1) with
+// f(e) = floor(s(e) / TM) + e. These are as many as its rows need, and at most one
+// more, which is skipped. f increases, so a binary search finds a tile's group.
+//
+// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are
+// walked together; SCHEDULE, 0 static or 1 ticket.
+
+!x = tensor<?x?xbf16, #mk.extents<TM, TK>>
+!w = tensor<?x?xbf16, #mk.extents<TN, TK>>
+!acc = tensor<?x?xf32, #mk.extents<TM, TN>>
+!c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+
+mk.mesh @mesh (gpu = ? via link)
+
+mk.kernel @grouped_gemm on @mesh dims(uniform T, uniform G, uniform N, uniform K) (
+    in %x : memref<?x?xbf16> [T, K],
+    in %w : memref<?x?x?xbf16> [G, N, K] split [(), (gpu), ()],
+    in %offs : memref<?xi32> [G],
+    out %c : memref<?x?xbf16> [T, N] split [(), (gpu)]) {
+  %c1 = arith.constant 1 : index
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
+  %tk = mk.param "TK" = 64
+  mk.param "RASTER" = 8
+  mk.param "SCHEDULE" = 0
+  %columns = memref.dim %w, %c1 : memref<?x?x?xbf16>
+  %whole_tiles = arith.divui %T, %tm : index
+  %row_tiles = arith.addi %whole_tiles, %G : index   // f(G)
+  %column_tiles = arith.ceildivui %columns, %tn : index
+  %k_tiles = arith.ceildivui %K, %tk : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%t, %n) in (%row_tiles, %column_tiles)
+        schedule(param SCHEDULE) order(raster = RASTER) {
+      %e, %row, %rows = func.call @locate(%offs, %G, %t, %tm)
+          : (memref<?xi32>, index, index, index) -> (index, index, index)
+      %c0 = arith.constant 0 : index
+      %some = arith.cmpi sgt, %rows, %c0 : index
+      scf.if %some {
+        %column = arith.muli %n, %tn : index
+        // Rows of the next group may be loaded; they are not stored.
+        %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+          %k = arith.muli %kt, %tk : index
+          %a = mk.load %x[%row, %k] : memref<?x?xbf16> -> !x
+          %b = mk.load %w[%e, %column, %k] : memref<?x?x?xbf16> -> !w
+          %next = mk.dot %a, %b, %sum transpose_b : !x, !w, !acc
+          mk.yield %next : !acc
+        }
+        %out = arith.truncf %acc : !acc to !c
+        mk.store %out, %c[%row, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
+      }
+    }
+  }
+}
+
+// The group of row tile %t, its first row, and how many rows are left of the group there
+// (none or less for a surplus tile).
+func.func private @locate(%offs: memref<?xi32>, %G: index, %t: index, %tm: index) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  // Halving a range of G groups ends after as many steps as G has bits.
+  %g = arith.index_cast %G : index to i32
+  %zeros_ = math.ctlz %g : i32
+  %zeros = arith.index_cast %zeros_ : i32 to index
+  %steps = arith.subi %c32, %zeros : index
+  // f(low) <= t < f(high)
+  %e, %high = scf.for %i = %c0 to %steps step %c1 iter_args(%l = %c0, %h = %G) -> (index, index) {
+    %sum = arith.addi %l, %h : index
+    %mid = arith.shrui %sum, %c1 : index
+    %start = func.call @start(%offs, %mid) : (memref<?xi32>, index) -> index
+    %before = arith.divui %start, %tm : index
+    %f = arith.addi %before, %mid : index
+    %below = arith.cmpi ule, %f, %t : index
+    %l1 = arith.select %below, %mid, %l : index
+    %h1 = arith.select %below, %h, %mid : index
+    scf.yield %l1, %h1 : index, index
+  }
+  %start = func.call @start(%offs, %e) : (memref<?xi32>, index) -> index
+  %end_ = memref.load %offs[%e] : memref<?xi32>
+  %end = arith.index_cast %end_ : i32 to index
+  %before = arith.divui %start, %tm : index
+  %f = arith.addi %before, %e : index
+  %place = arith.subi %t, %f : index
+  %down = arith.muli %place, %tm : index
+  %row = arith.addi %start, %down : index
+  %rows = arith.subi %end, %row : index
+  return %e, %row, %rows : index, index, index
+}
+
+// The first row of group %e: the end of the one before.
+func.func private @start(%offs: memref<?xi32>, %e: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = arith.cmpi eq, %e, %c0 : index
+  %before_ = arith.subi %e, %c1 : index
+  %before = arith.select %first, %c0, %before_ : index
+  %end_ = memref.load %offs[%before] : memref<?xi32>
+  %end = arith.index_cast %end_ : i32 to index
+  %start = arith.select %first, %c0, %end : index
+  return %start : index
+}
+
+// What it computes, on whole tensors: each row is multiplied by the matrix of the group
+// that it is in.
+func.func @reference(%x: tensor<?x?xf64>, %w: tensor<?x?x?xf64>, %offs: tensor<?xi32>) -> tensor<?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0.0 : f64
+  %none = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %t = tensor.dim %x, %c0 : tensor<?x?xf64>
+  %n = tensor.dim %w, %c1 : tensor<?x?x?xf64>
+  // The group of a row: how many groups end before it.
+  %empty_groups = tensor.empty(%t) : tensor<?xi32>
+  %no_groups = linalg.fill ins(%none : i32) outs(%empty_groups : tensor<?xi32>) -> tensor<?xi32>
+  %groups = linalg.generic {indexing_maps = [affine_map<(r, e) -> (e)>, affine_map<(r, e) -> (r)>],
+                            iterator_types = ["parallel", "reduction"]}
+      ins(%offs : tensor<?xi32>) outs(%no_groups : tensor<?xi32>) {
+  ^bb0(%end: i32, %count: i32):
+    %r_ = linalg.index 0 : index
+    %r = arith.index_cast %r_ : index to i32
+    %behind = arith.cmpi sle, %end, %r : i32
+    %add = arith.select %behind, %one, %none : i32
+    %sum = arith.addi %count, %add : i32
+    linalg.yield %sum : i32
+  } -> tensor<?xi32>
+  %empty = tensor.empty(%t, %n) : tensor<?x?xf64>
+  %zero = linalg.fill ins(%0 : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.generic {indexing_maps = [affine_map<(r, n, k) -> (r, k)>, affine_map<(r, n, k) -> (r)>, affine_map<(r, n, k) -> (r, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %groups : tensor<?x?xf64>, tensor<?xi32>) outs(%zero : tensor<?x?xf64>) {
+  ^bb0(%a: f64, %e_: i32, %sum: f64):
+    %e = arith.index_cast %e_ : i32 to index
+    %column = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %b = tensor.extract %w[%e, %column, %k] : tensor<?x?x?xf64>
+    %p = arith.mulf %a, %b : f64
+    %next = arith.addf %sum, %p : f64
+    linalg.yield %next : f64
+  } -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}
