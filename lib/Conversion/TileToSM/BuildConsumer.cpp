@@ -18,10 +18,6 @@ bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
          type.getDimSize(1) * bits % (kChunkBytes * 8) == 0;
 }
 
-static bool isZero(Value tile) {
-  return matchPattern(tile, m_AnyZeroFloat());
-}
-
 namespace {
 class ConsumerBuilder : public Rebuilder {
 public:
@@ -242,14 +238,11 @@ void ConsumerBuilder::rebuildOp(mk::DotOp op) {
   Value acc = getAs(op.getAcc(), layout);
   Value lhs = plan.getStaged(op.getLhs()) ? get(op.getLhs())
                                           : getAs(op.getLhs(), layout);
-  bool fromZero = isZero(op.getAcc());
-  auto type = cast<RankedTensorType>(op.getLhs().getType());
-  if (type.getElementTypeBitWidth() != 8 || fromZero) {
+  if (!isSummedApart(op)) {
+    bool fromZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
     mapping.map(op.getResult(), multiply(op, lhs, acc, !fromZero));
     return;
   }
-  // The tensor cores keep few bits of a sum of fp8 products: sums are carried
-  // on in f32.
   auto accType = cast<RankedTensorType>(acc.getType());
   Value zero = arith::ConstantOp::create(
       b, op.getLoc(), accType,

@@ -86,8 +86,8 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   if (bits == 8 && k > 128)
     return dot.emitOpError()
            << "adds up " << k << " products of " << element
-           << " before the sum is rounded to f32, the tensor cores keep 14 "
-              "bits: use tiles of K = 128";
+           << " in the tensor cores, which keep few bits of a sum of them; "
+              "sums go on in f32 after at most 128: use tiles of K = 128";
   auto layout = MmaAttr::get(dot.getContext(), 1);
   if (std::string problem = explainLayout(acc.getShape(), layout);
       !problem.empty())

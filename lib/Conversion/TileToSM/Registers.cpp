@@ -66,6 +66,9 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
     held[dot.getResult()] = countRegisters(plan, dot.getResult());
     if (!plan.getStaged(dot.getLhs()) && !isLayoutFree(dot.getLhs()))
       held[dot.getLhs()] = countRegisters(plan, dot.getLhs());
+    // Sums that are carried on apart from the product.
+    if (isSummedApart(dot))
+      held[dot.getAcc()] = countRegisters(plan, dot.getAcc());
     for (Value tile : tiles)
       if (tile != dot.getResult() && isHeldOver(tile, dot))
         held[tile] = countRegisters(plan, tile);

@@ -41,6 +41,12 @@ Attribute mk_sm::getSliceLayout(Attribute of, ArrayRef<int64_t> axes) {
   return of;
 }
 
+bool mk_sm::isSummedApart(mk::DotOp dot) {
+  auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
+  return lhs.getElementTypeBitWidth() == 8 &&
+         !matchPattern(dot.getAcc(), m_AnyZeroFloat());
+}
+
 bool mk_sm::isItemLoop(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return loop.getLowerBound().getDefiningOp<CtaIndexOp>();

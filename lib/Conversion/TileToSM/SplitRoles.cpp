@@ -20,9 +20,29 @@ static constexpr int64_t kStagingBuffers = 2;
 /// Tickets and records: drawn once for the CTA.
 static bool isDraw(Operation *op) { return isa<TicketOp, PopOp>(op); }
 
-static bool readsMemory(Operation *op) {
+/// An argument that no kernel writes: its contents need no wait.
+static bool isNeverWritten(Value buffer) {
+  if (auto choice = buffer.getDefiningOp<mk::SelectOp>())
+    return isNeverWritten(choice.getTrueValue()) &&
+           isNeverWritten(choice.getFalseValue());
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  auto kernel =
+      arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp()) : mk::KernelOp();
+  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
+         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
+             mk::ArgKind::In;
+}
+
+/// Whether the op reads what someone may have written before.
+static bool readsResults(Operation *op) {
+  if (auto load = dyn_cast<mk::LoadOp>(op))
+    return !isNeverWritten(load.getSource());
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return !isNeverWritten(load.getMemRef());
+  if (op->getNumRegions())
+    return false;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  return effects && !op->getNumRegions() && effects.hasEffect<MemoryEffects::Read>();
+  return effects && effects.hasEffect<MemoryEffects::Read>();
 }
 
 namespace {
@@ -104,7 +124,7 @@ LogicalResult RoleSplitter::sliceProducer() {
         continue;
       bool guards = llvm::any_of(ops, [&](Operation *op) {
         return producer.contains(op) && !isDraw(op) && !isa<mk::WaitOp>(op) &&
-               readsMemory(op) && mayPrecede(wait, op, plan.op);
+               readsResults(op) && mayPrecede(wait, op, plan.op);
       });
       if (!guards)
         continue;
@@ -128,7 +148,7 @@ bool RoleSplitter::mustWaitInConsumer(mk::WaitOp wait) {
     auto store = dyn_cast<mk::StoreOp>(op);
     bool shared = store && (!isLocal(store) ||
                             mk::isSymmetric(store.getDest().getType()));
-    return (shared || isa<mk::PutOp>(op) || (!store && readsMemory(op))) &&
+    return (shared || isa<mk::PutOp>(op) || (!store && readsResults(op))) &&
            mayPrecede(wait, op, plan.op);
   });
 }
