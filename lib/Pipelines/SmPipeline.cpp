@@ -28,6 +28,11 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
   pm.addPass(mk_sm::createDeferWaitsPass());
   cleanUp(pm);
   pm.addPass(createSizeRingsPass());
+  VerifyPhasePassOptions verify;
+  verify.phase = "the lowering to the SM level";
+  verify.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
+                   "mk.dot",     "mk.param",        "mk.size",         "func.call"};
+  pm.addPass(createVerifyPhasePass(verify));
 }
 
 void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {

@@ -100,8 +100,8 @@ struct ExpandRanksPass : mk::impl::ExpandRanksPassBase<ExpandRanksPass> {
       if (!ops.empty() && ShapedType::isDynamic(mesh.getNumRanks())) {
         kernel.emitOpError()
             << "@" << kernel.getSymName() << " runs on mesh @"
-            << mesh.getSymName() << " with " << mesh.describeAxes()
-            << ", one of unknown size: bind it (--bind AXIS=N)";
+            << mesh.getSymName() << " (" << mesh.describeAxes()
+            << "), a size of which is unknown: bind it (--bind AXIS=N)";
         return signalPassFailure();
       }
       RankExpander expander{mesh, OpBuilder(kernel), kernel.getLoc()};

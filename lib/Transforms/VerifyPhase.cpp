@@ -16,9 +16,11 @@ struct VerifyPhasePass : mk::impl::VerifyPhasePassBase<VerifyPhasePass> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
       StringRef dialect = op->getName().getDialectNamespace();
-      auto isDialect = [&](const std::string &name) { return dialect == name; };
-      if (llvm::any_of(forbid, isDialect) ||
-          (!allow.empty() && llvm::none_of(allow, isDialect)))
+      auto isNamed = [&](const std::string &name) {
+        return dialect == name || op->getName().getStringRef() == name;
+      };
+      if (llvm::any_of(forbid, isNamed) ||
+          (!allow.empty() && llvm::none_of(allow, isNamed)))
         return op->emitOpError()
                << "is left behind " << phase << ", which has no lowering for it";
       return WalkResult::advance();

@@ -54,14 +54,14 @@ def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
 def VerifyPhasePass : Pass<"mk-verify-phase", "::mlir::ModuleOp"> {
   let summary = "Checks that a phase has left nothing of the one before";
   let description = [{
-    An op of a dialect in `forbid`, or, if `allow` is given, of one that is not in it,
+    An op whose name or dialect is in `forbid`, or, if `allow` is given, is not in it,
     is an error that names the op. Pipelines run it behind each phase; `phase` is for
     the message.
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"this phase\"", "name of the phase">,
-    ListOption<"allow", "allow", "std::string", "dialects that may remain">,
-    ListOption<"forbid", "forbid", "std::string", "dialects that may not remain">
+    ListOption<"allow", "allow", "std::string", "dialects and ops that may remain">,
+    ListOption<"forbid", "forbid", "std::string", "dialects and ops that may not remain">
   ];
 }
 

@@ -237,8 +237,12 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
     SmallVector<Value> coords;
     SmallVector<Attribute> names;
     for (unsigned axis : llvm::reverse(axes)) {
-      coords.push_back(arith::RemSIOp::create(b, loc, place, size(axis)));
       names.push_back(b.getStringAttr(mesh.getAxis(axis).getName()));
+      if (axis == axes.front()) {
+        coords.push_back(place);
+        break;
+      }
+      coords.push_back(arith::RemSIOp::create(b, loc, place, size(axis)));
       place = arith::DivSIOp::create(b, loc, place, size(axis));
     }
     Value peer = RankOp::create(b, loc, b.getIndexType(), coords,

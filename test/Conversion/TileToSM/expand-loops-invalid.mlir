@@ -1,0 +1,60 @@
+// RUN: mk-opt %s -mk-sm-expand-loops -mk-expand-ranks -split-input-file -verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @stream_k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %zero = arith.constant dense<0.0> : tensor<128xf32>
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{with schedule stream_k reaches the expansion of loops whole; a pass before it splits such loops into parts: run it, or use schedule(ticket)}}
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      %sum = mk.fold (%k) in (%M) iter(%acc = %zero) combine(add) : tensor<128xf32> {
+        mk.yield %acc : tensor<128xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @inside on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    scf.for %i = %c0 to %M step %c1 {
+      // expected-error @+1 {{with schedule(ticket) stands inside another op, so that its items would be used up by the first pass}}
+      mk.foreach (%j) in (%M) schedule(ticket) {
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @prepare on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.prepare {
+    // expected-error @+1 {{stands in mk.prepare, which has no tickets; use schedule(static)}}
+    mk.foreach (%j) in (%M) schedule(ticket) {
+    }
+  }
+  mk.role @r ctas(rest) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @unbound on @mesh (in %c : memref<4xf32> [4]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{goes along axis 'gpu' of unknown size: bind it (--bind gpu=N)}}
+    mk.foreach_peer (%p) along gpu {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+// expected-error @+1 {{runs on mesh @mesh (axis 'gpu'), a size of which is unknown: bind it}}
+mk.kernel @unbound on @mesh (in %c : memref<4xf32> [4]) {
+  %me = mk.rank
+}

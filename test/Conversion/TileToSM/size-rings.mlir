@@ -1,0 +1,63 @@
+// RUN: mk-opt %s -mk-sm-size-rings -split-input-file | FileCheck %s
+
+// What is left by the staging area is shared evenly by the rings of the inner
+// loop; one that is filled once an item has a single slot unless there is room.
+// CHECK-LABEL: mk.role @even
+// CHECK: mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>>
+// CHECK: mk_sm.create_ring : !mk_sm.ring<5, tensor<128x64xbf16>>
+// CHECK: mk_sm.create_ring : !mk_sm.ring<5, tensor<128x64xbf16>>
+// Rings that have a depth keep it.
+// CHECK: mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
+// CHECK: mk_sm.acquire %{{.*}} : !mk_sm.ring<2, tensor<128x64xbf16>>
+// CHECK: mk_sm.acquire %{{.*}} : !mk_sm.ring<5, tensor<128x64xbf16>>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @even on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @even ctas(1) {
+    %q = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+    %v = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+    %s = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
+    %out = mk_sm.create_staging : !mk_sm.staging<1>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %i = %c0 to %N step %c1 {
+        %0 = mk_sm.acquire %q : !mk_sm.ring<?, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+        scf.for %j = %c0 to %N step %c1 {
+          %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+          %2 = mk_sm.acquire %v : !mk_sm.ring<?, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+        }
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {}
+  }
+}
+
+// -----
+
+// Small slots: more of them.
+// CHECK-LABEL: mk.role @small
+// CHECK: mk_sm.create_ring : !mk_sm.ring<12, tensor<64x64xbf16>>
+// CHECK-LABEL: mk.role @medium
+// CHECK: mk_sm.create_ring : !mk_sm.ring<8, tensor<64x64xbf16>, tensor<128x64xbf16>>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @small on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @small ctas(1) {
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+  }
+  mk.role @medium ctas(1) {
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<128x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<128x64xbf16>>
+      }
+    }
+  }
+}

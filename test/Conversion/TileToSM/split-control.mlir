@@ -1,0 +1,195 @@
+// RUN: mk-opt %s -mk-sm -split-input-file | FileCheck %s
+
+// A wait guards what the producer copies behind it. The consumer reads nothing itself
+// that anyone writes, and does not repeat it.
+// CHECK-LABEL: mk.role @copied
+// CHECK: mk_sm.partition producer
+// CHECK: scf.if
+// CHECK: mk.wait %full
+// CHECK: mk_sm.acquire
+// CHECK: mk_sm.partition consumer
+// CHECK-NOT: mk.wait
+// CHECK: mk_sm.mma
+// CHECK: mk.load %bias
+// CHECK-NOT: mk.wait
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @copied on @mesh dims(uniform N) (
+    in %bias : memref<64xf32> [64],
+    scratch %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %full = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @copied ctas(1) {
+    mk.foreach (%i) in (%N) {
+      %some = arith.cmpi ne, %i, %c0 : index
+      scf.if %some {
+        mk.wait %full[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+      }
+      %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %row = mk.load %bias[%c0] : memref<64xf32> -> tensor<64xf32>
+      %rows = mk.broadcast %row dims [0] : tensor<64xf32> -> tensor<64x64xf32>
+      %0 = arith.addf %d, %rows : tensor<64x64xf32>
+      %o = arith.truncf %0 : tensor<64x64xf32> to tensor<64x64xbf16>
+      mk.store %o, %c[%c0, %c0] : tensor<64x64xbf16>, memref<64x64xbf16>
+    }
+  }
+}
+
+// -----
+
+// The tile that is read to registers needs both waits, what is copied only the
+// first.
+// CHECK-LABEL: mk.role @read
+// CHECK: mk_sm.partition producer
+// CHECK: mk.wait %full
+// CHECK-NOT: mk.wait
+// CHECK: mk_sm.partition consumer
+// CHECK: mk.wait %full
+// CHECK: mk_sm.mma
+// CHECK: mk.wait %other
+// CHECK: mk.load %t
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @read on @mesh dims(uniform N) (
+    scratch %t : memref<64x64xf32> [64, 64],
+    scratch %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %full = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  %other = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @read ctas(1) {
+    mk.foreach (%i) in (%N) {
+      mk.wait %full[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+      %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      mk.wait %other[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+      %e = mk.load %t[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+      %0 = arith.addf %d, %e : tensor<64x64xf32>
+      %o = arith.truncf %0 : tensor<64x64xf32> to tensor<64x64xbf16>
+      mk.store %o, %c[%c0, %c0] : tensor<64x64xbf16>, memref<64x64xbf16>
+    }
+  }
+}
+
+// -----
+
+// Uneven groups: scalars that are read from memory steer both partitions, each
+// reads them for itself; items are drawn once.
+// CHECK-LABEL: mk.role @grouped
+// CHECK: %[[TICKETS:.*]] = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 1>
+// CHECK: %[[RECORDS:.*]] = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 2>
+// CHECK: mk_sm.partition producer
+// CHECK: mk.wait %planned
+// CHECK: memref.load %count
+// CHECK: %[[T:.*]] = mk_sm.ticket loop(0)
+// CHECK: mk_sm.send %[[TICKETS]], %[[T]]
+// CHECK: %[[R:.*]]:2 = mk_sm.pop
+// CHECK-NEXT: mk_sm.send %[[RECORDS]], %[[R]]#0, %[[R]]#1
+// CHECK: memref.load %rows[%[[R]]#1]
+// CHECK: scf.if
+// CHECK: mk_sm.copy %x{{.*}} valid
+// CHECK-NOT: mk.count
+// CHECK: mk_sm.partition consumer
+// CHECK: mk.wait %planned
+// CHECK: memref.load %count
+// CHECK: mk_sm.receive %[[TICKETS]]
+// CHECK: %[[E:.*]]:2 = mk_sm.receive %[[RECORDS]]
+// CHECK: memref.load %rows[%[[E]]#1]
+// CHECK: scf.if
+// CHECK: mk_sm.mma
+// CHECK: mk_sm.store
+// CHECK: %[[OLD:.*]] = mk.count %done
+// CHECK: scf.if
+// CHECK: mk.signal
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @grouped on @mesh dims(uniform G, uniform K) (
+    scratch %rows : memref<?xi32> [G], scratch %count : memref<1xi32> [1],
+    in %x : memref<?x?xbf16> [G * 128, K], in %w : memref<?x128x?xbf16> [G, 128, K],
+    out %c : memref<?x128xbf16> [G * 128, 128]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %planned = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  %all = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  %q = mk.queue(%G) : !mk.queue<?x2xi32>
+  %done = mk.counters(%G) : !mk.counter<?>
+  mk.role @grouped ctas(1) {
+    mk.wait %planned[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+    %n32 = memref.load %count[%c0] : memref<1xi32>
+    %n = arith.index_cast %n32 : i32 to index
+    mk.foreach_item (%b, %e) of %q count(%n) : !mk.queue<?x2xi32> {
+      %r32 = memref.load %rows[%e] : memref<?xi32>
+      %r = arith.index_cast %r32 : i32 to index
+      %row = arith.muli %b, %c128 : index
+      %some = arith.cmpi sgt, %r, %c0 : index
+      scf.if %some {
+        %sum = scf.for %k = %c0 to %K step %c64 iter_args(%s = %zero) -> (tensor<128x128xf32>) {
+          %a = mk.load %x[%row, %k] valid(%r, %c64) : memref<?x?xbf16> -> tensor<128x64xbf16>
+          %y = mk.load %w[%e, %c0, %k] : memref<?x128x?xbf16> -> tensor<128x64xbf16>
+          %t = mk.dot %a, %y, %s transpose_b : tensor<128x64xbf16>, tensor<128x64xbf16>, tensor<128x128xf32>
+          scf.yield %t : tensor<128x128xf32>
+        }
+        %o = arith.truncf %sum : tensor<128x128xf32> to tensor<128x128xbf16>
+        mk.store %o, %c[%row, %c0] valid(%r, %c128) : tensor<128x128xbf16>, memref<?x128xbf16>
+      }
+      %old = mk.count %done[%b] add %c1 : !mk.counter<?>
+      %last = arith.cmpi eq, %old, %K : index
+      scf.if %last {
+        mk.signal %all[%c0] : !mk.signal<1, gpu, arrivals = 1>
+      }
+    }
+  }
+}
+
+// -----
+
+// On a mesh of one rank a store at a peer is a store, and its signal an own one.
+// CHECK-LABEL: mk.role @peer
+// CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through
+// CHECK-NEXT: mk.signal %s[%c0] :
+// CHECK: mk.store {{.*}} reduce(add)
+// CHECK-NEXT: mk.signal strong %s[%c0] :
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @peer on @mesh (
+    in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xf32, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %me = mk.rank
+  %s = mk.signals() : !mk.signal<1, sys, arrivals = 2>
+  mk.role @peer ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] on %me signal %s[%c0]
+        : tensor<64x64xf32>, memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
+    mk.store %d, %c[%c0, %c0] on %me signal strong %s[%c0] reduce(add)
+        : tensor<64x64xf32>, memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
+  }
+}
+
+// -----
+
+// With more ranks it stays as it is, and so do puts.
+// CHECK-LABEL: mk.role @remote
+// CHECK: mk.store {{.*}} on %{{.*}} signal %s[%c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
+// CHECK: mk.put
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @remote on @mesh (
+    in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xf32, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %me = mk.rank
+  %s = mk.signals() : !mk.signal<1, sys, arrivals = 2>
+  mk.role @remote ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] on %me signal %s[%c0]
+        : tensor<64x64xf32>, memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
+    mk.put %c[%c0, %c0][%c64, %c64] to %c[%c0, %c0] on %me signal %s[%c0]
+        : memref<64x64xf32, #mk.symmetric> to memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
+  }
+}

@@ -1,0 +1,175 @@
+// RUN: mk-opt %s -mk-sm-split-roles -split-input-file -verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rhs on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %b = arith.mulf %a, %a : tensor<64x64xbf16>
+    // expected-error @+1 {{takes its right operand from registers ('tensor<64x64xbf16>'), but wgmma reads it from shared memory: store the tile and mk.load it behind a signal, or compute the transposed product with this tile on the left}}
+    %d = mk.dot %a, %b, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @transposed on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %b = arith.mulf %a, %a : tensor<64x64xbf16>
+    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which wgmma does not}}
+    %d = mk.dot %b, %a, %zero transpose_a : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @wide on @mesh (in %x : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+    %b = arith.mulf %a, %a : tensor<64x64xf32>
+    // expected-error @+1 {{takes a left operand of 'f32' from registers}}
+    %d = mk.dot %b, %a, %zero transpose_b precision = tf32 : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @ieee on @mesh (in %x : memref<64x64xf32> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
+    // expected-error @+1 {{multiplies f32 in full precision, which the tensor cores of sm_90a do not: say 'precision = tf32', or convert the operands}}
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @kmajor on @mesh (in %x : memref<128x128xf8E4M3FN> [128, 128], out %c : memref<128x128xf32> [128, 128]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<128x128xf8E4M3FN> -> tensor<128x128xf8E4M3FN>
+    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and wgmma transposes 16-bit elements only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
+    %d = mk.dot %a, %a, %zero : tensor<128x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>, tensor<128x128xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<128x128xf32>, memref<128x128xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @long on @mesh (in %x : memref<128x256xf8E4M3FN> [128, 256], out %c : memref<128x128xf32> [128, 128]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<128x256xf8E4M3FN> -> tensor<128x256xf8E4M3FN>
+    // expected-error @+1 {{adds up 256 products of 'f8E4M3FN' in the tensor cores, which keep few bits of a sum of them; sums go on in f32 after at most 128: use tiles of K = 128}}
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<128x256xf8E4M3FN>, tensor<128x256xf8E4M3FN>, tensor<128x128xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<128x128xf32>, memref<128x128xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rows on @mesh (in %x : memref<96x64xbf16> [96, 64], out %c : memref<96x96xf32> [96, 96]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<96x96xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<96x64xbf16> -> tensor<96x64xbf16>
+    // expected-error @+1 {{96 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 128}}
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<96x64xbf16>, tensor<96x64xbf16>, tensor<96x96xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<96x96xf32>, memref<96x96xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @columns on @mesh (in %x : memref<64x32xbf16> [64, 32], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{is staged for a mk.dot: a staged tile lies in chunks of 128 bytes, 64 elements of 'bf16'; 32 columns of 'tensor<64x32xbf16>' are no multiple of that, the next is 64}}
+    %a = mk.load %x[%c0, %c0] : memref<64x32xbf16> -> tensor<64x32xbf16>
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<64x32xbf16>, tensor<64x32xbf16>, tensor<64x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}
+
+// -----
+
+// Two accumulators of which one fits.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @registers on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  mk.role @r ctas(1) {
+    // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
+    %g, %h = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero, %h0 = %zero)
+        -> (tensor<128x256xf32>, tensor<128x256xf32>) {
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
+      %b1 = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
+      %b2 = mk.load %u[%c64, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
+      // expected-error @+2 {{needs 256 registers in each thread for the tiles that are live here, a thread of 2 warpgroups has 200 for them: use accumulators of at most 128 x 192}}
+      // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
+      %g1 = mk.dot %a, %b1, %g0 transpose_b : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
+      %h1 = mk.dot %a, %b2, %h0 transpose_b : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
+      scf.yield %g1, %h1 : tensor<128x256xf32>, tensor<128x256xf32>
+    }
+    %p = arith.mulf %g, %h : tensor<128x256xf32>
+    mk.store %p, %c[%c0, %c0] : tensor<128x256xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// The last arriver loads: nobody knows ahead who that is.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @last on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %done = mk.counters() : !mk.counter<1>
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{decides which tiles come next, for a mk.dot or as items of a loop, but they are fetched ahead of everything that computes}}
+    %old = mk.count %done[%c0] add %c1 : !mk.counter<1>
+    %last = arith.cmpi eq, %old, %c1 : index
+    scf.if %last {
+      %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @unknown on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    // expected-error @+1 {{works on tiles, but has no lowering for sm_90a: use mk ops, elementwise arith and math, and constants}}
+    %t = tensor.cast %a : tensor<64x64xbf16> to tensor<64x64xbf16>
+    mk.store %t, %c[%c0, %c0] : tensor<64x64xbf16>, memref<64x64xbf16>
+  }
+}
