@@ -255,12 +255,14 @@ def MkSM_MmaFenceOp : MkSM_EffectOp<"mma_fence", [DeclareOpInterfaceMethods<Infe
     touched).
 
     ```mlir
+    mk_sm.mma_fence none
     %p1, %o1 = mk_sm.mma_fence %p, %o : tensor<128x128xbf16, #mk_sm.mma<warpgroups = 2>>, tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>
     ```
   }];
   let arguments = (ins Variadic<MkSM_Fragment>:$fragments);
   let results = (outs Variadic<MkSM_Fragment>:$results);
-  let assemblyFormat = "($fragments^ `:` type($fragments))? attr-dict";
+  // A name on the next line would be taken for an operand without a keyword.
+  let assemblyFormat = "($fragments^ `:` type($fragments)) : (`none`)? attr-dict";
   let hasVerifier = 1;
 }
 def MkSM_MmaOp : MkSM_EffectOp<"mma", [AllTypesMatch<["acc", "result"]>]> {

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm | FileCheck %s
+// RUN: mk-opt %s -mk-sm-expand-loops -mk-expand-ranks -canonicalize -cse -mk-sm-split-roles -canonicalize -cse -mk-sm-size-rings | FileCheck %s
 
 // Two dots in a chain with a softmax between: the query tile comes once an item, in
 // a ring of its own, and is given back behind the loop; keys and values have a ring
@@ -25,7 +25,7 @@
 // CHECK: mk_sm.wait %[[QS]]
 // CHECK: %[[STATE:.*]]:3 = scf.for {{.*}} -> (tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>, tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>, tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>)
 // CHECK: mk_sm.wait %[[KS]]
-// CHECK: mk_sm.mma_fence{{$}}
+// CHECK: mk_sm.mma_fence none
 // CHECK: %[[S0:.*]] = mk_sm.mma {{.*}} transpose_b
 // CHECK: %[[S:.*]] = mk_sm.mma_wait 0, %[[S0]]
 // CHECK-NEXT: mk_sm.release %[[KS]]

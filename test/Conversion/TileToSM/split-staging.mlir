@@ -110,7 +110,7 @@ mk.kernel @twice on @mesh (
 // CHECK-LABEL: mk.role @fp8
 // CHECK: mk_sm.partition consumer
 // CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[ZERO:.*]]) ->
-// CHECK: mk_sm.mma_fence{{$}}
+// CHECK: mk_sm.mma_fence none
 // CHECK: %[[P:.*]] = mk_sm.mma %{{.*}}, %{{.*}}, %[[ZERO]] transpose_b
 // CHECK: %[[D:.*]] = mk_sm.mma_wait 0, %[[P]]
 // CHECK: %[[N:.*]] = arith.addf %[[SUM]], %[[D]]

@@ -9,7 +9,7 @@
 // CHECK-NEXT: %[[LOOP:.*]] = scf.for %[[K:.*]] = %c0 {{.*}} iter_args(%[[ACC:.*]] = %[[POISON:[0-9]+]])
 // CHECK-NOT: mma_wait 0
 // CHECK: %[[NEXT:.*]] = arith.cmpi ne, %[[K]], %c0
-// CHECK: mk_sm.mma_fence{{$}}
+// CHECK: mk_sm.mma_fence none
 // CHECK: %[[D:.*]] = mk_sm.mma %{{.*}}, %{{.*}}, %[[ACC]] accumulate(%[[NEXT]]) transpose_b
 // CHECK-NEXT: mk_sm.mma_wait 1{{$}}
 // CHECK-NEXT: scf.if %[[NEXT]] {
