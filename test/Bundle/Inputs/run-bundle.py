@@ -36,6 +36,9 @@ run("mk-run of the package", "bin/mk-run", os.path.join(folder, "gemm.mkpkg"),
 run("mk-run of the file", "bin/mk-run", "examples/ag_gemm.mlir", "--nodes",
     "2", "--gpus", "2", "--bind", "M=256,N=256,K=64", "--check",
     expect="check: PASS")
+for language in ("cpp", "c"):
+    run(f"example in {language}", f"bin/example-gemm-{language}",
+        "examples/gemm.mlir", expect="1000 launches on host, all results right")
 
 # glibc and libgcc are everywhere; all else comes along or is linked in.
 allowed = ("linux-vdso.so", "libc.so", "libm.so", "libgcc_s.so", "ld-linux",

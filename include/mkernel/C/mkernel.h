@@ -1,0 +1,231 @@
+/*===- mkernel.h - mKernel from C --------------------------------*- C -*-===*
+ *
+ * Compiling kernels and launching them, for programs in C and for bindings of
+ * other languages. Link libmkernel_runtime; the compiler is loaded when
+ * something has to be compiled. examples/host/gemm.c uses all of it.
+ *
+ * Results. Fallible functions return a mkernel_status; MKERNEL_OK is 0. What
+ * went wrong, why, and what to do about it says mkernel_message(). An out
+ * parameter is written only on success. Nothing throws, nothing prints.
+ *
+ * Ownership. Whoever gets a handle from a function that ends in `out` destroys
+ * it with the function of its type, in any order: a handle keeps what it was
+ * made from alive. Destroying NULL does nothing. Strings and structures that are
+ * passed in are read during the call only. Strings that are returned belong to
+ * the handle they were asked of and live as long.
+ *
+ * Threads. One thread at a time uses a context and what was made from it.
+ * Compiling and everything about packages may be done on any number of threads.
+ *
+ * Structures of options begin with their size, so that they can grow: start
+ * from the ..._INIT macro. Fields that are zero or NULL have their default.
+ *
+ *===----------------------------------------------------------------------===*/
+#ifndef MKERNEL_C_MKERNEL_H
+#define MKERNEL_C_MKERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __cplusplus
+#define MKERNEL_INIT_(type) {sizeof(type)}
+#else
+#define MKERNEL_INIT_(type) {.size = sizeof(type)}
+#endif
+
+/* The codes of mkernel/Runtime/Status.h, which says what each stands for. */
+typedef enum mkernel_status {
+  MKERNEL_OK = 0,
+  MKERNEL_INVALID_ARGUMENT = 1,
+  MKERNEL_OUT_OF_RANGE = 2,
+  MKERNEL_RESOURCE_EXHAUSTED = 3,
+  MKERNEL_DEADLINE_EXCEEDED = 4,
+  MKERNEL_ABORTED = 5,
+  MKERNEL_UNAVAILABLE = 6,
+  MKERNEL_AGAIN = 7,
+  MKERNEL_PERMISSION_DENIED = 8,
+  MKERNEL_NOT_FOUND = 9,
+  MKERNEL_FAILED_PRECONDITION = 10,
+  MKERNEL_INTERNAL = 11
+} mkernel_status;
+
+/* "0.1.0". */
+const char *mkernel_version(void);
+/* "invalid argument"; static. */
+const char *mkernel_status_name(mkernel_status status);
+/* Of the last failure on this thread; "" if there was none. Valid until the next
+   failure on this thread. */
+const char *mkernel_message(void);
+
+/* GPUs that CUDA gives to this process. UNAVAILABLE, where there is none or no
+   driver that can be used, says what is missing and how to get it. */
+mkernel_status mkernel_num_gpus(size_t *out);
+
+typedef struct mkernel_package mkernel_package; /* a compiled kernel */
+typedef struct mkernel_context mkernel_context; /* a rank of a job */
+typedef struct mkernel_kernel mkernel_kernel;   /* a package in a context */
+typedef struct mkernel_bound mkernel_bound;     /* with sizes and memory */
+typedef struct mkernel_graph mkernel_graph;     /* a launch to repeat */
+
+/* A size by name: of a dimension or a mesh axis. A dimension that differs from
+   rank to rank has `count` values, one for each. {"M", 1024} is a whole one. */
+typedef struct mkernel_size {
+  const char *name;
+  int64_t value;
+  const int64_t *values; /* NULL: `value` for all ranks */
+  size_t count;
+} mkernel_size;
+
+/*===- Packages -----------------------------------------------------------===*/
+
+typedef struct mkernel_compile_options {
+  size_t size;        /* sizeof(mkernel_compile_options) */
+  const char *target; /* "host" (default) or "sm_90a" */
+  const char *kernel; /* which; default: the only one of the file */
+  /* Axes and dimensions to specialise for; others are given when binding. */
+  const mkernel_size *sizes;
+  size_t num_sizes;
+  /* Parameters of the file by name; `values` is not used. */
+  const mkernel_size *params;
+  size_t num_params;
+  int64_t nodes, gpus; /* products of the net and the link axes */
+  int64_t grid;        /* CTAs; default: the target's */
+  const char *cpu;     /* of host code; default: "native" */
+  const char *tuning;  /* a tuning file, or "none"; default: the target's */
+  /* Folder of the cache, or "off"; default: what MK_CACHE_DIR says. */
+  const char *cache;
+  const char *library; /* libmkernel_jit.so; default: MK_JIT_LIBRARY, else the
+                          one beside libmkernel_runtime.so */
+} mkernel_compile_options;
+#define MKERNEL_COMPILE_OPTIONS_INIT MKERNEL_INIT_(mkernel_compile_options)
+
+/* Compile a kernel file, or take from the cache what an equal call compiled.
+   `options` may be NULL. The text need not end with NUL; messages call it
+   `name`. INVALID_ARGUMENT: the compiler's messages. UNAVAILABLE: the compiler is
+   needed and cannot be loaded. */
+mkernel_status mkernel_compile_file(const char *path,
+                                    const mkernel_compile_options *options,
+                                    mkernel_package **out);
+mkernel_status mkernel_compile_text(const char *text, size_t bytes,
+                                    const char *name,
+                                    const mkernel_compile_options *options,
+                                    mkernel_package **out);
+
+/* A package that was compiled before: a file, or bytes (they are copied). */
+mkernel_status mkernel_package_read(const char *path, mkernel_package **out);
+mkernel_status mkernel_package_parse(const void *bytes, size_t size,
+                                     mkernel_package **out);
+void mkernel_package_destroy(mkernel_package *package);
+
+/* What a file would hold; lives as long as the package. */
+const void *mkernel_package_bytes(const mkernel_package *package, size_t *size);
+const char *mkernel_package_kernel(const mkernel_package *package);
+const char *mkernel_package_target(const mkernel_package *package);
+
+/*===- Contexts and kernels -----------------------------------------------===*/
+
+typedef struct mkernel_context_options {
+  size_t size; /* sizeof(mkernel_context_options) */
+  /* Sizes of mesh axes that the package leaves open; those left are 1. */
+  const mkernel_size *axes;
+  size_t num_axes;
+  /* In a mesh of more than one rank: which one this is, and where and with what
+     secret the job's store is reached. */
+  uint32_t rank;
+  const char *endpoint, *job, *token;
+  uint64_t heap_bytes;    /* symmetric heap, the same on all ranks; 64 MiB */
+  uint32_t slots;         /* signal slots, the same on all ranks; 65536 */
+  const char *transport;  /* across net axes; "loopback" */
+  const char *transport_options;
+  uint64_t timeout_ns;    /* to meet the other ranks; 30 s */
+  int32_t gpu_plus_one;   /* GPU number + 1; 0: the thread's current, else 0 */
+} mkernel_context_options;
+#define MKERNEL_CONTEXT_OPTIONS_INIT MKERNEL_INIT_(mkernel_context_options)
+
+/* A rank of a job whose mesh is that of `package`; any kernel of that mesh can
+   be loaded into it. Collective. `options` may be NULL for a mesh of one rank. */
+mkernel_status mkernel_context_create(const mkernel_package *package,
+                                      const mkernel_context_options *options,
+                                      mkernel_context **out);
+/* Leaves the job in peace: waits for all ranks. Destroying a context of several
+   ranks without it looks to the others like a lost rank. */
+mkernel_status mkernel_context_close(mkernel_context *context);
+void mkernel_context_destroy(mkernel_context *context);
+
+mkernel_status mkernel_kernel_load(mkernel_context *context,
+                                   const mkernel_package *package,
+                                   mkernel_kernel **out);
+void mkernel_kernel_destroy(mkernel_kernel *kernel);
+
+/* Fixes all dimensions and allocates memory for all arguments. Collective. */
+mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
+                                   const mkernel_size *sizes, size_t num_sizes,
+                                   mkernel_bound **out);
+void mkernel_bound_destroy(mkernel_bound *bound);
+
+/*===- Arguments ----------------------------------------------------------===*/
+
+size_t mkernel_num_args(const mkernel_bound *bound);
+/* NOT_FOUND: there is no argument of that name. */
+mkernel_status mkernel_arg_index(const mkernel_bound *bound, const char *name,
+                                 size_t *out);
+/* About argument `arg`; NULL or 0 when there is no such argument. */
+const char *mkernel_arg_name(const mkernel_bound *bound, size_t arg);
+const char *mkernel_arg_type(const mkernel_bound *bound, size_t arg); /* "bf16" */
+size_t mkernel_arg_rank(const mkernel_bound *bound, size_t arg);
+/* Extents of this rank's part; array of mkernel_arg_rank numbers. */
+const int64_t *mkernel_arg_sizes(const mkernel_bound *bound, size_t arg);
+uint64_t mkernel_arg_bytes(const mkernel_bound *bound, size_t arg);
+/* Address on the device; in host memory, where the host target has everything
+   (NULL on a GPU). Row-major and tight unless attached otherwise. */
+void *mkernel_arg_data(const mkernel_bound *bound, size_t arg);
+void *mkernel_arg_host_data(const mkernel_bound *bound, size_t arg);
+
+/* Uses the caller's memory for an argument that is not symmetric; it must live
+   until the last launch. On a GPU any address the GPU reaches, and `strides`, one
+   for each dimension, in elements; NULL: row-major and tight, which is all that
+   the host target takes. */
+mkernel_status mkernel_attach(mkernel_bound *bound, size_t arg, void *data,
+                              const int64_t *strides);
+/* Copy all of an argument, row-major and tight, from or to host memory. Ordered
+   behind what `stream` (a CUstream; NULL on the host target) has so far; done
+   when they return. */
+mkernel_status mkernel_upload(mkernel_bound *bound, size_t arg,
+                              const void *from, void *stream);
+mkernel_status mkernel_download(mkernel_bound *bound, size_t arg, void *to,
+                                void *stream);
+
+/*===- Launches -----------------------------------------------------------===*/
+
+typedef struct mkernel_launch_options {
+  size_t size;          /* sizeof(mkernel_launch_options) */
+  void *stream;         /* a CUstream, which may be capturing */
+  uint64_t deadline_ns; /* of every single wait; default 30 s */
+  uint64_t seed;        /* host target, not 0: random order and delays */
+} mkernel_launch_options;
+#define MKERNEL_LAUNCH_OPTIONS_INIT MKERNEL_INIT_(mkernel_launch_options)
+
+/* Host: runs to the end. GPU: enqueues. Collective. `options` may be NULL. */
+mkernel_status mkernel_launch(mkernel_bound *bound,
+                              const mkernel_launch_options *options);
+/* Waits for `stream`; the report of a launch that failed. */
+mkernel_status mkernel_synchronize(mkernel_bound *bound, void *stream);
+/* Launches so far. */
+uint64_t mkernel_epoch(const mkernel_bound *bound);
+
+/* The launch as a graph that is cheap to repeat; options->stream is not used. */
+mkernel_status mkernel_capture(mkernel_bound *bound,
+                               const mkernel_launch_options *options,
+                               mkernel_graph **out);
+mkernel_status mkernel_graph_launch(mkernel_graph *graph, void *stream);
+void mkernel_graph_destroy(mkernel_graph *graph);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MKERNEL_C_MKERNEL_H */

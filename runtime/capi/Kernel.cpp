@@ -1,0 +1,168 @@
+//===- Kernel.cpp - Contexts, kernels and arguments from C ----------------===//
+
+#include "capi/Support.h"
+
+using namespace mk;
+using namespace mk::capi;
+using rt::Status;
+
+static rt::Result<rt::ContextOptions>
+contextOptions(const rt::Metadata &metadata,
+               const mkernel_context_options *given) {
+  MK_ASSIGN(mkernel_context_options o,
+            readOptions(given, "mkernel_context_options"));
+  MK_ASSIGN(auto axes, readSizes(o.axes, o.num_axes, "axes"));
+  std::vector<rt::NamedSize> sizes;
+  for (const rt::DimValue &axis : axes)
+    sizes.push_back({axis.name, axis.values[0]});
+  rt::ContextOptions options;
+  MK_ASSIGN(options.mesh, rt::resolveMesh(metadata, sizes, 0, 0));
+  options.rank = o.rank;
+  options.endpoint = text(o.endpoint);
+  options.job = text(o.job);
+  options.token = text(o.token);
+  if (o.heap_bytes)
+    options.heapBytes = o.heap_bytes;
+  if (o.slots)
+    options.slots = o.slots;
+  options.maxGrid = std::max(options.maxGrid, metadata.grid);
+  if (o.transport)
+    options.transport = o.transport;
+  options.transportOptions = text(o.transport_options);
+  if (o.timeout_ns)
+    options.timeout = std::chrono::nanoseconds(o.timeout_ns);
+  options.gpu = o.gpu_plus_one - 1;
+  return options;
+}
+
+mkernel_status mkernel_context_create(const mkernel_package *package,
+                                      const mkernel_context_options *options,
+                                      mkernel_context **out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(package);
+    MK_NOT_NULL(out);
+    MK_ASSIGN(rt::ContextOptions read,
+              contextOptions(package->package.metadata(), options));
+    MK_ASSIGN(std::shared_ptr<rt::Context> context,
+              rt::Context::create(std::move(read)));
+    *out = new mkernel_context{std::move(context)};
+    return Status::ok();
+  });
+}
+
+mkernel_status mkernel_context_close(mkernel_context *context) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(context);
+    return context->context->close();
+  });
+}
+
+void mkernel_context_destroy(mkernel_context *context) { delete context; }
+
+mkernel_status mkernel_kernel_load(mkernel_context *context,
+                                   const mkernel_package *package,
+                                   mkernel_kernel **out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(context);
+    MK_NOT_NULL(package);
+    MK_NOT_NULL(out);
+    MK_ASSIGN(auto kernel,
+              rt::Kernel::load(*context->context, package->package));
+    *out = new mkernel_kernel{context->context, std::move(kernel)};
+    return Status::ok();
+  });
+}
+
+void mkernel_kernel_destroy(mkernel_kernel *kernel) { delete kernel; }
+
+mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
+                                   const mkernel_size *sizes, size_t num_sizes,
+                                   mkernel_bound **out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(kernel);
+    MK_NOT_NULL(out);
+    MK_ASSIGN(auto dims, readSizes(sizes, num_sizes, "sizes"));
+    // The runtime ignores names it does not know; from C they are misspelt.
+    const rt::Metadata &metadata = kernel->kernel->metadata();
+    for (const rt::DimValue &dim : dims) {
+      std::string names;
+      bool known = false;
+      for (const rt::Metadata::Dim &d : metadata.dims) {
+        known |= d.name == dim.name;
+        names += (names.empty() ? "" : ", ") + d.name;
+      }
+      if (!known)
+        return rt::error(rt::StatusCode::InvalidArgument, "kernel '",
+                         metadata.kernel, "' has no dimension '", dim.name,
+                         "'; it has ", names.empty() ? "none" : names);
+    }
+    MK_ASSIGN(std::shared_ptr<rt::BoundKernel> bound,
+              kernel->kernel->bind(dims));
+    *out = new mkernel_bound{kernel->context, std::move(bound)};
+    return Status::ok();
+  });
+}
+
+void mkernel_bound_destroy(mkernel_bound *bound) { delete bound; }
+
+static const rt::Metadata::Arg *findArg(const mkernel_bound *bound,
+                                        size_t arg) {
+  if (!bound || arg >= bound->bound->metadata().args.size())
+    return nullptr;
+  return &bound->bound->metadata().args[arg];
+}
+
+size_t mkernel_num_args(const mkernel_bound *bound) {
+  return bound ? bound->bound->metadata().args.size() : 0;
+}
+
+mkernel_status mkernel_arg_index(const mkernel_bound *bound, const char *name,
+                                 size_t *out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(bound);
+    MK_NOT_NULL(name);
+    MK_NOT_NULL(out);
+    const rt::Metadata &metadata = bound->bound->metadata();
+    int index = metadata.argIndex(name);
+    if (index >= 0) {
+      *out = static_cast<size_t>(index);
+      return Status::ok();
+    }
+    std::string names;
+    for (const rt::Metadata::Arg &arg : metadata.args)
+      names += (names.empty() ? "" : ", ") + arg.name;
+    return rt::error(rt::StatusCode::NotFound, "kernel '", metadata.kernel,
+                     "' has no argument '", name, "'; it has ", names);
+  });
+}
+
+const char *mkernel_arg_name(const mkernel_bound *bound, size_t arg) {
+  const rt::Metadata::Arg *a = findArg(bound, arg);
+  return a ? a->name.c_str() : nullptr;
+}
+
+const char *mkernel_arg_type(const mkernel_bound *bound, size_t arg) {
+  const rt::Metadata::Arg *a = findArg(bound, arg);
+  return a ? rt::name(a->type).data() : nullptr; // literals
+}
+
+size_t mkernel_arg_rank(const mkernel_bound *bound, size_t arg) {
+  const rt::Metadata::Arg *a = findArg(bound, arg);
+  return a ? a->rank : 0;
+}
+
+const int64_t *mkernel_arg_sizes(const mkernel_bound *bound, size_t arg) {
+  return findArg(bound, arg) ? bound->bound->shard(arg).sizes.data() : nullptr;
+}
+
+uint64_t mkernel_arg_bytes(const mkernel_bound *bound, size_t arg) {
+  return findArg(bound, arg) ? bound->bound->bytes(arg) : 0;
+}
+
+void *mkernel_arg_data(const mkernel_bound *bound, size_t arg) {
+  return findArg(bound, arg) ? bound->bound->data(arg) : nullptr;
+}
+
+void *mkernel_arg_host_data(const mkernel_bound *bound, size_t arg) {
+  return findArg(bound, arg) ? bound->bound->hostData(arg) : nullptr;
+}

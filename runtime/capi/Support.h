@@ -1,0 +1,95 @@
+//===- Support.h - What all functions of the C interface do -----*- C++ -*-===//
+#ifndef MKERNEL_RUNTIME_CAPI_SUPPORT_H
+#define MKERNEL_RUNTIME_CAPI_SUPPORT_H
+
+#include "mkernel/C/mkernel.h"
+#include "mkernel/Runtime/Kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+
+struct mkernel_package {
+  mk::rt::Package package;
+};
+
+// Each handle shares what it was made from, so that the order in which a
+// program destroys them does not matter.
+struct mkernel_context {
+  std::shared_ptr<mk::rt::Context> context;
+};
+struct mkernel_kernel {
+  std::shared_ptr<mk::rt::Context> context;
+  std::unique_ptr<mk::rt::Kernel> kernel;
+};
+struct mkernel_bound {
+  // Destroyed in reverse: the binding before its context.
+  std::shared_ptr<mk::rt::Context> context;
+  std::shared_ptr<mk::rt::BoundKernel> bound;
+};
+struct mkernel_graph {
+  std::shared_ptr<mk::rt::Context> context;
+  std::shared_ptr<mk::rt::BoundKernel> bound;
+  std::unique_ptr<mk::rt::LaunchGraph> graph;
+};
+
+namespace mk::capi {
+
+/// Keeps the message for mkernel_message() and returns the code.
+mkernel_status report(const rt::Status &status) noexcept;
+
+/// Runs `body(function)`, which returns a Status; what it throws becomes one.
+template <typename Fn>
+mkernel_status guard(const char *function, Fn &&body) noexcept {
+  try {
+    return report(body(function));
+  } catch (const std::bad_alloc &) {
+    return report(rt::Status(rt::StatusCode::ResourceExhausted,
+                             "there is no memory left"));
+  } catch (const std::exception &e) {
+    return report(rt::Status(rt::StatusCode::Internal, e.what()));
+  }
+}
+
+inline rt::Status nullArgument(const char *function, const char *argument) {
+  return rt::error(rt::StatusCode::InvalidArgument, function, ": '", argument,
+                   "' is NULL");
+}
+/// Returns from the body of guard() when an argument is NULL.
+#define MK_NOT_NULL(argument)                                                  \
+  do {                                                                         \
+    if (!(argument))                                                           \
+      return ::mk::capi::nullArgument(function, #argument);                    \
+  } while (false)
+
+/// Options as this library knows them, from those of a program that was built
+/// with an older or newer header.
+template <typename T> rt::Result<T> readOptions(const T *given,
+                                                const char *what) {
+  T options{};
+  options.size = sizeof(T);
+  if (!given)
+    return options;
+  if (given->size < sizeof(size_t) || given->size > 4096)
+    return rt::error(rt::StatusCode::InvalidArgument, what,
+                     ": `size` is ", given->size,
+                     "; start from the ..._INIT macro");
+  // What this library does not know must be unused.
+  auto *bytes = reinterpret_cast<const char *>(given);
+  for (size_t i = sizeof(T); i < given->size; ++i)
+    if (bytes[i])
+      return rt::error(rt::StatusCode::InvalidArgument, what,
+                       ": has a field that this version (", mkernel_version(),
+                       ") does not know; use a newer libmkernel_runtime.so");
+  std::memcpy(&options, given, std::min(given->size, sizeof(T)));
+  return options;
+}
+
+inline std::string text(const char *s) { return s ? s : ""; }
+rt::Result<std::vector<rt::DimValue>> readSizes(const mkernel_size *sizes,
+                                                size_t count, const char *what);
+
+} // namespace mk::capi
+
+#endif // MKERNEL_RUNTIME_CAPI_SUPPORT_H

@@ -1,0 +1,207 @@
+/*===- CApiTest.c - The C interface, as C11 ------------------------------===*/
+#include "mkernel/C/mkernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+static void check(int good, const char *what, int line) {
+  if (good)
+    return;
+  ++failures;
+  fprintf(stderr, "line %d: %s; last message: %s\n", line, what,
+          mkernel_message());
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+#define OK(call) check((call) == MKERNEL_OK, #call, __LINE__)
+/* The call fails with this code and a message that has these words. */
+#define FAILS(call, code, words)                                               \
+  do {                                                                         \
+    check((call) == (code), #call " gives " #code, __LINE__);                  \
+    check(strstr(mkernel_message(), words) != NULL, #call ": " words,          \
+          __LINE__);                                                           \
+  } while (0)
+
+static const char text[] =
+    "mk.mesh @mesh (gpu = ? via link)\n"
+    "mk.kernel @twice on @mesh dims(uniform N) (\n"
+    "    in %x : memref<?x?xf32> [N, N], out %y : memref<?x?xf32> [N, N]) {\n"
+    "  %c4 = arith.constant 4 : index\n"
+    "  %c0 = arith.constant 0 : index\n"
+    "  %t = arith.ceildivui %N, %c4 : index\n"
+    "  mk.role @all ctas(rest) {\n"
+    "    mk.foreach (%i) in (%t) {\n"
+    "      mk.foreach (%j) in (%t) {\n"
+    "        %r = arith.muli %i, %c4 : index\n"
+    "        %s = arith.muli %j, %c4 : index\n"
+    "        %v = mk.load %x[%r, %s] : memref<?x?xf32> -> tensor<4x4xf32>\n"
+    "        %w = arith.addf %v, %v : tensor<4x4xf32>\n"
+    "        mk.store %w, %y[%r, %s] : tensor<4x4xf32>, memref<?x?xf32>\n"
+    "      }\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+enum { N = 6 };
+static float x[N * N], y[N * N];
+
+static void fill(float start) {
+  for (int i = 0; i < N * N; ++i)
+    x[i] = start + (float)i;
+}
+
+static int is_twice(const float *result) {
+  for (int i = 0; i < N * N; ++i)
+    if (result[i] != 2 * x[i])
+      return 0;
+  return 1;
+}
+
+static mkernel_package *test_packages(const char *library) {
+  mkernel_package *package = NULL, *copy = NULL;
+  mkernel_compile_options options = MKERNEL_COMPILE_OPTIONS_INIT;
+  options.cache = "off";
+  options.library = library;
+  options.grid = 3;
+  FAILS(mkernel_compile_text("nonsense", 8, "bad.mlir", &options, &package),
+        MKERNEL_INVALID_ARGUMENT, "bad.mlir:1:");
+  CHECK(package == NULL);
+  FAILS(mkernel_compile_text(NULL, 0, NULL, &options, &package),
+        MKERNEL_INVALID_ARGUMENT, "mkernel_compile_text: 'text' is NULL");
+  FAILS(mkernel_compile_file("/no/such.mlir", &options, &package),
+        MKERNEL_NOT_FOUND, "/no/such.mlir");
+  mkernel_size nameless = {NULL, 1, NULL, 0};
+  options.sizes = &nameless;
+  options.num_sizes = 1;
+  FAILS(mkernel_compile_text(text, strlen(text), NULL, &options, &package),
+        MKERNEL_INVALID_ARGUMENT, "sizes[0] has no name");
+  options.num_sizes = 0;
+  options.size = 0;
+  FAILS(mkernel_compile_text(text, strlen(text), NULL, &options, &package),
+        MKERNEL_INVALID_ARGUMENT, "_INIT");
+
+  /* A program built with a newer header: fine as long as it asks for nothing
+     that this library does not know. */
+  struct {
+    mkernel_compile_options known;
+    const char *unknown;
+  } newer = {options, "x"};
+  newer.known.size = sizeof(newer);
+  FAILS(mkernel_compile_text(text, strlen(text), NULL, &newer.known, &package),
+        MKERNEL_INVALID_ARGUMENT, "does not know");
+  newer.unknown = NULL;
+  OK(mkernel_compile_text(text, strlen(text), NULL, &newer.known, &package));
+  CHECK(strcmp(mkernel_package_kernel(package), "twice") == 0);
+  CHECK(strcmp(mkernel_package_target(package), "host") == 0);
+
+  size_t size = 0;
+  const void *bytes = mkernel_package_bytes(package, &size);
+  CHECK(size > 96 && memcmp(bytes, "MKPACK", 6) == 0);
+  OK(mkernel_package_parse(bytes, size, &copy));
+  mkernel_package_destroy(package);
+  FAILS(mkernel_package_parse("MKPACK", 6, &package), MKERNEL_INVALID_ARGUMENT,
+        "package in memory");
+  return copy;
+}
+
+static mkernel_bound *test_binding(const mkernel_package *package) {
+  mkernel_context *context = NULL;
+  mkernel_kernel *kernel = NULL;
+  mkernel_bound *bound = NULL;
+  mkernel_context_options options = MKERNEL_CONTEXT_OPTIONS_INIT;
+  mkernel_size axis = {"gpu", 1, NULL, 0};
+  options.axes = &axis;
+  options.num_axes = 1;
+  options.heap_bytes = 1 << 20;
+  OK(mkernel_context_create(package, &options, &context));
+  OK(mkernel_kernel_load(context, package, &kernel));
+  FAILS(mkernel_kernel_bind(kernel, NULL, 0, &bound), MKERNEL_INVALID_ARGUMENT,
+        "'N'");
+  FAILS(mkernel_kernel_bind(kernel, NULL, 1, &bound), MKERNEL_INVALID_ARGUMENT,
+        "sizes: NULL");
+  mkernel_size sizes[] = {{"N", N, NULL, 0}, {"Q", 1, NULL, 0}};
+  FAILS(mkernel_kernel_bind(kernel, sizes, 2, &bound),
+        MKERNEL_INVALID_ARGUMENT, "has no dimension 'Q'; it has N");
+  OK(mkernel_kernel_bind(kernel, sizes, 1, &bound));
+  /* What was made from them keeps them alive. */
+  mkernel_kernel_destroy(kernel);
+  mkernel_context_destroy(context);
+  return bound;
+}
+
+static void test_arguments(mkernel_bound *bound, size_t *in, size_t *out) {
+  OK(mkernel_arg_index(bound, "x", in));
+  OK(mkernel_arg_index(bound, "y", out));
+  FAILS(mkernel_arg_index(bound, "z", in), MKERNEL_NOT_FOUND,
+        "has no argument 'z'; it has x, y");
+  CHECK(mkernel_num_args(bound) == 2);
+  CHECK(strcmp(mkernel_arg_name(bound, *out), "y") == 0);
+  CHECK(strcmp(mkernel_arg_type(bound, *out), "f32") == 0);
+  CHECK(mkernel_arg_rank(bound, *out) == 2);
+  CHECK(mkernel_arg_sizes(bound, *out)[1] == N);
+  CHECK(mkernel_arg_bytes(bound, *out) == sizeof(y));
+  CHECK(mkernel_arg_data(bound, *in) == mkernel_arg_host_data(bound, *in));
+  CHECK(mkernel_arg_name(bound, 2) == NULL);
+  CHECK(mkernel_arg_data(bound, 2) == NULL);
+  FAILS(mkernel_upload(bound, 2, x, NULL), MKERNEL_INVALID_ARGUMENT,
+        "2 arguments, none is number 2");
+  FAILS(mkernel_download(bound, *out, NULL, NULL), MKERNEL_INVALID_ARGUMENT,
+        "'to' is NULL");
+}
+
+static void test_launches(mkernel_bound *bound, size_t in, size_t out) {
+  mkernel_launch_options options = MKERNEL_LAUNCH_OPTIONS_INIT;
+  options.deadline_ns = 20000000000u;
+  for (int i = 0; i < 10; ++i) {
+    fill((float)i);
+    OK(mkernel_upload(bound, in, x, NULL));
+    options.seed = (uint64_t)i;
+    OK(mkernel_launch(bound, &options));
+    OK(mkernel_synchronize(bound, NULL));
+    OK(mkernel_download(bound, out, y, NULL));
+    CHECK(is_twice(y));
+  }
+  CHECK(mkernel_epoch(bound) == 10);
+
+  /* The caller's memory. */
+  int64_t strides[] = {N + 4, 1}, tight[] = {N, 1};
+  OK(mkernel_attach(bound, in, x, NULL));
+  FAILS(mkernel_attach(bound, out, y, strides), MKERNEL_INVALID_ARGUMENT,
+        "the host target takes row-major, tight memory only");
+  OK(mkernel_attach(bound, out, y, tight));
+  mkernel_graph *graph = NULL;
+  OK(mkernel_capture(bound, NULL, &graph));
+  for (int i = 0; i < 10; ++i) {
+    fill((float)-i);
+    OK(mkernel_graph_launch(graph, NULL));
+    CHECK(is_twice(y));
+  }
+  mkernel_bound_destroy(bound);
+  OK(mkernel_graph_launch(graph, NULL));
+  mkernel_graph_destroy(graph);
+}
+
+int main(int argc, char **argv) {
+  (void)argc;
+  CHECK(strchr(mkernel_version(), '.') != NULL);
+  CHECK(strcmp(mkernel_message(), "") == 0);
+  CHECK(strcmp(mkernel_status_name(MKERNEL_NOT_FOUND), "not found") == 0);
+  CHECK(strcmp(mkernel_status_name((mkernel_status)99), "unknown status") == 0);
+  mkernel_package *package = test_packages(argv[1]);
+  if (!package)
+    return 1;
+  mkernel_bound *bound = test_binding(package);
+  mkernel_package_destroy(package);
+  if (!bound)
+    return 1;
+  size_t in = 0, out = 0;
+  test_arguments(bound, &in, &out);
+  test_launches(bound, in, out);
+  mkernel_package_destroy(NULL);
+  mkernel_graph_destroy(NULL);
+  FAILS(mkernel_launch(NULL, NULL), MKERNEL_INVALID_ARGUMENT, "'bound' is NULL");
+  printf(failures ? "%d failed\n" : "all passed\n", failures);
+  return failures != 0;
+}
