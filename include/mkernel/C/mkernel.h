@@ -105,8 +105,9 @@ typedef struct mkernel_compile_options {
 
 /* Compile a kernel file, or take from the cache what an equal call compiled.
    `options` may be NULL. The text need not end with NUL; messages call it
-   `name`. INVALID_ARGUMENT: the compiler's messages. UNAVAILABLE: the compiler is
-   needed and cannot be loaded. */
+   `name`. FAILED_PRECONDITION: the compiler's messages about the file.
+   INVALID_ARGUMENT: about the options. UNAVAILABLE: the compiler is needed and
+   cannot be loaded. NOT_FOUND: the file cannot be read. */
 mkernel_status mkernel_compile_file(const char *path,
                                     const mkernel_compile_options *options,
                                     mkernel_package **out);

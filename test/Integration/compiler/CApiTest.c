@@ -66,7 +66,7 @@ static mkernel_package *test_packages(const char *library) {
   options.library = library;
   options.grid = 3;
   FAILS(mkernel_compile_text("nonsense", 8, "bad.mlir", &options, &package),
-        MKERNEL_INVALID_ARGUMENT, "bad.mlir:1:");
+        MKERNEL_FAILED_PRECONDITION, "bad.mlir:1:");
   CHECK(package == NULL);
   FAILS(mkernel_compile_text(NULL, 0, NULL, &options, &package),
         MKERNEL_INVALID_ARGUMENT, "mkernel_compile_text: 'text' is NULL");
