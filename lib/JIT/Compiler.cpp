@@ -160,7 +160,6 @@ struct Compilation {
   /// From a module at the tile level with sizes bound.
   LogicalResult compileSm(const HostOptions &sizes) {
     if (failed(run(module, [&](OpPassManager &pm) {
-          pm.addPass(createSymbolDCEPass());
           buildSmLoweringPipeline(pm, sizes);
         })))
       return failure();

@@ -17,6 +17,7 @@ static void cleanUp(OpPassManager &pm) {
 
 void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
   pm.addPass(createExpandLoopsPass());
+  pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass());
   cleanUp(pm);
   pm.addPass(createSplitRolesPass());
@@ -31,7 +32,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the SM level";
   verify.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
-                   "mk.dot",     "mk.param",        "mk.size",         "func.call"};
+                   "mk.dot",     "mk.param",        "mk.size"};
   pm.addPass(createVerifyPhasePass(verify));
 }
 

@@ -2,6 +2,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_SIZERINGSPASS
@@ -113,16 +114,16 @@ bool Budget::deepen(bool inner, int64_t limit) {
   return true;
 }
 
-/// The largest tile with its larger dimension halved until the rings fit.
+/// The tile with rows, then columns halved until `excess` bytes are saved; null
+/// if that cannot be.
 static RankedTensorType shrink(RankedTensorType tile, int64_t excess) {
   SmallVector<int64_t> shape(tile.getShape());
   int64_t bits = tile.getElementTypeBitWidth();
   int64_t rank = shape.size(), bytes = getStagedBytes(tile), left = bytes;
   while (bytes - left < excess) {
-    bool byRows = shape[rank - 2] >= shape[rank - 1];
+    bool byRows = shape[rank - 2] >= 128;
     int64_t &extent = shape[byRows ? rank - 2 : rank - 1];
-    int64_t least = byRows ? 64 : kChunkBytes * 8 / bits;
-    if (extent / 2 < least)
+    if (!byRows && extent / 2 < kChunkBytes * 8 / bits)
       return {};
     extent /= 2;
     left /= 2;
@@ -138,21 +139,24 @@ LogicalResult Budget::refuse() {
                           << " bytes of shared memory for its rings, with 2 "
                              "slots where a loop fills one; sm_90a has "
                           << available << " for them";
-  RankedTensorType largest;
-  int64_t copies = 1;
+  // What takes most, of what loops fill.
+  llvm::MapVector<Type, int64_t> copies;
   for (Ring &ring : rings)
-    for (Type type : ring.op.getResult().getType().getTiles()) {
-      auto tile = cast<RankedTensorType>(type);
-      if (!largest || getStagedBytes(tile) * ring.depth >
-                          getStagedBytes(largest) * copies) {
-        largest = tile;
-        copies = ring.depth;
-      }
-    }
+    for (Type type : ring.op.getResult().getType().getTiles())
+      if (ring.depth > 1)
+        copies[type] += ring.depth;
+  RankedTensorType largest;
+  auto bytes = [&](RankedTensorType tile) {
+    return tile ? getStagedBytes(tile) * copies[tile] : 0;
+  };
+  for (auto [type, count] : copies)
+    if (auto tile = cast<RankedTensorType>(type); bytes(tile) > bytes(largest))
+      largest = tile;
+  RankedTensorType smaller;
   if (largest)
-    if (auto smaller =
-            shrink(largest, llvm::divideCeil(used() - available, copies)))
-      diag << ": use " << smaller << " instead of " << largest;
+    smaller = shrink(largest, llvm::divideCeil(used() - available, copies[largest]));
+  if (smaller)
+    diag << ": use " << smaller << " instead of " << largest;
   for (Ring &ring : rings) {
     diag.attachNote(ring.op.getLoc()) << ring.op.getResult().getType() << ": "
                                  << ring.depth << " of " << ring.bytes;
