@@ -24,7 +24,9 @@ class Gemm(Problem):
             self.b = device.transpose(self.b)
         self.c = device.empty((self.m, self.n), c_type)
         self.scale = device.ones(1)
-        self.rounding_in = max(device.eps(a_type), device.eps(b_type))
+        # Nothing between is rounded as coarsely as fp8.
+        self.rounding_in = min(2.0 ** -7, max(device.eps(a_type),
+                                              device.eps(b_type)))
         self.reference = None
 
     flops = property(lambda self: 2.0 * self.m * self.n * self.k)
