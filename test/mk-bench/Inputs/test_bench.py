@@ -283,7 +283,7 @@ class Runs(unittest.TestCase):
                 data = json.load(file)
         self.assertEqual(data["format"], "mk-bench")
         self.assertEqual(len(data["cases"][0]["contestants"][0]["times"][
-            "steady"]["graph"]["samples"]), 12)
+            "steady"]["graph"]["samples"]), 10)
 
     def test_wrong_usage(self):
         for bad in (["--set", "TM"], ["--conditions", "warm"]):

@@ -110,7 +110,8 @@ def bench(options, budget):
         list_cases(suites)
         return 0
     # All of that is found out before a GPU is used.
-    names = options.suite or suites.names()
+    names = options.suite or [n for n in suites.names()
+                              if not options.quick or n != "compile"]
     cases = [case for name in names
              for case in suites.cases(name, options.shapes, options.variants)]
     places = Places(options.prefix)

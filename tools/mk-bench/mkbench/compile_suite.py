@@ -1,5 +1,6 @@
 """How long compilation takes: mk-opt to PTX, and from IR to a loaded kernel in a
 process of its own, with an empty cache on disk and again with a filled one."""
+import concurrent.futures
 import glob
 import json
 import os
@@ -8,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from .errors import BenchError
+from .errors import BenchError, first_line
 from .kernels import Request
 from .places import HERE
 
@@ -66,30 +67,35 @@ def time_load(places, request, cache):
 
 def run(session, suite, name):
     """A record for each kernel of each file."""
-    places, device, records = session.places, session.device, []
-    paths = sorted(glob.glob(os.path.join(places.root, suite["files"])))
-    for path in paths:
+    places, device, jobs = session.places, session.device, []
+    records = []
+    for path in sorted(glob.glob(os.path.join(places.root, suite["files"]))):
         try:
-            kernels = kernels_of(places, path)
+            for kernel in kernels_of(places, path):
+                jobs.append((record(name, f"{os.path.basename(path)} {kernel}"),
+                             Request(path, kernel,
+                                     suite.get("bind", {}).get(kernel),
+                                     target=device.target, grid=device.grid,
+                                     tuning=session.options.tuning)))
         except BenchError as error:
-            records.append(record(name, os.path.basename(path), str(error)))
-            continue
-        for kernel in kernels:
-            entry = record(name, f"{os.path.basename(path)} {kernel}")
-            records.append(entry)
-            try:
-                session.budget.need(8, "not measured")
-                request = Request(path, kernel,
-                                  suite.get("bind", {}).get(kernel),
-                                  target=device.target, grid=device.grid,
-                                  tuning=session.options.tuning)
-                entry["ptx_s"] = time_ptx(places, request)
-                with tempfile.TemporaryDirectory() as cache:
-                    entry["cold_s"] = time_load(places, request, cache)
-                    entry["cached_s"] = time_load(places, request, cache)
-            except (BenchError, subprocess.TimeoutExpired) as error:
-                entry["problem"] = str(error)
-    return records
+            records.append(record(name, os.path.basename(path),
+                                  first_line(error)))
+    # Few enough at a time that they do not slow each other down.
+    workers = max(1, min(4, (os.cpu_count() or 1) // 4))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda job: measure_one(session, *job), jobs))
+    return records + [entry for entry, _ in jobs]
+
+
+def measure_one(session, entry, request):
+    try:
+        session.budget.need(8, "not measured")
+        entry["ptx_s"] = time_ptx(session.places, request)
+        with tempfile.TemporaryDirectory() as cache:
+            entry["cold_s"] = time_load(session.places, request, cache)
+            entry["cached_s"] = time_load(session.places, request, cache)
+    except (BenchError, subprocess.TimeoutExpired) as error:
+        entry["problem"] = first_line(error)
 
 
 def record(suite, name, problem=None):

@@ -8,3 +8,9 @@ class BenchError(Exception):
         text = what + (f": {reason}" if reason else "")
         super().__init__(text + (f"\nremedy: {remedy}" if remedy else ""))
         self.reason = f"{what}: {reason}" if reason else what
+
+
+def first_line(error):
+    """What goes into a table of problems."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0] if len(lines[0]) < 300 else lines[0][:297] + "..."

@@ -4,7 +4,7 @@ import sys
 from . import ceilings, manifest, measure
 from .attention import Attention
 from .budget import Budget
-from .errors import BenchError
+from .errors import BenchError, first_line
 from .gemm import Gemm
 from .grouped import Grouped
 from .kernels import Kernels, Pool, Request, interface
@@ -69,8 +69,8 @@ class Session:
                 self.budget.need(3, "not measured")
                 self.run_case(case, requests[case.suite, case.name], record,
                               share)
-            except BenchError as error:
-                record["problem"] = str(error)
+            except Exception as error:  # torch raises what it likes
+                record["problem"] = first_line(error)
             say(f"[{self.budget.spent():5.0f} s] {case.suite} {case.name}: "
                 + (record["problem"] or self.short(record)))
         return self.records
@@ -82,8 +82,11 @@ class Session:
                  for c in cases}
         rates = {"bf16"} | ({"f8"} if any(c.suite == "fp8" for c in cases)
                             else set()) if rates else set()
-        self.ceilings = ceilings.measure_ceilings(
-            self.device, rates, self.plan, Budget(5 * len(rates)))
+        try:
+            self.ceilings = ceilings.measure_ceilings(
+                self.device, rates, self.plan, Budget(5 * len(rates)))
+        except BenchError as error:
+            say(f"no bounds: {error}")
 
     @staticmethod
     def record(case, problem=None):
@@ -162,11 +165,9 @@ class Session:
             return
         try:
             contestant.error = problem.check(contestant)
-        except BenchError:
-            raise
         except Exception as error:
             contestant.problem = first_line(error)
-            self.device.recover()
+            self.device.recover()  # raises if the GPU is lost
             return
         if not contestant.error["passed"]:
             contestant.problem = (
@@ -179,7 +180,3 @@ class Session:
                 "plan": vars(self.plan), "ceilings": self.ceilings,
                 "seconds": round(self.budget.spent(), 1),
                 "cases": self.records, "gates": gates}
-
-
-def first_line(error):
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -5,10 +5,10 @@ import os
 import random
 
 from . import measure, report, stats
-from .errors import BenchError
+from .errors import BenchError, first_line
 from .kernels import interface
 from .places import Places
-from .session import PROBLEMS, Session, first_line, say
+from .session import PROBLEMS, Session, say
 from .space import find_space, load_spaces
 from .suites import Suites
 
