@@ -7,7 +7,6 @@ class BenchError(Exception):
     def __init__(self, what, reason="", remedy=""):
         text = what + (f": {reason}" if reason else "")
         super().__init__(text + (f"\nremedy: {remedy}" if remedy else ""))
-        self.reason = f"{what}: {reason}" if reason else what
 
 
 def first_line(error):
