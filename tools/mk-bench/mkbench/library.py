@@ -51,6 +51,9 @@ class Library:
             self.c = C.CDLL(path)
         except OSError as error:
             raise BenchError(f"{path} cannot be loaded", str(error)) from error
+        if not hasattr(self.c, "mkernel_version"):
+            raise BenchError(f"{path} is older than this program",
+                             "it lacks the C interface", "build it again")
         self.contexts = {}
         self.declare()
 
