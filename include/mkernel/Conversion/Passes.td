@@ -47,7 +47,7 @@ def SplitRolesPass : Pass<"mk-sm-split-roles", "::mlir::ModuleOp"> {
     fragments. Loads of one block whose tiles meet in a dot share the slots of a
     ring. Each partition gets a copy of the role's control flow and of the scalars
     that it needs. Tickets and records of queues are drawn by the producer and sent to
-    the consumer; waits are copied to each partition that reads behind them.
+    the consumer; waits are copied to each partition that needs them.
     Everything else stays in the consumer. Accumulators have layout `#mk_sm.mma`; it
     spreads over elementwise ops, reductions, broadcasts and loops; tiles that
     meet no dot are `#mk_sm.blocked`.

@@ -40,7 +40,7 @@ mk.kernel @copied on @mesh dims(uniform N) (
 // -----
 
 // The tile that is read to registers needs both waits, what is copied only the
-// first.
+// first. The loop may have no steps: no slot then says that the first is over.
 // CHECK-LABEL: mk.role @read
 // CHECK: mk_sm.partition producer
 // CHECK: mk.wait %full
@@ -48,6 +48,7 @@ mk.kernel @copied on @mesh dims(uniform N) (
 // CHECK: mk_sm.partition consumer
 // CHECK: mk.wait %full
 // CHECK: mk_sm.mma
+// CHECK-NOT: mk.wait %full
 // CHECK: mk.wait %other
 // CHECK: mk.load %t
 mk.mesh @mesh (gpu = 1 via link)
@@ -62,14 +63,51 @@ mk.kernel @read on @mesh dims(uniform N) (
   mk.role @read ctas(1) {
     mk.foreach (%i) in (%N) {
       mk.wait %full[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
-      %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
-      %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %d = scf.for %k = %c0 to %N step %c1 iter_args(%s = %zero) -> (tensor<64x64xf32>) {
+        %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+        %p = mk.dot %a, %a, %s transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+        scf.yield %p : tensor<64x64xf32>
+      }
       mk.wait %other[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
       %e = mk.load %t[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
       %0 = arith.addf %d, %e : tensor<64x64xf32>
       %o = arith.truncf %0 : tensor<64x64xf32> to tensor<64x64xbf16>
       mk.store %o, %c[%c0, %c0] : tensor<64x64xbf16>, memref<64x64xbf16>
     }
+  }
+}
+
+// -----
+
+// A wait between two products: what is stored behind it, before any tile that comes
+// behind it has been taken, needs it in the consumer too.
+// CHECK-LABEL: mk.role @between
+// CHECK: mk_sm.partition producer
+// CHECK: mk_sm.commit
+// CHECK: mk.wait %free
+// CHECK: mk_sm.commit
+// CHECK: mk_sm.partition consumer
+// CHECK: mk_sm.mma
+// CHECK: mk.wait %free
+// CHECK: mk_sm.store %{{.*}}, %t
+// CHECK: mk_sm.mma
+// CHECK: mk_sm.store %{{.*}}, %c
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @between on @mesh dims(uniform N) (
+    inout %x : memref<64x64xbf16> [64, 64], scratch %t : memref<64x64xf32> [64, 64],
+    out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %free = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @between ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %d = mk.dot %a, %a, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.wait %free[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+    mk.store %d, %t[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+    %b = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %e = mk.dot %b, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %e, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
 }
 

@@ -173,3 +173,26 @@ mk.kernel @unknown on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memre
     mk.store %t, %c[%c0, %c0] : tensor<64x64xbf16>, memref<64x64xbf16>
   }
 }
+
+// -----
+
+// The producer may be late: the consumer must not change what it reads.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @number on @mesh (
+    in %x : memref<64x?xbf16> [64, 64], scratch %n : memref<1xindex> [1], out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{is read to find the tiles that are loaded ahead, while another part of the role writes to the same buffer behind it: keep what is written in a buffer of its own, or write it in another role}}
+    %end = memref.load %n[%c0] : memref<1xindex>
+    // expected-note @+1 {{written here}}
+    memref.store %c0, %n[%c0] : memref<1xindex>
+    %sum = scf.for %k = %c0 to %end step %c64 iter_args(%s = %zero) -> (tensor<64x64xf32>) {
+      %a = mk.load %x[%c0, %k] : memref<64x?xbf16> -> tensor<64x64xbf16>
+      %d = mk.dot %a, %a, %s transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    }
+    mk.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
+  }
+}

@@ -1,0 +1,43 @@
+//===- RoleSplitter.h - Which partition does what --------------*- C++ -*-===//
+#ifndef MKERNEL_LIB_CONVERSION_TILETOSM_ROLESPLITTER_H
+#define MKERNEL_LIB_CONVERSION_TILETOSM_ROLESPLITTER_H
+
+#include "Rebuilder.h"
+
+namespace mlir::mk_sm {
+
+/// Tickets and records: drawn once for the CTA.
+inline bool isDraw(Operation *op) { return isa<TicketOp, PopOp>(op); }
+
+/// Splits one role, or mk.prepare.
+class RoleSplitter {
+public:
+  explicit RoleSplitter(Operation *op)
+      : plan(op),
+        producer(op, [this](Operation *op) { return producerOperands(op); }),
+        consumer(op, [this](Operation *op) { return consumerOperands(op); }) {}
+
+  RolePlan plan;
+
+  /// To be called when the number of warpgroups is known.
+  LogicalResult prepare();
+  LogicalResult split(RegisterSplit registers);
+
+private:
+  FailureOr<SmallVector<Value>> producerOperands(Operation *op);
+  FailureOr<SmallVector<Value>> consumerOperands(Operation *op);
+  LogicalResult sliceProducer();
+  LogicalResult checkOverwritten(memref::LoadOp load);
+  LogicalResult sliceConsumer();
+  bool mustWaitInConsumer(mk::WaitOp wait);
+  bool isCovered(Operation *wait, Operation *op, bool alsoWithoutItems);
+  Channels createChannels(OpBuilder &b);
+
+  Slice producer, consumer;
+  SmallVector<Operation *> ops; // all, in program order
+  bool hasProducer = false;
+};
+
+} // namespace mlir::mk_sm
+
+#endif // MKERNEL_LIB_CONVERSION_TILETOSM_ROLESPLITTER_H

@@ -1,0 +1,224 @@
+//===- SliceRoles.cpp - Which partition does what --------------------------===//
+//
+// The producer gets what it takes to fetch tiles and items, the consumer
+// everything that acts. Both have the control flow and the scalars for it.
+//
+//===----------------------------------------------------------------------===//
+#include "RoleSplitter.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// An argument that no kernel writes: its contents need no wait.
+static bool isNeverWritten(Value buffer) {
+  if (auto choice = buffer.getDefiningOp<mk::SelectOp>())
+    return isNeverWritten(choice.getTrueValue()) &&
+           isNeverWritten(choice.getFalseValue());
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  auto kernel =
+      arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp()) : mk::KernelOp();
+  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
+         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
+             mk::ArgKind::In;
+}
+
+/// Whether the op reads what someone may have written before.
+static bool readsResults(Operation *op) {
+  if (auto load = dyn_cast<mk::LoadOp>(op))
+    return !isNeverWritten(load.getSource());
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return !isNeverWritten(load.getMemRef());
+  // Their effects on what they guard or write are declared as reads, too.
+  if (op->getNumRegions() ||
+      isa<mk::StoreOp, mk::SignalOp, mk::CountOp, mk::PushOp, mk::SettleOp,
+          mk::FenceOp>(op))
+    return false;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  return effects && effects.hasEffect<MemoryEffects::Read>();
+}
+
+/// The buffers that a value may be (a part of).
+static llvm::SmallSetVector<Value, 2> findBuffers(Value buffer) {
+  llvm::SmallSetVector<Value, 2> found;
+  SmallVector<Value> worklist{buffer};
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    Operation *def = value.getDefiningOp();
+    if (auto choice = dyn_cast_or_null<mk::SelectOp>(def))
+      worklist.append({choice.getTrueValue(), choice.getFalseValue()});
+    else if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(def))
+      worklist.push_back(view.getViewSource());
+    else
+      found.insert(value);
+  }
+  return found;
+}
+
+/// The buffer of this rank that an op writes; null if it writes none.
+static Value findDestination(Operation *op) {
+  if (auto store = dyn_cast<mk::StoreOp>(op))
+    return store.getDest();
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return store.getMemRef();
+  if (auto put = dyn_cast<mk::PutOp>(op))
+    return put.getDest();
+  return {};
+}
+
+static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
+  for (Operation *up = a->getParentOp(); up != role; up = up->getParentOp())
+    if (isa<LoopLikeOpInterface>(up) && up->isAncestor(b))
+      return up;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>> RoleSplitter::producerOperands(Operation *op) {
+  SmallVector<Value> operands(op->getOperands());
+  if (plan.staged.contains(op) || isa<mk::WaitOp>(op) || isDraw(op))
+    return operands;
+  auto isTileValue = [](Value value) { return isTile(value); };
+  bool scalar = llvm::none_of(op->getResults(), isTileValue) &&
+                llvm::none_of(operands, isTileValue);
+  if (scalar && !hasOtherEffects(op))
+    return operands;
+  InFlightDiagnostic diag =
+      op->emitOpError()
+      << "decides which tiles come next, for a mk.dot or as items of a loop, "
+         "but they are fetched ahead of everything that computes: let the "
+         "choice depend on scalars that are read or computed without tiles "
+         "and counters, or put the work behind it into a role of its own that "
+         "a queue or a signal starts";
+  return diag;
+}
+
+FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
+  if (plan.staged.contains(op) || isDraw(op))
+    return SmallVector<Value>();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    if (!plan.getStaged(operand))
+      operands.push_back(operand);
+  return operands;
+}
+
+LogicalResult RoleSplitter::sliceProducer() {
+  for (Operation *op : ops) {
+    if (!plan.staged.contains(op) && !isDraw(op))
+      continue;
+    hasProducer = true;
+    if (failed(producer.add(op)))
+      return failure();
+  }
+  // A wait guards whatever is read behind it, also what its own operands and
+  // conditions are read from.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *wait : ops) {
+      if (!isa<mk::WaitOp>(wait) || producer.contains(wait))
+        continue;
+      bool guards = llvm::any_of(ops, [&](Operation *op) {
+        return producer.contains(op) && !isDraw(op) && !isa<mk::WaitOp>(op) &&
+               readsResults(op) && mayPrecede(wait, op, plan.op);
+      });
+      if (!guards)
+        continue;
+      if (failed(producer.add(wait)))
+        return failure();
+      changed = true;
+    }
+  }
+  for (Operation *op : ops)
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      if (producer.contains(op) && failed(checkOverwritten(load)))
+        return failure();
+  return success();
+}
+
+/// A number that both partitions read must be the same for both, so the consumer
+/// may not write it while the producer may have yet to read it.
+LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
+  llvm::SmallSetVector<Value, 2> read = findBuffers(load.getMemRef());
+  for (Operation *op : ops) {
+    Value dest = findDestination(op);
+    if (!dest || llvm::none_of(findBuffers(dest), [&](Value buffer) {
+          return read.contains(buffer);
+        }))
+      continue;
+    if (!findCommonLoop(load, op, plan.op) && !mayPrecede(load, op, plan.op))
+      continue;
+    InFlightDiagnostic diag =
+        load.emitOpError()
+        << "is read to find the tiles that are loaded ahead, while another "
+           "part of the role writes to the same buffer behind it: keep what "
+           "is written in a buffer of its own, or write it in another role";
+    diag.attachNote(op->getLoc()) << "written here";
+    return diag;
+  }
+  return success();
+}
+
+/// Whether between the wait and the op the consumer takes a slot that the producer
+/// fills behind its own wait. Loops count as executed unless `alsoWithoutItems`.
+bool RoleSplitter::isCovered(Operation *wait, Operation *op,
+                             bool alsoWithoutItems) {
+  auto from = llvm::find(ops, wait), to = llvm::find(ops, op);
+  return from < to && std::any_of(from, to, [&](Operation *load) {
+    if (!plan.staged.contains(load))
+      return false;
+    for (Operation *up = load->getParentOp(); up != plan.op;
+         up = up->getParentOp()) {
+      bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems;
+      if (!certain && !up->isAncestor(op) && !up->isAncestor(wait))
+        return false;
+    }
+    return true;
+  });
+}
+
+/// A wait that the producer executes need not be repeated if slots that come
+/// behind it hold back whatever the consumer reads and does.
+bool RoleSplitter::mustWaitInConsumer(mk::WaitOp wait) {
+  if (!producer.contains(wait))
+    return true;
+  return llvm::any_of(ops, [&](Operation *op) {
+    if (!consumer.contains(op) || plan.staged.contains(op) || isDraw(op) ||
+        isa<mk::WaitOp>(op) || op->getNumRegions())
+      return false;
+    bool reads = readsResults(op);
+    return (reads || hasOtherEffects(op)) && mayPrecede(wait, op, plan.op) &&
+           !isCovered(wait, op, /*alsoWithoutItems=*/reads);
+  });
+}
+
+LogicalResult RoleSplitter::sliceConsumer() {
+  for (Operation *op : ops) {
+    bool acts = !op->getNumRegions() && hasOtherEffects(op);
+    if (isa<mk::WaitOp>(op) || (!acts && !plan.staged.contains(op)))
+      continue;
+    if (failed(consumer.add(op)))
+      return failure();
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *op : ops) {
+      auto wait = dyn_cast<mk::WaitOp>(op);
+      if (!wait || consumer.contains(op) || !mustWaitInConsumer(wait))
+        continue;
+      if (failed(consumer.add(op)))
+        return failure();
+      changed = true;
+    }
+  }
+  return success();
+}
