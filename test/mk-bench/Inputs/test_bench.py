@@ -234,6 +234,7 @@ class Runs(unittest.TestCase):
     def test_a_run_and_its_documents(self):
         clock = Clock()
         device = HostDevice(clock=clock, sleep=clock.sleep)
+        device.has_rivals = True
         options = cli.parse(["--quick", "--target", "host", "--seed", "3"])
 
         class Small(session.Session):

@@ -49,6 +49,7 @@ class HostTensor:
 
 class HostDevice:
     target = "host"
+    has_rivals = False
 
     def __init__(self, grid=4, clock=time.perf_counter, sleep=time.sleep):
         self.grid, self.clock, self.sleep = grid, clock, sleep

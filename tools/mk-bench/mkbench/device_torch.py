@@ -10,6 +10,7 @@ TYPES = {"bf16": "bfloat16", "f16": "float16", "f32": "float32",
 
 class TorchDevice:
     target = "sm_90a"
+    has_rivals = True
 
     def __init__(self, index=0):
         try:

@@ -133,7 +133,7 @@ class Session:
 
     def contestants(self, suite, request, problem):
         makers = [("mkernel", lambda: self.ours(request, problem))]
-        if self.options.rivals:
+        if self.options.rivals and self.device.has_rivals:
             makers += [(name, lambda name=name: problem.rival(name))
                        for name in suite["rivals"]]
         result = []
