@@ -76,9 +76,9 @@ struct RankExpander {
   void run(Operation *op) {
     b.setInsertionPoint(op);
     loc = op->getLoc();
-    Value value = llvm::TypeSwitch<Operation *, Value>(op)
-                      .Case<RankOp, CoordOp, SizeOp>(
-                          [&](auto concrete) { return expand(concrete); });
+    Value value =
+        llvm::TypeSwitch<Operation *, Value>(op).Case<RankOp, CoordOp, SizeOp>(
+            [&](auto concrete) { return expand(concrete); });
     if (value == op->getResult(0))
       return;
     op->getResult(0).replaceAllUsesWith(value);

@@ -1,6 +1,5 @@
 //===- AssignLayouts.cpp - Which thread holds what of a tile --------------===//
 #include "RolePlan.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -154,8 +153,8 @@ void LayoutSpreader::connect(Operation *op) {
       joinAll(branch.elseYield().getResults(), branch.getResults());
     }
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    joinSlice(reduce.getSource(), reduce.getResult(), {static_cast<int64_t>(
-                                                          reduce.getAxis())});
+    joinSlice(reduce.getSource(), reduce.getResult(),
+              {static_cast<int64_t>(reduce.getAxis())});
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     joinSlice(broadcast.getResult(), broadcast.getSource(),
               broadcast.getDims());

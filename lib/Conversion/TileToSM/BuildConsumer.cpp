@@ -1,5 +1,7 @@
 //===- BuildConsumer.cpp - The partition that computes --------------------===//
 #include "Rebuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -96,8 +98,8 @@ private:
           b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
       for (auto [j, load] : llvm::enumerate(site.loads)) {
         mk::LoadOp from = load;
-        Type staged =
-            StagedType::get(b.getContext(), cast<RankedTensorType>(from.getType()));
+        Type staged = StagedType::get(b.getContext(),
+                                      cast<RankedTensorType>(from.getType()));
         mapping.map(from.getResult(),
                     TileOp::create(b, from.getLoc(), staged, slot, j));
       }
@@ -106,8 +108,7 @@ private:
 
   void leave(Operation *op) override {
     for (unsigned i : releases.lookup(op))
-      ReleaseOp::create(b, op->getLoc(),
-                        channels.rings[plan.sites[i].ring]);
+      ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring]);
   }
 
   //===--------------------------------------------------------------------===//
@@ -116,8 +117,8 @@ private:
 
   LogicalResult rebuildLeaf(Operation *op) override {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp,
-              mk::BroadcastOp, mk::SignalOp, mk::PutOp>([&](auto concrete) {
+        .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp, mk::BroadcastOp,
+              mk::SignalOp, mk::PutOp>([&](auto concrete) {
           rebuildOp(concrete);
           return success();
         })
@@ -143,8 +144,9 @@ private:
     Value source = getTile(op.getSource());
     Operation *fresh = copy(op);
     fresh->setOperand(0, source);
-    fresh->getResult(0).setType(fragmentType(
-        op, getSliceLayout(getLayout(source.getType()), {int64_t(op.getAxis())})));
+    fresh->getResult(0).setType(
+        fragmentType(op, getSliceLayout(getLayout(source.getType()),
+                                        {int64_t(op.getAxis())})));
     mapConverted(op, fresh->getResult(0));
   }
 

@@ -165,7 +165,8 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
   space.order = op.getOrderAttr();
   space.own.assign(op.getOwn().begin(), op.getOwn().end());
   if (space.order && space.order.getStagger())
-    space.rank = RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
+    space.rank =
+        RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
   Value total = countItems(b, loc, space.bounds);
   auto body = [&](Value t) {
     splice(op.getBody().front(), getItemIndices(b, loc, t, space));
@@ -218,7 +219,9 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
                               << name.getValue() << "=N)";
     count *= size;
   }
-  auto size = [&](unsigned axis) { return index(mesh.getAxis(axis).getSize()); };
+  auto size = [&](unsigned axis) {
+    return index(mesh.getAxis(axis).getSize());
+  };
   auto coord = [&](unsigned axis) -> Value {
     return CoordOp::create(b, loc, b.getIndexType(),
                            b.getStringAttr(mesh.getAxis(axis).getName()),
@@ -245,8 +248,8 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
       coords.push_back(arith::RemSIOp::create(b, loc, place, size(axis)));
       place = arith::DivSIOp::create(b, loc, place, size(axis));
     }
-    Value peer = RankOp::create(b, loc, b.getIndexType(), coords,
-                                b.getArrayAttr(names));
+    Value peer =
+        RankOp::create(b, loc, b.getIndexType(), coords, b.getArrayAttr(names));
     splice(op.getBody().front(), peer);
   });
   op.erase();

@@ -75,14 +75,15 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
     return dot.emitOpError()
            << "multiplies " << element
            << " operands that are not K-major, and wgmma transposes 16-bit "
-              "elements only: the left tile must be M x K (no transpose_a), the "
+              "elements only: the left tile must be M x K (no transpose_a), "
+              "the "
               "right one N x K (transpose_b)";
   int64_t k = rhs.getDimSize(dot.getTransposeB());
   int64_t step = 256 / bits;
   if (k % step)
-    return dot.emitOpError() << "has K = " << k << ", but wgmma takes steps of "
-                             << step << " of " << element << ": use K = "
-                             << llvm::alignTo(k, step);
+    return dot.emitOpError()
+           << "has K = " << k << ", but wgmma takes steps of " << step << " of "
+           << element << ": use K = " << llvm::alignTo(k, step);
   if (bits == 8 && k > 128)
     return dot.emitOpError()
            << "adds up " << k << " products of " << element
@@ -152,7 +153,8 @@ static void placeWait(Site &site) {
   for (LoadOp load : site.loads)
     for (Operation *user : load->getUsers())
       users.insert(ancestorIn(block, user));
-  for (Operation *op = site.getLast()->getNextNode(); op; op = op->getNextNode()) {
+  for (Operation *op = site.getLast()->getNextNode(); op;
+       op = op->getNextNode()) {
     bool uses = users.contains(op);
     if (!site.waitBefore && (uses || hasOtherEffects(op)))
       site.waitBefore = op;
@@ -161,8 +163,8 @@ static void placeWait(Site &site) {
   }
 }
 
-/// Two sites can share a ring if one is done when the other begins: neither block
-/// lies in the other.
+/// Two sites can share a ring if one is done when the other begins: neither
+/// block lies in the other.
 static bool areApart(const Site &a, const Site &b) {
   Block *first = a.getBlock(), *second = b.getBlock();
   return !ancestorIn(first, second->getParentOp()) &&

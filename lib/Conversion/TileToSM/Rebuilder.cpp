@@ -1,5 +1,6 @@
 //===- Rebuilder.cpp - A slice of a role as code of its own ---------------===//
 #include "Rebuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -32,9 +33,9 @@ LogicalResult Rebuilder::rebuild(scf::ForOp loop) {
     kept.push_back(i);
     inits.push_back(get(loop.getInits()[i], arg));
   }
-  auto fresh = scf::ForOp::create(b, loop.getLoc(), get(loop.getLowerBound()),
-                                  get(loop.getUpperBound()),
-                                  get(loop.getStep()), inits);
+  auto fresh =
+      scf::ForOp::create(b, loop.getLoc(), get(loop.getLowerBound()),
+                         get(loop.getUpperBound()), get(loop.getStep()), inits);
   mapping.map(loop.getInductionVar(), fresh.getInductionVar());
   for (auto [j, i] : llvm::enumerate(kept)) {
     mapping.map(loop.getRegionIterArgs()[i], fresh.getRegionIterArgs()[j]);
@@ -84,8 +85,8 @@ LogicalResult Rebuilder::rebuild(scf::WhileOp loop) {
     return failure();
   SmallVector<Value> passed, yielded;
   for (unsigned i : keptAfter)
-    passed.push_back(get(loop.getConditionOp().getArgs()[i],
-                         loop.getAfterArguments()[i]));
+    passed.push_back(
+        get(loop.getConditionOp().getArgs()[i], loop.getAfterArguments()[i]));
   scf::ConditionOp::create(b, loop.getLoc(),
                            get(loop.getConditionOp().getCondition()), passed);
 

@@ -11,9 +11,9 @@ namespace mlir::mk_sm {
 
 /// The rings and mailboxes of a role.
 struct Channels {
-  SmallVector<Value> rings;                // as RolePlan::rings
+  SmallVector<Value> rings;                 // as RolePlan::rings
   llvm::DenseMap<int64_t, Value> mailboxes; // by words
-  Value staging;                           // null without staged stores
+  Value staging;                            // null without staged stores
 };
 
 /// Copies control flow with those values that the slice keeps; partitions say

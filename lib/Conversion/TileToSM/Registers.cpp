@@ -18,7 +18,8 @@ static int64_t countRegisters(const RolePlan &plan, Value tile) {
 static bool isHeldOver(Value tile, Operation *op) {
   Block *block = tile.getParentBlock();
   Operation *here = block->findAncestorOpInBlock(*op);
-  if (!here || (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
+  if (!here ||
+      (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
     return false;
   return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
     Operation *user = block->findAncestorOpInBlock(*use.getOwner());
@@ -83,11 +84,13 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
   return failure(result.wasInterrupted());
 }
 
-RegisterSplit mk_sm::getRegisterSplit(int64_t warpgroups, int64_t liveRegisters) {
+RegisterSplit mk_sm::getRegisterSplit(int64_t warpgroups,
+                                      int64_t liveRegisters) {
   // A producer warpgroup is counted whole although one warp of it works.
   if (warpgroups == 1)
     return {56, 240};
   if (warpgroups == 2)
-    return liveRegisters > 128 ? RegisterSplit{24, 240} : RegisterSplit{40, 232};
+    return liveRegisters > 128 ? RegisterSplit{24, 240}
+                               : RegisterSplit{40, 232};
   return {32, 160};
 }

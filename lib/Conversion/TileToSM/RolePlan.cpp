@@ -1,5 +1,7 @@
 //===- RolePlan.cpp - Questions about a role that is split ----------------===//
 #include "RolePlan.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -27,8 +29,8 @@ Attribute mk_sm::getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
   // 16 bytes an access, but no run over the end of a row, and no idle threads.
   int64_t vector = std::max<int64_t>(1, 128 / std::max<int64_t>(bits, 8));
   int64_t columns = tile.getRank() ? tile.getShape().back() : 1;
-  while (vector > 1 && (columns % vector ||
-                        tile.getNumElements() < threads * vector))
+  while (vector > 1 &&
+         (columns % vector || tile.getNumElements() < threads * vector))
     vector /= 2;
   return BlockedAttr::get(tile.getContext(), threads, vector);
 }

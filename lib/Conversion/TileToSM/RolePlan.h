@@ -17,8 +17,8 @@ namespace mlir::mk_sm {
 struct Site {
   SmallVector<mk::LoadOp> loads; // in program order
   unsigned ring = 0;             // number in RolePlan::rings
-  /// The slot is waited for before the first and released behind the second; both
-  /// stand in the block of the loads.
+  /// The slot is waited for before the first and released behind the second;
+  /// both stand in the block of the loads.
   Operation *waitBefore = nullptr, *releaseBehind = nullptr;
 
   mk::LoadOp getFirst() const { return loads.front(); }
@@ -43,8 +43,8 @@ struct RolePlan {
   SmallVector<SmallVector<Type>> rings; // the tiles of a slot of each
   llvm::DenseMap<Operation *, StagedTile> staged;
 
-  /// Warpgroups of the consumer. `planStaging` sets what the role's dots ask for,
-  /// or leaves 0 if there are none.
+  /// Warpgroups of the consumer. `planStaging` sets what the role's dots ask
+  /// for, or leaves 0 if there are none.
   int64_t warpgroups = 0;
 
   /// Layouts of the tiles that are fragments. Those of constants and splats are
@@ -63,7 +63,9 @@ struct RolePlan {
   }
 };
 
-inline bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+inline bool isTile(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
 
 /// Whether the tile is the same everywhere and is made in whatever layout a
 /// user asks for: a constant or a splat.
@@ -76,8 +78,8 @@ Attribute getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
 /// The layout of `mk.reduce` along `axis`, and of what is broadcast along it.
 Attribute getSliceLayout(Attribute of, ArrayRef<int64_t> axes);
 
-/// Whether `op` takes part in an outermost loop that hands out items: a CTA's next
-/// item begins with its next iteration.
+/// Whether `op` takes part in an outermost loop that hands out items: a CTA's
+/// next item begins with its next iteration.
 bool isItemLoop(Operation *op);
 
 /// Whether `first` may be executed before `second` within an item.
@@ -96,8 +98,8 @@ LogicalResult planStaging(RolePlan &plan);
 /// Gives every fragment a layout. `warpgroups` must be set.
 void assignLayouts(RolePlan &plan);
 
-/// Computes `liveRegisters`; tiles that do not fit into `budget` registers a thread
-/// are an error.
+/// Computes `liveRegisters`; tiles that do not fit into `budget` registers a
+/// thread are an error.
 LogicalResult checkRegisters(RolePlan &plan, int64_t budget);
 
 /// Registers of one thread of each partition (setmaxnreg): all threads together

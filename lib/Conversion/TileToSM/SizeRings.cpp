@@ -14,7 +14,8 @@ using namespace mlir::mk_sm;
 
 /// Slots are aligned to the period of the swizzle, 8 rows of a chunk (PTX ISA).
 static constexpr int64_t kSlotAlignment = 8 * kChunkBytes;
-/// mbarriers of all rings and mailboxes, and what the lowering keeps for itself.
+/// mbarriers of all rings and mailboxes, and what the lowering keeps for
+/// itself.
 static constexpr int64_t kReservedBytes = 1024;
 /// Deeper rings hide no more latency; small slots need more of them in flight.
 static constexpr int64_t kMaxDepth = 8, kMaxDepthSmall = 12;
@@ -134,11 +135,11 @@ static RankedTensorType shrink(RankedTensorType tile, int64_t excess) {
 LogicalResult Budget::refuse() {
   auto name = isa<mk::RoleOp>(role) ? cast<mk::RoleOp>(role).getSymName()
                                     : StringRef("prepare");
-  InFlightDiagnostic diag =
-      role->emitOpError() << "'" << name << "' needs " << used()
-                          << " bytes of shared memory for its rings, with 2 "
-                             "slots where a loop fills one; sm_90a has "
-                          << available << " for them";
+  InFlightDiagnostic diag = role->emitOpError()
+                            << "'" << name << "' needs " << used()
+                            << " bytes of shared memory for its rings, with 2 "
+                               "slots where a loop fills one; sm_90a has "
+                            << available << " for them";
   // What takes most, of what loops fill.
   llvm::MapVector<Type, int64_t> copies;
   for (Ring &ring : rings)
@@ -154,12 +155,13 @@ LogicalResult Budget::refuse() {
       largest = tile;
   RankedTensorType smaller;
   if (largest)
-    smaller = shrink(largest, llvm::divideCeil(used() - available, copies[largest]));
+    smaller =
+        shrink(largest, llvm::divideCeil(used() - available, copies[largest]));
   if (smaller)
     diag << ": use " << smaller << " instead of " << largest;
   for (Ring &ring : rings) {
     diag.attachNote(ring.op.getLoc()) << ring.op.getResult().getType() << ": "
-                                 << ring.depth << " of " << ring.bytes;
+                                      << ring.depth << " of " << ring.bytes;
   }
   return diag;
 }
@@ -169,7 +171,8 @@ LogicalResult Budget::choose() {
     ring.depth = ring.inner ? 2 : 1;
   if (used() > available)
     return refuse();
-  bool hasInner = llvm::any_of(rings, [](const Ring &ring) { return ring.inner; });
+  bool hasInner =
+      llvm::any_of(rings, [](const Ring &ring) { return ring.inner; });
   while (deepen(/*inner=*/true, 3)) {
   }
   bool enough = llvm::all_of(

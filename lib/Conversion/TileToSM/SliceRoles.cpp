@@ -1,4 +1,5 @@
-//===- SliceRoles.cpp - Which partition does what --------------------------===//
+//===- SliceRoles.cpp - Which partition does what
+//--------------------------===//
 //
 // The producer gets what it takes to fetch tiles and items, the consumer
 // everything that acts. Both have the control flow and the scalars for it.
@@ -22,8 +23,8 @@ static bool isNeverWritten(Value buffer) {
     return isNeverWritten(choice.getTrueValue()) &&
            isNeverWritten(choice.getFalseValue());
   auto arg = dyn_cast<BlockArgument>(buffer);
-  auto kernel =
-      arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp()) : mk::KernelOp();
+  auto kernel = arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp())
+                    : mk::KernelOp();
   return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
          kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
              mk::ArgKind::In;
@@ -36,9 +37,8 @@ static bool readsResults(Operation *op) {
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return !isNeverWritten(load.getMemRef());
   // Their effects on what they guard or write are declared as reads, too.
-  if (op->getNumRegions() ||
-      isa<mk::StoreOp, mk::SignalOp, mk::CountOp, mk::PushOp, mk::SettleOp,
-          mk::FenceOp>(op))
+  if (op->getNumRegions() || isa<mk::StoreOp, mk::SignalOp, mk::CountOp,
+                                 mk::PushOp, mk::SettleOp, mk::FenceOp>(op))
     return false;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   return effects && effects.hasEffect<MemoryEffects::Read>();
@@ -145,8 +145,8 @@ LogicalResult RoleSplitter::sliceProducer() {
   return success();
 }
 
-/// A number that both partitions read must be the same for both, so the consumer
-/// may not write it while the producer may have yet to read it.
+/// A number that both partitions read must be the same for both, so the
+/// consumer may not write it while the producer may have yet to read it.
 LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
   llvm::SmallSetVector<Value, 2> read = findBuffers(load.getMemRef());
   for (Operation *op : ops) {
@@ -168,22 +168,23 @@ LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
   return success();
 }
 
-/// Whether between the wait and the op the consumer takes a slot that the producer
-/// fills behind its own wait. Loops count as executed unless `alsoWithoutItems`.
+/// Whether between the wait and the op the consumer takes a slot that the
+/// producer fills behind its own wait. Loops count as executed unless
+/// `alsoWithoutItems`.
 bool RoleSplitter::isCovered(Operation *wait, Operation *op,
                              bool alsoWithoutItems) {
   auto from = llvm::find(ops, wait), to = llvm::find(ops, op);
   return from < to && std::any_of(from, to, [&](Operation *load) {
-    if (!plan.staged.contains(load))
-      return false;
-    for (Operation *up = load->getParentOp(); up != plan.op;
-         up = up->getParentOp()) {
-      bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems;
-      if (!certain && !up->isAncestor(op) && !up->isAncestor(wait))
-        return false;
-    }
-    return true;
-  });
+           if (!plan.staged.contains(load))
+             return false;
+           for (Operation *up = load->getParentOp(); up != plan.op;
+                up = up->getParentOp()) {
+             bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems;
+             if (!certain && !up->isAncestor(op) && !up->isAncestor(wait))
+               return false;
+           }
+           return true;
+         });
 }
 
 /// A wait that the producer executes need not be repeated if slots that come

@@ -23,7 +23,8 @@ LogicalResult RoleSplitter::prepare() {
       ops.push_back(op);
   });
   assignLayouts(plan);
-  int64_t budget = getRegisterSplit(plan.warpgroups, 0).consumer - kOtherRegisters;
+  int64_t budget =
+      getRegisterSplit(plan.warpgroups, 0).consumer - kOtherRegisters;
   if (failed(checkRegisters(plan, budget)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));
@@ -78,8 +79,8 @@ LogicalResult RoleSplitter::split(RegisterSplit registers) {
   };
   LogicalResult built = success();
   if (hasProducer)
-    built = create(PartitionKind::Producer, 1, registers.producer, buildProducer,
-                   producer);
+    built = create(PartitionKind::Producer, 1, registers.producer,
+                   buildProducer, producer);
   if (succeeded(built))
     built = create(PartitionKind::Consumer, 4 * plan.warpgroups,
                    registers.consumer, buildConsumer, consumer);
@@ -110,8 +111,8 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
       return failure();
     most = std::max(most, role->plan.warpgroups);
   }
-  // A CTA has as many threads as its largest role wants; roles without dots take
-  // them all.
+  // A CTA has as many threads as its largest role wants; roles without dots
+  // take them all.
   int64_t warpgroups = most ? most : 2, live = 0;
   for (auto &role : roles) {
     if (!role->plan.warpgroups)
