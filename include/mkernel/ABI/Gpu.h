@@ -45,8 +45,8 @@
 // is epoch + 1.
 //
 // A wait that passes its deadline, or sees the abort word, ends the launch by a
-// trap, which no later work of the process on that GPU survives. Whoever raises
-// the abort word of mk_gpu_control from 0 to 1 writes the report first.
+// trap, which no later work of the process on that GPU survives. Whoever sets
+// `claimed` of mk_gpu_control from 0 to 1 writes the report, then raises `abort`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_ABI_GPU_H
@@ -65,13 +65,14 @@ typedef struct mk_gpu_control {
   uint32_t epoch;    // launches completed
   uint32_t finished; // CTAs of this launch that are done
   uint32_t abort;    // 0, or 1 once a wait has failed
-  uint32_t unused;
+  uint32_t claimed;  // 1 once a thread has taken on to write the report
 } mk_gpu_control;
 
 enum mk_gpu_wait_kind {
   MK_WAIT_SIGNAL = 1, // number: the signal, element: row-major
   MK_WAIT_QUEUE = 2,  // number: the queue, element: the entry
-  MK_WAIT_RING = 3,   // number: the ring of the role, element: its stage
+  MK_WAIT_RING = 3,   // number: the ring of the role, -1 for a mailbox, element:
+                      // its stage
 };
 
 // In pinned host memory; written once, by the CTA that raised the abort word.

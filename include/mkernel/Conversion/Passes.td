@@ -72,4 +72,24 @@ def SizeRingsPass : Pass<"mk-sm-size-rings", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::mk_sm::MkSMDialect"];
 }
 
+def ConvertSMToLLVMPass : Pass<"convert-mk-sm-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turns a kernel at the SM level into code of one thread";
+  let description = [{
+    The kernel is replaced by `mk_kernel`, a function in the LLVM dialect whose control
+    flow is `scf` and whose integers are `arith` still, and by the string
+    `mk_gpu`, the `gpu` part of the package's metadata as JSON (see
+    mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
+    functions of the module are dropped. docs/sm90.md says how the code works.
+  }];
+  let options = [
+    Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
+    Option<"loops", "loops", "int64_t", "0",
+           "loops that the metadata lists; at least those that draw tickets">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 #endif // MKERNEL_CONVERSION_PASSES

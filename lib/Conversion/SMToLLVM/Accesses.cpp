@@ -1,0 +1,356 @@
+//===- Accesses.cpp - Fragments from and to memory ------------------------===//
+//
+// Elements that a thread holds one behind the other in a row are moved together
+// where the buffer allows it; else each by itself. Both ways are there, and the
+// addresses decide at run time.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+namespace {
+/// The elements of a fragment in memory: where each lies and whether it exists.
+class Access {
+public:
+  Access(Emitter &e, const Buffer &buffer, Value start,
+         SmallVector<Value> offsets, SmallVector<Value> limits)
+      : e(e), buffer(buffer), start(start), offsets(std::move(offsets)),
+        limits(std::move(limits)),
+        size(getElementBytes(buffer.type.getElementType())) {}
+
+  int64_t rank() const { return limits.size(); }
+  int64_t lead() const { return offsets.size() - limits.size(); }
+
+  /// Address of the element, all but its constant offset in the last dimension.
+  Value address(const Place &place, int64_t extra) {
+    Value &row = rows[key(place)];
+    if (!row) {
+      row = start;
+      for (int64_t d = 0; d < rank(); ++d) {
+        int64_t constant = d + 1 < rank() ? place.offset[d] : 0;
+        row = e.add(row, e.mul(e.add(place.base[d], constant), byteStride(d)));
+      }
+    }
+    return e.add(row, e.mul(byteStride(rank() - 1), extra));
+  }
+  Value byteStride(int64_t d) { return e.mul(buffer.strides[lead() + d], size); }
+
+  /// Whether the dimensions [from, to) have the element; null: for certain.
+  Value exists(const Place &place, int64_t from, int64_t to) {
+    Value all;
+    for (int64_t d = from; d < to; ++d) {
+      Value &known = inside[{d, key(place), d + 1 < rank() ? 0 : place.offset[d]}];
+      if (!known) {
+        Value index = e.add(place.base[d], place.offset[d]);
+        Value behind = e.add(index, offsets[lead() + d]);
+        known = e.and_(e.cmp(Predicate::slt, index, limits[d]),
+                       e.cmp(Predicate::sge, behind, int64_t(0)));
+      }
+      all = all ? e.and_(all, known) : known;
+    }
+    if (place.exists)
+      all = all ? e.and_(all, place.exists) : place.exists;
+    return all;
+  }
+
+  /// What holds for runs of `bytes` bytes to be accessed at once, each whole.
+  Value allowsRuns(int64_t bytes, int64_t extent) {
+    int64_t last = rank() - 1;
+    Value bits = start;
+    for (int64_t d = 0; d < last; ++d)
+      bits = e.or_(bits, byteStride(d));
+    Value ok = e.eq(e.and_(bits, bytes - 1), 0);
+    ok = e.and_(ok, e.eq(buffer.strides[lead() + last], 1));
+    ok = e.and_(ok, e.cmp(Predicate::sge, limits[last], extent));
+    return e.and_(ok, e.cmp(Predicate::sge, offsets[lead() + last], int64_t(0)));
+  }
+  void forget() {
+    rows.clear();
+    inside.clear();
+  }
+
+private:
+  std::vector<const void *> key(const Place &place) {
+    std::vector<const void *> result;
+    for (int64_t d = 0; d < rank(); ++d) {
+      result.push_back(place.base[d].getAsOpaquePointer());
+      if (d + 1 < rank())
+        result.push_back(reinterpret_cast<const void *>(place.offset[d]));
+    }
+    return result;
+  }
+
+  Emitter &e;
+  const Buffer &buffer;
+  Value start;
+  SmallVector<Value> offsets, limits;
+  int64_t size;
+  std::map<std::vector<const void *>, Value> rows;
+  std::map<std::tuple<int64_t, std::vector<const void *>, int64_t>, Value> inside;
+};
+} // namespace
+
+/// How many elements from each even place on lie one behind the other.
+static int64_t getRun(RankedTensorType type, int64_t bytes) {
+  Attribute layout = type.getEncoding();
+  auto slice = dyn_cast<SliceAttr>(layout);
+  int64_t run = 1;
+  if (auto blocked = dyn_cast<BlockedAttr>(layout))
+    run = type.getRank() && type.getShape().back() % blocked.getVector() == 0
+              ? blocked.getVector()
+              : 1;
+  else if (!slice || slice.getAxis() == 0)
+    run = 2;
+  while (run * bytes > 16)
+    run /= 2;
+  return run;
+}
+
+static Type bitsOf(Emitter &e, int64_t bytes) {
+  return e.b.getIntegerType(8 * bytes);
+}
+
+/// Loads `bytes` as 32-bit words (or one narrower value) where `there` holds; `pad`
+/// elsewhere.
+static SmallVector<Value> loadWhere(Emitter &e, Value there, Value address,
+                                    int64_t bytes, ArrayRef<Value> pad) {
+  int64_t words = std::max<int64_t>(bytes / 4, 1);
+  std::string list;
+  for (int64_t i = 0; i < words; ++i)
+    list += (i ? ", $" : "$") + std::to_string(i);
+  if (words > 1)
+    list = "{" + list + "}";
+  std::string kind = words > 1 ? ".v" + std::to_string(words) + ".b32"
+                     : bytes == 1 ? ".u8"
+                                  : ".b" + std::to_string(8 * bytes);
+  std::string n = std::to_string(2 * words), c = std::to_string(2 * words + 1);
+  SmallVector<Value> start(pad);
+  if (bytes == 1)
+    start[0] = e.resize(start[0], e.i16);
+  SmallVector<Value> result =
+      e.tied("{ .reg .pred p; setp.ne.b32 p, $" + c + ", 0; @p ld.global" + kind +
+                 " " + list + ", [$" + n + "]; }",
+             start, {address, e.resize(there, e.i32)});
+  if (bytes == 1)
+    result[0] = e.resize(result[0], e.i8);
+  return result;
+}
+
+static void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
+                       ArrayRef<Value> words, StringRef add) {
+  int64_t n = words.size();
+  std::string list;
+  for (int64_t i = 0; i < n; ++i)
+    list += (i ? ", $" : "$") + std::to_string(2 + i);
+  if (n > 1)
+    list = "{" + list + "}";
+  std::string kind = n > 1 ? ".v" + std::to_string(n) + ".b32"
+                           : ".b" + std::to_string(8 * bytes);
+  SmallVector<Value> operands{address, e.resize(there, e.i32)};
+  operands.append(words.begin(), words.end());
+  if (bytes == 1)
+    operands[2] = e.resize(operands[2], e.i16);
+  std::string instruction =
+      add.empty() ? "st.global" + kind : ("red.relaxed.gpu.global.add" + add).str();
+  e.ptx("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p " + instruction + " [$0], " +
+            list + "; }",
+        {}, operands);
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::emitLoad(LoadOp op) {
+  auto type = cast<RankedTensorType>(op.getTile().getType());
+  int64_t n = count(type);
+  if (n < 0)
+    return op.emitOpError() << "gives " << type
+                            << ", which has no layout over threads";
+  FailureOr<Buffer> from = buffer(op, op.getSource());
+  if (failed(from))
+    return failure();
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  int64_t size = getElementBytes(type.getElementType());
+  if (size > 4 && size != 8)
+    return op.emitOpError() << "loads elements of " << size << " bytes";
+  Type element = scalarType(type.getElementType()), bits = bitsOf(*this, size);
+  Value pad = op.getPad() ? scalar(op.getPad()) : Value();
+  if (!pad)
+    pad = cint(bits, 0);
+  else if (pad.getType() != bits)
+    pad = LLVM::BitcastOp::create(b, loc, bits, pad);
+  Access access(*this, *from, elementAddress(*from, offsets), offsets,
+                limits(*from, offsets, type.getRank(), op.getValid()));
+  auto toElement = [&](Value value) -> Value {
+    return value.getType() == element
+               ? value
+               : Value(LLVM::BitcastOp::create(b, loc, element, value));
+  };
+  auto singly = [&] {
+    SmallVector<Value> result;
+    for (int64_t i = 0; i < n; ++i) {
+      Place where = place(type, i);
+      Value there = access.exists(where, 0, access.rank());
+      Value at = access.address(where, access.rank() ? where.offset.back() : 0);
+      result.push_back(toElement(
+          loadWhere(*this, there ? there : cbool(true), at, size, pad)[0]));
+    }
+    return result;
+  };
+  int64_t run = type.getRank() ? getRun(type, size) : 1;
+  if (run * size < 4 || run == 1 || type.getRank() == 0) {
+    set(op, singly());
+    return success();
+  }
+  auto inRuns = [&] {
+    int64_t words = run * size / 4;
+    SmallVector<Value> padWords =
+        size == 8 ? SmallVector<Value>{resize(pad, i32), resize(shr(pad, 32), i32)}
+                  : pack(SmallVector<Value>(run, pad));
+    padWords.resize(words, padWords.back());
+    SmallVector<Value> result;
+    for (int64_t i = 0; i < n; i += run) {
+      Place where = place(type, i);
+      Value there = access.exists(where, 0, access.rank() - 1);
+      Value at = access.address(where, where.offset.back());
+      SmallVector<Value> loaded =
+          loadWhere(*this, there ? there : cbool(true), at, run * size, padWords);
+      if (size == 4) {
+        for (Value value : loaded)
+          result.push_back(toElement(value));
+      } else {
+        llvm::append_range(result, unpack(loaded, element, run));
+      }
+    }
+    return result;
+  };
+  if (size == 8) {
+    set(op, singly());
+    return success();
+  }
+  SmallVector<Type> types;
+  if (failed(packedTypes(op, Type(type), types)))
+    return failure();
+  Value together = access.allowsRuns(run * size, type.getShape().back());
+  auto choice = scf::IfOp::create(b, loc, types, together, true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    scf::YieldOp::create(b, loc, pack(inRuns()));
+    access.forget();
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, loc, pack(singly()));
+  }
+  unpackAll(op->getResults(), choice.getResults());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
+                                      ValueRange offsetValues, ValueRange valid,
+                                      bool add) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  int64_t n = count(type);
+  if (n < 0)
+    return op->emitOpError() << "stores " << type
+                             << ", which has no layout over threads";
+  FailureOr<Buffer> to = buffer(op, dest);
+  if (failed(to))
+    return failure();
+  Type element = type.getElementType();
+  StringRef kind;
+  if (add) {
+    kind = element.isF32() ? ".f32" : element.isBF16() ? ".noftz.bf16"
+         : element.isF16() ? ".noftz.f16" : element.isInteger(32) ? ".u32" : "";
+    if (kind.empty())
+      return op->emitOpError() << "adds " << element
+                               << " to memory, which there is no atomic of; use "
+                                  "f32, bf16, f16 or i32";
+  }
+  SmallVector<Value> offsets = scalars(offsetValues);
+  int64_t size = getElementBytes(element);
+  Type bits = bitsOf(*this, size);
+  Access access(*this, *to, elementAddress(*to, offsets), offsets,
+                limits(*to, offsets, type.getRank(), valid));
+  Value owner = isOwner(type);
+  auto asBits = [&](Value value) -> Value {
+    if (value.getType() == bits || (add && value.getType().isF32()))
+      return value;
+    return LLVM::BitcastOp::create(b, loc, bits, value);
+  };
+  auto both = [&](Value there) {
+    if (!there)
+      return owner ? owner : cbool(true);
+    return owner ? and_(there, owner) : there;
+  };
+  auto singly = [&] {
+    for (int64_t i = 0; i < n; ++i) {
+      Place where = place(type, i);
+      Value there = both(access.exists(where, 0, access.rank()));
+      Value at = access.address(where, access.rank() ? where.offset.back() : 0);
+      storeWhere(*this, there, at, size, asBits(this->element(tile, i)), kind);
+    }
+  };
+  int64_t run = type.getRank() ? getRun(type, size) : 1;
+  if (add || run * size < 4 || run == 1 || size == 8) {
+    singly();
+    return success();
+  }
+  Value together = access.allowsRuns(run * size, type.getShape().back());
+  size_t journal = computed.size();
+  auto forget = [&] {
+    for (auto [value, i] : ArrayRef(computed).drop_front(journal))
+      values[value][i] = Value();
+    computed.resize(journal);
+  };
+  ifThenElse(
+      together,
+      [&] {
+        for (int64_t i = 0; i < n; i += run) {
+          Place where = place(type, i);
+          SmallVector<Value> elements;
+          for (int64_t k = 0; k < run; ++k)
+            elements.push_back(this->element(tile, i + k));
+          Value there = both(access.exists(where, 0, access.rank() - 1));
+          SmallVector<Value> words = pack(elements);
+          for (Value &word : words)
+            if (!word.getType().isInteger(32))
+              word = LLVM::BitcastOp::create(b, loc, i32, word);
+          storeWhere(*this, there, access.address(where, where.offset.back()),
+                     run * size, words, "");
+        }
+        forget();
+        access.forget();
+      },
+      [&] {
+        singly();
+        forget();
+      });
+  return success();
+}
+
+LogicalResult Lowering::emitStore(mk::StoreOp op) {
+  if (op.getPeer() && kernel.getMeshOp().getNumRanks() != 1)
+    return op.emitOpError() << "writes to another rank; several GPUs are not "
+                               "supported by this target yet";
+  if (failed(storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
+                           op.getValid(), op.getReduction().has_value())))
+    return failure();
+  if (Value signal = op.getSignal())
+    once([&] {
+      raise(signal, op.getSignalIndex(), c32(1),
+            cast<SignalType>(signal.getType()).getScope() == Scope::Sys
+                ? MemScope::Sys
+                : MemScope::Gpu);
+    });
+  return success();
+}

@@ -1,0 +1,171 @@
+//===- Channels.cpp - Rings and mailboxes ---------------------------------===//
+//
+// A slot has a barrier `full`, at which the producer arrives once and the copy
+// engine counts bytes, and a barrier `empty`, at which each warp of the consumer
+// arrives once. Each use of a channel counts stage and parity by itself: acquire
+// and wait ahead of release.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+Lowering::Cursor &Lowering::cursor(Operation *channel, StringRef use,
+                                   int64_t firstParity) {
+  auto [it, isNew] = cursors.try_emplace({channel, use.str()});
+  if (isNew) {
+    it->second.stage = variable(i32, c32(0));
+    it->second.phase = variable(i32, c32(firstParity));
+  }
+  return it->second;
+}
+
+void Lowering::advance(Cursor &cursor, int64_t depth) {
+  Value phase = read(cursor.phase, i32);
+  if (depth == 1) {
+    write(cursor.phase, xor_(phase, 1));
+    return;
+  }
+  Value next = add(read(cursor.stage, i32), 1);
+  Value wraps = eq(next, depth);
+  write(cursor.stage, select(wraps, c32(0), next));
+  write(cursor.phase, xor_(phase, resize(wraps, i32)));
+}
+
+Value Lowering::at(int64_t offset, Cursor &cursor, int64_t stride,
+                   int64_t depth) {
+  Value base = add(sharedBase, offset);
+  if (depth == 1)
+    return base;
+  return add(base, mul(read(cursor.stage, i32), stride));
+}
+
+static void arrive(Emitter &e, Value barrier) {
+  e.ptx("mbarrier.arrive.shared::cta.b64 _, [$0];", {}, barrier);
+}
+
+/// The declaration of a channel; channels are declared beside partitions, so
+/// nothing stands between.
+static Operation *declaration(Value channel) { return channel.getDefiningOp(); }
+
+LogicalResult Lowering::emitAcquire(AcquireOp op) {
+  Operation *ring = declaration(op.getRing());
+  const Channel &channel = shared.channels.at(ring);
+  // The first round finds every slot free: the phase before the first is over.
+  Cursor &cursor = this->cursor(ring, "acquire", 1);
+  waitBarrier(at(channel.empty, cursor, 8, channel.depth),
+              read(cursor.phase, i32),
+              {MK_WAIT_RING, channel.number,
+               resize(read(cursor.stage, i32), i64),
+               resize(read(cursor.phase, i32), i64)});
+  set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth),
+           at(channel.full, cursor, 8, channel.depth)});
+  advance(cursor, channel.depth);
+  return success();
+}
+
+LogicalResult Lowering::emitCommit(CommitOp op) {
+  Value full = elements(op.getSlot())[1];
+  ifThen(eq(lane, 0), [&] { arrive(*this, full); });
+  return success();
+}
+
+LogicalResult Lowering::emitWaitRing(mk_sm::WaitOp op) {
+  Operation *ring = declaration(op.getRing());
+  const Channel &channel = shared.channels.at(ring);
+  Cursor &cursor = this->cursor(ring, "wait", 0);
+  Value full = at(channel.full, cursor, 8, channel.depth);
+  waitBarrier(full, read(cursor.phase, i32),
+              {MK_WAIT_RING, channel.number,
+               resize(read(cursor.stage, i32), i64),
+               resize(read(cursor.phase, i32), i64)});
+  set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth), full});
+  advance(cursor, channel.depth);
+  return success();
+}
+
+LogicalResult Lowering::emitRelease(ReleaseOp op) {
+  Operation *ring = declaration(op.getRing());
+  const Channel &channel = shared.channels.at(ring);
+  Cursor &cursor = this->cursor(ring, "release", 0);
+  Value empty = at(channel.empty, cursor, 8, channel.depth);
+  ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
+  advance(cursor, channel.depth);
+  return success();
+}
+
+LogicalResult Lowering::emitSend(SendOp op) {
+  Operation *mailbox = declaration(op.getMailbox());
+  const Channel &channel = shared.channels.at(mailbox);
+  Cursor &cursor = this->cursor(mailbox, "send", 1);
+  waitBarrier(at(channel.empty, cursor, 8, channel.depth),
+              read(cursor.phase, i32),
+              {MK_WAIT_RING, -1, resize(read(cursor.stage, i32), i64),
+               resize(read(cursor.phase, i32), i64)});
+  SmallVector<Value> words = scalars(op.getValues());
+  Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
+  Value full = at(channel.full, cursor, 8, channel.depth);
+  ifThen(eq(lane, 0), [&] {
+    for (auto [i, word] : llvm::enumerate(words))
+      store(word, slot, 8 * i);
+    arrive(*this, full);
+  });
+  advance(cursor, channel.depth);
+  return success();
+}
+
+LogicalResult Lowering::emitReceive(ReceiveOp op) {
+  Operation *mailbox = declaration(op.getMailbox());
+  const Channel &channel = shared.channels.at(mailbox);
+  Cursor &cursor = this->cursor(mailbox, "receive", 0);
+  waitBarrier(at(channel.full, cursor, 8, channel.depth),
+              read(cursor.phase, i32),
+              {MK_WAIT_RING, -1, resize(read(cursor.stage, i32), i64),
+               resize(read(cursor.phase, i32), i64)});
+  Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
+  for (auto [i, result] : llvm::enumerate(op.getValues()))
+    set(result, fromLane0(load(i64, slot, 8 * i)));
+  // The shuffle has brought all lanes here.
+  Value empty = at(channel.empty, cursor, 8, channel.depth);
+  ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
+  advance(cursor, channel.depth);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::emitTicket(TicketOp op) {
+  Value counter = loadParam(params.loops[op.getLoop()], i64);
+  set(op, onceForAll([&] {
+        return resize(
+            atomicAdd(*this, counter, c32(1), "relaxed", MemScope::Gpu), i64);
+      }));
+  return success();
+}
+
+LogicalResult Lowering::emitPop(PopOp op) {
+  unsigned number = *resources.indexOf(op.getQueue());
+  int64_t at = params.queues[number];
+  Value entry = scalar(op.getEntry()), wanted = add(epoch, 1);
+  Value flag = add(loadParam(at + 8, i64), shl(entry, 2));
+  spin({MK_WAIT_QUEUE, number, entry, resize(wanted, i64)},
+       [&] {
+         Value seen = loadAcquire(*this, i32, flag, MemScope::Gpu);
+         return std::pair(cmp(Predicate::eq, seen, wanted), resize(seen, i64));
+       },
+       /*backOff=*/true);
+  // What the record speaks of may be read by the copy engine next.
+  fenceAsync();
+  int64_t width = op.getRecord().size();
+  Value record = add(loadParam(at, i64), mul(entry, 8 * width));
+  for (auto [i, word] : llvm::enumerate(op.getRecord()))
+    set(word, load(i64, record, 8 * i));
+  return success();
+}

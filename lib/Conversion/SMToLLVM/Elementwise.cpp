@@ -1,0 +1,172 @@
+//===- Elementwise.cpp - Ops on each element of a fragment ----------------===//
+#include "Lowering.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+
+// An epilogue on all elements at once would keep every intermediate tile in
+// registers. Ops of which only a store in the same block needs the result wait for it,
+// and it takes them a part at a time.
+bool Lowering::isPutOff(Operation *op) {
+  for (Operation *at = op;;) {
+    if (!at->hasOneUse() || !isa<RankedTensorType>(at->getResult(0).getType()))
+      return false;
+    Operation *user = *at->getUsers().begin();
+    if (user->getBlock() != op->getBlock())
+      return false;
+    if (isa<mk_sm::StoreOp>(user))
+      return true;
+    if (!isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) ||
+        user->getNumResults() != 1)
+      return false;
+    at = user;
+  }
+}
+
+Value Lowering::compute(Operation *op, unsigned i) {
+  if (computePair(op, i))
+    return values[op->getResult(0)][i];
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(element(operand, i));
+  Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
+  return computeScalar(op, operands, type);
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+static bool isFp8(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+}
+static StringRef fp8Name(Type type) {
+  return isa<Float8E4M3FNType>(type) ? "e4m3x2" : "e5m2x2";
+}
+
+bool Lowering::computePair(Operation *op, unsigned i) {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  if (!truncation)
+    return false;
+  Value result = op->getResult(0), source = truncation.getIn();
+  Type to = getElementTypeOrSelf(result.getType());
+  Type from = getElementTypeOrSelf(source.getType());
+  unsigned first = i & ~1u;
+  if (!from.isF32() || first + 1 >= values[result].size() ||
+      !(to.isBF16() || to.isF16() || isFp8(to)))
+    return false;
+  Value low = element(source, first), high = element(source, first + 1);
+  Value pair;
+  if (isFp8(to)) {
+    Value bits = pure("cvt.rn.satfinite." + fp8Name(to).str() + ".f32 $0, $1, $2;",
+                      i16, {high, low});
+    pair = LLVM::BitcastOp::create(b, loc, VectorType::get(2, i8), bits);
+  } else {
+    // The first operand becomes the upper half.
+    pair = intrinsic(to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn",
+                     VectorType::get(2, to), {high, low});
+  }
+  for (unsigned k : {0u, 1u}) {
+    bool isNew = !values[result][first + k];
+    values[result][first + k] =
+        LLVM::ExtractElementOp::create(b, loc, pair, c32(k));
+    if (isNew && putOff.contains(result) && first + k != i)
+      computed.emplace_back(result, first + k);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// One element
+//===----------------------------------------------------------------------===//
+
+/// The same op on scalars, with attributes and, for floats, contraction: a
+/// product and a sum become one instruction.
+static Value cloneOn(OpBuilder &b, Location loc, Operation *op,
+                     ArrayRef<Value> operands, Type type) {
+  OperationState state(loc, op->getName(), operands, type, op->getAttrs());
+  if (isa<FloatType>(type) && isa<arith::ArithFastMathInterface>(op))
+    state.attributes.set("fastmath",
+                         arith::FastMathFlagsAttr::get(
+                             b.getContext(), arith::FastMathFlags::contract));
+  return b.create(state)->getResult(0);
+}
+
+Value Lowering::computeScalar(Operation *op, ArrayRef<Value> operands,
+                              Type type) {
+  bool isF32 = operands.front().getType().isF32();
+  auto resultType = getElementTypeOrSelf(op->getResult(0).getType());
+  if (auto extension = dyn_cast<arith::ExtFOp>(op)) {
+    Type from = getElementTypeOrSelf(extension.getIn().getType());
+    if (isFp8(from)) {
+      // By way of f16, which holds every fp8.
+      Value wide = resize(operands[0], i16);
+      Value halves = pure("cvt.rn.f16x2." + fp8Name(from).str() + " $0, $1;", i32,
+                          {wide});
+      Value half = LLVM::BitcastOp::create(b, loc, b.getF16Type(),
+                                           resize(halves, i16));
+      if (type.isF16())
+        return half;
+      return LLVM::FPExtOp::create(b, loc, f32, half);
+    }
+  }
+  if (isa<arith::TruncFOp>(op) && isFp8(resultType)) {
+    Value bits = pure("cvt.rn.satfinite." + fp8Name(resultType).str() +
+                          ".f32 $0, $1, $2;",
+                      i16, {cf32(0), operands[0]});
+    return resize(bits, i8);
+  }
+  for (Value operand : op->getOperands())
+    if (isFp8(getElementTypeOrSelf(operand.getType())) &&
+        !isa<arith::SelectOp, arith::BitcastOp>(op))
+      return {}; // no arithmetic on 8-bit floats
+  if (isa<math::MathDialect>(op->getDialect()))
+    return math(op, operands);
+  // NaN if an operand is; the instruction exists for f32 and 16-bit types.
+  if (isa<arith::MaximumFOp>(op) && !type.isF64())
+    return LLVM::MaximumOp::create(b, loc, operands[0], operands[1]);
+  if (isa<arith::MinimumFOp>(op) && !type.isF64())
+    return LLVM::MinimumOp::create(b, loc, operands[0], operands[1]);
+  if (isa<arith::DivFOp>(op) && isF32) {
+    // A row's divisor is inverted once. div.full is good to 2 ulp.
+    if (isa<RankedTensorType>(op->getResult(0).getType()) &&
+        isShared(op->getOperand(1)))
+      return LLVM::FMulOp::create(b, loc, operands[0], reciprocal(operands[1]));
+    return intrinsic("llvm.nvvm.div.full", f32, operands);
+  }
+  return cloneOn(b, loc, op, operands, type);
+}
+
+/// Whether elements of a tile are the same value many times over.
+bool Lowering::isShared(Value tile) {
+  auto broadcast = tile.getDefiningOp<BroadcastOp>();
+  return static_cast<bool>(broadcast);
+}
+
+Value Lowering::reciprocal(Value x) {
+  Value &known = reciprocals[x];
+  if (known && known.getParentBlock() == b.getInsertionBlock())
+    return known;
+  return known = pure("rcp.approx.f32 $0, $1;", f32, {x});
+}
+
+Value Lowering::reduceOp(Reduction kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(x.getType());
+  auto contract = arith::FastMathFlagsAttr::get(b.getContext(),
+                                                arith::FastMathFlags::contract);
+  switch (kind) {
+  case Reduction::Add:
+    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y, contract)) : add(x, y);
+  case Reduction::Mul:
+    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y, contract)) : mul(x, y);
+  case Reduction::Max:
+    return isFloat ? Value(LLVM::MaximumOp::create(b, loc, x, y)) : maxS(x, y);
+  case Reduction::Min:
+    return isFloat ? Value(LLVM::MinimumOp::create(b, loc, x, y)) : minS(x, y);
+  }
+  llvm_unreachable("unknown reduction");
+}

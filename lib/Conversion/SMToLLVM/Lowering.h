@@ -1,0 +1,248 @@
+//===- Lowering.h - State of the conversion to code of an SM -----*- C++ -*-===//
+//
+// One Lowering emits `mk_kernel` of one kernel: it walks the kernel and builds
+// the code of one thread anew. A scalar stands for one value, a fragment for
+// one value an element that the thread holds, a slot for two addresses.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_SMTOLLVM_LOWERING_H
+#define MKERNEL_LIB_CONVERSION_SMTOLLVM_LOWERING_H
+
+#include "Params.h"
+#include "Workarounds.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::mk::sm {
+using namespace mk_sm;
+
+/// A memref: an argument, or one of two chosen at run time.
+struct Buffer {
+  MemRefType type;
+  Value base;                       // i64 address of element 0
+  SmallVector<Value> sizes, strides; // i64, strides in elements
+  int64_t arg = -1;                 // or, if it is none of the arguments:
+  Value condition;
+  std::shared_ptr<Buffer> whenTrue, whenFalse;
+};
+
+/// Where an element of a fragment lies in its tile: for each dimension a value
+/// that depends on the thread and a constant.
+struct Place {
+  SmallVector<Value, 2> base; // i64
+  SmallVector<int64_t, 2> offset;
+  Value exists; // i1; null: always
+};
+
+class Lowering : public Emitter {
+public:
+  Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
+           SharedLayout &shared);
+
+  /// Emits the function behind the kernel.
+  LogicalResult run();
+
+  int64_t getNumThreads() const { return numThreads; }
+
+private:
+  //===--- Structure ------------------------------------------------------===//
+
+  LogicalResult measurePartitions();
+  void loadParams();
+  LogicalResult emitKernelScalars();
+  void emitPrologue();
+  LogicalResult emitSide(PartitionKind kind);
+  LogicalResult emitPartition(PartitionOp op, RoleOp role);
+  void emitEnd();
+  Value loadParam(int64_t offset, Type type);
+  Value launchField(int64_t offset, Type type);
+
+  //===--- Ops ------------------------------------------------------------===//
+
+  LogicalResult emit(Operation *op);
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOps(Block &block); // without its terminator
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitIf(scf::IfOp op);
+  LogicalResult emitWhile(scf::WhileOp op);
+  LogicalResult emitScalarOrElementwise(Operation *op);
+  LogicalResult emitRank(RankOp op);
+  Value mesh(unsigned axis);
+
+  // Channels
+  LogicalResult emitAcquire(AcquireOp op);
+  LogicalResult emitCommit(CommitOp op);
+  LogicalResult emitWaitRing(mk_sm::WaitOp op);
+  LogicalResult emitRelease(ReleaseOp op);
+  LogicalResult emitSend(SendOp op);
+  LogicalResult emitReceive(ReceiveOp op);
+  LogicalResult emitTicket(TicketOp op);
+  LogicalResult emitPop(PopOp op);
+
+  // Copies and stores of tiles
+  LogicalResult emitCopy(CopyOp op);
+  void copySlowly(CopyOp op, const Buffer &buffer, Value dest,
+                  ArrayRef<Value> offsets, ArrayRef<Value> limits);
+  LogicalResult emitStaged(mk_sm::StoreOp op);
+  void storeThroughStaging(mk_sm::StoreOp op, Value map);
+  LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
+                              ValueRange offsets, ValueRange valid, bool add);
+  LogicalResult emitLoad(LoadOp op);
+  LogicalResult emitStore(mk::StoreOp op);
+
+  // Matrices
+  LogicalResult emitFence(MmaFenceOp op);
+  LogicalResult emitMma(MmaOp op);
+  LogicalResult emitMmaWait(MmaWaitOp op);
+  LogicalResult emitConvertLayout(ConvertLayoutOp op);
+  void emitTurn(bool wait);
+
+  // Fragments
+  LogicalResult emitReduce(ReduceOp op);
+  LogicalResult emitBroadcast(BroadcastOp op);
+  LogicalResult emitMask(MaskOp op);
+  Value affineValue(AffineExpr expr, unsigned numDims, ArrayRef<Value> operands);
+
+  // Communication
+  LogicalResult emitSignal(SignalOp op);
+  LogicalResult emitWaitSignal(mk::WaitOp op);
+  LogicalResult emitCount(CountOp op);
+  LogicalResult emitPush(PushOp op);
+  LogicalResult emitPut(PutOp op);
+  Value linearElement(ArrayRef<int64_t> shape, ValueRange extents,
+                      ValueRange index);
+  void raise(Value signal, ValueRange index, Value amount, MemScope scope);
+
+  //===--- Values ---------------------------------------------------------===//
+
+  void set(Value from, ArrayRef<Value> to) {
+    values[from].assign(to.begin(), to.end());
+  }
+  Value scalar(Value from) { return elements(from).front(); }
+  SmallVector<Value> scalars(ValueRange from);
+  /// All values that stand for `from`; evaluates those put off.
+  ArrayRef<Value> elements(Value from);
+  Value element(Value from, unsigned i);
+  Type scalarType(Type type);
+  /// Number of values that stand for a value of the type; -1 if it cannot be.
+  int64_t count(Type type);
+
+  /// Between elements and 32-bit words, in which they cross loops and asm.
+  SmallVector<Value> pack(ArrayRef<Value> elements);
+  SmallVector<Value> unpack(ArrayRef<Value> words, Type element, int64_t count);
+  LogicalResult packedTypes(Operation *op, TypeRange types,
+                            SmallVectorImpl<Type> &packed);
+  SmallVector<Value> packAll(ValueRange from);
+  void unpackAll(ValueRange to, ValueRange words);
+
+  //===--- Elementwise ----------------------------------------------------===//
+
+  /// Whether an op's result is only used to be stored, so that its elements can
+  /// be computed as they leave.
+  bool isPutOff(Operation *op);
+  Value compute(Operation *op, unsigned i);
+  Value computeScalar(Operation *op, ArrayRef<Value> operands, Type type);
+  /// Two elements at once where there is an instruction for it.
+  bool computePair(Operation *op, unsigned i);
+  Value math(Operation *op, ArrayRef<Value> operands);
+  Value exp2(Value x);
+  Value reciprocal(Value x);
+  bool isShared(Value tile);
+  Value fma(Value x, Value y, Value z);
+  Value polynomial(Value x, ArrayRef<double> coefficients);
+  Value erf(Value x);
+  Value tanh(Value x);
+  Value reduceOp(Reduction kind, Value x, Value y);
+
+  //===--- Layouts --------------------------------------------------------===//
+
+  Place place(RankedTensorType type, unsigned i);
+  /// Whether this thread is the one that stores what several hold.
+  Value isOwner(RankedTensorType type);
+  /// For each element of `type` the one of its slice along `axis`.
+  FailureOr<SmallVector<unsigned>> sliceElements(Operation *op,
+                                                 RankedTensorType type,
+                                                 int64_t axis);
+
+  //===--- Buffers --------------------------------------------------------===//
+
+  FailureOr<Buffer> buffer(Operation *op, Value memref);
+  /// The address of the tensor map with this box, and whether it may be used;
+  /// null if there is none.
+  std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
+  /// How many elements from the offset on exist, for each dimension of a tile.
+  SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
+                            int64_t tileRank, ValueRange valid);
+  /// i1: all of the tile is there.
+  Value covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape);
+  Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);
+
+  //===--- Waiting --------------------------------------------------------===//
+
+  struct Waiting {
+    int64_t kind, number;
+    Value element, wanted; // i64
+  };
+  /// Polls until `poll` says true; what it has seen is for the report.
+  void spin(const Waiting &what, function_ref<std::pair<Value, Value>()> poll,
+            bool backOff);
+  void waitBarrier(Value address, Value parity, const Waiting &what);
+  void report(const Waiting &what, Value seen);
+
+  //===--- Threads --------------------------------------------------------===//
+
+  bool isProducer() { return partition.getKind() == PartitionKind::Producer; }
+  /// All threads of the partition have come here.
+  void barrierPartition();
+  /// `body` by one thread once all have come here.
+  void once(function_ref<void()> body);
+  /// The same; every thread gets the i64 that it gives.
+  Value onceForAll(function_ref<Value()> body);
+  void finishStores();
+
+  /// Shared memory for one op, behind everything else.
+  int64_t scratch(int64_t bytes);
+
+  //===--- State ----------------------------------------------------------===//
+
+  /// Position in a channel, one for each use of it by a partition.
+  struct Cursor {
+    Value stage, phase; // variables
+  };
+  Cursor &cursor(Operation *channel, StringRef use, int64_t firstParity);
+  void advance(Cursor &cursor, int64_t depth);
+  Value at(int64_t offset, Cursor &cursor, int64_t stride, int64_t depth);
+
+  KernelOp kernel;
+  KernelResources resources;
+  SmallVector<int64_t> ctas;
+  const ParamLayout &params;
+  SharedLayout &shared;
+  LLVM::LLVMFuncOp function;
+  Value block; // pointer to the parameters
+
+  int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
+  int64_t numConsumerWarps = 0;
+
+  Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
+  Value control, mapsValid;
+
+  // Of the partition being emitted.
+  PartitionOp partition;
+  int64_t roleNumber = 0;
+  Value ctaInRole;
+  Value partitionThread; // in the partition
+  Value group;           // warpgroup of the consumer
+  bool storesPending = false;
+  std::map<std::pair<Operation *, std::string>, Cursor> cursors;
+
+  DenseMap<Value, SmallVector<Value, 1>> values;
+  DenseMap<Value, Buffer> buffers;
+  /// Ops put off, by their result, and what has been computed of them since.
+  DenseSet<Value> putOff;
+  SmallVector<std::pair<Value, unsigned>> computed;
+  DenseMap<Value, Value> reciprocals;
+};
+
+} // namespace mlir::mk::sm
+
+#endif // MKERNEL_LIB_CONVERSION_SMTOLLVM_LOWERING_H

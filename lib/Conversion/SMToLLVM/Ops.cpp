@@ -1,0 +1,311 @@
+//===- Ops.cpp - Dispatch, scalars and control flow -----------------------===//
+#include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+Value Lowering::mesh(unsigned axis) {
+  MeshOp op = kernel.getMeshOp();
+  int64_t below = 1, size = op.getAxis(axis).getSize();
+  for (unsigned i = axis + 1; i < op.getNumAxes(); ++i)
+    below *= op.getAxis(i).getSize();
+  if (size == 1)
+    return c64(0);
+  Value rank = resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);
+  return remU(divU(rank, below), size);
+}
+
+LogicalResult Lowering::emitRank(RankOp op) {
+  MeshOp mesh = kernel.getMeshOp();
+  SmallVector<Value> coords(mesh.getNumAxes());
+  if (ArrayAttr axes = op.getAxesAttr())
+    for (auto [axis, coord] : llvm::zip(axes, op.getCoords()))
+      coords[mesh.findAxis(cast<StringAttr>(axis).getValue())] = scalar(coord);
+  Value rank = c64(0);
+  for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i)
+    rank = add(mul(rank, mesh.getAxis(i).getSize()),
+               coords[i] ? coords[i] : this->mesh(i));
+  set(op, rank);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::emitOps(Block &block) {
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    if (failed(emit(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::emitFor(scf::ForOp op) {
+  SmallVector<Type> types;
+  if (failed(packedTypes(op, op.getResultTypes(), types)))
+    return failure();
+  auto loop = scf::ForOp::create(b, loc, scalar(op.getLowerBound()),
+                                 scalar(op.getUpperBound()), scalar(op.getStep()),
+                                 packAll(op.getInitArgs()));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    set(op.getInductionVar(), loop.getInductionVar());
+    unpackAll(op.getRegionIterArgs(), loop.getRegionIterArgs());
+    if (failed(emitOps(*op.getBody())))
+      return failure();
+    if (!types.empty())
+      scf::YieldOp::create(b, loc,
+                           packAll(op.getBody()->getTerminator()->getOperands()));
+  }
+  unpackAll(op.getResults(), loop.getResults());
+  return success();
+}
+
+LogicalResult Lowering::emitIf(scf::IfOp op) {
+  SmallVector<Type> types;
+  if (failed(packedTypes(op, op.getResultTypes(), types)))
+    return failure();
+  bool otherwise = !op.getElseRegion().empty();
+  auto choice = scf::IfOp::create(b, loc, types, scalar(op.getCondition()),
+                                  otherwise || !types.empty());
+  auto emitArm = [&](Block &from, Block *to) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(to);
+    if (failed(emitOps(from)))
+      return failure();
+    if (!types.empty())
+      scf::YieldOp::create(b, loc, packAll(from.getTerminator()->getOperands()));
+    return success();
+  };
+  if (failed(emitArm(op.getThenRegion().front(), choice.thenBlock())))
+    return failure();
+  if (otherwise &&
+      failed(emitArm(op.getElseRegion().front(), choice.elseBlock())))
+    return failure();
+  unpackAll(op.getResults(), choice.getResults());
+  return success();
+}
+
+LogicalResult Lowering::emitWhile(scf::WhileOp op) {
+  SmallVector<Type> before, after;
+  if (failed(packedTypes(op, op.getInits().getTypes(), before)) ||
+      failed(packedTypes(op, op.getResultTypes(), after)))
+    return failure();
+  auto loop = scf::WhileOp::create(b, loc, after, packAll(op.getInits()));
+  SmallVector<Location> locs(std::max(before.size(), after.size()), loc);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&loop.getBefore(), {}, before,
+                                 ArrayRef(locs).take_front(before.size()));
+    unpackAll(op.getBeforeArguments(), block->getArguments());
+    if (failed(emitOps(*op.getBeforeBody())))
+      return failure();
+    scf::ConditionOp condition = op.getConditionOp();
+    scf::ConditionOp::create(b, loc, scalar(condition.getCondition()),
+                             packAll(condition.getArgs()));
+    block = b.createBlock(&loop.getAfter(), {}, after,
+                          ArrayRef(locs).take_front(after.size()));
+    unpackAll(op.getAfterArguments(), block->getArguments());
+    if (failed(emitOps(*op.getAfterBody())))
+      return failure();
+    scf::YieldOp::create(b, loc, packAll(op.getYieldOp().getOperands()));
+  }
+  unpackAll(op.getResults(), loop.getResults());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars and elementwise ops
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  if (op->getNumResults() != 1 || op->getNumRegions() ||
+      !isa<arith::ArithDialect, math::MathDialect>(dialect))
+    return op->emitOpError() << "cannot be lowered for sm_90a yet";
+  Type type = op->getResult(0).getType();
+  int64_t n = count(type);
+  if (n < 0)
+    return op->emitOpError() << "computes " << type
+                             << ", which has no layout over threads";
+  for (Value operand : op->getOperands())
+    if (count(operand.getType()) != n && count(operand.getType()) != 1)
+      return op->emitOpError() << "mixes layouts: " << operand.getType()
+                               << " and " << type;
+  if (isPutOff(op)) {
+    values[op->getResult(0)].assign(n, Value());
+    putOff.insert(op->getResult(0));
+    return success();
+  }
+  auto &result = values[op->getResult(0)];
+  result.assign(n, Value());
+  for (int64_t i = 0; i < n; ++i) {
+    if (values[op->getResult(0)][i])
+      continue;
+    Value value = compute(op, i);
+    if (!value)
+      return op->emitOpError()
+             << "on " << type << " cannot be lowered for sm_90a yet";
+    values[op->getResult(0)][i] = value;
+  }
+  return success();
+}
+
+static LogicalResult refuseDense(Operation *op) {
+  return op->emitOpError() << "is a tile whose elements differ; only a tile of "
+                              "one value can be made in registers";
+}
+
+LogicalResult Lowering::emit(Operation *op) {
+  loc = op->getLoc();
+  if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
+    TypedAttr value = constantOp.getValue();
+    if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+      if (!dense.isSplat())
+        return refuseDense(op);
+      value = cast<TypedAttr>(dense.getSplatValue<Attribute>());
+    }
+    Type type = scalarType(value.getType());
+    if (isa<IndexType, IntegerType>(value.getType()))
+      value = b.getIntegerAttr(type, cast<IntegerAttr>(value).getInt());
+    else if (type != value.getType()) // fp8: its bits
+      value = b.getIntegerAttr(
+          type, cast<FloatAttr>(value).getValue().bitcastToAPInt());
+    int64_t n = count(op->getResult(0).getType());
+    if (n < 0)
+      return op->emitOpError() << "makes " << op->getResult(0).getType()
+                               << ", which has no layout over threads";
+    set(op->getResult(0), SmallVector<Value>(n, constant(value)));
+    return success();
+  }
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp op) { return emitFor(op); })
+      .Case([&](scf::IfOp op) { return emitIf(op); })
+      .Case([&](scf::WhileOp op) { return emitWhile(op); })
+      // Scalars of the kernel
+      .Case([&](memref::DimOp op) -> LogicalResult {
+        FailureOr<Buffer> from = buffer(op, op.getSource());
+        std::optional<int64_t> d = op.getConstantIndex();
+        if (failed(from) || !d)
+          return op.emitOpError() << "asks for a dimension known at run time only";
+        set(op, from->sizes[*d]);
+        return success();
+      })
+      .Case([&](RankOp op) { return emitRank(op); })
+      .Case([&](CoordOp op) {
+        MeshOp axes = kernel.getMeshOp();
+        unsigned axis = axes.findAxis(op.getAxis());
+        if (!op.getRank()) {
+          set(op, mesh(axis));
+          return success();
+        }
+        int64_t below = 1;
+        for (unsigned i = axis + 1; i < axes.getNumAxes(); ++i)
+          below *= axes.getAxis(i).getSize();
+        set(op, remU(divU(scalar(op.getRank()), below),
+                     axes.getAxis(axis).getSize()));
+        return success();
+      })
+      .Case([&](SizeOp op) {
+        MeshOp axes = kernel.getMeshOp();
+        set(op, c64(op.getAxis() ? axes.getAxis(axes.findAxis(*op.getAxis())).getSize()
+                                 : axes.getNumRanks()));
+        return success();
+      })
+      .Case([&](CtasOfOp op) {
+        set(op, c64(ctas[*resources.roleIndex(op.getRole())]));
+        return success();
+      })
+      .Case([&](ParamOp op) {
+        set(op, scalar(op.getDefaultValue()));
+        return success();
+      })
+      .Case([&](CtaIndexOp op) {
+        set(op, ctaInRole);
+        return success();
+      })
+      .Case([&](arith::IndexCastOp op) {
+        Type type = scalarType(getElementTypeOrSelf(op.getType()));
+        SmallVector<Value> result;
+        for (Value value : elements(op.getIn()))
+          result.push_back(resize(value, type, /*isSigned=*/true));
+        set(op, result);
+        return success();
+      })
+      .Case([&](arith::IndexCastUIOp op) {
+        Type type = scalarType(getElementTypeOrSelf(op.getType()));
+        SmallVector<Value> result;
+        for (Value value : elements(op.getIn()))
+          result.push_back(resize(value, type));
+        set(op, result);
+        return success();
+      })
+      // Buffers are looked through where they are used.
+      .Case<SelectOp, memref::CastOp>([](auto) { return success(); })
+      .Case([&](tensor::SplatOp op) -> LogicalResult {
+        int64_t n = count(op.getType());
+        if (n < 0)
+          return op.emitOpError() << "makes a tile without a layout";
+        set(op, SmallVector<Value>(n, scalar(op.getInput())));
+        return success();
+      })
+      // Channels
+      .Case([&](AcquireOp op) { return emitAcquire(op); })
+      .Case([&](CopyOp op) { return emitCopy(op); })
+      .Case([&](CommitOp op) { return emitCommit(op); })
+      .Case([&](mk_sm::WaitOp op) { return emitWaitRing(op); })
+      .Case([&](ReleaseOp op) { return emitRelease(op); })
+      .Case([&](TileOp op) {
+        int64_t offset = 0;
+        for (Type tile : op.getSlot().getType().getTiles().take_front(op.getIndex()))
+          offset += getStagedBytes(cast<RankedTensorType>(tile));
+        set(op, add(elements(op.getSlot())[0], offset));
+        return success();
+      })
+      .Case([&](SendOp op) { return emitSend(op); })
+      .Case([&](ReceiveOp op) { return emitReceive(op); })
+      .Case([&](TicketOp op) { return emitTicket(op); })
+      .Case([&](PopOp op) { return emitPop(op); })
+      // Tiles
+      .Case([&](MmaFenceOp op) { return emitFence(op); })
+      .Case([&](MmaOp op) { return emitMma(op); })
+      .Case([&](MmaWaitOp op) { return emitMmaWait(op); })
+      .Case([&](ConvertLayoutOp op) { return emitConvertLayout(op); })
+      .Case([&](mk_sm::StoreOp op) { return emitStaged(op); })
+      .Case([&](LoadOp op) { return emitLoad(op); })
+      .Case([&](mk::StoreOp op) { return emitStore(op); })
+      .Case([&](ReduceOp op) { return emitReduce(op); })
+      .Case([&](BroadcastOp op) { return emitBroadcast(op); })
+      .Case([&](MaskOp op) { return emitMask(op); })
+      .Case([&](TurnWaitOp) {
+        emitTurn(true);
+        return success();
+      })
+      .Case([&](TurnPassOp) {
+        emitTurn(false);
+        return success();
+      })
+      // Communication
+      .Case([&](SignalOp op) { return emitSignal(op); })
+      .Case([&](mk::WaitOp op) { return emitWaitSignal(op); })
+      .Case([&](CountOp op) { return emitCount(op); })
+      .Case([&](PushOp op) { return emitPush(op); })
+      .Case([&](PutOp op) { return emitPut(op); })
+      // Puts of this target are complete when they return.
+      .Case<FenceOp, SettleOp>([](auto) { return success(); })
+      .Default([&](Operation *op) { return emitScalarOrElementwise(op); });
+}

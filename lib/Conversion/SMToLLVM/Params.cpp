@@ -1,0 +1,238 @@
+//===- Params.cpp - The parameter block and shared memory -----------------===//
+#include "Params.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+
+int64_t sm::getElementBytes(Type type) {
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+std::string sm::describeScope(Operation *scope) {
+  if (auto role = dyn_cast<RoleOp>(scope))
+    return "role '" + role.getSymName().str() + "'";
+  return "mk.prepare";
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned> sm::getPossibleArgs(KernelOp kernel, Value buffer) {
+  if (auto select = buffer.getDefiningOp<SelectOp>()) {
+    SmallVector<unsigned> args = getPossibleArgs(kernel, select.getTrueValue());
+    for (unsigned arg : getPossibleArgs(kernel, select.getFalseValue()))
+      if (!llvm::is_contained(args, arg))
+        args.push_back(arg);
+    return args;
+  }
+  if (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    return getPossibleArgs(kernel, cast.getSource());
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  if (!arg || arg.getOwner() != &kernel.getBody().front())
+    return {};
+  return {arg.getArgNumber() - static_cast<unsigned>(kernel.getNumDims())};
+}
+
+/// A box of `rows` rows and a chunk's columns in a buffer.
+static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
+  // cuTensorMapEncodeTiled: up to 5 dimensions, extents of a box up to 256.
+  if (buffer.getRank() < 2 || buffer.getRank() > 5)
+    return {};
+  SmallVector<int64_t> box(buffer.getRank(), 1);
+  box.end()[-1] = kChunkBytes / getElementBytes(buffer.getElementType());
+  box.end()[-2] = rows;
+  return box;
+}
+
+SmallVector<int64_t> sm::getCopyBox(RankedTensorType tile, MemRefType buffer) {
+  int64_t rows = tile.getShape().end()[-2];
+  int64_t parts = llvm::divideCeil(rows, 256);
+  while (rows % parts || rows / parts % 8)
+    if (++parts > rows)
+      return {};
+  return makeBox(buffer, rows / parts);
+}
+
+SmallVector<int64_t> sm::getStoreBox(RankedTensorType tile, MemRefType buffer) {
+  int64_t bytes = getElementBytes(tile.getElementType());
+  if (tile.getRank() != 2 || !isa_and_nonnull<MmaAttr>(tile.getEncoding()) ||
+      tile.getDimSize(1) * bytes % kChunkBytes ||
+      !llvm::is_contained({1, 2, 4}, bytes))
+    return {};
+  return makeBox(buffer, 64);
+}
+
+static void collectMaps(KernelOp kernel, SmallVectorImpl<TensorMap> &maps) {
+  auto add = [&](Value buffer, ArrayRef<int64_t> box) {
+    if (box.empty())
+      return;
+    for (unsigned arg : getPossibleArgs(kernel, buffer)) {
+      TensorMap map{arg, SmallVector<int64_t>(box)};
+      if (!llvm::is_contained(maps, map))
+        maps.push_back(map);
+    }
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto copy = dyn_cast<CopyOp>(op))
+      add(copy.getSource(),
+          getCopyBox(copy.getTileType(),
+                     cast<MemRefType>(copy.getSource().getType())));
+    else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
+      add(store.getDest(),
+          getStoreBox(store.getTile().getType(),
+                      cast<MemRefType>(store.getDest().getType())));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> ParamLayout::findMap(unsigned arg,
+                                             ArrayRef<int64_t> box) const {
+  for (unsigned i = 0; i != maps.size(); ++i)
+    if (maps[i].arg == arg && ArrayRef(maps[i].box) == box)
+      return i;
+  return std::nullopt;
+}
+
+FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
+                                        const KernelResources &resources,
+                                        int64_t minLoops) {
+  ParamLayout layout;
+  collectMaps(kernel, layout.maps);
+  if (layout.maps.size() > MK_GPU_MAX_TENSOR_MAPS)
+    return kernel.emitOpError()
+           << "copies in " << layout.maps.size()
+           << " ways that each need a tensor map; a kernel has "
+           << MK_GPU_MAX_TENSOR_MAPS << ": use fewer tile shapes or arguments";
+  int64_t at = layout.maps.size() * MK_GPU_TENSOR_MAP_BYTES;
+  auto take = [&](int64_t bytes) {
+    int64_t offset = at;
+    at += bytes;
+    return offset;
+  };
+  layout.launch = take(sizeof(mk_gpu_launch));
+  layout.dims = take(8 * kernel.getNumDims());
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
+    auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
+    layout.args.push_back(take(8 + 16 * type.getRank()));
+  }
+  for (size_t i = 0; i != resources.signals.size(); ++i)
+    layout.signals.push_back(take(16));
+  for (size_t i = 0; i != resources.counters.size(); ++i)
+    layout.counters.push_back(take(8));
+  for (size_t i = 0; i != resources.queues.size(); ++i)
+    layout.queues.push_back(take(24));
+  int64_t loops = std::max<int64_t>(minLoops, resources.loops.size());
+  kernel.walk([&](TicketOp op) {
+    loops = std::max<int64_t>(loops, op.getLoop() + 1);
+  });
+  for (int64_t i = 0; i != loops; ++i)
+    layout.loops.push_back(take(8));
+  layout.bytes = at;
+  if (at > MK_GPU_MAX_PARAM_BYTES)
+    return kernel.emitOpError()
+           << "has " << at << " bytes of parameters (" << layout.maps.size()
+           << " tensor maps of " << MK_GPU_TENSOR_MAP_BYTES
+           << "); a launch takes " << MK_GPU_MAX_PARAM_BYTES
+           << ": use fewer tile shapes or arguments";
+  return layout;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static int64_t getConsumerWarps(Block &body) {
+  for (auto partition : body.getOps<PartitionOp>())
+    if (partition.getKind() == PartitionKind::Consumer)
+      return partition.getWarps();
+  return 4;
+}
+
+FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
+  SharedLayout layout;
+  int64_t tiles = 0;
+  SmallVector<Operation *> channels;
+  std::string largest;
+  for (Operation &scope : kernel.getBody().front()) {
+    if (!isa<RoleOp, PrepareOp>(scope))
+      continue;
+    Block &body = scope.getRegion(0).front();
+    int64_t at = 0, number = 0, warps = getConsumerWarps(body);
+    std::string parts;
+    llvm::raw_string_ostream os(parts);
+    for (Operation &op : body) {
+      Channel channel;
+      channel.consumers = warps;
+      if (auto create = dyn_cast<CreateRingOp>(op)) {
+        RingType type = create.getResult().getType();
+        if (!type.hasDepth())
+          return create.emitOpError()
+                 << "declares a ring of unknown depth; mk-sm-size-rings "
+                    "chooses it, or write a number";
+        for (Type tile : type.getTiles())
+          if (cast<RankedTensorType>(tile).getShape().end()[-2] % 8)
+            return create.emitOpError()
+                   << "stages " << tile
+                   << ", whose rows are no multiple of 8, the rows of the "
+                      "128-byte swizzle; the next are "
+                   << llvm::alignTo(
+                          cast<RankedTensorType>(tile).getShape().end()[-2], 8);
+        channel.number = number++;
+        channel.depth = type.getDepth();
+        channel.slotBytes = type.getSlotBytes();
+        channel.data = at;
+        at += channel.depth * channel.slotBytes;
+        os << (parts.empty() ? "" : ", ") << "ring " << channel.number << " "
+           << channel.depth << " x " << channel.slotBytes << " bytes";
+      } else if (auto create = dyn_cast<CreateMailboxOp>(op)) {
+        MailboxType type = create.getResult().getType();
+        channel.depth = type.getDepth();
+        channel.slotBytes = 8 * type.getWords();
+      } else if (auto create = dyn_cast<CreateStagingOp>(op)) {
+        int64_t bytes = create.getResult().getType().getBuffers() *
+                        kStagingBytes * (warps / 4);
+        layout.stagings[&op] = at;
+        at += bytes;
+        os << (parts.empty() ? "" : ", ") << "staging " << bytes << " bytes";
+        continue;
+      } else {
+        continue;
+      }
+      layout.channels[&op] = channel;
+      channels.push_back(&op);
+    }
+    if (at > tiles) {
+      tiles = at;
+      largest = describeScope(&scope) + ": " + parts;
+    }
+  }
+  int64_t at = tiles;
+  for (Operation *op : channels) {
+    Channel &channel = layout.channels[op];
+    channel.full = at;
+    channel.empty = at + 8 * channel.depth;
+    at += 16 * channel.depth;
+    if (isa<CreateMailboxOp>(op)) {
+      channel.data = at;
+      at += channel.depth * channel.slotBytes;
+    }
+  }
+  layout.broadcast = llvm::alignTo(at, 16);
+  layout.scratch = layout.bytes = layout.broadcast + 16;
+  if (layout.bytes > kSharedBytes)
+    return kernel.emitOpError()
+           << "needs " << layout.bytes << " bytes of shared memory ("
+           << layout.bytes - tiles << " of barriers, and of " << largest
+           << "); sm_90a has " << kSharedBytes
+           << ": use fewer slots or smaller tiles";
+  return layout;
+}

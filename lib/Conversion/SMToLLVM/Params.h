@@ -1,0 +1,75 @@
+//===- Params.h - The parameter block and shared memory ----------*- C++ -*-===//
+//
+// Where everything lies that a kernel is given (mkernel/ABI/Gpu.h) and that its
+// roles share. Found before any code is emitted.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_SMTOLLVM_PARAMS_H
+#define MKERNEL_LIB_CONVERSION_SMTOLLVM_PARAMS_H
+
+#include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/SM/SM.h"
+
+namespace mlir::mk::sm {
+
+/// How an argument is described to the copy engine.
+struct TensorMap {
+  unsigned arg;
+  SmallVector<int64_t> box; // innermost last
+  bool operator==(const TensorMap &other) const {
+    return arg == other.arg && box == other.box;
+  }
+};
+
+/// Offsets into the block of parameters.
+struct ParamLayout {
+  SmallVector<TensorMap> maps;
+  int64_t launch = 0, dims = 0, bytes = 0;
+  SmallVector<int64_t> args, signals, counters, queues, loops;
+
+  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box) const;
+};
+
+/// Emits an error if the block does not fit.
+FailureOr<ParamLayout> layOutParams(KernelOp kernel,
+                                    const KernelResources &resources,
+                                    int64_t minLoops);
+
+/// The arguments that a buffer may be, through choices between them.
+SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
+
+/// The box in which a tile is copied into a slot, or stored through staging:
+/// one chunk of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.
+SmallVector<int64_t> getCopyBox(RankedTensorType tile, MemRefType buffer);
+SmallVector<int64_t> getStoreBox(RankedTensorType tile, MemRefType buffer);
+
+/// Bytes of one element in memory.
+int64_t getElementBytes(Type type);
+
+/// A ring or a mailbox in shared memory.
+struct Channel {
+  int64_t number = 0; // among the rings of the role, for reports
+  int64_t depth = 1, slotBytes = 0;
+  int64_t data = 0;        // offset of slot 0
+  int64_t full = 0, empty = 0; // offsets of the barriers of slot 0
+  int64_t consumers = 0;   // warps that release a slot
+};
+
+struct SharedLayout {
+  DenseMap<Operation *, Channel> channels;     // create_ring, create_mailbox
+  DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
+  int64_t broadcast = 0; // 16 bytes for the result of an op that one thread did
+  int64_t scratch = 0;   // from here on, as much as ops ask for
+  int64_t bytes = 0;     // all of it; grows with scratch
+};
+
+/// Roles share the memory of their tiles, since a CTA is in one at a time, but not
+/// their barriers. Emits an error with the numbers if it is too much.
+FailureOr<SharedLayout> layOutShared(KernelOp kernel);
+
+/// "role 'gemm'" or "mk.prepare", for messages.
+std::string describeScope(Operation *scope);
+
+} // namespace mlir::mk::sm
+
+#endif // MKERNEL_LIB_CONVERSION_SMTOLLVM_PARAMS_H

@@ -1,0 +1,83 @@
+//===- SMToLLVM.cpp - A kernel becomes code of one thread -----------------===//
+#include "Lowering.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_CONVERTSMTOLLVMPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+namespace json = llvm::json;
+
+/// The `gpu` part of the metadata (mkernel/ABI/Gpu.h).
+static json::Object describe(const sm::ParamLayout &params, int64_t threads,
+                             int64_t sharedBytes) {
+  json::Array maps;
+  for (const sm::TensorMap &map : params.maps)
+    maps.push_back(json::Object{{"arg", map.arg},
+                                {"box", json::Array(map.box)},
+                                {"swizzle", mk_sm::kChunkBytes}});
+  return json::Object{{"threads", threads},
+                      {"shared_bytes", sharedBytes},
+                      {"param_bytes", params.bytes},
+                      {"workspace_bytes", 0},
+                      {"tensor_maps", std::move(maps)}};
+}
+
+namespace {
+struct ConvertSMToLLVMPass
+    : mk::impl::ConvertSMToLLVMPassBase<ConvertSMToLLVMPass> {
+  using ConvertSMToLLVMPassBase::ConvertSMToLLVMPassBase;
+
+  LogicalResult convert(KernelOp kernel) {
+    MeshOp mesh = kernel.getMeshOp();
+    if (ShapedType::isDynamic(mesh.getNumRanks()))
+      return kernel.emitOpError()
+             << "runs on mesh @" << mesh.getSymName()
+             << ", which has an axis of unknown size; bind it (mk-bind, or "
+                "--bind AXIS=N)";
+    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    if (failed(ctas))
+      return failure();
+    FailureOr<sm::ParamLayout> params =
+        sm::layOutParams(kernel, getKernelResources(kernel), loops);
+    FailureOr<sm::SharedLayout> shared = sm::layOutShared(kernel);
+    if (failed(params) || failed(shared))
+      return failure();
+    sm::Lowering lowering(kernel, *ctas, *params, *shared);
+    if (failed(lowering.run()))
+      return failure();
+    std::string text;
+    llvm::raw_string_ostream(text) << json::Value(
+        describe(*params, lowering.getNumThreads(), shared->bytes));
+    OpBuilder b(kernel);
+    LLVM::GlobalOp::create(
+        b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, "mk_gpu",
+        b.getStringAttr(text));
+    kernel.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    if (kernels.size() > 1) {
+      kernels[1].emitOpError() << "is the second kernel of the module; a package "
+                                  "has one, choose it with --kernel";
+      return signalPassFailure();
+    }
+    for (KernelOp kernel : kernels)
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
+      if (isa<MeshOp, func::FuncOp>(op))
+        op.erase();
+  }
+};
+} // namespace

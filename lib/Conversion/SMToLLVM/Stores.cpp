@@ -1,0 +1,155 @@
+//===- Stores.cpp - Fragments to memory through the copy engine -----------===//
+//
+// Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the
+// engine's 128-byte swizzle, and one of its threads sends them off. A buffer is used
+// again once the engine has read it.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
+  FailureOr<Buffer> to = buffer(op, op.getDest());
+  if (failed(to))
+    return failure();
+  RankedTensorType tile = op.getTile().getType();
+  SmallVector<int64_t> box = getStoreBox(tile, to->type);
+  Value map, usable;
+  if (!box.empty())
+    std::tie(map, usable) = tensorMap(*to, box);
+  auto directly = [&] {
+    return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
+                         op.getValid(), /*add=*/false);
+  };
+  if (!map)
+    return directly();
+  // The copy engine drops what lies outside the buffer, and only that.
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  int64_t lead = offsets.size() - 2;
+  for (auto [d, valid] : llvm::enumerate(op.getValid())) {
+    Value there = sub(to->sizes[lead + d], offsets[lead + d]);
+    usable = and_(usable, cmp(Predicate::sge, scalar(valid),
+                              minS(there, c64(tile.getDimSize(d)))));
+  }
+  LogicalResult result = success();
+  size_t journal = computed.size();
+  ifThenElse(
+      usable,
+      [&] {
+        storeThroughStaging(op, map);
+        for (auto [value, i] : ArrayRef(computed).drop_front(journal))
+          values[value][i] = Value();
+        computed.resize(journal);
+      },
+      [&] { result = directly(); });
+  return result;
+}
+
+void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
+  RankedTensorType tile = op.getTile().getType();
+  int64_t size = getElementBytes(tile.getElementType());
+  int64_t m = tile.getDimSize(0), n = tile.getDimSize(1);
+  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+  int64_t rowsOfGroup = m / warpgroups, columns = kChunkBytes / size;
+  int64_t buffers = op.getStaging().getType().getBuffers();
+  Operation *staging = op.getStaging().getDefiningOp();
+  Value base = add(sharedBase, shared.stagings.at(staging));
+  base = add(base, mul(group, buffers * kStagingBytes));
+  Value sender = eq(and_(thread, 127), 0), barrierId = add(group, 1);
+  SmallVector<Value> start = scalars(op.getOffsets());
+  for (Value &offset : start)
+    offset = resize(offset, i32);
+  start.end()[-2] = add(start.end()[-2], mul(group, rowsOfGroup));
+
+  // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
+  // write where their elements are.
+  Value inWarp = shl(and_(warp, 3), 4);
+  Value ownRow = size == 2 ? and_(lane, 15) : shr(lane, 2);
+  Value rowAddress = add(base, shl(add(inWarp, ownRow), 7));
+  Value swizzle = shl(and_(size == 2 ? lane : shr(lane, 2), 7), 4);
+  Value quad = and_(lane, 3);
+
+  // Whether every use of the buffers begins with the first one free for it.
+  int64_t chunk = 0;
+  bool regular = true;
+  for (Operation *user : staging->getUsers())
+    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
+      RankedTensorType type = other.getTile().getType();
+      auto mma = dyn_cast<MmaAttr>(type.getEncoding());
+      regular &= mma && type.getNumElements() / mma.getWarpgroups() *
+                                getElementBytes(type.getElementType()) /
+                                kStagingBytes % buffers ==
+                            0;
+    }
+  for (int64_t block = 0; block < rowsOfGroup / 64; ++block)
+    for (int64_t c = 0; c < n / columns; ++c, ++chunk) {
+      int64_t buffer = chunk % buffers, offset = buffer * kStagingBytes;
+      int64_t pending = regular || chunk ? buffers - 1 : 0;
+      ifThen(sender, [&] {
+        ptx("cp.async.bulk.wait_group.read " + std::to_string(pending) + ";", {}, {});
+      });
+      barrier(barrierId, 128);
+      // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
+      auto at = [&](int64_t j, int64_t half, int64_t k) {
+        return element(op.getTile(), block * (n / 2) + c * columns / 2 + 4 * j +
+                                         2 * half + k);
+      };
+      if (size == 2) {
+        for (int64_t j = 0; j < 8; j += 2) {
+          SmallVector<Value> parts;
+          for (int64_t q = 0; q < 4; ++q)
+            for (int64_t k = 0; k < 2; ++k)
+              parts.push_back(at(j + q / 2, q % 2, k));
+          SmallVector<Value> words = pack(parts);
+          // Lanes 16 to 31 give the rows of the next 8 columns.
+          Value piece = xor_(xor_(shl(shr(lane, 4), 4), swizzle), j << 4);
+          SmallVector<Value> operands{add(add(rowAddress, offset), piece)};
+          operands.append(words);
+          ptx("stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", {},
+              operands);
+        }
+      } else {
+        for (int64_t j = 0; j < columns / 8; ++j)
+          for (int64_t half = 0; half < 2; ++half) {
+            SmallVector<Value> pair{at(j, half, 0), at(j, half, 1)};
+            Value row = add(rowAddress, offset + half * 8 * kChunkBytes);
+            if (size == 4) {
+              Value column = add(shl(quad, 3), 32 * j);
+              Value piece = xor_(and_(column, ~15), swizzle);
+              for (Value &value : pair)
+                if (!value.getType().isF32())
+                  value = LLVM::BitcastOp::create(b, loc, f32, value);
+              ptx("st.shared.v2.f32 [$0], {$1, $2};", {},
+                  {add(row, or_(piece, and_(column, 15))), pair[0], pair[1]});
+            } else {
+              Value column = add(shl(quad, 1), 8 * j);
+              Value piece = xor_(and_(column, ~15), swizzle);
+              Value word = resize(pack(pair).front(), i16);
+              store(word, add(row, or_(piece, and_(column, 15))));
+            }
+          }
+      }
+      fenceAsyncShared();
+      barrier(barrierId, 128);
+      ifThen(sender, [&] {
+        SmallVector<Value> coordinates(start);
+        coordinates.back() = add(coordinates.back(), c * columns);
+        coordinates.end()[-2] = add(coordinates.end()[-2], 64 * block);
+        size_t rank = coordinates.size();
+        SmallVector<Value> operands{map, add(base, offset)};
+        std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
+                           "d.global.shared::cta.bulk_group [$0, {";
+        for (size_t i = 0; i != rank; ++i) {
+          text += (i ? ", $" : "$") + std::to_string(2 + i);
+          operands.push_back(coordinates[rank - 1 - i]);
+        }
+        ptx(text + "}], [$1];", {}, operands);
+        ptx("cp.async.bulk.commit_group;", {}, {});
+      });
+    }
+}

@@ -1,0 +1,420 @@
+//===- Structure.cpp - Threads, roles and the end of a launch -------------===//
+//
+// Warpgroup 0 is the producer's side (its first warp works), the others are the
+// consumer's. Registers change hands once, at the top; roles are told apart
+// inside, so that ptxas sees one reallocation.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+/// Registers of an SM, which one CTA has to itself (CUDA programming guide).
+static constexpr int64_t kRegisters = 65536;
+/// Named barriers; 1 to 7 are those of warpgroups.
+static constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
+
+Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
+                   const ParamLayout &params, SharedLayout &shared)
+    : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
+      resources(getKernelResources(kernel)), ctas(ctas), params(params),
+      shared(shared) {}
+
+static PartitionOp findPartition(Operation *scope, PartitionKind kind) {
+  for (auto op : scope->getRegion(0).front().getOps<PartitionOp>())
+    if (op.getKind() == kind)
+      return op;
+  return {};
+}
+
+LogicalResult Lowering::measurePartitions() {
+  if (resources.prepare)
+    return resources.prepare.emitOpError()
+           << "cannot be lowered for sm_90a yet: there is no barrier between "
+              "all CTAs behind it; prepare memory in a kernel of its own";
+  producerRegisters = 24;
+  consumerRegisters = 24;
+  numConsumerWarps = 4;
+  for (RoleOp role : resources.roles) {
+    bool any = false;
+    for (Operation &op : role.getBody().front())
+      any |= isa<PartitionOp>(op);
+    if (!any && !role.getBody().front().empty())
+      return role.emitOpError() << "has no partitions; it is not at the SM level";
+    if (PartitionOp op = findPartition(role, PartitionKind::Producer))
+      producerRegisters = std::max<int64_t>(producerRegisters, op.getRegisters());
+    if (PartitionOp op = findPartition(role, PartitionKind::Consumer)) {
+      consumerRegisters = std::max<int64_t>(consumerRegisters, op.getRegisters());
+      numConsumerWarps = std::max<int64_t>(numConsumerWarps, op.getWarps());
+    }
+  }
+  numThreads = 128 + 32 * numConsumerWarps;
+  int64_t wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
+  // What the CTA starts with: the same for each thread, in steps of 8.
+  int64_t pool = std::min<int64_t>(kRegisters / numThreads / 8 * 8, 256) * numThreads;
+  if (numThreads > 256 && wanted > pool)
+    return kernel.emitOpError()
+           << "needs " << wanted << " registers (128 threads of "
+           << producerRegisters << ", " << 32 * numConsumerWarps << " of "
+           << consumerRegisters << "); " << numThreads << " threads have " << pool
+           << ": give the consumer "
+           << (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / 8 * 8;
+  return success();
+}
+
+Value Lowering::loadParam(int64_t offset, Type type) {
+  Value address = LLVM::GEPOp::create(
+      b, loc, pointerType(), i8, block,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  return LLVM::LoadOp::create(b, loc, type, address, /*alignment=*/0,
+                              /*isVolatile=*/false, /*isNonTemporal=*/false,
+                              /*isInvariant=*/true);
+}
+
+Value Lowering::launchField(int64_t offset, Type type) {
+  return loadParam(params.launch + offset, type);
+}
+
+void Lowering::loadParams() {
+  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
+    set(kernel.getDim(d), loadParam(params.dims + 8 * d, i64));
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
+    Buffer buffer;
+    buffer.type = cast<MemRefType>(kernel.getKernelArg(i).getType());
+    buffer.arg = i;
+    int64_t at = params.args[i], rank = buffer.type.getRank();
+    buffer.base = loadParam(at, i64);
+    for (int64_t d = 0; d < rank; ++d) {
+      bool fixed = !buffer.type.isDynamicDim(d);
+      buffer.sizes.push_back(fixed ? c64(buffer.type.getDimSize(d))
+                                   : loadParam(at + 8 + 8 * d, i64));
+      buffer.strides.push_back(loadParam(at + 8 + 8 * (rank + d), i64));
+    }
+    buffers[kernel.getKernelArg(i)] = buffer;
+  }
+  control = launchField(offsetof(mk_gpu_launch, control), i64);
+  mapsValid = launchField(offsetof(mk_gpu_launch, maps_valid), i64);
+  if (!resources.signals.empty() || !resources.queues.empty())
+    epoch = load(i32, control, offsetof(mk_gpu_control, epoch));
+}
+
+LogicalResult Lowering::emitKernelScalars() {
+  for (Operation &op : kernel.getBody().front()) {
+    // Declarations have places among the parameters; requirements are checked
+    // before the launch.
+    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp>(op))
+      continue;
+    if (failed(emit(&op)))
+      return failure();
+  }
+  return success();
+}
+
+void Lowering::emitPrologue() {
+  ifThen(eq(thread, 0), [&] {
+    for (unsigned i = 0; i != params.maps.size(); ++i) {
+      Value address = tensorMap(buffers[kernel.getKernelArg(params.maps[i].arg)],
+                                params.maps[i].box)
+                          .first;
+      ptx("prefetch.tensormap [$0];", {}, address);
+    }
+    auto init = [&](int64_t offset, int64_t arrivals) {
+      ptx("mbarrier.init.shared::cta.b64 [$0], " + std::to_string(arrivals) + ";",
+          {}, add(sharedBase, offset));
+    };
+    for (Operation &scope : kernel.getBody().front()) {
+      if (!isa<RoleOp>(scope))
+        continue;
+      for (Operation &op : scope.getRegion(0).front()) {
+        auto it = shared.channels.find(&op);
+        if (it == shared.channels.end())
+          continue;
+        const Channel &channel = it->second;
+        for (int64_t stage = 0; stage < channel.depth; ++stage) {
+          init(channel.full + 8 * stage, 1);
+          init(channel.empty + 8 * stage, channel.consumers);
+        }
+      }
+    }
+    ptx("fence.mbarrier_init.release.cluster;", {}, {});
+    fenceAsyncShared();
+  });
+  barrierAll();
+}
+
+LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
+  partition = op;
+  partitionThread = isProducer() ? lane : sub(thread, 128);
+  // In loops a store may come before what stands above it.
+  storesPending = false;
+  op.walk([&](mk_sm::StoreOp) { storesPending = true; });
+  cursors.clear();
+  reciprocals.clear();
+  LogicalResult result = success();
+  Value member = isProducer() ? eq(warp, 0)
+                              : cmp(Predicate::ult, warp, 4 + op.getWarps());
+  auto body = [&] {
+    // Scalars between the partitions belong to each of them.
+    for (Operation &other : role.getBody().front()) {
+      if (isa<PartitionOp, CreateRingOp, CreateMailboxOp, CreateStagingOp>(other))
+        continue;
+      if (failed(result = emit(&other)))
+        return;
+    }
+    bool turns = false;
+    op.walk([&](TurnWaitOp) { turns = true; });
+    // The first warpgroup has the first turn; the last one is not taken.
+    if (turns)
+      ifThen(eq(group, 1), [&] { emitTurn(/*wait=*/false); });
+    result = emitOps(op.getBody().front());
+    if (turns)
+      ifThen(eq(group, 0), [&] { emitTurn(/*wait=*/true); });
+    finishStores();
+  };
+  if (!isProducer() && op.getWarps() == numConsumerWarps)
+    body();
+  else
+    ifThen(member, body);
+  return result;
+}
+
+/// Roles in an order in which each stands before the one that it goes on with.
+static FailureOr<SmallVector<unsigned>>
+orderRoles(KernelOp kernel, const KernelResources &resources) {
+  SmallVector<int> state(resources.roles.size(), 0);
+  SmallVector<unsigned> order;
+  std::function<bool(unsigned)> visit = [&](unsigned i) {
+    if (state[i])
+      return state[i] == 2;
+    state[i] = 1;
+    RoleOp role = resources.roles[i];
+    if (std::optional<StringRef> then = role.getThen())
+      if (std::optional<unsigned> next = resources.roleIndex(*then))
+        if (!visit(*next))
+          return false;
+    state[i] = 2;
+    order.push_back(i);
+    return true;
+  };
+  for (unsigned i = 0; i != state.size(); ++i)
+    if (!visit(i))
+      return RoleOp(resources.roles[i]).emitOpError()
+             << "goes on, through `then`, with itself; a CTA of sm_90a is in "
+                "each role once";
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+LogicalResult Lowering::emitSide(PartitionKind kind) {
+  FailureOr<SmallVector<unsigned>> order = orderRoles(kernel, resources);
+  if (failed(order))
+    return failure();
+  SmallVector<int64_t> starts;
+  int64_t start = 0;
+  for (int64_t count : ctas) {
+    starts.push_back(start);
+    start += count;
+  }
+  bool several = resources.roles.size() > 1;
+  Value current;
+  if (several) {
+    Value initial = c32(0);
+    for (unsigned i = 1; i != ctas.size(); ++i)
+      initial = select(cmp(Predicate::uge, cta, starts[i]), c32(i), initial);
+    current = variable(i32, c32(0));
+    write(current, initial);
+  }
+  LogicalResult result = success();
+  for (unsigned i : *order) {
+    RoleOp role = resources.roles[i];
+    auto body = [&] {
+      roleNumber = i;
+      ctaInRole = resize(sub(cta, starts[i]), i64);
+      if (PartitionOp op = findPartition(role, kind))
+        if (failed(result = emitPartition(op, role)))
+          return;
+      if (!role.getThen())
+        return;
+      // The next role uses the same memory.
+      barrierAll();
+      write(current, c32(*resources.roleIndex(*role.getThen())));
+    };
+    if (several)
+      ifThen(eq(read(current, i32), i), body);
+    else
+      body();
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+// The CTA that finishes last makes the counts of this launch those of the next
+// (mkernel/ABI/Gpu.h). All writes of the CTA come before its arrival: bar.sync
+// orders them within the CTA and the fence beyond it.
+void Lowering::emitEnd() {
+  barrierAll();
+  int64_t consumers = numThreads - 128;
+  Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
+  ifThen(first, [&] {
+    fenceAcqRel(*this, MemScope::Gpu);
+    Value before = atomicAdd(
+        *this, add(control, offsetof(mk_gpu_control, finished)), c32(1),
+        "acq_rel", MemScope::Gpu);
+    Value last = cmp(Predicate::eq, add(before, 1),
+                     launchField(offsetof(mk_gpu_launch, num_ctas), i32));
+    store(resize(last, i32), flag);
+  });
+  barrier(c32(kEndBarrier), consumers);
+  ifThen(cmp(Predicate::ne, load(i32, flag), 0), [&] {
+    Value me = sub(thread, 128);
+    for (auto [i, declared] : llvm::enumerate(resources.signals)) {
+      SignalsOp signals = declared;
+      SignalType type = cast<SignalType>(signals.getResult().getType());
+      if (!type.isDynamic())
+        continue;
+      Value total = c64(1);
+      unsigned next = 0;
+      for (int64_t extent : type.getShape())
+        total = mul(total, ShapedType::isDynamic(extent)
+                               ? scalar(signals.getExtents()[next++])
+                               : c64(extent));
+      Value from = loadParam(params.signals[i], i64);
+      Value to = loadParam(params.signals[i] + 8, i64);
+      forRange(me, resize(total, i32), c32(consumers), [&](Value k) {
+        Value offset = shl(resize(k, i64), 2);
+        store(load(i32, add(from, offset)), add(to, offset));
+      });
+    }
+    Value zero = launchField(offsetof(mk_gpu_launch, zero), i64);
+    forRange(me, launchField(offsetof(mk_gpu_launch, zero_words), i32),
+             c32(consumers), [&](Value k) {
+               store(c32(0), add(zero, shl(resize(k, i64), 2)));
+             });
+    barrier(c32(kEndBarrier), consumers);
+    ifThen(first, [&] {
+      store(c32(0), control, offsetof(mk_gpu_control, finished));
+      Value counter = add(control, offsetof(mk_gpu_control, epoch));
+      store(add(load(i32, counter), 1), counter);
+    });
+  });
+}
+
+LogicalResult Lowering::run() {
+  if (failed(measurePartitions()))
+    return failure();
+  b.setInsertionPoint(kernel);
+  auto global = LLVM::GlobalOp::create(
+      b, loc, LLVM::LLVMArrayType::get(i8, 0), /*isConstant=*/false,
+      LLVM::Linkage::External, "mk_shared", Attribute(), /*alignment=*/1024,
+      /*addrSpace=*/3);
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                          {pointerType()});
+  function = LLVM::LLVMFuncOp::create(b, loc, "mk_kernel", type);
+  function->setAttr("nvvm.kernel", b.getUnitAttr());
+  function->setAttr("nvvm.reqntid",
+                    b.getDenseI32ArrayAttr({static_cast<int32_t>(numThreads), 1, 1}));
+  // Without these two ptxas ignores setmaxnreg (C7508).
+  function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  function.setArgAttr(0, "llvm.byval",
+                      TypeAttr::get(LLVM::LLVMArrayType::get(i8, params.bytes)));
+  function.setArgAttr(0, "llvm.align", b.getI64IntegerAttr(64));
+  function.setArgAttr(0, "nvvm.grid_constant", b.getUnitAttr());
+  Block *entry = function.addEntryBlock(b);
+  setEntry(entry);
+  b.setInsertionPointToStart(entry);
+  block = entry->getArgument(0);
+
+  thread = NVVM::ThreadIdXOp::create(b, loc, i32);
+  setAnchor(thread.getDefiningOp());
+  lane = and_(thread, 31);
+  // The same in all lanes, and known to be so.
+  warp = fromLane0(shr(thread, 5));
+  warpgroup = shr(warp, 2);
+  group = sub(warpgroup, 1);
+  cta = NVVM::BlockIdXOp::create(b, loc, i32);
+  sharedBase = LLVM::PtrToIntOp::create(
+      b, loc, i32, LLVM::AddressOfOp::create(b, loc, global));
+  loadParams();
+  if (failed(emitKernelScalars()))
+    return failure();
+  emitPrologue();
+
+  bool reallocate = numThreads > 256; // else everyone has the most there is
+  auto setRegisters = [&](StringRef how, int64_t count) {
+    if (reallocate)
+      ptx(("setmaxnreg." + how + ".sync.aligned.u32 " + std::to_string(count) + ";").str(),
+          {}, {}, /*touchesMemory=*/false);
+  };
+  LogicalResult result = success();
+  ifThenElse(
+      eq(warpgroup, 0),
+      [&] {
+        setRegisters("dec", producerRegisters);
+        result = emitSide(PartitionKind::Producer);
+        arriveAt(c32(0), numThreads);
+      },
+      [&] {
+        setRegisters("inc", consumerRegisters);
+        if (succeeded(result))
+          result = emitSide(PartitionKind::Consumer);
+        if (succeeded(result))
+          emitEnd();
+      });
+  LLVM::ReturnOp::create(b, loc, ValueRange());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads of a partition
+//===----------------------------------------------------------------------===//
+
+void Lowering::barrierPartition() {
+  if (isProducer())
+    syncWarp();
+  else
+    barrier(c32(kPartitionBarrier), partition.getNumThreads());
+}
+
+void Lowering::once(function_ref<void()> body) {
+  finishStores();
+  barrierPartition();
+  ifThen(eq(partitionThread, 0), body);
+  if (isProducer())
+    syncWarp();
+}
+
+Value Lowering::onceForAll(function_ref<Value()> body) {
+  if (isProducer()) {
+    syncWarp();
+    Value result = variable(i64, c64(0));
+    ifThen(eq(lane, 0), [&] { write(result, body()); });
+    syncWarp();
+    return fromLane0(read(result, i64));
+  }
+  finishStores();
+  Value slot = add(sharedBase, shared.broadcast);
+  barrierPartition();
+  ifThen(eq(partitionThread, 0), [&] { store(body(), slot); });
+  barrierPartition();
+  return fromLane0(load(i64, slot));
+}
+
+// Whoever comes after has to see what the copy engine still writes.
+void Lowering::finishStores() {
+  if (!storesPending)
+    return;
+  ifThen(eq(and_(thread, 127), 0),
+         [&] { ptx("cp.async.bulk.wait_group 0;", {}, {}); });
+}
+
+int64_t Lowering::scratch(int64_t bytes) {
+  shared.bytes = std::max(shared.bytes, shared.scratch + bytes);
+  return shared.scratch;
+}
