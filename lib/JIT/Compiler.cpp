@@ -1,12 +1,14 @@
 //===- Compiler.cpp - From a file to a package in one step ----------------===//
 #include "mkernel/JIT/Compiler.h"
 #include "Binding.h"
+#include "DeviceModule.h"
 #include "Merge.h"
 #include "Tuning.h"
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Target/Host/Emit.h"
+#include "mkernel/Target/SM90/Emit.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
@@ -133,13 +135,12 @@ struct Compilation {
       module.print(output);
       return success();
     }
-    if (options.target == "sm_90a")
-      return compileSm(host);
-
     KernelOp kernel = *module.getOps<KernelOp>().begin();
     func::FuncOp reference = findReference(kernel);
-    MetadataOptions about{cpu->name, options.grid, std::move(binding->dims),
-                          reference};
+    MetadataOptions about{options.target, cpu->name, options.grid,
+                          std::move(binding->dims), reference};
+    if (options.target == "sm_90a")
+      return compileSm(kernel, host, about, *cpu);
     FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();
@@ -154,38 +155,90 @@ struct Compilation {
     if (*lowered && failed(mergeModule(module, **lowered)))
       return failure();
     setMetadata(module, llvm::json::Value(std::move(*metadata)));
-    return emitLLVM(*cpu);
+    return emitLLVM(module, *cpu);
   }
 
-  /// From a module at the tile level with sizes bound.
-  LogicalResult compileSm(const HostOptions &sizes) {
-    if (failed(run(module, [&](OpPassManager &pm) {
-          buildSmLoweringPipeline(pm, sizes);
-        })))
-      return failure();
-    module.print(output);
-    return success();
-  }
-
-  /// From a module in the LLVM dialect that holds its metadata.
-  LogicalResult emitLLVM(const HostCpu &cpu) {
-    if (options.emit == "llvm") {
+  /// From a module at the tile or the SM level with sizes bound.
+  LogicalResult compileSm(KernelOp kernel, const HostOptions &sizes,
+                          const MetadataOptions &about, const HostCpu &cpu) {
+    bool isTile = !hasPartitions(kernel);
+    auto toSm = [&](OpPassManager &pm) {
+      if (isTile)
+        buildSmLoweringPipeline(pm, sizes);
+    };
+    if (options.emit == "sm") {
+      if (failed(run(module, toSm)))
+        return failure();
       module.print(output);
       return success();
     }
-    FailureOr<llvm::json::Object> metadata = takeMetadata(module);
+    FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();
+    if (!isTile)
+      listTickets(kernel, *metadata);
+    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference);
+    if (failed(lowered))
+      return failure();
+    OwningOpRef<ModuleOp> host = module.clone();
+    if (failed(run(*host, [](OpPassManager &pm) {
+          pm.addPass(createSymbolDCEPass());
+          buildHostPlanPipeline(pm);
+        })))
+      return failure();
+    if (*lowered && failed(mergeModule(*host, **lowered)))
+      return failure();
+    SmCodeOptions code;
+    code.grid = options.grid;
+    code.loops = metadata->getArray("loops")->size();
+    if (failed(run(module, [&](OpPassManager &pm) {
+          toSm(pm);
+          buildSmCodePipeline(pm, code);
+        })))
+      return failure();
+    setMetadata(*host, llvm::json::Value(std::move(*metadata)));
+    nestDeviceModule(*host, module);
+    return emitLLVM(*host, cpu);
+  }
+
+  /// From a module in the LLVM dialect that holds its metadata and, for a GPU,
+  /// a module of code for it.
+  LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu) {
+    if (options.emit == "llvm") {
+      host.print(output);
+      return success();
+    }
+    FailureOr<llvm::json::Object> metadata = takeMetadata(host);
+    if (failed(metadata))
+      return failure();
+    ModuleOp device = findDeviceModule(host);
+    if (static_cast<bool>(device) != (options.target == "sm_90a"))
+      return host.emitError("has been lowered for another target than ")
+             << options.target;
+    llvm::LLVMContext llvmContext;
     if (options.emit == "llvmir") {
-      llvm::LLVMContext llvmContext;
-      auto translated = translateHostModule(module, cpu, llvmContext);
+      auto translated = device ? translateDeviceModule(device, llvmContext)
+                               : translateHostModule(host, cpu, llvmContext);
       if (failed(translated))
         return failure();
       (*translated)->print(output, nullptr);
       return success();
     }
+    if (device) {
+      FailureOr<llvm::json::Object> gpu = takeGpuMetadata(device);
+      FailureOr<std::string> ptx = emitPtx(device);
+      if (failed(gpu) || failed(ptx))
+        return failure();
+      if (options.emit == "ptx") {
+        output << *ptx;
+        return success();
+      }
+      (*metadata)["gpu"] = std::move(*gpu);
+      device.erase();
+      addDeviceCode(host, *ptx);
+    }
     SmallVector<char, 0> package;
-    if (failed(emitPackage(module, cpu, std::move(*metadata), package)))
+    if (failed(emitPackage(host, cpu, std::move(*metadata), package)))
       return failure();
     output << StringRef(package.data(), package.size());
     return success();
@@ -202,7 +255,7 @@ struct Compilation {
       return module.emitError("is in the LLVM dialect already: nothing can be "
                               "bound and there is no tile level left");
     FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
-    return failed(cpu) ? failure() : emitLLVM(*cpu);
+    return failed(cpu) ? failure() : emitLLVM(module, *cpu);
   }
 };
 } // namespace
@@ -211,7 +264,7 @@ struct Compilation {
 static std::string checkOptions(const CompileOptions &options) {
   SmallVector<StringRef> phases{"signature", "params", "tile"};
   if (options.target == "sm_90a")
-    phases.append({"sm"});
+    phases.append({"sm", "llvm", "llvmir", "ptx", "package"});
   else if (options.target == "host")
     phases.append({"llvm", "llvmir", "package"});
   else
@@ -226,9 +279,11 @@ static std::string checkOptions(const CompileOptions &options) {
   return {};
 }
 
-bool mk::compile(StringRef source, StringRef name,
-                 const CompileOptions &options, std::string &output,
-                 std::string &messages) {
+bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
+                 std::string &output, std::string &messages) {
+  CompileOptions options = given;
+  if (options.grid == CompileOptions::kGridOfTarget)
+    options.grid = options.target == "sm_90a" ? 132 : 16;
   if (std::string problem = checkOptions(options); !problem.empty()) {
     messages += problem + "\n";
     if (options.misused)

@@ -109,6 +109,16 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
 }
 
+void mk::buildHostPlanPipeline(OpPassManager &pm) {
+  ConvertTileToHostPassOptions convert;
+  convert.planOnly = true;
+  pm.addPass(createConvertTileToHostPass(convert));
+  verifyPhase(pm, "conversion of the plan", {}, {"mk", "mk_sm"});
+  pm.addPass(createCanonicalizerPass());
+  buildLoopsToLLVM(pm);
+  verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
+}
+
 void mk::buildHostPipeline(OpPassManager &pm, const HostOptions &options) {
   buildTilePipeline(pm, options);
   buildHostLoweringPipeline(pm, options);

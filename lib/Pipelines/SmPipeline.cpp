@@ -1,8 +1,14 @@
-//===- SmPipeline.cpp - From the tile level to the SM level ---------------===//
+//===- SmPipeline.cpp - To the SM level and on to code --------------------===//
 #include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -41,7 +47,27 @@ void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
   buildSmLoweringPipeline(pm, options);
 }
 
+void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {
+  pm.addPass(createLowerAffinePass());
+  ConvertSMToLLVMPassOptions convert;
+  convert.grid = options.grid;
+  convert.loops = options.loops;
+  pm.addPass(createConvertSMToLLVMPass(convert));
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  VerifyPhasePassOptions verify;
+  verify.phase = "the lowering from the SM level";
+  verify.allow = {"builtin", "llvm", "nvvm"};
+  pm.addPass(createVerifyPhasePass(verify));
+}
+
 void mk::registerSmPipelines() {
+  PassPipelineRegistration<SmCodeOptions>(
+      "mk-sm-to-llvm", "From the SM level to the LLVM dialect",
+      buildSmCodePipeline);
   PassPipelineRegistration<HostOptions>(
       "mk-sm", "From the tile level to the SM level", buildSmPipeline);
 }

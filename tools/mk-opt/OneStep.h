@@ -2,6 +2,7 @@
 #ifndef MKERNEL_TOOLS_MKOPT_ONESTEP_H
 #define MKERNEL_TOOLS_MKOPT_ONESTEP_H
 
+#include "mkernel/JIT/Compiler.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -32,7 +33,7 @@ private:
   llvm::cl::opt<std::string> emit{
       "emit",
       llvm::cl::desc("how far: signature, params, tile, sm (sm_90a only), llvm, "
-                     "llvmir or package"),
+                     "llvmir, ptx (sm_90a only) or package"),
       llvm::cl::init("package"), llvm::cl::cat(category)};
   List bind{"bind", llvm::cl::CommaSeparated,
             llvm::cl::desc("sizes of dimensions and mesh axes; one for each "
@@ -59,8 +60,10 @@ private:
       "gpus",
       llvm::cl::desc("GPUs of a node (product of the link axes)"),
       llvm::cl::init(0), llvm::cl::cat(category)};
-  llvm::cl::opt<int64_t> grid{"grid", llvm::cl::desc("CTAs on each rank"),
-                              llvm::cl::init(16), llvm::cl::cat(category)};
+  llvm::cl::opt<int64_t> grid{
+      "grid",
+      llvm::cl::desc("CTAs on each rank (default: 16 on the host, 132 on sm_90a)"),
+      llvm::cl::init(CompileOptions::kGridOfTarget), llvm::cl::cat(category)};
 };
 
 } // namespace mlir::mk

@@ -15,7 +15,9 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     inlined by then and the reference is lowered by `mk-lower-reference`.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">
+    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
+    Option<"planOnly", "plan-only", "bool", "false",
+           "only mk_plan, which packages of all targets have">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",

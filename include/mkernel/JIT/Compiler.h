@@ -24,12 +24,16 @@ struct CompileOptions {
   /// tile       the tile level with sizes bound and helpers inlined
   /// sm         the SM level (sm_90a only)
   /// llvm       the LLVM dialect; holds all that a package needs
-  /// llvmir     LLVM IR, optimised for the CPU
+  /// llvmir     LLVM IR, optimised for the CPU or, for sm_90a, the GPU
+  /// ptx        PTX (sm_90a only)
   /// package    mkernel/ABI/Package.h
   std::string emit = "package";
   std::string kernel; // which; may be empty if the file has only one
   std::string cpu = "native";
-  int64_t grid = 16;
+  /// CTAs of the grid, or kGridOfTarget: 16 on the host, 132 on sm_90a (the SMs of
+  /// an H100 or H200).
+  static constexpr int64_t kGridOfTarget = -1;
+  int64_t grid = kGridOfTarget;
   /// Sizes by name: axes and uniform dimensions take an integer, a dimension of
   /// kind `rank` one for each rank, as in "100:80:0:33". Dimensions that are not
   /// bound are given at launch.
@@ -55,7 +59,7 @@ struct CompileOptions {
 };
 
 /// Compiles the text of a file. `name` is what diagnostics call it. Accepts
-/// what a file holds or what the phases `tile` and `llvm` print. Returns whether it
+/// what a file holds or what the phases `tile`, `sm` and `llvm` print. Returns whether it
 /// worked; diagnostics, also warnings, are appended to `messages`.
 bool compile(StringRef source, StringRef name, const CompileOptions &options,
              std::string &output, std::string &messages);

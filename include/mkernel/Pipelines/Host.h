@@ -28,7 +28,11 @@ void buildTilePipeline(OpPassManager &pm, const HostOptions &options);
 /// that mkernel/ABI/Package.h lists for the host target.
 void buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options);
 
-/// Both.
+/// The same for mk_plan alone, the part of a package for another target that
+/// runs on the host. The kernel's roles may be at any level.
+void buildHostPlanPipeline(OpPassManager &pm);
+
+/// Both of the former.
 void buildHostPipeline(OpPassManager &pm, const HostOptions &options);
 
 /// Registers `mk-tile` and `mk-host`.

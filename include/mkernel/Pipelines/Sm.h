@@ -13,7 +13,19 @@ void buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &options);
 /// Both.
 void buildSmPipeline(OpPassManager &pm, const HostOptions &options);
 
-/// Registers `mk-sm`.
+/// Options of the named pipeline `mk-sm-to-llvm`.
+struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
+  Option<int64_t> grid{*this, "grid", llvm::cl::desc("CTAs of the grid"),
+                       llvm::cl::init(132)};
+  Option<int64_t> loops{*this, "loops",
+                        llvm::cl::desc("loops that the metadata lists"),
+                        llvm::cl::init(0)};
+};
+
+/// From the SM level to the LLVM dialect: `mk_kernel` and the string `mk_gpu`.
+void buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options);
+
+/// Registers `mk-sm` and `mk-sm-to-llvm`.
 void registerSmPipelines();
 
 } // namespace mlir::mk

@@ -108,6 +108,10 @@ struct ConvertTileToHostPass
     func::FuncOp plan = createFunction(kernel, "mk_plan", 2, b.getI64Type());
     if (failed(buildPlan(kernel, plan)))
       return failure();
+    if (planOnly) {
+      kernel.erase();
+      return success();
+    }
     if (resources.prepare &&
         failed(outline(kernel, resources.prepare.getBody().front(), "mk_prepare",
                        resources, *ctas)))

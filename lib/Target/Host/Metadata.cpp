@@ -252,7 +252,7 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
     grid += (*ctas)[i];
   }
   json::Object object{{"kernel", kernel.getSymName()},
-                      {"target", "host"},
+                      {"target", options.target},
                       {"cpu", options.cpu},
                       // CTAs without a role would have nothing to do.
                       {"grid", grid},

@@ -76,6 +76,11 @@ static bool isEntryPoint(StringRef name) {
          name.starts_with("mk_role_");
 }
 
+/// Code for a GPU, which travels with its host part.
+static bool isDeviceCode(StringRef name) {
+  return name == "mk_device_code" || name == "mk_device_bytes";
+}
+
 static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
@@ -89,7 +94,7 @@ static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
     function.setUWTableKind(llvm::UWTableKind::Sync);
   }
   for (llvm::GlobalVariable &global : module.globals())
-    if (!global.isDeclaration())
+    if (!global.isDeclaration() && !isDeviceCode(global.getName()))
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 

@@ -13,7 +13,7 @@ namespace mlir::mk {
 using DimValues = llvm::StringMap<SmallVector<int64_t>>;
 
 struct MetadataOptions {
-  std::string cpu;
+  std::string target = "host", cpu;
   int64_t grid = 16;
   DimValues dims;
   func::FuncOp reference; // null if there is none

@@ -1,0 +1,34 @@
+//===- Emit.h - From the LLVM dialect to PTX -------------------*- C++ -*-===//
+#ifndef MKERNEL_TARGET_SM90_EMIT_H
+#define MKERNEL_TARGET_SM90_EMIT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
+namespace mlir::mk {
+
+/// To optimised LLVM IR for sm_90a.
+FailureOr<std::unique_ptr<llvm::Module>>
+translateDeviceModule(ModuleOp module, llvm::LLVMContext &context);
+
+/// To PTX text, ISA 8.6 (the newest that CUDA 12.9 assembles).
+FailureOr<std::string> emitPtx(ModuleOp module);
+
+/// Takes the `gpu` part of the metadata, which convert-mk-sm-to-llvm leaves.
+FailureOr<llvm::json::Object> takeGpuMetadata(ModuleOp module);
+
+/// Adds the constants by which a package holds PTX (mkernel/ABI/Gpu.h) to its
+/// host part.
+void addDeviceCode(ModuleOp host, StringRef ptx);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_TARGET_SM90_EMIT_H

@@ -1,0 +1,125 @@
+//===- Translate.cpp - To optimised LLVM IR and PTX -----------------------===//
+#include "Convergent.h"
+#include "mkernel/Target/SM90/Emit.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+extern "C" {
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+// Addresses in shared memory of 32 bits are no option of the target machine, only
+// one of LLVM's command line: given once for the process.
+static void useShortPointers() {
+  llvm::StringRef name = "nvptx-short-ptr";
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto it = options.find(name);
+  if (it != options.end() && !it->second->getNumOccurrences())
+    it->second->addOccurrence(0, name, "true");
+}
+
+static std::unique_ptr<llvm::TargetMachine> makeMachine(Location loc) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    useShortPointers();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    emitError(loc) << "no code can be generated for NVIDIA GPUs: " << error;
+    return nullptr;
+  }
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "sm_90a", "+ptx86", llvm::TargetOptions(), std::nullopt,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  // A thread has no vectors.
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+static FailureOr<std::unique_ptr<llvm::Module>>
+translate(ModuleOp module, llvm::TargetMachine &machine,
+          llvm::LLVMContext &context) {
+  llvm::DataLayout layout = machine.createDataLayout();
+  module->setAttr(
+      "llvm.data_layout",
+      StringAttr::get(module.getContext(), layout.getStringRepresentation()));
+  // The name of the file is not part of the code.
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, "mkernel");
+  if (!translated)
+    return module.emitError("cannot be translated to LLVM IR");
+  translated->setTargetTriple(machine.getTargetTriple());
+  translated->setDataLayout(layout);
+  mk::markConvergent(*translated);
+  std::string problems;
+  llvm::raw_string_ostream os(problems);
+  if (llvm::verifyModule(*translated, &os))
+    return module.emitError("gives invalid LLVM IR: ") << problems;
+  optimize(*translated, machine);
+  return translated;
+}
+
+FailureOr<std::unique_ptr<llvm::Module>>
+mk::translateDeviceModule(ModuleOp module, llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(module.getLoc());
+  if (!machine)
+    return failure();
+  return translate(module, *machine, context);
+}
+
+FailureOr<std::string> mk::emitPtx(ModuleOp module) {
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(module.getLoc());
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  FailureOr<std::unique_ptr<llvm::Module>> translated =
+      translate(module, *machine, context);
+  if (failed(translated))
+    return failure();
+  SmallVector<char, 0> text;
+  llvm::raw_svector_ostream os(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, os, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
+    return module.emitError("LLVM cannot write PTX");
+  passes.run(**translated);
+  return std::string(text.begin(), text.end());
+}
