@@ -59,10 +59,7 @@ LogicalResult Lowering::emitAcquire(AcquireOp op) {
   // The first round finds every slot free: the phase before the first is over.
   Cursor &cursor = this->cursor(ring, "acquire", 1);
   waitBarrier(at(channel.empty, cursor, 8, channel.depth),
-              read(cursor.phase, i32),
-              {MK_WAIT_RING, channel.number,
-               resize(read(cursor.stage, i32), i64),
-               resize(read(cursor.phase, i32), i64)});
+              read(cursor.phase, i32), read(cursor.stage, i32), channel.number);
   set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth),
            at(channel.full, cursor, 8, channel.depth)});
   advance(cursor, channel.depth);
@@ -80,10 +77,8 @@ LogicalResult Lowering::emitWaitRing(mk_sm::WaitOp op) {
   const Channel &channel = shared.channels.at(ring);
   Cursor &cursor = this->cursor(ring, "wait", 0);
   Value full = at(channel.full, cursor, 8, channel.depth);
-  waitBarrier(full, read(cursor.phase, i32),
-              {MK_WAIT_RING, channel.number,
-               resize(read(cursor.stage, i32), i64),
-               resize(read(cursor.phase, i32), i64)});
+  waitBarrier(full, read(cursor.phase, i32), read(cursor.stage, i32),
+              channel.number);
   set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth), full});
   advance(cursor, channel.depth);
   return success();
@@ -104,9 +99,7 @@ LogicalResult Lowering::emitSend(SendOp op) {
   const Channel &channel = shared.channels.at(mailbox);
   Cursor &cursor = this->cursor(mailbox, "send", 1);
   waitBarrier(at(channel.empty, cursor, 8, channel.depth),
-              read(cursor.phase, i32),
-              {MK_WAIT_RING, -1, resize(read(cursor.stage, i32), i64),
-               resize(read(cursor.phase, i32), i64)});
+              read(cursor.phase, i32), read(cursor.stage, i32), -1);
   SmallVector<Value> words = scalars(op.getValues());
   Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
   Value full = at(channel.full, cursor, 8, channel.depth);
@@ -124,9 +117,7 @@ LogicalResult Lowering::emitReceive(ReceiveOp op) {
   const Channel &channel = shared.channels.at(mailbox);
   Cursor &cursor = this->cursor(mailbox, "receive", 0);
   waitBarrier(at(channel.full, cursor, 8, channel.depth),
-              read(cursor.phase, i32),
-              {MK_WAIT_RING, -1, resize(read(cursor.stage, i32), i64),
-               resize(read(cursor.phase, i32), i64)});
+              read(cursor.phase, i32), read(cursor.stage, i32), -1);
   Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
   for (auto [i, result] : llvm::enumerate(op.getValues()))
     set(result, fromLane0(load(i64, slot, 8 * i)));
@@ -155,12 +146,8 @@ LogicalResult Lowering::emitPop(PopOp op) {
   int64_t at = params.queues[number];
   Value entry = scalar(op.getEntry()), wanted = add(epoch, 1);
   Value flag = add(loadParam(at + 8, i64), shl(entry, 2));
-  spin({MK_WAIT_QUEUE, number, entry, resize(wanted, i64)},
-       [&] {
-         Value seen = loadAcquire(*this, i32, flag, MemScope::Gpu);
-         return std::pair(cmp(Predicate::eq, seen, wanted), resize(seen, i64));
-       },
-       /*backOff=*/true);
+  waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number, entry,
+           resize(wanted, i64));
   // What the record speaks of may be read by the copy engine next.
   fenceAsync();
   int64_t width = op.getRecord().size();

@@ -77,16 +77,8 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   Value count = scalar(op.getCount());
   Value wanted = add(base, resize(count, i32));
   Value address = add(loadParam(params.signals[number], i64), offset);
-  auto poll = [&] {
-    Value seen = loadAcquire(*this, i32, address, scopeOf(op.getSignal()));
-    // Counts go round: what matters is how far apart they are.
-    Value ok = cmp(Predicate::sge, sub(seen, wanted), 0);
-    return std::pair(ok, resize(sub(seen, base), i64));
-  };
-  Value done = poll().first;
-  ifThen(not_(done), [&] {
-    spin({MK_WAIT_SIGNAL, number, element, count}, poll, /*backOff=*/true);
-  });
+  waitWord(address, wanted, /*equal=*/false, scopeOf(op.getSignal()), MK_WAIT_SIGNAL,
+           number, element, count);
   fenceAsync();
   return success();
 }

@@ -2,8 +2,8 @@
 //
 // A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy
 // engine fills a chunk a box. Where it cannot (no tensor map, a part that is not
-// valid, a pad that is not zero) the producer's warp does it by itself, 16 bytes
-// of a chunk's row at a time.
+// valid, a pad that is not zero) the producer asks the other three warps of its
+// warpgroup to do it (SlowCopies.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -79,7 +79,7 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
         }
     });
   };
-  auto slowly = [&] { copySlowly(op, *from, dest, offsets, left); };
+  auto slowly = [&] { requestCopy(op, *from, dest, offsets, left); };
   if (map)
     ifThenElse(fast, copyFast, slowly);
   else
@@ -87,64 +87,3 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
   return success();
 }
 
-void Lowering::copySlowly(CopyOp op, const Buffer &from, Value dest,
-                          ArrayRef<Value> offsets, ArrayRef<Value> left) {
-  RankedTensorType tile = op.getTileType();
-  int64_t size = getElementBytes(tile.getElementType());
-  int64_t rows = tile.getShape().end()[-2], columns = tile.getShape().back();
-  int64_t perUnit = 16 / size, unitsInRow = columns / perUnit;
-  Type word = b.getIntegerType(8 * size);
-  Value pad = cint(word, 0);
-  if (op.getPad()) {
-    pad = scalar(op.getPad());
-    if (!pad.getType().isInteger())
-      pad = LLVM::BitcastOp::create(b, loc, word, pad);
-  }
-  // In 32 bits: a tile has few elements.
-  auto narrow = [&](Value value) {
-    return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
-  };
-  Value rowsLeft = narrow(left.end()[-2]), columnsLeft = narrow(left.back());
-  // Leading dimensions of the tile are 1.
-  for (Value limit : left.drop_back(2))
-    rowsLeft = select(cmp(Predicate::sge, limit, 1), rowsLeft, c32(0));
-  // Offsets in front of the buffer are outside as well.
-  auto skipped = [&](Value offset) {
-    return narrow(sub(c64(0), offset));
-  };
-  Value rowsFrom = skipped(offsets.end()[-2]), columnsFrom = skipped(offsets.back());
-  Value base = elementAddress(from, offsets);
-  Value rowBytes = mul(from.strides.end()[-2], size);
-  Value columnBytes = mul(from.strides.back(), size);
-  forRange(lane, c32(rows * unitsInRow), c32(32), [&](Value unit) {
-    Value row = divU(unit, unitsInRow), piece = remU(unit, unitsInRow);
-    Value first = mul(piece, perUnit);
-    Value rowThere = and_(cmp(Predicate::slt, row, rowsLeft),
-                          cmp(Predicate::sge, row, rowsFrom));
-    Value address = add(base, add(mul(resize(row, i64), rowBytes),
-                                  mul(resize(first, i64), columnBytes)));
-    // Piece p of row r lies at p ^ (r % 8) of its chunk's row.
-    Value chunk = shr(piece, 3);
-    Value swizzled = xor_(and_(piece, 7), and_(row, 7));
-    Value to = add(dest, add(mul(add(mul(chunk, rows), row), kChunkBytes),
-                             shl(swizzled, 4)));
-    forRange(c32(0), c32(perUnit), c32(1), [&](Value i) {
-      Value column = add(first, i);
-      Value there = and_(rowThere, and_(cmp(Predicate::slt, column, columnsLeft),
-                                        cmp(Predicate::sge, column, columnsFrom)));
-      auto value = scf::IfOp::create(b, loc, TypeRange(word), there, true);
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(value.thenBlock());
-        scf::YieldOp::create(
-            b, loc, load(word, add(address, mul(resize(i, i64), columnBytes))));
-        b.setInsertionPointToStart(value.elseBlock());
-        scf::YieldOp::create(b, loc, pad);
-      }
-      store(value.getResult(0), add(to, mul(i, size)));
-    });
-  });
-  // The matrix engine reads what was written here.
-  fenceAsyncShared();
-  syncWarp();
-}

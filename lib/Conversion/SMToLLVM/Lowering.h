@@ -80,8 +80,11 @@ private:
 
   // Copies and stores of tiles
   LogicalResult emitCopy(CopyOp op);
-  void copySlowly(CopyOp op, const Buffer &buffer, Value dest,
-                  ArrayRef<Value> offsets, ArrayRef<Value> limits);
+  /// Has the helpers copy a tile; emits their code; ends their work.
+  void requestCopy(CopyOp op, const Buffer &buffer, Value dest,
+                   ArrayRef<Value> offsets, ArrayRef<Value> limits);
+  void emitHelpers();
+  void dismissHelpers();
   LogicalResult emitStaged(mk_sm::StoreOp op);
   void storeThroughStaging(mk_sm::StoreOp op, Value map);
   LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
@@ -178,15 +181,11 @@ private:
 
   //===--- Waiting --------------------------------------------------------===//
 
-  struct Waiting {
-    int64_t kind, number;
-    Value element, wanted; // i64
-  };
-  /// Polls until `poll` says true; what it has seen is for the report.
-  void spin(const Waiting &what, function_ref<std::pair<Value, Value>()> poll,
-            bool backOff);
-  void waitBarrier(Value address, Value parity, const Waiting &what);
-  void report(const Waiting &what, Value seen);
+  /// Waits until the phase with this parity of a barrier is over.
+  void waitBarrier(Value address, Value parity, Value stage, int64_t number);
+  /// Waits until a word in global memory is `wanted`, or has reached it.
+  void waitWord(Value address, Value wanted, bool equal, MemScope scope,
+                int64_t kind, int64_t number, Value element, Value count);
 
   //===--- Threads --------------------------------------------------------===//
 

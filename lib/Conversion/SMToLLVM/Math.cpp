@@ -131,6 +131,12 @@ Value Lowering::math(Operation *op, ArrayRef<Value> operands) {
     return LLVM::RoundEvenOp::create(b, loc, x);
   if (isa<math::TruncOp>(op))
     return LLVM::FTruncOp::create(b, loc, x);
+  if (isa<math::CountLeadingZerosOp>(op))
+    return LLVM::CountLeadingZerosOp::create(b, loc, type, x, false);
+  if (isa<math::CountTrailingZerosOp>(op))
+    return LLVM::CountTrailingZerosOp::create(b, loc, type, x, false);
+  if (isa<math::CtPopOp>(op))
+    return LLVM::CtPopOp::create(b, loc, x);
   if (isa<math::AbsIOp>(op))
     return maxS(x, sub(cint(type, 0), x));
   return {};

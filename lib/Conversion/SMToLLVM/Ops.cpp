@@ -4,6 +4,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -256,6 +257,14 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       // Buffers are looked through where they are used.
       .Case<SelectOp, memref::CastOp>([](auto) { return success(); })
+      .Case([&](ub::PoisonOp op) -> LogicalResult {
+        int64_t n = count(op.getType());
+        if (n < 0)
+          return op.emitOpError() << "is " << op.getType() << " without a layout";
+        Type type = scalarType(getElementTypeOrSelf(op.getType()));
+        set(op, SmallVector<Value>(n, LLVM::PoisonOp::create(b, loc, type)));
+        return success();
+      })
       .Case([&](tensor::SplatOp op) -> LogicalResult {
         int64_t n = count(op.getType());
         if (n < 0)

@@ -227,7 +227,8 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
     }
   }
   layout.broadcast = llvm::alignTo(at, 16);
-  layout.scratch = layout.bytes = layout.broadcast + 16;
+  layout.request = layout.broadcast + 16;
+  layout.scratch = layout.bytes = layout.request + 64;
   if (layout.bytes > kSharedBytes)
     return kernel.emitOpError()
            << "needs " << layout.bytes << " bytes of shared memory ("

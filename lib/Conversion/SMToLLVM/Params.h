@@ -59,6 +59,7 @@ struct SharedLayout {
   DenseMap<Operation *, Channel> channels;     // create_ring, create_mailbox
   DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
   int64_t broadcast = 0; // 16 bytes for the result of an op that one thread did
+  int64_t request = 0;   // 64 bytes, see SlowCopies.cpp
   int64_t scratch = 0;   // from here on, as much as ops ask for
   int64_t bytes = 0;     // all of it; grows with scratch
 };

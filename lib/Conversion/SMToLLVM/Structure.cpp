@@ -1,7 +1,7 @@
 //===- Structure.cpp - Threads, roles and the end of a launch -------------===//
 //
-// Warpgroup 0 is the producer's side (its first warp works), the others are the
-// consumer's. Registers change hands once, at the top; roles are told apart
+// Warpgroup 0 is the producer's side (its first warp works, the others help it with
+// slow copies), the others are the consumer's. Registers change hands once, at the top; roles are told apart
 // inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,8 @@ using Predicate = arith::CmpIPredicate;
 
 /// Registers of an SM, which one CTA has to itself (CUDA programming guide).
 static constexpr int64_t kRegisters = 65536;
-/// Named barriers; 1 to 7 are those of warpgroups.
+/// Named barriers: 0 all, 1 to 7 warpgroups, 8 and 9 here, 10 and 11 turns, 12 and
+/// 13 slow copies.
 static constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
 
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
@@ -42,6 +43,10 @@ LogicalResult Lowering::measurePartitions() {
   consumerRegisters = 24;
   numConsumerWarps = 4;
   for (RoleOp role : resources.roles) {
+    if (role.getThen())
+      return role.emitOpError()
+             << "goes on with another role; mk-sm-expand-loops turns that into a "
+                "copy of its work";
     bool any = false;
     for (Operation &op : role.getBody().front())
       any |= isa<PartitionOp>(op);
@@ -157,8 +162,6 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
   cursors.clear();
   reciprocals.clear();
   LogicalResult result = success();
-  Value member = isProducer() ? eq(warp, 0)
-                              : cmp(Predicate::ult, warp, 4 + op.getWarps());
   auto body = [&] {
     // Scalars between the partitions belong to each of them.
     for (Operation &other : role.getBody().front()) {
@@ -177,78 +180,32 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
       ifThen(eq(group, 0), [&] { emitTurn(/*wait=*/true); });
     finishStores();
   };
-  if (!isProducer() && op.getWarps() == numConsumerWarps)
+  if (isProducer() || op.getWarps() == numConsumerWarps)
     body();
   else
-    ifThen(member, body);
+    ifThen(cmp(Predicate::ult, warp, 4 + int64_t(op.getWarps())), body);
   return result;
 }
 
-/// Roles in an order in which each stands before the one that it goes on with.
-static FailureOr<SmallVector<unsigned>>
-orderRoles(KernelOp kernel, const KernelResources &resources) {
-  SmallVector<int> state(resources.roles.size(), 0);
-  SmallVector<unsigned> order;
-  std::function<bool(unsigned)> visit = [&](unsigned i) {
-    if (state[i])
-      return state[i] == 2;
-    state[i] = 1;
-    RoleOp role = resources.roles[i];
-    if (std::optional<StringRef> then = role.getThen())
-      if (std::optional<unsigned> next = resources.roleIndex(*then))
-        if (!visit(*next))
-          return false;
-    state[i] = 2;
-    order.push_back(i);
-    return true;
-  };
-  for (unsigned i = 0; i != state.size(); ++i)
-    if (!visit(i))
-      return RoleOp(resources.roles[i]).emitOpError()
-             << "goes on, through `then`, with itself; a CTA of sm_90a is in "
-                "each role once";
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
 LogicalResult Lowering::emitSide(PartitionKind kind) {
-  FailureOr<SmallVector<unsigned>> order = orderRoles(kernel, resources);
-  if (failed(order))
-    return failure();
-  SmallVector<int64_t> starts;
-  int64_t start = 0;
-  for (int64_t count : ctas) {
-    starts.push_back(start);
-    start += count;
-  }
-  bool several = resources.roles.size() > 1;
-  Value current;
-  if (several) {
-    Value initial = c32(0);
-    for (unsigned i = 1; i != ctas.size(); ++i)
-      initial = select(cmp(Predicate::uge, cta, starts[i]), c32(i), initial);
-    current = variable(i32, c32(0));
-    write(current, initial);
-  }
   LogicalResult result = success();
-  for (unsigned i : *order) {
-    RoleOp role = resources.roles[i];
+  int64_t start = 0;
+  for (auto [i, declared] : llvm::enumerate(resources.roles)) {
+    RoleOp role = declared;
+    PartitionOp op = findPartition(role, kind);
+    int64_t first = start, number = i;
+    start += ctas[i];
+    if (!op)
+      continue;
     auto body = [&] {
-      roleNumber = i;
-      ctaInRole = resize(sub(cta, starts[i]), i64);
-      if (PartitionOp op = findPartition(role, kind))
-        if (failed(result = emitPartition(op, role)))
-          return;
-      if (!role.getThen())
-        return;
-      // The next role uses the same memory.
-      barrierAll();
-      write(current, c32(*resources.roleIndex(*role.getThen())));
+      roleNumber = number;
+      ctaInRole = resize(sub(cta, first), i64);
+      result = emitPartition(op, role);
     };
-    if (several)
-      ifThen(eq(read(current, i32), i), body);
-    else
+    if (resources.roles.size() == 1)
       body();
+    else
+      ifThen(cmp(Predicate::ult, sub(cta, first), ctas[i]), body);
     if (failed(result))
       return failure();
   }
@@ -357,7 +314,17 @@ LogicalResult Lowering::run() {
       eq(warpgroup, 0),
       [&] {
         setRegisters("dec", producerRegisters);
-        result = emitSide(PartitionKind::Producer);
+        bool copies = false;
+        kernel.walk([&](CopyOp) { copies = true; });
+        auto produce = [&] {
+          result = emitSide(PartitionKind::Producer);
+          if (copies)
+            dismissHelpers();
+        };
+        if (copies)
+          ifThenElse(eq(warp, 0), produce, [&] { emitHelpers(); });
+        else
+          ifThen(eq(warp, 0), produce);
         arriveAt(c32(0), numThreads);
       },
       [&] {

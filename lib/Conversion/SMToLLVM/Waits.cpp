@@ -1,89 +1,133 @@
 //===- Waits.cpp - Waiting with a deadline --------------------------------===//
 //
-// Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for a while
+// Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for a millisecond
 // looks at the abort words and the clock. Whoever passes its deadline first
 // reports, raises the abort word and traps; the others trap when they see it.
+//
+// A wait is one piece of PTX. As branches in LLVM IR the slow part costs registers
+// that a producer of 24 does not have, and ptxas, which has to keep products in
+// flight across it, serialises them (C7518). Parameters are read where they are needed
+// and by their address, so that they take no register before; what only
+// one thread does is predicated.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
-using Predicate = arith::CmpIPredicate;
 
-/// Waits that are shorter look at nothing: the abort word of the job is in the
-/// host's memory.
-static constexpr int64_t kPatienceNs = 20000;
+/// The clock counts in units of 2^20 ns, so that it fits a register.
+static constexpr int kClockShift = 20;
 
-void Lowering::report(const Waiting &what, Value seen) {
-  Value to = launchField(offsetof(mk_gpu_launch, report), i64);
-  auto put = [&](int64_t offset, Value value) { store(value, to, offset); };
-  put(offsetof(mk_gpu_report, kind), c32(what.kind));
-  put(offsetof(mk_gpu_report, cta), cta);
-  put(offsetof(mk_gpu_report, role), c32(roleNumber));
-  put(offsetof(mk_gpu_report, number), c32(what.number));
-  put(offsetof(mk_gpu_report, element), what.element);
-  put(offsetof(mk_gpu_report, wanted), what.wanted);
-  put(offsetof(mk_gpu_report, seen), seen);
-  storeRelease(*this, c32(1), add(to, offsetof(mk_gpu_report, written)),
-               MemScope::Sys);
-  fenceAcqRel(*this, MemScope::Sys);
-  storeRelease(*this, c32(1), add(control, offsetof(mk_gpu_control, abort)),
-               MemScope::Sys);
-}
+namespace {
+/// Text of a wait. Operands are named $0 on, as in inline assembly.
+struct WaitText {
+  std::string poll;    // sets `done`, may set `seen`
+  std::string pause;   // between two tries
+  std::string element, wanted, seen; // leave 64-bit values in `value`
+  int64_t kind, role, number;
+  std::string params;  // name of the parameter
+  int64_t launch;      // offset of mk_gpu_launch in it
 
-void Lowering::spin(const Waiting &what,
-                    function_ref<std::pair<Value, Value>()> poll, bool backOff) {
-  Value start = globalTimer();
-  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&loop.getBefore());
-  auto [ok, seen] = poll();
-  Value again = not_(ok);
-  ifThen(again, [&] {
-    Value elapsed = sub(globalTimer(), start);
-    ifThen(cmp(Predicate::ugt, elapsed, kPatienceNs), [&] {
-      Value own = add(control, offsetof(mk_gpu_control, abort));
-      Value job = launchField(offsetof(mk_gpu_launch, job_abort), i64);
-      Value there = cmp(Predicate::ne, job, 0);
-      Value aborted = or_(loadRelaxed(*this, i32, own, MemScope::Sys),
-                          loadRelaxed(*this, i32, select(there, job, own),
-                                      MemScope::Sys));
-      ifThen(cmp(Predicate::ne, aborted, 0), [&] { ptx("trap;", {}, {}); });
-      Value deadline = launchField(offsetof(mk_gpu_launch, deadline_ns), i64);
-      ifThen(cmp(Predicate::ugt, elapsed, deadline), [&] {
-        // One thread reports. The others go on until they see the abort word.
-        Value before = atomicExchange(
-            *this, add(control, offsetof(mk_gpu_control, claimed)), c32(1),
-            "acq_rel", MemScope::Gpu);
-        ifThen(eq(before, 0), [&] {
-          report(what, seen);
-          ptx("trap;", {}, {});
-        });
-      });
-      ptx("nanosleep.u32 1000;", {}, {});
-    });
-    if (backOff)
-      ptx("nanosleep.u32 32;", {}, {});
-  });
-  scf::ConditionOp::create(b, loc, again, ValueRange());
-  b.createBlock(&loop.getAfter());
-  scf::YieldOp::create(b, loc);
-}
+  std::string build() const;
+};
+} // namespace
 
-void Lowering::waitBarrier(Value address, Value parity, const Waiting &what) {
-  auto attempt = [&]() -> Value {
-    return NVVM::MBarrierTryWaitOp::create(b, loc, i1, pointer(address), parity,
-                                           Value());
+std::string WaitText::build() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto param = [&](StringRef to, int64_t offset) {
+    os << "ld.param.b64 " << to << ", [" << params << "+" << launch + offset << "]; ";
   };
-  Value ok = attempt();
-  // The slow path out of line.
-  ok = LLVM::ExpectOp::create(b, loc, ok, cbool(true));
-  ifThen(not_(ok), [&] {
-    spin(what, [&] { return std::pair(attempt(), resize(xor_(parity, 1), i64)); },
-         /*backOff=*/false);
-  });
+  auto clock = [&](StringRef to) {
+    os << "mov.u64 value, %globaltimer; mov.b64 {low, high}, value; "
+       << "shf.r.wrap.b32 " << to << ", low, high, " << kClockShift << "; ";
+  };
+  auto put = [&](int64_t offset, StringRef type, StringRef value) {
+    os << "@first st.global." << type << " [report+" << offset << "], " << value
+       << "; ";
+  };
+  os << "{ .reg .pred done, some, late, first; "
+     << ".reg .b32 start, now, low, high, word, seen; "
+     << ".reg .b64 value, control, report; ";
+  os << poll << "@done bra DONE; ";
+  clock("start");
+  os << "AGAIN: " << pause << poll << "@done bra DONE; ";
+  clock("now");
+  os << "sub.u32 now, now, start; setp.eq.u32 some, now, 0; @some bra AGAIN; ";
+  // The job's abort word is in the host's memory.
+  param("control", offsetof(mk_gpu_launch, control));
+  os << "ld.relaxed.sys.global.b32 word, [control+"
+     << offsetof(mk_gpu_control, abort) << "]; ";
+  param("value", offsetof(mk_gpu_launch, job_abort));
+  os << "setp.ne.u64 some, value, 0; mov.b32 low, 0; "
+     << "@some ld.relaxed.sys.global.b32 low, [value]; or.b32 word, word, low; "
+     << "setp.ne.u32 some, word, 0; @some trap; ";
+  param("value", offsetof(mk_gpu_launch, deadline_ns));
+  os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, " << kClockShift
+     << "; setp.gt.u32 late, now, low; ";
+  os << "mov.b32 word, 1; @late atom.acq_rel.gpu.global.exch.b32 word, [control+"
+     << offsetof(mk_gpu_control, claimed) << "], 1; setp.eq.u32 first, word, 0; ";
+  param("report", offsetof(mk_gpu_launch, report));
+  put(offsetof(mk_gpu_report, kind), "b32", std::to_string(kind));
+  os << "mov.u32 low, %ctaid.x; ";
+  put(offsetof(mk_gpu_report, cta), "b32", "low");
+  put(offsetof(mk_gpu_report, role), "b32", std::to_string(role));
+  put(offsetof(mk_gpu_report, number), "b32", std::to_string(number));
+  os << element;
+  put(offsetof(mk_gpu_report, element), "b64", "value");
+  os << wanted;
+  put(offsetof(mk_gpu_report, wanted), "b64", "value");
+  os << seen;
+  put(offsetof(mk_gpu_report, seen), "b64", "value");
+  os << "@first fence.acq_rel.sys; "
+     << "@first st.relaxed.sys.global.b32 [report], 1; @first fence.acq_rel.sys; "
+     << "@first st.relaxed.sys.global.b32 [control+"
+     << offsetof(mk_gpu_control, abort) << "], 1; @first trap; ";
+  os << "nanosleep.u32 1000; bra AGAIN; DONE: }";
+  return text;
+}
+
+// NVPTX names parameters after their function.
+static std::string getParamName(LLVM::LLVMFuncOp function) {
+  return (function.getName() + "_param_0").str();
+}
+
+void Lowering::waitBarrier(Value address, Value parity, Value stage,
+                           int64_t number) {
+  WaitText text;
+  text.poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; ";
+  text.element = "cvt.u64.u32 value, $2; ";
+  text.wanted = "cvt.u64.u32 value, $1; ";
+  text.seen = "xor.b64 value, value, 1; ";
+  text.kind = MK_WAIT_RING;
+  text.role = roleNumber;
+  text.number = number;
+  text.params = getParamName(function);
+  text.launch = params.launch;
+  ptx(text.build(), {}, {address, parity, stage});
+}
+
+void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
+                        int64_t kind, int64_t number, Value element,
+                        Value count) {
+  WaitText text;
+  text.poll = "ld.acquire" + std::string(scope == MemScope::Sys ? ".sys" : ".gpu") +
+              ".global.b32 seen, [$0]; ";
+  // Counts go round: what matters is how far apart they are.
+  text.poll += equal ? "setp.eq.u32 done, seen, $1; "
+                     : "sub.u32 low, seen, $1; setp.ge.s32 done, low, 0; ";
+  text.pause = "nanosleep.u32 32; ";
+  text.element = "mov.b64 value, $2; ";
+  text.wanted = "mov.b64 value, $3; ";
+  // In the caller's terms.
+  text.seen = "sub.u32 low, seen, $1; cvt.s64.s32 value, low; add.s64 value, value, $3; ";
+  text.kind = kind;
+  text.role = roleNumber;
+  text.number = number;
+  text.params = getParamName(function);
+  text.launch = params.launch;
+  ptx(text.build(), {}, {address, wanted, element, count});
 }
