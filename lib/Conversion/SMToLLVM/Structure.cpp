@@ -180,7 +180,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
       ifThen(eq(group, 0), [&] { emitTurn(/*wait=*/true); });
     finishStores();
   };
-  if (isProducer() || op.getWarps() == numConsumerWarps)
+  if (isProducer() || int64_t(op.getWarps()) == numConsumerWarps)
     body();
   else
     ifThen(cmp(Predicate::ult, warp, 4 + int64_t(op.getWarps())), body);
