@@ -61,6 +61,12 @@ Result<std::vector<std::byte>> compile(const Driver &driver,
                logs->text());
 }
 
+/// The driver reads anything else as text that ends with a NUL.
+bool isCubin(std::string_view image) {
+  return image.starts_with("\x7f"
+                           "ELF");
+}
+
 /// The kernel module's version: the driver's compiler changes with it, while
 /// the version of the API stays.
 std::string driverBuild() {
@@ -113,15 +119,18 @@ Status Module::loadCode(std::string_view code, const std::string &kernel,
                  device_->name(), ": ", status.message(), ": ", log,
                  ": compile the kernel again with this version of mKernel");
   };
-  if (code.starts_with("\x7f"
-                       "ELF")) {
+  if (isCubin(code)) {
     Status status = loadImage(text.data(), log);
     return status.isOk() ? status : failed(status);
   }
   Digest key = DiskCache::key({"cubin of PTX", code, str(driver.version()),
                                driverBuild(), capabilityText(device_->info())});
   if (auto cubin = cache.get("cubin", key)) {
-    Status status = loadImage(cubin->data(), log);
+    std::string_view image(reinterpret_cast<const char *>(cubin->data()),
+                           cubin->size());
+    Status status = isCubin(image)
+                        ? loadImage(image.data(), log)
+                        : error(StatusCode::FailedPrecondition, "no cubin");
     cached_ = status.isOk();
     if (cached_)
       return status;

@@ -62,6 +62,20 @@ TEST_F(CudaDriver, GpusAreDescribed) {
                "there is no GPU 2; the driver sees 2");
 }
 
+TEST_F(CudaDriver, TheCallersContextIsUsed) {
+  fake->gpus = 2;
+  fake->current = true;
+  auto device = Device::open(-1);
+  ASSERT_OK(device);
+  EXPECT_EQ((*device)->ordinal(), 1);
+  EXPECT_EQ(fake->retained, 0);
+  // Not when a GPU is asked for by number.
+  auto first = Device::open(0);
+  ASSERT_OK(first);
+  EXPECT_EQ((*first)->ordinal(), 0);
+  EXPECT_EQ(fake->retained, 1);
+}
+
 TEST_F(CudaDriver, MemoryIsZeroedAndWhatDoesNotFitIsNamed) {
   auto device = Device::open(0);
   ASSERT_OK(device);

@@ -103,11 +103,12 @@ int primaryCtxRelease(int) {
   return 0;
 }
 int ctxGetCurrent(ContextHandle *context) {
-  *context = nullptr;
+  *context =
+      fake.current ? reinterpret_cast<ContextHandle>(&contextTag) : nullptr;
   return 0;
 }
 int ctxGetDevice(int *device) {
-  *device = 40;
+  *device = 41;
   return 0;
 }
 int ctxPushCurrent(ContextHandle context) {

@@ -29,6 +29,7 @@ struct FakeCuda {
   int major = 9, minor = 0, sms = 132, blocksPerSm = 1;
   int maxShared = 232448, pageable = 0;
   uint64_t memoryBytes = uint64_t(1) << 40; // what can be allocated
+  bool current = false; // the caller has a context
   int linkCode = 0, loadCode = 0, encodeCode = 0;
   std::string missing; // a function that it does not have
   mk_gpu_report report = {}; // what `hang` says

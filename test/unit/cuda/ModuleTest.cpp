@@ -72,12 +72,13 @@ TEST_F(CudaModule, DamagedEntriesAreMadeAnew) {
   Digest key;
   for (size_t i = 0; i < key.size(); ++i)
     key[i] = uint8_t(std::stoi(name.substr(6 + 2 * i, 2), nullptr, 16));
-  std::string_view junk = "junk";
-  ASSERT_OK(DiskCache(folder).put(
-      "cubin", key,
-      std::as_bytes(std::span<const char>(junk.data(), junk.size()))));
-  EXPECT_FALSE((*load(affine))->cached());
-  EXPECT_TRUE((*load(affine))->cached());
+  for (std::string junk : {"junk", "\x7f""ELF of another kind"}) {
+    ASSERT_OK(DiskCache(folder).put(
+        "cubin", key,
+        std::as_bytes(std::span<const char>(junk.c_str(), junk.size() + 1))));
+    EXPECT_FALSE((*load(affine))->cached());
+    EXPECT_TRUE((*load(affine))->cached());
+  }
 }
 
 TEST_F(CudaModule, ManyProcessesAtOnce) {
