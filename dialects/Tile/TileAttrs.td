@@ -157,8 +157,9 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
     - `stagger`: the first dimension starts behind the own linear rank, so that
       ranks do not address the same peer at once;
     - `longest_first = g`: the last dimension descends (for causal attention
-      the longest item is the last) and is the slowest, g consecutive indices of
-      the first dimension stay together.
+      the longest item is the last) and is the slowest; groups of g indices of the first
+      dimension are visited one behind the other (reuse in L2), all of them together
+      if g is 1 or left out.
 
     ```mlir
     #mk.order<raster = 8, own = first>

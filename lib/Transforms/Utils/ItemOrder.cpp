@@ -84,13 +84,25 @@ void ItemBuilder::raster(Value t) {
   }
 }
 
-/// The last dimension descends and is the slowest, the first is the fastest.
+/// The last dimension descends and is the slowest, the first is the fastest; with
+/// groups of the first dimension, that in each group, one behind the other.
 void ItemBuilder::longestFirst(Value t) {
   unsigned last = indices.size() - 1;
-  for (unsigned d = 0; d != last; ++d) {
-    indices[d] = rem(t, space.bounds[d]);
-    t = div(t, space.bounds[d]);
+  Value size = space.bounds[0], begin;
+  if (int64_t group = space.order.getLongestFirst(); group > 1 && last > 0) {
+    Value others = countItems(b, loc, ArrayRef(space.bounds).drop_front());
+    Value perGroup = mul(index(group), others);
+    begin = mul(div(t, perGroup), index(group));
+    size = min(sub(space.bounds[0], begin), index(group));
+    t = rem(t, perGroup);
   }
+  for (unsigned d = 0; d != last; ++d) {
+    Value bound = d ? space.bounds[d] : size;
+    indices[d] = rem(t, bound);
+    t = div(t, bound);
+  }
+  if (begin)
+    indices[0] = add(begin, indices[0]);
   indices[last] = sub(sub(space.bounds[last], index(1)), t);
 }
 
