@@ -29,6 +29,9 @@ constexpr Variable kTable[] = {
      "Path of libmkernel_jit.so, which compiles kernel files; beside the "
      "program by default."},
     {"MK_JOBS", "", "Compilations at a time of scripts/quickstart and test."},
+    {"MK_PTXAS", "",
+     "Path of CUDA's assembler, which compiles kernels for a GPU; off: leave that to "
+     "the driver. By default it is looked for in CUDA_HOME, /usr/local/cuda and PATH."},
     {"MK_SKIP_INSTALL", "",
      "Set: scripts/quickstart and test install no packages."},
 };

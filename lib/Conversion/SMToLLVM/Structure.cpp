@@ -20,6 +20,9 @@ static constexpr int64_t kRegisters = 65536;
 /// Named barriers: 0 all, 1 to 7 warpgroups, 8 and 9 here, 10 and 11 turns, 12 and
 /// 13 slow copies.
 static constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
+// Barrier 0 is that of all threads by itself; a warp that arrives at it with a count
+// of threads, while others wait without, is an illegal instruction.
+static constexpr int64_t kFinishBarrier = 14;
 
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedLayout &shared)
@@ -216,7 +219,7 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
 // (mkernel/ABI/Gpu.h). All writes of the CTA come before its arrival: bar.sync
 // orders them within the CTA and the fence beyond it.
 void Lowering::emitEnd() {
-  barrierAll();
+  barrier(c32(kFinishBarrier), numThreads);
   int64_t consumers = numThreads - 128;
   Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
   ifThen(first, [&] {
@@ -325,7 +328,7 @@ LogicalResult Lowering::run() {
           ifThenElse(eq(warp, 0), produce, [&] { emitHelpers(); });
         else
           ifThen(eq(warp, 0), produce);
-        arriveAt(c32(0), numThreads);
+        arriveAt(c32(kFinishBarrier), numThreads);
       },
       [&] {
         setRegisters("inc", consumerRegisters);

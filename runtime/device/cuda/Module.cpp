@@ -2,6 +2,7 @@
 
 #include "device/cuda/Module.h"
 
+#include "device/cuda/Ptxas.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <cstdio>
@@ -33,33 +34,6 @@ private:
                            errors_,
                            reinterpret_cast<void *>(sizeof(errors_) - 1)};
 };
-
-/// PTX to a cubin for the GPU of the current context.
-Result<std::vector<std::byte>> compile(const Driver &driver,
-                                       const std::string &ptx,
-                                       const std::string &kernel) {
-  auto logs = std::make_unique<Logs>();
-  LinkHandle link = nullptr;
-  MK_TRY(driver.check(
-      driver.linkCreate(Logs::kCount, logs->options(), logs->values(), &link),
-      "cuLinkCreate"));
-  void *cubin = nullptr;
-  size_t bytes = 0;
-  int code = driver.linkAddData(link, kInputPtx,
-                                const_cast<char *>(ptx.c_str()), ptx.size() + 1,
-                                kernel.c_str(), 0, nullptr, nullptr);
-  if (code == kSuccess)
-    code = driver.linkComplete(link, &cubin, &bytes);
-  std::vector<std::byte> result;
-  if (code == kSuccess) // the memory goes with the link
-    result.assign(static_cast<std::byte *>(cubin),
-                  static_cast<std::byte *>(cubin) + bytes);
-  driver.linkDestroy(link);
-  if (code == kSuccess)
-    return result;
-  return error(StatusCode::FailedPrecondition, driver.describe(code), ": ",
-               logs->text());
-}
 
 /// The driver reads anything else as text that ends with a NUL.
 bool isCubin(std::string_view image) {
@@ -137,10 +111,13 @@ Status Module::loadCode(std::string_view code, const std::string &kernel,
     log::info("the cached code of kernel '", kernel, "' does not load (",
               status.message(), ") and is compiled anew");
   }
-  auto cubin = compile(driver, text, kernel);
+  // The driver's own compiler does as well, and keeps what it has compiled, but
+  // gives no cubin: its linker, which would, compiles for linking and thereby
+  // ignores setmaxnreg.
+  Result<std::vector<std::byte>> cubin = assemble(text);
   if (!cubin) {
-    // The same compiler in one step; it has the last word and keeps nothing.
-    log::info("kernel '", kernel, "': ", cubin.status().message());
+    log::info("kernel '", kernel, "' is left to the driver's compiler: ",
+              cubin.status().message());
     Status status = loadImage(text.c_str(), log);
     return status.isOk() ? status : failed(status);
   }

@@ -1,0 +1,120 @@
+//===- Ptxas.cpp - CUDA's assembler as a program --------------------------===//
+
+#include "device/cuda/Ptxas.h"
+
+#include "mkernel/Runtime/Env.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <spawn.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+using namespace mk::rt;
+
+namespace {
+
+/// A folder for the files of one run, gone with it.
+class WorkFolder {
+public:
+  WorkFolder() {
+    const char *base = std::getenv("TMPDIR");
+    path_ = str(base && *base ? base : "/tmp", "/mkernel-XXXXXX");
+    if (!mkdtemp(path_.data()))
+      path_.clear();
+  }
+  ~WorkFolder() {
+    if (path_.empty())
+      return;
+    for (const char *name : {"kernel.ptx", "kernel.cubin", "log"})
+      unlink(file(name).c_str());
+    rmdir(path_.c_str());
+  }
+  bool exists() const { return !path_.empty(); }
+  std::string file(const char *name) const { return path_ + "/" + name; }
+
+private:
+  std::string path_;
+};
+
+bool isProgram(const std::string &path) {
+  return access(path.c_str(), X_OK) == 0;
+}
+
+std::string slurp(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Runs a program with its output in `log`; its exit status, or -1.
+int run(std::vector<std::string> words, const std::string &log) {
+  std::vector<char *> arguments;
+  for (std::string &word : words)
+    arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = 0;
+  int code = posix_spawn(&child, arguments[0], &actions, nullptr,
+                         arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (code != 0)
+    return -1;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+} // namespace
+
+std::string cuda::findPtxas() {
+  if (auto given = env::get("MK_PTXAS"); given && !given->empty())
+    return *given == "off" ? std::string() : std::string(*given);
+  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *home = std::getenv(name); home && *home)
+      if (std::string path = str(home, "/bin/ptxas"); isProgram(path))
+        return path;
+  if (isProgram("/usr/local/cuda/bin/ptxas"))
+    return "/usr/local/cuda/bin/ptxas";
+  const char *folders = std::getenv("PATH");
+  std::istringstream list(folders ? folders : "");
+  for (std::string folder; std::getline(list, folder, ':');)
+    if (std::string path = folder + "/ptxas"; isProgram(path))
+      return path;
+  return {};
+}
+
+Result<std::vector<std::byte>> cuda::assemble(const std::string &ptx) {
+  std::string program = findPtxas();
+  if (program.empty())
+    return error(StatusCode::FailedPrecondition,
+                 "there is no ptxas (MK_PTXAS names one)");
+  WorkFolder folder;
+  if (!folder.exists())
+    return error(StatusCode::FailedPrecondition,
+                 "no temporary folder could be made: ", std::strerror(errno));
+  std::string source = folder.file("kernel.ptx");
+  std::string target = folder.file("kernel.cubin"), log = folder.file("log");
+  std::ofstream(source, std::ios::binary) << ptx;
+  int code = run({program, "-O3", "-arch=sm_90a", source, "-o", target}, log);
+  if (code != 0)
+    return error(StatusCode::FailedPrecondition, program, " ended with ", code,
+                 ": ", slurp(log));
+  std::string cubin = slurp(target);
+  if (!std::string_view(cubin).starts_with("\x7f"
+                                           "ELF"))
+    return error(StatusCode::FailedPrecondition, program, " wrote no cubin");
+  auto *bytes = reinterpret_cast<const std::byte *>(cubin.data());
+  return std::vector<std::byte>(bytes, bytes + cubin.size());
+}
