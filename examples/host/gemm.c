@@ -1,5 +1,6 @@
-/* The same as gemm.cpp, in C: compiles a kernel at run time and launches it 1,000
-   times, each time with other data, each result compared with sums computed here.
+/* The same as gemm.cpp, in C: compiles a kernel at run time and launches it
+   1,000 times, each time with other data, each result compared with sums
+   computed here.
 
      example-gemm-c [--target=host|sm_90a] .../examples/gemm.mlir */
 #include "mkernel/C/mkernel.h"
@@ -20,8 +21,8 @@ static uint16_t to_bf16(float value) {
 
 /* Integers from -4 to 4: sums are exact in whatever order they are taken. */
 static int value_of(int launch, int which, int i) {
-  uint32_t x = (uint32_t)(launch * 2 + which) * 0x9e3779b9u +
-               (uint32_t)i * 0x85ebca6bu;
+  uint32_t x =
+      (uint32_t)(launch * 2 + which) * 0x9e3779b9u + (uint32_t)i * 0x85ebca6bu;
   x = (x ^ x >> 15) * 0x2c1b3c6du;
   return (int)((x ^ x >> 13) % 9) - 4;
 }

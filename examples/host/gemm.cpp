@@ -21,8 +21,8 @@ static uint16_t toBf16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/// Element `i` of operand `which` in one launch: an integer from -4 to 4, so that
-/// sums are exact in whatever order they are taken.
+/// Element `i` of operand `which` in one launch: an integer from -4 to 4, so
+/// that sums are exact in whatever order they are taken.
 static int valueOf(int launch, int which, int64_t i) {
   uint32_t x = static_cast<uint32_t>(launch * 2 + which) * 0x9e3779b9u +
                static_cast<uint32_t>(i) * 0x85ebca6bu;
@@ -34,7 +34,7 @@ static rt::Status run(const std::string &target, const char *file) {
   MK_ASSIGN(jit::Source source, jit::Source::read(file));
   jit::Options options;
   options.target = target;
-  options.kernel = "gemm_nt"; // C = A * B^T in bf16
+  options.kernel = "gemm_nt";  // C = A * B^T in bf16
   options.bind = {{"K", {K}}}; // M and N may differ from launch to launch
   jit::Report report;
   MK_ASSIGN(rt::Package package, jit::compile(source, options, &report));

@@ -40,8 +40,7 @@ static std::string readPairs(StringRef key, const json::Value &value,
 }
 
 static std::string readOptions(StringRef text, mk::CompileOptions &options) {
-  llvm::Expected<json::Value> parsed =
-      json::parse(text.empty() ? "{}" : text);
+  llvm::Expected<json::Value> parsed = json::parse(text.empty() ? "{}" : text);
   if (!parsed)
     return "options: " + llvm::toString(parsed.takeError());
   const json::Object *object = parsed->getAsObject();
@@ -58,8 +57,8 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
   for (const auto &[name, value] : *object) {
     StringRef key = name;
     if (key == "bind" || key == "set") {
-      std::string problem = readPairs(
-          key, value, key == "bind" ? options.bind : options.params);
+      std::string problem =
+          readPairs(key, value, key == "bind" ? options.bind : options.params);
       if (!problem.empty())
         return problem;
       continue;

@@ -11,8 +11,8 @@ static Status checkArg(const mkernel_bound *bound, size_t arg) {
   if (arg < metadata.args.size())
     return Status::ok();
   return rt::error(rt::StatusCode::InvalidArgument, "kernel '", metadata.kernel,
-                   "' has ", metadata.args.size(), " arguments, none is number ",
-                   arg);
+                   "' has ", metadata.args.size(),
+                   " arguments, none is number ", arg);
 }
 
 static rt::Result<rt::LaunchOptions>

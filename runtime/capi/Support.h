@@ -65,16 +65,15 @@ inline rt::Status nullArgument(const char *function, const char *argument) {
 
 /// Options as this library knows them, from those of a program that was built
 /// with an older or newer header.
-template <typename T> rt::Result<T> readOptions(const T *given,
-                                                const char *what) {
+template <typename T>
+rt::Result<T> readOptions(const T *given, const char *what) {
   T options{};
   options.size = sizeof(T);
   if (!given)
     return options;
   if (given->size < sizeof(size_t) || given->size > 4096)
-    return rt::error(rt::StatusCode::InvalidArgument, what,
-                     ": `size` is ", given->size,
-                     "; start from the ..._INIT macro");
+    return rt::error(rt::StatusCode::InvalidArgument, what, ": `size` is ",
+                     given->size, "; start from the ..._INIT macro");
   // What this library does not know must be unused.
   auto *bytes = reinterpret_cast<const char *>(given);
   for (size_t i = sizeof(T); i < given->size; ++i)

@@ -60,9 +60,9 @@ objectOf(std::vector<std::pair<std::string, std::string>> pairs) {
 }
 
 std::string jit::toJson(const Options &options) {
-  std::string json = str("{\"target\":", quote(options.target), ",\"cpu\":",
-                         quote(options.cpu), ",\"complete_mesh\":",
-                         options.completeMesh);
+  std::string json = str("{\"target\":", quote(options.target),
+                         ",\"cpu\":", quote(options.cpu),
+                         ",\"complete_mesh\":", options.completeMesh);
   if (!options.kernel.empty())
     json += str(",\"kernel\":", quote(options.kernel));
   if (options.nodes)
@@ -87,9 +87,9 @@ std::string jit::toJson(const Options &options) {
 namespace {
 /// The cache's view of one call.
 ///
-/// A package lies under the digest of everything it depends on, the compiler and
-/// what comes with it included. For programs without a compiler, that digest
-/// lies under one without it.
+/// A package lies under the digest of everything it depends on, the compiler
+/// and what comes with it included. For programs without a compiler, that
+/// digest lies under one without it.
 struct CachedCall {
   static constexpr const char *kPackage = "package", *kLatest = "latest";
   const DiskCache &cache;
@@ -105,9 +105,9 @@ struct CachedCall {
                 : std::string()) {}
 
   Digest key(const std::string &compiler) const {
-    return DiskCache::key({"jit 1", MK_VERSION, MK_ABI_HASH_HEX, compiler,
-                           options, compiler.empty() ? std::string_view() : tuning, cpu,
-                           source.text});
+    return DiskCache::key(
+        {"jit 1", MK_VERSION, MK_ABI_HASH_HEX, compiler, options,
+         compiler.empty() ? std::string_view() : tuning, cpu, source.text});
   }
 
   std::optional<Package> get(const std::optional<std::string> &compiler) const {
@@ -151,11 +151,11 @@ static Result<Package> callCompiler(const jit::Source &source,
                                 source.name.c_str(), options.c_str(), &bytes,
                                 &size, &message);
   if (failed) {
-    Status status = error(failed == 2 ? StatusCode::InvalidArgument
-                                      : StatusCode::FailedPrecondition,
-                          "cannot compile '",
-                          source.name, "': ",
-                          message ? message : "the compiler gave no reason");
+    Status status =
+        error(failed == 2 ? StatusCode::InvalidArgument
+                          : StatusCode::FailedPrecondition,
+              "cannot compile '", source.name,
+              "': ", message ? message : "the compiler gave no reason");
     compiler.release(message);
     return status;
   }

@@ -71,7 +71,7 @@ static std::string buildId(int fd) {
   ssize_t size = segments.size() * sizeof(segments[0]);
   if (pread(fd, segments.data(), size, header.e_phoff) != size)
     return {};
-  for (const ElfW(Phdr) &segment : segments) {
+  for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_NOTE || segment.p_filesz > 4096)
       continue;
     std::vector<unsigned char> notes(segment.p_filesz);
@@ -106,7 +106,7 @@ std::optional<std::string> jit::compilerIdentity(const std::string &path) {
   if (fd < 0)
     return std::nullopt;
   std::string id = buildId(fd);
-  struct stat file{};
+  struct stat file {};
   if (id.empty() && fstat(fd, &file) == 0)
     id = str("size ", file.st_size, ", changed ", file.st_mtim.tv_sec, ".",
              file.st_mtim.tv_nsec);
@@ -122,15 +122,15 @@ Result<jit::Compiler> jit::loadCompiler(const std::string &path) {
     return found->second;
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    return error(StatusCode::Unavailable, "the compiler cannot be loaded: ",
-                 dlerror(),
+    return error(StatusCode::Unavailable,
+                 "the compiler cannot be loaded: ", dlerror(),
                  "; build it (MKERNEL_BUILD_COMPILER=ON) or name it in "
                  "MK_JIT_LIBRARY");
   Compiler compiler;
   compiler.compile = reinterpret_cast<decltype(compiler.compile)>(
       dlsym(handle, "mk_jit_compile_text"));
-  compiler.release =
-      reinterpret_cast<decltype(compiler.release)>(dlsym(handle, "mk_jit_free"));
+  compiler.release = reinterpret_cast<decltype(compiler.release)>(
+      dlsym(handle, "mk_jit_free"));
   if (!compiler.compile || !compiler.release)
     return error(StatusCode::Unavailable, "'", path,
                  "' is no mKernel compiler of this version: it lacks "

@@ -34,14 +34,14 @@ void info::collectCpu(const std::string &root, Facts &facts) {
   facts.libc = gnu_get_libc_version();
 
   std::istringstream lines(readText(root + "/proc/cpuinfo"));
-  static constexpr const char *kVectors[] = {"avx2",     "avx512f",  "avx512_bf16",
-                                             "amx_bf16", "amx_int8", "sve",
-                                             "asimd"};
+  static constexpr const char *kVectors[] = {
+      "avx2", "avx512f", "avx512_bf16", "amx_bf16", "amx_int8", "sve", "asimd"};
   for (std::string line; std::getline(lines, line);) {
     size_t colon = line.find(':');
     if (colon == std::string::npos)
       continue;
-    std::string key = line.substr(0, line.find_last_not_of("\t ", colon - 1) + 1);
+    std::string key =
+        line.substr(0, line.find_last_not_of("\t ", colon - 1) + 1);
     std::string value =
         colon + 2 <= line.size() ? line.substr(colon + 2) : std::string();
     if (key == "processor")
@@ -69,6 +69,7 @@ void info::collectCpu(const std::string &root, Facts &facts) {
     closedir(nodes);
   }
   rlimit locked{};
-  if (getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur != RLIM_INFINITY)
+  if (getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
+      locked.rlim_cur != RLIM_INFINITY)
     facts.lockedBytes = static_cast<int64_t>(locked.rlim_cur);
 }

@@ -25,8 +25,9 @@ struct VisibleGpu {
 };
 
 struct Nic {
-  std::string name, driver;       // "mlx5_0", "mlx5_core"; "rdmap0s6", "efa"
-  std::string state, link, rate;  // "ACTIVE", "InfiniBand", "400 Gb/sec (4X NDR)"
+  std::string name, driver; // "mlx5_0", "mlx5_core"; "rdmap0s6", "efa"
+  std::string state, link,
+      rate; // "ACTIVE", "InfiniBand", "400 Gb/sec (4X NDR)"
   int64_t numa = -1;
 };
 
@@ -41,14 +42,15 @@ struct Facts {
   int64_t threads = 0, numaNodes = 0, memoryBytes = 0;
   std::vector<std::string> vectors; // "avx2", "avx512f", "amx_bf16"
 
-  std::string driver;     // "575.57.08", as the kernel module says; "" if none
+  std::string driver;      // "575.57.08", as the kernel module says; "" if none
   bool openModule = false; // of the driver, which dma-buf needs
-  int64_t cuda = 0;       // CUDA version the driver supports, 12090 for 12.9
+  int64_t cuda = 0;        // CUDA version the driver supports, 12090 for 12.9
   std::string cudaProblem; // why CUDA cannot be used; "" if it can
   std::vector<VisibleGpu> visible;
   std::string nvmlProblem;
   std::vector<ManagedGpu> gpus;
-  int64_t peers = -1; // pairs of GPUs that reach each other's memory; -1: unknown
+  int64_t peers =
+      -1; // pairs of GPUs that reach each other's memory; -1: unknown
 
   Program ptxas, sanitizer;
 
@@ -58,8 +60,9 @@ struct Facts {
   int64_t lockedBytes = -1;        // limit of locked memory; -1: none
 };
 
-/// Asks this machine. `root` stands in front of /sys and /proc; with one that is
-/// not empty, libraries are looked for as files in `root`/lib instead of loaded.
+/// Asks this machine. `root` stands in front of /sys and /proc; with one that
+/// is not empty, libraries are looked for as files in `root`/lib instead of
+/// loaded.
 Facts collect(const std::string &root);
 void collectCpu(const std::string &root, Facts &facts);
 void collectGpus(const std::string &root, Facts &facts);

@@ -26,21 +26,21 @@ static Feature host(const Facts &f) {
 }
 
 static Feature compile90(const Facts &f) {
-  Feature feature{"sm_90a-compile", "kernels compiled for H100 and H200",
-                  f.compiler, {}};
+  Feature feature{
+      "sm_90a-compile", "kernels compiled for H100 and H200", f.compiler, {}};
   feature.missing = host(f).missing;
   return feature;
 }
 
 static void needDriver(const Facts &f, Feature &feature) {
   if (!f.cudaProblem.empty())
-    feature.missing.push_back(
-        {f.driver.empty() ? "an NVIDIA driver and GPU" : "a working NVIDIA driver",
-         f.cudaProblem});
+    feature.missing.push_back({f.driver.empty() ? "an NVIDIA driver and GPU"
+                                                : "a working NVIDIA driver",
+                               f.cudaProblem});
   else if (f.cuda < kOldestCuda)
     feature.missing.push_back(
-        {rt::str("a driver for CUDA ", cudaText(kOldestCuda), " (this one: ",
-                 cudaText(f.cuda), ")"),
+        {rt::str("a driver for CUDA ", cudaText(kOldestCuda),
+                 " (this one: ", cudaText(f.cuda), ")"),
          "update the NVIDIA driver to 575 or newer"});
 }
 
@@ -75,10 +75,11 @@ static Feature run90(const Facts &f) {
 }
 
 static Feature assemble(const Facts &f) {
-  Feature feature{"ptxas", "spills and stalls found when tests compile",
-                  f.ptxas.path.empty()
-                      ? ""
-                      : rt::str(f.ptxas.path, " ", f.ptxas.version), {}};
+  Feature feature{
+      "ptxas",
+      "spills and stalls found when tests compile",
+      f.ptxas.path.empty() ? "" : rt::str(f.ptxas.path, " ", f.ptxas.version),
+      {}};
   int major = 0, minor = 0;
   std::sscanf(f.ptxas.version.c_str(), "%d.%d", &major, &minor);
   std::string wanted = rt::str(kOldestPtxasMajor, ".", kOldestPtxasMinor);
@@ -88,15 +89,15 @@ static Feature assemble(const Facts &f) {
                       " or newer, and put it on PATH or in CUDA_HOME"});
   else if (std::pair(major, minor) <
            std::pair(kOldestPtxasMajor, kOldestPtxasMinor))
-    feature.missing.push_back({"ptxas " + wanted + " (PTX ISA 8.6); this one is " +
-                                   f.ptxas.version,
-                               "install a newer CUDA toolkit"});
+    feature.missing.push_back(
+        {"ptxas " + wanted + " (PTX ISA 8.6); this one is " + f.ptxas.version,
+         "install a newer CUDA toolkit"});
   return feature;
 }
 
 static Feature memcheck(const Facts &f) {
-  Feature feature{"memcheck", "GPU kernels checked for bad accesses",
-                  f.sanitizer.path, {}};
+  Feature feature{
+      "memcheck", "GPU kernels checked for bad accesses", f.sanitizer.path, {}};
   if (f.sanitizer.path.empty())
     feature.missing.push_back(
         {"compute-sanitizer", "install it with the CUDA toolkit, and put it on "
@@ -116,18 +117,21 @@ static Feature severalGpus(const Facts &f) {
     feature.missing.push_back(
         {rt::str("memory of all peers in reach (", f.peers, " of ", pairs,
                  " pairs)"),
-         "nvidia-smi topo -p2p rw says which; switch off ACS and the IOMMU, and "
+         "nvidia-smi topo -p2p rw says which; switch off ACS and the IOMMU, "
+         "and "
          "start nvidia-fabricmanager where there is an NVSwitch"});
-  feature.missing.push_back(
-      {"this in mKernel " + f.version, "planned; ranks on one machine run on "
-                                       "the host target"});
+  feature.missing.push_back({"this in mKernel " + f.version,
+                             "planned; ranks on one machine run on "
+                             "the host target"});
   return feature;
 }
 
 static Feature network(const Facts &f, bool efa) {
   Feature feature{efa ? "efa" : "verbs",
                   efa ? "several machines over AWS EFA"
-                      : "several machines over InfiniBand or RoCE", "", {}};
+                      : "several machines over InfiniBand or RoCE",
+                  "",
+                  {}};
   int64_t active = 0, all = 0;
   for (const Nic &nic : f.nics) {
     if ((nic.driver == "efa") != efa)
@@ -152,15 +156,16 @@ static Feature network(const Facts &f, bool efa) {
         {"libibverbs.so.1", "apt-get install libibverbs1 ibverbs-providers"});
   if (efa && !f.efa)
     feature.missing.push_back(
-        {"libefa.so.1", "apt-get install ibverbs-providers, or the EFA installer"});
+        {"libefa.so.1",
+         "apt-get install ibverbs-providers, or the EFA installer"});
   if (f.lockedBytes >= 0 && f.lockedBytes < (int64_t(1) << 30))
     feature.missing.push_back(
         {rt::str("locked memory (the limit is ", f.lockedBytes >> 10, " KiB)"),
          "ulimit -l unlimited; for good in /etc/security/limits.conf"});
   if (!f.driver.empty() && !f.peermem && !f.openModule)
     feature.missing.push_back(
-        {"GPU memory for the adapter",
-         "modprobe nvidia_peermem, or install the driver's open kernel modules"});
+        {"GPU memory for the adapter", "modprobe nvidia_peermem, or install "
+                                       "the driver's open kernel modules"});
   feature.missing.push_back({"this in mKernel " + f.version,
                              "planned; nodes can be emulated: mk-run --nodes"});
   return feature;

@@ -99,16 +99,17 @@ void askNvml(Facts &facts) {
   for (size_t a = 0; a < devices.size(); ++a)
     for (size_t b = a + 1; b < devices.size(); ++b) {
       int read = 1, write = 1;
-      facts.peers +=
-          nvml.peerStatus(devices[a], devices[b], Nvml::kPeerRead, &read) == 0 &&
-          nvml.peerStatus(devices[a], devices[b], Nvml::kPeerWrite, &write) == 0 &&
-          read == 0 && write == 0;
+      facts.peers += nvml.peerStatus(devices[a], devices[b], Nvml::kPeerRead,
+                                     &read) == 0 &&
+                     nvml.peerStatus(devices[a], devices[b], Nvml::kPeerWrite,
+                                     &write) == 0 &&
+                     read == 0 && write == 0;
     }
   nvml.shutdown();
 }
 
-/// The word of a version, "575.57.08", in "NVRM version: NVIDIA UNIX Open Kernel
-/// Module for x86_64  575.57.08  Release Build ...".
+/// The word of a version, "575.57.08", in "NVRM version: NVIDIA UNIX Open
+/// Kernel Module for x86_64  575.57.08  Release Build ...".
 std::string driverVersion(const std::string &text) {
   size_t at = text.find("Kernel Module");
   while (at != std::string::npos && (at = text.find(' ', at)) != text.npos) {

@@ -7,31 +7,29 @@ using namespace mk::info;
 
 namespace {
 /// Visits every member with its key, so that writing and reading agree.
-template <typename V, typename F> void visit(V &v, F &&f)
-  requires std::is_same_v<std::remove_const_t<V>, ManagedGpu>
-{
+template <typename V, typename F>
+void visit(V &v,
+           F &&f) requires std::is_same_v<std::remove_const_t<V>, ManagedGpu> {
   f("name", v.name), f("bus", v.bus), f("nvlinks", v.nvlinks), f("mig", v.mig);
 }
-template <typename V, typename F> void visit(V &v, F &&f)
-  requires std::is_same_v<std::remove_const_t<V>, VisibleGpu>
-{
+template <typename V, typename F>
+void visit(V &v,
+           F &&f) requires std::is_same_v<std::remove_const_t<V>, VisibleGpu> {
   f("name", v.name), f("capability", v.capability), f("sms", v.sms),
       f("memory_bytes", v.memoryBytes);
 }
-template <typename V, typename F> void visit(V &v, F &&f)
-  requires std::is_same_v<std::remove_const_t<V>, Nic>
-{
+template <typename V, typename F>
+void visit(V &v, F &&f) requires std::is_same_v<std::remove_const_t<V>, Nic> {
   f("name", v.name), f("driver", v.driver), f("state", v.state),
       f("link", v.link), f("rate", v.rate), f("numa", v.numa);
 }
-template <typename V, typename F> void visit(V &v, F &&f)
-  requires std::is_same_v<std::remove_const_t<V>, Program>
-{
+template <typename V, typename F>
+void visit(V &v,
+           F &&f) requires std::is_same_v<std::remove_const_t<V>, Program> {
   f("path", v.path), f("version", v.version);
 }
-template <typename V, typename F> void visit(V &v, F &&f)
-  requires std::is_same_v<std::remove_const_t<V>, Facts>
-{
+template <typename V, typename F>
+void visit(V &v, F &&f) requires std::is_same_v<std::remove_const_t<V>, Facts> {
   f("version", v.version), f("abi", v.abi), f("compiler", v.compiler);
   f("cpu", v.cpu), f("machine", v.machine), f("kernel", v.kernel);
   f("libc", v.libc), f("threads", v.threads), f("numa_nodes", v.numaNodes);
@@ -44,7 +42,8 @@ template <typename V, typename F> void visit(V &v, F &&f)
   f("nvidia_peermem", v.peermem), f("locked_bytes", v.lockedBytes);
 }
 
-template <typename T> constexpr bool isPlain =
+template <typename T>
+constexpr bool isPlain =
     std::is_same_v<T, std::string> || std::is_arithmetic_v<T> ||
     std::is_same_v<T, std::vector<std::string>>;
 
@@ -86,7 +85,8 @@ void read(const Json &json, const std::string &path, T &value,
     return;
   if (!fits<T>(json)) {
     problem = "'" + path + "' is of the wrong kind";
-  } else if constexpr (std::is_same_v<T, std::string> || std::is_arithmetic_v<T>) {
+  } else if constexpr (std::is_same_v<T, std::string> ||
+                       std::is_arithmetic_v<T>) {
     value = json.get<T>();
   } else if constexpr (requires { value.begin(); }) {
     for (size_t i = 0; i < json.size(); ++i)

@@ -34,7 +34,8 @@ std::string info::toText(const Facts &f) {
   line("memory", gib(f.memoryBytes));
   line("system", "Linux ", f.kernel, ", glibc ", f.libc);
   line("driver", orNone(f.driver), f.openModule ? " (open kernel modules)" : "",
-       f.cuda ? rt::str(", CUDA ", f.cuda / 1000, ".", f.cuda % 1000 / 10) : "");
+       f.cuda ? rt::str(", CUDA ", f.cuda / 1000, ".", f.cuda % 1000 / 10)
+              : "");
   for (size_t i = 0; i < f.visible.size(); ++i)
     line(rt::str("GPU ", i), f.visible[i].name, ", compute capability ",
          f.visible[i].capability, ", ", f.visible[i].sms, " SMs, ",
@@ -61,7 +62,8 @@ std::string info::toText(const Facts &f) {
 
   out += "\n";
   for (const Feature &feature : features(f)) {
-    line(feature.name, feature.missing.empty() ? "yes  " : "no   ", feature.what,
+    line(feature.name, feature.missing.empty() ? "yes  " : "no   ",
+         feature.what,
          feature.missing.empty() && !feature.with.empty()
              ? " (" + feature.with + ")"
              : "");

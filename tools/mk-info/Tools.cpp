@@ -33,7 +33,8 @@ static std::string versionOf(const std::string &path) {
   std::string quoted;
   for (char c : path)
     quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  FILE *pipe = popen(("'" + quoted + "' --version 2>&1 </dev/null").c_str(), "re");
+  FILE *pipe =
+      popen(("'" + quoted + "' --version 2>&1 </dev/null").c_str(), "re");
   if (!pipe)
     return "unknown";
   std::string text;
@@ -57,8 +58,9 @@ void info::collectTools(Facts &facts) {
     facts.compiler = real;
     std::free(real);
   }
-  for (auto [name, program] : {std::pair("ptxas", &facts.ptxas),
-                               std::pair("compute-sanitizer", &facts.sanitizer)})
+  for (auto [name, program] :
+       {std::pair("ptxas", &facts.ptxas),
+        std::pair("compute-sanitizer", &facts.sanitizer)})
     if (program->path = find(name); !program->path.empty())
       program->version = versionOf(program->path);
 }

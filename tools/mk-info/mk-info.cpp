@@ -42,7 +42,8 @@ int main(int argc, char **argv) {
       return 0;
     } else if (option == "--root" || option == "--facts") {
       if (++i == argc)
-        return fail(option + " needs a value; mk-info --help shows all options");
+        return fail(option +
+                    " needs a value; mk-info --help shows all options");
       (option == "--root" ? root : file) = argv[i];
     } else {
       return fail("there is no option '" + option +
@@ -56,8 +57,9 @@ int main(int argc, char **argv) {
       return fail("--facts: '" + file + "' cannot be read or is empty");
     auto read = fromJson(Json::parse(text, nullptr, /*exceptions=*/false));
     if (!read)
-      return fail("--facts: '" + file + "' was not printed by mk-info --json: " +
-                  read.status().message());
+      return fail(
+          "--facts: '" + file +
+          "' was not printed by mk-info --json: " + read.status().message());
     facts = std::move(*read);
   } else {
     facts = collect(root);

@@ -10,7 +10,8 @@
 extern "C" int mk_opt_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) {
-    os << "mKernel " MK_VERSION ", ABI " << llvm::StringRef(MK_ABI_HASH_HEX).take_front(12) << '\n';
+    os << "mKernel " MK_VERSION ", ABI "
+       << llvm::StringRef(MK_ABI_HASH_HEX).take_front(12) << '\n';
   });
   mlir::DialectRegistry registry;
   mlir::mk::registerEverything(registry);

@@ -10,9 +10,9 @@
  *
  * Ownership. Whoever gets a handle from a function that ends in `out` destroys
  * it with the function of its type, in any order: a handle keeps what it was
- * made from alive. Destroying NULL does nothing. Strings and structures that are
- * passed in are read during the call only. Strings that are returned belong to
- * the handle they were asked of and live as long.
+ * made from alive. Destroying NULL does nothing. Strings and structures that
+ * are passed in are read during the call only. Strings that are returned belong
+ * to the handle they were asked of and live as long.
  *
  * Threads. One thread at a time uses a context and what was made from it.
  * Compiling and everything about packages may be done on any number of threads.
@@ -32,9 +32,11 @@ extern "C" {
 #endif
 
 #ifdef __cplusplus
-#define MKERNEL_INIT_(type) {sizeof(type)}
+#define MKERNEL_INIT_(type)                                                    \
+  { sizeof(type) }
 #else
-#define MKERNEL_INIT_(type) {.size = sizeof(type)}
+#define MKERNEL_INIT_(type)                                                    \
+  { .size = sizeof(type) }
 #endif
 
 /* The codes of mkernel/Runtime/Status.h, which says what each stands for. */
@@ -57,8 +59,8 @@ typedef enum mkernel_status {
 const char *mkernel_version(void);
 /* "invalid argument"; static. */
 const char *mkernel_status_name(mkernel_status status);
-/* Of the last failure on this thread; "" if there was none. Valid until the next
-   failure on this thread. */
+/* Of the last failure on this thread; "" if there was none. Valid until the
+   next failure on this thread. */
 const char *mkernel_message(void);
 
 /* GPUs that CUDA gives to this process. UNAVAILABLE, where there is none or no
@@ -138,17 +140,18 @@ typedef struct mkernel_context_options {
      secret the job's store is reached. */
   uint32_t rank;
   const char *endpoint, *job, *token;
-  uint64_t heap_bytes;    /* symmetric heap, the same on all ranks; 64 MiB */
-  uint32_t slots;         /* signal slots, the same on all ranks; 65536 */
-  const char *transport;  /* across net axes; "loopback" */
+  uint64_t heap_bytes;   /* symmetric heap, the same on all ranks; 64 MiB */
+  uint32_t slots;        /* signal slots, the same on all ranks; 65536 */
+  const char *transport; /* across net axes; "loopback" */
   const char *transport_options;
-  uint64_t timeout_ns;    /* to meet the other ranks; 30 s */
-  int32_t gpu_plus_one;   /* GPU number + 1; 0: the thread's current, else 0 */
+  uint64_t timeout_ns;  /* to meet the other ranks; 30 s */
+  int32_t gpu_plus_one; /* GPU number + 1; 0: the thread's current, else 0 */
 } mkernel_context_options;
 #define MKERNEL_CONTEXT_OPTIONS_INIT MKERNEL_INIT_(mkernel_context_options)
 
 /* A rank of a job whose mesh is that of `package`; any kernel of that mesh can
-   be loaded into it. Collective. `options` may be NULL for a mesh of one rank. */
+   be loaded into it. Collective. `options` may be NULL for a mesh of one rank.
+ */
 mkernel_status mkernel_context_create(const mkernel_package *package,
                                       const mkernel_context_options *options,
                                       mkernel_context **out);
@@ -176,7 +179,8 @@ mkernel_status mkernel_arg_index(const mkernel_bound *bound, const char *name,
                                  size_t *out);
 /* About argument `arg`; NULL or 0 when there is no such argument. */
 const char *mkernel_arg_name(const mkernel_bound *bound, size_t arg);
-const char *mkernel_arg_type(const mkernel_bound *bound, size_t arg); /* "bf16" */
+const char *mkernel_arg_type(const mkernel_bound *bound,
+                             size_t arg); /* "bf16" */
 size_t mkernel_arg_rank(const mkernel_bound *bound, size_t arg);
 /* Extents of this rank's part; array of mkernel_arg_rank numbers. */
 const int64_t *mkernel_arg_sizes(const mkernel_bound *bound, size_t arg);
@@ -187,9 +191,9 @@ void *mkernel_arg_data(const mkernel_bound *bound, size_t arg);
 void *mkernel_arg_host_data(const mkernel_bound *bound, size_t arg);
 
 /* Uses the caller's memory for an argument that is not symmetric; it must live
-   until the last launch. On a GPU any address the GPU reaches, and `strides`, one
-   for each dimension, in elements; NULL: row-major and tight, which is all that
-   the host target takes. */
+   until the last launch. On a GPU any address the GPU reaches, and `strides`,
+   one for each dimension, in elements; NULL: row-major and tight, which is all
+   that the host target takes. */
 mkernel_status mkernel_attach(mkernel_bound *bound, size_t arg, void *data,
                               const int64_t *strides);
 /* Copy all of an argument, row-major and tight, from or to host memory. Ordered
@@ -218,7 +222,8 @@ mkernel_status mkernel_synchronize(mkernel_bound *bound, void *stream);
 /* Launches so far. */
 uint64_t mkernel_epoch(const mkernel_bound *bound);
 
-/* The launch as a graph that is cheap to repeat; options->stream is not used. */
+/* The launch as a graph that is cheap to repeat; options->stream is not used.
+ */
 mkernel_status mkernel_capture(mkernel_bound *bound,
                                const mkernel_launch_options *options,
                                mkernel_graph **out);

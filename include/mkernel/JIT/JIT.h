@@ -39,8 +39,9 @@ struct Options {
   /// Where other parameters come from: a tuning file, "none", or empty for the
   /// one of the target that lies beside the compiler, if any.
   std::string tuning;
-  /// Nodes (product of the `net` axes) and GPUs of a node (product of the `link`
-  /// axes); each fills the one axis of its kind that has no size. 0: not given.
+  /// Nodes (product of the `net` axes) and GPUs of a node (product of the
+  /// `link` axes); each fills the one axis of its kind that has no size. 0: not
+  /// given.
   int64_t nodes = 0, gpus = 0;
   /// Axes that have no size then get 1; else they are an error.
   bool completeMesh = true;

@@ -1,6 +1,6 @@
 //===- Link.cpp - Objects to shared objects -------------------------------===//
-#include "mkernel/Target/Host/Emit.h"
 #include "lld/Common/Driver.h"
+#include "mkernel/Target/Host/Emit.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -65,15 +65,23 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
       os.clear_error();
     }
     if (error)
-      return emitError(loc) << "cannot write " << input << ": "
-                            << error.message();
+      return emitError(loc)
+             << "cannot write " << input << ": " << error.message();
   }
   // Symbols of the runtime and the C library are found among those of the
   // process that loads the object.
-  const char *args[] = {"ld.lld",         "-shared",       "--hash-style=gnu",
-                        "--eh-frame-hdr", "-znoexecstack", "-zrelro",
-                        "-znow",          "--gc-sections", "--threads=1",
-                        "-o",             output.c_str(),  input.c_str()};
+  const char *args[] = {"ld.lld",
+                        "-shared",
+                        "--hash-style=gnu",
+                        "--eh-frame-hdr",
+                        "-znoexecstack",
+                        "-zrelro",
+                        "-znow",
+                        "--gc-sections",
+                        "--threads=1",
+                        "-o",
+                        output.c_str(),
+                        input.c_str()};
   std::string messages;
   llvm::raw_string_ostream os(messages);
   lld::Result result;

@@ -122,8 +122,8 @@ static mkernel_bound *test_binding(const mkernel_package *package) {
   FAILS(mkernel_kernel_bind(kernel, NULL, 1, &bound), MKERNEL_INVALID_ARGUMENT,
         "sizes: NULL");
   mkernel_size sizes[] = {{"N", N, NULL, 0}, {"Q", 1, NULL, 0}};
-  FAILS(mkernel_kernel_bind(kernel, sizes, 2, &bound),
-        MKERNEL_INVALID_ARGUMENT, "has no dimension 'Q'; it has N");
+  FAILS(mkernel_kernel_bind(kernel, sizes, 2, &bound), MKERNEL_INVALID_ARGUMENT,
+        "has no dimension 'Q'; it has N");
   OK(mkernel_kernel_bind(kernel, sizes, 1, &bound));
   /* What was made from them keeps them alive. */
   mkernel_kernel_destroy(kernel);
@@ -201,7 +201,8 @@ int main(int argc, char **argv) {
   test_launches(bound, in, out);
   mkernel_package_destroy(NULL);
   mkernel_graph_destroy(NULL);
-  FAILS(mkernel_launch(NULL, NULL), MKERNEL_INVALID_ARGUMENT, "'bound' is NULL");
+  FAILS(mkernel_launch(NULL, NULL), MKERNEL_INVALID_ARGUMENT,
+        "'bound' is NULL");
   printf(failures ? "%d failed\n" : "all passed\n", failures);
   return failures != 0;
 }
