@@ -4,8 +4,8 @@
 // keys, @attention_causal those up to the query's own place. Each rank has a part of the batch.
 //
 // The maximum (times log2(e) / sqrt(D), so that only exp2 is needed), the sum and
-// the output of a row are carried over blocks of keys. Blocks that all rows see
-// whole come first and have no mask.
+// the output of a row are carried over blocks of keys. The mask is of use in the last
+// blocks only; compilers split the loop there.
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is
 // bound); SCHEDULE, 0 static or 1 ticket.
@@ -36,8 +36,6 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
   %shared = arith.divui %HQ, %HKV : index
   %query_tiles = arith.ceildivui %S, %tm : index
   %key_tiles = arith.ceildivui %S, %tn : index
-  %whole = arith.divui %S, %tn : index
-  %rest = arith.subi %key_tiles, %whole : index
   %zero, %low, %none, %scale, %row_scale = func.call @constants(%tm, %tn, %hd)
       : (index, index, index) -> (!o, !row, !row, !s, !row)
   %ninf = arith.constant 0xFF800000 : f32
@@ -47,30 +45,20 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
       %row = arith.muli %i, %tm : index
       %hkv = arith.divui %h, %shared : index
       %x = mk.load %q[%b, %h, %row, %c0] : memref<?x?x?x?xbf16> -> !q
-      %o1, %m1, %l1 = mk.fold (%j) in (%whole)
+      %o1, %m1, %l1 = mk.fold (%j) in (%key_tiles)
           iter(%o0 = %zero, %m0 = %low, %l0 = %none) combine(@merge) : !o, !row, !row {
-        %key = arith.muli %j, %tn : index
-        %y = mk.load %k[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
-        %z = mk.load %v[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
-        %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
-        %on, %mn, %ln = func.call @step(%s, %z, %o0, %m0, %l0, %scale, %row_scale)
-            : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
-        mk.yield %on, %mn, %ln : !o, !row, !row
-      }
-      // The last block, if keys end in it.
-      %o2, %m2, %l2 = mk.fold (%j_) in (%rest) iter(%o0 = %o1, %m0 = %m1, %l0 = %l1) : !o, !row, !row {
-        %j = arith.addi %whole, %j_ : index
         %key = arith.muli %j, %tn : index
         %left = arith.subi %S, %key : index
         %y = mk.load %k[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
         %z = mk.load %v[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
         %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
+        // Keys behind the last one.
         %masked = mk.mask %s where affine_set<(r, c)[n] : (n - 1 - c >= 0)>[%left] else %ninf : !s
         %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale)
             : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
         mk.yield %on, %mn, %ln : !o, !row, !row
       }
-      func.call @finish(%o2, %m2, %l2, %o, %lse, %b, %h, %row, %tm)
+      func.call @finish(%o1, %m1, %l1, %o, %lse, %b, %h, %row, %tm)
           : (!o, !row, !row, memref<?x?x?x?xbf16>, memref<?x?x?xf32>, index, index, index, index) -> ()
     }
   }
@@ -92,48 +80,39 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %batch = memref.dim %q, %c0 : memref<?x?x?x?xbf16>
   %shared = arith.divui %HQ, %HKV : index
+  %heads = arith.muli %batch, %HQ : index
   %query_tiles = arith.ceildivui %S, %tm : index
   %zero, %low, %none, %scale, %row_scale = func.call @constants(%tm, %tn, %hd)
       : (index, index, index) -> (!o, !row, !row, !s, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @attention ctas(rest) {
-    // The last queries see most keys and go first, those of all heads side by side.
-    mk.foreach (%h, %b, %i) in (%HQ, %batch, %query_tiles) schedule(param SCHEDULE) order(longest_first) {
+    // The last queries see most keys and go first, in groups of heads whose keys and
+    // values fit the L2.
+    mk.foreach (%bh, %i) in (%heads, %query_tiles) schedule(param SCHEDULE) order(longest_first = 4) {
+      %b = arith.divui %bh, %HQ : index
+      %h = arith.remui %bh, %HQ : index
       %row = arith.muli %i, %tm : index
       %hkv = arith.divui %h, %shared : index
-      // Every row sees the blocks that end at the first row or before it.
-      %row1 = arith.addi %row, %c1 : index
-      %whole = arith.divui %row1, %tn : index
+      // Blocks that some row sees.
       %end_ = arith.addi %row, %tm : index
       %end = arith.minui %end_, %S : index
-      %all = arith.ceildivui %end, %tn : index
-      %rest = arith.subi %all, %whole : index
+      %blocks = arith.ceildivui %end, %tn : index
       %x = mk.load %q[%b, %h, %row, %c0] : memref<?x?x?x?xbf16> -> !q
-      %o1, %m1, %l1 = mk.fold (%j) in (%whole)
+      %o1, %m1, %l1 = mk.fold (%j) in (%blocks)
           iter(%o0 = %zero, %m0 = %low, %l0 = %none) combine(@merge) : !o, !row, !row {
-        %key = arith.muli %j, %tn : index
-        %y = mk.load %k[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
-        %z = mk.load %v[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
-        %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
-        %on, %mn, %ln = func.call @step(%s, %z, %o0, %m0, %l0, %scale, %row_scale)
-            : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
-        mk.yield %on, %mn, %ln : !o, !row, !row
-      }
-      // Keys from S on are masked too, as they are behind all rows that are stored.
-      %o2, %m2, %l2 = mk.fold (%j_) in (%rest) iter(%o0 = %o1, %m0 = %m1, %l0 = %l1) : !o, !row, !row {
-        %j = arith.addi %whole, %j_ : index
         %key = arith.muli %j, %tn : index
         %ahead = arith.subi %row, %key : index
         %y = mk.load %k[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
         %z = mk.load %v[%b, %hkv, %key, %c0] : memref<?x?x?x?xbf16> -> !kv
         %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
+        // Keys behind the own place; those from S on are behind all rows that are stored.
         %masked = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%ahead] else %ninf : !s
         %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale)
             : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
         mk.yield %on, %mn, %ln : !o, !row, !row
       }
-      func.call @finish(%o2, %m2, %l2, %o, %lse, %b, %h, %row, %tm)
+      func.call @finish(%o1, %m1, %l1, %o, %lse, %b, %h, %row, %tm)
           : (!o, !row, !row, memref<?x?x?x?xbf16>, memref<?x?x?xf32>, index, index, index, index) -> ()
     }
   }

@@ -189,9 +189,11 @@ LogicalResult Lowering::emitMma(MmaOp op) {
           int64_t first = row / 64 * (k / 4) + step * stepWords;
           mma.a.assign(aWords.begin() + first, aWords.begin() + first + stepWords);
         } else {
-          mma.a.push_back(add(aBase, a.offset(step, row) >> 4));
+          mma.a.push_back(aBase);
+          mma.aOffset = a.offset(step, row) >> 4;
         }
-        mma.b = add(bBase, y.offset(step, column) >> 4);
+        mma.b = bBase;
+        mma.bOffset = y.offset(step, column) >> 4;
         if (step == 0) {
           mma.fresh = zero;
           if (op.getAccumulate())

@@ -206,6 +206,14 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, from->sizes[*d]);
         return success();
       })
+      .Case([&](memref::LoadOp op) -> LogicalResult {
+        FailureOr<Buffer> from = buffer(op, op.getMemRef());
+        if (failed(from))
+          return failure();
+        set(op, load(scalarType(op.getType()),
+                     elementAddress(*from, scalars(op.getIndices()))));
+        return success();
+      })
       .Case([&](RankOp op) { return emitRank(op); })
       .Case([&](CoordOp op) {
         MeshOp axes = kernel.getMeshOp();

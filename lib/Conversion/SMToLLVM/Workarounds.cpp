@@ -29,20 +29,32 @@ SmallVector<Value> sm::issueWgmma(Emitter &e, const Wgmma &mma,
       text += (i == from ? "$" : ", $") + std::to_string(i);
     return text + "}";
   };
+  // Offsets are added here: LLVM would compute all descriptors of a loop before
+  // it, and keep each in two registers.
+  std::string before;
+  auto descriptor = [&](Value value, int64_t offset, StringRef name) {
+    std::string text = operand(value);
+    if (!offset)
+      return text;
+    before += ".reg .b64 " + name.str() + "; add.u64 " + name.str() + ", " + text +
+              ", " + std::to_string(offset) + "; ";
+    return name.str();
+  };
   std::string a;
   if (mma.a.size() == 1) {
-    a = operand(mma.a[0]);
+    a = descriptor(mma.a[0], mma.aOffset, "da");
   } else {
     int64_t first = next;
     for (Value value : mma.a)
       (void)operand(value);
     a = list(first, next);
   }
-  std::string rhs = operand(mma.b), scale = mma.fresh ? "0" : "1";
+  std::string rhs = descriptor(mma.b, mma.bOffset, "db");
+  std::string scale = mma.fresh ? "0" : "1";
   if (runTime)
     scale = operand(e.resize(mma.accumulate, e.i32));
   bool half = mma.type == "bf16" || mma.type == "f16";
-  std::string text = "{ .reg .pred p; setp.ne.b32 p, " + scale +
+  std::string text = "{ " + before + ".reg .pred p; setp.ne.b32 p, " + scale +
                      ", 0; wgmma.mma_async.sync.aligned.m64n" +
                      std::to_string(mma.n) + "k" + std::to_string(mma.k) +
                      ".f32." + mma.type.str() + "." + mma.type.str() + " " +

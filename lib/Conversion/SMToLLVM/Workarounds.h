@@ -19,6 +19,7 @@ struct Wgmma {
   bool transposeA = false, transposeB = false; // 16-bit types only
   SmallVector<Value> a;                 // one descriptor, or 4 registers
   Value b;                              // descriptor
+  int64_t aOffset = 0, bOffset = 0;     // added to descriptors
   Value accumulate;                     // i1; null: see `fresh`
   bool fresh = false;                   // the accumulators count as zero
 };

@@ -53,8 +53,7 @@ private:
   /// An iteration, with the late dot of the one before. `map` maps what this
   /// iteration carries, `before` what the late dot takes.
   void cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before);
-  /// Starts the late dot with the operands in `map`; behind a fence of them
-  /// unless one has been made already.
+  /// Starts the late dot with the operands in `map`, behind a fence of them.
   Value startLate(OpBuilder &b, IRMapping &map);
   void fenceLate(OpBuilder &b, IRMapping &map);
   SmallVector<Value> completeLate(OpBuilder &b, Value inFlight);
@@ -226,14 +225,16 @@ void Overlap::fenceLate(OpBuilder &b, IRMapping &map) {
 }
 
 Value Overlap::startLate(OpBuilder &b, IRMapping &map) {
-  // The fence is made already: its results stand for its operands.
+  clone(b, map, [&](Operation *op) {
+    return lateOps.contains(op) && isa<WaitOp, TileOp>(op);
+  });
+  // Behind the wait, or ptxas makes a fence of its own there (C7520).
+  fenceLate(b, map);
   for (Operation *op : lateOps)
     if (auto fence = dyn_cast<MmaFenceOp>(op))
       for (auto [from, to] : llvm::zip(fence.getResults(), fence.getFragments()))
         map.map(from, map.lookupOrDefault(to));
-  clone(b, map, [&](Operation *op) {
-    return lateOps.contains(op) && isa<WaitOp, TileOp, MmaOp>(op);
-  });
+  b.clone(*late, map);
   return map.lookup(late.getResult());
 }
 
@@ -260,9 +261,9 @@ void Overlap::cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before) {
     }
     if (isa<ReleaseOp>(op))
       continue;
-    // One fence for all: the operands of early dots are in shared memory.
+    // Their operands are in shared memory.
     if (&op == early.front())
-      fenceLate(b, before);
+      MmaFenceOp::create(b, loc, ValueRange());
     b.clone(op, map);
     done.insert(&op);
     if (&op == early.back())
@@ -355,7 +356,6 @@ void Overlap::transform() {
 
   IRMapping last;
   mapLate(last, steady.getResults());
-  fenceLate(b, last);
   Value complete = completeLate(b, startLate(b, last)).front();
   SmallVector<Value> results;
   unsigned next = 0;
