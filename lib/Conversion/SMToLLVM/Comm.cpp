@@ -152,13 +152,13 @@ LogicalResult Lowering::emitPut(PutOp op) {
     Value units = wide ? shr(rowBytes, 4) : (rank ? sizes[last] : c64(1));
     Value all = mul(rows, units);
     forRange(resize(partitionThread, i64), all, c64(threads), [&](Value t) {
-      Value row = b.createOrFold<arith::DivUIOp>(loc, t, units);
-      Value unit = b.createOrFold<arith::RemUIOp>(loc, t, units);
+      Value row, unit;
+      std::tie(row, unit) = divideU(*this, t, units);
       Value x = source, y = dest;
       for (int64_t d = last - 1; d >= 0; --d) {
-        Value i = d ? b.createOrFold<arith::RemUIOp>(loc, row, sizes[d]) : row;
+        Value i = row;
         if (d)
-          row = b.createOrFold<arith::DivUIOp>(loc, row, sizes[d]);
+          std::tie(row, i) = divideU(*this, row, sizes[d]);
         x = add(x, mul(mul(i, from->strides[d]), size));
         y = add(y, mul(mul(i, to->strides[d]), size));
       }

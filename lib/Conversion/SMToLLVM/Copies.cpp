@@ -46,11 +46,11 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
 
   Value pad = op.getPad();
   bool zeroPad = !pad || isZero(scalar(pad));
-  SmallVector<Value> left = limits(*from, offsets, shape.size(), op.getValid());
   // The copy engine reads zero outside the buffer, and knows of nothing else.
   Value fast = usable;
   if (map && !zeroPad) {
-    fast = and_(usable, covers(left, shape));
+    fast = and_(usable, covers(limits(*from, offsets, shape.size(), op.getValid()),
+                               shape));
   } else if (map && !op.getValid().empty()) {
     int64_t lead = offsets.size() - shape.size();
     for (auto [d, valid] : llvm::enumerate(op.getValid())) {
@@ -79,11 +79,12 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
         }
     });
   };
-  auto slowly = [&] { requestCopy(op, *from, dest, offsets, left); };
+  LogicalResult result = success();
+  auto slowly = [&] { result = requestCopy(op, *from, dest, offsets); };
   if (map)
     ifThenElse(fast, copyFast, slowly);
   else
     slowly();
-  return success();
+  return result;
 }
 

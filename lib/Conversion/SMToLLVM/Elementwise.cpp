@@ -96,8 +96,37 @@ static Value cloneOn(OpBuilder &b, Location loc, Operation *op,
   return b.create(state)->getResult(0);
 }
 
+/// A 64-bit division by what is not constant; null for other ops.
+static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+           arith::CeilDivUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op) ||
+      !operands[0].getType().isInteger(64) ||
+      operands[1].getDefiningOp<arith::ConstantOp>())
+    return {};
+  Value x = operands[0], y = operands[1];
+  bool isSigned = isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
+                      arith::FloorDivSIOp>(op);
+  auto [quotient, rest] = isSigned ? divideS(e, x, y) : divideU(e, x, y);
+  if (isa<arith::DivSIOp, arith::DivUIOp>(op))
+    return quotient;
+  if (isa<arith::RemSIOp, arith::RemUIOp>(op))
+    return rest;
+  // Rounded up where something is left and, if signed, the quotient is positive;
+  // down where it is negative.
+  using Predicate = arith::CmpIPredicate;
+  Value left = e.cmp(Predicate::ne, rest, int64_t(0));
+  if (!isSigned)
+    return e.add(quotient, e.resize(left, e.i64));
+  Value negative = e.cmp(Predicate::slt, e.xor_(x, y), int64_t(0));
+  if (isa<arith::FloorDivSIOp>(op))
+    return e.sub(quotient, e.resize(e.and_(left, negative), e.i64));
+  return e.add(quotient, e.resize(e.and_(left, e.not_(negative)), e.i64));
+}
+
 Value Lowering::computeScalar(Operation *op, ArrayRef<Value> operands,
                               Type type) {
+  if (Value quotient = divide(*this, op, operands))
+    return quotient;
   bool isF32 = operands.front().getType().isF32();
   auto resultType = getElementTypeOrSelf(op->getResult(0).getType());
   if (auto extension = dyn_cast<arith::ExtFOp>(op)) {

@@ -128,6 +128,11 @@ void Emitter::store(Value value, Value address, int64_t offset) {
   LLVM::StoreOp::create(b, loc, value, pointer(add(address, offset)));
 }
 
+Value Emitter::loadSharedHere(Type type, Value address) {
+  std::string bits = std::to_string(type.getIntOrFloatBitWidth());
+  return ptx("ld.volatile.shared.b" + bits + " $0, [$1];", type, address)[0];
+}
+
 //===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//

@@ -89,6 +89,10 @@ public:
   Value load(Type type, Value address, int64_t offset = 0);
   void store(Value value, Value address, int64_t offset = 0);
 
+  /// A load from shared memory that LLVM neither moves nor merges, so that the value
+  /// takes no register from one use to the next.
+  Value loadSharedHere(Type type, Value address);
+
   //===--- Instructions ---------------------------------------------------===//
 
   /// PTX with operands $0.. of which the first are the results. Has side

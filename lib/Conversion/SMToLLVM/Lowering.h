@@ -54,6 +54,8 @@ private:
   LogicalResult emitPartition(PartitionOp op, RoleOp role);
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
+  /// The same, never moved by LLVM: for code that is seldom run.
+  Value loadParamHere(int64_t offset);
   Value launchField(int64_t offset, Type type);
 
   //===--- Ops ------------------------------------------------------------===//
@@ -81,9 +83,10 @@ private:
   // Copies and stores of tiles
   LogicalResult emitCopy(CopyOp op);
   /// Has the helpers copy a tile; emits their code; ends their work.
-  void requestCopy(CopyOp op, const Buffer &buffer, Value dest,
-                   ArrayRef<Value> offsets, ArrayRef<Value> limits);
+  LogicalResult requestCopy(CopyOp op, const Buffer &buffer, Value dest,
+                            ArrayRef<Value> offsets);
   void emitHelpers();
+  void completeRequest(Value request);
   void dismissHelpers();
   LogicalResult emitStaged(mk_sm::StoreOp op);
   void storeThroughStaging(mk_sm::StoreOp op, Value map);
@@ -171,6 +174,7 @@ private:
   FailureOr<Buffer> buffer(Operation *op, Value memref);
   /// The address of the tensor map with this box, and whether it may be used;
   /// null if there is none.
+  Value mapAddress(unsigned map);
   std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
   /// How many elements from the offset on exist, for each dimension of a tile.
   SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
@@ -223,7 +227,7 @@ private:
   int64_t numConsumerWarps = 0;
 
   Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
-  Value control, mapsValid;
+  Value control;
 
   // Of the partition being emitted.
   PartitionOp partition;

@@ -228,7 +228,7 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
   }
   layout.broadcast = llvm::alignTo(at, 16);
   layout.request = layout.broadcast + 16;
-  layout.scratch = layout.bytes = layout.request + 64;
+  layout.scratch = layout.bytes = layout.request + kRequestBytes;
   if (layout.bytes > kSharedBytes)
     return kernel.emitOpError()
            << "needs " << layout.bytes << " bytes of shared memory ("

@@ -46,6 +46,9 @@ SmallVector<int64_t> getStoreBox(RankedTensorType tile, MemRefType buffer);
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
 
+/// Bytes of a request of a slow copy.
+constexpr int64_t kRequestBytes = 112;
+
 /// A ring or a mailbox in shared memory.
 struct Channel {
   int64_t number = 0; // among the rings of the role, for reports
@@ -59,7 +62,7 @@ struct SharedLayout {
   DenseMap<Operation *, Channel> channels;     // create_ring, create_mailbox
   DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
   int64_t broadcast = 0; // 16 bytes for the result of an op that one thread did
-  int64_t request = 0;   // 64 bytes, see SlowCopies.cpp
+  int64_t request = 0;   // kRequestBytes, see SlowCopies.cpp
   int64_t scratch = 0;   // from here on, as much as ops ask for
   int64_t bytes = 0;     // all of it; grows with scratch
 };

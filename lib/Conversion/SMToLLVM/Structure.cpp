@@ -85,6 +85,13 @@ Value Lowering::loadParam(int64_t offset, Type type) {
                               /*isInvariant=*/true);
 }
 
+Value Lowering::loadParamHere(int64_t offset) {
+  return ptx(("ld.param.b64 $0, [" + function.getName() + "_param_0+" +
+              llvm::Twine(offset) + "];")
+                 .str(),
+             i64, {}, /*touchesMemory=*/false)[0];
+}
+
 Value Lowering::launchField(int64_t offset, Type type) {
   return loadParam(params.launch + offset, type);
 }
@@ -107,7 +114,6 @@ void Lowering::loadParams() {
     buffers[kernel.getKernelArg(i)] = buffer;
   }
   control = launchField(offsetof(mk_gpu_launch, control), i64);
-  mapsValid = launchField(offsetof(mk_gpu_launch, maps_valid), i64);
   if (!resources.signals.empty() || !resources.queues.empty())
     epoch = load(i32, control, offsetof(mk_gpu_control, epoch));
 }
@@ -127,10 +133,7 @@ LogicalResult Lowering::emitKernelScalars() {
 void Lowering::emitPrologue() {
   ifThen(eq(thread, 0), [&] {
     for (unsigned i = 0; i != params.maps.size(); ++i) {
-      Value address = tensorMap(buffers[kernel.getKernelArg(params.maps[i].arg)],
-                                params.maps[i].box)
-                          .first;
-      ptx("prefetch.tensormap [$0];", {}, address);
+      ptx("prefetch.tensormap [$0];", {}, mapAddress(i));
     }
     auto init = [&](int64_t offset, int64_t arrivals) {
       ptx("mbarrier.init.shared::cta.b64 [$0], " + std::to_string(arrivals) + ";",
@@ -190,8 +193,13 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
   return result;
 }
 
+// What the kernel computes outside of roles, each side computes for itself: the
+// producer has no registers for what only the consumer needs.
 LogicalResult Lowering::emitSide(PartitionKind kind) {
-  LogicalResult result = success();
+  loadParams();
+  LogicalResult result = emitKernelScalars();
+  if (failed(result))
+    return failure();
   int64_t start = 0;
   for (auto [i, declared] : llvm::enumerate(resources.roles)) {
     RoleOp role = declared;
@@ -301,9 +309,6 @@ LogicalResult Lowering::run() {
   cta = NVVM::BlockIdXOp::create(b, loc, i32);
   sharedBase = LLVM::PtrToIntOp::create(
       b, loc, i32, LLVM::AddressOfOp::create(b, loc, global));
-  loadParams();
-  if (failed(emitKernelScalars()))
-    return failure();
   emitPrologue();
 
   bool reallocate = numThreads > 256; // else everyone has the most there is

@@ -1,5 +1,6 @@
 //===- Values.cpp - What stands for a value -------------------------------===//
 #include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -203,6 +204,13 @@ FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
   return result;
 }
 
+Value Lowering::mapAddress(unsigned map) {
+  return LLVM::GEPOp::create(
+      b, loc, pointerType(), i8, block,
+      ArrayRef<LLVM::GEPArg>{
+          static_cast<int32_t>(map * MK_GPU_TENSOR_MAP_BYTES)});
+}
+
 std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
                                             ArrayRef<int64_t> box) {
   if (buffer.arg < 0) {
@@ -216,11 +224,10 @@ std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
   std::optional<unsigned> map = params.findMap(buffer.arg, box);
   if (!map)
     return {};
-  Value address = LLVM::GEPOp::create(
-      b, loc, pointerType(), i8, block,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*map * 128)});
-  Value bit = and_(mapsValid, c64(int64_t(uint64_t(1) << *map)));
-  return {address, cmp(Predicate::ne, bit, 0)};
+  // Tested anew each time: kept, these bits would take the producer's predicates.
+  Value valid = loadParamHere(params.launch + offsetof(mk_gpu_launch, maps_valid));
+  Value bit = and_(valid, c64(int64_t(uint64_t(1) << *map)));
+  return {mapAddress(*map), cmp(Predicate::ne, bit, 0)};
 }
 
 SmallVector<Value> Lowering::limits(const Buffer &buffer,

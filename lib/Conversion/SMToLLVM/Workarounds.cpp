@@ -86,6 +86,43 @@ void sm::commitWgmma(Emitter &e) {
 }
 
 //===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+// ptxas divides 64-bit integers in a subroutine, whose registers a producer of 24 or
+// 40 does not have. Items and tiles are counted below 2^32, as a rule: one
+// 32-bit division. What is larger takes a bit at a time, in few registers.
+std::pair<Value, Value> sm::divideU(Emitter &e, Value x, Value y) {
+  Value quotient = e.pure(
+      "{ .reg .pred p; .reg .b32 low, by, n; .reg .b64 bits, rest, top; "
+      "or.b64 bits, $1, $2; shr.u64 bits, bits, 32; setp.ne.u64 p, bits, 0; "
+      "@p bra LARGE; cvt.u32.u64 low, $1; cvt.u32.u64 by, $2; "
+      "div.u32 low, low, by; cvt.u64.u32 $0, low; bra DONE; "
+      // As many rounds as x has bits: ptxas would unroll a constant number.
+      "LARGE: clz.b64 n, $1; shl.b64 bits, $1, n; sub.u32 n, 64, n; mov.b64 rest, 0; "
+      ".pragma \"nounroll\"; NEXT: setp.eq.u32 p, n, 0; @p bra END; "
+      "shr.u64 top, bits, 63; shl.b64 rest, rest, 1; or.b64 rest, rest, top; "
+      "shl.b64 bits, bits, 1; setp.ge.u64 p, rest, $2; @p sub.u64 rest, rest, $2; "
+      "@p or.b64 bits, bits, 1; sub.u32 n, n, 1; bra NEXT; "
+      "END: mov.b64 $0, bits; DONE: }",
+      e.i64, {x, y});
+  return {quotient, e.sub(x, e.mul(quotient, y))};
+}
+
+std::pair<Value, Value> sm::divideS(Emitter &e, Value x, Value y) {
+  auto negative = [&](Value value) {
+    return e.cmp(arith::CmpIPredicate::slt, value, int64_t(0));
+  };
+  auto magnitude = [&](Value value) {
+    return e.select(negative(value), e.sub(e.c64(0), value), value);
+  };
+  auto [quotient, rest] = divideU(e, magnitude(x), magnitude(y));
+  Value differ = e.xor_(negative(x), negative(y));
+  return {e.select(differ, e.sub(e.c64(0), quotient), quotient),
+          e.select(negative(x), e.sub(e.c64(0), rest), rest)};
+}
+
+//===----------------------------------------------------------------------===//
 // Atomics
 //===----------------------------------------------------------------------===//
 

@@ -34,6 +34,11 @@ SmallVector<Value> fenceWgmma(Emitter &e, ValueRange values);
 SmallVector<Value> waitWgmma(Emitter &e, int64_t pending, ValueRange values);
 void commitWgmma(Emitter &e);
 
+/// Quotient and remainder of unsigned 64-bit integers.
+std::pair<Value, Value> divideU(Emitter &e, Value x, Value y);
+/// Quotient (towards zero) and remainder (of x's sign) of signed ones.
+std::pair<Value, Value> divideS(Emitter &e, Value x, Value y);
+
 enum class MemScope { Cta, Gpu, Sys };
 /// Atomic read-modify-write on global memory with the order and scope named.
 /// `order` is relaxed, release, acquire or acq_rel.
