@@ -126,8 +126,10 @@ def Mk_ScheduleAttr : Mk_Attr<"Schedule", "schedule"> {
   let summary = "how the items of a loop are given to CTAs";
   let description = [{
     `static`: item i goes to CTA i mod n. `ticket`: CTAs draw the next item, in
-    order. `stream_k, tail = t`: the last t waves are split along the fold
-    inside, whose `combine` says how parts are put together.
+    order. `stream_k, tail = t`: items that fill whole waves are `static`; the steps of
+    the folds of the others (the last wave, which is not full, and t - 1 before it) are divided
+    evenly among the CTAs, and the fold's `combine` says how parts are put together. It is
+    expanded into ordinary ops by `mk-expand-stream-k`.
 
     `param S` leaves the choice to the parameter `S` (0 static, 1 ticket, 2 stream_k); `tail`
     may be a parameter's name as well, and is used if the choice is stream_k.

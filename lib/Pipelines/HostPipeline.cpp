@@ -35,6 +35,10 @@ void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
   pm.addPass(createBindPass(bind));
   pm.addPass(createInlineCallsPass());
   pm.addPass(createResolveParamsPass());
+  ExpandStreamKPassOptions split;
+  split.grid = options.grid;
+  pm.addPass(createExpandStreamKPass(split));
+  pm.addPass(createInlineCallsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

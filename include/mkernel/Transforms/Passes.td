@@ -33,6 +33,26 @@ def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def ExpandStreamKPass : Pass<"mk-expand-stream-k", "::mlir::ModuleOp"> {
+  let summary = "Splits the last items of stream-K loops among the CTAs";
+  let description = [{
+    A loop with `schedule(stream_k, tail = t)` becomes a static loop over the items of whole
+    waves, without the last t - 1 of them, and one over even parts of what is left; all of it
+    ordinary ops. What parts add up to is said by the `combine` of the fold inside; parts that
+    end before their item does are passed through a scratch argument that the kernel gets,
+    a place for each CTA, and added in order. Nothing is split where the items fill
+    their waves.
+
+    The fold's count must not depend on the item. Parameters have been resolved and calls
+    inlined; a combine function is called, so inlining runs again behind it.
+  }];
+  let options = [
+    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Inlines every function that a kernel calls";
   let description = [{

@@ -62,8 +62,8 @@ void HostLowering::distribute(Operation *op, Value total, ScheduleKind schedule,
 
 LogicalResult HostLowering::lowerForeach(ForeachOp op) {
   if (op.getScheduleKind() == ScheduleKind::StreamK)
-    return op.emitOpError() << "with schedule stream_k cannot be lowered for the "
-                               "host target yet; use schedule(ticket)";
+    return op.emitOpError() << "with schedule stream_k is lowered as ordinary loops: "
+                               "run mk-expand-stream-k before";
   ItemSpace space{clampBounds(b_, loc_, op.getBounds()), op.getOrderAttr(),
                   SmallVector<Value>(op.getOwn()), getRank()};
   Value total = countItems(b_, loc_, space.bounds);

@@ -131,7 +131,6 @@ static void describeResources(const KernelResources &resources,
         json::Object{{"name", op.getName()},
                      {"width", op.getResult().getType().getWidth()}});
   for (const KernelResources::Loop &loop : resources.loops) {
-    // Stream-K is a ticketed loop with its last items split.
     StringRef schedule = "queue";
     if (auto foreach = dyn_cast<ForeachOp>(loop.op))
       schedule = foreach.getScheduleKind() == ScheduleKind::Static ? "static"

@@ -13,7 +13,7 @@ mk.kernel @stream_k on @mesh (in %a : memref<4xf32> [4]) {
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : tensor<16x16xf32>
   mk.role @r ctas(1) {
-    // expected-error @below {{with schedule stream_k cannot be lowered for the host target yet; use schedule(ticket)}}
+    // expected-error @below {{with schedule stream_k is lowered as ordinary loops: run mk-expand-stream-k before}}
     mk.foreach (%i) in (%c4) schedule(stream_k, tail = 1) {
       %acc = mk.fold (%k) in (%c4) iter(%c = %zero) combine(add) : tensor<16x16xf32> {
         mk.yield %c : tensor<16x16xf32>

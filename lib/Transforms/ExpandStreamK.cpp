@@ -1,0 +1,363 @@
+//===- ExpandStreamK.cpp - Loops whose last items are split ---------------===//
+//
+// `schedule(stream_k, tail = t)` becomes two static loops in ordinary ops: one over
+// the items that fill whole waves, and one over parts of the others. The steps
+// of the split items' folds, item behind item, are divided evenly among the
+// role's CTAs. A CTA walks its steps from the last item to the first:
+//
+//   - where its part ends before the item does, it stores the carried tiles to
+//     a scratch argument and raises a signal. That can only be its last item, and
+//     is done first, so that nobody waits for a CTA that waits;
+//   - where its part ends with the item, it is the owner: it adds, in their
+//     order, what the CTAs before it have stored, and goes on behind the fold.
+//
+//===----------------------------------------------------------------------===//
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Transforms/ItemOrder.h"
+#include "mkernel/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_EXPANDSTREAMKPASS
+#include "mkernel/Transforms/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+class Expansion {
+public:
+  Expansion(ForeachOp loop, int64_t ctas)
+      : loop(loop), kernel(getKernel(loop)), b(loop), loc(loop.getLoc()), ctas(ctas) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  void declare();
+  void countItems();
+  /// The indices of item `t`, mapped to those of the loop's body.
+  IRMapping itemAt(Value t);
+  void buildWhole();
+  void buildSplit();
+  void buildPart(Value w, Value begin, Value end, Value item);
+  void storePart(Value w, ValueRange part);
+  SmallVector<Value> sumParts(Value w, Value item, const IRMapping &mapping,
+                              ValueRange part);
+  SmallVector<Value> combine(ValueRange left, ValueRange right);
+  BlockArgument addScratch(const Twine &name, MemRefType type);
+
+  Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
+  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
+  Value compare(arith::CmpIPredicate how, Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, how, x, y);
+  }
+  /// floor(x * units / parts): where part x begins.
+  Value partBegin(Value x) {
+    return make<arith::DivSIOp>(make<arith::MulIOp>(x, units), parts);
+  }
+
+  ForeachOp loop;
+  KernelOp kernel;
+  OpBuilder b;
+  Location loc;
+  int64_t ctas;
+  FoldOp fold;
+  ItemSpace space;
+  /// Items of whole waves; steps of a fold, of all folds that are split, and CTAs
+  /// among which they are divided.
+  Value whole, steps, units, parts;
+  SmallVector<Value> scratch;
+  Value ready;
+};
+} // namespace
+
+LogicalResult Expansion::check() {
+  fold = *loop.getBody().getOps<FoldOp>().begin();
+  auto isInside = [&](Value value) {
+    return loop.getBody().isAncestor(value.getParentRegion());
+  };
+  if (isInside(fold.getCount()))
+    return fold.emitOpError() << "has a count that depends on the item, but schedule "
+                                 "stream_k divides as many steps for each: compute it "
+                                 "before the loop, or use schedule(ticket)";
+  for (auto [i, init] : llvm::enumerate(fold.getInits()))
+    if (!isTile(init.getType()))
+      return fold.emitOpError()
+             << "carries a scalar (value " << i
+             << "), which schedule stream_k cannot pass between CTAs: carry a "
+                "tile, or use schedule(ticket)";
+  // They would take effect once for each part.
+  for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode()) {
+    Operation *found = nullptr;
+    op->walk([&](Operation *inner) {
+      if (isa<StoreOp, PutOp, SignalOp, CountOp, PushOp>(inner))
+        found = inner;
+    });
+    if (found)
+      return found->emitOpError()
+             << "stands before the fold that schedule stream_k splits, and would take "
+                "effect for each part: move it behind the fold, or use schedule(ticket)";
+  }
+  auto name = dyn_cast<FlatSymbolRefAttr>(fold.getCombineAttr());
+  if (!name)
+    return success();
+  auto function = kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr());
+  if (!function || !function.getBody().hasOneBlock())
+    return fold.emitOpError() << "combines by " << name
+                              << ", which has no body of one block here";
+  return success();
+}
+
+BlockArgument Expansion::addScratch(const Twine &name, MemRefType type) {
+  Builder &builder = b;
+  auto append = [&](ArrayAttr list, Attribute last) {
+    SmallVector<Attribute> values(list.begin(), list.end());
+    values.push_back(last);
+    return builder.getArrayAttr(values);
+  };
+  std::string unique = name.str();
+  for (unsigned i = 1; llvm::is_contained(kernel.getArgNames(), builder.getStringAttr(unique)); ++i)
+    unique = (name + "_" + Twine(i)).str();
+  SmallVector<AffineExpr> shape;
+  for (int64_t extent : type.getShape())
+    shape.push_back(builder.getAffineConstantExpr(extent));
+  auto map = AffineMap::get(kernel.getNumDims(), kernel.getSizeAxes().size(), shape,
+                            builder.getContext());
+  kernel.setArgNamesAttr(append(kernel.getArgNames(), builder.getStringAttr(unique)));
+  kernel.setArgKindsAttr(append(kernel.getArgKinds(),
+                                builder.getStringAttr(stringifyArgKind(ArgKind::Scratch))));
+  kernel.setArgShapesAttr(append(kernel.getArgShapes(), AffineMapAttr::get(map)));
+  kernel.setArgSplitsAttr(append(kernel.getArgSplits(), builder.getArrayAttr({})));
+  kernel.setArgTypesAttr(append(kernel.getArgTypes(), TypeAttr::get(type)));
+  return kernel.getBody().addArgument(type, loc);
+}
+
+/// Where parts are stored and who says that they are there: one place a CTA.
+void Expansion::declare() {
+  auto role = loop->getParentOfType<RoleOp>();
+  std::string name = role.getSymName().str() + "_parts";
+  for (Type type : fold.getResultTypes()) {
+    auto tile = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape{ctas};
+    llvm::append_range(shape, tile.getShape());
+    scratch.push_back(addScratch(name, MemRefType::get(shape, tile.getElementType())));
+  }
+  OpBuilder top(role);
+  auto type = SignalType::get(b.getContext(), {ctas}, Scope::GPU, /*arrivals=*/1);
+  ready = SignalsOp::create(top, loc, type, ValueRange(), Value(),
+                            top.getStringAttr(name + "_ready"));
+}
+
+void Expansion::countItems() {
+  space.bounds = clampBounds(b, loc, loop.getBounds());
+  space.order = loop.getOrderAttr();
+  space.own.assign(loop.getOwn().begin(), loop.getOwn().end());
+  if (space.order && space.order.getStagger())
+    space.rank = RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
+  Value items = mk::countItems(b, loc, space.bounds);
+  Value zero = index(0), wave = index(ctas);
+  steps = make<arith::MaxSIOp>(fold.getCount(), zero);
+  // Whole waves but for the last of the tail; all items if there is nothing to
+  // gain, or nothing to split.
+  Value waves = make<arith::DivSIOp>(items, wave);
+  Value kept = make<arith::MaxSIOp>(
+      make<arith::SubIOp>(waves, index(loop.getSchedule()->getTail() - 1)), zero);
+  Value even = compare(arith::CmpIPredicate::eq, make<arith::RemSIOp>(items, wave), zero);
+  Value empty = compare(arith::CmpIPredicate::eq, steps, zero);
+  Value all = make<arith::OrIOp>(even, empty);
+  whole = arith::SelectOp::create(b, loc, all, items, make<arith::MulIOp>(kept, wave));
+  units = make<arith::MulIOp>(make<arith::SubIOp>(items, whole), steps);
+  parts = make<arith::MinSIOp>(units, wave);
+}
+
+IRMapping Expansion::itemAt(Value t) {
+  IRMapping mapping;
+  mapping.map(loop.getBody().getArguments(), getItemIndices(b, loc, t, space));
+  return mapping;
+}
+
+/// A static loop without an order over [0, bound); the builder stands in its body.
+static ForeachOp createLoop(OpBuilder &b, Location loc, Value bound) {
+  auto created = ForeachOp::create(
+      b, loc, ValueRange{bound}, ValueRange(),
+      ScheduleAttr::get(b.getContext(), ScheduleKind::Static, 0, StringAttr(), StringAttr()),
+      OrderAttr());
+  Block &body = created.getBody().emplaceBlock();
+  body.addArgument(b.getIndexType(), loc);
+  b.setInsertionPointToStart(&body);
+  return created;
+}
+
+void Expansion::buildWhole() {
+  OpBuilder::InsertionGuard guard(b);
+  ForeachOp created = createLoop(b, loc, whole);
+  IRMapping mapping = itemAt(created.getBody().getArgument(0));
+  for (Operation &op : loop.getBody().front())
+    b.clone(op, mapping);
+}
+
+void Expansion::buildSplit() {
+  OpBuilder::InsertionGuard guard(b);
+  ForeachOp created = createLoop(b, loc, parts);
+  Value w = created.getBody().getArgument(0), one = index(1);
+  Value begin = partBegin(w), end = partBegin(make<arith::AddIOp>(w, one));
+  Value first = make<arith::DivSIOp>(begin, steps);
+  Value last = make<arith::DivSIOp>(make<arith::SubIOp>(end, one), steps);
+  Value count = make<arith::AddIOp>(make<arith::SubIOp>(last, first), one);
+  auto items = scf::ForOp::create(b, loc, index(0), count, one);
+  b.setInsertionPointToStart(items.getBody());
+  buildPart(w, begin, end, make<arith::SubIOp>(last, items.getInductionVar()));
+}
+
+/// What part `w`, steps [begin, end), does for split item `item`.
+void Expansion::buildPart(Value w, Value begin, Value end, Value item) {
+  IRMapping mapping = itemAt(make<arith::AddIOp>(whole, item));
+  for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode())
+    b.clone(*op, mapping);
+  Value before = make<arith::MulIOp>(item, steps);
+  Value from = make<arith::MaxSIOp>(make<arith::SubIOp>(begin, before), index(0));
+  Value to = make<arith::MinSIOp>(make<arith::SubIOp>(end, before), steps);
+  auto part = cast<FoldOp>(b.clone(*fold, mapping));
+  part.getCountMutable().assign(make<arith::SubIOp>(to, from));
+  part->moveAfter(part.getCount().getDefiningOp());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&part.getBody().front());
+    BlockArgument step = part.getBody().getArgument(0);
+    Value shifted = make<arith::AddIOp>(from, step);
+    step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
+  }
+  Value owner = compare(arith::CmpIPredicate::eq, to, steps);
+  auto choice = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.elseBlock());
+  storePart(w, part.getResults());
+  b.setInsertionPointToStart(choice.thenBlock());
+  SmallVector<Value> sums = sumParts(w, item, mapping, part.getResults());
+  mapping.map(fold.getResults(), sums);
+  for (Operation *op = fold->getNextNode(); op; op = op->getNextNode())
+    b.clone(*op, mapping);
+}
+
+static SmallVector<Value> placeOf(Value w, Value zero, Value buffer) {
+  SmallVector<Value> place(cast<MemRefType>(buffer.getType()).getRank(), zero);
+  place.front() = w;
+  return place;
+}
+
+void Expansion::storePart(Value w, ValueRange part) {
+  Value zero = index(0);
+  for (auto [tile, buffer] : llvm::zip(part, scratch))
+    StoreOp::create(b, loc, tile, buffer, placeOf(w, zero, buffer),
+                    /*valid=*/ValueRange(), /*peer=*/Value(), /*signal=*/Value(),
+                    /*signal_index=*/ValueRange(), /*strong=*/false, ReductionAttr());
+  SignalOp::create(b, loc, ready, ValueRange{w}, /*peer=*/Value());
+}
+
+/// What the parts before `w` of the item give together with its own.
+SmallVector<Value> Expansion::sumParts(Value w, Value item, const IRMapping &mapping,
+                                       ValueRange part) {
+  // The part that holds the item's first step: the last that begins at it or before.
+  Value one = index(1);
+  Value behind = make<arith::AddIOp>(make<arith::MulIOp>(item, steps), one);
+  Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(behind, parts), one);
+  Value first = make<arith::DivSIOp>(scaled, units);
+  SmallVector<Value> inits;
+  for (Value init : fold.getInits())
+    inits.push_back(mapping.lookupOrDefault(init));
+  auto others = scf::ForOp::create(b, loc, first, w, one, inits);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(others.getBody());
+    Value other = others.getInductionVar(), zero = index(0);
+    WaitOp::create(b, loc, ready, ValueRange{other}, one);
+    SmallVector<Value> tiles;
+    for (auto [buffer, type] : llvm::zip(scratch, fold.getResultTypes()))
+      tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(other, zero, buffer),
+                                     /*valid=*/ValueRange(), /*pad=*/Value()));
+    scf::YieldOp::create(b, loc, combine(others.getRegionIterArgs(), tiles));
+  }
+  return combine(others.getResults(), part);
+}
+
+SmallVector<Value> Expansion::combine(ValueRange left, ValueRange right) {
+  if (auto name = dyn_cast<FlatSymbolRefAttr>(fold.getCombineAttr())) {
+    auto function = kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr());
+    SmallVector<Value> operands(left.begin(), left.end());
+    operands.append(right.begin(), right.end());
+    return SmallVector<Value>(func::CallOp::create(b, loc, function, operands).getResults());
+  }
+  SmallVector<Value> results;
+  Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
+  for (auto [x, y] : llvm::zip(left, right)) {
+    bool real = isa<FloatType>(getElementTypeOrSelf(x.getType()));
+    switch (kind) {
+    case Reduction::Add:
+      results.push_back(real ? make<arith::AddFOp>(x, y) : make<arith::AddIOp>(x, y));
+      break;
+    case Reduction::Mul:
+      results.push_back(real ? make<arith::MulFOp>(x, y) : make<arith::MulIOp>(x, y));
+      break;
+    case Reduction::Max:
+      results.push_back(real ? make<arith::MaximumFOp>(x, y) : make<arith::MaxSIOp>(x, y));
+      break;
+    case Reduction::Min:
+      results.push_back(real ? make<arith::MinimumFOp>(x, y) : make<arith::MinSIOp>(x, y));
+      break;
+    }
+  }
+  return results;
+}
+
+LogicalResult Expansion::run() {
+  if (failed(check()))
+    return failure();
+  declare();
+  countItems();
+  buildWhole();
+  buildSplit();
+  loop.erase();
+  return success();
+}
+
+namespace {
+struct ExpandStreamKPass : mk::impl::ExpandStreamKPassBase<ExpandStreamKPass> {
+  using ExpandStreamKPassBase::ExpandStreamKPassBase;
+
+  LogicalResult expand(KernelOp kernel) {
+    SmallVector<ForeachOp> loops;
+    kernel.walk([&](ForeachOp loop) {
+      if (loop.getScheduleKind() == ScheduleKind::StreamK)
+        loops.push_back(loop);
+    });
+    if (loops.empty())
+      return success();
+    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    if (failed(ctas))
+      return failure();
+    llvm::DenseMap<Operation *, int64_t> ctasOf;
+    for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), *ctas))
+      ctasOf[role] = count;
+    for (ForeachOp loop : loops) {
+      auto role = dyn_cast<RoleOp>(loop->getParentOp());
+      if (!role)
+        return loop.emitOpError() << "with schedule stream_k stands inside another op; move "
+                                     "it to the role's top level or use schedule(static)";
+      // A role whose only CTA does everything has nothing to divide.
+      if (failed(Expansion(loop, std::max<int64_t>(ctasOf.lookup(role), 1)).run()))
+        return failure();
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>())
+      if (failed(expand(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,45 @@
+// RUN: mk-opt %s --mk-expand-stream-k --split-input-file --verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      // expected-error @+1 {{has a count that depends on the item, but schedule stream_k divides as many steps for each: compute it before the loop, or use schedule(ticket)}}
+      %a = mk.fold (%k) in (%i) iter(%s = %x) combine(add) : tensor<4xf32> {
+        mk.yield %s : tensor<4xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant 0.0 : f32
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      // expected-error @+1 {{carries a scalar (value 0), which schedule stream_k cannot pass between CTAs}}
+      %a = mk.fold (%k) in (%M) iter(%s = %x) combine(add) : f32 {
+        mk.yield %s : f32
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      // expected-error @+1 {{stands before the fold that schedule stream_k splits, and would take effect for each part}}
+      mk.store %x, %c[%i] : tensor<4xf32>, memref<?xf32>
+      %a = mk.fold (%k) in (%M) iter(%s = %x) combine(add) : tensor<4xf32> {
+        mk.yield %s : tensor<4xf32>
+      }
+    }
+  }
+}

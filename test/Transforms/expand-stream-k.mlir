@@ -1,0 +1,69 @@
+// RUN: mk-opt %s --mk-expand-stream-k=grid=8 | FileCheck %s
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// One place for each CTA of the role: 7 of 8.
+// CHECK-LABEL: mk.kernel @sum
+// CHECK: scratch %gemm_parts : memref<7x4x8xf32> [7, 4, 8]
+// CHECK: %gemm_parts_ready = mk.signals() : !mk.signal<7, gpu, arrivals = 1>
+// CHECK: mk.role @gemm
+// Items of whole waves are as they were, with one index.
+// CHECK: mk.foreach (%[[T:.*]]) in (%[[WHOLE:.*]]) schedule(static) {
+// CHECK: mk.fold (%{{.*}}) in (%[[COUNT:.*]]) iter
+// CHECK: mk.store %{{.*}}, %c[
+// CHECK: }
+// Parts: the carried tile of those that end early is stored and signalled.
+// CHECK: mk.foreach (%[[W:.*]]) in (%{{.*}}) schedule(static) {
+// CHECK: scf.for
+// CHECK: %[[PART:.*]] = mk.fold (%[[STEP:.*]]) in (%{{.*}}) iter
+// CHECK-NEXT: arith.addi %{{.*}}, %[[STEP]]
+// CHECK: scf.if
+// CHECK: %[[SUM:.*]] = scf.for %[[OTHER:.*]] = %{{.*}} to %[[W]]
+// CHECK: mk.wait %gemm_parts_ready[%[[OTHER]]] ge
+// CHECK: mk.load %gemm_parts[%[[OTHER]],
+// CHECK: arith.addf
+// CHECK: %[[ALL:.*]] = arith.addf %[[SUM]], %[[PART]]
+// CHECK: mk.store %[[ALL]], %c[
+// CHECK: else
+// CHECK: mk.store %[[PART]], %gemm_parts[%[[W]],
+// CHECK: mk.signal %gemm_parts_ready[%[[W]]]
+mk.kernel @sum on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xf32> [M, K], out %c : memref<?x?xf32> [M, K]) {
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32>
+  mk.role @other ctas(1) {}
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%i, %j) in (%M, %K) schedule(stream_k, tail = 1) order(raster = 2) {
+      %acc = mk.fold (%k) in (%K) iter(%s = %zero) combine(add) : tensor<4x8xf32> {
+        %x = mk.load %a[%i, %k] : memref<?x?xf32> -> tensor<4x8xf32>
+        %n = arith.addf %s, %x : tensor<4x8xf32>
+        mk.yield %n : tensor<4x8xf32>
+      }
+      mk.store %acc, %c[%i, %j] : tensor<4x8xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// Two tiles, combined by a function; a name that is taken.
+// CHECK-LABEL: mk.kernel @function
+// CHECK: scratch %r_parts_1 : memref<8x4xf32> [8, 4],
+// CHECK: scratch %r_parts_2 : memref<8x4xi32> [8, 4])
+// CHECK: call @merge
+// CHECK: call @merge
+mk.kernel @function on @mesh dims(uniform M) (in %r_parts : memref<?xf32> [M], out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  %y = arith.constant dense<0> : tensor<4xi32>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 2) {
+      %a, %b = mk.fold (%k) in (%M) iter(%s = %x, %t = %y) combine(@merge) : tensor<4xf32>, tensor<4xi32> {
+        mk.yield %s, %t : tensor<4xf32>, tensor<4xi32>
+      }
+      mk.store %a, %c[%i] : tensor<4xf32>, memref<?xf32>
+    }
+  }
+}
+
+func.func private @merge(%a: tensor<4xf32>, %b: tensor<4xi32>, %c: tensor<4xf32>, %d: tensor<4xi32>)
+    -> (tensor<4xf32>, tensor<4xi32>) {
+  %x = arith.addf %a, %c : tensor<4xf32>
+  %y = arith.addi %b, %d : tensor<4xi32>
+  return %x, %y : tensor<4xf32>, tensor<4xi32>
+}
