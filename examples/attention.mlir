@@ -27,8 +27,13 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
     out %lse : memref<?x?x?xf32> [B, HQ, S] split [(gpu), (), ()]) {
   %c0 = arith.constant 0 : index
   %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 128
   %hd = mk.param "HD" default(%D)
+  // 128, or as many as leave room for two blocks of keys and of values.
+  %c128 = arith.constant 128 : index
+  %c16384 = arith.constant 16384 : index
+  %room = arith.divui %c16384, %hd : index
+  %most = arith.minui %room, %c128 : index
+  %tn = mk.param "TN" default(%most)
   mk.param "SCHEDULE" = 0
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
@@ -73,8 +78,13 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 128
   %hd = mk.param "HD" default(%D)
+  // 128, or as many as leave room for two blocks of keys and of values.
+  %c128 = arith.constant 128 : index
+  %c16384 = arith.constant 16384 : index
+  %room = arith.divui %c16384, %hd : index
+  %most = arith.minui %room, %c128 : index
+  %tn = mk.param "TN" default(%most)
   mk.param "SCHEDULE" = 1
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"

@@ -20,7 +20,7 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
   %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tn = mk.param "TN" = 128
   %tk = mk.param "TK" = 128
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
