@@ -58,8 +58,13 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
   SmallVector<Type> types;
   if (failed(packedTypes(op, op.getResultTypes(), types)))
     return failure();
-  auto loop = scf::ForOp::create(b, loc, scalar(op.getLowerBound()),
-                                 scalar(op.getUpperBound()), scalar(op.getStep()),
+  // All lanes have the same end. If it comes from a division, which branches, ptxas does
+  // not know that, and keeps what the loop computes out of uniform registers.
+  Value end = scalar(op.getUpperBound());
+  if (!end.getDefiningOp<arith::ConstantOp>())
+    end = fromLane0(end);
+  auto loop = scf::ForOp::create(b, loc, scalar(op.getLowerBound()), end,
+                                 scalar(op.getStep()),
                                  packAll(op.getInitArgs()));
   {
     OpBuilder::InsertionGuard guard(b);

@@ -30,6 +30,7 @@ struct WaitText {
   int64_t kind, role, number;
   std::string params;  // name of the parameter
   int64_t launch;      // offset of mk_gpu_launch in it
+  bool wholeWarp = false; // all lanes decide alike
 
   std::string build() const;
 };
@@ -46,17 +47,26 @@ std::string WaitText::build() const {
        << "shf.r.wrap.b32 " << to << ", low, high, " << kClockShift << "; ";
   };
   auto put = [&](int64_t offset, StringRef type, StringRef value) {
-    os << "@first st.global." << type << " [report+" << offset << "], " << value
+    os << "st.global." << type << " [report+" << offset << "], " << value
        << "; ";
   };
-  os << "{ .reg .pred done, some, late, first; "
+  os << "{ .reg .pred done, some; "
      << ".reg .b32 start, now, low, high, word, seen; "
      << ".reg .b64 value, control, report; ";
+  // With a vote ptxas knows that the warp stays together, and keeps what the loop
+  // around computes in uniform registers, where descriptors have to be.
+  auto agree = [&](StringRef kind, StringRef predicate) {
+    if (wholeWarp)
+      os << "vote.sync." << kind << ".pred " << predicate << ", " << predicate
+         << ", 0xffffffff; ";
+  };
   os << poll << "@done bra DONE; ";
   clock("start");
   os << "AGAIN: " << pause << poll << "@done bra DONE; ";
   clock("now");
-  os << "sub.u32 now, now, start; setp.eq.u32 some, now, 0; @some bra AGAIN; ";
+  os << "sub.u32 now, now, start; setp.eq.u32 some, now, 0; ";
+  agree("all", "some");
+  os << "@some bra AGAIN; ";
   // The job's abort word is in the host's memory.
   param("control", offsetof(mk_gpu_launch, control));
   os << "ld.relaxed.sys.global.b32 word, [control+"
@@ -64,12 +74,18 @@ std::string WaitText::build() const {
   param("value", offsetof(mk_gpu_launch, job_abort));
   os << "setp.ne.u64 some, value, 0; mov.b32 low, 0; "
      << "@some ld.relaxed.sys.global.b32 low, [value]; or.b32 word, word, low; "
-     << "setp.ne.u32 some, word, 0; @some trap; ";
+     << "setp.ne.u32 some, word, 0; ";
+  agree("any", "some");
+  os << "@some bra STOP; ";
   param("value", offsetof(mk_gpu_launch, deadline_ns));
   os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, " << kClockShift
-     << "; setp.gt.u32 late, now, low; ";
-  os << "mov.b32 word, 1; @late atom.acq_rel.gpu.global.exch.b32 word, [control+"
-     << offsetof(mk_gpu_control, claimed) << "], 1; setp.eq.u32 first, word, 0; ";
+     << "; setp.le.u32 some, now, low; ";
+  agree("all", "some");
+  os << "nanosleep.u32 1000; @some bra AGAIN; ";
+  // There is no way back from here. Whoever is not the first waits for the trap.
+  os << "atom.acq_rel.gpu.global.exch.b32 word, [control+"
+     << offsetof(mk_gpu_control, claimed)
+     << "], 1; setp.ne.u32 some, word, 0; @some bra LOST; ";
   param("report", offsetof(mk_gpu_launch, report));
   put(offsetof(mk_gpu_report, kind), "b32", std::to_string(kind));
   os << "mov.u32 low, %ctaid.x; ";
@@ -82,13 +98,10 @@ std::string WaitText::build() const {
   put(offsetof(mk_gpu_report, wanted), "b64", "value");
   os << seen;
   put(offsetof(mk_gpu_report, seen), "b64", "value");
-  os << "@first fence.acq_rel.sys; "
-     << "@first st.relaxed.sys.global.b32 [report], 1; @first fence.acq_rel.sys; "
-     << "@first st.relaxed.sys.global.b32 [control+"
-     << offsetof(mk_gpu_control, abort) << "], 1; ";
-  // It traps like the others on the next round: a trap here would be a branch,
-  // across which ptxas does not keep products in flight (C7520).
-  os << "nanosleep.u32 1000; bra AGAIN; DONE: }";
+  os << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; "
+     << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [control+"
+     << offsetof(mk_gpu_control, abort) << "], 1; STOP: trap; "
+     << "LOST: nanosleep.u32 1000; bra LOST; DONE: }";
   return text;
 }
 
@@ -100,7 +113,9 @@ static std::string getParamName(LLVM::LLVMFuncOp function) {
 void Lowering::waitBarrier(Value address, Value parity, Value stage,
                            int64_t number) {
   WaitText text;
-  text.poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; ";
+  text.poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
+              "vote.sync.all.pred done, done, 0xffffffff; ";
+  text.wholeWarp = true;
   text.element = "cvt.u64.u32 value, $2; ";
   text.wanted = "cvt.u64.u32 value, $1; ";
   text.seen = "xor.b64 value, value, 1; ";
