@@ -93,19 +93,22 @@ void sm::commitWgmma(Emitter &e) {
 // 40 does not have. Items and tiles are counted below 2^32, as a rule: one
 // 32-bit division. What is larger takes a bit at a time, in few registers.
 std::pair<Value, Value> sm::divideU(Emitter &e, Value x, Value y) {
-  Value quotient = e.pure(
+  // All lanes divide the same numbers; the votes tell ptxas that none goes astray, or
+  // it would keep what follows out of uniform registers.
+  std::string text =
       "{ .reg .pred p; .reg .b32 low, by, n; .reg .b64 bits, rest, top; "
       "or.b64 bits, $1, $2; shr.u64 bits, bits, 32; setp.ne.u64 p, bits, 0; "
-      "@p bra LARGE; cvt.u32.u64 low, $1; cvt.u32.u64 by, $2; "
+      "vote.sync.any.pred p, p, 0xffffffff; @p bra LARGE; cvt.u32.u64 low, $1; cvt.u32.u64 by, $2; "
       "div.u32 low, low, by; cvt.u64.u32 $0, low; bra DONE; "
       // As many rounds as x has bits: ptxas would unroll a constant number.
       "LARGE: clz.b64 n, $1; shl.b64 bits, $1, n; sub.u32 n, 64, n; mov.b64 rest, 0; "
-      ".pragma \"nounroll\"; NEXT: setp.eq.u32 p, n, 0; @p bra END; "
+      ".pragma \"nounroll\"; NEXT: setp.eq.u32 p, n, 0; "
+      "vote.sync.all.pred p, p, 0xffffffff; @p bra END; "
       "shr.u64 top, bits, 63; shl.b64 rest, rest, 1; or.b64 rest, rest, top; "
       "shl.b64 bits, bits, 1; setp.ge.u64 p, rest, $2; @p sub.u64 rest, rest, $2; "
       "@p or.b64 bits, bits, 1; sub.u32 n, n, 1; bra NEXT; "
-      "END: mov.b64 $0, bits; DONE: }",
-      e.i64, {x, y});
+      "END: mov.b64 $0, bits; DONE: }";
+  Value quotient = e.ptx(text, e.i64, {x, y}, /*touchesMemory=*/false)[0];
   return {quotient, e.sub(x, e.mul(quotient, y))};
 }
 
