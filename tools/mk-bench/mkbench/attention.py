@@ -4,6 +4,9 @@ import math
 from .measure import Contestant
 from .problem import Problem
 
+# SDPA backends of torch, by the names of rivals.
+RIVALS = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
+
 
 class Attention(Problem):
     """O = softmax(Q K^T / sqrt(D)) V for each of B * H heads; with `G` query
@@ -80,16 +83,15 @@ class Attention(Problem):
         return self.reference
 
     def rival_outputs(self, contestant):
-        if contestant.name == "mkernel":
+        if contestant.name not in RIVALS:
             return self.outputs()
         return {"o": contestant.result} if hasattr(contestant, "result") else {}
 
     def rival(self, name):
-        backends = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}
-        if name not in backends:
+        if name not in RIVALS:
             return super().rival(name)
         contestant = Contestant(name, None)
-        contestant.call = self.torch_call(contestant, name, backends[name])
+        contestant.call = self.torch_call(contestant, name, RIVALS[name])
         return contestant
 
     def torch_call(self, contestant, name, backend):

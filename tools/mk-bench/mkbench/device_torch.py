@@ -133,7 +133,8 @@ class TorchDevice:
 
     def compare(self, out, reference, rounding_in, terms):
         """Errors of `out` against a reference in double precision, and whether
-        they are as small as docs/running.md asks for."""
+        they are as small as docs/running.md asks for; an element's slack goes
+        with the values of its own row, if these are larger than most."""
         torch = self.torch
         eps_out = float(torch.finfo(out.dtype).eps)
         sums = terms ** 0.5 * 2.0 ** -23
@@ -145,19 +146,21 @@ class TorchDevice:
         values = out.reshape(-1, out.shape[-1])
         step = max(1, (1 << 26) // max(1, rows.shape[-1]))
         rms = float(rows.square().mean().sqrt()) if rows.numel() else 0.0
-        slack = 4 * (rounding_in + sums) * rms
+        slack = 4 * (rounding_in + sums)
         for i in range(0, rows.shape[0], step):
             r = rows[i:i + step].double()
             e = (values[i:i + step].double() - r).abs()
             square += e.square().sum()
             norm += r.square().sum()
             largest = torch.maximum(largest, e.max())
-            worst = torch.maximum(worst, (e - eps_out * r.abs()).max())
+            of_row = r.square().mean(-1, keepdim=True).sqrt().clamp_min(rms)
+            worst = torch.maximum(
+                worst, (e - eps_out * r.abs() - slack * of_row).max())
         count = max(1, rows.numel())
         rms_error = float((square / count).sqrt())
         bound = ((eps_out + rounding_in) / 2 + sums) * rms
         # NaN compares false, so it never passes.
-        passed = bool(float(worst) <= slack) and rms_error <= bound
+        passed = bool(float(worst) <= 0) and rms_error <= bound
         return {"max": _number(largest), "rel_l2": _number(
             (square / norm).sqrt()), "rms": _number(rms_error),
             "rms_bound": bound, "passed": passed}
