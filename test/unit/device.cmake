@@ -12,6 +12,7 @@ list(APPEND unit_sources
 add_subdirectory(cuda)
 add_compile_definitions(
   MK_TEST_FAKE_CUDA="$<TARGET_FILE:fake-cuda>"
+  MK_TEST_FAKE_PTXAS="${CMAKE_CURRENT_SOURCE_DIR}/cuda/fake-ptxas"
   MK_TEST_OLD_CUDA="$<TARGET_FILE:old-cuda>")
 
 # The declarations against the real ones, where they are installed.

@@ -23,7 +23,6 @@ using FunctionHandle = struct FunctionOpaque *;
 using StreamHandle = struct StreamOpaque *;
 using GraphHandle = struct GraphOpaque *;
 using GraphExecHandle = struct GraphExecOpaque *;
-using LinkHandle = struct LinkOpaque *;
 
 /// Results that are told apart here.
 enum : int {
@@ -52,7 +51,6 @@ enum : int { // options of the compiler
   kErrorLog = 5,
   kErrorLogBytes = 6,
 };
-enum : int { kInputPtx = 1 };
 enum : int { kPointerMemoryType = 2 };
 enum : unsigned { kHostAllocPortable = 1, kHostAllocDeviceMap = 2 };
 enum : unsigned { kStreamNonBlocking = 1 };
@@ -124,11 +122,6 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(moduleUnload, cuModuleUnload, 2000, (ModuleHandle))                        \
   X(moduleGetFunction, cuModuleGetFunction, 2000,                              \
     (FunctionHandle *, ModuleHandle, const char *))                            \
-  X(linkCreate, cuLinkCreate, 6050, (unsigned, int *, void **, LinkHandle *))  \
-  X(linkAddData, cuLinkAddData, 6050,                                          \
-    (LinkHandle, int, void *, size_t, const char *, unsigned, int *, void **)) \
-  X(linkComplete, cuLinkComplete, 5050, (LinkHandle, void **, size_t *))       \
-  X(linkDestroy, cuLinkDestroy, 5050, (LinkHandle))                            \
   X(funcLoad, cuFuncLoad, 12040, (FunctionHandle))                             \
   X(funcGetAttribute, cuFuncGetAttribute, 2020, (int *, int, FunctionHandle))  \
   X(funcSetAttribute, cuFuncSetAttribute, 9000, (FunctionHandle, int, int))    \

@@ -10,9 +10,9 @@ namespace mk::rt::cuda {
 
 class Module {
 public:
-  /// Loads PTX text, or a cubin as it is. PTX is compiled by the driver, and the
+  /// Loads PTX text, or a cubin as it is. PTX is compiled by ptxas, and the
   /// result kept in `cache` under the digest of the text, the driver and the
-  /// compute capability. Errors carry the compiler's log. `metadata` says what
+  /// compute capability; without ptxas the driver compiles it, and keeps it in its own way. Errors carry the compiler's log. `metadata` says what
   /// the kernel needs, which is checked against the code and the GPU.
   static Result<std::unique_ptr<Module>> load(std::shared_ptr<Device> device,
                                               std::string_view code,

@@ -26,7 +26,6 @@ struct FakeStream {
 FakeStream defaultStream;
 int capturing = 0; // streams that do
 int contextTag;    // its address is the context
-std::string linked;
 
 template <typename T, typename H> T *from(H handle) {
   return reinterpret_cast<T *>(handle);
@@ -199,16 +198,11 @@ int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
                      int *options, void **values) {
   ENTER("cuModuleLoadDataEx", true);
   const char *text = static_cast<const char *>(image);
-  bool cubin = std::strncmp(text,
-                            "\x7f"
-                            "ELF",
-                            4) == 0;
   auto loaded = std::make_unique<FakeModule>();
   if (fake.loadCode || !FakeKernel::parse(text, loaded->kernel)) {
     say(count, options, values, "ptxas line 3: it cannot be\n");
     return fake.loadCode ? fake.loadCode : 218;
   }
-  fake.compiled += !cubin;
   *module = reinterpret_cast<ModuleHandle>(loaded.release());
   return 0;
 }
@@ -220,32 +214,6 @@ int moduleGetFunction(FunctionHandle *function, ModuleHandle module,
                       const char *name) {
   *function = reinterpret_cast<FunctionHandle>(module);
   return std::strcmp(name, "mk_kernel") == 0 ? 0 : 500;
-}
-int linkCreate(unsigned, int *, void **, LinkHandle *link) {
-  ENTER("cuLinkCreate", true);
-  *link = reinterpret_cast<LinkHandle>(&linked);
-  return 0;
-}
-int linkAddData(LinkHandle, int type, void *data, size_t bytes, const char *,
-                unsigned, int *, void **) {
-  // PTX has to end with a NUL, which counts.
-  if (fake.linkCode || type != kInputPtx || bytes == 0 ||
-      static_cast<char *>(data)[bytes - 1] != 0)
-    return fake.linkCode ? fake.linkCode : 1;
-  linked = std::string("\x7f"
-                       "ELF") +
-           static_cast<char *>(data);
-  return 0;
-}
-int linkComplete(LinkHandle, void **cubin, size_t *bytes) {
-  ++fake.compiled;
-  *cubin = linked.data();
-  *bytes = linked.size() + 1;
-  return 0;
-}
-int linkDestroy(LinkHandle) {
-  linked.assign(linked.size(), 'x'); // who keeps the pointer reads this
-  return 0;
 }
 int funcLoad(FunctionHandle) { return enter("cuFuncLoad", true); }
 int funcGetAttribute(int *value, int, FunctionHandle) {

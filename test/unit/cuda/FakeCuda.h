@@ -30,7 +30,7 @@ struct FakeCuda {
   int maxShared = 232448, pageable = 0;
   uint64_t memoryBytes = uint64_t(1) << 40; // what can be allocated
   bool current = false; // the caller has a context
-  int linkCode = 0, loadCode = 0, encodeCode = 0;
+  int loadCode = 0, encodeCode = 0;
   std::string missing; // a function that it does not have
   mk_gpu_report report = {}; // what `hang` says
 
@@ -41,7 +41,7 @@ struct FakeCuda {
   std::vector<std::string> unsafe;
   std::map<uint64_t, uint64_t> blocks; // live device memory: address, bytes
   std::map<uint64_t, uint64_t> pinned;
-  int compiled = 0, launched = 0, pushed = 0, retained = 0;
+  int launched = 0, pushed = 0, retained = 0;
   int sticky = 0; // what every call returns since a kernel failed
   struct Launch {
     cuda::LaunchConfig config;

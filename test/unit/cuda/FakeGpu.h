@@ -18,6 +18,7 @@ namespace mk::rt::test {
 struct FakeGpu : ::testing::Test {
   FakeGpu() {
     setenv("MK_CUDA_LIBRARY", MK_TEST_FAKE_CUDA, 1);
+    setenv("MK_PTXAS", MK_TEST_FAKE_PTXAS, 1);
     setenv("MK_CACHE_DIR", folder.c_str(), 1);
     void *library = dlopen(MK_TEST_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(library, nullptr) << dlerror();
