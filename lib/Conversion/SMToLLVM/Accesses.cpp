@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -17,11 +18,10 @@ namespace {
 /// The elements of a fragment in memory: where each lies and whether it exists.
 class Access {
 public:
-  Access(Emitter &e, const Buffer &buffer, Value start,
+  Access(Emitter &e, int64_t size, Value start, SmallVector<Value> byteStrides,
          SmallVector<Value> offsets, SmallVector<Value> limits)
-      : e(e), buffer(buffer), start(start), offsets(std::move(offsets)),
-        limits(std::move(limits)),
-        size(getElementBytes(buffer.type.getElementType())) {}
+      : e(e), start(start), byteStrides(std::move(byteStrides)),
+        offsets(std::move(offsets)), limits(std::move(limits)), size(size) {}
 
   int64_t rank() const { return limits.size(); }
   int64_t lead() const { return offsets.size() - limits.size(); }
@@ -38,7 +38,7 @@ public:
     }
     return e.add(row, e.mul(byteStride(rank() - 1), extra));
   }
-  Value byteStride(int64_t d) { return e.mul(buffer.strides[lead() + d], size); }
+  Value byteStride(int64_t d) { return byteStrides[lead() + d]; }
 
   /// Whether the dimensions [from, to) have the element; null: for certain.
   Value exists(const Place &place, int64_t from, int64_t to) {
@@ -65,7 +65,7 @@ public:
     for (int64_t d = 0; d < last; ++d)
       bits = e.or_(bits, byteStride(d));
     Value ok = e.eq(e.and_(bits, bytes - 1), 0);
-    ok = e.and_(ok, e.eq(buffer.strides[lead() + last], 1));
+    ok = e.and_(ok, e.eq(byteStride(last), size));
     ok = e.and_(ok, e.cmp(Predicate::sge, limits[last], extent));
     return e.and_(ok, e.cmp(Predicate::sge, offsets[lead() + last], int64_t(0)));
   }
@@ -86,9 +86,8 @@ private:
   }
 
   Emitter &e;
-  const Buffer &buffer;
   Value start;
-  SmallVector<Value> offsets, limits;
+  SmallVector<Value> byteStrides, offsets, limits;
   int64_t size;
   std::map<std::vector<const void *>, Value> rows;
   std::map<std::tuple<int64_t, std::vector<const void *>, int64_t>, Value> inside;
@@ -168,25 +167,39 @@ static void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
 
 LogicalResult Lowering::emitLoad(LoadOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
-  int64_t n = count(type);
+  int64_t n = count(type), size = getElementBytes(type.getElementType());
   if (n < 0)
     return op.emitOpError() << "gives " << type
                             << ", which has no layout over threads";
-  FailureOr<Buffer> from = buffer(op, op.getSource());
-  if (failed(from))
+  if (failed(buffer(op, op.getSource())))
     return failure();
+  if (!llvm::is_contained({1, 2, 4, 8}, size))
+    return op.emitOpError() << "loads elements of " << size << " bytes";
+  if (isPutOff(op)) {
+    values[op.getTile()].assign(n, Value());
+    putOff.insert(op.getTile());
+    return success();
+  }
+  SmallVector<unsigned> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  set(op.getTile(), loadElements(op, all));
+  return success();
+}
+
+SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
+  auto type = cast<RankedTensorType>(op.getTile().getType());
+  Buffer from = *buffer(op, op.getSource());
   SmallVector<Value> offsets = scalars(op.getOffsets());
   int64_t size = getElementBytes(type.getElementType());
-  if (size > 4 && size != 8)
-    return op.emitOpError() << "loads elements of " << size << " bytes";
   Type element = scalarType(type.getElementType()), bits = bitsOf(*this, size);
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
   if (!pad)
     pad = cint(bits, 0);
   else if (pad.getType() != bits)
     pad = LLVM::BitcastOp::create(b, loc, bits, pad);
-  Access access(*this, *from, elementAddress(*from, offsets), offsets,
-                limits(*from, offsets, type.getRank(), op.getValid()));
+  enterPlaces();
+  Access access(*this, size, elementAddress(from, offsets), byteStrides(from),
+                offsets, limits(from, offsets, type.getRank(), op.getValid()));
   auto toElement = [&](Value value) -> Value {
     return value.getType() == element
                ? value
@@ -194,7 +207,7 @@ LogicalResult Lowering::emitLoad(LoadOp op) {
   };
   auto singly = [&] {
     SmallVector<Value> result;
-    for (int64_t i = 0; i < n; ++i) {
+    for (unsigned i : which) {
       Place where = place(type, i);
       Value there = access.exists(where, 0, access.rank());
       Value at = access.address(where, access.rank() ? where.offset.back() : 0);
@@ -204,39 +217,31 @@ LogicalResult Lowering::emitLoad(LoadOp op) {
     return result;
   };
   int64_t run = type.getRank() ? getRun(type, size) : 1;
-  if (run * size < 4 || run == 1 || type.getRank() == 0) {
-    set(op, singly());
-    return success();
-  }
+  bool whole = which.size() % run == 0;
+  for (size_t k = 0; whole && k < which.size(); k += run)
+    for (int64_t r = 0; r < run; ++r)
+      whole &= which[k] % run == 0 && which[k + r] == which[k] + r;
+  if (run * size < 4 || run == 1 || size == 8 || !whole)
+    return singly();
   auto inRuns = [&] {
-    int64_t words = run * size / 4;
-    SmallVector<Value> padWords =
-        size == 8 ? SmallVector<Value>{resize(pad, i32), resize(shr(pad, 32), i32)}
-                  : pack(SmallVector<Value>(run, pad));
-    padWords.resize(words, padWords.back());
+    SmallVector<Value> padWords = pack(SmallVector<Value>(run, pad));
     SmallVector<Value> result;
-    for (int64_t i = 0; i < n; i += run) {
-      Place where = place(type, i);
+    for (size_t k = 0; k < which.size(); k += run) {
+      Place where = place(type, which[k]);
       Value there = access.exists(where, 0, access.rank() - 1);
       Value at = access.address(where, where.offset.back());
       SmallVector<Value> loaded =
           loadWhere(*this, there ? there : cbool(true), at, run * size, padWords);
-      if (size == 4) {
+      if (size == 4)
         for (Value value : loaded)
           result.push_back(toElement(value));
-      } else {
+      else
         llvm::append_range(result, unpack(loaded, element, run));
-      }
     }
     return result;
   };
-  if (size == 8) {
-    set(op, singly());
-    return success();
-  }
-  SmallVector<Type> types;
-  if (failed(packedTypes(op, Type(type), types)))
-    return failure();
+  int64_t perWord = size == 4 ? 1 : 4 / size;
+  SmallVector<Type> types(which.size() / perWord, size == 4 ? element : i32);
   Value together = access.allowsRuns(run * size, type.getShape().back());
   auto choice = scf::IfOp::create(b, loc, types, together, true);
   {
@@ -247,8 +252,8 @@ LogicalResult Lowering::emitLoad(LoadOp op) {
     b.setInsertionPointToStart(choice.elseBlock());
     scf::YieldOp::create(b, loc, pack(singly()));
   }
-  unpackAll(op->getResults(), choice.getResults());
-  return success();
+  SmallVector<Value> words(choice.getResults());
+  return size == 4 ? words : unpack(words, element, which.size());
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,8 +284,9 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
   SmallVector<Value> offsets = scalars(offsetValues);
   int64_t size = getElementBytes(element);
   Type bits = bitsOf(*this, size);
-  Access access(*this, *to, elementAddress(*to, offsets), offsets,
-                limits(*to, offsets, type.getRank(), valid));
+  enterPlaces();
+  Access access(*this, size, elementAddress(*to, offsets), byteStrides(*to),
+                offsets, limits(*to, offsets, type.getRank(), valid));
   Value owner = isOwner(type);
   auto asBits = [&](Value value) -> Value {
     if (value.getType() == bits || (add && value.getType().isF32()))
@@ -292,8 +298,19 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
       return owner ? owner : cbool(true);
     return owner ? and_(there, owner) : there;
   };
+  size_t journal = computed.size();
+  // Loads that have waited for the store, some at a time.
+  auto prepare = [&](int64_t i) {
+    constexpr int64_t kPart = 32;
+    if (i % kPart)
+      return;
+    SmallVector<unsigned> part(std::min(kPart, n - i));
+    std::iota(part.begin(), part.end(), i);
+    prefetch(tile, part);
+  };
   auto singly = [&] {
     for (int64_t i = 0; i < n; ++i) {
+      prepare(i);
       Place where = place(type, i);
       Value there = both(access.exists(where, 0, access.rank()));
       Value at = access.address(where, access.rank() ? where.offset.back() : 0);
@@ -306,16 +323,11 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
     return success();
   }
   Value together = access.allowsRuns(run * size, type.getShape().back());
-  size_t journal = computed.size();
-  auto forget = [&] {
-    for (auto [value, i] : ArrayRef(computed).drop_front(journal))
-      values[value][i] = Value();
-    computed.resize(journal);
-  };
   ifThenElse(
       together,
       [&] {
         for (int64_t i = 0; i < n; i += run) {
+          prepare(i);
           Place where = place(type, i);
           SmallVector<Value> elements;
           for (int64_t k = 0; k < run; ++k)
@@ -328,12 +340,12 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
           storeWhere(*this, there, access.address(where, where.offset.back()),
                      run * size, words, "");
         }
-        forget();
+        forgetComputed(journal);
         access.forget();
       },
       [&] {
         singly();
-        forget();
+        forgetComputed(journal);
       });
   return success();
 }

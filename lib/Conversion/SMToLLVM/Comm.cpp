@@ -137,16 +137,17 @@ LogicalResult Lowering::emitPut(PutOp op) {
   Value rows = c64(1);
   for (Value extent : ArrayRef(sizes).drop_back())
     rows = mul(rows, extent);
+  SmallVector<Value> fromStrides = byteStrides(*from), toStrides = byteStrides(*to);
   // Whole rows, 16 bytes at a time where all addresses allow it.
   Value bits = or_(source, dest);
   for (int64_t d = 0; d < last; ++d)
-    bits = or_(bits, or_(mul(from->strides[d], size), mul(to->strides[d], size)));
+    bits = or_(bits, or_(fromStrides[d], toStrides[d]));
   Value rowBytes = rank ? mul(sizes[last], size) : c64(size);
   bits = or_(bits, rowBytes);
   Value together = eq(and_(bits, 15), 0);
   if (rank)
-    together = and_(together, and_(eq(from->strides[last], 1),
-                                   eq(to->strides[last], 1)));
+    together = and_(together, and_(eq(fromStrides[last], size),
+                                   eq(toStrides[last], size)));
   int64_t threads = partition.getNumThreads();
   auto copyRows = [&](bool wide) {
     Value units = wide ? shr(rowBytes, 4) : (rank ? sizes[last] : c64(1));
@@ -159,8 +160,8 @@ LogicalResult Lowering::emitPut(PutOp op) {
         Value i = row;
         if (d)
           std::tie(row, i) = divideU(*this, row, sizes[d]);
-        x = add(x, mul(mul(i, from->strides[d]), size));
-        y = add(y, mul(mul(i, to->strides[d]), size));
+        x = add(x, mul(i, fromStrides[d]));
+        y = add(y, mul(i, toStrides[d]));
       }
       if (wide) {
         Type type = VectorType::get(4, i32);
@@ -169,8 +170,8 @@ LogicalResult Lowering::emitPut(PutOp op) {
       } else {
         Type type = b.getIntegerType(8 * size);
         if (rank) {
-          x = add(x, mul(mul(unit, from->strides[last]), size));
-          y = add(y, mul(mul(unit, to->strides[last]), size));
+          x = add(x, mul(unit, fromStrides[last]));
+          y = add(y, mul(unit, toStrides[last]));
         }
         store(load(type, x), y);
       }

@@ -54,7 +54,7 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
   } else if (map && !op.getValid().empty()) {
     int64_t lead = offsets.size() - shape.size();
     for (auto [d, valid] : llvm::enumerate(op.getValid())) {
-      Value there = sub(from->sizes[lead + d], offsets[lead + d]);
+      Value there = sub(sizeOf(*from, lead + d), offsets[lead + d]);
       Value needed = minS(there, c64(shape[d]));
       fast = and_(fast, cmp(Predicate::sge, scalar(valid), needed));
     }

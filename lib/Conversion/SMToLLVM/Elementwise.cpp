@@ -8,26 +8,104 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
+//===----------------------------------------------------------------------===//
+// Ops put off
+//===----------------------------------------------------------------------===//
+
 // An epilogue on all elements at once would keep every intermediate tile in
-// registers. Ops of which only a store in the same block needs the result wait for it,
-// and it takes them a part at a time.
-bool Lowering::isPutOff(Operation *op) {
-  for (Operation *at = op;;) {
-    if (!at->hasOneUse() || !isa<RankedTensorType>(at->getResult(0).getType()))
-      return false;
-    Operation *user = *at->getUsers().begin();
-    if (user->getBlock() != op->getBlock())
-      return false;
-    if (isa<mk_sm::StoreOp>(user))
-      return true;
-    if (!isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) ||
-        user->getNumResults() != 1)
-      return false;
-    at = user;
+// registers. Ops whose result, in the end, only one store of the same block needs
+// wait for it, and it takes them a part at a time.
+Operation *Lowering::findOnlyStore(Operation *op) {
+  auto [it, isNew] = onlyStores.try_emplace(op, nullptr);
+  if (!isNew)
+    return it->second;
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if ((!elementwise && !isa<BroadcastOp, LoadOp>(op)) || op->getNumResults() != 1 ||
+      !isa<RankedTensorType>(op->getResult(0).getType()) || op->use_empty() ||
+      isa<arith::ConstantOp>(op))
+    return nullptr;
+  Operation *store = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *end = nullptr;
+    if (user->getBlock() == op->getBlock())
+      end = isa<mk_sm::StoreOp, mk::StoreOp>(user) ? user : findOnlyStore(user);
+    if (!end || (store && store != end))
+      return nullptr;
+    store = end;
   }
+  return onlyStores[op] = store;
 }
 
+/// Whether a load may as well be done at the store: nothing writes in between, and
+/// the store writes elsewhere.
+static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
+  for (Operation *op = load->getNextNode(); op != store; op = op->getNextNode())
+    if (!op || (!isMemoryEffectFree(op) && !isa<LoadOp>(op)))
+      return false;
+  Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
+                                          : cast<mk::StoreOp>(store).getDest();
+  SmallVector<unsigned> read = getPossibleArgs(kernel, load.getSource());
+  return llvm::none_of(getPossibleArgs(kernel, dest), [&](unsigned arg) {
+    return llvm::is_contained(read, arg);
+  });
+}
+
+bool Lowering::isPutOff(Operation *op) {
+  Operation *store = findOnlyStore(op);
+  if (!store)
+    return false;
+  auto load = dyn_cast<LoadOp>(op);
+  return !load || mayWait(kernel, load, store);
+}
+
+void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {
+  if (!putOff.contains(tile))
+    return;
+  Operation *op = tile.getDefiningOp();
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    SmallVector<unsigned> missing;
+    for (unsigned i : elements)
+      if (!values[tile][i] && !llvm::is_contained(missing, i))
+        missing.push_back(i);
+    if (missing.empty())
+      return;
+    llvm::sort(missing);
+    SmallVector<Value> loaded = loadElements(load, missing);
+    for (auto [i, value] : llvm::zip(missing, loaded)) {
+      values[tile][i] = value;
+      computed.emplace_back(tile, i);
+    }
+    return;
+  }
+  SmallVector<unsigned> needed(elements);
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    FailureOr<SmallVector<unsigned>> map = sliceElements(
+        op, cast<RankedTensorType>(tile.getType()), broadcast.getDims()[0]);
+    for (unsigned &i : needed)
+      i = (*map)[i];
+  }
+  for (Value operand : op->getOperands())
+    prefetch(operand, needed);
+}
+
+void Lowering::forgetComputed(size_t since) {
+  for (auto [value, i] : ArrayRef(computed).drop_front(since))
+    values[value][i] = Value();
+  computed.resize(since);
+}
+
+//===----------------------------------------------------------------------===//
+// One element
+//===----------------------------------------------------------------------===//
+
 Value Lowering::compute(Operation *op, unsigned i) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return loadElements(load, i)[0];
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    FailureOr<SmallVector<unsigned>> map = sliceElements(
+        op, cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
+    return element(broadcast.getSource(), (*map)[i]);
+  }
   if (computePair(op, i))
     return values[op->getResult(0)][i];
   SmallVector<Value> operands;
@@ -79,10 +157,6 @@ bool Lowering::computePair(Operation *op, unsigned i) {
   }
   return true;
 }
-
-//===----------------------------------------------------------------------===//
-// One element
-//===----------------------------------------------------------------------===//
 
 /// The same op on scalars, with attributes and, for floats, contraction: a
 /// product and a sum become one instruction.

@@ -19,6 +19,14 @@ static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
   return {64 * block + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
 }
 
+void Lowering::enterPlaces() {
+  Value number = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
+  placeLane = and_(number, 31);
+  placeThread = isProducer() ? placeLane : sub(number, 128);
+  placeWarp = shr(number, 5);
+  placeGroup = sub(shr(number, 7), 1);
+}
+
 Place Lowering::place(RankedTensorType type, unsigned i) {
   Attribute layout = type.getEncoding();
   ArrayRef<int64_t> shape = type.getShape();
@@ -27,12 +35,12 @@ Place Lowering::place(RankedTensorType type, unsigned i) {
   Place result;
   if (mma) {
     auto rowBase = [&](int64_t rows) {
-      Value inGroup = add(shl(and_(warp, 3), 4), shr(lane, 2));
+      Value inGroup = add(shl(and_(placeWarp, 3), 4), shr(placeLane, 2));
       if (mma.getWarpgroups() > 1)
-        inGroup = add(inGroup, mul(group, rows / mma.getWarpgroups()));
+        inGroup = add(inGroup, mul(placeGroup, rows / mma.getWarpgroups()));
       return resize(inGroup, i64);
     };
-    auto columnBase = [&] { return resize(shl(and_(lane, 3), 1), i64); };
+    auto columnBase = [&] { return resize(shl(and_(placeLane, 3), 1), i64); };
     if (!slice) {
       auto [row, column] = mmaOffset(shape[1], i);
       result.base = {rowBase(shape[0]), columnBase()};
@@ -50,7 +58,7 @@ Place Lowering::place(RankedTensorType type, unsigned i) {
   auto blocked = cast<BlockedAttr>(layout);
   int64_t vector = blocked.getVector(), round = blocked.getThreads() * vector;
   int64_t start = i / vector * round, inRun = i % vector;
-  Value first = mul(partitionThread, vector);
+  Value first = mul(placeThread, vector);
   int64_t total = type.getNumElements();
   if (start + round > total)
     result.exists = cmp(Predicate::slt, add(first, start), total);
@@ -85,8 +93,8 @@ Value Lowering::isOwner(RankedTensorType type) {
     return {};
   // Four lanes hold the same rows; 8 lanes of every warp the same columns.
   if (slice.getAxis() == 1)
-    return eq(and_(lane, 3), 0);
-  return cmp(Predicate::ult, partitionThread, 4);
+    return eq(and_(placeLane, 3), 0);
+  return cmp(Predicate::ult, placeThread, 4);
 }
 
 FailureOr<SmallVector<unsigned>>
@@ -112,13 +120,11 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
   // One value is the same everywhere.
-  SmallVector<Value> source(elements(op.getSource()));
-  if (from.getRank() == 0 || (llvm::all_equal(source) && !source.empty() &&
-                              source.front().getDefiningOp<arith::ConstantOp>())) {
+  if (from.getRank() == 0 || matchPattern(op.getSource(), m_Constant())) {
     int64_t n = count(to);
     if (n < 0)
       return op.emitOpError() << "gives " << to << ", which has no layout";
-    set(op, SmallVector<Value>(n, source.front()));
+    set(op, SmallVector<Value>(n, element(op.getSource(), 0)));
     return success();
   }
   auto slice = dyn_cast_or_null<SliceAttr>(from.getEncoding());
@@ -131,6 +137,12 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   FailureOr<SmallVector<unsigned>> map = sliceElements(op, to, dims[0]);
   if (failed(map))
     return failure();
+  if (isPutOff(op)) {
+    values[op.getResult()].assign(map->size(), Value());
+    putOff.insert(op.getResult());
+    return success();
+  }
+  SmallVector<Value> source(elements(op.getSource()));
   SmallVector<Value> result;
   for (unsigned i : *map)
     result.push_back(source[i]);
@@ -165,6 +177,7 @@ LogicalResult Lowering::emitMask(MaskOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   SmallVector<Value> source(elements(op.getSource()));
   IntegerSet set_ = op.getSet();
+  enterPlaces();
   unsigned last = type.getRank() - 1;
   SmallVector<Value> symbols = scalars(op.getSymbols());
   Value otherwise = scalar(op.getOtherwise());

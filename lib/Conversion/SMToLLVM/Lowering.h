@@ -18,9 +18,7 @@ using namespace mk_sm;
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
   MemRefType type;
-  Value base;                       // i64 address of element 0
-  SmallVector<Value> sizes, strides; // i64, strides in elements
-  int64_t arg = -1;                 // or, if it is none of the arguments:
+  int64_t arg = -1; // or, if it is none of the arguments:
   Value condition;
   std::shared_ptr<Buffer> whenTrue, whenFalse;
 };
@@ -93,6 +91,8 @@ private:
   LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
                               ValueRange offsets, ValueRange valid, bool add);
   LogicalResult emitLoad(LoadOp op);
+  /// Some elements of a load.
+  SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
   LogicalResult emitStore(mk::StoreOp op);
 
   // Matrices
@@ -142,9 +142,14 @@ private:
 
   //===--- Elementwise ----------------------------------------------------===//
 
-  /// Whether an op's result is only used to be stored, so that its elements can
-  /// be computed as they leave.
+  /// The store that alone needs an op's result, if any: then its elements are
+  /// computed as they leave.
+  Operation *findOnlyStore(Operation *op);
   bool isPutOff(Operation *op);
+  /// Loads what the elements listed of a tile are computed from.
+  void prefetch(Value tile, ArrayRef<unsigned> elements);
+  /// Forgets what was computed of ops put off since, in code that has ended.
+  void forgetComputed(size_t since);
   Value compute(Operation *op, unsigned i);
   Value computeScalar(Operation *op, ArrayRef<Value> operands, Type type);
   /// Two elements at once where there is an instruction for it.
@@ -161,6 +166,9 @@ private:
 
   //===--- Layouts --------------------------------------------------------===//
 
+  /// Reads the thread's number anew, for `place` and `isOwner`: LLVM would compute
+  /// all places of a loop before it, and keep them.
+  void enterPlaces();
   Place place(RankedTensorType type, unsigned i);
   /// Whether this thread is the one that stores what several hold.
   Value isOwner(RankedTensorType type);
@@ -172,6 +180,13 @@ private:
   //===--- Buffers --------------------------------------------------------===//
 
   FailureOr<Buffer> buffer(Operation *op, Value memref);
+  /// Words of the parameters (i64), read where they are asked for: LLVM would read
+  /// them once, at the start, and keep them in registers.
+  Value baseOf(const Buffer &buffer);
+  Value sizeOf(const Buffer &buffer, int64_t d);
+  Value strideOf(const Buffer &buffer, int64_t d); // in elements
+  SmallVector<Value> byteStrides(const Buffer &buffer);
+  Value wordOf(const Buffer &buffer, int64_t word);
   /// The address of the tensor map with this box, and whether it may be used;
   /// null if there is none.
   Value mapAddress(unsigned map);
@@ -235,6 +250,7 @@ private:
   Value ctaInRole;
   Value partitionThread; // in the partition
   Value group;           // warpgroup of the consumer
+  Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;
   std::map<std::pair<Operation *, std::string>, Cursor> cursors;
 
@@ -244,6 +260,7 @@ private:
   DenseSet<Value> putOff;
   SmallVector<std::pair<Value, unsigned>> computed;
   DenseMap<Value, Value> reciprocals;
+  DenseMap<Operation *, Operation *> onlyStores;
 };
 
 } // namespace mlir::mk::sm

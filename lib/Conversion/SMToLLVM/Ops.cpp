@@ -208,7 +208,7 @@ LogicalResult Lowering::emit(Operation *op) {
         std::optional<int64_t> d = op.getConstantIndex();
         if (failed(from) || !d)
           return op.emitOpError() << "asks for a dimension known at run time only";
-        set(op, from->sizes[*d]);
+        set(op, sizeOf(*from, *d));
         return success();
       })
       .Case([&](memref::LoadOp op) -> LogicalResult {

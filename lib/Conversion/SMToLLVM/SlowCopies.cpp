@@ -15,7 +15,7 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-static constexpr int64_t kRequestBarrier = 12, kDoneBarrier = 13, kReadyBarrier = 14;
+static constexpr int64_t kRequestBarrier = 12, kDoneBarrier = 13, kReadyBarrier = 15;
 static constexpr int64_t kHelpers = 96;
 
 namespace {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -32,7 +33,7 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   SmallVector<Value> offsets = scalars(op.getOffsets());
   int64_t lead = offsets.size() - 2;
   for (auto [d, valid] : llvm::enumerate(op.getValid())) {
-    Value there = sub(to->sizes[lead + d], offsets[lead + d]);
+    Value there = sub(sizeOf(*to, lead + d), offsets[lead + d]);
     usable = and_(usable, cmp(Predicate::sge, scalar(valid),
                               minS(there, c64(tile.getDimSize(d)))));
   }
@@ -42,9 +43,7 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
       usable,
       [&] {
         storeThroughStaging(op, map);
-        for (auto [value, i] : ArrayRef(computed).drop_front(journal))
-          values[value][i] = Value();
-        computed.resize(journal);
+        forgetComputed(journal);
       },
       [&] { result = directly(); });
   return result;
@@ -58,9 +57,11 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
   int64_t rowsOfGroup = m / warpgroups, columns = kChunkBytes / size;
   int64_t buffers = op.getStaging().getType().getBuffers();
   Operation *staging = op.getStaging().getDefiningOp();
+  enterPlaces();
+  Value lane = placeLane, warp = placeWarp, group = placeGroup;
   Value base = add(sharedBase, shared.stagings.at(staging));
   base = add(base, mul(group, buffers * kStagingBytes));
-  Value sender = eq(and_(thread, 127), 0), barrierId = add(group, 1);
+  Value sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
   SmallVector<Value> start = scalars(op.getOffsets());
   for (Value &offset : start)
     offset = resize(offset, i32);
@@ -88,6 +89,10 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
     }
   for (int64_t block = 0; block < rowsOfGroup / 64; ++block)
     for (int64_t c = 0; c < n / columns; ++c, ++chunk) {
+      // What the chunk is computed from, while the engine reads the buffer.
+      SmallVector<unsigned> own(columns / 2);
+      std::iota(own.begin(), own.end(), block * (n / 2) + c * columns / 2);
+      prefetch(op.getTile(), own);
       int64_t buffer = chunk % buffers, offset = buffer * kStagingBytes;
       int64_t pending = regular || chunk ? buffers - 1 : 0;
       ifThen(sender, [&] {

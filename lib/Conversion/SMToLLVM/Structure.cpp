@@ -17,8 +17,8 @@ using Predicate = arith::CmpIPredicate;
 
 /// Registers of an SM, which one CTA has to itself (CUDA programming guide).
 static constexpr int64_t kRegisters = 65536;
-/// Named barriers: 0 all, 1 to 7 warpgroups, 8 and 9 here, 10 and 11 turns, 12 and
-/// 13 slow copies.
+/// Named barriers: 0 all, 1 to 7 warpgroups, 8, 9 and 14 here, 10 and 11 turns, 12,
+/// 13 and 15 slow copies.
 static constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
 // Barrier 0 is that of all threads by itself; a warp that arrives at it with a count
 // of threads, while others wait without, is an illegal instruction.
@@ -103,14 +103,6 @@ void Lowering::loadParams() {
     Buffer buffer;
     buffer.type = cast<MemRefType>(kernel.getKernelArg(i).getType());
     buffer.arg = i;
-    int64_t at = params.args[i], rank = buffer.type.getRank();
-    buffer.base = loadParam(at, i64);
-    for (int64_t d = 0; d < rank; ++d) {
-      bool fixed = !buffer.type.isDynamicDim(d);
-      buffer.sizes.push_back(fixed ? c64(buffer.type.getDimSize(d))
-                                   : loadParam(at + 8 + 8 * d, i64));
-      buffer.strides.push_back(loadParam(at + 8 + 8 * (rank + d), i64));
-    }
     buffers[kernel.getKernelArg(i)] = buffer;
   }
   control = launchField(offsetof(mk_gpu_launch, control), i64);

@@ -192,16 +192,26 @@ FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
   Buffer result;
   result.type = cast<MemRefType>(memref.getType());
   result.condition = scalar(choice.getCondition());
-  auto both = [&](Value a, Value b) { return select(result.condition, a, b); };
-  result.base = both(x->base, y->base);
-  for (auto [a, b] : llvm::zip(x->sizes, y->sizes))
-    result.sizes.push_back(both(a, b));
-  for (auto [a, b] : llvm::zip(x->strides, y->strides))
-    result.strides.push_back(both(a, b));
   result.whenTrue = std::make_shared<Buffer>(std::move(*x));
   result.whenFalse = std::make_shared<Buffer>(std::move(*y));
-  // Where it is chosen, so that it can be used wherever the choice can.
   return result;
+}
+
+// An argument is its address, its sizes and its strides, in words.
+Value Lowering::wordOf(const Buffer &buffer, int64_t word) {
+  if (buffer.arg >= 0)
+    return loadParamHere(params.args[buffer.arg] + 8 * word);
+  return select(buffer.condition, wordOf(*buffer.whenTrue, word),
+                wordOf(*buffer.whenFalse, word));
+}
+Value Lowering::baseOf(const Buffer &buffer) { return wordOf(buffer, 0); }
+Value Lowering::sizeOf(const Buffer &buffer, int64_t d) {
+  if (!buffer.type.isDynamicDim(d))
+    return c64(buffer.type.getDimSize(d));
+  return wordOf(buffer, 1 + d);
+}
+Value Lowering::strideOf(const Buffer &buffer, int64_t d) {
+  return wordOf(buffer, 1 + buffer.type.getRank() + d);
 }
 
 Value Lowering::mapAddress(unsigned map) {
@@ -236,14 +246,14 @@ SmallVector<Value> Lowering::limits(const Buffer &buffer,
   int64_t lead = buffer.type.getRank() - tileRank;
   SmallVector<Value> result;
   for (int64_t d = 0; d < tileRank; ++d) {
-    Value left = sub(buffer.sizes[lead + d], offsets[lead + d]);
+    Value left = sub(sizeOf(buffer, lead + d), offsets[lead + d]);
     if (!valid.empty())
       left = minS(left, scalar(valid[d]));
     result.push_back(left);
   }
   // Outside in a leading dimension: nothing is there.
   for (int64_t d = 0; d < lead && tileRank; ++d) {
-    Value inside = cmp(Predicate::ult, offsets[d], buffer.sizes[d]);
+    Value inside = cmp(Predicate::ult, offsets[d], sizeOf(buffer, d));
     result.front() = select(inside, result.front(), c64(0));
   }
   return result;
@@ -258,8 +268,16 @@ Value Lowering::covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape) {
 
 Value Lowering::elementAddress(const Buffer &buffer, ArrayRef<Value> offsets) {
   Value element = c64(0);
-  for (auto [offset, stride] : llvm::zip(offsets, buffer.strides))
-    element = add(element, mul(offset, stride));
-  return add(buffer.base,
+  for (auto [d, offset] : llvm::enumerate(offsets))
+    element = add(element, mul(offset, strideOf(buffer, d)));
+  return add(baseOf(buffer),
              mul(element, getElementBytes(buffer.type.getElementType())));
+}
+
+SmallVector<Value> Lowering::byteStrides(const Buffer &buffer) {
+  int64_t size = getElementBytes(buffer.type.getElementType());
+  SmallVector<Value> result;
+  for (int64_t d = 0; d < buffer.type.getRank(); ++d)
+    result.push_back(mul(strideOf(buffer, d), size));
+  return result;
 }
