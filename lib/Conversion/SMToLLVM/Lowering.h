@@ -46,6 +46,7 @@ private:
 
   LogicalResult measurePartitions();
   void loadParams();
+  void readThread();
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
@@ -62,6 +63,11 @@ private:
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOps(Block &block); // without its terminator
   LogicalResult emitFor(scf::ForOp op);
+  /// Emits scalars that `region` uses, and that follow from parameters alone, at
+  /// the insertion point; `restore` makes the former values count again.
+  LogicalResult recompute(Region &region);
+  void restore();
+  bool visitsItems(Operation *loop);
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
@@ -190,6 +196,7 @@ private:
   /// The address of the tensor map with this box, and whether it may be used;
   /// null if there is none.
   Value mapAddress(unsigned map);
+  Value mapNumber(const Buffer &buffer, ArrayRef<int64_t> box);
   std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
   /// How many elements from the offset on exist, for each dimension of a tile.
   SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
@@ -256,6 +263,8 @@ private:
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;
+  /// While recomputed scalars count: what they stood for before.
+  SmallVector<std::pair<Value, SmallVector<Value, 1>>> recomputed;
   /// Ops put off, by their result, and what has been computed of them since.
   DenseSet<Value> putOff;
   SmallVector<std::pair<Value, unsigned>> computed;

@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
 
 //===----------------------------------------------------------------------===//
 // Ranks
@@ -54,28 +55,119 @@ LogicalResult Lowering::emitOps(Block &block) {
   return success();
 }
 
+/// Whether a loop of the producer goes through the items of its role.
+bool Lowering::visitsItems(Operation *loop) {
+  return isProducer() && loop->getParentOp() == partition;
+}
+
+/// Whether an op computes a scalar from other scalars, the same whenever and
+/// wherever in a CTA.
+static bool isRepeatable(Operation *op) {
+  return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+         op->getResult(0).getType().isIntOrIndex() &&
+         !isa<arith::ConstantOp>(op) &&
+         (isa<arith::ArithDialect>(op->getDialect()) ||
+          isa<memref::DimOp, RankOp, CoordOp, SizeOp, CtasOfOp, ParamOp>(op));
+}
+
+// LLVM computes what does not change before a loop, and keeps it: counts of tiles, of
+// items, in two registers each. The producer has none to spare, but time: what its
+// items need is computed anew for each, from parameters that LLVM cannot read
+// earlier.
+LogicalResult Lowering::recompute(Region &region) {
+  SetVector<Operation *> ops;
+  SetVector<Value> dims;
+  std::function<bool(Value)> visit = [&](Value value) -> bool {
+    if (auto arg = dyn_cast<BlockArgument>(value)) {
+      if (arg.getOwner() != &kernel.getBody().front())
+        return false;
+      if (arg.getArgNumber() < kernel.getNumDims())
+        dims.insert(value);
+      return true;
+    }
+    Operation *op = value.getDefiningOp();
+    if (region.isAncestor(op->getParentRegion()))
+      return false;
+    if (isa<arith::ConstantOp>(op) || ops.contains(op))
+      return true;
+    if (!isRepeatable(op))
+      return false;
+    if (!llvm::all_of(op->getOperands(), visit))
+      return false;
+    ops.insert(op);
+    return true;
+  };
+  region.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (operand.getType().isIntOrIndex())
+        (void)visit(operand);
+  });
+  for (Value dim : dims) {
+    recomputed.emplace_back(dim, values[dim]);
+    unsigned d = cast<BlockArgument>(dim).getArgNumber();
+    set(dim, loadParamHere(params.dims + 8 * d));
+  }
+  for (Operation *op : ops) {
+    recomputed.emplace_back(op->getResult(0), values[op->getResult(0)]);
+    if (failed(emit(op)))
+      return failure();
+  }
+  return success();
+}
+
+void Lowering::restore() {
+  for (auto &[value, former] : llvm::reverse(recomputed))
+    values[value] = former;
+  recomputed.clear();
+}
+
 LogicalResult Lowering::emitFor(scf::ForOp op) {
   SmallVector<Type> types;
   if (failed(packedTypes(op, op.getResultTypes(), types)))
     return failure();
+  // Counted in 32 bits: a CTA that went through more would never end. One that is
+  // asked to traps.
+  Value from = scalar(op.getLowerBound()), to = scalar(op.getUpperBound());
+  Value step = scalar(op.getStep());
+  bool narrow = from.getType().isInteger(64);
+  bool positive = false;
+  if (narrow) {
+    constexpr int64_t kMost = 1 << 30;
+    APInt constant;
+    positive = matchPattern(from, m_ConstantInt(&constant)) && !constant.isNegative();
+    Value fits = cbool(true);
+    for (Value value : {from, to, step})
+      if (!value.getDefiningOp<arith::ConstantOp>())
+        fits = and_(fits, cmp(Predicate::sle, value, kMost));
+    if (!positive)
+      fits = and_(fits, cmp(Predicate::sge, from, -kMost));
+    if (!fits.getDefiningOp<arith::ConstantOp>())
+      ptx("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p trap; }", {}, resize(fits, i32));
+    // An empty loop may end far below.
+    to = maxS(to, c64(-kMost));
+    from = resize(from, i32), to = resize(to, i32), step = resize(step, i32);
+  }
   // All lanes have the same end. If it comes from a division, which branches, ptxas does
   // not know that, and keeps what the loop computes out of uniform registers.
-  Value end = scalar(op.getUpperBound());
-  if (!end.getDefiningOp<arith::ConstantOp>())
-    end = fromLane0(end);
-  auto loop = scf::ForOp::create(b, loc, scalar(op.getLowerBound()), end,
-                                 scalar(op.getStep()),
-                                 packAll(op.getInitArgs()));
+  if (!to.getDefiningOp<arith::ConstantOp>())
+    to = fromLane0(to);
+  auto loop = scf::ForOp::create(b, loc, from, to, step, packAll(op.getInitArgs()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    set(op.getInductionVar(), loop.getInductionVar());
+    Value counter = loop.getInductionVar();
+    set(op.getInductionVar(),
+        narrow ? resize(counter, i64, /*isSigned=*/!positive) : counter);
     unpackAll(op.getRegionIterArgs(), loop.getRegionIterArgs());
-    if (failed(emitOps(*op.getBody())))
+    bool items = visitsItems(op);
+    if ((items && failed(recompute(op.getRegion()))) ||
+        failed(emitOps(*op.getBody())))
       return failure();
     if (!types.empty())
       scf::YieldOp::create(b, loc,
                            packAll(op.getBody()->getTerminator()->getOperands()));
+    if (items)
+      restore();
   }
   unpackAll(op.getResults(), loop.getResults());
   return success();
@@ -118,17 +210,24 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
     Block *block = b.createBlock(&loop.getBefore(), {}, before,
                                  ArrayRef(locs).take_front(before.size()));
     unpackAll(op.getBeforeArguments(), block->getArguments());
-    if (failed(emitOps(*op.getBeforeBody())))
+    bool items = visitsItems(op);
+    if ((items && failed(recompute(op.getBefore()))) ||
+        failed(emitOps(*op.getBeforeBody())))
       return failure();
     scf::ConditionOp condition = op.getConditionOp();
     scf::ConditionOp::create(b, loc, scalar(condition.getCondition()),
                              packAll(condition.getArgs()));
+    if (items)
+      restore();
     block = b.createBlock(&loop.getAfter(), {}, after,
                           ArrayRef(locs).take_front(after.size()));
     unpackAll(op.getAfterArguments(), block->getArguments());
-    if (failed(emitOps(*op.getAfterBody())))
+    if ((items && failed(recompute(op.getAfter()))) ||
+        failed(emitOps(*op.getAfterBody())))
       return failure();
     scf::YieldOp::create(b, loc, packAll(op.getYieldOp().getOperands()));
+    if (items)
+      restore();
   }
   unpackAll(op.getResults(), loop.getResults());
   return success();

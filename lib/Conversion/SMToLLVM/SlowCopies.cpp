@@ -191,6 +191,7 @@ void Lowering::completeRequest(Value request) {
 // What a request says is read again for each unit, from shared memory: the
 // helpers have as few registers as the producer.
 void Lowering::emitHelpers() {
+  readThread();
   SmallVector<int64_t> sizes;
   kernel.walk([&](CopyOp op) {
     int64_t size = getElementBytes(op.getTileType().getElementType());

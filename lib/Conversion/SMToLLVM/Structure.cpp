@@ -153,7 +153,6 @@ void Lowering::emitPrologue() {
 
 LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
   partition = op;
-  partitionThread = isProducer() ? lane : sub(thread, 128);
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
@@ -185,9 +184,22 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
   return result;
 }
 
+// Read again by each side, so that ptxas need not keep one value for both.
+void Lowering::readThread() {
+  thread = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
+  cta = ptx("mov.u32 $0, %ctaid.x;", i32, {}, /*touchesMemory=*/false)[0];
+  lane = and_(thread, 31);
+  // The same in all lanes, and known to be so.
+  warp = fromLane0(shr(thread, 5));
+  warpgroup = shr(warp, 2);
+  group = sub(warpgroup, 1);
+}
+
 // What the kernel computes outside of roles, each side computes for itself: the
 // producer has no registers for what only the consumer needs.
 LogicalResult Lowering::emitSide(PartitionKind kind) {
+  readThread();
+  partitionThread = kind == PartitionKind::Producer ? lane : sub(thread, 128);
   loadParams();
   LogicalResult result = emitKernelScalars();
   if (failed(result))
@@ -291,16 +303,10 @@ LogicalResult Lowering::run() {
   b.setInsertionPointToStart(entry);
   block = entry->getArgument(0);
 
-  thread = NVVM::ThreadIdXOp::create(b, loc, i32);
-  setAnchor(thread.getDefiningOp());
-  lane = and_(thread, 31);
-  // The same in all lanes, and known to be so.
-  warp = fromLane0(shr(thread, 5));
-  warpgroup = shr(warp, 2);
-  group = sub(warpgroup, 1);
-  cta = NVVM::BlockIdXOp::create(b, loc, i32);
   sharedBase = LLVM::PtrToIntOp::create(
       b, loc, i32, LLVM::AddressOfOp::create(b, loc, global));
+  setAnchor(sharedBase.getDefiningOp());
+  readThread();
   emitPrologue();
 
   bool reallocate = numThreads > 256; // else everyone has the most there is

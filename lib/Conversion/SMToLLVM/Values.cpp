@@ -223,21 +223,25 @@ Value Lowering::mapAddress(unsigned map) {
 
 std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
                                             ArrayRef<int64_t> box) {
-  if (buffer.arg < 0) {
-    auto x = tensorMap(*buffer.whenTrue, box);
-    auto y = tensorMap(*buffer.whenFalse, box);
-    if (!x.first || !y.first)
-      return {};
-    return {select(buffer.condition, x.first, y.first),
-            select(buffer.condition, x.second, y.second)};
-  }
-  std::optional<unsigned> map = params.findMap(buffer.arg, box);
-  if (!map)
+  Value number = mapNumber(buffer, box);
+  if (!number)
     return {};
   // Tested anew each time: kept, these bits would take the producer's predicates.
   Value valid = loadParamHere(params.launch + offsetof(mk_gpu_launch, maps_valid));
-  Value bit = and_(valid, c64(int64_t(uint64_t(1) << *map)));
-  return {mapAddress(*map), cmp(Predicate::ne, bit, 0)};
+  Value bit = and_(b.createOrFold<arith::ShRUIOp>(loc, valid, resize(number, i64)), 1);
+  Value offset = mul(number, MK_GPU_TENSOR_MAP_BYTES);
+  Value address = LLVM::GEPOp::create(b, loc, pointerType(), i8, block,
+                                      ArrayRef<LLVM::GEPArg>{offset});
+  return {address, cmp(Predicate::ne, bit, 0)};
+}
+
+Value Lowering::mapNumber(const Buffer &buffer, ArrayRef<int64_t> box) {
+  if (buffer.arg >= 0) {
+    std::optional<unsigned> map = params.findMap(buffer.arg, box);
+    return map ? c32(*map) : Value();
+  }
+  Value x = mapNumber(*buffer.whenTrue, box), y = mapNumber(*buffer.whenFalse, box);
+  return x && y ? select(buffer.condition, x, y) : Value();
 }
 
 SmallVector<Value> Lowering::limits(const Buffer &buffer,
