@@ -153,13 +153,17 @@ LogicalResult Lowering::emitPut(PutOp op) {
     Value units = wide ? shr(rowBytes, 4) : (rank ? sizes[last] : c64(1));
     Value all = mul(rows, units);
     forRange(resize(partitionThread, i64), all, c64(threads), [&](Value t) {
-      Value row, unit;
-      std::tie(row, unit) = divideU(*this, t, units);
+      // Each thread its own.
+      auto divide = [&](Value n, Value by) {
+        return std::pair(b.createOrFold<arith::DivUIOp>(loc, n, by),
+                         b.createOrFold<arith::RemUIOp>(loc, n, by));
+      };
+      auto [row, unit] = divide(t, units);
       Value x = source, y = dest;
       for (int64_t d = last - 1; d >= 0; --d) {
         Value i = row;
         if (d)
-          std::tie(row, i) = divideU(*this, row, sizes[d]);
+          std::tie(row, i) = divide(row, sizes[d]);
         x = add(x, mul(i, fromStrides[d]));
         y = add(y, mul(i, toStrides[d]));
       }

@@ -170,11 +170,13 @@ static Value cloneOn(OpBuilder &b, Location loc, Operation *op,
   return b.create(state)->getResult(0);
 }
 
-/// A 64-bit division by what is not constant; null for other ops.
+/// A 64-bit division of scalars, which are the same in all lanes, by what is not
+/// constant; null for other ops.
 static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
            arith::CeilDivUIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op) ||
       !operands[0].getType().isInteger(64) ||
+      isa<RankedTensorType>(op->getResult(0).getType()) ||
       operands[1].getDefiningOp<arith::ConstantOp>())
     return {};
   Value x = operands[0], y = operands[1];

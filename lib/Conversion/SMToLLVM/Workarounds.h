@@ -34,7 +34,8 @@ SmallVector<Value> fenceWgmma(Emitter &e, ValueRange values);
 SmallVector<Value> waitWgmma(Emitter &e, int64_t pending, ValueRange values);
 void commitWgmma(Emitter &e);
 
-/// Quotient and remainder of unsigned 64-bit integers.
+/// Quotient and remainder of unsigned 64-bit integers that are the same in all lanes,
+/// by whole warps.
 std::pair<Value, Value> divideU(Emitter &e, Value x, Value y);
 /// Quotient (towards zero) and remainder (of x's sign) of signed ones.
 std::pair<Value, Value> divideS(Emitter &e, Value x, Value y);
