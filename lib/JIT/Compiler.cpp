@@ -28,6 +28,8 @@ struct Compilation {
   MLIRContext &context;
   ModuleOp module;
   llvm::raw_ostream &output;
+  /// Parameters are those of other sizes, which a tuning file has.
+  bool tunedNearby = false;
 
   LogicalResult run(ModuleOp target,
                     llvm::function_ref<void(OpPassManager &)> build) {
@@ -112,6 +114,7 @@ struct Compilation {
     FailureOr<TuningChoice> tuning = applyTuning(*selected, options, *binding);
     if (failed(tuning))
       return misuse();
+    tunedNearby = tuning->found && !tuning->exact;
     if (!hasParams())
       (void)misuse(); // mk-bind says which
     if (options.emit == "params") {
@@ -306,7 +309,19 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
     return false;
   llvm::raw_string_ostream os(output);
   Compilation compilation{options, context, *module, os};
+  size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
+  if (!ok && compilation.tunedNearby) {
+    // What is best for other sizes may not fit these; the file's defaults may.
+    CompileOptions plain = given;
+    plain.tuning = "none";
+    std::string result, remarks;
+    if (compile(source, name, plain, result, remarks)) {
+      output.replace(written, std::string::npos, result);
+      messages.replace(said, std::string::npos, remarks);
+      return true;
+    }
+  }
   if (!ok && messages.empty())
     diagnostics << "error: " << name << " could not be compiled\n";
   return ok;
