@@ -5,6 +5,7 @@
 #   compiler   the compiler was built (else only the runtime and mk-run)
 #   x86        the host is an x86-64
 #   bundle     `ninja bundle` can be built
+#   ptxas      MK_PTXAS names CUDA's assembler, or PATH has it
 #   loopback   emulated nodes can be run (always; for symmetry with gpu)
 # Substitutions besides lit's own:
 #   %examples  the folder examples/
@@ -13,8 +14,10 @@
 #   %bundle    the archive that `ninja bundle` makes
 #   %fake_cuda a driver that stands in for NVIDIA's (MK_CUDA_LIBRARY)
 #   %python    Python 3
+#   %ptxas     CUDA's assembler, %tuning the folder of tuning files
 import os
 import platform
+import shutil
 
 import lit.formats
 import lit.util
@@ -54,6 +57,13 @@ config.substitutions.append(
      os.path.join(config.mkernel_test_dir, "unit", "fake-cuda.so")))
 config.substitutions.append(("%bundle", config.mkernel_bundle))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(
+    ("%tuning", os.path.join(config.mkernel_source_dir, "share", "mkernel",
+                             "tuning")))
+ptxas = os.environ.get("MK_PTXAS") or shutil.which("ptxas")
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 
 # The tools under test first, then LLVM's (FileCheck, not, mlir-opt, ...).
 dirs = [config.mkernel_bin_dir, config.llvm_tools_dir]

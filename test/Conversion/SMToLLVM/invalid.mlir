@@ -1,0 +1,96 @@
+// RUN: mk-opt %s -convert-mk-sm-to-llvm -split-input-file -verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @depth on @mesh (in %a : memref<128x64xbf16> [128, 64]) {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{declares a ring of unknown depth; mk-sm-size-rings chooses it, or write a number}}
+    %ring = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @+1 {{needs 295184 bytes of shared memory (272 of barriers, and of role 'r': ring 0 9 x 32768 bytes); sm_90a has 232448: use fewer slots or smaller tiles}}
+mk.kernel @large on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<9, tensor<256x64xbf16>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @+1 {{needs 66560 registers (128 threads of 40, 256 of 240); 384 threads have 64512: give the consumer 232}}
+mk.kernel @registers on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
+  mk.role @r ctas(1) {
+    mk_sm.partition producer warps(1) registers(40) {}
+    mk_sm.partition consumer warps(8) registers(240) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @peers on @mesh (inout %a : memref<4x64xbf16, #mk.symmetric> [4, 64]) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      // expected-error @+1 {{reaches another rank; several GPUs are not supported by this target yet}}
+      mk.put %a[%c0, %c0][%c4, %c64] to %a[%c0, %c0] on %c0
+          : memref<4x64xbf16, #mk.symmetric> to memref<4x64xbf16, #mk.symmetric>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x128xf32, #acc>
+      %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
+      %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<64x128xf8E4M3FN>>
+      %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x128xf8E4M3FN>>
+      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; wgmma takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
+      %s = mk_sm.mma %x, %y, %zero : !mk_sm.staged<tensor<64x128xf8E4M3FN>>, !mk_sm.staged<tensor<128x128xf8E4M3FN>>, tensor<64x128xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+#flat = #mk_sm.blocked<threads = 128, vector = 4>
+mk.kernel @layouts on @mesh (in %a : memref<64x32xf32> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #flat>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet; keep one layout or go through memory}}
+      %y = mk_sm.convert_layout %x : tensor<64x32xf32, #flat> -> tensor<64x32xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+#column = #mk_sm.slice<axis = 0, of = #acc>
+mk.kernel @axis on @mesh (in %a : memref<64x32xf32> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
+      // expected-error @+1 {{along axis 0 cannot be lowered for sm_90a yet: the rows of an accumulator lie in all warps; transpose the product and reduce along axis 1}}
+      %y = mk.reduce add %x axis 0 : tensor<64x32xf32, #acc> -> tensor<32xf32, #column>
+    }
+  }
+}

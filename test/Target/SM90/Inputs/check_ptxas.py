@@ -1,0 +1,93 @@
+"""Assembles PTX and fails where ptxas spills, uses a stack or serialises products.
+
+  check_ptxas.py PTXAS FILE.ptx...
+  check_ptxas.py PTXAS --mk-opt MK_OPT --tuning FILE.json --examples FOLDER
+
+The second form compiles every configuration that a tuning file names.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# wgmma serialised: C7510 by a call, C7514 by a touched accumulator, C7517, C7518 and
+# C7520 by fences or waits that the assembler has to insert; C7508 setmaxnreg ignored.
+BAD = {"C7508", "C7510", "C7512", "C7514", "C7517", "C7518", "C7520"}
+
+
+def assemble(ptxas, name, path):
+    """What is wrong, or nothing; prints what was found."""
+    run = subprocess.run([ptxas, "-v", "-arch=sm_90a", path, "-o", os.devnull],
+                         capture_output=True, text=True)
+    text = run.stdout + run.stderr
+    if run.returncode:
+        return f"{name}: ptxas failed: {text.strip()}"
+    sizes = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
+                      r"(\d+) bytes spill loads", text)
+    registers = re.search(r"Used (\d+) registers", text)
+    if not sizes or not registers:
+        return f"{name}: ptxas says nothing of registers: {text.strip()}"
+    codes = sorted(set(re.findall(r"\bC7\d\d\d\b", text)) & BAD)
+    print(f"{name}: registers {registers[1]}, stack {sizes[1]}, spilled {sizes[2]}, "
+          f"{' '.join(codes) or 'no warnings'}")
+    if codes or sizes[1] != "0" or sizes[2] != "0":
+        return f"{name}: see above"
+    return None
+
+
+def find_file(examples, kernel):
+    for path in sorted(glob.glob(os.path.join(examples, "*.mlir"))):
+        with open(path) as file:
+            if re.search(rf"mk\.kernel @{kernel}\b", file.read()):
+                return path
+    sys.exit(f"no example has the kernel '{kernel}'")
+
+
+def compile_tuned(args, folder):
+    with open(args.tuning) as file:
+        entries = json.load(file)["entries"]
+    seen = set()
+    for entry in entries:
+        values = dict(entry["set"])
+        # The head's size is a dimension that the example's tiles follow.
+        bind = {k: v for k, v in entry["dims"].items() if k == "D"}
+        key = (entry["kernel"], str(sorted(values.items())), str(bind))
+        if key in seen:
+            continue
+        seen.add(key)
+        path = os.path.join(folder, f"{len(seen)}.ptx")
+        command = [args.mk_opt, "--target=sm_90a", "--emit=ptx", "--gpus=1",
+                   "--tuning=none", "--kernel=" + entry["kernel"], "-o", path,
+                   "--set=" + ",".join(f"{k}={v}" for k, v in values.items()),
+                   find_file(args.examples, entry["kernel"])]
+        if bind:
+            command.append("--bind=" + ",".join(f"{k}={v}" for k, v in bind.items()))
+        subprocess.run(command, check=True)
+        yield " ".join([entry["kernel"], *(f"{k}={v}" for k, v in values.items())]), path
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ptxas")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--mk-opt")
+    parser.add_argument("--tuning")
+    parser.add_argument("--examples")
+    args = parser.parse_args()
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        cases = [(os.path.basename(path), path) for path in args.files]
+        if args.tuning:
+            cases = compile_tuned(args, folder)
+        for name, path in cases:
+            problems.append(assemble(args.ptxas, name, path))
+    problems = [problem for problem in problems if problem]
+    sys.stdout.flush()
+    sys.exit("\n".join(problems) if problems else 0)
+
+
+main()
