@@ -58,10 +58,13 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
   pair.fetch_add(1, std::memory_order_relaxed);
   channel.fetch_add(1, std::memory_order_relaxed);
   p.total.fetch_add(1, std::memory_order_relaxed);
+  uint64_t signal = command.flags & MK_CMD_HAS_SIGNAL ? 1 : 0;
+  p.signals.fetch_add(signal, std::memory_order_relaxed);
   if (Status pushed = p.ring->push(command, wait); !pushed) {
     pair.fetch_sub(1, std::memory_order_relaxed);
     channel.fetch_sub(1, std::memory_order_relaxed);
     p.total.fetch_sub(1, std::memory_order_relaxed);
+    p.signals.fetch_sub(signal, std::memory_order_relaxed);
     return pushed;
   }
   // A read-modify-write, so that either this sees the proxy asleep or the proxy
@@ -96,8 +99,8 @@ Status Proxy::error() const {
 }
 
 Proxy::Stats Proxy::stats() const {
-  return {impl_->commands, impl_->requests, impl_->arrivals, impl_->stale,
-          impl_->discarded};
+  return {impl_->commands, impl_->requests, impl_->arrivals.load(),
+          impl_->signals,  impl_->stale,    impl_->discarded};
 }
 
 Status Proxy::drain(Deadline deadline) {

@@ -87,7 +87,7 @@ struct Proxy::Impl {
   std::chrono::steady_clock::time_point nextAgeCheck{};
 
   std::atomic<uint32_t> openPuts{0};
-  std::atomic<uint64_t> commands{0}, requests{0}, arrivals{0}, stale{0},
+  std::atomic<uint64_t> commands{0}, requests{0}, arrivals{0}, signals{0}, stale{0},
       discarded{0};
 
   mutable std::mutex errorMutex;

@@ -97,7 +97,8 @@ void Proxy::Impl::arrived(const Arrival &a) {
   // Release: a CTA that acquires the new value sees the payload, which this
   // thread saw before it polled the arrival.
   options.heap->signal(a.slot).fetch_add(a.amount, std::memory_order_release);
-  arrivals.fetch_add(1, std::memory_order_relaxed);
+  // Behind the addition: who counts it finds it added.
+  arrivals.fetch_add(1, std::memory_order_release);
 }
 
 void Proxy::Impl::checkAges() {

@@ -73,6 +73,7 @@ public:
     uint64_t commands = 0;  // drained
     uint64_t requests = 0;  // posted
     uint64_t arrivals = 0;  // added to slots
+    uint64_t signals = 0;   // submitted with a signal
     uint64_t stale = 0;     // arrivals of another generation, dropped
     uint64_t discarded = 0; // commands dropped after an error
   };

@@ -82,8 +82,7 @@ void *Cta::trampoline(void *self) {
   Cta *cta = static_cast<Cta *>(self);
   if (_setjmp(cta->jump_) == 0)
     cta->run();
-  // A finished CTA releases nobody any more.
-  cta->grid_.blockedAt[cta->linear_].store(~uint64_t(0));
+  cta->grid_.ctaEnded(cta->linear_);
   return nullptr;
 }
 
@@ -165,12 +164,12 @@ void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,
 bool Cta::waitFor(const std::function<bool()> &done,
                   const std::function<std::string()> &describe) {
   auto begin = Deadline::Clock::now();
-  auto &blockedAt = grid_.blockedAt[linear_];
+  DeadlockMonitor &monitor = grid_.monitor;
   AbortWord &abort = grid_.context.abort();
   Backoff backoff(grid_.maxSleep);
   bool ok = false;
   for (uint32_t round = 0;; ++round) {
-    uint64_t known = grid_.progress.load();
+    uint64_t sweep = monitor.sweep();
     if (done()) {
       ok = true;
       break;
@@ -183,14 +182,8 @@ bool Cta::waitFor(const std::function<bool()> &done,
 #endif
       continue;
     }
-    if (grid_.world() == 1) {
-      blockedAt.store(known);
-      if (grid_.deadlocked()) {
-        fail("deadlock",
-             "every CTA is blocked; this one waits for " + describe());
-        break;
-      }
-    }
+    monitor.blocked(linear_, sweep,
+                    [&] { return where() + ": waits for " + describe(); });
     if (Deadline::Clock::now() - begin >= grid_.deadline) {
       fail("wait", str("waited ", Deadline::after(grid_.deadline).duration(),
                        " for ", describe()));
@@ -198,7 +191,7 @@ bool Cta::waitFor(const std::function<bool()> &done,
     }
     backoff.pause();
   }
-  blockedAt.store(0);
+  monitor.woke(linear_);
   RoleTime &time = roleTimes[cta_.role];
   time.blocked += Deadline::Clock::now() - begin;
   ++time.waits;

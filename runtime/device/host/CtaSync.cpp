@@ -29,7 +29,6 @@ bool Cta::raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,
   SignalArray &array = grid_.signals[signal];
   if (peer == grid_.rank()) {
     grid_.signalWord(array, index).fetch_add(amount, std::memory_order_release);
-    grid_.progress.fetch_add(1);
     return true;
   }
   if (!awaitReady(peer))
@@ -122,7 +121,6 @@ bool Cta::push(int32_t queue, const int64_t *record) {
                             " records in a launch; declare it larger"));
   std::copy_n(record, q.width, q.records.data() + entry * q.width);
   q.published[entry].store(grid_.epoch(), std::memory_order_release);
-  grid_.progress.fetch_add(1);
   return true;
 }
 

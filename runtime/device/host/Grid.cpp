@@ -15,7 +15,7 @@ Grid::Grid(Context &context, const Metadata &metadata, const Payload &payload,
            const JobPlan &plan)
     : context(context), metadata(metadata), payload(payload), plan(plan),
       queues(metadata.queues.size()), tickets(metadata.loops.size()),
-      blockedAt(metadata.grid) {}
+      monitor(context, metadata.kernel, metadata.grid) {}
 
 Grid::~Grid() = default;
 
@@ -72,7 +72,7 @@ Status Grid::prepare() {
       std::clamp<int64_t>(threads / cores * 20, 200, 5000));
   for (uint32_t i = 0; i < metadata.grid; ++i)
     ctas_.push_back(std::make_unique<Cta>(*this, i));
-  return Status::ok();
+  return monitor.open();
 }
 
 Status Grid::launch(const LaunchOptions &options,
@@ -111,10 +111,10 @@ Status Grid::launch(const LaunchOptions &options,
       counter.values[e].store(0, std::memory_order_relaxed);
   for (auto &ticket : tickets)
     ticket.store(0, std::memory_order_relaxed);
-  for (auto &blocked : blockedAt)
-    blocked.store(0, std::memory_order_relaxed);
   preparedCount_.store(0, std::memory_order_relaxed);
   preparedAll_.store(false, std::memory_order_relaxed);
+
+  monitor.beginLaunch(readySlot_, epoch_);
 
   Status status = payload.prepare ? Status::ok() : tellPeers(readySlot_);
   if (status.isOk())
@@ -146,6 +146,8 @@ Status Grid::runCtas() {
   }
   for (auto &cta : ctas_)
     cta->reset();
+  ended_ = 0;
+  uint32_t started = 0;
   Status status;
   for (uint32_t i : order) {
     status = ctas_[i]->start();
@@ -155,7 +157,9 @@ Status Grid::runCtas() {
                                              "launch", status.message()));
       break;
     }
+    ++started;
   }
+  awaitCtas(started);
   for (auto &cta : ctas_)
     cta->join();
   return context.abort().status();
@@ -186,16 +190,27 @@ std::string Grid::signalName(uint32_t signal, int64_t index) const {
                      plan.plan(rank()).signals[signal].extents, index);
 }
 
-bool Grid::deadlocked() const {
-  uint64_t now = progress.load();
-  bool anyBlocked = false;
-  for (const auto &blocked : blockedAt) {
-    uint64_t known = blocked.load();
-    if (known == ~uint64_t(0))
-      continue;
-    if (known != now)
-      return false;
-    anyBlocked = true;
+void Grid::ctaEnded(uint32_t linear) {
+  monitor.ended(linear);
+  // The grid waits for all threads before it goes.
+  std::lock_guard lock(endedMutex_);
+  ++ended_;
+  endedChanged_.notify_one();
+}
+
+void Grid::awaitCtas(uint32_t started) {
+  std::unique_lock lock(endedMutex_);
+  while (!endedChanged_.wait_for(lock, DeadlockMonitor::kPeriod,
+                                 [&] { return ended_ >= started; })) {
+    lock.unlock();
+    checkDeadlock(/*idle=*/false);
+    lock.lock();
   }
-  return anyBlocked;
+}
+
+void Grid::checkDeadlock(bool idle) {
+  std::string report;
+  if (!context.abort().raised() && monitor.step(idle, report))
+    context.abort().raise(AbortRecord::now(static_cast<int32_t>(rank()),
+                                           "deadlock", report));
 }

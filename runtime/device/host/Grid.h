@@ -9,9 +9,11 @@
 #define MKERNEL_RUNTIME_DEVICE_HOST_GRID_H
 
 #include "mkernel/ABI/Launch.h"
+#include "device/host/Deadlock.h"
 #include "mkernel/Runtime/Kernel.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <vector>
 
@@ -102,18 +104,18 @@ public:
   Status arrivePrepared();
   bool prepared() const { return preparedAll_.load(std::memory_order_acquire); }
 
-  /// Deadlock detection, for a mesh of one rank. A CTA notes here how much
-  /// progress it knew of when a wait last failed (0: it runs). When all know
-  /// of all there is, none will ever go on.
-  std::atomic<uint64_t> progress{1};
-  std::vector<std::atomic<uint64_t>> blockedAt;
-  bool deadlocked() const;
+  DeadlockMonitor monitor;
+  /// A CTA's thread has nothing left to do.
+  void ctaEnded(uint32_t linear);
 
 private:
   Status tellPeers(uint32_t slotBase);
   Status waitForPeers();
   Status advanceBases();
   Status runCtas();
+  /// Waits until all threads of CTAs are done, and looks for deadlocks.
+  void awaitCtas(uint32_t started);
+  void checkDeadlock(bool idle);
   void collect();
 
   uint64_t epoch_ = 0;
@@ -122,6 +124,9 @@ private:
   std::atomic<uint32_t> preparedCount_{0};
   std::atomic<bool> preparedAll_{false};
   std::vector<std::unique_ptr<Cta>> ctas_;
+  std::mutex endedMutex_;
+  std::condition_variable endedChanged_;
+  uint32_t ended_ = 0; // of this launch's CTAs
   std::vector<int64_t> coords_, descriptorWords_;
   std::vector<void *> descriptors_;
   std::vector<std::byte *> arguments_;

@@ -52,7 +52,6 @@ Status Grid::arrivePrepared() {
     return Status::ok();
   Status status = tellPeers(readySlot_);
   preparedAll_.store(true, std::memory_order_release);
-  progress.fetch_add(1);
   return status;
 }
 
@@ -76,8 +75,10 @@ Status Grid::waitForPeers() {
                      "': all CTAs of this rank have finished, but rank ", peer,
                      " has not closed launch ", epoch_, " within ",
                      Deadline::after(limit).duration());
+      checkDeadlock(/*idle=*/true);
       backoff.pause();
     }
+    monitor.launchWoke();
     backoff.reset();
   }
   return context.abort().status();
