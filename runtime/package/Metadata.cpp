@@ -166,6 +166,13 @@ struct Parser {
       e.fail("has not one type for each input and output");
     if (const Json *k = e.find("check_k", false))
       ref.contraction = e.number(*k, "key 'check_k'", 0, kLarge);
+    if (const Json *epsilon = e.find("check_epsilon", false)) {
+      if (!epsilon->is_number() || !(epsilon->get<double>() >= 0) ||
+          !(epsilon->get<double>() <= 1))
+        e.fail("has a key 'check_epsilon' that is no number from 0 to 1");
+      else
+        ref.epsilon = epsilon->get<double>();
+    }
   }
 
   void parseGpu(Reader &r) {

@@ -23,7 +23,8 @@ const std::string good = R"({
  "roles": [{"name": "r", "ctas": 1, "then": 1},
            {"name": "t", "ctas": 3, "then": -1}],
  "prepare": true,
- "reference": {"inputs": [0], "outputs": [0], "types": ["f64", "f64"]}
+ "reference": {"inputs": [0], "outputs": [0], "types": ["f64", "f64"],
+               "check_epsilon": 0.0078125}
 })";
 
 std::string with(std::string from, const std::string &to) {
@@ -46,6 +47,7 @@ TEST(Metadata, Parses) {
   EXPECT_TRUE(m->signals[0].dynamic);
   EXPECT_EQ(m->roles[0].then, 1);
   EXPECT_EQ(m->reference->types.size(), 2u);
+  EXPECT_EQ(m->reference->epsilon, 0x1p-7);
   EXPECT_EQ(m->argIndex("a"), 0);
   EXPECT_EQ(m->argIndex("b"), -1);
 }
@@ -75,6 +77,8 @@ TEST(Metadata, NamesWhatIsWrong) {
       {with("\"role\": 1", "\"role\": 2"), "has a loop of role 2 of 2"},
       {with("\"outputs\": [0]", "\"outputs\": [1]"), "an output's index is 1"},
       {with("[\"f64\", \"f64\"]", "[\"f64\"]"), "not one type for each"},
+      {with("0.0078125", "-1"), "'check_epsilon' that is no number from 0 to 1"},
+      {with("0.0078125", "\"x\""), "'check_epsilon' that is no number"},
       {with("\"uniform\", \"value\": 8", "\"uniform\", \"value\": [8]"),
        "only a 'rank' dimension may have"},
       {with("\"value\": 8", "\"value\": -8"), "key 'value' is -8"},

@@ -258,6 +258,7 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
                          plan.shard(ref.outputs[i], 0).global);
   if (ref.contraction)
     checker.k = static_cast<double>(ref.contraction);
+  checker.epsilonIn = std::max(checker.epsilonIn, ref.epsilon);
 
   // One set of rows for all outputs; what has other rows is computed whole.
   int64_t rows = -1, elements = 0;

@@ -35,8 +35,8 @@ data
                         evaluated in double precision. An element passes when
                           |error| <= F * (eps(out) * |ref|
                                  + 4 * (eps(in) + sqrt(K) * 2^-23) * rms(ref))
-                        eps(in): widest rounding of the kernel's inputs; K:
-                        terms of a sum; and the rms of all errors is at most
+                        eps(in): widest rounding of the kernel's inputs and of
+                        its dots' operands; K: terms of a sum; and the rms of all errors is at most
                           F * ((eps(out) + eps(in)) / 2 + sqrt(K) * 2^-23) * rms(ref).
                         Integers must be equal. Large outputs: 256 random rows
                         and the borders of all shards.

@@ -74,6 +74,7 @@ struct Metadata {
     std::vector<uint32_t> inputs, outputs; // argument indices
     std::vector<ElementType> types;        // of inputs, then outputs
     int64_t contraction = 0; // "check_k": terms of a sum; 0: not stated
+    double epsilon = 0;      // "check_epsilon": of what operands are rounded to
   };
 
   /// Tensor map `i` of the parameter block; see mkernel/ABI/Gpu.h.

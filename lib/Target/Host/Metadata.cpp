@@ -3,6 +3,8 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Resources.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::mk;
 namespace json = llvm::json;
@@ -200,6 +202,25 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
   return success();
 }
 
+/// The largest distance from 1 to the next number among the types that the
+/// kernel's dots round their operands to, 0 without dots.
+static double getOperandEpsilon(KernelOp kernel) {
+  double epsilon = 0;
+  kernel.walk([&](DotOp dot) {
+    for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+      auto type = dyn_cast<FloatType>(getElementTypeOrSelf(operand));
+      if (!type)
+        continue;
+      // tf32 keeps 10 bits of the fraction.
+      int bits = dot.getPrecision() == Precision::TF32
+                     ? 10
+                     : type.getFPMantissaWidth() - 1;
+      epsilon = std::max(epsilon, std::ldexp(1.0, -bits));
+    }
+  });
+  return epsilon;
+}
+
 static FailureOr<json::Value> describeReference(KernelOp kernel,
                                                 func::FuncOp reference) {
   if (!reference)
@@ -215,7 +236,8 @@ static FailureOr<json::Value> describeReference(KernelOp kernel,
     return failure();
   return json::Value(json::Object{{"inputs", std::move(inputs)},
                                   {"outputs", std::move(outputs)},
-                                  {"types", std::move(types)}});
+                                  {"types", std::move(types)},
+                                  {"check_epsilon", getOperandEpsilon(kernel)}});
 }
 
 //===----------------------------------------------------------------------===//
