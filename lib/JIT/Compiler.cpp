@@ -143,7 +143,7 @@ struct Compilation {
     MetadataOptions about{options.target, cpu->name, options.grid,
                           std::move(binding->dims), reference};
     if (options.target == "sm_90a")
-      return compileSm(kernel, host, about, *cpu);
+      return compileSm(kernel, about, *cpu);
     FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();
@@ -162,12 +162,12 @@ struct Compilation {
   }
 
   /// From a module at the tile or the SM level with sizes bound.
-  LogicalResult compileSm(KernelOp kernel, const HostOptions &sizes,
-                          const MetadataOptions &about, const HostCpu &cpu) {
+  LogicalResult compileSm(KernelOp kernel, const MetadataOptions &about,
+                          const HostCpu &cpu) {
     bool isTile = !hasPartitions(kernel);
     auto toSm = [&](OpPassManager &pm) {
       if (isTile)
-        buildSmLoweringPipeline(pm, sizes);
+        buildSmLoweringPipeline(pm);
     };
     if (options.emit == "sm") {
       if (failed(run(module, toSm)))

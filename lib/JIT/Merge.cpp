@@ -1,5 +1,6 @@
 //===- Merge.cpp - Modules in the LLVM dialect ----------------------------===//
 #include "Merge.h"
+#include "mkernel/Target/Common.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -42,20 +43,5 @@ bool mk::hasMetadata(ModuleOp module) {
 }
 
 FailureOr<llvm::json::Object> mk::takeMetadata(ModuleOp module) {
-  auto global = module.lookupSymbol<LLVM::GlobalOp>(kMetadata);
-  auto text = global ? dyn_cast_or_null<StringAttr>(global.getValueOrNull())
-                     : StringAttr();
-  if (!text)
-    return module.emitError("has no @mk_metadata, the constant string that "
-                            "describes the package");
-  llvm::Expected<llvm::json::Value> parsed =
-      llvm::json::parse(text.getValue());
-  if (!parsed)
-    return global.emitError("is not JSON: ")
-           << llvm::toString(parsed.takeError());
-  llvm::json::Object *object = parsed->getAsObject();
-  if (!object)
-    return global.emitError("is not a JSON object");
-  global.erase();
-  return std::move(*object);
+  return takeJsonConstant(module, kMetadata, "describes the package");
 }

@@ -21,7 +21,7 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
+void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createExpandLoopsPass());
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass());
@@ -44,7 +44,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &) {
 
 void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
   buildTilePipeline(pm, options);
-  buildSmLoweringPipeline(pm, options);
+  buildSmLoweringPipeline(pm);
 }
 
 void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {

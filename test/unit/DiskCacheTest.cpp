@@ -156,8 +156,8 @@ TEST_F(DiskCacheTest, TheEnvironmentNamesTheFolder) {
   setenv("XDG_CACHE_HOME", "/xdg", 1);
   EXPECT_EQ(DiskCache::standard().directory(), "/xdg/mkernel");
   setenv("XDG_CACHE_HOME", "relative", 1);
-  setenv("HOME", "/home/x", 1);
-  EXPECT_EQ(DiskCache::standard().directory(), "/home/x/.cache/mkernel");
+  setenv("HOME", "/nowhere", 1);
+  EXPECT_EQ(DiskCache::standard().directory(), "/nowhere/.cache/mkernel");
   unsetenv("XDG_CACHE_HOME");
 }
 

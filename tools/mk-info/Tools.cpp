@@ -1,32 +1,16 @@
 //===- Tools.cpp - mKernel itself and NVIDIA's programs -------------------===//
 
 #include "Facts.h"
+#include "device/cuda/Ptxas.h"
 #include "jit/Compiler.h"
 #include "mkernel/ABI/Hash.h"
 #include "mkernel/Version.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
-#include <unistd.h>
 
 using namespace mk;
 using namespace mk::info;
-
-/// On PATH, then where toolkits are installed.
-static std::string find(const std::string &name) {
-  std::string folders = std::getenv("PATH") ? std::getenv("PATH") : "";
-  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *home = std::getenv(variable))
-      folders += rt::str(":", home, "/bin");
-  folders += ":/usr/local/cuda/bin";
-  std::istringstream list(folders);
-  for (std::string folder; std::getline(list, folder, ':');)
-    if (std::string path = folder + "/" + name;
-        !folder.empty() && access(path.c_str(), X_OK) == 0)
-      return path;
-  return {};
-}
 
 /// The number behind "release " or "Version " in what `--version` prints.
 static std::string versionOf(const std::string &path) {
@@ -58,10 +42,10 @@ void info::collectTools(Facts &facts) {
     facts.compiler = real;
     std::free(real);
   }
-  for (auto [name, program] :
-       {std::pair("ptxas", &facts.ptxas),
-        std::pair("compute-sanitizer", &facts.sanitizer)})
-    if (program->path = find(name); !program->path.empty())
+  facts.ptxas.path = rt::cuda::findPtxas();
+  facts.sanitizer.path = rt::cuda::findTool("compute-sanitizer");
+  for (auto *program : {&facts.ptxas, &facts.sanitizer})
+    if (!program->path.empty())
       program->version = versionOf(program->path);
 }
 

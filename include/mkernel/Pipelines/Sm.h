@@ -8,7 +8,7 @@ namespace mlir::mk {
 
 /// From the result of buildTilePipeline to the SM level. Of the options the grid
 /// and those of the host's CPU are not read.
-void buildSmLoweringPipeline(OpPassManager &pm, const HostOptions &options);
+void buildSmLoweringPipeline(OpPassManager &pm);
 
 /// Both.
 void buildSmPipeline(OpPassManager &pm, const HostOptions &options);

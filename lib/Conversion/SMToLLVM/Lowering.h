@@ -31,6 +31,8 @@ struct Place {
   Value exists; // i1; null: always
 };
 
+struct WaitText;
+
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
@@ -212,6 +214,9 @@ private:
   /// Waits until a word in global memory is `wanted`, or has reached it.
   void waitWord(Value address, Value wanted, bool equal, MemScope scope,
                 int64_t kind, int64_t number, Value element, Value count);
+  /// What both come to: `text` completed by who waits and for what.
+  void emitWait(WaitText &text, int64_t kind, int64_t number,
+                ValueRange operands);
 
   //===--- Threads --------------------------------------------------------===//
 

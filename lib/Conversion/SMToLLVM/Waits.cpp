@@ -7,8 +7,7 @@
 // A wait is one piece of PTX. As branches in LLVM IR the slow part costs registers
 // that a producer of 24 does not have, and ptxas, which has to keep products in
 // flight across it, serialises them (C7518). Parameters are read where they are needed
-// and by their address, so that they take no register before; what only
-// one thread does is predicated.
+// and by their address, so that they take no register before.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -21,7 +20,7 @@ using namespace mlir::mk::sm;
 /// The clock counts in units of 2^20 ns, so that it fits a register.
 static constexpr int kClockShift = 20;
 
-namespace {
+namespace mlir::mk::sm {
 /// Text of a wait. Operands are named $0 on, as in inline assembly.
 struct WaitText {
   std::string poll;    // sets `done`, may set `seen`
@@ -34,7 +33,7 @@ struct WaitText {
 
   std::string build() const;
 };
-} // namespace
+} // namespace mlir::mk::sm
 
 std::string WaitText::build() const {
   std::string text;
@@ -110,6 +109,16 @@ static std::string getParamName(LLVM::LLVMFuncOp function) {
   return (function.getName() + "_param_0").str();
 }
 
+void Lowering::emitWait(WaitText &text, int64_t kind, int64_t number,
+                        ValueRange operands) {
+  text.kind = kind;
+  text.role = roleNumber;
+  text.number = number;
+  text.params = getParamName(function);
+  text.launch = params.launch;
+  ptx(text.build(), {}, operands);
+}
+
 void Lowering::waitBarrier(Value address, Value parity, Value stage,
                            int64_t number) {
   WaitText text;
@@ -119,12 +128,7 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
   text.element = "cvt.u64.u32 value, $2; ";
   text.wanted = "cvt.u64.u32 value, $1; ";
   text.seen = "xor.b64 value, value, 1; ";
-  text.kind = MK_WAIT_RING;
-  text.role = roleNumber;
-  text.number = number;
-  text.params = getParamName(function);
-  text.launch = params.launch;
-  ptx(text.build(), {}, {address, parity, stage});
+  emitWait(text, MK_WAIT_RING, number, {address, parity, stage});
 }
 
 void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
@@ -141,10 +145,5 @@ void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
   text.wanted = "mov.b64 value, $3; ";
   // In the caller's terms.
   text.seen = "sub.u32 low, seen, $1; cvt.s64.s32 value, low; add.s64 value, value, $3; ";
-  text.kind = kind;
-  text.role = roleNumber;
-  text.number = number;
-  text.params = getParamName(function);
-  text.launch = params.launch;
-  ptx(text.build(), {}, {address, wanted, element, count});
+  emitWait(text, kind, number, {address, wanted, element, count});
 }

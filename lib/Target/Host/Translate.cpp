@@ -1,5 +1,6 @@
 //===- Translate.cpp - To optimised LLVM IR -------------------------------===//
 #include "HostMachine.h"
+#include "mkernel/Target/Common.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -7,7 +8,6 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
@@ -98,24 +98,6 @@ static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = true;
-  tuning.SLPVectorization = true;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
-}
-
 FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
                         llvm::LLVMContext &context) {
@@ -140,6 +122,9 @@ mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
   llvm::raw_string_ostream os(problems);
   if (llvm::verifyModule(*translated, &os))
     return module.emitError("gives invalid LLVM IR: ") << problems;
-  optimize(*translated, *machine);
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = true;
+  tuning.SLPVectorization = true;
+  optimizeModule(*translated, *machine, tuning);
   return translated;
 }

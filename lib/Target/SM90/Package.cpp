@@ -1,25 +1,13 @@
 //===- Package.cpp - PTX as part of a package -----------------------------===//
+#include "mkernel/Target/Common.h"
 #include "mkernel/Target/SM90/Emit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
 FailureOr<llvm::json::Object> mk::takeGpuMetadata(ModuleOp module) {
-  auto global = module.lookupSymbol<LLVM::GlobalOp>("mk_gpu");
-  auto text = global ? dyn_cast_or_null<StringAttr>(global.getValueOrNull())
-                     : StringAttr();
-  if (!text)
-    return module.emitError("has no @mk_gpu, the constant string that says how "
-                            "the kernel is launched");
-  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text.getValue());
-  if (!parsed)
-    return global.emitError("is not JSON: ")
-           << llvm::toString(parsed.takeError());
-  llvm::json::Object *object = parsed->getAsObject();
-  if (!object)
-    return global.emitError("is not a JSON object");
-  global.erase();
-  return std::move(*object);
+  return takeJsonConstant(module, "mk_gpu",
+                          "says how the kernel is launched");
 }
 
 void mk::addDeviceCode(ModuleOp host, StringRef ptx) {

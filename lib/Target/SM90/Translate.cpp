@@ -1,5 +1,6 @@
 //===- Translate.cpp - To optimised LLVM IR and PTX -----------------------===//
 #include "Convergent.h"
+#include "mkernel/Target/Common.h"
 #include "mkernel/Target/SM90/Emit.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -7,7 +8,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -55,25 +55,6 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(Location loc) {
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  // A thread has no vectors.
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = false;
-  tuning.SLPVectorization = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
-}
-
 static FailureOr<std::unique_ptr<llvm::Module>>
 translate(ModuleOp module, llvm::TargetMachine &machine,
           llvm::LLVMContext &context) {
@@ -93,7 +74,11 @@ translate(ModuleOp module, llvm::TargetMachine &machine,
   llvm::raw_string_ostream os(problems);
   if (llvm::verifyModule(*translated, &os))
     return module.emitError("gives invalid LLVM IR: ") << problems;
-  optimize(*translated, machine);
+  // A thread has no vectors.
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  mk::optimizeModule(*translated, machine, tuning);
   return translated;
 }
 

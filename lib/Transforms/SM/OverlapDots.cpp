@@ -48,14 +48,14 @@ private:
   /// Clones ops of the body for which `wanted` holds.
   void clone(OpBuilder &b, IRMapping &map,
              llvm::function_ref<bool(Operation *)> wanted);
-  /// The first iteration, all of it but the late dot.
-  void cloneFirst(OpBuilder &b, IRMapping &map);
   /// An iteration, with the late dot of the one before. `map` maps what this
   /// iteration carries, `before` what the late dot takes.
   void cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before);
   /// Starts the late dot with the operands in `map`, behind a fence of them.
   Value startLate(OpBuilder &b, IRMapping &map);
   void fenceLate(OpBuilder &b, IRMapping &map);
+  /// Stands for a fence that is made elsewhere.
+  static void passFence(MmaFenceOp fence, IRMapping &map);
   SmallVector<Value> completeLate(OpBuilder &b, Value inFlight);
   /// The values carried from one iteration to the next besides the accumulator.
   SmallVector<Value> carriedBy(IRMapping &map);
@@ -64,7 +64,6 @@ private:
   Block *body;
   Location loc;
   SmallVector<MmaOp> early;
-  SmallVector<MmaWaitOp> earlyWaits;
   MmaOp late;
   MmaWaitOp lateWait;
   unsigned accumulator = 0; // which iter_arg
@@ -93,7 +92,6 @@ bool Overlap::analyseEarly(MmaOp dot) {
       !isZero(skipFence(dot.getAcc())))
     return false;
   early.push_back(dot);
-  earlyWaits.push_back(wait);
   return true;
 }
 
@@ -194,7 +192,7 @@ bool Overlap::analyse() {
     if (!isa<MmaOp, MmaFenceOp, MmaWaitOp, TileOp, arith::ConstantOp>(op))
       fragments |= llvm::any_of(op.getResultTypes(),
                                 llvm::IsaPred<RankedTensorType>);
-    if (op.getNumRegions() || (isa<ReleaseOp>(op) && lateOps.empty()))
+    if (op.getNumRegions())
       return false;
   }
   return true;
@@ -211,10 +209,6 @@ void Overlap::clone(OpBuilder &b, IRMapping &map,
       b.clone(op, map);
 }
 
-void Overlap::cloneFirst(OpBuilder &b, IRMapping &map) {
-  clone(b, map, [&](Operation *op) { return !lateOps.contains(op); });
-}
-
 void Overlap::fenceLate(OpBuilder &b, IRMapping &map) {
   SmallVector<Value> operands;
   for (Value operand : lateOperands)
@@ -222,6 +216,11 @@ void Overlap::fenceLate(OpBuilder &b, IRMapping &map) {
   auto fence = MmaFenceOp::create(b, loc, operands);
   for (auto [operand, fenced] : llvm::zip(lateOperands, fence.getResults()))
     map.map(operand, fenced);
+}
+
+void Overlap::passFence(MmaFenceOp fence, IRMapping &map) {
+  for (auto [from, to] : llvm::zip(fence.getResults(), fence.getFragments()))
+    map.map(from, map.lookupOrDefault(to));
 }
 
 Value Overlap::startLate(OpBuilder &b, IRMapping &map) {
@@ -232,8 +231,7 @@ Value Overlap::startLate(OpBuilder &b, IRMapping &map) {
   fenceLate(b, map);
   for (Operation *op : lateOps)
     if (auto fence = dyn_cast<MmaFenceOp>(op))
-      for (auto [from, to] : llvm::zip(fence.getResults(), fence.getFragments()))
-        map.map(from, map.lookupOrDefault(to));
+      passFence(fence, map);
   b.clone(*late, map);
   return map.lookup(late.getResult());
 }
@@ -254,8 +252,7 @@ void Overlap::cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before) {
     if (isa<MmaWaitOp>(op))
       continue;
     if (auto fence = dyn_cast<MmaFenceOp>(op)) {
-      for (auto [from, to] : llvm::zip(fence.getResults(), fence.getFragments()))
-        map.map(from, map.lookupOrDefault(to));
+      passFence(fence, map);
       done.insert(&op);
       continue;
     }
@@ -325,7 +322,8 @@ void Overlap::transform() {
   for (auto [arg, init] :
        llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
     first.map(arg, init);
-  cloneFirst(b, first);
+  // All of it but the late dot.
+  clone(b, first, [&](Operation *op) { return !lateOps.contains(op); });
 
   Value second =
       arith::AddIOp::create(b, loc, loop.getLowerBound(), loop.getStep());

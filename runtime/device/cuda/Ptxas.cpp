@@ -78,21 +78,26 @@ int run(std::vector<std::string> words, const std::string &log) {
 
 } // namespace
 
+std::string cuda::findTool(const std::string &name) {
+  std::string folders;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *home = std::getenv(variable); home && *home)
+      folders += str(home, "/bin:");
+  folders += "/usr/local/cuda/bin";
+  if (const char *path = std::getenv("PATH"))
+    folders += str(":", path);
+  std::istringstream list(folders);
+  for (std::string folder; std::getline(list, folder, ':');)
+    if (std::string path = str(folder, "/", name);
+        !folder.empty() && isProgram(path))
+      return path;
+  return {};
+}
+
 std::string cuda::findPtxas() {
   if (auto given = env::get("MK_PTXAS"); given && !given->empty())
     return *given == "off" ? std::string() : std::string(*given);
-  for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *home = std::getenv(name); home && *home)
-      if (std::string path = str(home, "/bin/ptxas"); isProgram(path))
-        return path;
-  if (isProgram("/usr/local/cuda/bin/ptxas"))
-    return "/usr/local/cuda/bin/ptxas";
-  const char *folders = std::getenv("PATH");
-  std::istringstream list(folders ? folders : "");
-  for (std::string folder; std::getline(list, folder, ':');)
-    if (std::string path = folder + "/ptxas"; isProgram(path))
-      return path;
-  return {};
+  return findTool("ptxas");
 }
 
 Result<std::vector<std::byte>> cuda::assemble(const std::string &ptx) {

@@ -10,8 +10,12 @@
 
 namespace mk::rt::cuda {
 
-/// Path of ptxas: MK_PTXAS, else that of CUDA_HOME, /usr/local/cuda or PATH;
-/// empty if there is none or MK_PTXAS is "off".
+/// Path of a program of the CUDA toolkit: in CUDA_HOME, CUDA_PATH,
+/// /usr/local/cuda or on PATH; empty if there is none.
+std::string findTool(const std::string &name);
+
+/// Path of ptxas: MK_PTXAS, else findTool's; empty if there is none or MK_PTXAS
+/// is "off".
 std::string findPtxas();
 
 /// PTX text for sm_90a to a cubin, by ptxas. An error says why there is none: no
