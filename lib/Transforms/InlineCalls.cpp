@@ -16,6 +16,8 @@ namespace {
 struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
   using InlineCallsPassBase::InlineCallsPassBase;
 
+  DenseSet<func::FuncOp> inlined;
+
   /// Nesting of helper functions that no honest file reaches.
   static constexpr unsigned kMaxDepth = 64;
 
@@ -30,6 +32,7 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
       return call.emitOpError()
              << "calls @" << call.getCallee()
              << ", which branches between blocks; use scf.if and scf.for";
+    inlined.insert(callee);
     OpBuilder builder(call);
     IRMapping mapping;
     mapping.map(callee.getArguments(), call.getOperands());
@@ -43,7 +46,34 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
     return success();
   }
 
+  /// Erases the private functions that were inlined and that nothing else needs. Not
+  /// left to symbol-dce, which takes the name of a role for a use of a function.
+  void eraseInlined() {
+    llvm::SmallSetVector<func::FuncOp, 8> unused;
+    SmallVector<Operation *> needed;
+    for (Operation &op : *getOperation().getBody()) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      if (function && function.isPrivate() && inlined.contains(function))
+        unused.insert(function);
+      else
+        needed.push_back(&op);
+    }
+    while (!needed.empty())
+      needed.pop_back_val()->walk([&](Operation *op) {
+        if (isa<RoleOp, CtasOfOp>(op))
+          return;
+        op->getAttrDictionary().walk([&](FlatSymbolRefAttr name) {
+          auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+          if (function && unused.remove(function))
+            needed.push_back(function);
+        });
+      });
+    for (func::FuncOp function : unused)
+      function.erase();
+  }
+
   void runOnOperation() override {
+    inlined.clear();
     SymbolTableCollection symbols;
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       for (unsigned depth = 0;; ++depth) {
@@ -62,6 +92,7 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
             return signalPassFailure();
       }
     }
+    eraseInlined();
   }
 };
 } // namespace

@@ -8,6 +8,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-NOT: call
 // CHECK: mk.wait %ready[%{{.*}}] ge
 // CHECK: mk.count
+// CHECK-NOT: func.func
 mk.kernel @k on @mesh (in %a : memref<4xf32> [4]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -54,4 +55,44 @@ func.func private @loop() {
   // expected-error @below {{calls @loop recursively; functions of a kernel are inlined and cannot recurse}}
   func.call @loop() : () -> ()
   return
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// A helper may have a role's name; what else is called, or called by nothing, stays.
+// CHECK-LABEL: mk.kernel @same_names
+// CHECK: mk.role @send ctas(1) then @work
+// CHECK-NOT: func.func private @send
+// CHECK-NOT: func.func private @work
+// CHECK: func.func private @shared
+// CHECK: func.func private @reference
+mk.kernel @same_names on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @send ctas(1) then @work {
+    %n = mk.ctas @send
+    func.call @send(%n) : (index) -> ()
+  }
+  mk.role @work ctas(rest) {
+    func.call @work() : () -> ()
+  }
+}
+func.func private @send(%n: index) {
+  mk.foreach (%i) in (%n) schedule(ticket) {
+    %x = func.call @shared(%i) : (index) -> index
+  }
+  return
+}
+func.func private @work() {
+  %c1 = arith.constant 1 : index
+  mk.foreach (%i) in (%c1) schedule(ticket) {
+  }
+  return
+}
+func.func private @shared(%i: index) -> index {
+  return %i : index
+}
+func.func private @reference(%i: index) -> index {
+  %x = func.call @shared(%i) : (index) -> index
+  return %x : index
 }
