@@ -138,12 +138,12 @@ LogicalResult PutOp::verify() {
                             "there: give the buffer the space #mk.symmetric";
   if (Value rows = getRows()) {
     auto list = cast<RankedTensorType>(rows.getType());
-    if (rank == 0 || !list.hasStaticShape())
+    if (rank == 0 || !isTile(list))
       return emitOpError() << "takes its rows from a tile (of static shape), "
                               "which needs buffers with rows; got "
                            << list << " and rank " << rank;
     std::optional<int64_t> count = getConstant(getSizes().front());
-    if (count && *count > list.getDimSize(0))
+    if (count && list.hasStaticShape() && *count > list.getDimSize(0))
       return emitOpError() << "puts " << *count << " rows, but lists only "
                            << list.getDimSize(0);
   }

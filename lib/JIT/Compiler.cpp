@@ -68,21 +68,24 @@ struct Compilation {
 
   /// The reference in the LLVM dialect, in a module of its own; null if there
   /// is none. It leaves `module`, whose passes are for kernels.
-  FailureOr<OwningOpRef<ModuleOp>> lowerReference(func::FuncOp reference) {
+  FailureOr<OwningOpRef<ModuleOp>> lowerReference(func::FuncOp reference,
+                                                  KernelOp kernel) {
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (function != reference)
         function.setPrivate();
     if (!reference)
       return OwningOpRef<ModuleOp>();
-    FailureOr<OwningOpRef<ModuleOp>> extracted = extractReference(reference);
+    FailureOr<OwningOpRef<ModuleOp>> extracted =
+        extractReference(reference, kernel.getMeshOp());
     if (failed(extracted))
       return failure();
+    bool destinations = hasDestinations(kernel, reference);
     (*extracted)->lookupSymbol<func::FuncOp>(reference.getSymName()).setName(
         "reference");
     reference.erase();
-    if (failed(run(**extracted, [](OpPassManager &pm) {
-          pm.addPass(createLowerReferencePass());
+    if (failed(run(**extracted, [&](OpPassManager &pm) {
+          pm.addPass(createLowerReferencePass(destinations));
         })))
       return failure();
     return extracted;
@@ -147,7 +150,8 @@ struct Compilation {
     FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();
-    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(reference);
+    FailureOr<OwningOpRef<ModuleOp>> lowered =
+        lowerReference(reference, kernel);
     if (failed(lowered))
       return failure();
     if (failed(run(module, [&](OpPassManager &pm) {
@@ -180,13 +184,14 @@ struct Compilation {
       return failure();
     if (!isTile)
       listTickets(kernel, *metadata);
-    FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference);
+    FailureOr<OwningOpRef<ModuleOp>> lowered =
+        lowerReference(about.reference, kernel);
     if (failed(lowered))
       return failure();
     OwningOpRef<ModuleOp> host = module.clone();
-    if (failed(run(*host, [](OpPassManager &pm) {
+    if (failed(run(*host, [&](OpPassManager &pm) {
           pm.addPass(createSymbolDCEPass());
-          buildHostPlanPipeline(pm);
+          buildHostPlanPipeline(pm, options.grid);
         })))
       return failure();
     if (*lowered && failed(mergeModule(*host, **lowered)))

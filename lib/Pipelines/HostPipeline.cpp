@@ -113,8 +113,9 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
 }
 
-void mk::buildHostPlanPipeline(OpPassManager &pm) {
+void mk::buildHostPlanPipeline(OpPassManager &pm, int64_t grid) {
   ConvertTileToHostPassOptions convert;
+  convert.grid = grid;
   convert.planOnly = true;
   pm.addPass(createConvertTileToHostPass(convert));
   verifyPhase(pm, "conversion of the plan", {}, {"mk", "mk_sm"});

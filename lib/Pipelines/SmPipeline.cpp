@@ -38,7 +38,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the SM level";
   verify.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
-                   "mk.dot",     "mk.param",        "mk.size"};
+                   "mk.dot",     "mk.param"};
   pm.addPass(createVerifyPhasePass(verify));
 }
 

@@ -123,15 +123,17 @@ Status JobPlan::layOut(const Mesh &mesh,
       shards_[i].push_back(std::move(shard));
     }
     // An address of one rank names the same element at another only if rows are
-    // equally long everywhere.
-    for (uint32_t r = 1; arg.symmetric && r < world_; ++r)
+    // equally long everywhere. Nobody writes to another rank's inputs.
+    bool addressed = arg.symmetric && arg.kind != Metadata::ArgKind::In;
+    for (uint32_t r = 1; addressed && r < world_; ++r)
       for (size_t d = 1; d < arg.rank; ++d)
         if (shards_[i][r].sizes[d] != shards_[i][0].sizes[d])
           return error(StatusCode::FailedPrecondition, "symmetric argument '",
                        arg.name, "' has ", shards_[i][0].sizes[d],
                        " elements in dimension ", d, " on rank 0 and ",
                        shards_[i][r].sizes[d], " on rank ", r,
-                       ": only its first dimension may be split unevenly");
+                       ": only its first dimension may be split unevenly, or "
+                       "that of an argument of kind in, which peers do not write");
   }
   return Status::ok();
 }

@@ -112,5 +112,21 @@ TEST(Tensors, RandomNumbersHaveTheStatedMoments) {
   EXPECT_NEAR(product / n, 0, 0.02);
 }
 
+TEST(Tensors, RandomIntegersFillTheirRange) {
+  run::IntegerRange wide{"a", -3, 5}, one{"a", -1, -1};
+  run::RandomTensor random(ElementType::i32, 1, 0, 0, &wide);
+  run::RandomTensor constant(ElementType::i8, 1, 0, 0, &one);
+  std::vector<int> seen(9);
+  for (int i = 0; i < 9000; ++i) {
+    int value = static_cast<int>(random(i));
+    ASSERT_GE(value, -3);
+    ASSERT_LE(value, 5);
+    ++seen[value + 3];
+    EXPECT_EQ(constant(i), -1);
+  }
+  for (int count : seen)
+    EXPECT_NEAR(count, 1000, 150);
+}
+
 } // namespace
 } // namespace mk::rt::test

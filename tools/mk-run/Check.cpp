@@ -61,7 +61,8 @@ struct Checker {
     RefTensor tensor(type, shard.global);
     int64_t elements = shard.globalElements();
     const std::byte *given = job.input(arg);
-    RandomTensor random(a.type, options.seed, options.launches - 1, arg);
+    RandomTensor random(a.type, options.seed, options.launches - 1, arg,
+                        findRange(options, a.name));
     for (int64_t i = 0; i < elements; ++i)
       storeElement(type, tensor.data.data(), i,
                    given ? loadElement(a.type, given, i)

@@ -10,6 +10,7 @@
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -45,6 +46,33 @@ public:
   int fd = -1;
 };
 
+/// --random names an integer input without a file, whose type has the values.
+Status checkRange(const Options &options, const Metadata &metadata,
+                  const IntegerRange &range) {
+  int arg = metadata.argIndex(range.name);
+  if (arg < 0 || !isInput(metadata.args[arg]))
+    return error(StatusCode::InvalidArgument, "--random ", range.name,
+                 ": kernel '", metadata.kernel, "' has no such input");
+  ElementType type = metadata.args[arg].type;
+  if (isFloat(type))
+    return error(StatusCode::InvalidArgument, "--random ", range.name,
+                 ": it has elements of ", name(type),
+                 "; a range is given for integers");
+  // What is random goes through a double.
+  int bits = std::min<int>(static_cast<int>(byteSize(type)) * 8, 54);
+  int64_t low = type == ElementType::i1 ? 0 : -(int64_t(1) << (bits - 1));
+  int64_t high = type == ElementType::i1 ? 1 : -(low + 1);
+  if (range.low < low || range.high > high)
+    return error(StatusCode::InvalidArgument, "--random ", range.name, "=",
+                 range.low, ":", range.high, ": ", name(type),
+                 " takes values from ", low, " to ", high);
+  for (const NamedFile &file : options.inputs)
+    if (file.name == range.name)
+      return error(StatusCode::InvalidArgument, "--random ", range.name,
+                   ": --in gives its values already");
+  return Status::ok();
+}
+
 /// Names of files must fit before anything is started.
 Status checkNames(const Options &options, const Metadata &metadata) {
   auto check = [&](const char *option, const NamedFile &file,
@@ -64,6 +92,8 @@ Status checkNames(const Options &options, const Metadata &metadata) {
   };
   for (const NamedFile &file : options.inputs)
     MK_TRY(check("--in", file, isInput));
+  for (const IntegerRange &range : options.random)
+    MK_TRY(checkRange(options, metadata, range));
   for (const NamedFile &file : options.outputs)
     MK_TRY(check("--out", file, isOutput));
   if (options.check && !metadata.reference)

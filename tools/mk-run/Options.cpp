@@ -30,6 +30,7 @@ mesh and sizes
 
 data
   --in NAME=FILE.npy    global value of an input (else random, by --seed)
+  --random NAME=A:B     an integer input is uniform from A to B (default 0:7)
   --out NAME=FILE.npy   writes the global value of an output
   --check               compares all outputs with the kernel's reference,
                         evaluated in double precision. An element passes when
@@ -73,7 +74,8 @@ self-tests
 
 examples
   mk-run ag_gemm.mlir --nodes 2 --gpus 4 --bind M=512,N=512,K=256 --check
-  mk-run moe.mlir --gpus 4 --bind T=100:80:0:33 --seed 7 --check --stats
+  mk-run moe.mlir --gpus 4 --bind T=100:80:0:33,CAP=100,H=64,I=96,E=6,K=2,ROWS=800
+      --random topk_ids=-1:5 --seed 7 --check --stats
   mk-run gemm.mlir --target sm_90a --bind M=4096,N=4096,K=4096 --check
   mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
 
@@ -150,6 +152,8 @@ struct Parser {
     text("--target", o.target);
     text("--cpu", o.cpu);
     text("--jit-lib", o.jitLibrary);
+    entries.push_back({"--random", Entry::Value,
+                       [this](const std::string &v) { return random(v); }});
     entries.push_back({"--bind", Entry::Value,
                        [this](const std::string &v) { return bind(v); }});
     entries.push_back({"--set", Entry::Value,
@@ -197,6 +201,25 @@ struct Parser {
       o.bind.push_back(std::move(value));
     }
     return Status::ok();
+  }
+
+  Status random(const std::string &v) {
+    size_t equals = v.find('=');
+    size_t colon = v.find(':', std::min(equals, v.size()));
+    if (equals != 0 && equals != std::string::npos &&
+        colon != std::string::npos) {
+      auto low = env::parseInt(v.substr(equals + 1, colon - equals - 1));
+      auto high = env::parseInt(v.substr(colon + 1));
+      if (low && high && *low <= *high) {
+        if (findRange(o, v.substr(0, equals)))
+          return error(StatusCode::InvalidArgument, "--random gives '",
+                       v.substr(0, equals), "' twice");
+        o.random.push_back({v.substr(0, equals), *low, *high});
+        return Status::ok();
+      }
+    }
+    return error(StatusCode::InvalidArgument, "--random ", v,
+                 ": ARGUMENT=A:B with integers A <= B is needed");
   }
 
   Status set(const std::string &v) {
@@ -336,6 +359,14 @@ struct Parser {
 };
 
 } // namespace
+
+const IntegerRange *mk::run::findRange(const Options &options,
+                                       const std::string &name) {
+  for (const IntegerRange &range : options.random)
+    if (range.name == name)
+      return &range;
+  return nullptr;
+}
 
 Result<Options> mk::run::parseOptions(int argc, char **argv) {
   Parser parser;

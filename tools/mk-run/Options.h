@@ -17,6 +17,12 @@ struct NamedFile {
   std::string name, path;
 };
 
+/// --random: the values of an integer input.
+struct IntegerRange {
+  std::string name;
+  int64_t low, high; // both included
+};
+
 /// Set in a rank process, which gets the launcher's command line and this.
 struct RankOptions {
   uint32_t rank;
@@ -31,6 +37,7 @@ struct Options {
   int64_t grid = 0; // 0: not given
   uint64_t seed = 0;
   std::vector<NamedFile> inputs, outputs;
+  std::vector<IntegerRange> random;
   bool check = false;
   bool checkEach = false; // after every launch, by the rank
   double toleranceFactor = 1;
@@ -48,6 +55,9 @@ struct Options {
   int64_t pauseProxy = -1; // rank
   std::optional<RankOptions> rank;
 };
+
+/// The range that --random gives an argument; null if none.
+const IntegerRange *findRange(const Options &options, const std::string &name);
 
 /// InvalidArgument names the option, the reason and the accepted form.
 Result<Options> parseOptions(int argc, char **argv);

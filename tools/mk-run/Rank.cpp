@@ -62,7 +62,9 @@ Status fillArguments(const Options &options, const JobMemory &job,
       copyFromGlobal(shard, byteSize(arg.type), global, data);
     else
       fillRandom(shard, arg.type,
-                 RandomTensor(arg.type, options.seed, launch, i), data);
+                 RandomTensor(arg.type, options.seed, launch, i,
+                              findRange(options, arg.name)),
+                 data);
     MK_TRY(staging.write(i));
   }
   return Status::ok();

@@ -17,14 +17,23 @@ static uint64_t mix(uint64_t x) {
 }
 
 RandomTensor::RandomTensor(ElementType type, uint64_t seed, uint64_t launch,
-                           uint64_t arg)
+                           uint64_t arg, const IntegerRange *range)
     : type_(type),
-      key_(mix(mix(mix(seed + 0x9e3779b97f4a7c15u) + launch) + arg)) {}
+      key_(mix(mix(mix(seed + 0x9e3779b97f4a7c15u) + launch) + arg)) {
+  if (type == ElementType::i1)
+    count_ = 2;
+  if (range) {
+    low_ = range->low;
+    count_ = uint64_t(range->high) - uint64_t(range->low) + 1;
+  }
+}
 
 double RandomTensor::operator()(uint64_t index) const {
   uint64_t bits = mix(key_ + index * 0x9e3779b97f4a7c15u);
   if (!isFloat(type_))
-    return static_cast<double>(bits >> (type_ == ElementType::i1 ? 63 : 61));
+    return static_cast<double>(
+        int64_t(uint64_t(low_) +
+                uint64_t(static_cast<unsigned __int128>(bits) * count_ >> 64)));
   uint64_t sum = (bits & 0xffff) + (bits >> 16 & 0xffff) +
                  (bits >> 32 & 0xffff) + (bits >> 48);
   return (static_cast<double>(sum) - 2 * 65535.0) * 0x1p-16;

@@ -2,6 +2,7 @@
 #ifndef MKERNEL_TOOLS_MKRUN_TENSORS_H
 #define MKERNEL_TOOLS_MKRUN_TENSORS_H
 
+#include "Options.h"
 #include "mkernel/Runtime/Plan.h"
 
 namespace mk::run {
@@ -9,11 +10,12 @@ namespace mk::run {
 /// Random values that are a function of (seed, launch, argument, element)
 /// alone, so that every rank can make its shard by itself. Floats are nearly
 /// normal (a sum of four uniform numbers) with mean 0, deviation 0.58 and
-/// magnitude below 2; integers are uniform from 0 to 7, i1 from 0 to 1.
+/// magnitude below 2; integers are uniform in `range`, or from 0 to 7 without
+/// one, i1 from 0 to 1.
 class RandomTensor {
 public:
   RandomTensor(rt::ElementType type, uint64_t seed, uint64_t launch,
-               uint64_t arg);
+               uint64_t arg, const IntegerRange *range = nullptr);
   /// Of the element with this row-major index in the global tensor, before
   /// rounding to the type.
   double operator()(uint64_t index) const;
@@ -21,6 +23,8 @@ public:
 private:
   rt::ElementType type_;
   uint64_t key_;
+  int64_t low_ = 0;
+  uint64_t count_ = 8; // of different integers
 };
 
 /// Calls fn(local element, global element, run length) for each run of

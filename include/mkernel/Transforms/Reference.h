@@ -9,6 +9,7 @@
 #ifndef MKERNEL_TRANSFORMS_REFERENCE_H
 #define MKERNEL_TRANSFORMS_REFERENCE_H
 
+#include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -16,14 +17,17 @@
 
 namespace mlir::mk {
 
-/// A new module that holds nothing but the function and what it calls.
-FailureOr<OwningOpRef<ModuleOp>> extractReference(func::FuncOp reference);
+/// A new module that holds nothing but the function and what it calls. `mk.size` becomes
+/// a number, from the mesh, whose axes have sizes.
+FailureOr<OwningOpRef<ModuleOp>> extractReference(func::FuncOp reference,
+                                                  MeshOp mesh);
 
 /// Replaces the function by `@mk_reference_rows(inputs..., outputs..., row,
 /// rows)` on buffers, which computes rows [row, row + rows) of dimension 0 of
 /// every output, all of them if rows is negative. Producers are computed only
-/// as far as they are needed.
-LogicalResult buildReferenceEntry(func::FuncOp reference);
+/// as far as they are needed. With `destinations` the last arguments, as many as
+/// there are results, are empty tensors with the extents of the outputs.
+LogicalResult buildReferenceEntry(func::FuncOp reference, bool destinations);
 
 /// Computes the producers of each slice in the function's body only as far as
 /// the slice needs; what cannot be tiled is computed whole.
@@ -45,8 +49,9 @@ LogicalResult addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> ranks);
 /// code cannot have. An op outside the LLVM dialect is an error.
 LogicalResult hideReferenceSymbols(ModuleOp module);
 
-/// All of the above on a module of `extractReference`.
-std::unique_ptr<Pass> createLowerReferencePass();
+/// All of the above on a module of `extractReference`; `destinations` as in
+/// buildReferenceEntry.
+std::unique_ptr<Pass> createLowerReferencePass(bool destinations = false);
 void registerReferencePasses();
 
 } // namespace mlir::mk

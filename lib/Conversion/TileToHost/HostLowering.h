@@ -133,8 +133,10 @@ private:
   SmallVector<Value> coords_;
 };
 
-/// Fills the body of mk_plan (see mkernel/ABI/Package.h).
-LogicalResult buildPlan(KernelOp kernel, func::FuncOp function);
+/// Fills the body of mk_plan (see mkernel/ABI/Package.h). `ctasOfRole`: CTAs of each
+/// role, by name.
+LogicalResult buildPlan(KernelOp kernel, func::FuncOp function,
+                        const llvm::StringMap<int64_t> &ctasOfRole);
 
 /// Erases the symmetric memory space from all types in `op`.
 void dropMemorySpaces(Operation *op);

@@ -18,9 +18,12 @@ using namespace mlir::mk;
 namespace {
 class PlanBuilder {
 public:
-  PlanBuilder(KernelOp kernel, func::FuncOp function)
+  PlanBuilder(KernelOp kernel, func::FuncOp function,
+              const llvm::StringMap<int64_t> &ctasOfRole)
       : kernel(kernel), function(function), mesh(kernel.getMeshOp()),
-        lowering(kernel, function, /*pointerIsLaunch=*/true) {}
+        lowering(kernel, function, /*pointerIsLaunch=*/true) {
+    lowering.ctasOfRole = ctasOfRole;
+  }
 
   LogicalResult build();
 
@@ -174,6 +177,7 @@ LogicalResult PlanBuilder::build() {
   return lowering.run();
 }
 
-LogicalResult mk::buildPlan(KernelOp kernel, func::FuncOp function) {
-  return PlanBuilder(kernel, function).build();
+LogicalResult mk::buildPlan(KernelOp kernel, func::FuncOp function,
+                            const llvm::StringMap<int64_t> &ctasOfRole) {
+  return PlanBuilder(kernel, function, ctasOfRole).build();
 }

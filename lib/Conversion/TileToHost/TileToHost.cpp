@@ -56,7 +56,7 @@ struct ConvertTileToHostPass
   /// Clones a role's (or the preparation's) body with the scalars it needs.
   LogicalResult outline(KernelOp kernel, Block &body, StringRef name,
                         const KernelResources &resources,
-                        ArrayRef<int64_t> ctas) {
+                        const llvm::StringMap<int64_t> &ctasOfRole) {
     func::FuncOp function = createFunction(kernel, name, 1);
     HostLowering lowering(kernel, function, /*pointerIsLaunch=*/false);
     OpBuilder &b = lowering.builder();
@@ -85,10 +85,7 @@ struct ConvertTileToHostPass
         remember(from, to);
     }
     func::ReturnOp::create(b, kernel.getLoc());
-    for (auto [role, count] : llvm::zip(resources.roles, ctas)) {
-      RoleOp op = role;
-      lowering.ctasOfRole[op.getSymName()] = count;
-    }
+    lowering.ctasOfRole = ctasOfRole;
     dropMemorySpaces(function);
     return lowering.run();
   }
@@ -104,9 +101,14 @@ struct ConvertTileToHostPass
     if (failed(ctas))
       return failure();
     KernelResources resources = getKernelResources(kernel);
+    llvm::StringMap<int64_t> ctasOfRole;
+    for (auto [role, count] : llvm::zip(resources.roles, *ctas)) {
+      RoleOp op = role;
+      ctasOfRole[op.getSymName()] = count;
+    }
     OpBuilder b(kernel);
     func::FuncOp plan = createFunction(kernel, "mk_plan", 2, b.getI64Type());
-    if (failed(buildPlan(kernel, plan)))
+    if (failed(buildPlan(kernel, plan, ctasOfRole)))
       return failure();
     if (planOnly) {
       kernel.erase();
@@ -114,12 +116,12 @@ struct ConvertTileToHostPass
     }
     if (resources.prepare &&
         failed(outline(kernel, resources.prepare.getBody().front(), "mk_prepare",
-                       resources, *ctas)))
+                       resources, ctasOfRole)))
       return failure();
     for (auto [i, role] : llvm::enumerate(resources.roles)) {
       RoleOp op = role;
       if (failed(outline(kernel, op.getBody().front(),
-                         "mk_role_" + std::to_string(i), resources, *ctas)))
+                         "mk_role_" + std::to_string(i), resources, ctasOfRole)))
         return failure();
     }
     kernel.erase();

@@ -161,6 +161,16 @@ func::FuncOp mk::findReference(KernelOp kernel) {
   return {};
 }
 
+bool mk::hasDestinations(KernelOp kernel, func::FuncOp reference) {
+  unsigned inputs = 0;
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
+    inputs += llvm::is_contained({ArgKind::In, ArgKind::InOut},
+                                 kernel.getArgKind(i));
+  FunctionType type = reference.getFunctionType();
+  return type.getNumResults() > 0 &&
+         type.getNumInputs() == inputs + type.getNumResults();
+}
+
 /// Matches tensors of the reference with arguments of the kernel, by position
 /// among those of the kinds listed.
 static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
@@ -227,7 +237,10 @@ static FailureOr<json::Value> describeReference(KernelOp kernel,
     return json::Value(nullptr);
   json::Array inputs, outputs, types;
   FunctionType type = reference.getFunctionType();
-  if (failed(matchArgs(kernel, reference, type.getInputs(),
+  TypeRange tensors = type.getInputs();
+  if (hasDestinations(kernel, reference))
+    tensors = tensors.drop_back(type.getNumResults());
+  if (failed(matchArgs(kernel, reference, tensors,
                        {ArgKind::In, ArgKind::InOut}, "arguments", inputs,
                        types)) ||
       failed(matchArgs(kernel, reference, type.getResults(),

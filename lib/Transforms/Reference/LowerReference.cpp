@@ -72,6 +72,11 @@ struct LowerReferencePass
   Option<std::string> function{*this, "function",
                                llvm::cl::desc("name of the reference"),
                                llvm::cl::init("reference")};
+  Option<bool> destinations{
+      *this, "destinations",
+      llvm::cl::desc("the last arguments, as many as results, stand for the "
+                     "results' extents"),
+      llvm::cl::init(false)};
 
   StringRef getArgument() const override { return "mk-lower-reference"; }
   StringRef getDescription() const override {
@@ -103,14 +108,17 @@ struct LowerReferencePass
       return module.emitError() << "there is no function @" << function
                                 << " to lower as the reference";
     SmallVector<int64_t> ranks;
-    for (TypeRange types : {TypeRange(reference.getArgumentTypes()),
-                            TypeRange(reference.getResultTypes())})
+    TypeRange inputs = reference.getArgumentTypes();
+    if (destinations)
+      inputs = inputs.drop_back(
+          std::min<size_t>(inputs.size(), reference.getNumResults()));
+    for (TypeRange types : {inputs, TypeRange(reference.getResultTypes())})
       for (Type type : types)
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           ranks.push_back(tensor.getRank());
     if (failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })))
       return failure();
-    if (failed(buildReferenceEntry(reference)) || failed(decompose(module)))
+    if (failed(buildReferenceEntry(reference, destinations)) || failed(decompose(module)))
       return failure();
     auto entry = module.lookupSymbol<func::FuncOp>("mk_reference_rows");
     // Extents from those of the inputs: a use of the whole result would keep all
@@ -136,7 +144,9 @@ struct LowerReferencePass
 };
 } // namespace
 
-std::unique_ptr<Pass> mk::createLowerReferencePass() {
-  return std::make_unique<LowerReferencePass>();
+std::unique_ptr<Pass> mk::createLowerReferencePass(bool destinations) {
+  auto pass = std::make_unique<LowerReferencePass>();
+  pass->destinations = destinations;
+  return pass;
 }
 void mk::registerReferencePasses() { PassRegistration<LowerReferencePass>(); }

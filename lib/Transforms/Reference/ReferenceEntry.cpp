@@ -16,8 +16,31 @@ using namespace mlir::mk;
 // Extraction
 //===----------------------------------------------------------------------===//
 
+/// What a reference may know of the mesh.
+static LogicalResult resolveSizes(ModuleOp module, MeshOp mesh) {
+  SmallVector<SizeOp> sizes;
+  module.walk([&](SizeOp size) { sizes.push_back(size); });
+  for (SizeOp size : sizes) {
+    int64_t ranks = mesh.getNumRanks();
+    if (std::optional<StringRef> name = size.getAxis()) {
+      int64_t axis = mesh.findAxis(*name);
+      if (axis < 0)
+        return size.emitOpError()
+               << "in the reference names axis '" << *name << "', but mesh @"
+               << mesh.getSymName() << " has " << mesh.describeAxes();
+      ranks = mesh.getAxis(axis).getSize();
+    }
+    OpBuilder builder(size);
+    size.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(builder, size.getLoc(), ranks)
+            .getResult());
+    size.erase();
+  }
+  return success();
+}
+
 FailureOr<OwningOpRef<ModuleOp>>
-mk::extractReference(func::FuncOp reference) {
+mk::extractReference(func::FuncOp reference, MeshOp mesh) {
   auto parent = reference->getParentOfType<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(reference.getLoc());
   SmallVector<Operation *> worklist{reference};
@@ -41,6 +64,8 @@ mk::extractReference(func::FuncOp reference) {
         worklist.push_back(symbol);
     }
   }
+  if (failed(resolveSizes(*module, mesh)))
+    return failure();
   // Callees are private, so that they vanish when they are inlined.
   for (auto function : module->getOps<func::FuncOp>())
     if (function.getSymName() != reference.getSymName())
@@ -133,14 +158,25 @@ struct EntryBuilder {
 };
 } // namespace
 
-LogicalResult mk::buildReferenceEntry(func::FuncOp reference) {
+LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
+                                       bool destinations) {
   if (!reference.getBody().hasOneBlock())
     return reference.emitError()
            << "the reference must be one block of ops; use scf ops for "
               "control flow";
   SmallVector<Type> types;
   FunctionType signature = reference.getFunctionType();
-  for (auto [i, type] : llvm::enumerate(signature.getInputs())) {
+  unsigned numInputs = signature.getNumInputs();
+  if (destinations) {
+    unsigned numResults = signature.getNumResults();
+    if (numInputs < numResults ||
+        signature.getInputs().take_back(numResults) != signature.getResults())
+      return reference.emitError()
+             << "the reference's last arguments must be of its results' types";
+    numInputs -= numResults;
+  }
+  for (auto [i, type] :
+       llvm::enumerate(signature.getInputs().take_front(numInputs))) {
     FailureOr<MemRefType> buffer =
         getBufferType(reference, type, "argument " + Twine(i));
     if (failed(buffer))
@@ -165,12 +201,23 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference) {
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
   IRMapping mapping;
-  unsigned numInputs = signature.getNumInputs();
   for (unsigned i = 0; i != numInputs; ++i) {
     auto tensor = bufferization::ToTensorOp::create(
         builder, loc, signature.getInput(i), block->getArgument(i));
     tensor.setRestrict(true);
     mapping.map(reference.getArgument(i), tensor.getResult());
+  }
+  // All that a destination says is its extents.
+  for (unsigned i = numInputs; i != signature.getNumInputs(); ++i) {
+    auto type = cast<RankedTensorType>(signature.getInput(i));
+    SmallVector<Value> extents;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.isDynamicDim(d))
+        extents.push_back(
+            memref::DimOp::create(builder, loc, block->getArgument(i), d));
+    mapping.map(
+        reference.getArgument(i),
+        tensor::EmptyOp::create(builder, loc, type, extents).getResult());
   }
   for (Operation &op : reference.getBody().front().without_terminator())
     builder.clone(op, mapping);

@@ -37,6 +37,10 @@ llvm::json::Value buildSignature(ModuleOp module);
 /// file has it, else `reference`; null if it has neither.
 func::FuncOp findReference(KernelOp kernel);
 
+/// Whether the reference takes, behind the kernel's inputs, a tensor for each of its
+/// results, of which it may use the extents only.
+bool hasDestinations(KernelOp kernel, func::FuncOp reference);
+
 /// Stack that one CTA needs: the static allocations of all functions of a module
 /// in the LLVM dialect, and slack for spills and the runtime's own frames. An
 /// allocation of run-time size is an error.
