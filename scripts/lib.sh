@@ -20,6 +20,8 @@ MK_PACKAGES=(
   # find_package(MLIR) asks for these.
   libzstd-dev libedit-dev libcurl4-openssl-dev libz3-dev zlib1g-dev
   libssl-dev nlohmann-json3-dev libgtest-dev libgmock-dev
+  # mpirun, which tests start ranks with.
+  openmpi-bin
 )
 
 mk_say() { printf '== %s\n' "$*"; }

@@ -6,6 +6,7 @@
 #   x86        the host is an x86-64
 #   bundle     `ninja bundle` can be built
 #   ptxas      MK_PTXAS names CUDA's assembler, or PATH has it
+#   mpirun     Open MPI's is there
 #   loopback   emulated nodes can be run (always; for symmetry with gpu)
 # Substitutions besides lit's own:
 #   %examples  the folder examples/
@@ -14,10 +15,12 @@
 #   %bundle    the archive that `ninja bundle` makes
 #   %fake_cuda a driver that stands in for NVIDIA's (MK_CUDA_LIBRARY)
 #   %python    Python 3
+#   %mpirun    it, with the options that a small machine needs
 #   %ptxas     CUDA's assembler, %tuning the folder of tuning files
 import os
 import platform
 import shutil
+import subprocess
 
 import lit.formats
 import lit.util
@@ -64,6 +67,19 @@ ptxas = os.environ.get("MK_PTXAS") or shutil.which("ptxas")
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+
+mpirun = shutil.which("mpirun")
+if mpirun and b"Open MPI" in subprocess.run([mpirun, "--version"],
+                                            capture_output=True).stdout:
+    config.available_features.add("mpirun")
+    # It has to know nothing of the network to start processes on this machine.
+    config.substitutions.append(
+        ("%mpirun", mpirun + " --allow-run-as-root --oversubscribe"
+         " --bind-to none --host localhost:64"))
+# Those of whoever runs the tests are for others.
+for name in list(config.environment):
+    if name.startswith(("OMPI_", "PMIX_", "SLURM_")):
+        del config.environment[name]
 
 # The tools under test first, then LLVM's (FileCheck, not, mlir-opt, ...).
 dirs = [config.mkernel_bin_dir, config.llvm_tools_dir]

@@ -60,7 +60,8 @@ void StoreClient::Impl::run() {
     if (n <= 0)
       return fail(error(StatusCode::Unavailable, "the store at ",
                         options.endpoint,
-                        " closed the connection: the launcher is gone"));
+                        " closed the connection: ", options.keeper,
+                        " is gone"));
     in.append(buffer, static_cast<size_t>(n));
   }
 }

@@ -88,8 +88,9 @@ Status StoreClient::Impl::dial(const Deadline &deadline) {
     if (deadline.passed())
       return error(StatusCode::DeadlineExceeded, "nobody listened at ",
                    options.endpoint, " for ", deadline.duration(),
-                   ": check that the launcher runs and that this is its "
-                   "address (ContextOptions::endpoint)");
+                   ": check that ", options.keeper,
+                   " runs and that this is its address "
+                   "(ContextOptions::endpoint, MK_STORE)");
     backoff.pause();
   }
 }

@@ -31,6 +31,8 @@ constexpr size_t kOutSlack = 64u << 20;
 void StoreServer::Impl::run() {
   std::vector<pollfd> polls;
   while (!stop) {
+    if (deaf)
+      listener.reset(); // poll ignores it from now on
     polls.clear();
     polls.push_back({waker.get(), POLLIN, 0});
     polls.push_back({listener.get(), POLLIN, 0});

@@ -58,6 +58,7 @@ StoreServer::start(StoreServerOptions options) {
     return errnoError(StatusCode::Internal, "getsockname", errno);
   impl->port = static_cast<uint16_t>(atoi(service));
   MK_ASSIGN(impl->waker, makeWaker());
+  impl->arrived.resize(o.world);
   Impl *raw = impl.get();
   impl->thread = std::thread([raw] { raw->run(); });
   return std::unique_ptr<StoreServer>(new StoreServer(std::move(impl)));
@@ -93,6 +94,20 @@ std::optional<AbortRecord> StoreServer::aborted() const {
 }
 
 uint32_t StoreServer::connected() const { return impl_->connected; }
+
+std::vector<uint32_t> StoreServer::missing() const {
+  std::lock_guard lock(impl_->mutex);
+  std::vector<uint32_t> ranks;
+  for (uint32_t r = 0; r < impl_->arrived.size(); ++r)
+    if (!impl_->arrived[r])
+      ranks.push_back(r);
+  return ranks;
+}
+
+void StoreServer::stopListening() {
+  impl_->deaf = true;
+  wake(impl_->waker);
+}
 
 std::vector<std::string> StoreServer::refusals() const {
   std::lock_guard lock(impl_->mutex);
@@ -135,6 +150,8 @@ void StoreServer::Impl::admit(Connection &c, const store::Frame &frame) {
   {
     std::lock_guard lock(mutex);
     record = abortRecord;
+    if (c.rank >= 0)
+      arrived[c.rank] = true;
   }
   if (record)
     send(c, Type::Aborted, 0, record->encode());

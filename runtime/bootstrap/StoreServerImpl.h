@@ -76,7 +76,7 @@ struct StoreServer::Impl {
   Fd listener, waker;
   uint16_t port = 0;
   std::thread thread;
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, deaf{false};
   std::atomic<uint32_t> connected{0};
 
   std::list<Connection> connections;
@@ -89,6 +89,7 @@ struct StoreServer::Impl {
   std::optional<AbortRecord> abortRecord;
   std::vector<AbortRecord> abortQueue; // from abort(), for the thread
   std::vector<std::string> refusals;
+  std::vector<bool> arrived; // by rank
 };
 
 } // namespace mk::rt

@@ -8,16 +8,22 @@ using rt::Status;
 
 static rt::Result<rt::ContextOptions>
 contextOptions(const rt::Metadata &metadata,
-               const mkernel_context_options *given) {
-  MK_ASSIGN(mkernel_context_options o,
-            readOptions(given, "mkernel_context_options"));
+               const mkernel_context_options &o) {
   MK_ASSIGN(auto axes, readSizes(o.axes, o.num_axes, "axes"));
   std::vector<rt::NamedSize> sizes;
   for (const rt::DimValue &axis : axes)
     sizes.push_back({axis.name, axis.values[0]});
   rt::ContextOptions options;
-  MK_ASSIGN(options.mesh, rt::resolveMesh(metadata, sizes, 0, 0));
-  options.rank = o.rank;
+  if (o.member_of) {
+    rt::Job &job = *o.member_of->job;
+    MK_ASSIGN(rt::Mesh mesh, rt::resolveMesh(metadata, sizes, job.nodes(),
+                                             job.ranksPerNode()));
+    MK_TRY(job.checkMesh(mesh));
+    options = rt::ContextOptions::of(job, std::move(mesh));
+  } else {
+    MK_ASSIGN(options.mesh, rt::resolveMesh(metadata, sizes, 0, 0));
+    options.rank = o.rank;
+  }
   options.endpoint = text(o.endpoint);
   options.job = text(o.job);
   options.token = text(o.token);
@@ -41,11 +47,14 @@ mkernel_status mkernel_context_create(const mkernel_package *package,
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(package);
     MK_NOT_NULL(out);
+    MK_ASSIGN(mkernel_context_options known,
+              readOptions(options, "mkernel_context_options"));
     MK_ASSIGN(rt::ContextOptions read,
-              contextOptions(package->package.metadata(), options));
+              contextOptions(package->package.metadata(), known));
     MK_ASSIGN(std::shared_ptr<rt::Context> context,
               rt::Context::create(std::move(read)));
-    *out = new mkernel_context{std::move(context)};
+    *out = new mkernel_context{known.member_of ? known.member_of->job : nullptr,
+                               std::move(context)};
     return Status::ok();
   });
 }

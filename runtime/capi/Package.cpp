@@ -1,15 +1,13 @@
 //===- Package.cpp - Compiling and packages from C ------------------------===//
 
 #include "capi/Support.h"
-#include "mkernel/JIT/JIT.h"
 
 using namespace mk;
 using namespace mk::capi;
 using rt::Status;
 
-static Status compile(const jit::Source &source,
-                      const mkernel_compile_options *given,
-                      mkernel_package **out) {
+rt::Result<jit::Options>
+capi::compileOptions(const mkernel_compile_options *given) {
   MK_ASSIGN(mkernel_compile_options o,
             readOptions(given, "mkernel_compile_options"));
   jit::Options options;
@@ -29,6 +27,13 @@ static Status compile(const jit::Source &source,
   if (o.cache)
     options.cache = rt::DiskCache(text(o.cache) == "off" ? "" : o.cache);
   options.library = text(o.library);
+  return options;
+}
+
+static Status compile(const jit::Source &source,
+                      const mkernel_compile_options *given,
+                      mkernel_package **out) {
+  MK_ASSIGN(jit::Options options, compileOptions(given));
   MK_ASSIGN(rt::Package package, jit::compile(source, options));
   *out = new mkernel_package{std::move(package)};
   return Status::ok();

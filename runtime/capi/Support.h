@@ -3,6 +3,8 @@
 #define MKERNEL_RUNTIME_CAPI_SUPPORT_H
 
 #include "mkernel/C/mkernel.h"
+#include "mkernel/JIT/JIT.h"
+#include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Kernel.h"
 
 #include <algorithm>
@@ -16,7 +18,11 @@ struct mkernel_package {
 
 // Each handle shares what it was made from, so that the order in which a
 // program destroys them does not matter.
+struct mkernel_job {
+  std::shared_ptr<mk::rt::Job> job;
+};
 struct mkernel_context {
+  std::shared_ptr<mk::rt::Job> job; // null unless it is a member of one
   std::shared_ptr<mk::rt::Context> context;
 };
 struct mkernel_kernel {
@@ -84,6 +90,8 @@ rt::Result<T> readOptions(const T *given, const char *what) {
   std::memcpy(&options, given, std::min(given->size, sizeof(T)));
   return options;
 }
+
+rt::Result<jit::Options> compileOptions(const mkernel_compile_options *given);
 
 inline std::string text(const char *s) { return s ? s : ""; }
 rt::Result<std::vector<rt::DimValue>> readSizes(const mkernel_size *sizes,

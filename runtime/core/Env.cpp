@@ -28,12 +28,24 @@ constexpr Variable kTable[] = {
     {"MK_JIT_LIBRARY", "",
      "Path of libmkernel_jit.so, which compiles kernel files; beside the "
      "program by default."},
+    {"MK_JOB", "auto",
+     "Launcher that says which rank this process is: torchrun, mpirun or srun; none: it "
+     "is none of them."},
     {"MK_JOBS", "", "Compilations at a time of scripts/quickstart and test."},
+    {"MK_JOB_TOKEN", "",
+     "Secret of a job, at least 16 characters, the same on all ranks; needed on several "
+     "hosts."},
+    {"MK_NODE", "",
+     "Node of this rank, for nodes emulated on one host: a number, or rank/N for N ranks "
+     "in a row."},
     {"MK_PTXAS", "",
      "Path of CUDA's assembler, which compiles kernels for a GPU; off: leave that to "
      "the driver. By default it is looked for in CUDA_HOME, /usr/local/cuda and PATH."},
     {"MK_SKIP_INSTALL", "",
      "Set: scripts/quickstart and test install no packages."},
+    {"MK_STORE", "",
+     "Address at which rank 0 of a job listens, host:port; by default the launcher says "
+     "it."},
 };
 
 size_t editDistance(std::string_view a, std::string_view b) {

@@ -2,9 +2,19 @@
 
 #include "mkernel/Runtime/Context.h"
 
+#include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 
 using namespace mk::rt;
+
+ContextOptions ContextOptions::of(Job &job, Mesh mesh) {
+  ContextOptions options;
+  options.mesh = std::move(mesh);
+  options.rank = job.rank();
+  options.store = job.store();
+  options.scope = job.nextScope();
+  return options;
+}
 
 Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   std::unique_ptr<Context> context(new Context());
@@ -18,11 +28,14 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   if (c.options_.maxGrid == 0 || c.options_.maxGrid >= 65535)
     return error(StatusCode::InvalidArgument, "a grid of ", c.options_.maxGrid,
                  " CTAs; 1 to 65534 are possible");
-  if (c.options_.endpoint.empty() && world > 1)
+  if (c.options_.endpoint.empty() && !c.options_.store && world > 1)
     return error(StatusCode::InvalidArgument, "a mesh of ", world,
                  " ranks needs the endpoint of the job's store");
 
-  if (!c.options_.endpoint.empty()) {
+  if (c.options_.store) {
+    c.store_ = c.options_.store;
+    connectAbort(c.abort_, *c.store_);
+  } else if (!c.options_.endpoint.empty()) {
     StoreClientOptions store;
     store.endpoint = c.options_.endpoint;
     store.job = c.options_.job;
@@ -36,6 +49,7 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   heap.slots = c.options_.slots;
   heap.rank = rank;
   heap.world = world;
+  heap.scope = c.options_.scope;
   MK_ASSIGN(c.heap_, Heap::create(heap));
   if (c.store_)
     MK_TRY(c.heap_->exchange(*c.store_, mesh.linkPeers(rank), c.deadline()));
@@ -46,6 +60,7 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   TransportConfig transport;
   transport.heap = c.heap_.get();
   transport.options = c.options_.transportOptions;
+  transport.scope = c.options_.scope;
   MK_ASSIGN(c.transport_, createTransport(c.options_.transport, transport));
   MK_TRY(c.transport_->connect(*c.store_, net, c.deadline()));
   ProxyOptions proxy;
@@ -65,7 +80,7 @@ Status Context::close() {
   closed_ = true;
   Status result = abort_.status();
   if (store_ && result.isOk())
-    result = store_->barrier("mk.context.close", world(), deadline());
+    result = store_->barrier(options_.scope + "mk.context.close", world(), deadline());
   if (proxy_ && result.isOk())
     result = proxy_->drain(deadline());
   proxy_.reset();
@@ -74,7 +89,8 @@ Status Context::close() {
   transport_.reset();
   if (store_) {
     disconnectAbort(abort_, *store_);
-    store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
+    if (!options_.store)
+      store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
   }
   return result;
 }
@@ -91,7 +107,7 @@ Result<std::vector<std::string>> Context::allGather(std::string_view what,
     return std::vector<std::string>{std::string(value)};
   // Names are used once; the count is the same on every rank because calls
   // are collective.
-  auto result = store_->allGather(str("mk.", what, ".", gathers_++), rank(),
+  auto result = store_->allGather(str(options_.scope, "mk.", what, ".", gathers_++), rank(),
                                   value, world(), deadline());
   if (!result)
     return result.status().withContext(str("exchange of ", what));

@@ -5,6 +5,7 @@
 #include "Compiler.h"
 #include "mkernel/ABI/Hash.h"
 #include "mkernel/Runtime/Deadline.h"
+#include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 #include "mkernel/Version.h"
 
@@ -203,4 +204,16 @@ Result<Package> jit::compile(const Source &source, const Options &options,
       log::warn("the compiled kernel is not kept: " + kept.message());
     }
   return finish(std::move(package));
+}
+
+Result<Package> jit::compileFile(Job &job, const std::string &path,
+                                 Options options, Report *report) {
+  if (!options.nodes)
+    options.nodes = job.nodes();
+  if (!options.gpus)
+    options.gpus = job.ranksPerNode();
+  return sharePackage(job, [&]() -> Result<Package> {
+    MK_ASSIGN(Source source, Source::read(path));
+    return compile(source, options, report);
+  });
 }

@@ -13,7 +13,8 @@ using namespace mk::run;
 using namespace mk::rt;
 
 const char *mk::run::helpText() {
-  return R"(Runs a kernel as all ranks of a job on this machine.
+  return R"(Runs a kernel as all ranks of a job on this machine, or as one rank of a job
+that torchrun, mpirun or srun has started.
 
 usage: mk-run FILE [options]
 
@@ -27,6 +28,15 @@ mesh and sizes
                         of its own on each rank takes V:V:..., rank by rank
   --grid N              CTAs of the kernel; a package has a fixed number
                         (default: on a GPU its number of SMs)
+
+as one rank (docs/jobs.md)
+  --job LAUNCHER        auto (default): whose variables are set; torchrun, mpirun,
+                        srun: that one's; none: this starts all ranks (MK_JOB)
+  --node K              number of this rank's node, rank/G for G ranks in a row:
+                        emulates nodes on one machine (MK_NODE)
+  --store HOST:PORT     where rank 0 listens (MK_STORE; default: the launcher says)
+  --join-timeout S      seconds to wait for the other ranks (default 60)
+                        MK_JOB_TOKEN holds the secret of a job of several hosts
 
 data
   --in NAME=FILE.npy    global value of an input (else random, by --seed)
@@ -77,6 +87,7 @@ examples
   mk-run moe.mlir --gpus 4 --bind T=100:80:0:33,CAP=100,H=64,I=96,E=6,K=2,ROWS=800
       --random topk_ids=-1:5 --seed 7 --check --stats
   mk-run gemm.mlir --target sm_90a --bind M=4096,N=4096,K=4096 --check
+  mpirun -n 8 mk-run ag_gemm.mlir --node rank/4 --bind M=512,N=512,K=256 --check
   mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
 
 exit status: 0 success, 1 failure (a wrong result, a lost rank, a deadline), 2
@@ -116,6 +127,18 @@ struct Parser {
                          return Status::ok();
                        }});
   }
+  void duration(std::string_view name, std::chrono::nanoseconds &out) {
+    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
+                         auto d = env::parseDuration(v);
+                         if (!d || d->count() <= 0)
+                           return error(StatusCode::InvalidArgument, name, " ",
+                                        v,
+                                        ": seconds are needed, or a number "
+                                        "with ms, s or m");
+                         out = *d;
+                         return Status::ok();
+                       }});
+  }
   void files(std::string_view name, std::vector<NamedFile> &out) {
     entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
                          size_t at = v.find('=');
@@ -147,6 +170,9 @@ struct Parser {
     files("--in", o.inputs);
     files("--out", o.outputs);
     text("--loopback", o.loopback);
+    text("--job", o.job.source);
+    text("--node", o.job.node);
+    text("--store", o.job.store);
     text("--kernel", o.kernel);
     text("--tuning", o.tuning);
     text("--target", o.target);
@@ -162,8 +188,8 @@ struct Parser {
                        [this](const std::string &v) { return check(v); }});
     entries.push_back({"--stats", Entry::Optional,
                        [this](const std::string &v) { return stats(v); }});
-    entries.push_back({"--deadline", Entry::Value,
-                       [this](const std::string &v) { return deadline(v); }});
+    duration("--deadline", o.deadline);
+    duration("--join-timeout", o.job.timeout);
     entries.push_back({"--corrupt", Entry::Value,
                        [this](const std::string &v) { return corrupt(v); }});
     entries.push_back({"--tolerance", Entry::Value,
@@ -255,15 +281,6 @@ struct Parser {
       return error(StatusCode::InvalidArgument, "--stats=", v,
                    ": json or text is possible");
     o.stats = v == "json" ? Options::Stats::Json : Options::Stats::Text;
-    return Status::ok();
-  }
-
-  Status deadline(const std::string &v) {
-    auto d = env::parseDuration(v);
-    if (!d || d->count() <= 0)
-      return error(StatusCode::InvalidArgument, "--deadline ", v,
-                   ": seconds are needed, or a number with ms, s or m");
-    o.deadline = *d;
     return Status::ok();
   }
 

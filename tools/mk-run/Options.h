@@ -2,6 +2,7 @@
 #ifndef MKERNEL_TOOLS_MKRUN_OPTIONS_H
 #define MKERNEL_TOOLS_MKRUN_OPTIONS_H
 
+#include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Package.h"
 #include "mkernel/Runtime/Plan.h"
 
@@ -49,6 +50,7 @@ struct Options {
   std::string kernel, target = "host", cpu = "native", jitLibrary;
   std::vector<std::pair<std::string, std::string>> params; // --set
   std::string tuning;
+  rt::JobOptions job; // as a rank of another launcher's job
   // Self-tests of checker and watchdog.
   std::string corrupt;
   int64_t corruptIndex = 0;

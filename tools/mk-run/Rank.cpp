@@ -129,19 +129,28 @@ Status runJob(const Options &options, RankBlock *&block) {
   context.token = header.token;
   context.heapBytes = header.heapBytes;
   context.slots = header.slots;
-  context.maxGrid = metadata.grid;
+  return runKernel(options, package, *payload, kept, std::move(context));
+}
+
+} // namespace
+
+Status mk::run::runKernel(const Options &options, const Package &package,
+                          const Payload &payload, const JobMemory &job,
+                          ContextOptions context) {
+  uint32_t rank = context.rank;
+  context.maxGrid = package.metadata().grid;
   context.transportOptions = options.loopback;
   if (options.seed && options.loopback.find("reorder") == std::string::npos)
     context.transportOptions +=
         str(options.loopback.empty() ? "" : ",", "reorder=", options.seed);
   context.timeout = std::max<std::chrono::nanoseconds>(
       options.deadline, std::chrono::seconds(60));
-  context.proxyPaused = options.pauseProxy == int64_t(self.rank);
+  context.proxyPaused = options.pauseProxy == int64_t(rank);
   MK_ASSIGN(auto ctx, Context::create(context));
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
   MK_ASSIGN(auto bound, kernel->bind(options.bind));
 
-  block->state = RankBlock::Running;
+  job.rank(rank).state = RankBlock::Running;
   LaunchOptions launch;
   launch.deadline = options.deadline;
   std::unique_ptr<LaunchGraph> graph;
@@ -150,7 +159,7 @@ Status runJob(const Options &options, RankBlock *&block) {
   }
   for (int64_t i = 0; i < options.launches; ++i) {
     launch.seed = options.seed ? options.seed + i : 0;
-    MK_TRY(fillArguments(options, kept, *bound, i));
+    MK_TRY(fillArguments(options, job, *bound, i));
     // All ranks start together once, for the times to mean something; later
     // launches drift, as they do in a program.
     if (i == 0)
@@ -158,17 +167,15 @@ Status runJob(const Options &options, RankBlock *&block) {
     MK_TRY(graph ? graph->launch() : bound->launch(launch));
     MK_TRY(bound->synchronize());
     if (options.checkEach) {
-      MK_TRY(publish(kept, *bound, self.rank));
-      MK_TRY(checkNow(options, kept, *bound, *payload, i));
+      MK_TRY(publish(job, *bound, rank));
+      MK_TRY(checkNow(options, job, *bound, payload, i));
     }
   }
-  MK_TRY(publish(kept, *bound, self.rank));
+  MK_TRY(publish(job, *bound, rank));
   graph.reset();
   bound.reset();
   return ctx->close();
 }
-
-} // namespace
 
 int mk::run::runRank(const Options &options) {
   RankBlock *block = nullptr;

@@ -119,6 +119,7 @@ void mk::run::printTable(FILE *out, const Report &r) {
 }
 
 void mk::run::printStats(FILE *out, const Report &r) {
+  std::fprintf(out, "started by %s\n", r.launcher.c_str());
   auto sums = total(r);
   for (int kind = Local; kind <= Net; ++kind)
     std::fprintf(out, "%-5s  %llu bytes in %llu puts\n", kindNames[kind],
@@ -150,6 +151,7 @@ void mk::run::printJson(FILE *out, const Report &r) {
   json["target"] = r.metadata.target;
   json["grid"] = r.metadata.grid;
   json["world"] = r.mesh.size();
+  json["launcher"] = r.launcher;
   for (const Axis &axis : r.mesh.axes())
     json["mesh"][axis.name] = axis.size;
   json["launches"] = r.options.launches;

@@ -14,8 +14,9 @@ struct Report {
   const rt::Mesh &mesh;
   const JobMemory &job;
   double compileMs = 0;
+  std::string launcher = {}; // "mk-run", "torchrun", ...
   bool checked = false;
-  std::vector<OutputCheck> checks;
+  std::vector<OutputCheck> checks = {};
 
   bool passed() const;
 };

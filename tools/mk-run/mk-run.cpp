@@ -1,6 +1,7 @@
 //===- mk-run.cpp - Runs a kernel as the ranks of a job -------------------===//
 
 #include "Launcher.h"
+#include "Member.h"
 #include "Options.h"
 #include "Rank.h"
 
@@ -20,7 +21,23 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
-  if (!options->rank) // once, not by every rank
-    mk::rt::env::warnUnknown();
-  return options->rank ? runRank(*options) : runLauncher(*options, argv);
+  if (options->rank)
+    return runRank(*options);
+  mk::rt::env::warnUnknown(); // once, not by every rank
+  auto place = mk::rt::findPlace(options->job);
+  if (!place) {
+    std::fprintf(stderr, "mk-run: %s\n", place.status().message().c_str());
+    return 2;
+  }
+  const auto &job = options->job;
+  if (!*place && (!job.node.empty() || !job.store.empty())) {
+    std::fprintf(stderr,
+                 "mk-run: %s is for ranks that torchrun, mpirun or srun has "
+                 "started; this starts all ranks by itself: use --nodes and "
+                 "--gpus\n",
+                 job.node.empty() ? "--store" : "--node");
+    return 2;
+  }
+  return *place ? runMember(*options, std::move(**place))
+                : runLauncher(*options, argv);
 }

@@ -68,6 +68,7 @@ const char *mkernel_message(void);
 mkernel_status mkernel_num_gpus(size_t *out);
 
 typedef struct mkernel_package mkernel_package; /* a compiled kernel */
+typedef struct mkernel_job mkernel_job; /* ranks that others start */
 typedef struct mkernel_context mkernel_context; /* a rank of a job */
 typedef struct mkernel_kernel mkernel_kernel;   /* a package in a context */
 typedef struct mkernel_bound mkernel_bound;     /* with sizes and memory */
@@ -129,6 +130,51 @@ const void *mkernel_package_bytes(const mkernel_package *package, size_t *size);
 const char *mkernel_package_kernel(const mkernel_package *package);
 const char *mkernel_package_target(const mkernel_package *package);
 
+/*===- Jobs ---------------------------------------------------------------===*/
+
+/* Being one rank of a job that torchrun, mpirun or srun has started; docs/jobs.md
+   has the variables that are read. Fields left NULL come from the environment. */
+typedef struct mkernel_job_options {
+  size_t size;         /* sizeof(mkernel_job_options) */
+  const char *source;  /* "torchrun", "mpirun", "srun"; default: MK_JOB, auto */
+  const char *store;   /* where rank 0 listens, "host:port"; MK_STORE */
+  const char *token;   /* secret of the job; MK_JOB_TOKEN */
+  const char *node;    /* node of this rank, "3" or "rank/8"; MK_NODE */
+  uint64_t timeout_ns; /* to meet the other ranks; 60 s */
+} mkernel_job_options;
+#define MKERNEL_JOB_OPTIONS_INIT MKERNEL_INIT_(mkernel_job_options)
+
+/* Waits for all ranks. FAILED_PRECONDITION: no launcher has started this
+   process. INVALID_ARGUMENT: launchers say too little, or contradict each other.
+   DEADLINE_EXCEEDED names the ranks that did not come. */
+mkernel_status mkernel_job_join(const mkernel_job_options *options,
+                                mkernel_job **out);
+/* Collective: what rank 0 compiles, on every rank; a failure is everyone's. Only
+   rank 0 needs the file. Mesh axes without a size get that of the job. */
+mkernel_status mkernel_job_compile_file(mkernel_job *job, const char *path,
+                                        const mkernel_compile_options *options,
+                                        mkernel_package **out);
+/* Collective: the package of rank 0, which alone passes one, on every rank. */
+mkernel_status mkernel_job_share_package(mkernel_job *job,
+                                         const mkernel_package *mine,
+                                         mkernel_package **out);
+/* Tells all ranks why this one cannot go on. */
+void mkernel_job_fail(mkernel_job *job, const char *why);
+/* Waits for all ranks and ends the job; at once when it has failed, with its
+   first cause. Destroying a job without it looks to the others like a lost
+   rank. */
+mkernel_status mkernel_job_leave(mkernel_job *job);
+void mkernel_job_destroy(mkernel_job *job);
+
+uint32_t mkernel_job_rank(const mkernel_job *job);
+uint32_t mkernel_job_world(const mkernel_job *job);
+uint32_t mkernel_job_local_rank(const mkernel_job *job);
+uint32_t mkernel_job_nodes(const mkernel_job *job);
+/* 0: nodes have different numbers of ranks. */
+uint32_t mkernel_job_ranks_per_node(const mkernel_job *job);
+/* "torchrun", "mpirun" or "srun". */
+const char *mkernel_job_source(const mkernel_job *job);
+
 /*===- Contexts and kernels -----------------------------------------------===*/
 
 typedef struct mkernel_context_options {
@@ -146,6 +192,9 @@ typedef struct mkernel_context_options {
   const char *transport_options;
   uint64_t timeout_ns;  /* to meet the other ranks; 30 s */
   int32_t gpu_plus_one; /* GPU number + 1; 0: the thread's current, else 0 */
+  /* A job that was joined, instead of rank, endpoint, job and token. One context
+     of it at a time. */
+  mkernel_job *member_of;
 } mkernel_context_options;
 #define MKERNEL_CONTEXT_OPTIONS_INIT MKERNEL_INIT_(mkernel_context_options)
 

@@ -74,6 +74,13 @@ rt::Result<rt::Package> compile(const Source &source,
                                 const Options &options = {},
                                 Report *report = nullptr);
 
+/// The same for all ranks of a job: rank 0 compiles the file, which it alone has to
+/// have, and the others get the package or the error from it. Unless nodes, gpus
+/// or bind say otherwise, mesh axes are sized for the job. Collective.
+rt::Result<rt::Package> compileFile(rt::Job &job, const std::string &path,
+                                    Options options = {},
+                                    Report *report = nullptr);
+
 /// `options` as the compiler takes them (mkernel/JIT/CompileC.h): one text for
 /// all orders of equal bindings.
 std::string toJson(const Options &options);

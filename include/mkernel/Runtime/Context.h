@@ -17,12 +17,22 @@
 
 namespace mk::rt {
 
+class Job;
+
 struct ContextOptions {
+  /// Of a rank of a job that others started; `mesh` must fit it (Job::checkMesh).
+  /// The job must outlive the context. One context at a time.
+  static ContextOptions of(Job &job, Mesh mesh);
+
   Mesh mesh;
   uint32_t rank = 0;
   /// Where the job's store listens, its name and secret. A mesh of one rank
   /// needs none.
   std::string endpoint, job, token;
+  /// A connection to use instead, which stays open, and a prefix for the
+  /// context's names in the store, the same on all ranks and used once.
+  std::shared_ptr<StoreClient> store;
+  std::string scope;
   uint64_t heapBytes = 64u << 20; // the same on all ranks
   uint32_t slots = 1u << 16;      // signal slots, the same on all ranks
   uint32_t maxGrid = 256;         // CTAs of the largest kernel
@@ -85,7 +95,7 @@ private:
   // Declared in the order in which they come up; destroyed in reverse.
   ContextOptions options_;
   AbortWord abort_;
-  std::unique_ptr<StoreClient> store_;
+  std::shared_ptr<StoreClient> store_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Proxy> proxy_;

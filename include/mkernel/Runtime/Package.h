@@ -15,6 +15,7 @@
 #include "mkernel/Runtime/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -133,6 +134,8 @@ Result<Mesh> resolveMesh(const Metadata &metadata,
                          std::span<const NamedSize> bind, int64_t nodes,
                          int64_t gpus);
 
+class Job;
+
 /// A package in memory: checked, not loaded.
 class Package {
 public:
@@ -156,6 +159,11 @@ private:
   Metadata metadata_;
   Digest digest_{};
 };
+
+/// What `make` gives on rank 0 of a job, its errors included, on every rank.
+/// Collective.
+Result<Package> sharePackage(Job &job,
+                             const std::function<Result<Package>()> &make);
 
 } // namespace mk::rt
 

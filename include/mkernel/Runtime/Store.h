@@ -1,6 +1,7 @@
 //===- Store.h - The key-value store that starts a job ----------*- C++ -*-===//
 //
-// The launcher runs a StoreServer, every rank a StoreClient. Peers find each
+// The launcher, or rank 0 of a job that others start (mkernel/Runtime/Job.h),
+// runs a StoreServer, every rank a StoreClient. Peers find each
 // other's endpoints through it, meet in barriers and learn of aborts. Keys and
 // values are bytes.
 //
@@ -58,6 +59,10 @@ public:
 
   /// Ranks connected now.
   uint32_t connected() const;
+  /// Ranks that have not been here yet.
+  std::vector<uint32_t> missing() const;
+  /// Lets nobody in any more; who comes finds the port closed.
+  void stopListening();
   /// Messages about refused connections, for reports and tests.
   std::vector<std::string> refusals() const;
 
@@ -74,6 +79,7 @@ struct StoreClientOptions {
   int32_t rank = kObserver;
   Digest abi = abiHash();
   uint32_t maxMessage = 16u << 20; // bytes
+  std::string keeper = "the launcher"; // who runs the store, for messages
 };
 
 /// A rank's connection. All calls may come from any thread. A call fails with

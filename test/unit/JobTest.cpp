@@ -1,0 +1,336 @@
+//===- JobTest.cpp - Ranks that meet by themselves ------------------------===//
+//
+// Ranks are threads here: a Job has no state of the process. Whole processes are
+// in test/Integration/Jobs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+#include "bootstrap/LocalOffer.h"
+#include "mkernel/Runtime/Context.h"
+#include "mkernel/Runtime/Job.h"
+
+#include <atomic>
+#include <netinet/in.h>
+#include <set>
+#include <sys/socket.h>
+
+namespace mk::rt::test {
+namespace {
+
+/// A port that nobody listens on at the moment.
+uint16_t freePort() {
+  Fd fd(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in a{};
+  a.sin_family = AF_INET;
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(a);
+  EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr *>(&a), size), 0);
+  ::getsockname(fd.get(), reinterpret_cast<sockaddr *>(&a), &size);
+  return ntohs(a.sin_port);
+}
+
+std::string uniqueId() { return randomToken().substr(0, 16); }
+
+struct World {
+  explicit World(uint32_t n) : places(n), options(n), jobs(n), status(n) {
+    std::string id = uniqueId();
+    for (uint32_t r = 0; r < n; ++r) {
+      places[r].source = "torchrun";
+      places[r].id = id;
+      places[r].rank = r;
+      places[r].world = n;
+      places[r].localRank = r;
+      places[r].oneHost = true;
+      options[r].timeout = 30s;
+    }
+  }
+  void join() {
+    rt::test::Job::parallel(places.size(), [&](uint32_t r) {
+      auto job = rt::Job::join(places[r], options[r]);
+      status[r] = job.status();
+      if (job)
+        jobs[r] = std::move(*job);
+    });
+  }
+  void parallel(const std::function<Status(rt::Job &)> &body) {
+    rt::test::Job::parallel(places.size(), [&](uint32_t r) {
+      if (jobs[r])
+        status[r] = body(*jobs[r]);
+    });
+  }
+  void leave() {
+    parallel([](rt::Job &job) { return job.leave(); });
+    for (const Status &s : status)
+      EXPECT_OK(s);
+  }
+  QuietLog quiet;
+  std::vector<JobPlace> places;
+  std::vector<JobOptions> options;
+  std::vector<std::unique_ptr<rt::Job>> jobs;
+  std::vector<Status> status;
+};
+
+TEST(Job, MeetsShareAndCollect) {
+  World w(4);
+  w.join();
+  for (const Status &s : w.status)
+    ASSERT_OK(s);
+  EXPECT_EQ(w.jobs[2]->describe(), "4 ranks on 1 node, started by torchrun");
+  EXPECT_EQ(w.jobs[2]->localRank(), 2u);
+  EXPECT_EQ(w.jobs[2]->ranksPerNode(), 4u);
+  // Larger than a message of the store.
+  std::string big(40u << 20, 'x');
+  big.back() = 'y';
+  std::set<uint32_t> collected;
+  w.parallel([&](rt::Job &job) -> Status {
+    MK_ASSIGN(std::string got,
+              job.broadcast("data", [&]() -> Result<std::string> { return big; },
+                            soon()));
+    EXPECT_TRUE(got == big);
+    EXPECT_ERROR(job.broadcast(
+                        "data",
+                        [&]() -> Result<std::string> {
+                          return error(StatusCode::NotFound, "no such file");
+                        },
+                        soon())
+                     .status(),
+                 NotFound, "no such file");
+    return job.collect(
+        "results", str("of ", job.rank()),
+        [&](uint32_t rank, std::string text) {
+          EXPECT_EQ(text, str("of ", rank));
+          collected.insert(rank);
+          return Status::ok();
+        },
+        soon());
+  });
+  EXPECT_EQ(collected, (std::set<uint32_t>{1, 2, 3}));
+  w.leave();
+}
+
+TEST(Job, ContextsOneAfterTheOther) {
+  World w(4);
+  for (uint32_t r = 0; r < 4; ++r)
+    w.options[r].node = "rank/2";
+  w.join();
+  for (int round = 0; round < 3; ++round)
+    w.parallel([&](rt::Job &job) -> Status {
+      MK_ASSIGN(Mesh mesh, Mesh::create({{"node", 2, LinkKind::Net},
+                                         {"gpu", 2, LinkKind::Link}}));
+      MK_TRY(job.checkMesh(mesh));
+      ContextOptions options = ContextOptions::of(job, mesh);
+      options.heapBytes = 1 << 20;
+      options.slots = 64;
+      MK_ASSIGN(auto context, Context::create(options));
+      MK_ASSIGN(auto all,
+                context->allGather("x", str(round, ".", job.rank())));
+      EXPECT_EQ(all[3], str(round, ".3"));
+      return context->close();
+    });
+  w.leave();
+}
+
+TEST(Job, SecondJobOfTheSameName) {
+  for (int round = 0; round < 3; ++round) {
+    World w(3);
+    for (JobPlace &place : w.places)
+      place.id = "the same";
+    w.join();
+    for (const Status &s : w.status)
+      ASSERT_OK(s);
+    w.leave();
+  }
+}
+
+TEST(Job, NodesFromVariables) {
+  World w(4); // as two hosts with two ranks each
+  for (uint32_t r = 0; r < 4; ++r) {
+    w.places[r].localRank = r % 2;
+    w.places[r].localWorld = 2;
+  }
+  w.join();
+  ASSERT_OK(w.status[0]);
+  EXPECT_EQ(w.jobs[0]->nodes(), 2u);
+  EXPECT_EQ(w.jobs[0]->nodeOf(1), 0u);
+  EXPECT_EQ(w.jobs[0]->nodeOf(2), 1u);
+  EXPECT_EQ(w.jobs[3]->localRank(), 1u);
+  auto mesh = [](int64_t nodes, int64_t gpus) {
+    return *Mesh::create(
+        {{"node", nodes, LinkKind::Net}, {"gpu", gpus, LinkKind::Link}});
+  };
+  EXPECT_OK(w.jobs[0]->checkMesh(mesh(2, 2)));
+  EXPECT_ERROR(w.jobs[0]->checkMesh(mesh(1, 4)), InvalidArgument,
+               "joins ranks 0 and 2 by link axes, but they are on different "
+               "nodes: node 0");
+  EXPECT_ERROR(w.jobs[0]->checkMesh(mesh(4, 1)), InvalidArgument,
+               "ranks 0 and 1 on different nodes, but both are on node 0");
+  EXPECT_ERROR(w.jobs[0]->checkMesh(mesh(2, 3)), InvalidArgument,
+               "has 6 ranks, the job 4 (torchrun)");
+  w.leave();
+}
+
+TEST(Job, NodesThatDoNotAddUp) {
+  World w(3);
+  for (JobPlace &place : w.places) {
+    place.localWorld = 2;
+    place.localWorldFrom = "LOCAL_WORLD_SIZE";
+  }
+  w.join();
+  for (const Status &s : w.status)
+    EXPECT_THAT(s.message(),
+                HasSubstr("LOCAL_WORLD_SIZE=2 on rank 0, but 3 ranks of this job "
+                          "are on its node"));
+}
+
+TEST(Job, NodeOption) {
+  World w(2);
+  w.options[1].node = "1";
+  w.join();
+  for (const Status &s : w.status)
+    EXPECT_THAT(s.message(), HasSubstr("was not: give --node (MK_NODE) to all "
+                                       "ranks or to none"));
+  World x(1);
+  x.options[0].node = "rank/0";
+  x.join();
+  EXPECT_ERROR(x.status[0], InvalidArgument, "--node rank/0");
+}
+
+TEST(Job, MissingRanksAreNamedOnEveryRank) {
+  World w(4);
+  for (JobOptions &o : w.options)
+    o.timeout = 300ms;
+  auto begin = Deadline::Clock::now();
+  rt::test::Job::parallel(2, [&](uint32_t r) {
+    w.status[r] = rt::Job::join(w.places[r], w.options[r]).status();
+  });
+  EXPECT_LT(Deadline::Clock::now() - begin, 10s);
+  EXPECT_ERROR(w.status[0], DeadlineExceeded,
+               "rank(s) 2, 3 of 4 did not come within 300 ms");
+  EXPECT_THAT(w.status[1].message(), HasSubstr("rank(s) 2, 3 of 4 did not"));
+  // And without rank 0.
+  EXPECT_ERROR(rt::Job::join(w.places[3], w.options[3]).status(),
+               DeadlineExceeded, "for rank 0 of this job on this host");
+}
+
+TEST(Job, LateRank) {
+  World w(3);
+  rt::test::Job::parallel(3, [&](uint32_t r) {
+    std::this_thread::sleep_for(r * 300ms);
+    auto job = rt::Job::join(w.places[r], w.options[r]);
+    ASSERT_OK(job);
+    EXPECT_OK((*job)->leave());
+  });
+}
+
+TEST(Job, OneFailureIsEverybodys) {
+  World w(3);
+  w.join();
+  w.parallel([](rt::Job &job) -> Status {
+    if (job.rank() == 1)
+      job.fail(error(StatusCode::Internal, "out of ideas"));
+    return job.leave();
+  });
+  for (const Status &s : w.status)
+    EXPECT_ERROR(s, Aborted, "rank 1, job");
+}
+
+TEST(Job, LostRanks) {
+  for (uint32_t lost : {0u, 2u}) {
+    World w(3);
+    w.join();
+    w.jobs[lost].reset(); // without goodbye
+    w.parallel([](rt::Job &job) { return job.leave(); });
+    for (uint32_t r = 0; r < 3; ++r) {
+      if (r != lost) {
+        EXPECT_THAT(w.status[r].message(),
+                    testing::ContainsRegex(str("rank ", lost, " (was lost|is gone)")));
+      }
+    }
+  }
+}
+
+TEST(Job, SeveralHostsNeedAnAddressAndASecret) {
+  JobPlace place;
+  place.source = "mpirun";
+  place.world = 2;
+  JobOptions options;
+  options.timeout = 1s;
+  EXPECT_ERROR(rt::Job::join(place, options).status(), InvalidArgument,
+               "mpirun does not say where rank 0 of a job of several hosts is");
+  place.store = "10.0.0.1:30000";
+  EXPECT_ERROR(rt::Job::join(place, options).status(), InvalidArgument,
+               "set MK_JOB_TOKEN on all ranks");
+  options.token = "short";
+  EXPECT_ERROR(rt::Job::join(place, options).status(), InvalidArgument,
+               "too short");
+  options.token = randomToken();
+  options.store = "nowhere";
+  EXPECT_ERROR(rt::Job::join(place, options).status(), InvalidArgument,
+               "--store nowhere: host:port is needed");
+}
+
+TEST(Job, OverTcpWithATokenOfItsOwn) {
+  World w(3);
+  std::string token = randomToken();
+  uint16_t port = freePort();
+  for (uint32_t r = 0; r < 3; ++r) {
+    w.places[r].oneHost = false;
+    w.places[r].store = str("localhost:", port);
+    w.options[r].token = token;
+  }
+  w.join();
+  for (const Status &s : w.status)
+    ASSERT_OK(s);
+  w.leave();
+}
+
+TEST(Job, WrongToken) {
+  World w(2);
+  uint16_t port = freePort();
+  for (uint32_t r = 0; r < 2; ++r) {
+    w.places[r].oneHost = false;
+    w.places[r].store = str("127.0.0.1:", port);
+    w.options[r].token = randomToken();
+    w.options[r].timeout = 2s;
+  }
+  w.join();
+  EXPECT_ERROR(w.status[1], PermissionDenied, "the job token is wrong");
+  EXPECT_ERROR(w.status[0], DeadlineExceeded, "rank(s) 1 of 2 did not come");
+}
+
+TEST(Job, AddressInUse) {
+  StoreServerOptions other;
+  other.job = "other";
+  other.token = randomToken();
+  auto server = StoreServer::start(other);
+  ASSERT_OK(server);
+  World w(1);
+  w.options[0].store = (*server)->endpoint();
+  w.join();
+  EXPECT_THAT(w.status[0].message(), HasSubstr("rank 0 cannot listen at"));
+  EXPECT_THAT(w.status[0].message(), HasSubstr("Address already in use"));
+
+  // The same job twice at once.
+  World x(2), y(2);
+  y.places = x.places;
+  x.options[0].timeout = 3s;
+  x.options[0].timeout = 500ms;
+  y.options[0].timeout = 50ms;
+  std::atomic<bool> stop{false};
+  std::thread first([&] {
+    while (!stop)
+      x.status[0] = rt::Job::join(x.places[0], x.options[0]).status();
+  });
+  EXPECT_TRUE(eventually([&] {
+    y.status[0] = rt::Job::join(y.places[0], y.options[0]).status();
+    return y.status[0].message().find("another rank 0 of this user waits here") !=
+           std::string::npos;
+  }));
+  stop = true;
+  first.join();
+}
+
+} // namespace
+} // namespace mk::rt::test

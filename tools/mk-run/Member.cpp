@@ -1,0 +1,177 @@
+//===- Member.cpp - A rank that another launcher started ------------------===//
+
+#include "Member.h"
+
+#include "JobSetup.h"
+#include "Rank.h"
+#include "Tensors.h"
+
+#include "mkernel/Runtime/Gpu.h"
+#include "mkernel/Runtime/Log.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace mk::run;
+using namespace mk::rt;
+
+namespace {
+
+// Of what rank 0 does while the others wait: a loss ends the wait at once.
+Deadline patience() { return Deadline::after(std::chrono::hours(1)); }
+
+/// The mesh is the job's unless options say otherwise.
+Options withJobMesh(Options options, const Job &job) {
+  if (!options.nodes)
+    options.nodes = job.nodes();
+  if (!options.gpus)
+    options.gpus = job.ranksPerNode();
+  return options;
+}
+
+template <typename T> void putArray(std::string &out, const T *data, size_t n) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  out.append(reinterpret_cast<const char *>(data), n * sizeof(T));
+}
+
+/// Moves what one rank leaves behind between its memory and a message.
+struct Results {
+  const Metadata &metadata;
+  const JobPlan &plan;
+  const JobMemory &job;
+  uint32_t world;
+
+  std::string pack(uint32_t rank) const {
+    std::string out;
+    putArray(out, &job.rank(rank).wallMs, 1);
+    putArray(out, job.roles(rank), metadata.roles.size());
+    putArray(out, job.peers(rank), world);
+    for (size_t i = 0; i < metadata.args.size(); ++i)
+      if (const std::byte *global = job.output(i, plan.copy(i, rank))) {
+        size_t at = out.size();
+        out.resize(at + bytesOf(i, rank));
+        copyFromGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
+                       global, reinterpret_cast<std::byte *>(&out[at]));
+      }
+    return out;
+  }
+
+  Status unpack(uint32_t rank, const std::string &in) const {
+    size_t wanted = sizeof(double) +
+                    metadata.roles.size() * sizeof(LaunchStats::Role) +
+                    world * sizeof(LaunchStats::Peer);
+    for (size_t i = 0; i < metadata.args.size(); ++i)
+      if (job.output(i, plan.copy(i, rank)))
+        wanted += bytesOf(i, rank);
+    if (in.size() != wanted)
+      return error(StatusCode::InvalidArgument, "rank ", rank, " sent ",
+                   in.size(), " bytes of results, ", wanted,
+                   " were expected: give all ranks the same options");
+    const char *from = in.data();
+    auto take = [&](void *to, size_t bytes) {
+      std::memcpy(to, from, bytes);
+      from += bytes;
+    };
+    take(&job.rank(rank).wallMs, sizeof(double));
+    take(job.roles(rank), metadata.roles.size() * sizeof(LaunchStats::Role));
+    take(job.peers(rank), world * sizeof(LaunchStats::Peer));
+    for (size_t i = 0; i < metadata.args.size(); ++i)
+      if (std::byte *global = job.output(i, plan.copy(i, rank))) {
+        copyToGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
+                     reinterpret_cast<const std::byte *>(from), global);
+        from += bytesOf(i, rank);
+      }
+    return Status::ok();
+  }
+
+  size_t bytesOf(size_t arg, uint32_t rank) const {
+    return static_cast<size_t>(plan.shard(arg, rank).elements()) *
+           byteSize(metadata.args[arg].type);
+  }
+};
+
+Status runJob(const Options &given, Job &job, bool &passed) {
+  Options options = withJobMesh(given, job);
+  double compileMs = 0;
+  MK_ASSIGN(Package package,
+            sharePackage(job, [&]() -> Result<Package> {
+              MK_ASSIGN(Compiled compiled, compileFile(options));
+              compileMs = compiled.compileMs;
+              return std::move(compiled.package);
+            }));
+  const Metadata &metadata = package.metadata();
+  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
+  auto mesh = resolveMesh(metadata, axes, options.nodes, options.gpus);
+  if (!mesh)
+    return mesh.status().withContext(job.describe());
+  MK_TRY(job.checkMesh(*mesh));
+  MK_TRY(checkNames(options, metadata));
+  MK_TRY(checkMode(options, metadata, *mesh));
+  MK_ASSIGN(auto payload, Payload::load(package));
+  MK_ASSIGN(JobPlan plan,
+            JobPlan::create(metadata, *payload, *mesh, options.bind));
+  std::vector<uint32_t> here;
+  for (uint32_t r = 0; r < job.world(); ++r)
+    if (job.sameHost(r))
+      here.push_back(r);
+  if (!metadata.gpu && here[0] == job.rank())
+    MK_TRY(checkMemory(metadata, plan, here));
+  MK_ASSIGN(JobMemory memory,
+            JobMemory::create(options, metadata, plan, job.world()));
+  MK_TRY(readInputs(options, metadata, plan, memory));
+
+  ContextOptions context = ContextOptions::of(job, *mesh);
+  context.heapBytes = metadata.gpu ? 64 << 10 : plan.heapBytes();
+  context.slots = metadata.gpu ? 1 : plan.slots();
+  if (metadata.gpu) {
+    MK_ASSIGN(GpuSystem system, queryGpus());
+    context.gpu = static_cast<int>(job.localRank() % system.gpus.size());
+  }
+  MK_TRY(runKernel(options, package, *payload, memory, std::move(context)));
+
+  Results results{metadata, plan, memory, job.world()};
+  MK_TRY(job.collect("results", results.pack(job.rank()),
+                     [&](uint32_t rank, std::string bytes) {
+                       return results.unpack(rank, bytes);
+                     },
+                     patience()));
+  MK_ASSIGN(std::string verdict,
+            job.broadcast(
+                "verdict",
+                [&]() -> Result<std::string> {
+                  Report report{options, metadata, *mesh, memory, compileMs};
+                  report.launcher = job.place().source;
+                  MK_TRY(finishJob(report, *payload, plan, passed));
+                  std::fflush(stdout);
+                  return std::string(passed ? "passed" : "failed");
+                },
+                patience()));
+  passed = verdict == "passed";
+  return Status::ok();
+}
+
+int exitStatus(const Status &status, uint32_t rank, bool passed) {
+  if (!status.isOk())
+    std::fprintf(stderr, "mk-run: rank %u: %s\n", rank,
+                 status.message().c_str());
+  if (status.code() == StatusCode::InvalidArgument)
+    return 2;
+  return status.isOk() && passed ? 0 : 1;
+}
+
+} // namespace
+
+int mk::run::runMember(const Options &options, JobPlace place) {
+  uint32_t rank = place.rank;
+  log::setRank(static_cast<int>(rank));
+  auto job = Job::join(std::move(place), options.job);
+  if (!job)
+    return exitStatus(job.status(), rank, false);
+  if (rank == 0)
+    std::fprintf(stderr, "mk-run: %s\n", (*job)->describe().c_str());
+  bool passed = false;
+  Status status = runJob(options, **job, passed);
+  (*job)->fail(status);
+  Status left = (*job)->leave();
+  return exitStatus(status.isOk() ? left : status, rank, passed);
+}
