@@ -59,7 +59,7 @@ TEST(Options, Refusals) {
   } cases[] = {
       {{}, "no file given"},
       {{"a", "b"}, "two files given"},
-      {{"f", "--node", "2"}, "did you mean --nodes?"},
+      {{"f", "--nodse", "2"}, "did you mean --node"},
       {{"f", "--nodes"}, "--nodes needs a value"},
       {{"f", "--nodes", "0"}, "an integer from 1"},
       {{"f", "--nodes", "x"}, "an integer from 1"},

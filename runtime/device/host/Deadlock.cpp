@@ -13,8 +13,8 @@ using namespace mk::rt::host;
 // Lines about waiting CTAs that one rank publishes, and that a report has.
 static constexpr size_t kLinesOfRank = 8, kLinesOfReport = 24;
 
-static std::string keyOf(uint32_t rank) {
-  return str("mk.deadlock.", rank);
+static std::string keyOf(const Context &context, uint32_t rank) {
+  return str(context.options().scope, "mk.deadlock.", rank);
 }
 
 DeadlockMonitor::DeadlockMonitor(Context &context, std::string kernel,
@@ -103,7 +103,7 @@ std::string DeadlockMonitor::describeCtas(bool idle) {
 
 Status DeadlockMonitor::publish(const Entry &e) {
   return context_.store()->set(
-      keyOf(context_.rank()),
+      keyOf(context_, context_.rank()),
       str(e.instance, " ", e.epoch, " ", e.wakes, " ", e.count, " ", e.sent,
           " ", e.arrived, "\n", e.text),
       Deadline::after(std::chrono::seconds(1)));
@@ -117,7 +117,7 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
     }
     // Every rank has made its entry before the first launch.
     auto text = context_.store()->get(
-        keyOf(rank), Deadline::after(std::chrono::seconds(1)));
+        keyOf(context_, rank), Deadline::after(std::chrono::seconds(1)));
     if (!text)
       return false;
     std::istringstream in(*text);
