@@ -37,6 +37,8 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
   mk.param "SCHEDULE" = 0
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
+  %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
+  mk.require %whole, "HQ must be a multiple of HKV, which must be at least 1"
   %batch = memref.dim %q, %c0 : memref<?x?x?x?xbf16>
   %shared = arith.divui %HQ, %HKV : index
   %query_tiles = arith.ceildivui %S, %tm : index
@@ -88,6 +90,8 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
   mk.param "SCHEDULE" = 1
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
+  %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
+  mk.require %whole, "HQ must be a multiple of HKV, which must be at least 1"
   %batch = memref.dim %q, %c0 : memref<?x?x?x?xbf16>
   %shared = arith.divui %HQ, %HKV : index
   %heads = arith.muli %batch, %HQ : index
@@ -126,6 +130,18 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
           : (!o, !row, !row, memref<?x?x?x?xbf16>, memref<?x?x?xf32>, index, index, index, index) -> ()
     }
   }
+}
+
+// Whether each head of K and V has as many heads of Q.
+func.func private @whole_groups(%HQ: index, %HKV: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %some = arith.cmpi uge, %HKV, %c1 : index
+  %n = arith.maxui %HKV, %c1 : index
+  %left = arith.remui %HQ, %n : index
+  %even = arith.cmpi eq, %left, %c0 : index
+  %whole = arith.andi %some, %even : i1
+  return %whole : i1
 }
 
 // What a row starts from: output, maximum (low, but finite: a difference of two is

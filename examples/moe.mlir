@@ -359,6 +359,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     mk.foreach (%i, %c) in (%own_pieces, %parts) {
       %t = arith.muli %i, %tb : index
       %h = arith.muli %c, %th : index
+      %left = arith.subi %T, %t : index
       %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
       %z = scf.for %d = %c0 to %world step %c1 iter_args(%sum = %zero) -> (!sums) {
         mk.wait %returned[%d, %i] ge %c1 : !arrived
@@ -370,7 +371,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         %is = arith.cmpi eq, %spread, %ones : tensor<?x?xi32, #mk.extents<TB, TH>>
         %from = arith.muli %d, %CAP : index
         %at = arith.addi %from, %t : index
-        %y = mk.load %back[%at, %h] : !rows -> !parts
+        %y = mk.load %back[%at, %h] valid(%left, %th) : !rows -> !parts
         %wide = arith.extf %y : !parts to !sums
         // What did not go there is not in %back.
         %part = arith.select %is, %wide, %zero : tensor<?x?xi1, #mk.extents<TB, TH>>, !sums
@@ -886,10 +887,14 @@ func.func @moe_reference(%x: tensor<?x?xf64>, %topk_ids: tensor<?x?xi32>, %topk_
     %hi = linalg.index 1 : index
     %ii = linalg.index 3 : index
     %is = func.call @is_here(%id, %none, %experts) : (i32, i32, i32) -> i1
-    %e_ = arith.index_cast %id : i32 to index
-    %e = arith.select %is, %e_, %c0 : index
-    %w = tensor.extract %w2[%e, %hi, %ii] : tensor<?x?x?xf64>
-    %p = arith.mulf %v, %w : f64
+    %p = scf.if %is -> (f64) {
+      %e = arith.index_cast %id : i32 to index
+      %w = tensor.extract %w2[%e, %hi, %ii] : tensor<?x?x?xf64>
+      %product = arith.mulf %v, %w : f64
+      scf.yield %product : f64
+    } else {
+      scf.yield %0 : f64
+    }
     %next = arith.addf %sum, %p : f64
     linalg.yield %next : f64
   } -> tensor<?x?xf64>

@@ -55,6 +55,8 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %tn = mk.param "TN" default(%most)
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
+  %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
+  mk.require %whole, "HQ must be a multiple of HKV, which must be at least 1"
 
   %me = mk.rank
   %world = mk.size
@@ -138,6 +140,8 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %tn = mk.param "TN" default(%most)
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
+  %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
+  mk.require %whole, "HQ must be a multiple of HKV, which must be at least 1"
 
   %me = mk.rank
   %world = mk.size
@@ -231,6 +235,18 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
           : (!o, !row, !row, memref<?x?x?xbf16>, memref<?x?xf32>, index, index, index, index, index) -> ()
     }
   }
+}
+
+// Whether each head of K and V has as many heads of Q.
+func.func private @whole_groups(%HQ: index, %HKV: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %some = arith.cmpi uge, %HKV, %c1 : index
+  %n = arith.maxui %HKV, %c1 : index
+  %left = arith.remui %HQ, %n : index
+  %even = arith.cmpi eq, %left, %c0 : index
+  %whole = arith.andi %some, %even : i1
+  return %whole : i1
 }
 
 // The ring
