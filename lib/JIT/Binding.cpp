@@ -171,6 +171,19 @@ struct Binder {
 };
 } // namespace
 
+SmallVector<std::string> Binding::rankSizes() const {
+  SmallVector<std::string> list;
+  for (const auto &entry : dims) {
+    std::string name = (entry.first() + "=").str();
+    if (llvm::any_of(sizes, [&](StringRef size) { return size.starts_with(name); }))
+      continue;
+    llvm::raw_string_ostream os(name);
+    llvm::interleave(entry.second, os, ":");
+    list.push_back(name);
+  }
+  return list;
+}
+
 FailureOr<Binding> mk::resolveBinding(KernelOp kernel,
                                       const CompileOptions &options) {
   Binder binder(kernel, options);

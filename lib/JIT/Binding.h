@@ -13,6 +13,9 @@ struct Binding {
   std::vector<std::string> sizes;  // name=value, axes and uniform dimensions
   std::vector<std::string> params; // name=value
   DimValues dims;                  // dimensions of either kind
+
+  /// name=value:value:... for what is in `dims` and not in `sizes`.
+  SmallVector<std::string> rankSizes() const;
 };
 
 /// Emits errors that list what there is to bind.

@@ -132,6 +132,9 @@ struct Compilation {
     host.sizes = ArrayRef<std::string>(binding->sizes);
     host.params = ArrayRef<std::string>(binding->params);
     host.grid = options.grid;
+    host.verify = options.verify;
+    SmallVector<std::string> rankSizes = binding->rankSizes();
+    host.rankSizes = ArrayRef<std::string>(rankSizes);
     host.vectorBits = cpu->vectorBits;
     if (failed(run(module, [&](OpPassManager &pm) {
           buildTilePipeline(pm, host);

@@ -64,13 +64,16 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
       continue;
     }
     bool known = false;
-    if (key == "complete_mesh") {
-      known = true;
-      std::optional<bool> complete = value.getAsBoolean();
-      if (!complete)
-        return "option 'complete_mesh' is not true or false";
-      options.completeMesh = *complete;
-    }
+    std::pair<StringRef, bool *> flags[] = {
+        {"complete_mesh", &options.completeMesh}, {"verify", &options.verify}};
+    for (auto &[option, target] : flags)
+      if (key == option) {
+        known = true;
+        std::optional<bool> flag = value.getAsBoolean();
+        if (!flag)
+          return ("option '" + key + "' is not true or false").str();
+        *target = *flag;
+      }
     for (auto &[option, target] : texts)
       if (key == option) {
         known = true;

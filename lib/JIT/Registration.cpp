@@ -8,6 +8,7 @@
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mkernel/Transforms/SM/Passes.h"
+#include "mkernel/Verify/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -31,6 +32,7 @@ void mk::registerEveryPass() {
   registerAllPasses();
   registerMkTransformsPasses();
   registerMkConversionPasses();
+  registerMkVerifyPasses();
   mk_sm::registerMkSMTransformsPasses();
   registerReferencePasses();
   registerHostPipelines();

@@ -2,6 +2,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mkernel/Verify/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -39,6 +40,13 @@ void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
   split.grid = options.grid;
   pm.addPass(createExpandStreamKPass(split));
   pm.addPass(createInlineCallsPass());
+  if (options.verify) {
+    VerifyProgressPassOptions verify;
+    verify.sizes.assign(options.sizes.begin(), options.sizes.end());
+    verify.rankSizes.assign(options.rankSizes.begin(), options.rankSizes.end());
+    verify.grid = options.grid;
+    pm.addPass(createVerifyProgressPass(verify));
+  }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

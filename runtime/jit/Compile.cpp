@@ -63,7 +63,8 @@ objectOf(std::vector<std::pair<std::string, std::string>> pairs) {
 std::string jit::toJson(const Options &options) {
   std::string json = str("{\"target\":", quote(options.target),
                          ",\"cpu\":", quote(options.cpu),
-                         ",\"complete_mesh\":", options.completeMesh);
+                         ",\"complete_mesh\":", options.completeMesh,
+                         ",\"verify\":", options.verify);
   if (!options.kernel.empty())
     json += str(",\"kernel\":", quote(options.kernel));
   if (options.nodes)

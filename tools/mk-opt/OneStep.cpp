@@ -32,7 +32,8 @@ std::string mk::OneStep::findUnused() const {
   // Lists have an operator & of their own.
   const llvm::cl::Option *options[] = {
       std::addressof(bind), std::addressof(set), &tuning, &kernel,
-      &cpu,                 &nodes,              &gpus,   &grid};
+      &cpu,                 &nodes,              &gpus,   &grid,
+      &noVerify};
   for (const llvm::cl::Option *option : options)
     if (option->getNumOccurrences())
       return option->ArgStr.str();
@@ -49,6 +50,7 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.nodes = nodes;
   options.gpus = gpus;
   options.grid = grid;
+  options.verify = !noVerify;
   options.setup = [](PassManager &pm) {
     return applyPassManagerCLOptions(pm);
   };

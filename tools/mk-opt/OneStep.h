@@ -53,6 +53,10 @@ private:
   llvm::cl::opt<std::string> cpu{
       "cpu", llvm::cl::desc("CPU to compile for"), llvm::cl::init("native"),
       llvm::cl::cat(category)};
+  llvm::cl::opt<bool> noVerify{
+      "no-verify",
+      llvm::cl::desc("take kernels that would not end or that race"),
+      llvm::cl::cat(category)};
   llvm::cl::opt<int64_t> nodes{
       "nodes", llvm::cl::desc("number of nodes (product of the net axes)"),
       llvm::cl::init(0), llvm::cl::cat(category)};

@@ -19,6 +19,7 @@ mk::jit::Options mk::run::compilerOptions(const Options &options) {
   out.gpus = options.gpus;
   out.grid = options.grid;
   out.cpu = options.cpu;
+  out.verify = !options.noVerify;
   out.library = options.jitLibrary;
   // What is run is what this compiler makes of the file now.
   out.cache = DiskCache("");

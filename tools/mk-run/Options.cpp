@@ -73,6 +73,7 @@ compiling (.mlir only)
   --tuning FILE         a tuning file, or none (default: the target's own, if any)
   --target T, --cpu C   host (default) or sm_90a, on this machine's GPU; CPU of
                         host code (default native)
+  --no-verify           take a kernel that would not end or that races
   --jit-lib PATH        the compiler (default: libmkernel_jit.so beside mk-run,
                         or $MK_JIT_LIBRARY)
 
@@ -160,6 +161,7 @@ struct Parser {
     };
     flag("--help", o.help);
     flag("-h", o.help);
+    flag("--no-verify", o.noVerify);
     integer("--nodes", o.nodes, 1, 65536);
     integer("--gpus", o.gpus, 1, 65536);
     integer("--grid", o.grid, 1, 65534);

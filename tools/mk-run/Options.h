@@ -51,6 +51,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> params; // --set
   std::string tuning;
   rt::JobOptions job; // as a rank of another launcher's job
+  bool noVerify = false;
   // Self-tests of checker and watchdog.
   std::string corrupt;
   int64_t corruptIndex = 0;

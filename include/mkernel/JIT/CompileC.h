@@ -23,6 +23,7 @@ extern "C" {
 //   nodes   int, product of the net axes   fills the one unbound net axis
 //   gpus    int, product of the link axes  fills the one unbound link axis
 //   complete_mesh  bool: axes unbound after all that have size 1
+//   verify  bool: refuse kernels that would not end or that race; default true
 //   grid    int, CTAs                      default: the target's
 //   set     {"TM": 128}, parameters by name
 //   tuning  string, a tuning file for other parameters, or "none"

@@ -51,6 +51,8 @@ struct CompileOptions {
   int64_t nodes = 0, gpus = 0;
   /// Axes that are unbound in the end have size 1, whatever was given.
   bool completeMesh = false;
+  /// Refuse kernels that would not end or that race (mk-verify-progress).
+  bool verify = true;
   /// If given: set when what is wrong lies in these options (names or values that
   /// the file does not have), not in the file.
   bool *misused = nullptr;

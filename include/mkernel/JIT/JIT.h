@@ -45,6 +45,8 @@ struct Options {
   int64_t nodes = 0, gpus = 0;
   /// Axes that have no size then get 1; else they are an error.
   bool completeMesh = true;
+  /// Refuse kernels that would not end or that race, as far as sizes are given.
+  bool verify = true;
   int64_t grid = 0;           // CTAs; 0: the target's default
   std::string cpu = "native"; // of host code; or a name that LLVM knows
 

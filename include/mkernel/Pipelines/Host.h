@@ -11,17 +11,23 @@ namespace mlir::mk {
 struct HostOptions : PassPipelineOptions<HostOptions> {
   ListOption<std::string> sizes{*this, "sizes",
                                 llvm::cl::desc("name=value for axes and dimensions")};
+  ListOption<std::string> rankSizes{
+      *this, "rank-sizes",
+      llvm::cl::desc("name=value:value:... for dimensions of each rank's own")};
   ListOption<std::string> params{*this, "set",
                                  llvm::cl::desc("name=value for parameters")};
   Option<int64_t> grid{*this, "grid", llvm::cl::desc("CTAs of the grid"),
                        llvm::cl::init(16)};
+  Option<bool> verify{*this, "verify",
+                      llvm::cl::desc("check that kernels always end, without races"),
+                      llvm::cl::init(true)};
   Option<int64_t> vectorBits{*this, "vector-bits",
                              llvm::cl::desc("width of the CPU's vector registers"),
                              llvm::cl::init(256)};
 };
 
-/// Binds sizes and inlines calls; the result is still at the tile level, and
-/// what every target starts from.
+/// Binds sizes, inlines calls and verifies whole kernels; the result is still at the
+/// tile level, and what every target starts from.
 void buildTilePipeline(OpPassManager &pm, const HostOptions &options);
 
 /// From the result of buildTilePipeline to the LLVM dialect: the functions

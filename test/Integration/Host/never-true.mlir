@@ -1,12 +1,18 @@
-// A wait that never comes true ends every rank on time, with one report that says
-// who waited where, for what, and what had come.
+// A wait that never comes true, in a kernel whose sizes the compiler did not know: it ends
+// every rank long before the deadline, with one report that says who waited where, for
+// what, and what had come.
 // REQUIRES: compiler
 // RUN: mk-opt --target=host --emit=package --bind node=2,gpu=2 %s -o %t.mkpkg
-// RUN: not timeout 4 mk-run %t.mkpkg --bind M=8 --deadline 1 2>&1 | FileCheck %s
-// CHECK: rank 3, wait
-// CHECK-SAME: kernel 'late', role 'reader', CTA {{[0-9]+}}, item (5)
-// CHECK-SAME: signal 'ready'[5] to count 2 arrivals of this launch, saw 1
+// RUN: not timeout 4 mk-run %t.mkpkg --bind M=8 2>&1 | FileCheck %s
+// CHECK: rank 0, deadlock, {{.*}}: kernel 'late', launch 1: every CTA of all 4 ranks is blocked
+// CHECK-NEXT: rank 0, all CTAs have ended; waits for its peers to end the launch
+// CHECK-COUNT-2: all CTAs have ended
+// CHECK-NEXT: rank 3, role 'reader', CTA {{[0-9]+}}, item (5) of loop 0: waits for signal 'ready'[5] to count 2 arrivals of this launch, saw 1
 // CHECK-NOT: role 'reader'
+//
+// With sizes the compiler says so.
+// RUN: not mk-run %s --nodes 2 --gpus 2 --bind M=8 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: error: 'mk.wait' op never returns in role 'reader' (rank 3, CTA {{[0-9]+}}): signal 'ready'[5] needs 2 arrivals, saw 1, and gets no more than 1
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 

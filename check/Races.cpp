@@ -1,0 +1,366 @@
+//===- Races.cpp - Accesses that nothing orders ---------------------------===//
+
+#include "mkernel/Check/Races.h"
+
+#include <algorithm>
+
+using namespace mk::check;
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+bool Box::empty() const {
+  for (int d = 0; d < rank; ++d)
+    if (size[d] <= 0)
+      return true;
+  return false;
+}
+
+bool Box::overlaps(const Box &other) const {
+  for (int d = 0; d < rank; ++d)
+    if (begin[d] >= other.begin[d] + other.size[d] ||
+        other.begin[d] >= begin[d] + size[d])
+      return false;
+  return true;
+}
+
+bool Box::contains(const Box &other) const {
+  for (int d = 0; d < rank; ++d)
+    if (other.begin[d] < begin[d] ||
+        other.begin[d] + other.size[d] > begin[d] + size[d])
+      return false;
+  return true;
+}
+
+Box Box::intersection(const Box &other) const {
+  Box both = *this;
+  for (int d = 0; d < rank; ++d) {
+    int64_t end =
+        std::min(begin[d] + size[d], other.begin[d] + other.size[d]);
+    both.begin[d] = std::max(begin[d], other.begin[d]);
+    both.size[d] = std::max<int64_t>(end - both.begin[d], 0);
+  }
+  return both;
+}
+
+std::string Box::toString() const {
+  std::string text = "[";
+  for (int d = 0; d < rank; ++d) {
+    text += (d ? ", " : "") + std::to_string(begin[d]);
+    if (size[d] != 1)
+      text += ":" + std::to_string(begin[d] + size[d]);
+  }
+  return text + "]";
+}
+
+//===----------------------------------------------------------------------===//
+// Clocks
+//===----------------------------------------------------------------------===//
+
+struct Races::Clock {
+  std::vector<uint32_t> own;     // by CTA: own accesses, a prefix
+  std::vector<uint32_t> sourced; // by CTA: puts that have read their sources
+  std::vector<uint64_t> done;    // bits by transfer: written
+
+  bool isDone(uint32_t transfer) const {
+    size_t word = transfer / 64;
+    return word < done.size() && done[word] >> (transfer % 64) & 1;
+  }
+  void setDone(uint32_t transfer) {
+    size_t word = transfer / 64;
+    if (word >= done.size())
+      done.resize(word + 1);
+    done[word] |= uint64_t(1) << (transfer % 64);
+  }
+  void join(const Clock &other) {
+    for (size_t i = 0; i < own.size(); ++i) {
+      own[i] = std::max(own[i], other.own[i]);
+      sourced[i] = std::max(sourced[i], other.sourced[i]);
+    }
+    if (done.size() < other.done.size())
+      done.resize(other.done.size());
+    for (size_t i = 0; i < other.done.size(); ++i)
+      done[i] |= other.done[i];
+  }
+};
+
+/// A put or a store to a peer.
+struct Races::Transfer {
+  uint32_t cta, peer;
+  uint32_t inCta;  // how many transfers of the CTA came before
+  uint32_t fence;  // those before this one are ordered if to the same peer
+  int32_t site;
+  bool ofTile, add;
+};
+
+struct Races::CtaState {
+  std::shared_ptr<Clock> clock; // what happens before all that follows
+  uint32_t own = 0;             // own accesses so far
+  uint32_t fence = 0;           // transfers before the last fence
+  std::vector<uint32_t> transfers, remoteStores;
+  std::map<uint32_t, std::vector<uint32_t>> toPeer;
+};
+
+struct Races::Released {
+  std::shared_ptr<const Clock> clock;
+  uint32_t cta = 0, own = 0;
+  int64_t transfer = -1;
+  uint32_t remoteStores = 0; // a prefix of the CTA's
+  uint32_t peer = 0, toPeer = 0; // a prefix of the CTA's transfers to `peer`
+};
+
+struct Races::Look {
+  uint32_t cta = 0;
+  int32_t site = -1;
+  bool write = false, add = false;
+  const Transfer *transfer = nullptr; // whose access it is, if of any
+  uint32_t id = 0;                    // of that transfer
+  uint32_t index = 0;                 // of an own access
+  const Clock *clock = nullptr;
+};
+
+Races::Races(uint32_t ranks, uint32_t ctas)
+    : ctasOfRank_(ctas), ctas_(size_t(ranks) * ctas) {
+  auto start = std::make_shared<Clock>();
+  start->own.resize(ctas_.size());
+  start->sourced.resize(ctas_.size());
+  for (CtaState &cta : ctas_)
+    cta.clock = start;
+}
+
+Races::~Races() = default;
+
+Races::Clock &Races::mutableClock(uint32_t cta) {
+  std::shared_ptr<Clock> &clock = ctas_[cta].clock;
+  if (clock.use_count() > 1)
+    clock = std::make_shared<Clock>(*clock);
+  return *clock;
+}
+
+std::shared_ptr<const Races::Released> Races::release(uint32_t cta,
+                                                      const Event &event) {
+  CtaState &state = ctas_[cta];
+  auto released = std::make_shared<Released>();
+  released->clock = state.clock;
+  released->cta = cta;
+  released->own = state.own;
+  released->remoteStores = state.remoteStores.size();
+  if (event.kind == Event::Signal && event.strong) {
+    released->peer = event.peer;
+    released->toPeer = state.toPeer[event.peer].size();
+  }
+  return released;
+}
+
+void Races::acquire(uint32_t cta, const Released &released) {
+  Clock &clock = mutableClock(cta);
+  if (&clock != released.clock.get())
+    clock.join(*released.clock);
+  const CtaState &from = ctas_[released.cta];
+  clock.own[released.cta] =
+      std::max(clock.own[released.cta], released.own);
+  if (released.transfer >= 0)
+    clock.setDone(static_cast<uint32_t>(released.transfer));
+  for (uint32_t i = 0; i < released.remoteStores; ++i)
+    clock.setDone(from.remoteStores[i]);
+  if (released.toPeer) {
+    const std::vector<uint32_t> &list = from.toPeer.at(released.peer);
+    for (uint32_t i = 0; i < released.toPeer; ++i)
+      clock.setDone(list[i]);
+  }
+}
+
+void Races::fence(uint32_t cta) {
+  ctas_[cta].fence = ctas_[cta].transfers.size();
+}
+
+void Races::settle(uint32_t cta) {
+  uint32_t count = ctas_[cta].transfers.size();
+  if (ctas_[cta].clock->sourced[cta] < count)
+    mutableClock(cta).sourced[cta] = count;
+}
+
+void Races::barrier() {
+  auto all = std::make_shared<Clock>(*ctas_[0].clock);
+  for (size_t c = 0; c < ctas_.size(); ++c) {
+    all->join(*ctas_[c].clock);
+    all->own[c] = ctas_[c].own;
+    all->sourced[c] = ctas_[c].transfers.size();
+  }
+  for (uint32_t t = 0; t < transfers_.size(); ++t)
+    all->setDone(t);
+  for (CtaState &cta : ctas_)
+    cta.clock = all;
+}
+
+//===----------------------------------------------------------------------===//
+// What happens before an access
+//===----------------------------------------------------------------------===//
+
+bool Races::before(const Own &own, bool write, const Look &look) const {
+  if (look.clock->own[own.cta] >= own.index)
+    return true;
+  // Of one CTA only a store and a later own load are unordered.
+  return own.cta == look.cta && (look.transfer || look.write || !write);
+}
+
+bool Races::writeBefore(uint32_t id, const Look &look) const {
+  const Transfer &t = transfers_[id];
+  return look.clock->isDone(id) ||
+         (look.transfer && t.cta == look.cta && t.peer == look.transfer->peer &&
+          t.inCta < look.transfer->fence);
+}
+
+bool Races::readBefore(uint32_t id, const Look &look) const {
+  const Transfer &t = transfers_[id];
+  return look.clock->sourced[t.cta] > t.inCta || writeBefore(id, look);
+}
+
+void Races::report(const Look &look, const Access &other, uint32_t rank,
+                   int32_t buffer, const Box &box) {
+  if (races_.size() >= kMaxRaces ||
+      !reported_.insert({other.site, look.site}).second)
+    return;
+  Access now{look.cta, look.site, look.write, look.transfer != nullptr, box};
+  races_.push_back({other, now, rank, buffer, other.box.intersection(box)});
+}
+
+void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
+                 const Box &box) {
+  if (bufferIndex < 0 || box.empty())
+    return;
+  Buffer &buffer = bufferOf(rank, bufferIndex);
+  uint32_t self = cellOf(buffer, box);
+  bool clean = true;
+  auto conflict = [&](const Access &other) {
+    clean = false;
+    report(look, other, rank, bufferIndex, box);
+  };
+  for (uint32_t c : buffer.cells[self].overlaps) {
+    const Cell &cell = buffer.cells[c];
+    for (const Own &w : cell.writes)
+      if (!(w.add && look.add) && !before(w, true, look))
+        conflict({w.cta, w.site, true, false, cell.box});
+    for (uint32_t t : cell.putWrites) {
+      const Transfer &other = transfers_[t];
+      if (&other != look.transfer && !(other.add && look.add) &&
+          !writeBefore(t, look))
+        conflict({other.cta, other.site, true, true, cell.box});
+    }
+    if (!look.write)
+      continue;
+    for (const Own &r : cell.reads)
+      if (!before(r, false, look))
+        conflict({r.cta, r.site, false, false, cell.box});
+    for (uint32_t t : cell.putReads)
+      if (&transfers_[t] != look.transfer && !readBefore(t, look))
+        conflict({transfers_[t].cta, transfers_[t].site, false, true, cell.box});
+  }
+  // What lies wholly below an ordered write is ordered before all that this
+  // write is: forget it. An add is no such write for other adds.
+  if (look.write && !look.add && clean)
+    for (uint32_t c : buffer.cells[self].overlaps) {
+      Cell &cell = buffer.cells[c];
+      if (box.contains(cell.box))
+        cell.writes.clear(), cell.reads.clear(), cell.putWrites.clear(),
+            cell.putReads.clear();
+    }
+  Cell &cell = buffer.cells[self];
+  if (look.transfer) {
+    (look.write ? cell.putWrites : cell.putReads).push_back(look.id);
+    return;
+  }
+  // The last of a CTA stands for the earlier ones, which are released with it.
+  std::vector<Own> &list = look.write ? cell.writes : cell.reads;
+  Own own{look.cta, look.index, look.site, look.add};
+  for (Own &known : list)
+    if (known.cta == look.cta && known.add == look.add) {
+      known = own;
+      return;
+    }
+  list.push_back(own);
+}
+
+void Races::access(uint32_t cta, const Event &event) {
+  CtaState &state = ctas_[cta];
+  Look look;
+  look.cta = cta;
+  look.site = event.site;
+  look.write = event.kind != Event::Load;
+  look.add = event.add;
+  look.index = ++state.own;
+  look.clock = state.clock.get();
+  for (const Box &box : event.boxes)
+    this->look(look, cta / ctasOfRank_, event.buffer, box);
+}
+
+std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
+                                                       const Event &event) {
+  CtaState &state = ctas_[cta];
+  auto id = static_cast<uint32_t>(transfers_.size());
+  auto inCta = static_cast<uint32_t>(state.transfers.size());
+  transfers_.push_back({cta, event.peer, inCta, state.fence, event.site,
+                        event.ofTile, event.add});
+  Look look;
+  look.cta = cta;
+  look.site = event.site;
+  look.transfer = &transfers_.back();
+  look.id = id;
+  look.clock = state.clock.get();
+  for (const Box &box : event.boxes)
+    this->look(look, cta / ctasOfRank_, event.buffer, box);
+  look.write = true;
+  look.add = event.add;
+  for (const Box &box : event.dstBoxes)
+    this->look(look, event.peer, event.dstBuffer, box);
+
+  auto released = std::make_shared<Released>();
+  released->clock = state.clock;
+  released->cta = cta;
+  released->own = state.own;
+  released->transfer = id;
+  released->peer = event.peer;
+  std::vector<uint32_t> &toPeer = state.toPeer[event.peer];
+  if (event.strong)
+    released->toPeer = toPeer.size();
+  else // the fence orders earlier puts to that peer before the arrival
+    released->toPeer = std::count_if(
+        toPeer.begin(), toPeer.end(),
+        [&](uint32_t t) { return transfers_[t].inCta < state.fence; });
+  state.transfers.push_back(id);
+  toPeer.push_back(id);
+  if (event.ofTile)
+    state.remoteStores.push_back(id);
+  return released;
+}
+
+//===----------------------------------------------------------------------===//
+// Cells
+//===----------------------------------------------------------------------===//
+
+Races::Buffer &Races::bufferOf(uint32_t rank, int32_t buffer) {
+  return buffers_[{rank, buffer}];
+}
+
+uint32_t Races::cellOf(Buffer &buffer, const Box &box) {
+  size_t hash = 0;
+  for (int d = 0; d < box.rank; ++d)
+    hash = (hash * 0x9e3779b97f4a7c15u + size_t(box.begin[d])) * 31 +
+           size_t(box.size[d]);
+  std::vector<uint32_t> &same = buffer.byHash[hash];
+  for (uint32_t c : same)
+    if (buffer.cells[c].box == box)
+      return c;
+  auto id = static_cast<uint32_t>(buffer.cells.size());
+  same.push_back(id);
+  Cell &cell = buffer.cells.emplace_back();
+  cell.box = box;
+  for (uint32_t c = 0; c <= id; ++c)
+    if (buffer.cells[c].box.overlaps(box)) {
+      cell.overlaps.push_back(c);
+      if (c != id)
+        buffer.cells[c].overlaps.push_back(id);
+    }
+  return id;
+}

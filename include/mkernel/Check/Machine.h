@@ -1,0 +1,104 @@
+//===- Machine.h - Runs the events of all CTAs ------------------*- C++ -*-===//
+//
+// Carries out what CTAs do, as far as signals, counters and queues are
+// concerned, in one of the orders that are possible. Signals only grow, so that
+// whether every wait returns does not depend on the order, as long as
+// what CTAs do does not.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_CHECK_MACHINE_H
+#define MKERNEL_CHECK_MACHINE_H
+
+#include "mkernel/Check/Races.h"
+
+#include <deque>
+
+namespace mk::check {
+
+struct MachineOptions {
+  bool races = true;
+  uint64_t maxEvents = UINT64_MAX;
+};
+
+class Machine {
+public:
+  using Options = MachineOptions;
+  /// Ranks, CTAs of a rank.
+  Machine(uint32_t ranks, uint32_t ctas, Program &program,
+          Options options = {});
+  ~Machine();
+
+  enum class End { Done, Stuck, Unknown, TooLong };
+  /// Until all CTAs have ended or wait. TooLong: maxEvents have passed.
+  End run();
+
+  struct Blocked {
+    uint32_t cta = 0;
+    const Event *event = nullptr;
+    int64_t seen = 0; // arrivals so far, value of a counter, records
+  };
+  /// After Stuck.
+  std::vector<Blocked> blocked() const;
+
+  /// An arrival that was made after the waits had been dropped.
+  struct Raise {
+    uint32_t cta = 0;      // who
+    uint32_t rank = 0;     // where
+    int32_t object = 0;    // signal, or queue
+    int64_t element = 0;   // of a signal
+    int64_t amount = 0;
+    int32_t site = -1;
+    bool queue = false;
+  };
+  /// After Stuck: goes on as if nothing had to be waited for, and says what
+  /// would be raised. Records of queues that are not there end their CTA.
+  std::vector<Raise> force();
+
+  /// Arrivals at each element that got any.
+  struct Element {
+    uint32_t rank;
+    int32_t signal;
+    int64_t element;
+    auto operator<=>(const Element &) const = default;
+  };
+  const std::map<Element, int64_t> &arrivals() const { return counts_; }
+
+  uint64_t events() const { return events_; }
+  const std::vector<Race> &races() const { return races_->races(); }
+
+private:
+  struct Signal;
+  struct Counter;
+  struct Queue;
+  struct Cta;
+  enum class Step { Going, Yield, Blocked };
+
+  Step carryOut(uint32_t cta, Event &event);
+  Step wait(uint32_t cta, const Event &event);
+  Step count(uint32_t cta, const Event &event);
+  Step push(uint32_t cta, const Event &event);
+  Step pop(uint32_t cta, const Event &event);
+  void arrive(uint32_t cta, const Event &event, uint32_t rank,
+              std::shared_ptr<const Races::Released> released);
+  void wake(std::vector<uint32_t> &waiters);
+  uint32_t rankOf(uint32_t cta) const { return cta / ctasOfRank_; }
+
+  uint32_t ctasOfRank_;
+  Program &program_;
+  Options options_;
+  std::unique_ptr<Races> races_;
+  std::vector<Cta> ctas_;
+  std::deque<uint32_t> ready_;
+  std::map<Element, Signal> signals_;
+  std::map<Element, int64_t> counts_;
+  std::map<Element, Counter> counters_; // `signal` is the counter
+  std::map<std::pair<uint32_t, int32_t>, Queue> queues_;
+  uint32_t atBarrier_ = 0, ended_ = 0;
+  uint64_t events_ = 0;
+  bool forced_ = false;
+  std::vector<Raise> raises_;
+};
+
+} // namespace mk::check
+
+#endif // MKERNEL_CHECK_MACHINE_H

@@ -1,0 +1,105 @@
+//===- Races.h - Accesses that nothing orders -------------------*- C++ -*-===//
+//
+// Happens-before of docs/memory-model.md, section 2, by vector clocks. What is
+// known of a CTA is a prefix of its own accesses, since releases cover all of
+// them; of its puts, which complete in any order, each by itself.
+//
+// A CTA's own accesses are not ordered by program order alone: a store and a
+// later load of it may race, (not).
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_CHECK_RACES_H
+#define MKERNEL_CHECK_RACES_H
+
+#include "mkernel/Check/Event.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+namespace mk::check {
+
+/// One side of a race.
+struct Access {
+  uint32_t cta = 0;
+  int32_t site = -1;
+  bool write = false;
+  bool put = false; // asynchronous: a put's read or write
+  Box box;
+};
+
+struct Race {
+  Access first, second; // in an order that would have been possible
+  uint32_t rank = 0;    // whose memory
+  int32_t buffer = 0;
+  Box both; // elements of both
+};
+
+class Races {
+public:
+  Races(uint32_t ranks, uint32_t ctas);
+  ~Races();
+
+  /// What an arrival, a count or a record releases.
+  struct Released;
+
+  void access(uint32_t cta, const Event &event);
+  /// A put: its accesses, and what its arrival releases.
+  std::shared_ptr<const Released> transfer(uint32_t cta, const Event &event);
+  /// What happens before a signal, count or push of this CTA.
+  std::shared_ptr<const Released> release(uint32_t cta, const Event &event);
+  void acquire(uint32_t cta, const Released &released);
+  void fence(uint32_t cta);
+  void settle(uint32_t cta);
+  /// Everything so far happens before everything that follows.
+  void barrier();
+
+  /// One for each pair of sites, at most kMaxRaces.
+  static constexpr size_t kMaxRaces = 16;
+  const std::vector<Race> &races() const { return races_; }
+
+private:
+  struct Clock;
+  struct Transfer;
+  struct Own {
+    uint32_t cta, index;
+    int32_t site;
+    bool add;
+  };
+  /// History of one box.
+  struct Cell {
+    Box box;
+    std::vector<Own> writes, reads;
+    std::vector<uint32_t> putWrites, putReads; // transfers
+    std::vector<uint32_t> overlaps;            // cells, itself included
+  };
+  struct Buffer {
+    std::vector<Cell> cells;
+    std::unordered_map<size_t, std::vector<uint32_t>> byHash;
+  };
+  struct CtaState;
+  /// One access that is looked at.
+  struct Look;
+
+  Buffer &bufferOf(uint32_t rank, int32_t buffer);
+  uint32_t cellOf(Buffer &buffer, const Box &box);
+  Clock &mutableClock(uint32_t cta);
+  bool before(const Own &own, bool write, const Look &look) const;
+  bool writeBefore(uint32_t transfer, const Look &look) const;
+  bool readBefore(uint32_t transfer, const Look &look) const;
+  void look(const Look &look, uint32_t rank, int32_t buffer, const Box &box);
+  void report(const Look &look, const Access &other, uint32_t rank,
+              int32_t buffer, const Box &box);
+
+  uint32_t ctasOfRank_;
+  std::vector<CtaState> ctas_;
+  std::vector<Transfer> transfers_;
+  std::map<std::pair<uint32_t, int32_t>, Buffer> buffers_;
+  std::set<std::pair<int32_t, int32_t>> reported_;
+  std::vector<Race> races_;
+};
+
+} // namespace mk::check
+
+#endif // MKERNEL_CHECK_RACES_H

@@ -1,0 +1,245 @@
+//===- BuildProgram.cpp - What of a kernel its events need ----------------===//
+#include "ProgramState.h"
+#include "mkernel/Analysis/Ctas.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
+                             ArrayRef<SmallVector<unsigned>> then,
+                             const DimTable &dims, bool accesses,
+                             uint64_t maxSteps)
+    : kernel(kernel), mesh(kernel.getMeshOp()),
+      resources(getKernelResources(kernel)), dims(dims), ctasOfRole(ctasOfRole),
+      then(then), accesses(accesses), ranks(mesh.getNumRanks()), ctas(0),
+      stepsLeft(maxSteps) {
+  for (int64_t count : ctasOfRole)
+    ctas += count;
+  findWritten();
+  kernel.walk([&](Operation *op) {
+    if (!isEvent(op))
+      return;
+    keep(op);
+    ++eventOps;
+    if (isa<WaitOp, mk_sm::PopOp>(op))
+      ++waits;
+  });
+  for (RequireOp require : resources.requirements)
+    keep(require.getCondition());
+  for (SignalsOp signals : resources.signals)
+    for (Value operand : signals->getOperands())
+      keep(operand);
+  for (CountersOp counters : resources.counters)
+    for (Value operand : counters->getOperands())
+      keep(operand);
+
+  scope = build(kernel.getBody().front());
+  if (resources.prepare)
+    prepare = build(resources.prepare.getBody().front());
+  for (RoleOp role : resources.roles)
+    roles.push_back(build(role.getBody().front()));
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    auto &state = scopes.emplace_back(std::make_unique<CtaState>());
+    state->rank = rank;
+    state->values.resize(slots.size());
+    for (auto [i, name] : llvm::enumerate(kernel.getDimNames())) {
+      auto it = dims.find(cast<StringAttr>(name).getValue());
+      if (it == dims.end() || it->second.empty())
+        continue;
+      const SmallVector<int64_t> &values = it->second;
+      set(*state, kernel.getDim(i),
+          {rank < values.size() ? values[rank] : values.front(), true});
+    }
+    for (Node &node : scope->nodes)
+      if (!node.event)
+        evaluate(*state, node);
+  }
+  states.resize(size_t(ranks) * ctas);
+}
+
+KernelProgram::~KernelProgram() = default;
+
+static bool isTileOrNone(Value value) {
+  return !value || isa<TensorType>(value.getType());
+}
+
+/// The argument that a buffer certainly is; null for a choice.
+static BlockArgument argumentOf(Value buffer) {
+  return dyn_cast<BlockArgument>(buffer);
+}
+
+void KernelProgram::findWritten() {
+  kernel.walk([&](Operation *op) {
+    Value buffer;
+    if (auto store = dyn_cast<StoreOp>(op))
+      buffer = store.getDest();
+    else if (auto put = dyn_cast<PutOp>(op))
+      buffer = put.getDest();
+    if (buffer)
+      if (BlockArgument arg = argumentOf(buffer))
+        written.insert(int64_t(arg.getArgNumber()) - kernel.getNumDims());
+  });
+}
+
+/// Whether one of the arguments that a buffer may be is in the set.
+static bool mayBe(Value buffer, int64_t firstArg,
+                  const llvm::DenseSet<int32_t> &set) {
+  if (auto choice = buffer.getDefiningOp<SelectOp>())
+    return mayBe(choice.getTrueValue(), firstArg, set) ||
+           mayBe(choice.getFalseValue(), firstArg, set);
+  BlockArgument arg = argumentOf(buffer);
+  return arg && set.contains(int64_t(arg.getArgNumber()) - firstArg);
+}
+
+bool KernelProgram::isEvent(Operation *op) const {
+  if (isa<PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp, PushOp,
+          mk_sm::PopOp, mk_sm::TicketOp>(op))
+    return true;
+  if (auto store = dyn_cast<StoreOp>(op))
+    return accesses || store.getSignal();
+  if (auto load = dyn_cast<LoadOp>(op))
+    return accesses && mayBe(load.getSource(), KernelOp(kernel).getNumDims(), written);
+  return false;
+}
+
+void KernelProgram::keep(Value value) {
+  if (isTileOrNone(value))
+    return;
+  if (Operation *op = value.getDefiningOp())
+    keep(op);
+  else if (Operation *owner = cast<BlockArgument>(value).getOwner()->getParentOp();
+           !isa<KernelOp>(owner))
+    keep(owner);
+}
+
+void KernelProgram::keep(Operation *op) {
+  if (isa<KernelOp, RoleOp, PrepareOp>(op) || !kept.insert(op).second)
+    return;
+  for (Value operand : op->getOperands())
+    keep(operand);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      if (block.mightHaveTerminator())
+        for (Value operand : block.getTerminator()->getOperands())
+          keep(operand);
+  keep(op->getParentOp());
+}
+
+unsigned KernelProgram::slotOf(Value value) {
+  if (isTileOrNone(value))
+    return kNoSlot;
+  return slots.try_emplace(value, slots.size()).first->second;
+}
+
+std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
+  auto body = std::make_unique<Body>();
+  for (BlockArgument arg : block.getArguments())
+    body->args.push_back(slotOf(arg));
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>()) {
+      for (Value operand : op.getOperands())
+        body->results.push_back(slotOf(operand));
+      continue;
+    }
+    if (!kept.contains(&op))
+      continue;
+    Node &node = body->nodes.emplace_back();
+    node.op = &op;
+    node.event = isEvent(&op);
+    node.hasEvents = op.walk([&](Operation *inner) {
+                         return inner != &op && isEvent(inner)
+                                    ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+                       }).wasInterrupted();
+    if (node.event) {
+      node.site = sites.size();
+      sites.push_back(&op);
+    }
+    for (Value operand : op.getOperands())
+      node.in.push_back(slotOf(operand));
+    for (Value result : op.getResults())
+      node.out.push_back(slotOf(result));
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      node.turn = loop.getLowerBound().getDefiningOp<mk_sm::CtaIndexOp>();
+    // Ops whose regions are no control flow are folded, or unknown.
+    if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+      for (Region &region : op.getRegions())
+        node.bodies.push_back(region.empty() ? std::make_unique<Body>()
+                                             : build(region.front()));
+  }
+  return body;
+}
+
+bool KernelProgram::requirementsHold() {
+  for (auto &state : scopes)
+    for (RequireOp require : resources.requirements)
+      if (Scalar holds = get(*state, require.getCondition());
+          holds.known && !holds.value)
+        return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+uint32_t KernelProgram::roleOf(uint32_t cta) const {
+  int64_t index = cta % ctas;
+  uint32_t role = 0;
+  while (index >= ctasOfRole[role])
+    index -= ctasOfRole[role++];
+  return role;
+}
+
+std::string KernelProgram::describe(uint32_t cta, Operation *op) const {
+  RoleOp own = resources.roles[roleOf(cta)];
+  RoleOp role = op ? op->getParentOfType<RoleOp>() : own;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (role)
+    os << "role '" << role.getSymName() << "'";
+  else
+    os << "mk.prepare";
+  os << " (rank " << rankOf(cta) << ", CTA " << cta % ctas;
+  if (role && role != own)
+    os << " of role '" << own.getSymName() << "'";
+  os << ")";
+  return text;
+}
+
+std::string KernelProgram::describeSignal(uint32_t rank, int32_t number,
+                                          int64_t element) {
+  SignalsOp op = resources.signals[number];
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "signal '" << op.getName() << "'";
+  auto shape = shapeOf(*scopes[rank], op.getResult());
+  if (!shape)
+    return text;
+  SmallVector<int64_t> index(shape->size());
+  for (size_t d = shape->size(); d-- > 0;) {
+    int64_t extent = std::max<int64_t>((*shape)[d], 1);
+    index[d] = element % extent;
+    element /= extent;
+  }
+  os << "[";
+  llvm::interleaveComma(index, os);
+  os << "]";
+  return text;
+}
+
+std::optional<int64_t> KernelProgram::declaredArrivals(uint32_t rank,
+                                                       int32_t number) {
+  SignalsOp op = resources.signals[number];
+  auto type = cast<SignalType>(op.getResult().getType());
+  if (type.isDynamic())
+    return std::nullopt;
+  if (!type.hasRuntimeArrivals())
+    return type.getArrivals();
+  Scalar arrivals = get(*scopes[rank], op.getArrivals());
+  return arrivals.known ? std::optional(arrivals.value) : std::nullopt;
+}
+
+StringRef KernelProgram::bufferName(int32_t buffer) const {
+  return cast<StringAttr>(KernelOp(kernel).getArgNames()[buffer]).getValue();
+}

@@ -1,0 +1,262 @@
+//===- EmitEvents.cpp - From ops to events --------------------------------===//
+#include "ProgramState.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+bool KernelProgram::known(const CtaState &state, Operation *op, Value value,
+                          StringRef what, int64_t &result) {
+  Scalar scalar = get(state, value);
+  if (!scalar.known) {
+    giveUp(op, what + Twine(" depends on data or on sizes that are not bound"));
+    return false;
+  }
+  result = scalar.value;
+  return true;
+}
+
+std::optional<SmallVector<int64_t>>
+KernelProgram::shapeOf(const CtaState &state, Value declared) const {
+  ArrayRef<int64_t> shape;
+  ValueRange extents;
+  if (auto signals = declared.getDefiningOp<SignalsOp>()) {
+    shape = cast<SignalType>(signals.getResult().getType()).getShape();
+    extents = signals.getExtents();
+  } else {
+    auto counters = declared.getDefiningOp<CountersOp>();
+    shape = cast<CounterType>(counters.getResult().getType()).getShape();
+    extents = counters.getExtents();
+  }
+  SmallVector<int64_t> result;
+  unsigned dynamic = 0;
+  for (int64_t extent : shape) {
+    if (ShapedType::isDynamic(extent)) {
+      Scalar value = get(*scopes[state.rank], extents[dynamic++]);
+      if (!value.known)
+        return std::nullopt;
+      extent = value.value;
+    }
+    result.push_back(extent);
+  }
+  return result;
+}
+
+bool KernelProgram::element(const CtaState &state, Operation *op,
+                            Value declared, ValueRange index, int64_t &result) {
+  auto shape = shapeOf(state, declared);
+  if (!shape) {
+    giveUp(op, "uses an array whose extents are not known yet");
+    return false;
+  }
+  SmallVector<int64_t> at;
+  int64_t linear = 0, elements = 1;
+  for (auto [extent, value] : llvm::zip(*shape, index)) {
+    int64_t i;
+    if (!known(state, op, value, "an index", i))
+      return false;
+    at.push_back(i);
+    linear = linear * extent + i;
+    elements *= extent;
+  }
+  if (linear < 0 || linear >= elements) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << "uses element [";
+    llvm::interleaveComma(at, os);
+    os << "] of an array of (";
+    llvm::interleaveComma(*shape, os);
+    os << ") on rank " << state.rank << ": correct the index or the extents";
+    giveUp(op, text, /*wrong=*/true);
+    return false;
+  }
+  result = linear;
+  return true;
+}
+
+std::optional<KernelProgram::Box>
+KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
+                       ValueRange offsets, ArrayRef<int64_t> tile,
+                       ValueRange valid) {
+  if (offsets.size() > Box::kMaxRank)
+    return std::nullopt;
+  Box box;
+  box.rank = offsets.size();
+  int lead = box.rank - int(tile.size());
+  bool inside = true;
+  for (int d = 0; d < box.rank; ++d) {
+    Scalar offset = get(state, offsets[d]), whole = extent(rank, arg, d);
+    if (!offset.known || !whole.known)
+      return std::nullopt;
+    box.begin[d] = offset.value;
+    int64_t left = whole.value - offset.value, size = 1;
+    if (d >= lead) {
+      size = tile[d - lead];
+      if (!valid.empty()) {
+        Scalar limit = get(state, valid[d - lead]);
+        if (!limit.known)
+          return std::nullopt;
+        left = std::min(left, limit.value);
+      }
+    }
+    box.size[d] = std::clamp<int64_t>(left, 0, size);
+    inside &= offset.value >= 0;
+  }
+  if (!inside && box.rank)
+    box.size[0] = 0;
+  return box;
+}
+
+std::optional<KernelProgram::Box>
+KernelProgram::regionBox(const CtaState &state, Value buffer,
+                         ValueRange offsets, ValueRange sizes) {
+  if (offsets.size() > Box::kMaxRank || sizes.size() != offsets.size())
+    return std::nullopt;
+  Box box;
+  box.rank = offsets.size();
+  for (int d = 0; d < box.rank; ++d) {
+    Scalar offset = get(state, offsets[d]), size = get(state, sizes[d]);
+    if (!offset.known || !size.known)
+      return std::nullopt;
+    box.begin[d] = offset.value;
+    box.size[d] = size.value;
+  }
+  return box;
+}
+
+KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
+                                        const Node &node, Event &event) {
+  Operation *op = node.op;
+  event.site = node.site;
+  auto isWritten = [&](std::optional<int32_t> buffer) {
+    return accesses && buffer && written.contains(*buffer);
+  };
+  auto raise = [&](Value signal, ValueRange index) {
+    if (!signal)
+      return true;
+    event.object = *resources.indexOf(signal);
+    return element(state, op, signal, index, event.element);
+  };
+  auto peerOf = [&](Value value, int64_t &peer) {
+    peer = state.rank;
+    if (value && !known(state, op, value, "the rank that it names", peer))
+      return false;
+    if (peer >= 0 && peer < int64_t(ranks))
+      return true;
+    giveUp(op,
+           "names rank " + Twine(peer) + " of a mesh of " + Twine(ranks) +
+               " ranks (on rank " + Twine(state.rank) + ")",
+           /*wrong=*/true);
+    return false;
+  };
+
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    auto buffer = bufferOf(state, load.getSource());
+    if (!isWritten(buffer))
+      return Next::Event;
+    auto type = cast<RankedTensorType>(load.getTile().getType());
+    if (auto box = tileBox(state, state.rank, *buffer, load.getOffsets(),
+                           type.getShape(), load.getValid())) {
+      event.kind = Event::Load;
+      event.buffer = *buffer;
+      event.boxes.push_back(*box);
+    }
+    return Next::Event;
+  }
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    int64_t peer;
+    if (!store.getSignal() && store.getPeer() &&
+        !get(state, store.getPeer()).known)
+      return Next::Event; // makes no arrival: not followed
+    if (!peerOf(store.getPeer(), peer))
+      return Next::Unknown;
+    bool own = peer == state.rank;
+    event.kind = own ? Event::Store : Event::Put;
+    event.ofTile = !own;
+    event.peer = peer;
+    event.add = bool(store.getReduction());
+    event.strong = store.getStrong();
+    auto buffer = bufferOf(state, store.getDest());
+    if (isWritten(buffer)) {
+      auto type = cast<RankedTensorType>(store.getTile().getType());
+      if (auto box = tileBox(state, peer, *buffer, store.getOffsets(),
+                             type.getShape(), store.getValid())) {
+        (own ? event.buffer : event.dstBuffer) = *buffer;
+        (own ? event.boxes : event.dstBoxes).push_back(*box);
+      }
+    }
+    return raise(store.getSignal(), store.getSignalIndex()) ? Next::Event
+                                                            : Next::Unknown;
+  }
+  if (auto put = dyn_cast<PutOp>(op)) {
+    int64_t peer;
+    if (!peerOf(put.getPeer(), peer))
+      return Next::Unknown;
+    event.kind = Event::Put;
+    event.peer = peer;
+    event.add = bool(put.getReduction());
+    event.strong = put.getStrong();
+    auto source = bufferOf(state, put.getSource());
+    auto dest = bufferOf(state, put.getDest());
+    bool listed = bool(put.getRows());
+    if (isWritten(source) && !listed)
+      if (auto box = regionBox(state, put.getSource(), put.getSrcOffsets(),
+                               put.getSizes())) {
+        event.buffer = *source;
+        event.boxes.push_back(*box);
+      }
+    if (isWritten(dest) && !listed)
+      if (auto box = regionBox(state, put.getDest(), put.getDstOffsets(),
+                               put.getSizes())) {
+        event.dstBuffer = *dest;
+        event.dstBoxes.push_back(*box);
+      }
+    return raise(put.getSignal(), put.getSignalIndex()) ? Next::Event
+                                                        : Next::Unknown;
+  }
+  if (auto signal = dyn_cast<SignalOp>(op)) {
+    int64_t peer;
+    if (!peerOf(signal.getPeer(), peer))
+      return Next::Unknown;
+    event.kind = Event::Signal;
+    event.peer = peer;
+    event.amount = signal.getAmount();
+    event.strong = signal.getStrong();
+    return raise(signal.getSignal(), signal.getIndex()) ? Next::Event
+                                                        : Next::Unknown;
+  }
+  if (auto wait = dyn_cast<WaitOp>(op)) {
+    event.kind = Event::Wait;
+    return raise(wait.getSignal(), wait.getIndex()) &&
+                   known(state, op, wait.getCount(), "its count", event.amount)
+               ? Next::Event
+               : Next::Unknown;
+  }
+  if (auto count = dyn_cast<CountOp>(op)) {
+    event.kind = Event::Count;
+    return raise(count.getCounter(), count.getIndex()) &&
+                   known(state, op, count.getAmount(), "its amount",
+                         event.amount)
+               ? Next::Event
+               : Next::Unknown;
+  }
+  if (auto push = dyn_cast<PushOp>(op)) {
+    event.kind = Event::Push;
+    event.object = *resources.indexOf(push.getQueue());
+    for (Value word : push.getRecord()) {
+      int64_t value;
+      if (!known(state, op, word, "a word of the record", value))
+        return Next::Unknown;
+      event.record.push_back(value);
+    }
+    return Next::Event;
+  }
+  if (auto pop = dyn_cast<mk_sm::PopOp>(op)) {
+    event.kind = Event::Pop;
+    event.object = *resources.indexOf(pop.getQueue());
+    return known(state, op, pop.getEntry(), "the entry", event.element)
+               ? Next::Event
+               : Next::Unknown;
+  }
+  event.kind = isa<FenceOp>(op) ? Event::Fence : Event::Settle;
+  return Next::Event;
+}

@@ -1,0 +1,101 @@
+//===- Structure.cpp - What needs no sizes --------------------------------===//
+#include "Verify.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// What raises each signal and fills each queue.
+static llvm::DenseSet<Value> findRaised(KernelOp kernel) {
+  llvm::DenseSet<Value> raised;
+  kernel.walk([&](Operation *op) {
+    if (auto put = dyn_cast<PutOp>(op))
+      raised.insert(put.getSignal());
+    else if (auto store = dyn_cast<StoreOp>(op))
+      raised.insert(store.getSignal());
+    else if (auto signal = dyn_cast<SignalOp>(op))
+      raised.insert(signal.getSignal());
+    else if (auto push = dyn_cast<PushOp>(op))
+      raised.insert(push.getQueue());
+  });
+  return raised;
+}
+
+static LogicalResult verifyReleasers(KernelOp kernel) {
+  llvm::DenseSet<Value> raised = findRaised(kernel);
+  LogicalResult result = success();
+  kernel.walk([&](Operation *op) {
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      auto signals = wait.getSignal().getDefiningOp<SignalsOp>();
+      IntegerAttr count;
+      bool none = matchPattern(wait.getCount(), m_Constant(&count)) &&
+                  count.getInt() <= 0;
+      if (!signals || none || raised.contains(wait.getSignal()))
+        return;
+      result = wait.emitOpError()
+               << "never returns: no put, store or signal of the kernel raises "
+                  "signal '"
+               << signals.getName()
+               << "'; raise it where what is waited for is done";
+    } else if (auto loop = dyn_cast<ForeachItemOp>(op)) {
+      auto queue = loop.getQueue().getDefiningOp<QueueOp>();
+      IntegerAttr count;
+      bool none = matchPattern(loop.getCount(), m_Constant(&count)) &&
+                  count.getInt() <= 0;
+      if (!queue || none || raised.contains(loop.getQueue()))
+        return;
+      result = loop.emitOpError() << "waits for records for ever: nothing is "
+                                     "pushed to queue '"
+                                  << queue.getName() << "'";
+    }
+  });
+  return result;
+}
+
+/// Whether something between the two lets the later see what the earlier did,
+/// as far as this block can tell.
+static bool mayOrder(Operation *op) {
+  return op->walk([](Operation *inner) {
+             return isa<WaitOp, CountOp, ForeachItemOp>(inner)
+                        ? WalkResult::interrupt()
+                        : WalkResult::advance();
+           }).wasInterrupted();
+}
+
+/// A load behind a store of the same block, to the same place for certain.
+static LogicalResult verifyBlock(Block &block) {
+  SmallVector<StoreOp> stores;
+  for (Operation &op : block) {
+    if (mayOrder(&op))
+      stores.clear();
+    if (auto store = dyn_cast<StoreOp>(op); store && !store.getPeer())
+      stores.push_back(store);
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load)
+      continue;
+    for (StoreOp store : stores)
+      if (store.getDest() == load.getSource() &&
+          store.getOffsets() == load.getOffsets() && store.getValid().empty() &&
+          load.getValid().empty()) {
+        InFlightDiagnostic error =
+            load.emitOpError()
+            << "reads what this CTA stored before, and a store is not ordered "
+               "before a later load: signal behind the store and wait before "
+               "the load, or use the tile itself";
+        error.attachNote(store.getLoc()) << "stored here";
+        return error;
+      }
+  }
+  return success();
+}
+
+LogicalResult mlir::mk::verifyStructure(KernelOp kernel) {
+  if (failed(verifyReleasers(kernel)))
+    return failure();
+  return failure(kernel
+                     .walk([](Block *block) {
+                       return failed(verifyBlock(*block))
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted());
+}

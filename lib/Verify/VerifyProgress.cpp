@@ -1,0 +1,213 @@
+//===- VerifyProgress.cpp - Whether a kernel ends, without races ----------===//
+#include "Verify.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Transforms/Passes.h"
+#include "mkernel/Verify/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_VERIFYPROGRESSPASS
+#include "mkernel/Verify/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+using ::mk::check::Machine;
+
+// Of a run that follows accesses: memory of all clocks, ops that are evaluated
+// for each event that is allowed.
+static constexpr uint64_t kClockBytes = 512u << 20;
+static constexpr uint64_t kStepsForEvent = 20;
+
+namespace {
+struct VerifyProgressPass
+    : mlir::mk::impl::VerifyProgressPassBase<VerifyProgressPass> {
+  using VerifyProgressPassBase::VerifyProgressPassBase;
+
+  LogicalResult readSizes(DimTable &dims) {
+    for (ArrayRef<std::string> list :
+         {ArrayRef<std::string>(sizes), ArrayRef<std::string>(rankSizes)})
+      for (StringRef item : list) {
+        auto [name, text] = item.split('=');
+        SmallVector<StringRef> parts;
+        text.split(parts, ':');
+        for (StringRef part : parts) {
+          int64_t value;
+          if (name.empty() || part.getAsInteger(10, value))
+            return getOperation().emitError()
+                   << "mk-verify-progress: '" << item
+                   << "' is not of the form name=integer or "
+                      "name=integer:integer:...";
+          dims[name].push_back(value);
+        }
+      }
+    return success();
+  }
+
+  /// Why the kernel's control cannot be evaluated, found out at no cost.
+  std::string findOpen(KernelOp kernel, const DimTable &dims) {
+    MeshOp mesh = kernel.getMeshOp();
+    if (ShapedType::isDynamic(mesh.getNumRanks()))
+      return "an axis of the mesh has no size";
+    for (Attribute name : kernel.getDimNames())
+      if (!dims.contains(cast<StringAttr>(name).getValue()))
+        return ("dimension '" + cast<StringAttr>(name).getValue() +
+                "' has no value")
+            .str();
+    return {};
+  }
+
+  void undecided(KernelOp kernel, Location loc, const Twine &why) {
+    if (report)
+      emitRemark(loc) << "progress of kernel '" << kernel.getSymName()
+                      << "' is not decided: " << why;
+  }
+
+  /// A copy with loops expanded, and the roles that each role's CTAs go on with.
+  FailureOr<ModuleOp> expand(KernelOp kernel,
+                             SmallVector<SmallVector<unsigned>> &then) {
+    OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
+    // Nested, so that passes may run on it.
+    auto copy = ModuleOp::create(b, kernel.getLoc());
+    b.setInsertionPointToStart(copy.getBody());
+    b.clone(*kernel.getMeshOp());
+    auto clone = cast<KernelOp>(b.clone(*kernel));
+    KernelResources resources = getKernelResources(clone);
+    for (RoleOp role : resources.roles) {
+      SmallVector<unsigned> &chain = then.emplace_back();
+      llvm::DenseSet<unsigned> visited = {
+          *resources.roleIndex(role.getSymName())};
+      for (RoleOp last = role; last.getThen();) {
+        unsigned next = *resources.roleIndex(*last.getThen());
+        if (!visited.insert(next).second)
+          break;
+        chain.push_back(next);
+        last = resources.roles[next];
+      }
+    }
+    for (RoleOp role : resources.roles)
+      role.removeThenAttr();
+    OpPassManager pm(ModuleOp::getOperationName());
+    pm.addPass(createExpandLoopsPass());
+    pm.addPass(createExpandRanksPass());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    // What is said here is said again by the lowering.
+    ScopedDiagnosticHandler quiet(&getContext(),
+                                  [](Diagnostic &) { return success(); });
+    if (succeeded(runPipeline(pm, copy)))
+      return copy;
+    copy.erase();
+    return failure();
+  }
+
+  LogicalResult run(KernelOp kernel, KernelOp expanded,
+                    ArrayRef<int64_t> ctasOfRole,
+                    ArrayRef<SmallVector<unsigned>> then,
+                    const DimTable &dims) {
+    uint64_t ctas = expanded.getMeshOp().getNumRanks();
+    ctas *= std::accumulate(ctasOfRole.begin(), ctasOfRole.end(), int64_t(0));
+    uint64_t withRaces =
+        std::min<uint64_t>(maxEvents, kClockBytes / (ctas * 8 + 64));
+    std::string noRaces;
+    for (bool races : {true, false}) {
+      uint64_t limit = races ? withRaces : 10 * maxEvents;
+      KernelProgram program(expanded, ctasOfRole, then, dims, races,
+                            limit * kStepsForEvent);
+      if (program.numEventOps() == 0)
+        break;
+      if (!program.requirementsHold()) {
+        undecided(kernel, kernel.getLoc(),
+                  "a requirement does not hold: no launch is possible");
+        return success();
+      }
+      ::mk::check::MachineOptions options;
+      options.races = races;
+      options.maxEvents = limit;
+      Machine machine(program.numRanks(), program.ctasOfRank(), program,
+                      options);
+      Machine::End end = machine.run();
+      const KernelProgram::Failure &failed = program.failure();
+      if (failed.wrong)
+        return failed.op->emitOpError() << failed.text;
+      if (mlir::failed(reportRaces(program, machine)))
+        return failure();
+      bool tooLong = end == Machine::End::TooLong || failed.op == expanded;
+      if (tooLong && races) {
+        noRaces = "; too large to be searched for races";
+        continue;
+      }
+      if (tooLong || end == Machine::End::Unknown) {
+        undecided(kernel, tooLong ? kernel.getLoc() : failed.op->getLoc(),
+                  tooLong ? Twine("the kernel is too large to be followed")
+                          : "'" + failed.op->getName().getStringRef() + "' " +
+                                failed.text);
+        return success();
+      }
+      if (end == Machine::End::Stuck) {
+        explainStuck(program, machine);
+        return failure();
+      }
+      if (mlir::failed(verifyArrivals(program, machine)))
+        return failure();
+      if (report)
+        emitRemark(kernel.getLoc())
+            << "kernel '" << kernel.getSymName() << "' always ends: "
+            << machine.events() << " events of " << ctas << " CTAs" << noRaces;
+      return success();
+    }
+    if (report)
+      emitRemark(kernel.getLoc())
+          << "kernel '" << kernel.getSymName() << "' has nothing to wait for";
+    return success();
+  }
+
+  LogicalResult verify(KernelOp kernel, const DimTable &dims) {
+    auto isOther = [](Operation *op) {
+      return isa<func::CallOp>(op) || isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    if (kernel.walk(isOther).wasInterrupted()) {
+      undecided(kernel, kernel.getLoc(), "it is not at the tile level with calls inlined");
+      return success();
+    }
+    if (failed(verifyStructure(kernel)))
+      return failure();
+    std::string open = findOpen(kernel, dims);
+    if (!open.empty()) {
+      undecided(kernel, kernel.getLoc(), open);
+      return success();
+    }
+    SmallVector<SmallVector<unsigned>> then;
+    FailureOr<ModuleOp> copy = expand(kernel, then);
+    FailureOr<SmallVector<int64_t>> ctas = failure();
+    {
+      ScopedDiagnosticHandler quiet(&getContext(),
+                                    [](Diagnostic &) { return success(); });
+      ctas = assignCtas(kernel, grid);
+    }
+    if (failed(copy) || failed(ctas)) {
+      undecided(kernel, kernel.getLoc(), "it cannot be lowered as it is");
+      return success();
+    }
+    LogicalResult result =
+        run(kernel, *copy->getOps<KernelOp>().begin(), *ctas, then, dims);
+    copy->erase();
+    return result;
+  }
+
+  void runOnOperation() override {
+    DimTable dims;
+    if (failed(readSizes(dims)))
+      return signalPassFailure();
+    for (KernelOp kernel :
+         llvm::to_vector(getOperation().getOps<KernelOp>()))
+      if (failed(verify(kernel, dims)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
