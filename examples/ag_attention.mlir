@@ -44,6 +44,8 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
   mk.param "PUSH" = 2
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
+  %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
+  mk.require %whole, "HQ must be a multiple of HKV, which must be at least 1"
 
   %me = mk.rank
   %world = mk.size
@@ -142,6 +144,8 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
   mk.param "PUSH" = 2
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
+  %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
+  mk.require %whole, "HQ must be a multiple of HKV, which must be at least 1"
 
   %me = mk.rank
   %world = mk.size
@@ -331,6 +335,18 @@ func.func private @hidden(%s: index, %p: index, %causal: i1) -> i1 {
   %earlier = arith.cmpi ult, %p, %s : index
   %hidden = arith.andi %earlier, %causal : i1
   return %hidden : i1
+}
+
+// Whether each head of K and V has as many heads of Q.
+func.func private @whole_groups(%HQ: index, %HKV: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %some = arith.cmpi uge, %HKV, %c1 : index
+  %n = arith.maxui %HKV, %c1 : index
+  %left = arith.remui %HQ, %n : index
+  %even = arith.cmpi eq, %left, %c0 : index
+  %whole = arith.andi %some, %even : i1
+  return %whole : i1
 }
 
 // What a row starts from: output, maximum (low, but finite: a difference of two is
