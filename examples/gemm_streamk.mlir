@@ -12,12 +12,12 @@
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
 
-mk.mesh @mesh (gpu = ? via link)
+mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
 mk.kernel @gemm_streamk on @mesh dims(uniform M, uniform N, uniform K) (
-    in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
+    in %a : memref<?x?xbf16> [M, K] split [(node, gpu), ()],
     in %b : memref<?x?xbf16> [N, K],
-    out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
+    out %c : memref<?x?xbf16> [M, N] split [(node, gpu), ()]) {
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
