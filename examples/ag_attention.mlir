@@ -24,8 +24,8 @@ mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
 mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S, uniform D) (
     in %q : memref<?x?x?x?xbf16> [B, HQ, S, D] split [(), (), (node, gpu), ()],
-    in %k : !own [B, HKV, S, D] split [(), (), (node, gpu), ()],
-    in %v : !own [B, HKV, S, D] split [(), (), (node, gpu), ()],
+    in %k : !shared [B, HKV, S, D] split [(), (), (node, gpu), ()],
+    in %v : !shared [B, HKV, S, D] split [(), (), (node, gpu), ()],
     scratch %all_k : !shared [B, HKV, S, D],
     scratch %all_v : !shared [B, HKV, S, D],
     out %o : memref<?x?x?x?xbf16> [B, HQ, S, D] split [(), (), (node, gpu), ()],
@@ -65,12 +65,12 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
 
   mk.role @send ctas(1) then @attention {
     func.call @send(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
-        : (!own, !own, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
+        : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @push ctas(param PUSH) then @attention {
     func.call @push(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
-        : (!own, !own, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
+        : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @attention ctas(rest) {
@@ -92,8 +92,8 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
         %keys = func.call @places(%s, %shard, %S) : (index, index, index) -> index
         %begin = arith.muli %s, %shard : index
         %from = arith.select %own, %c0, %begin : index
-        %k_from = mk.select %own, %k, %all_k : !own, !shared -> !own
-        %v_from = mk.select %own, %v, %all_v : !own, !shared -> !own
+        %k_from = mk.select %own, %k, %all_k : !shared, !shared -> !own
+        %v_from = mk.select %own, %v, %all_v : !shared, !shared -> !own
         %there = arith.cmpi eq, %keys, %c0 : index
         %ready_now = arith.ori %own, %there : i1
         scf.if %ready_now {
@@ -124,8 +124,8 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
 
 mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S, uniform D) (
     in %q : memref<?x?x?x?xbf16> [B, HQ, S, D] split [(), (), (node, gpu), ()],
-    in %k : !own [B, HKV, S, D] split [(), (), (node, gpu), ()],
-    in %v : !own [B, HKV, S, D] split [(), (), (node, gpu), ()],
+    in %k : !shared [B, HKV, S, D] split [(), (), (node, gpu), ()],
+    in %v : !shared [B, HKV, S, D] split [(), (), (node, gpu), ()],
     scratch %all_k : !shared [B, HKV, S, D],
     scratch %all_v : !shared [B, HKV, S, D],
     out %o : memref<?x?x?x?xbf16> [B, HQ, S, D] split [(), (), (node, gpu), ()],
@@ -165,12 +165,12 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
 
   mk.role @send ctas(1) then @attention {
     func.call @send(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
-        : (!own, !own, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
+        : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @push ctas(param PUSH) then @attention {
     func.call @push(%k, %v, %all_k, %all_v, %ready, %kv_heads, %HKV, %shard, %S, %D, %causal)
-        : (!own, !own, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
+        : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1) -> ()
   }
 
   mk.role @attention ctas(rest) {
@@ -194,8 +194,8 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
         %keys = func.call @places(%s, %shard, %S) : (index, index, index) -> index
         %begin = arith.muli %s, %shard : index
         %from = arith.select %own, %c0, %begin : index
-        %k_from = mk.select %own, %k, %all_k : !own, !shared -> !own
-        %v_from = mk.select %own, %v, %all_v : !own, !shared -> !own
+        %k_from = mk.select %own, %k, %all_k : !shared, !shared -> !own
+        %v_from = mk.select %own, %v, %all_v : !shared, !shared -> !own
         %there = arith.cmpi eq, %keys, %c0 : index
         %ready_now = arith.ori %own, %there : i1
         scf.if %ready_now {
@@ -240,70 +240,29 @@ func.func private @places(%s: index, %shard: index, %S: index) -> index {
   return %places : index
 }
 
-// Own keys and values to the rank of my place in each other node; if causal in each later one. Shards
-// of different sizes cannot be symmetric, and only symmetric memory is sent: they are first put where they belong in the whole.
-func.func private @send(%k: !own, %v: !own, %all_k: !shared, %all_v: !shared, %ready: !ready, %kv_heads: index,
+// Own keys and values to the rank of my place in each other node.
+func.func private @send(%k: !shared, %v: !shared, %all_k: !shared, %all_v: !shared, %ready: !ready, %kv_heads: index,
                         %HKV: index, %shard: index, %S: index, %D: index, %causal: i1) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %me = mk.rank
-  %nodes = mk.size node
-  %places = func.call @places(%me, %shard, %S) : (index, index, index) -> index
-  %some = arith.cmpi sgt, %places, %c0 : index
-  %net = arith.cmpi sgt, %nodes, %c1 : index
-  %all = arith.andi %some, %net : i1
-  %sent = arith.select %all, %kv_heads, %c0 : index
-  %at = arith.muli %me, %shard : index
-  mk.foreach (%bh) in (%sent) {
-    %b = arith.divui %bh, %HKV : index
-    %h = arith.remui %bh, %HKV : index
-    mk.put %k[%b, %h, %c0, %c0][%c1, %c1, %places, %D] to %all_k[%b, %h, %at, %c0] on %me signal %ready[%me, %bh]
-        : !own to !shared, !ready
-    mk.put %v[%b, %h, %c0, %c0][%c1, %c1, %places, %D] to %all_v[%b, %h, %at, %c0] on %me signal %ready[%me, %bh]
-        : !own to !shared, !ready
-  }
-  mk.foreach (%bh) in (%sent) {
-    %b = arith.divui %bh, %HKV : index
-    %h = arith.remui %bh, %HKV : index
-    mk.wait %ready[%me, %bh] ge %c2 : !ready
+  mk.foreach (%bh) in (%kv_heads) {
     mk.foreach_peer (%p) along node {
-      %hidden = func.call @hidden(%me, %p, %causal) : (index, index, i1) -> i1
-      scf.if %hidden {
-      } else {
-        mk.put %all_k[%b, %h, %at, %c0][%c1, %c1, %places, %D] to %all_k[%b, %h, %at, %c0] on %p signal %ready[%me, %bh]
-            : !shared to !shared, !ready
-        mk.put %all_v[%b, %h, %at, %c0][%c1, %c1, %places, %D] to %all_v[%b, %h, %at, %c0] on %p signal %ready[%me, %bh]
-            : !shared to !shared, !ready
-      }
+      func.call @put_own(%k, %v, %all_k, %all_v, %ready, %bh, %HKV, %shard, %S, %D, %causal, %p)
+          : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1, index) -> ()
     }
   }
   return
 }
 
 // The same to the ranks of my node; then what the ranks of my place in other nodes have sent.
-func.func private @push(%k: !own, %v: !own, %all_k: !shared, %all_v: !shared, %ready: !ready, %kv_heads: index,
+func.func private @push(%k: !shared, %v: !shared, %all_k: !shared, %all_v: !shared, %ready: !ready, %kv_heads: index,
                         %HKV: index, %shard: index, %S: index, %D: index, %causal: i1) {
   %c0 = arith.constant 0 : index
-  %c2 = arith.constant 2 : index
   %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
   %me = mk.rank
-  %own_places = func.call @places(%me, %shard, %S) : (index, index, index) -> index
-  %own_some = arith.cmpi sgt, %own_places, %c0 : index
-  %own_at = arith.muli %me, %shard : index
-  %pushed = arith.select %own_some, %kv_heads, %c0 : index
-  mk.foreach (%bh) in (%pushed) {
-    %b = arith.divui %bh, %HKV : index
-    %h = arith.remui %bh, %HKV : index
+  mk.foreach (%bh) in (%kv_heads) {
     mk.foreach_peer (%p) along gpu {
-      %hidden = func.call @hidden(%me, %p, %causal) : (index, index, i1) -> i1
-      scf.if %hidden {
-      } else {
-        mk.put %k[%b, %h, %c0, %c0][%c1, %c1, %own_places, %D] to %all_k[%b, %h, %own_at, %c0] on %p signal %ready[%me, %bh]
-            : !own to !shared, !ready
-        mk.put %v[%b, %h, %c0, %c0][%c1, %c1, %own_places, %D] to %all_v[%b, %h, %own_at, %c0] on %p signal %ready[%me, %bh]
-            : !own to !shared, !ready
-      }
+      func.call @put_own(%k, %v, %all_k, %all_v, %ready, %bh, %HKV, %shard, %S, %D, %causal, %p)
+          : (!shared, !shared, !shared, !shared, !ready, index, index, index, index, index, i1, index) -> ()
     }
   }
   mk.foreach (%bh) in (%kv_heads) {
@@ -311,9 +270,7 @@ func.func private @push(%k: !own, %v: !own, %all_k: !shared, %all_v: !shared, %r
     %h = arith.remui %bh, %HKV : index
     mk.foreach_peer (%s) along node {
       %places = func.call @places(%s, %shard, %S) : (index, index, index) -> index
-      %none = arith.cmpi eq, %places, %c0 : index
-      %hidden = func.call @hidden(%s, %me, %causal) : (index, index, i1) -> i1
-      %nothing = arith.ori %none, %hidden : i1
+      %nothing = func.call @hidden(%s, %me, %places, %causal) : (index, index, index, i1) -> i1
       scf.if %nothing {
       } else {
         %at = arith.muli %s, %shard : index
@@ -330,10 +287,34 @@ func.func private @push(%k: !own, %v: !own, %all_k: !shared, %all_v: !shared, %r
   return
 }
 
-// Whether rank %p sees no key of rank %s.
-func.func private @hidden(%s: index, %p: index, %causal: i1) -> i1 {
+// Own keys and values of head %bh to rank %p, unless it sees none of them.
+func.func private @put_own(%k: !shared, %v: !shared, %all_k: !shared, %all_v: !shared, %ready: !ready, %bh: index,
+                           %HKV: index, %shard: index, %S: index, %D: index, %causal: i1, %p: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %me = mk.rank
+  %places = func.call @places(%me, %shard, %S) : (index, index, index) -> index
+  %nothing = func.call @hidden(%me, %p, %places, %causal) : (index, index, index, i1) -> i1
+  scf.if %nothing {
+  } else {
+    %b = arith.divui %bh, %HKV : index
+    %h = arith.remui %bh, %HKV : index
+    %at = arith.muli %me, %shard : index
+    mk.put %k[%b, %h, %c0, %c0][%c1, %c1, %places, %D] to %all_k[%b, %h, %at, %c0] on %p signal %ready[%me, %bh]
+        : !shared to !shared, !ready
+    mk.put %v[%b, %h, %c0, %c0][%c1, %c1, %places, %D] to %all_v[%b, %h, %at, %c0] on %p signal %ready[%me, %bh]
+        : !shared to !shared, !ready
+  }
+  return
+}
+
+// Whether rank %p sees no key of rank %s, which has %places of them.
+func.func private @hidden(%s: index, %p: index, %places: index, %causal: i1) -> i1 {
+  %c0 = arith.constant 0 : index
+  %none = arith.cmpi eq, %places, %c0 : index
   %earlier = arith.cmpi ult, %p, %s : index
-  %hidden = arith.andi %earlier, %causal : i1
+  %masked = arith.andi %earlier, %causal : i1
+  %hidden = arith.ori %none, %masked : i1
   return %hidden : i1
 }
 

@@ -3,8 +3,16 @@
 // A is split by rows over all ranks. Every rank sends its rows once to the rank
 // with its place in each other node (@send), pushes them to the ranks of its own
 // node and forwards there what arrives from other nodes (@push). Meanwhile @gemm
-// starts on the own rows and goes on with each 128-row block of another rank as soon
+// starts on the own rows and goes on with each block of TM rows of another rank as soon
 // as it is there.
+//
+// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
+// together; PUSH, how many CTAs have this role.
+
+!x = tensor<?x?xbf16, #mk.extents<TM, TK>>
+!y = tensor<?x?xbf16, #mk.extents<TN, TK>>
+!acc = tensor<?x?xf32, #mk.extents<TM, TN>>
+!out = tensor<?x?xbf16, #mk.extents<TM, TN>>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -15,25 +23,29 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     out %c : memref<?x?xbf16> [M, N] split [(), (node, gpu)]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c64 = arith.constant 64 : index
-  %c128 = arith.constant 128 : index
-  %c256 = arith.constant 256 : index
-  %zero = arith.constant dense<0.0> : tensor<128x256xf32>
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
+  %tk = mk.param "TK" = 64
+  mk.param "RASTER" = 8
+  mk.param "PUSH" = 2
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
 
   %me = mk.rank
   %world = mk.size
   %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
-  %blocks = arith.ceildivui %shard, %c128 : index   // 128-row blocks in it
+  %blocks = arith.ceildivui %shard, %tm : index     // blocks of TM rows in it
   %columns = memref.dim %b, %c0 : memref<?x?xbf16>  // own columns of C
-  %column_tiles = arith.ceildivui %columns, %c256 : index
-  %k_tiles = arith.ceildivui %K, %c64 : index
+  %column_tiles = arith.ceildivui %columns, %tn : index
+  %k_tiles = arith.ceildivui %K, %tk : index
 
   // One for each block of each shard.
   %ready = mk.signals(%world, %blocks) : !mk.signal<?x?, sys, arrivals = 1>
 
   mk.role @send ctas(1) {
     mk.foreach (%i) in (%blocks) {
-      %r, %rows, %at = func.call @block(%me, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
+          : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         mk.foreach_peer (%p) along node {
@@ -44,9 +56,10 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     }
   }
 
-  mk.role @push ctas(2) then @gemm {
+  mk.role @push ctas(param PUSH) then @gemm {
     mk.foreach (%i) in (%blocks) {
-      %r, %rows, %at = func.call @block(%me, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
+          : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         mk.foreach_peer (%p) along gpu {
@@ -58,7 +71,8 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     // What the ranks in my place of other nodes sent me.
     mk.foreach (%i) in (%blocks) {
       mk.foreach_peer (%s) along node {
-        %r, %rows, %at = func.call @block(%s, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+        %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
+            : (index, index, index, index, index) -> (index, index, index)
         %some = arith.cmpi sgt, %rows, %c0 : index
         scf.if %some {
           mk.wait %ready[%s, %i] ge %c1 : !mk.signal<?x?, sys, arrivals = 1>
@@ -72,9 +86,14 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   }
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%s, %i, %n) in (%world, %blocks, %column_tiles)
-        schedule(ticket) order(own = first) own(%me, %c1) {
-      %r, %rows, %at = func.call @block(%s, %i, %shard, %M) : (index, index, index, index) -> (index, index, index)
+    %all_blocks = arith.muli %world, %blocks : index
+    %first = arith.muli %me, %blocks : index
+    mk.foreach (%b_, %n) in (%all_blocks, %column_tiles)
+        schedule(ticket) order(raster = RASTER, own = first) own(%first, %blocks) {
+      %s = arith.divui %b_, %blocks : index
+      %i = arith.remui %b_, %blocks : index
+      %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
+          : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         // Own rows straight from the shard, others where they were gathered.
@@ -86,17 +105,16 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
         } else {
           mk.wait %ready[%s, %i] ge %c1 : !mk.signal<?x?, sys, arrivals = 1>
         }
-        %column = arith.muli %n, %c256 : index
-        %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : tensor<128x256xf32> {
-          %k = arith.muli %kt, %c64 : index
-          %x = mk.load %x_from[%x_row, %k] valid(%rows, %c64) : memref<?x?xbf16> -> tensor<128x64xbf16>
-          %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
-          %next = mk.dot %x, %y, %sum transpose_b
-              : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
-          mk.yield %next : tensor<128x256xf32>
+        %column = arith.muli %n, %tn : index
+        %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+          %k = arith.muli %kt, %tk : index
+          %x = mk.load %x_from[%x_row, %k] valid(%rows, %tk) : memref<?x?xbf16> -> !x
+          %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !y
+          %next = mk.dot %x, %y, %sum transpose_b : !x, !y, !acc
+          mk.yield %next : !acc
         }
-        %out = arith.truncf %acc : tensor<128x256xf32> to tensor<128x256xbf16>
-        mk.store %out, %c[%at, %column] valid(%rows, %c256) : tensor<128x256xbf16>, memref<?x?xbf16>
+        %out = arith.truncf %acc : !acc to !out
+        mk.store %out, %c[%at, %column] valid(%rows, %tn) : !out, memref<?x?xbf16>
       }
     }
   }
@@ -104,16 +122,15 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
 // Block %i of shard %s: its first row in the shard, its rows (none or less if the
 // shard ends in it), its first row in the whole.
-func.func private @block(%s: index, %i: index, %shard: index, %M: index) -> (index, index, index) {
+func.func private @block(%s: index, %i: index, %tm: index, %shard: index, %M: index) -> (index, index, index) {
   %c0 = arith.constant 0 : index
-  %c128 = arith.constant 128 : index
   %begin = arith.muli %s, %shard : index
   %left = arith.subi %M, %begin : index
   %in_shard = arith.minsi %left, %shard : index
-  %r = arith.muli %i, %c128 : index
+  %r = arith.muli %i, %tm : index
   %rest = arith.subi %in_shard, %r : index
   %some = arith.maxsi %rest, %c0 : index
-  %rows = arith.minsi %some, %c128 : index
+  %rows = arith.minsi %some, %tm : index
   %at = arith.addi %begin, %r : index
   return %r, %rows, %at : index, index, index
 }
