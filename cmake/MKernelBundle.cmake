@@ -109,6 +109,7 @@ separate_arguments(llvm_archives NATIVE_COMMAND "${llvm_archives}")
 list(FILTER llvm_archives EXCLUDE REGEX Polly)
 list(TRANSFORM llvm_archives PREPEND ${LLVM_LIBRARY_DIR}/)
 get_property(own_libraries GLOBAL PROPERTY MKERNEL_COMPILER_LIBRARIES)
+list(APPEND own_libraries mkernel_check) # without LLVM, and used by MkVerify
 set(own_archives "")
 foreach(library ${own_libraries})
   list(APPEND own_archives $<TARGET_FILE:${library}>)
