@@ -221,9 +221,10 @@ static double getOperandEpsilon(KernelOp kernel) {
       auto type = dyn_cast<FloatType>(getElementTypeOrSelf(operand));
       if (!type)
         continue;
-      // tf32 keeps 10 bits of the fraction.
+      // tf32 keeps 10 bits of the fraction; tensor cores cut the others off, which
+      // is off by twice as much as rounding.
       int bits = dot.getPrecision() == Precision::TF32
-                     ? 10
+                     ? 9
                      : type.getFPMantissaWidth() - 1;
       epsilon = std::max(epsilon, std::ldexp(1.0, -bits));
     }
