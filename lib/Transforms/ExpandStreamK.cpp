@@ -8,8 +8,8 @@
 //   - where its part ends before the item does, it stores the carried tiles to
 //     a scratch argument and raises a signal. That can only be its last item, and
 //     is done first, so that nobody waits for a CTA that waits;
-//   - where its part ends with the item, it is the owner: it adds, in their
-//     order, what the CTAs before it have stored, and goes on behind the fold.
+//   - where its part ends with the item, it is the owner: it adds what the CTAs before it
+//     have stored, each in front of its own sum, and goes on behind the fold.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Ctas.h"
@@ -45,8 +45,7 @@ private:
   void buildSplit();
   void buildPart(Value w, Value begin, Value end, Value item);
   void storePart(Value w, ValueRange part);
-  SmallVector<Value> sumParts(Value w, Value item, const IRMapping &mapping,
-                              ValueRange part);
+  SmallVector<Value> sumParts(Value w, Value item, ValueRange part);
   SmallVector<Value> combine(ValueRange left, ValueRange right);
   BlockArgument addScratch(const Twine &name, MemRefType type);
 
@@ -237,7 +236,7 @@ void Expansion::buildPart(Value w, Value begin, Value end, Value item) {
   b.setInsertionPointToStart(choice.elseBlock());
   storePart(w, part.getResults());
   b.setInsertionPointToStart(choice.thenBlock());
-  SmallVector<Value> sums = sumParts(w, item, mapping, part.getResults());
+  SmallVector<Value> sums = sumParts(w, item, part.getResults());
   mapping.map(fold.getResults(), sums);
   for (Operation *op = fold->getNextNode(); op; op = op->getNextNode())
     b.clone(*op, mapping);
@@ -259,29 +258,26 @@ void Expansion::storePart(Value w, ValueRange part) {
 }
 
 /// What the parts before `w` of the item give together with its own.
-SmallVector<Value> Expansion::sumParts(Value w, Value item, const IRMapping &mapping,
-                                       ValueRange part) {
+SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
   // The part that holds the item's first step: the last that begins at it or before.
   Value one = index(1);
-  Value behind = make<arith::AddIOp>(make<arith::MulIOp>(item, steps), one);
-  Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(behind, parts), one);
+  Value start = make<arith::AddIOp>(make<arith::MulIOp>(item, steps), one);
+  Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(start, parts), one);
   Value first = make<arith::DivSIOp>(scaled, units);
-  SmallVector<Value> inits;
-  for (Value init : fold.getInits())
-    inits.push_back(mapping.lookupOrDefault(init));
-  auto others = scf::ForOp::create(b, loc, first, w, one, inits);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(others.getBody());
-    Value other = others.getInductionVar(), zero = index(0);
-    WaitOp::create(b, loc, ready, ValueRange{other}, one);
-    SmallVector<Value> tiles;
-    for (auto [buffer, type] : llvm::zip(scratch, fold.getResultTypes()))
-      tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(other, zero, buffer),
-                                     /*valid=*/ValueRange(), /*pad=*/Value()));
-    scf::YieldOp::create(b, loc, combine(others.getRegionIterArgs(), tiles));
-  }
-  return combine(others.getResults(), part);
+  // From the last to the first: what is held besides the own sum is one part.
+  Value before = make<arith::SubIOp>(w, first);
+  auto others = scf::ForOp::create(b, loc, index(0), before, one, part);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(others.getBody());
+  Value back = make<arith::AddIOp>(others.getInductionVar(), one);
+  Value other = make<arith::SubIOp>(w, back), zero = index(0);
+  WaitOp::create(b, loc, ready, ValueRange{other}, one);
+  SmallVector<Value> tiles;
+  for (auto [buffer, type] : llvm::zip(scratch, fold.getResultTypes()))
+    tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(other, zero, buffer),
+                                   /*valid=*/ValueRange(), /*pad=*/Value()));
+  scf::YieldOp::create(b, loc, combine(tiles, others.getRegionIterArgs()));
+  return SmallVector<Value>(others.getResults());
 }
 
 SmallVector<Value> Expansion::combine(ValueRange left, ValueRange right) {

@@ -18,12 +18,12 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: %[[PART:.*]] = mk.fold (%[[STEP:.*]]) in (%{{.*}}) iter
 // CHECK-NEXT: arith.addi %{{.*}}, %[[STEP]]
 // CHECK: scf.if
-// CHECK: %[[SUM:.*]] = scf.for %[[OTHER:.*]] = %{{.*}} to %[[W]]
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[BEHIND:.*]] = %[[PART]])
+// CHECK: %[[OTHER:.*]] = arith.subi %[[W]], %{{.*}}
 // CHECK: mk.wait %gemm_parts_ready[%[[OTHER]]] ge
-// CHECK: mk.load %gemm_parts[%[[OTHER]],
-// CHECK: arith.addf
-// CHECK: %[[ALL:.*]] = arith.addf %[[SUM]], %[[PART]]
-// CHECK: mk.store %[[ALL]], %c[
+// CHECK: %[[LOADED:.*]] = mk.load %gemm_parts[%[[OTHER]],
+// CHECK: arith.addf %[[LOADED]], %[[BEHIND]]
+// CHECK: mk.store %[[SUM]], %c[
 // CHECK: else
 // CHECK: mk.store %[[PART]], %gemm_parts[%[[W]],
 // CHECK: mk.signal %gemm_parts_ready[%[[W]]]
@@ -46,7 +46,6 @@ mk.kernel @sum on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xf32> [M, 
 // CHECK-LABEL: mk.kernel @function
 // CHECK: scratch %r_parts_1 : memref<8x4xf32> [8, 4],
 // CHECK: scratch %r_parts_2 : memref<8x4xi32> [8, 4])
-// CHECK: call @merge
 // CHECK: call @merge
 mk.kernel @function on @mesh dims(uniform M) (in %r_parts : memref<?xf32> [M], out %c : memref<?xf32> [M]) {
   %x = arith.constant dense<0.0> : tensor<4xf32>

@@ -36,12 +36,18 @@ Operation *Lowering::findOnlyStore(Operation *op) {
   return onlyStores[op] = store;
 }
 
-/// Whether a load may as well be done at the store: nothing writes in between, and
-/// the store writes elsewhere.
-static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
-  for (Operation *op = load->getNextNode(); op != store; op = op->getNextNode())
+/// Whether a load may as well be done at an op behind it: nothing writes in between.
+static bool mayWaitFor(Operation *user, LoadOp load) {
+  for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode())
     if (!op || (!isMemoryEffectFree(op) && !isa<LoadOp>(op)))
       return false;
+  return true;
+}
+
+/// The same for a store: it must write elsewhere.
+static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
+  if (!mayWaitFor(store, load))
+    return false;
   Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
                                           : cast<mk::StoreOp>(store).getDest();
   SmallVector<unsigned> read = getPossibleArgs(kernel, load.getSource());
@@ -52,9 +58,11 @@ static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
 
 bool Lowering::isPutOff(Operation *op) {
   Operation *store = findOnlyStore(op);
-  if (!store)
-    return false;
   auto load = dyn_cast<LoadOp>(op);
+  // A tile of which only one sum takes each element once need not be there whole.
+  if (!store)
+    return load && op->hasOneUse() && isa<arith::ArithDialect>(op->user_begin()->getDialect()) &&
+           mayWaitFor(*op->user_begin(), load);
   return !load || mayWait(kernel, load, store);
 }
 

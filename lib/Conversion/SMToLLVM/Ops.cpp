@@ -55,9 +55,16 @@ LogicalResult Lowering::emitOps(Block &block) {
   return success();
 }
 
-/// Whether a loop of the producer goes through the items of its role.
+/// Whether a loop goes through the items of its role, and what they need is computed for
+/// each: in the producer, and where one loop would keep for the next what it computes
+/// itself, beside its tiles.
 bool Lowering::visitsItems(Operation *loop) {
-  return isProducer() && loop->getParentOp() == partition;
+  if (loop->getParentOp() != partition)
+    return false;
+  auto loops = llvm::count_if(partition.getBody().front(), [](Operation &op) {
+    return isa<scf::ForOp, scf::WhileOp>(op);
+  });
+  return isProducer() || loops > 1;
 }
 
 /// Whether an op computes a scalar from other scalars, the same whenever and
@@ -258,7 +265,26 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   }
   auto &result = values[op->getResult(0)];
   result.assign(n, Value());
+  // Operands that are loaded for this op alone are loaded a part at a time. LLVM would
+  // sink what is computed from a part behind the last one: it is tied to its place.
+  constexpr int64_t kPart = 16;
+  bool loads = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return putOff.contains(operand) && operand.getDefiningOp<LoadOp>();
+  });
+  auto tie = [&](int64_t end) {
+    auto part = MutableArrayRef(values[op->getResult(0)]).slice(end - kPart, kPart);
+    llvm::copy(tied("// a part", SmallVector<Value>(part)), part.begin());
+  };
   for (int64_t i = 0; i < n; ++i) {
+    if (loads && i % kPart == 0) {
+      if (i)
+        tie(i);
+      SmallVector<unsigned> part;
+      for (int64_t k = i; k < std::min(n, i + kPart); ++k)
+        part.push_back(k);
+      for (Value operand : op->getOperands())
+        prefetch(operand, part);
+    }
     if (values[op->getResult(0)][i])
       continue;
     Value value = compute(op, i);
