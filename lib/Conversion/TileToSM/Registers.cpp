@@ -67,6 +67,12 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
     held[dot.getResult()] = countRegisters(plan, dot.getResult());
     if (!plan.getStaged(dot.getLhs()) && !isLayoutFree(dot.getLhs()))
       held[dot.getLhs()] = countRegisters(plan, dot.getLhs());
+    // What a dot of the loop takes in registers is carried to the next iteration, where
+    // the others run meanwhile (mk-sm-overlap-dots).
+    if (isa<scf::ForOp>(dot->getParentOp()))
+      for (auto late : dot->getBlock()->getOps<mk::DotOp>())
+        if (!plan.getStaged(late.getLhs()) && !isLayoutFree(late.getLhs()))
+          held[late.getLhs()] = countRegisters(plan, late.getLhs());
     // Sums that are carried on apart from the product.
     if (isSummedApart(dot))
       held[dot.getAcc()] = countRegisters(plan, dot.getAcc());

@@ -47,7 +47,10 @@ struct Budget {
     return sum;
   }
 
+  int64_t warpgroups = 0;
+
   void collect();
+  void growStaging();
   LogicalResult choose();
   LogicalResult refuse();
   bool deepen(bool inner, int64_t limit);
@@ -77,7 +80,6 @@ static bool isFilledInnermost(CreateRingOp ring) {
 }
 
 void Budget::collect() {
-  int64_t warpgroups = 0;
   for (auto partition : role->getRegion(0).getOps<PartitionOp>())
     if (partition.getKind() == PartitionKind::Consumer)
       warpgroups = partition.getNumWarpgroups();
@@ -181,11 +183,32 @@ LogicalResult Budget::choose() {
     deepen(/*inner=*/false, 2);
   while (deepen(/*inner=*/true, kMaxDepthSmall)) {
   }
+  // What inner rings cannot use: the next item's tiles come while this one's are in use.
+  deepen(/*inner=*/false, 2);
   for (Ring &ring : rings) {
     RingType type = ring.op.getResult().getType();
     ring.op.getResult().setType(type.withDepth(ring.depth));
   }
+  growStaging();
   return success();
+}
+
+/// A warpgroup that has a buffer for each part of its tile stores it without waiting
+/// for the copy engine.
+void Budget::growStaging() {
+  for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
+    int64_t buffers = staging.getResult().getType().getBuffers(), wanted = buffers;
+    for (Operation *user : staging->getUsers())
+      if (auto store = dyn_cast<StoreOp>(user)) {
+        RankedTensorType tile = store.getTile().getType();
+        int64_t bytes = tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+        wanted = std::max(wanted, bytes / warpgroups / kStagingBytes);
+      }
+    int64_t bytes = kStagingBytes * warpgroups;
+    int64_t more = std::min(wanted - buffers, (available - used()) / bytes);
+    staging.getResult().setType(StagingType::get(staging.getContext(), buffers + more));
+    available -= more * bytes;
+  }
 }
 
 namespace {

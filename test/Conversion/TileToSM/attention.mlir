@@ -6,7 +6,7 @@
 // as slices of the accumulators' layout.
 
 // CHECK-LABEL: mk.role @attend
-// CHECK-NEXT: %[[QS:.*]] = mk_sm.create_ring : !mk_sm.ring<1, tensor<128x128xbf16>>
+// CHECK-NEXT: %[[QS:.*]] = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x128xbf16>>
 // CHECK-NEXT: %[[KS:.*]] = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x128xbf16>>
 // CHECK-NEXT: %[[VS:.*]] = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x128xbf16>>
 // CHECK-NEXT: %[[OUT:.*]] = mk_sm.create_staging
