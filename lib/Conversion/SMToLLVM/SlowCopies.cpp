@@ -3,8 +3,8 @@
 // The producer is one warp with few registers. What the copy engine cannot do,
 // three more warps of its warpgroup do, which otherwise sleep: the producer
 // leaves a request in shared memory and meets them at one barrier, then, when
-// the tile is there, at another. They take 16 bytes of a row at a time, as one load
-// where the addresses allow it, else element by element.
+// the tile is there, at another. They take 16 bytes of a row at a time, in the largest
+// pieces that the addresses allow; where some are not there, element by element.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -144,6 +144,48 @@ static void copyUnit(Emitter &e, int64_t size, Value address, Value first,
   }
 }
 
+/// One unit of which every byte is there, in pieces as large as its address allows.
+/// What the hardware copies by itself (4 bytes at least) needs no register and no
+/// waiting; helpers have few of the former and would do little else.
+static void copyWhole(Emitter &e, int64_t size, Value address, Value to) {
+  auto pieces = [&](int64_t bytes) {
+    std::string text;
+    for (int64_t at = 0; at < 16; at += bytes) {
+      std::string plus = "+" + std::to_string(at) + "]";
+      text += std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") +
+              ".shared.global [$1" + plus + ", [$0" + plus + ", " +
+              std::to_string(bytes) + "; ";
+    }
+    e.ptx(text, {}, {address, to});
+  };
+  Value low = e.resize(address, e.i32);
+  auto isAligned = [&](int64_t bytes) { return e.eq(e.and_(low, bytes - 1), 0); };
+  // Elements of 1 or 2 bytes, the upper ones of a word shifted to their place.
+  auto singly = [&] {
+    std::string type = size == 1 ? "u8" : "u16";
+    std::string text = "{ .reg .b32 word, part; ";
+    for (int64_t w = 0; w < 16; w += 4) {
+      for (int64_t k = 0; k < 4; k += size) {
+        text += "ld.global." + type + (k ? " part" : " word") + ", [$0+" +
+                std::to_string(w + k) + "]; ";
+        if (k)
+          text += "shl.b32 part, part, " + std::to_string(8 * k) +
+                  "; or.b32 word, word, part; ";
+      }
+      text += "st.shared.b32 [$1+" + std::to_string(w) + "], word; ";
+    }
+    e.ptx(text + "}", {}, {address, to});
+  };
+  e.ifThenElse(isAligned(16), [&] { pieces(16); }, [&] {
+    e.ifThenElse(isAligned(8), [&] { pieces(8); }, [&] {
+      if (size >= 4)
+        pieces(4);
+      else
+        e.ifThenElse(isAligned(4), [&] { pieces(4); }, singly);
+    });
+  });
+}
+
 // Dimension d of the argument at `arg` has its size at arg + 8 + 8 * d and its
 // stride at arg + 8 + 8 * (rank + d).
 void Lowering::completeRequest(Value request) {
@@ -226,12 +268,8 @@ void Lowering::emitHelpers() {
           Value whole = and_(isWithin(*this, first, get(kColumnsFrom),
                                       sub(get(kColumnsLeft), count - 1)),
                              and_(rowThere, eq(get(kColumnBytes, i64), s)));
-          whole = and_(whole, eq(and_(resize(address, i32), 15), 0));
           ifThenElse(
-              whole,
-              [&] {
-                store(load(VectorType::get(4, i32), address), to);
-              },
+              whole, [&] { copyWhole(*this, s, address, to); },
               [&] { copyUnit(*this, s, address, first, rowThere, request, to); });
         };
         if (sizes.size() == 1)
@@ -241,6 +279,7 @@ void Lowering::emitHelpers() {
       }
     });
   });
+  ptx("cp.async.wait_all;", {}, {});
   // The matrix engine reads what was written here.
   fenceAsyncShared();
   barrier(c32(kDoneBarrier), kHelpers + 32);
