@@ -98,7 +98,8 @@ Status Module::loadCode(std::string_view code, const std::string &kernel,
     return status.isOk() ? status : failed(status);
   }
   Digest key = DiskCache::key({"cubin of PTX", code, str(driver.version()),
-                               driverBuild(), capabilityText(device_->info())});
+                               driverBuild(), capabilityText(device_->info()),
+                               describeProgram(findPtxas())});
   if (auto cubin = cache.get("cubin", key)) {
     std::string_view image(reinterpret_cast<const char *>(cubin->data()),
                            cubin->size());
@@ -114,16 +115,19 @@ Status Module::loadCode(std::string_view code, const std::string &kernel,
   // The driver's own compiler does as well, and keeps what it has compiled, but
   // gives no cubin: its linker, which would, compiles for linking and thereby
   // ignores setmaxnreg.
-  Result<std::vector<std::byte>> cubin = assemble(text);
-  if (!cubin) {
-    log::info("kernel '", kernel, "' is left to the driver's compiler: ",
-              cubin.status().message());
+  auto leaveToDriver = [&](std::string_view why) {
+    log::info("kernel '", kernel, "' is left to the driver's compiler: ", why);
     Status status = loadImage(text.c_str(), log);
     return status.isOk() ? status : failed(status);
-  }
+  };
+  Result<std::vector<std::byte>> cubin = assemble(text);
+  if (!cubin)
+    return leaveToDriver(cubin.status().message());
+  // A ptxas newer than the driver writes what the driver cannot read.
   Status status = loadImage(cubin->data(), log);
   if (!status.isOk())
-    return failed(status);
+    return leaveToDriver(str("it does not take what ", findPtxas(), " made (",
+                             status.message(), ": ", log, ")"));
   if (Status kept = cache.put("cubin", key, *cubin); !kept.isOk())
     log::warn("the compiled code of kernel '", kernel,
               "' is not kept for the next run: ", kept.message());

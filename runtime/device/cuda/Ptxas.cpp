@@ -11,6 +11,7 @@
 #include <iterator>
 #include <spawn.h>
 #include <sstream>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +99,14 @@ std::string cuda::findPtxas() {
   if (auto given = env::get("MK_PTXAS"); given && !given->empty())
     return *given == "off" ? std::string() : std::string(*given);
   return findTool("ptxas");
+}
+
+std::string cuda::describeProgram(const std::string &path) {
+  struct stat about;
+  if (path.empty() || stat(path.c_str(), &about) != 0)
+    return {};
+  return str(path, " ", about.st_size, " ", about.st_mtim.tv_sec, ".",
+             about.st_mtim.tv_nsec);
 }
 
 Result<std::vector<std::byte>> cuda::assemble(const std::string &ptx) {

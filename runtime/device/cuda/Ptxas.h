@@ -18,6 +18,10 @@ std::string findTool(const std::string &name);
 /// is "off".
 std::string findPtxas();
 
+/// What tells the program at `path` from another version of it: path, size and time of
+/// its last change; empty if it is not there.
+std::string describeProgram(const std::string &path);
+
 /// PTX text for sm_90a to a cubin, by ptxas. An error says why there is none: no
 /// ptxas, one that does not know this PTX, or what it says of the text.
 Result<std::vector<std::byte>> assemble(const std::string &ptx);

@@ -113,6 +113,37 @@ TEST_F(CudaModule, WithoutPtxasOrACacheItStillLoads) {
   fs::remove(folder);
 }
 
+TEST_F(CudaModule, ACubinThatTheDriverCannotReadIsLeftToItsCompiler) {
+  fake->refusesCubins = true;
+  Package affine = package();
+  for (int i = 0; i < 2; ++i) {
+    auto module = load(affine);
+    ASSERT_OK(module);
+    EXPECT_FALSE((*module)->cached());
+    EXPECT_NE((*module)->function(), nullptr);
+  }
+  EXPECT_FALSE(fs::exists(folder));
+  // What neither takes is an error with the text's log.
+  fake->loadCode = 218;
+  EXPECT_ERROR(load(affine).status(), FailedPrecondition, "ptxas line 3");
+}
+
+TEST_F(CudaModule, AnotherPtxasMakesAnotherCubin) {
+  Package affine = package();
+  ASSERT_OK(load(affine));
+  EXPECT_TRUE((*load(affine))->cached());
+  fs::path other = fs::path(testing::TempDir()) /
+                   str("ptxas-", getpid());
+  fs::copy_file(MK_TEST_FAKE_PTXAS, other);
+  setenv("MK_PTXAS", other.c_str(), 1);
+  EXPECT_FALSE((*load(affine))->cached());
+  EXPECT_TRUE((*load(affine))->cached());
+  // Replaced by another version of itself.
+  fs::last_write_time(other, fs::last_write_time(other) + std::chrono::hours(1));
+  EXPECT_FALSE((*load(affine))->cached());
+  fs::remove(other);
+}
+
 TEST_F(CudaModule, ErrorsCarryTheLog) {
   fake->loadCode = 218;
   EXPECT_ERROR(load(package()).status(), FailedPrecondition,
