@@ -5,8 +5,10 @@
 // bf16 in and out, summed in f32. There is no communication: each rank multiplies
 // its rows of A (columns, where A is K x M) by the whole of B.
 //
-// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are
-// walked together; SCHEDULE, 0 static or 1 ticket.
+// Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
+// and N follow each other, so that CTAs side by side do them and can fetch together
+// what they share (with SCHEDULE 0; one of the two is 1); RASTER, how many rows of such
+// groups are walked together; SCHEDULE, 0 static or 1 ticket.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !at = tensor<?x?xbf16, #mk.extents<TK, TM>>
@@ -24,21 +26,29 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %cm = mk.param "CLUSTER_M" = 1
+  %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
-  %row_tiles = arith.ceildivui %rows, %tm : index
-  %column_tiles = arith.ceildivui %N, %tn : index
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
         schedule(param SCHEDULE) order(raster = RASTER) {
-      %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a
@@ -59,21 +69,29 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %cm = mk.param "CLUSTER_M" = 1
+  %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
-  %row_tiles = arith.ceildivui %rows, %tm : index
-  %column_tiles = arith.ceildivui %N, %tn : index
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
         schedule(param SCHEDULE) order(raster = RASTER) {
-      %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%row, %k] : memref<?x?xbf16> -> !a
@@ -94,21 +112,29 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %cm = mk.param "CLUSTER_M" = 1
+  %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
-  %row_tiles = arith.ceildivui %rows, %tm : index
-  %column_tiles = arith.ceildivui %N, %tn : index
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
         schedule(param SCHEDULE) order(raster = RASTER) {
-      %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%k, %row] : memref<?x?xbf16> -> !at
@@ -129,21 +155,29 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %cm = mk.param "CLUSTER_M" = 1
+  %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
-  %row_tiles = arith.ceildivui %rows, %tm : index
-  %column_tiles = arith.ceildivui %N, %tn : index
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
         schedule(param SCHEDULE) order(raster = RASTER) {
-      %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%k, %row] : memref<?x?xbf16> -> !at

@@ -101,6 +101,15 @@ LogicalResult CopyOp::verify() {
     return emitOpError() << "has " << getValid().size()
                          << " valid extents for a tile of rank "
                          << tile.getRank();
+  // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
+  int64_t shared = getShared(), rows = tile.getShape().end()[-2];
+  if (!llvm::is_contained({1, 2, 4, 8}, shared))
+    return emitOpError() << "is shared by " << shared
+                         << " CTAs: a cluster has 1, 2, 4 or 8";
+  if (shared > 1 && rows % (8 * shared))
+    return emitOpError() << "is shared by " << shared << " CTAs, but the " << rows
+                         << " rows of " << tile << " are no multiple of "
+                         << 8 * shared << ": share it with fewer";
   return success();
 }
 

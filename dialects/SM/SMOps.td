@@ -107,15 +107,20 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
     Source, offsets, `valid` and `pad` are those of `mk.load`; the tile is number
     `index` of the slot. A later `commit` of the slot covers it.
 
+    With `shared(c)` the CTAs of a cluster of c execute the copy with equal operands, and
+    use the ring equally often: each fetches one c-th of the tile's rows for all of them.
+
     ```mlir
     mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+    mk_sm.copy %a[%row, %k] to %slot[0] shared(2) : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
     ```
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
-                       Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index);
+                       Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
+                       DefaultValuedAttr<I64Attr, "1">:$shared);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    `to` $slot `[` $index `]` attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

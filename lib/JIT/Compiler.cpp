@@ -174,7 +174,7 @@ struct Compilation {
     bool isTile = !hasPartitions(kernel);
     auto toSm = [&](OpPassManager &pm) {
       if (isTile)
-        buildSmLoweringPipeline(pm);
+        buildSmLoweringPipeline(pm, options.grid);
     };
     if (options.emit == "sm") {
       if (failed(run(module, toSm)))

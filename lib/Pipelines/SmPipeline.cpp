@@ -21,7 +21,7 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mk::buildSmLoweringPipeline(OpPassManager &pm) {
+void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createExpandLoopsPass());
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass());
@@ -34,6 +34,9 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createTakeTurnsPass());
   pm.addPass(mk_sm::createDeferWaitsPass());
   cleanUp(pm);
+  mk_sm::ShareCopiesPassOptions share;
+  share.grid = grid;
+  pm.addPass(mk_sm::createShareCopiesPass(share));
   pm.addPass(createSizeRingsPass());
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the SM level";
@@ -44,7 +47,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 
 void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
   buildTilePipeline(pm, options);
-  buildSmLoweringPipeline(pm);
+  buildSmLoweringPipeline(pm, options.grid);
 }
 
 void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {

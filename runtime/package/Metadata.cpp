@@ -188,6 +188,7 @@ struct Parser {
     Reader e(status, *json, "metadata: gpu");
     Metadata::Gpu &gpu = m.gpu.emplace();
     gpu.threads = e.number("threads", 1, 1024);
+    gpu.cooperative = e.flag("cooperative");
     gpu.sharedBytes = e.number("shared_bytes", 0, 1 << 20);
     gpu.paramBytes = e.number("param_bytes", sizeof(mk_gpu_launch),
                               MK_GPU_MAX_PARAM_BYTES);

@@ -93,7 +93,7 @@ TEST(Metadata, NamesWhatIsWrong) {
 /// loop.
 std::string gpu(const std::string &from = "", const std::string &to = "") {
   std::string text = with("\"host\"", "\"sm_90a\"");
-  text.insert(text.rfind('}'), R"(, "gpu": {"threads": 384,
+  text.insert(text.rfind('}'), R"(, "gpu": {"threads": 384, "cooperative": true,
     "shared_bytes": 200000, "param_bytes": 312, "workspace_bytes": 4096,
     "tensor_maps": [{"arg": 0, "box": [64, 32], "swizzle": 128}]})");
   if (from.empty())
@@ -108,6 +108,7 @@ TEST(Metadata, GpuParses) {
   ASSERT_OK(m);
   ASSERT_TRUE(m->gpu);
   EXPECT_EQ(m->gpu->threads, 384u);
+  EXPECT_TRUE(m->gpu->cooperative);
   EXPECT_EQ(m->gpu->sharedBytes, 200000u);
   EXPECT_EQ(m->gpu->workspaceBytes, 4096u);
   EXPECT_EQ(m->gpu->paramBytes, gpuParamBytes(*m));

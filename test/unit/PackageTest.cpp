@@ -22,7 +22,7 @@ std::vector<std::byte> makePackage(const std::string &target = "host") {
        "prepare": false, "reference": null)" +
       (target == "host"
            ? "}"
-           : R"(, "gpu": {"threads": 1, "shared_bytes": 0, "param_bytes": 72,
+           : R"(, "gpu": {"threads": 1, "cooperative": false, "shared_bytes": 0, "param_bytes": 72,
                 "workspace_bytes": 0, "tensor_maps": []}})");
   void *package;
   size_t bytes;

@@ -24,6 +24,7 @@
 //
 // Metadata of a GPU package, besides that of Package.h:
 //   gpu  {threads: int, threads of a CTA
+//         cooperative: bool, CTAs wait for one another, so that all must run at a time
 //         shared_bytes: int, dynamic shared memory of a CTA
 //         param_bytes: int
 //         workspace_bytes: int, device memory that CTAs share, see below
@@ -37,7 +38,11 @@
 // innermost stride other than one element, an empty extent) its bit in
 // `maps_valid` is 0, and the kernel takes another path.
 //
-// The kernel ends a launch itself, so that a captured graph can be replayed: the
+// A launch may begin before the one in front of it in the stream has ended
+// (programmatic stream serialization): the kernel waits by itself
+// (griddepcontrol.wait) before it reads or writes anything.
+//
+// The kernel ends a launch itself (unless it has nothing of what follows), so that a captured graph can be replayed: the
 // CTA that finishes last records the bases of dynamic signals, zeroes the words
 // [zero, zero + zero_words) (tickets, counters, tails of queues), sets `finished`
 // to 0 and adds 1 to `epoch`. A signal with fixed arrivals has base

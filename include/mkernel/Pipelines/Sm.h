@@ -6,9 +6,8 @@
 
 namespace mlir::mk {
 
-/// From the result of buildTilePipeline to the SM level. Of the options the grid
-/// and those of the host's CPU are not read.
-void buildSmLoweringPipeline(OpPassManager &pm);
+/// From the result of buildTilePipeline to the SM level, for a grid of so many CTAs.
+void buildSmLoweringPipeline(OpPassManager &pm, int64_t grid);
 
 /// Both.
 void buildSmPipeline(OpPassManager &pm, const HostOptions &options);

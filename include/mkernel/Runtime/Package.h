@@ -86,6 +86,7 @@ struct Metadata {
   };
   struct Gpu {
     uint32_t threads = 1;        // of a CTA
+    bool cooperative = false;    // CTAs wait for one another
     uint64_t sharedBytes = 0;    // dynamic shared memory of a CTA
     uint64_t paramBytes = 0;     // size of the parameter block
     uint64_t workspaceBytes = 0; // device memory that CTAs share

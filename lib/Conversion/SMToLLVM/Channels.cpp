@@ -2,7 +2,8 @@
 //
 // A slot has a barrier `full`, at which the producer arrives once and the copy
 // engine counts bytes, and a barrier `empty`, at which each warp of the consumer
-// arrives once. Each use of a channel counts stage and parity by itself: acquire
+// arrives once: where a cluster fills slots together, each warp of all its CTAs. Their
+// bytes may come before the own producer does: its arrival ends the phase. Each use of a channel counts stage and parity by itself: acquire
 // and wait ahead of release.
 //
 //===----------------------------------------------------------------------===//
@@ -89,7 +90,17 @@ LogicalResult Lowering::emitRelease(ReleaseOp op) {
   const Channel &channel = shared.channels.at(ring);
   Cursor &cursor = this->cursor(ring, "release", 0);
   Value empty = at(channel.empty, cursor, 8, channel.depth);
-  ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
+  if (channel.shared > 1)
+    // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
+    // handed over, and what the matrix ops have read they have: at cluster scope the
+    // arrival would be a fence of the whole GPU (MEMBAR.GPU), dearer than the step.
+    ifThen(cmp(Predicate::ult, lane, channel.shared), [&] {
+      ptx("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
+          "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
+          {}, {empty, lane});
+    });
+  else
+    ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
   advance(cursor, channel.depth);
   return success();
 }

@@ -14,19 +14,25 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-/// Issues one box; coordinates innermost first.
+/// Issues one box; coordinates innermost last. With a mask of CTAs it is written at the
+/// same place of each of them, and counted by its barrier.
 static void issueBox(Emitter &e, Value map, Value dest, Value barrier,
-                     ArrayRef<Value> coordinates) {
+                     ArrayRef<Value> coordinates, int64_t ctas) {
   size_t rank = coordinates.size();
   SmallVector<Value> operands{dest, map, barrier};
   std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
-                     "d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                     "[$0], [$1, {";
+                     "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
+                     (ctas ? ".multicast::cluster" : "") + " [$0], [$1, {";
   for (size_t i = 0; i != rank; ++i) {
     text += (i ? ", $" : "$") + std::to_string(3 + i);
     operands.push_back(coordinates[rank - 1 - i]);
   }
-  e.ptx(text + "}], [$2];", {}, operands);
+  text += "}], [$2]";
+  if (ctas) {
+    text += ", $" + std::to_string(operands.size());
+    operands.push_back(e.cint(e.i16, ctas));
+  }
+  e.ptx(text + ";", {}, operands);
 }
 
 LogicalResult Lowering::emitCopy(CopyOp op) {
@@ -41,7 +47,7 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
   Value dest = add(elements(op.getSlot())[0], before);
   Value full = elements(op.getSlot())[1];
   SmallVector<Value> offsets = scalars(op.getOffsets());
-  SmallVector<int64_t> box = getCopyBox(tile, from->type);
+  SmallVector<int64_t> box = getCopyBox(op);
   auto [map, usable] = tensorMap(*from, box);
 
   Value pad = op.getPad();
@@ -70,12 +76,21 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
         start.push_back(resize(offset, i32));
       int64_t rows = shape.end()[-2], size = getElementBytes(tile.getElementType());
       int64_t columns = kChunkBytes / size, boxRows = box.end()[-2];
+      // Of a shared copy this CTA's part, for all CTAs of the cluster.
+      int64_t shared = op.getShared(), own = rows / shared;
+      Value to = dest;
+      if (shared > 1) {
+        Value before = mul(placeInCluster(), own);
+        start.end()[-2] = add(start.end()[-2], before);
+        to = add(to, mul(before, kChunkBytes));
+      }
+      int64_t ctas = shared > 1 ? (int64_t(1) << shared) - 1 : 0;
       for (int64_t c = 0; c < shape.back() / columns; ++c)
-        for (int64_t r = 0; r < rows; r += boxRows) {
+        for (int64_t r = 0; r < own; r += boxRows) {
           SmallVector<Value> at(start);
           at.back() = add(at.back(), c * columns);
           at.end()[-2] = add(at.end()[-2], r);
-          issueBox(*this, map, add(dest, (c * rows + r) * kChunkBytes), full, at);
+          issueBox(*this, map, add(to, (c * rows + r) * kChunkBytes), full, at, ctas);
         }
     });
   };

@@ -53,6 +53,7 @@ private:
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
   LogicalResult emitPartition(PartitionOp op, RoleOp role);
+  bool keepsCounts();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
   /// The same, never moved by LLVM: for code that is seldom run.
@@ -221,6 +222,10 @@ private:
   //===--- Threads --------------------------------------------------------===//
 
   bool isProducer() { return partition.getKind() == PartitionKind::Producer; }
+  /// The CTA's place in its cluster.
+  Value placeInCluster() { return and_(cta, cluster - 1); }
+  /// All threads of the cluster have come here.
+  void barrierCluster();
   /// All threads of the partition have come here.
   void barrierPartition();
   /// `body` by one thread once all have come here.
@@ -252,6 +257,7 @@ private:
 
   int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
   int64_t numConsumerWarps = 0;
+  int64_t cluster; // CTAs of one
 
   Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
   Value control;

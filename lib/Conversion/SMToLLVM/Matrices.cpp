@@ -154,6 +154,10 @@ LogicalResult Lowering::emitMma(MmaOp op) {
                             << llvm::alignTo(n, 64);
 
   auto descriptor = [&](Value address, const Operand &operand) {
+    // In a cluster the CTA's place is in the upper bits of an address; a descriptor has
+    // 18 bits of it.
+    if (cluster > 1)
+      address = and_(address, 0x3ffff);
     Value low = resize(shr(address, 4), i64);
     return or_(low, c64(static_cast<int64_t>(operand.descriptor())));
   };

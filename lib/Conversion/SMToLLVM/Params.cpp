@@ -50,13 +50,19 @@ static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
   return box;
 }
 
-SmallVector<int64_t> sm::getCopyBox(RankedTensorType tile, MemRefType buffer) {
-  int64_t rows = tile.getShape().end()[-2];
+SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
+  int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
   int64_t parts = llvm::divideCeil(rows, 256);
   while (rows % parts || rows / parts % 8)
     if (++parts > rows)
       return {};
-  return makeBox(buffer, rows / parts);
+  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts);
+}
+
+int64_t sm::getClusterSize(KernelOp kernel) {
+  int64_t size = 1;
+  kernel.walk([&](CopyOp copy) { size = std::max<int64_t>(size, copy.getShared()); });
+  return size;
 }
 
 SmallVector<int64_t> sm::getStoreBox(RankedTensorType tile, MemRefType buffer) {
@@ -80,9 +86,7 @@ static void collectMaps(KernelOp kernel, SmallVectorImpl<TensorMap> &maps) {
   };
   kernel.walk([&](Operation *op) {
     if (auto copy = dyn_cast<CopyOp>(op))
-      add(copy.getSource(),
-          getCopyBox(copy.getTileType(),
-                     cast<MemRefType>(copy.getSource().getType())));
+      add(copy.getSource(), getCopyBox(copy));
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       add(store.getDest(),
           getStoreBox(store.getTile().getType(),
@@ -106,6 +110,16 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
                                         const KernelResources &resources,
                                         int64_t minLoops) {
   ParamLayout layout;
+  int64_t cluster = getClusterSize(kernel);
+  WalkResult sizes = kernel.walk([&](CopyOp copy) -> WalkResult {
+    if (copy.getShared() == 1 || int64_t(copy.getShared()) == cluster)
+      return WalkResult::advance();
+    return copy.emitOpError() << "is shared by " << copy.getShared()
+                              << " CTAs and another copy by " << cluster
+                              << ": a kernel has clusters of one size";
+  });
+  if (sizes.wasInterrupted())
+    return failure();
   collectMaps(kernel, layout.maps);
   if (layout.maps.size() > MK_GPU_MAX_TENSOR_MAPS)
     return kernel.emitOpError()
@@ -157,6 +171,17 @@ static int64_t getConsumerWarps(Block &body) {
   return 4;
 }
 
+/// CTAs that fill the slots of a ring together.
+static int64_t getShared(CreateRingOp ring) {
+  int64_t shared = 1;
+  for (Operation *user : ring->getUsers())
+    if (auto acquire = dyn_cast<AcquireOp>(user))
+      for (Operation *use : acquire.getSlot().getUsers())
+        if (auto copy = dyn_cast<CopyOp>(use))
+          shared = std::max<int64_t>(shared, copy.getShared());
+  return shared;
+}
+
 FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
   SharedLayout layout;
   int64_t tiles = 0;
@@ -187,6 +212,7 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
                    << llvm::alignTo(
                           cast<RankedTensorType>(tile).getShape().end()[-2], 8);
         channel.number = number++;
+        channel.shared = getShared(create);
         channel.depth = type.getDepth();
         channel.slotBytes = type.getSlotBytes();
         channel.data = at;

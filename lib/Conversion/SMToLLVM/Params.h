@@ -30,6 +30,9 @@ struct ParamLayout {
   std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box) const;
 };
 
+/// CTAs of a cluster: those that share copies, or 1.
+int64_t getClusterSize(KernelOp kernel);
+
 /// Emits an error if the block does not fit.
 FailureOr<ParamLayout> layOutParams(KernelOp kernel,
                                     const KernelResources &resources,
@@ -38,9 +41,10 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
 
-/// The box in which a tile is copied into a slot, or stored through staging:
-/// one chunk of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.
-SmallVector<int64_t> getCopyBox(RankedTensorType tile, MemRefType buffer);
+/// The box in which a tile is copied into a slot (one of `shared` parts of its rows
+/// where that many CTAs fetch it together), or stored through staging: one chunk
+/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.
+SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(RankedTensorType tile, MemRefType buffer);
 
 /// Bytes of one element in memory.
@@ -55,7 +59,8 @@ struct Channel {
   int64_t depth = 1, slotBytes = 0;
   int64_t data = 0;        // offset of slot 0
   int64_t full = 0, empty = 0; // offsets of the barriers of slot 0
-  int64_t consumers = 0;   // warps that release a slot
+  int64_t consumers = 0;   // warps of a CTA that release a slot
+  int64_t shared = 1;      // CTAs that fill it together
 };
 
 struct SharedLayout {

@@ -16,14 +16,17 @@ using namespace mlir::mk;
 namespace json = llvm::json;
 
 /// The `gpu` part of the metadata (mkernel/ABI/Gpu.h).
-static json::Object describe(const sm::ParamLayout &params, int64_t threads,
-                             int64_t sharedBytes) {
+static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
+                             int64_t threads, int64_t sharedBytes) {
+  KernelResources resources = getKernelResources(kernel);
   json::Array maps;
   for (const sm::TensorMap &map : params.maps)
     maps.push_back(json::Object{{"arg", map.arg},
                                 {"box", json::Array(map.box)},
                                 {"swizzle", mk_sm::kChunkBytes}});
   return json::Object{{"threads", threads},
+                      {"cooperative",
+                       !resources.signals.empty() || !resources.queues.empty()},
                       {"shared_bytes", sharedBytes},
                       {"param_bytes", params.bytes},
                       {"workspace_bytes", 0},
@@ -55,7 +58,7 @@ struct ConvertSMToLLVMPass
       return failure();
     std::string text;
     llvm::raw_string_ostream(text) << json::Value(
-        describe(*params, lowering.getNumThreads(), shared->bytes));
+        describe(kernel, *params, lowering.getNumThreads(), shared->bytes));
     OpBuilder b(kernel);
     LLVM::GlobalOp::create(
         b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),

@@ -28,7 +28,7 @@ Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedLayout &shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
       resources(getKernelResources(kernel)), ctas(ctas), params(params),
-      shared(shared) {}
+      shared(shared), cluster(getClusterSize(kernel)) {}
 
 static PartitionOp findPartition(Operation *scope, PartitionKind kind) {
   for (auto op : scope->getRegion(0).front().getOps<PartitionOp>())
@@ -141,14 +141,20 @@ void Lowering::emitPrologue() {
         const Channel &channel = it->second;
         for (int64_t stage = 0; stage < channel.depth; ++stage) {
           init(channel.full + 8 * stage, 1);
-          init(channel.empty + 8 * stage, channel.consumers);
+          init(channel.empty + 8 * stage, channel.consumers * channel.shared);
         }
       }
     }
     ptx("fence.mbarrier_init.release.cluster;", {}, {});
     fenceAsyncShared();
   });
-  barrierAll();
+  if (cluster > 1)
+    barrierCluster();
+  else
+    barrierAll();
+  // The launch before may have let this one begin; what it wrote is there from here
+  // on. The next one may begin where this one leaves room, and waits here.
+  ptx("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
 }
 
 LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
@@ -227,10 +233,20 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
   return success();
 }
 
+/// Whether a launch leaves anything to the next one.
+bool Lowering::keepsCounts() {
+  if (!resources.signals.empty() || !resources.queues.empty() ||
+      !resources.counters.empty())
+    return true;
+  return kernel.walk([](TicketOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 // The CTA that finishes last makes the counts of this launch those of the next
 // (mkernel/ABI/Gpu.h). All writes of the CTA come before its arrival: bar.sync
 // orders them within the CTA and the fence beyond it.
 void Lowering::emitEnd() {
+  if (!keepsCounts())
+    return;
   barrier(c32(kFinishBarrier), numThreads);
   int64_t consumers = numThreads - 128;
   Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
@@ -294,6 +310,9 @@ LogicalResult Lowering::run() {
                     b.getDenseI32ArrayAttr({static_cast<int32_t>(numThreads), 1, 1}));
   // Without these two ptxas ignores setmaxnreg (C7508).
   function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  if (cluster > 1)
+    function->setAttr("nvvm.cluster_dim",
+                      b.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
   function.setArgAttr(0, "llvm.byval",
                       TypeAttr::get(LLVM::LLVMArrayType::get(i8, params.bytes)));
   function.setArgAttr(0, "llvm.align", b.getI64IntegerAttr(64));
@@ -331,7 +350,8 @@ LogicalResult Lowering::run() {
           ifThenElse(eq(warp, 0), produce, [&] { emitHelpers(); });
         else
           ifThen(eq(warp, 0), produce);
-        arriveAt(c32(kFinishBarrier), numThreads);
+        if (keepsCounts())
+          arriveAt(c32(kFinishBarrier), numThreads);
       },
       [&] {
         setRegisters("inc", consumerRegisters);
@@ -340,6 +360,9 @@ LogicalResult Lowering::run() {
         if (succeeded(result))
           emitEnd();
       });
+  // Others still arrive at this CTA's barriers.
+  if (cluster > 1)
+    barrierCluster();
   LLVM::ReturnOp::create(b, loc, ValueRange());
   return result;
 }
@@ -347,6 +370,11 @@ LogicalResult Lowering::run() {
 //===----------------------------------------------------------------------===//
 // Threads of a partition
 //===----------------------------------------------------------------------===//
+
+void Lowering::barrierCluster() {
+  // Barriers that were initialised are published by the fence behind that.
+  ptx("barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", {}, {});
+}
 
 void Lowering::barrierPartition() {
   if (isProducer())

@@ -147,15 +147,22 @@ Status Binding::enqueue(const LaunchOptions &options) {
   deadline_ = options.deadline;
   block_.launch().deadline_ns =
       uint64_t(std::max<int64_t>(options.deadline.count(), 1));
-  LaunchAttribute cooperative;
-  cooperative.id = LaunchAttribute::kCooperative;
-  cooperative.value.cooperative = 1;
+  // All CTAs at a time, or as soon as there is room: the kernel itself waits for
+  // what comes before it in the stream.
+  LaunchAttribute how;
+  if (metadata_.gpu->cooperative) {
+    how.id = LaunchAttribute::kCooperative;
+    how.value.cooperative = 1;
+  } else {
+    how.id = LaunchAttribute::kProgrammaticSerialization;
+    how.value.programmaticSerialization = 1;
+  }
   LaunchConfig config;
   config.grid[0] = metadata_.grid;
   config.block[0] = metadata_.gpu->threads;
   config.sharedBytes = uint32_t(metadata_.gpu->sharedBytes);
   config.stream = handle(options.stream);
-  config.attributes = &cooperative;
+  config.attributes = &how;
   config.numAttributes = 1;
   void *parameters[] = {block_.data()};
   return check(device_->driver().launchKernelEx(&config, module_->function(),

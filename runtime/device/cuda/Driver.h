@@ -58,11 +58,13 @@ enum : int { kCaptureThreadLocal = 1 };
 
 struct LaunchAttribute {
   static constexpr uint32_t kCooperative = 2;
+  static constexpr uint32_t kProgrammaticSerialization = 6;
   uint32_t id = 0;
   char pad[4] = {};
   union {
     char bytes[64] = {};
     int cooperative;
+    int programmaticSerialization;
   } value;
 };
 

@@ -24,6 +24,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
   // CHECK-COUNT-2: mbarrier.init.shared::cta.b64 [$0], {{1|8}};
   // CHECK: fence.mbarrier_init
   // CHECK: bar.sync 0;
+  // CHECK: griddepcontrol.wait; griddepcontrol.launch_dependents;
   mk.role @r ctas(rest) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
@@ -50,9 +51,12 @@ mk.kernel @copies on @mesh dims(uniform M) (
         mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
       }
     }
-    // The helpers: 16 bytes a time, then one at a time.
+    // The helpers: 16 bytes in one piece, in smaller ones, or one element at a time.
     // CHECK: scf.while
+    // CHECK: cp.async.cg.shared.global [$1+0], [$0+0], 16;
+    // CHECK: cp.async.ca.shared.global [$1+0], [$0+0], 8; cp.async.ca.shared.global [$1+8], [$0+8], 8;
     // CHECK: ld.global.u16
+    // CHECK: cp.async.wait_all;
     // CHECK: fence.proxy.async.shared::cta;
     mk_sm.partition consumer warps(8) registers(232) {
       // CHECK: setmaxnreg.inc.sync.aligned.u32 232;
@@ -64,8 +68,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
       }
     }
   }
-  // The last CTA zeroes what the next launch counts in, and adds 1 to the epoch.
-  // CHECK: fence.acq_rel.gpu;
-  // CHECK: atom.acq_rel.gpu.global.add.u32
+  // Nothing is counted that the next launch would have to find at 0.
+  // CHECK-NOT: atom.acq_rel
 }
-// CHECK: llvm.mlir.global internal constant @mk_gpu("{\22param_bytes\22:{{[0-9]+}},\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")
+// CHECK: llvm.mlir.global internal constant @mk_gpu("{\22cooperative\22:false,\22param_bytes\22:{{[0-9]+}},\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")

@@ -94,3 +94,49 @@ mk.kernel @axis on @mesh (in %a : memref<64x32xf32> [64, 32]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @three on @mesh (in %a : memref<96x64xbf16> [96, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<96x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<96x64xbf16>> -> !mk_sm.slot<tensor<96x64xbf16>>
+      // expected-error @+1 {{is shared by 3 CTAs: a cluster has 1, 2, 4 or 8}}
+      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(3) : memref<96x64xbf16>, !mk_sm.slot<tensor<96x64xbf16>>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rows on @mesh (in %a : memref<72x64xbf16> [72, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<72x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<72x64xbf16>> -> !mk_sm.slot<tensor<72x64xbf16>>
+      // expected-error @+1 {{is shared by 2 CTAs, but the 72 rows of 'tensor<72x64xbf16>' are no multiple of 16: share it with fewer}}
+      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(2) : memref<72x64xbf16>, !mk_sm.slot<tensor<72x64xbf16>>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @sizes on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(4) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+      // expected-error @+1 {{is shared by 2 CTAs and another copy by 4: a kernel has clusters of one size}}
+      mk_sm.copy %a[%c0, %c0] to %slot[1] shared(2) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+    }
+  }
+}

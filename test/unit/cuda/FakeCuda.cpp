@@ -199,6 +199,10 @@ int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
   ENTER("cuModuleLoadDataEx", true);
   const char *text = static_cast<const char *>(image);
   auto loaded = std::make_unique<FakeModule>();
+  if (fake.refusesCubins && text[0] == '\x7f') {
+    say(count, options, values, "made by a newer ptxas\n");
+    return 200;
+  }
   if (fake.loadCode || !FakeKernel::parse(text, loaded->kernel)) {
     say(count, options, values, "ptxas line 3: it cannot be\n");
     return fake.loadCode ? fake.loadCode : 218;
@@ -246,6 +250,10 @@ int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
       config->numAttributes == 1 &&
       config->attributes[0].id == LaunchAttribute::kCooperative &&
       config->attributes[0].value.cooperative == 1;
+  fake.last.overlaps =
+      config->numAttributes == 1 &&
+      config->attributes[0].id == LaunchAttribute::kProgrammaticSerialization &&
+      config->attributes[0].value.programmaticSerialization == 1;
   auto *block = static_cast<std::byte *>(params[0]);
   if (extra || reinterpret_cast<uintptr_t>(block) % 64)
     return 1;

@@ -31,6 +31,7 @@ struct FakeCuda {
   uint64_t memoryBytes = uint64_t(1) << 40; // what can be allocated
   bool current = false; // the caller has a context
   int loadCode = 0, encodeCode = 0;
+  bool refusesCubins = false; // as made by a ptxas that is newer than the driver
   std::string missing; // a function that it does not have
   mk_gpu_report report = {}; // what `hang` says
 
@@ -45,7 +46,7 @@ struct FakeCuda {
   int sticky = 0; // what every call returns since a kernel failed
   struct Launch {
     cuda::LaunchConfig config;
-    bool cooperative = false;
+    bool cooperative = false, overlaps = false;
     std::vector<std::byte> params;
   } last;
   struct Map {

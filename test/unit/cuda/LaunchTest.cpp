@@ -71,6 +71,7 @@ TEST_F(CudaLaunch, WhatTheDriverIsAskedFor) {
   EXPECT_EQ(fake->last.config.block[0], 384u);
   EXPECT_EQ(fake->last.config.sharedBytes, 200000u);
   EXPECT_TRUE(fake->last.cooperative);
+  EXPECT_FALSE(fake->last.overlaps);
   mk_gpu_launch launch = lastLaunch();
   EXPECT_EQ(launch.deadline_ns, 1500000000u);
   EXPECT_EQ(launch.rank, 0u);
@@ -83,6 +84,13 @@ TEST_F(CudaLaunch, WhatTheDriverIsAskedFor) {
   uint64_t first;
   std::memcpy(&first, fake->last.params.data() + 256 + 72 + 2 * 8, 8);
   EXPECT_EQ(first, reinterpret_cast<uint64_t>(bound->data("a")));
+}
+
+TEST_F(CudaLaunch, CtasThatDoNotWaitNeedNotRunAtATime) {
+  bind(package("affine", {{"\"cooperative\": true", "\"cooperative\": false"}}));
+  ASSERT_OK(bound->launch({}));
+  EXPECT_FALSE(fake->last.cooperative);
+  EXPECT_TRUE(fake->last.overlaps);
 }
 
 TEST_F(CudaLaunch, AttachedMemoryWithStrides) {

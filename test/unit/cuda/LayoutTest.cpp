@@ -27,6 +27,8 @@ SAME_FIELD(cuda::LaunchAttribute, id, CUlaunchAttribute, id);
 SAME_FIELD(cuda::LaunchAttribute, value, CUlaunchAttribute, value);
 SAME_FIELD(cuda::LaunchAttribute, value.cooperative, CUlaunchAttribute,
            value.cooperative);
+SAME_FIELD(cuda::LaunchAttribute, value.programmaticSerialization,
+           CUlaunchAttribute, value.programmaticStreamSerializationAllowed);
 static_assert(sizeof(cuda::TensorMapBytes) == sizeof(CUtensorMap));
 static_assert(sizeof(CUdeviceptr) == sizeof(uint64_t));
 static_assert(sizeof(CUdevice) == sizeof(int) && sizeof(CUresult) == sizeof(int));
@@ -53,6 +55,8 @@ SAME(kHostAllocDeviceMap, CU_MEMHOSTALLOC_DEVICEMAP);
 SAME(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME(kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 SAME(LaunchAttribute::kCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+SAME(LaunchAttribute::kProgrammaticSerialization,
+     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME(TensorMapType::U8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
 SAME(TensorMapType::U16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
 SAME(TensorMapType::I32, CU_TENSOR_MAP_DATA_TYPE_INT32);

@@ -52,4 +52,19 @@ def TakeTurnsPass : SMPass<"mk-sm-take-turns"> {
   }];
 }
 
+def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
+  let summary = "Has the CTAs of a cluster fetch together what all of them copy";
+  let description = [{
+    In a loop that hands out items in turn, c CTAs that follow each other do c items that follow
+    each other. Where these differ in a dimension of constant extent alone (the last of
+    the loop's), copies whose operands do not depend on it are the same in all of them: such
+    copies become `shared(c)`, for the largest c of 8, 4 and 2 for which there are any.
+
+    The CTAs have to execute each copy into the ring equally often: all that decides about
+    it is the same for them, the number of items is a multiple of c, and so are the role's
+    number of CTAs and the number of its first.
+  }];
+  let options = [Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">];
+}
+
 #endif // MKERNEL_TRANSFORMS_SM_PASSES

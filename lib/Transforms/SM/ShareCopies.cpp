@@ -1,0 +1,217 @@
+//===- ShareCopies.cpp - Copies that a cluster makes together -------------===//
+//
+// CTAs r, r + 1, ... r + c - 1 (r a multiple of c) form a cluster. A value is
+// `uniform` if it is the same for all of them at the same point of their
+// programs, and `aligned` if it is a uniform multiple of c plus the CTA's place.
+//
+//===----------------------------------------------------------------------===//
+#include "Loops.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_SHARECOPIESPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+/// Rows of the period of the swizzle (PTX ISA): no less is fetched apart.
+static constexpr int64_t kSwizzleRows = 8;
+
+namespace {
+class Uniformity {
+public:
+  Uniformity(int64_t size, const llvm::StringMap<int64_t> &ctas)
+      : size(size), ctas(ctas) {}
+
+  bool isUniform(Value value);
+  /// Whether all CTAs execute what stands directly in `scope` equally often, if
+  /// they come to `op` equally often.
+  bool isUniform(Operation *op);
+
+private:
+  bool compute(Value value);
+  bool isAligned(Value value);
+  bool isMultiple(Value value);
+  /// The extent of a dimension in which the cluster's items differ is its size, and
+  /// no multiple of it that happens to be known.
+  bool isSize(Value value) {
+    APInt constant;
+    return matchPattern(value, m_ConstantInt(&constant)) && constant == size;
+  }
+
+  int64_t size;
+  const llvm::StringMap<int64_t> &ctas; // of each role
+  llvm::DenseMap<Value, bool> known;
+};
+} // namespace
+
+bool Uniformity::isUniform(Value value) {
+  auto it = known.find(value);
+  if (it != known.end())
+    return it->second;
+  bool result = compute(value);
+  known[value] = result;
+  return result;
+}
+
+bool Uniformity::compute(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = arg.getOwner()->getParentOp();
+    if (isa<mk::KernelOp>(parent))
+      return true;
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    return loop && arg == loop.getInductionVar() &&
+           isUniform(loop.getLowerBound()) && isUniform(loop.getStep());
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isAligned(op->getOperand(0)) &&
+      isSize(op->getOperand(1)))
+    return true;
+  auto all = [&] {
+    return llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return isUniform(operand); });
+  };
+  // Numbers that nobody writes while the kernel runs.
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    auto arg = dyn_cast<BlockArgument>(load.getMemRef());
+    auto kernel = op->getParentOfType<mk::KernelOp>();
+    return arg && arg.getOwner() == &kernel.getBody().front() &&
+           kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
+               mk::ArgKind::In &&
+           all();
+  }
+  return !isa<CtaIndexOp>(op) && op->getNumRegions() == 0 &&
+         isMemoryEffectFree(op) && all();
+}
+
+bool Uniformity::isAligned(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop && arg == loop.getInductionVar() &&
+           isAligned(loop.getLowerBound()) && isUniform(loop.getStep()) &&
+           isMultiple(loop.getStep());
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<CtaIndexOp>(op))
+    return true;
+  return isa<arith::RemSIOp, arith::RemUIOp>(op) && isAligned(op->getOperand(0)) &&
+         isSize(op->getOperand(1));
+}
+
+bool Uniformity::isMultiple(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.srem(size) == 0;
+  if (auto count = value.getDefiningOp<mk::CtasOfOp>())
+    return ctas.lookup(count.getRole()) % size == 0;
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  return product && (isMultiple(product.getLhs()) || isMultiple(product.getRhs()));
+}
+
+bool Uniformity::isUniform(Operation *op) {
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return isUniform(branch.getCondition());
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop || !isUniform(loop.getUpperBound()) || !isUniform(loop.getStep()))
+    return false;
+  return isUniform(loop.getLowerBound()) ||
+         (isAligned(loop.getLowerBound()) && isMultiple(loop.getUpperBound()) &&
+          isMultiple(loop.getStep()));
+}
+
+namespace {
+struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
+  using ShareCopiesPassBase::ShareCopiesPassBase;
+
+  /// Whether the CTAs of a cluster come to `op` equally often.
+  static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
+    for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up);
+         up = up->getParentOp())
+      if (!uniformity.isUniform(up))
+        return false;
+    return true;
+  }
+
+  static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
+    int64_t rows = copy.getTileType().getShape().end()[-2];
+    if (rows % (size * kSwizzleRows))
+      return false;
+    return llvm::all_of(copy->getOperands(), [&](Value operand) {
+      return operand == copy.getSlot() || uniformity.isUniform(operand);
+    });
+  }
+
+  /// The copies of a role that clusters of `size` can share.
+  static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
+                                        const llvm::StringMap<int64_t> &ctas) {
+    Uniformity uniformity(size, ctas);
+    SmallVector<CopyOp> found;
+    for (auto ring : role.getBody().front().getOps<CreateRingOp>()) {
+      SmallVector<CopyOp> copies;
+      bool alike = true;
+      for (Operation *user : ring->getUsers()) {
+        auto acquire = dyn_cast<AcquireOp>(user);
+        if (!acquire)
+          continue;
+        alike &= isReachedAlike(acquire, uniformity);
+        for (Operation *use : acquire.getSlot().getUsers())
+          if (auto copy = dyn_cast<CopyOp>(use))
+            if (isReachedAlike(copy, uniformity) && isSame(copy, size, uniformity))
+              copies.push_back(copy);
+      }
+      if (alike)
+        llvm::append_range(found, copies);
+    }
+    return found;
+  }
+
+  /// Whether a CTA of the role may wait for another one: that may be one of its
+  /// cluster, which would wait for slots that this one does not release.
+  static bool waitsForOthers(mk::RoleOp role) {
+    return role
+        .walk([](Operation *op) {
+          return isa<mk::WaitOp, PopOp>(op) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  LogicalResult share(mk::KernelOp kernel) {
+    FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
+    if (failed(counts))
+      return failure();
+    llvm::StringMap<int64_t> ctas;
+    SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
+    for (auto [role, count] : llvm::zip(roles, *counts))
+      ctas[role.getSymName()] = count;
+    // One size for the kernel: it is launched in clusters of it.
+    for (int64_t size : {8, 4, 2}) {
+      if (grid % size)
+        continue;
+      SmallVector<CopyOp> copies;
+      int64_t first = 0;
+      for (auto [role, count] : llvm::zip(roles, *counts)) {
+        if (first % size == 0 && count % size == 0 && !waitsForOthers(role))
+          llvm::append_range(copies, findShared(role, size, ctas));
+        first += count;
+      }
+      for (CopyOp copy : copies)
+        copy.setShared(size);
+      if (!copies.empty())
+        break;
+    }
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
+      if (failed(share(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace

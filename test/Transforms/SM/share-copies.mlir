@@ -1,0 +1,119 @@
+// RUN: mk-opt %s -split-input-file -mk-sm-share-copies=grid=8 | FileCheck %s
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// Items 2 t and 2 t + 1 differ in their row: CTAs 2 i and 2 i + 1 do them, and take the
+// same columns.
+// CHECK-LABEL: mk.kernel @rows
+mk.kernel @rows on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.muli %M, %c2 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %first = mk_sm.cta_index
+      %step = mk.ctas @r
+      scf.for %t = %first to %items step %step {
+        %row = arith.remsi %t, %c2 : index
+        %column = arith.divsi %t, %c2 : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] :
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] shared(2) :
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// An odd number of items, or as many steps as the own item asks for: one CTA of a
+// cluster might wait for a copy that the other never makes.
+// CHECK-LABEL: mk.kernel @uneven
+// CHECK-NOT: shared
+mk.kernel @uneven on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.muli %M, %c2 : index
+  mk.role @odd ctas(4) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %first = mk_sm.cta_index
+      %step = mk.ctas @odd
+      scf.for %t = %first to %M step %step {
+        %column = arith.divsi %t, %c2 : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+  }
+  mk.role @own ctas(4) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %first = mk_sm.cta_index
+      %step = mk.ctas @own
+      scf.for %t = %first to %items step %step {
+        %column = arith.divsi %t, %c2 : index
+        scf.for %k = %c0 to %t step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// A role whose CTAs wait for others: one of a cluster could wait for the other, which
+// waits for a slot. And a role that begins inside a cluster.
+// CHECK-LABEL: mk.kernel @waits
+// CHECK-NOT: shared
+mk.kernel @waits on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.muli %M, %c2 : index
+  %ready = mk.signals(%M) : !mk.signal<?, gpu, arrivals = 1>
+  mk.role @one ctas(3) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %first = mk_sm.cta_index
+      %step = mk.ctas @one
+      scf.for %t = %first to %items step %step {
+        %column = arith.divsi %t, %c2 : index
+        mk.wait %ready[%column] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+  }
+  mk.role @two ctas(4) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %first = mk_sm.cta_index
+      %step = mk.ctas @two
+      scf.for %t = %first to %items step %step {
+        %column = arith.divsi %t, %c2 : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+  }
+}
