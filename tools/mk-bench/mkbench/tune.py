@@ -105,7 +105,8 @@ class Tuner:
         if not contestants:
             raise BenchError(case.name, "no configuration could be compiled "
                              "and loaded", "the reasons are listed above")
-        finalists = self.preselect(contestants, budget)
+        finalists = self.bind(case, problem, [
+            chosen_of[c.name] for c in self.preselect(contestants, budget)])
         good = []
         for contestant in finalists:
             contestant.error = problem.check(contestant)
@@ -126,6 +127,24 @@ class Tuner:
             for name, conditions in times.items()}
         best = min(score, key=score.get)
         self.keep(case, chosen_of[best], times[best], problem, len(contestants))
+
+    def bind(self, case, problem, configurations):
+        """Contestants as the bench compiles them: with sizes bound the code is
+        another, and may be faster or slower by more than what is left to find."""
+        requests = {spell(chosen): self.session.request(case, chosen,
+                                                        tuning="none")
+                    for chosen in configurations}
+        self.session.compile(list(requests.values()),
+                             f"finalists of {case.name}")
+        finalists = []
+        for name, request in requests.items():
+            if request.problem:
+                self.refused.append((case.variant["kernel"], name,
+                                     first_line(request.problem)))
+                continue
+            finalists.append(self.session.kernels.contestant(request, problem,
+                                                             name))
+        return finalists
 
     def preselect(self, contestants, budget):
         """The fastest by short timings, in rounds of random order."""
