@@ -201,6 +201,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.require %held, "T must not be more than CAP on any rank"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
+  %some_hidden = arith.cmpi uge, %I, %c1 : index
+  mk.require %some_hidden, "I must be at least 1"
 
   // Choices and weights.
   %routed = mk.signals(%world) arrivals(%c2) : !routed

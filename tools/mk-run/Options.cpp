@@ -85,8 +85,8 @@ self-tests
 
 examples
   mk-run ag_gemm.mlir --nodes 2 --gpus 4 --bind M=512,N=512,K=256 --check
-  mk-run moe.mlir --gpus 4 --bind T=100:80:0:33,CAP=100,H=64,I=96,E=6,K=2,ROWS=800
-      --random topk_ids=-1:5 --seed 7 --check --stats
+  mk-run moe.mlir --kernel moe --gpus 4 --random topk_ids=-1:5 --seed 7 --check
+      --bind T=100:80:0:33,CAP=100,H=64,I=96,E=6,K=2,ROWS=800
   mk-run gemm.mlir --target sm_90a --bind M=4096,N=4096,K=4096 --check
   mpirun -n 8 mk-run ag_gemm.mlir --node rank/4 --bind M=512,N=512,K=256 --check
   mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
