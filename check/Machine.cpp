@@ -40,7 +40,8 @@ struct Machine::Cta {
 Machine::Machine(uint32_t ranks, uint32_t ctas, Program &program,
                  Options options)
     : ctasOfRank_(ctas), program_(program), options_(options),
-      races_(std::make_unique<Races>(options.races ? ranks : 0, ctas)),
+      races_(std::make_unique<Races>(options.races ? ranks : 0, ctas,
+                                     options.placeOf)),
       ctas_(size_t(ranks) * ctas) {
   for (uint32_t cta = 0; cta < ctas_.size(); ++cta)
     ready_.push_back(cta);
@@ -70,7 +71,8 @@ Machine::End Machine::run() {
           ++ended_;
           break;
         }
-        if (++events_ > options_.maxEvents)
+        events_ += cta.event.kind != Event::Turn;
+        if (events_ > options_.maxEvents)
           return End::TooLong;
       }
       step = carryOut(id, cta.event);

@@ -120,8 +120,9 @@ struct Races::Look {
   const Clock *clock = nullptr;
 };
 
-Races::Races(uint32_t ranks, uint32_t ctas)
-    : ctasOfRank_(ctas), ctas_(size_t(ranks) * ctas) {
+Races::Races(uint32_t ranks, uint32_t ctas,
+             std::function<int32_t(int32_t)> placeOf)
+    : ctasOfRank_(ctas), placeOf_(std::move(placeOf)), ctas_(size_t(ranks) * ctas) {
   auto start = std::make_shared<Clock>();
   start->own.resize(ctas_.size());
   start->sourced.resize(ctas_.size());
@@ -219,8 +220,9 @@ bool Races::readBefore(uint32_t id, const Look &look) const {
 
 void Races::report(const Look &look, const Access &other, uint32_t rank,
                    int32_t buffer, const Box &box) {
+  auto place = [&](int32_t site) { return placeOf_ ? placeOf_(site) : site; };
   if (races_.size() >= kMaxRaces ||
-      !reported_.insert({other.site, look.site}).second)
+      !reported_.insert({place(other.site), place(look.site)}).second)
     return;
   Access now{look.cta, look.site, look.write, look.transfer != nullptr, box};
   races_.push_back({other, now, rank, buffer, other.box.intersection(box)});
@@ -363,4 +365,31 @@ uint32_t Races::cellOf(Buffer &buffer, const Box &box) {
         buffer.cells[c].overlaps.push_back(id);
     }
   return id;
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+const char *mk::check::verbOf(const Access &access) {
+  if (access.put)
+    return access.write ? "puts" : "takes a put's source from";
+  return access.write ? "stores" : "loads";
+}
+
+const char *mk::check::remedyOf(const Race &race) {
+  const Access &a = race.first, &b = race.second;
+  if (a.put && !a.write)
+    return "settle (mk.settle) before the source of a put is written again";
+  if (!a.put && !b.put && a.cta == b.cta)
+    return "a store is not ordered before a later load of the same CTA: signal "
+           "behind the store and wait before the load";
+  if (a.write && !b.write)
+    return "signal with or behind the write (a signal covers its own put "
+           "alone, a strong one all earlier) and wait for that signal before "
+           "the read";
+  if (!a.write)
+    return "signal when the read is done and wait for that before the memory "
+           "is written again";
+  return "order the two writes by a signal and a wait";
 }

@@ -74,7 +74,7 @@ bundle_target_properties(bundle-runtime libmkernel_runtime.so lib "\$ORIGIN")
 # Its own symbols are public; those of what is linked into it are not.
 target_link_options(bundle-runtime PRIVATE LINKER:--exclude-libs,ALL)
 target_link_libraries(bundle-runtime PRIVATE
-  ${MKERNEL_STATIC_crypto} Threads::Threads ${CMAKE_DL_LIBS})
+  mkernel_check ${MKERNEL_STATIC_crypto} Threads::Threads ${CMAKE_DL_LIBS})
 
 # Initialisers of LLVM's targets that are not linked in: lld and MLIR call those
 # of all targets that their LLVM was built with.
@@ -150,7 +150,7 @@ function(mkernel_bundle_program target)
     bundle-runtime Threads::Threads ${CMAKE_DL_LIBS})
 endfunction()
 
-mkernel_bundle_program(mk-run ARCHIVES mk-run-support)
+mkernel_bundle_program(mk-run ARCHIVES mk-run-support mkernel_check)
 mkernel_bundle_program(mk-info)
 mkernel_bundle_program(example-gemm-cpp)
 mkernel_bundle_program(example-gemm-c)

@@ -133,6 +133,7 @@ struct Compilation {
     host.params = ArrayRef<std::string>(binding->params);
     host.grid = options.grid;
     host.verify = options.verify;
+    host.record = options.record;
     SmallVector<std::string> rankSizes = binding->rankSizes();
     host.rankSizes = ArrayRef<std::string>(rankSizes);
     host.vectorBits = cpu->vectorBits;

@@ -111,6 +111,7 @@ static void buildLoopsToLLVM(OpPassManager &pm) {
 void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options) {
   ConvertTileToHostPassOptions convert;
   convert.grid = options.grid;
+  convert.record = options.record;
   pm.addPass(createConvertTileToHostPass(convert));
   verifyPhase(pm, "conversion of tile ops", {}, {"mk"});
   pm.addPass(createCanonicalizerPass());

@@ -220,29 +220,6 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
 // Races
 //===----------------------------------------------------------------------===//
 
-static StringRef verb(const ::mk::check::Access &access) {
-  if (access.put)
-    return access.write ? "puts" : "takes a put's source from";
-  return access.write ? "stores" : "loads";
-}
-
-static StringRef remedy(const Race &race) {
-  const auto &a = race.first, &b = race.second;
-  if (a.put && !a.write)
-    return "settle (mk.settle) before the source of a put is written again";
-  if (!a.put && !b.put && a.cta == b.cta)
-    return "a store is not ordered before a later load of the same CTA: signal "
-           "behind the store and wait before the load";
-  if (a.write && !b.write)
-    return "signal with or behind the write (a signal covers its own put "
-           "alone, a strong one all earlier) and wait for that signal before "
-           "the read";
-  if (!a.write)
-    return "signal when the read is done and wait for that before the memory "
-           "is written again";
-  return "order the two writes by a signal and a wait";
-}
-
 LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machine) {
   for (const Race &race : machine.races()) {
     Operation *first = program.opOf(race.first.site);
@@ -250,10 +227,10 @@ LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machi
     InFlightDiagnostic error =
         second->emitOpError()
         << "races: " << program.describe(race.second.cta, second) << " "
-        << verb(race.second) << " '" << program.bufferName(race.buffer) << "'"
+        << verbOf(race.second) << " '" << program.bufferName(race.buffer) << "'"
         << race.both.toString() << " of rank " << race.rank << ", and "
-        << program.describe(race.first.cta, first) << " " << verb(race.first)
-        << " it with nothing to order the two; " << remedy(race);
+        << program.describe(race.first.cta, first) << " " << verbOf(race.first)
+        << " it with nothing to order the two; " << remedyOf(race);
     error.attachNote(first->getLoc()) << "the other access";
   }
   return failure(!machine.races().empty());

@@ -64,7 +64,8 @@ std::string jit::toJson(const Options &options) {
   std::string json = str("{\"target\":", quote(options.target),
                          ",\"cpu\":", quote(options.cpu),
                          ",\"complete_mesh\":", options.completeMesh,
-                         ",\"verify\":", options.verify);
+                         ",\"verify\":", options.verify,
+                         options.record ? ",\"record\":true" : "");
   if (!options.kernel.empty())
     json += str(",\"kernel\":", quote(options.kernel));
   if (options.nodes)

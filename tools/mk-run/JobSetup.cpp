@@ -93,6 +93,11 @@ Status mk::run::checkMode(const Options &options, const Metadata &metadata,
     return error(StatusCode::InvalidArgument,
                  "--check=each: a job of ", world,
                  " ranks is checked after its last launch only: use --check");
+  if (options.races && (metadata.gpu || !options.file.ends_with(".mlir")))
+    return error(StatusCode::InvalidArgument, "--check=races: ",
+                 metadata.gpu ? "works on the host target only"
+                              : "a package does not say which accesses it "
+                                "makes: give the kernel's .mlir");
   if (metadata.gpu && world > 1)
     return error(StatusCode::InvalidArgument, "a job of ", world,
                  " ranks for ", metadata.target,

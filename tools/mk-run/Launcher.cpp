@@ -4,6 +4,7 @@
 
 #include "JobSetup.h"
 #include "Processes.h"
+#include "Races.h"
 #include "Report.h"
 
 #include <cerrno>
@@ -119,7 +120,13 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
 
   Report report{options, metadata, mesh, job, compiled.compileMs};
   report.launcher = "mk-run";
-  return finishJob(report, *payload, plan, passed);
+  MK_TRY(finishJob(report, *payload, plan, passed));
+  if (options.races) {
+    bool json = options.stats == Options::Stats::Json;
+    MK_ASSIGN(bool clean, checkRaces(json ? stderr : stdout, report));
+    passed &= clean;
+  }
+  return Status::ok();
 }
 
 } // namespace

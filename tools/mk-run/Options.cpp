@@ -51,6 +51,10 @@ data
                           F * ((eps(out) + eps(in)) / 2 + sqrt(K) * 2^-23) * rms(ref).
                         Integers must be equal. Large outputs: 256 random rows
                         and the borders of all shards.
+  --check=races         looks for accesses that nothing orders, from a record of what
+                        all CTAs did; reports both, with roles, CTAs, regions and
+                        lines (.mlir and host target only; may be given beside
+                        --check)
   --check=each          after every launch instead of the last (one rank only)
   --tolerance F         factor in the formulas above (default 1)
 
@@ -270,9 +274,13 @@ struct Parser {
   }
 
   Status check(const std::string &v) {
-    if (!v.empty() && v != "each" && v != "last")
+    if (!v.empty() && v != "each" && v != "last" && v != "races")
       return error(StatusCode::InvalidArgument, "--check=", v,
-                   ": each or last is possible");
+                   ": each, last or races is possible");
+    if (v == "races") {
+      o.races = true;
+      return Status::ok();
+    }
     o.check = true;
     o.checkEach = v == "each";
     return Status::ok();

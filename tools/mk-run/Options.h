@@ -41,6 +41,7 @@ struct Options {
   std::vector<IntegerRange> random;
   bool check = false;
   bool checkEach = false; // after every launch, by the rank
+  bool races = false;
   double toleranceFactor = 1;
   enum class Stats { None, Text, Json } stats = Stats::None;
   std::string loopback;

@@ -153,6 +153,9 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   job.rank(rank).state = RankBlock::Running;
   LaunchOptions launch;
   launch.deadline = options.deadline;
+  std::string log;
+  if (options.races)
+    launch.record = &log;
   std::unique_ptr<LaunchGraph> graph;
   if (options.graph) {
     MK_ASSIGN(graph, bound->capture(launch));
@@ -172,6 +175,8 @@ Status mk::run::runKernel(const Options &options, const Package &package,
     }
   }
   MK_TRY(publish(job, *bound, rank));
+  if (options.races)
+    MK_TRY(job.writeLog(rank, log));
   graph.reset();
   bound.reset();
   return ctx->close();

@@ -94,6 +94,15 @@ int64_t mkrt_ticket(const mk_cta *cta, int32_t loop);
 void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
                int64_t i2, int64_t i3);
 
+// The two calls of code that is compiled to be checked for races.
+// The line of the kernel's file that the calls and accesses behind this one are at.
+void mkrt_line(const mk_cta *cta, int32_t line);
+// This CTA reads (write = 0) or writes its own rank's memory here: a region of an
+// argument that starts at `at` and has `sizes` elements along its last `ndims`
+// dimensions (one along those before).
+void mkrt_access(const mk_cta *cta, const void *at, int32_t ndims,
+                 const int64_t *sizes, int32_t write);
+
 #ifdef __cplusplus
 }
 #endif

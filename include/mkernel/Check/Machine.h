@@ -12,11 +12,14 @@
 #include "mkernel/Check/Races.h"
 
 #include <deque>
+#include <functional>
 
 namespace mk::check {
 
 struct MachineOptions {
   bool races = true;
+  /// A race is reported once for each pair of places; none: sites are places.
+  std::function<int32_t(int32_t site)> placeOf;
   uint64_t maxEvents = UINT64_MAX;
 };
 

@@ -13,6 +13,7 @@
 
 #include "mkernel/Check/Event.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -36,9 +37,15 @@ struct Race {
   Box both; // elements of both
 };
 
+/// For messages: what an access does ("loads", "puts"), and what to do about a race.
+const char *verbOf(const Access &access);
+const char *remedyOf(const Race &race);
+
 class Races {
 public:
-  Races(uint32_t ranks, uint32_t ctas);
+  /// `placeOf`, if given: reports are one for each pair of places.
+  Races(uint32_t ranks, uint32_t ctas,
+        std::function<int32_t(int32_t)> placeOf = nullptr);
   ~Races();
 
   /// What an arrival, a count or a record releases.
@@ -55,7 +62,7 @@ public:
   /// Everything so far happens before everything that follows.
   void barrier();
 
-  /// One for each pair of sites, at most kMaxRaces.
+  /// One for each pair of places, at most kMaxRaces.
   static constexpr size_t kMaxRaces = 16;
   const std::vector<Race> &races() const { return races_; }
 
@@ -93,6 +100,7 @@ private:
               int32_t buffer, const Box &box);
 
   uint32_t ctasOfRank_;
+  std::function<int32_t(int32_t)> placeOf_;
   std::vector<CtaState> ctas_;
   std::vector<Transfer> transfers_;
   std::map<std::pair<uint32_t, int32_t>, Buffer> buffers_;

@@ -16,6 +16,8 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
+    Option<"record", "record", "bool", "false",
+           "code says which lines and accesses it executes, for the race check">,
     Option<"planOnly", "plan-only", "bool", "false",
            "only mk_plan, which packages of all targets have">
   ];

@@ -24,6 +24,7 @@ extern "C" {
 //   gpus    int, product of the link axes  fills the one unbound link axis
 //   complete_mesh  bool: axes unbound after all that have size 1
 //   verify  bool: refuse kernels that would not end or that race; default true
+//   record  bool: host code records its accesses (LaunchOptions::record); default false
 //   grid    int, CTAs                      default: the target's
 //   set     {"TM": 128}, parameters by name
 //   tuning  string, a tuning file for other parameters, or "none"

@@ -53,6 +53,8 @@ struct CompileOptions {
   bool completeMesh = false;
   /// Refuse kernels that would not end or that race (mk-verify-progress).
   bool verify = true;
+  /// Host code says which accesses it makes (mkrt_access), for the race check.
+  bool record = false;
   /// If given: set when what is wrong lies in these options (names or values that
   /// the file does not have), not in the file.
   bool *misused = nullptr;

@@ -47,6 +47,8 @@ struct Options {
   bool completeMesh = true;
   /// Refuse kernels that would not end or that race, as far as sizes are given.
   bool verify = true;
+  /// Host code that records its accesses, for LaunchOptions::record.
+  bool record = false;
   int64_t grid = 0;           // CTAs; 0: the target's default
   std::string cpu = "native"; // of host code; or a name that LLVM knows
 

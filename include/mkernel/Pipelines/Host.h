@@ -21,6 +21,9 @@ struct HostOptions : PassPipelineOptions<HostOptions> {
   Option<bool> verify{*this, "verify",
                       llvm::cl::desc("check that kernels always end, without races"),
                       llvm::cl::init(true)};
+  Option<bool> record{*this, "record",
+                      llvm::cl::desc("host code says what it does, for the race check"),
+                      llvm::cl::init(false)};
   Option<int64_t> vectorBits{*this, "vector-bits",
                              llvm::cl::desc("width of the CPU's vector registers"),
                              llvm::cl::init(256)};

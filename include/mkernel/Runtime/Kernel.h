@@ -37,6 +37,9 @@ struct LaunchOptions {
   /// and CTAs start in a random order, at random times. Results must not
   /// depend on it.
   uint64_t seed = 0;
+  /// Host target: appends what each CTA does (mkernel/Check/Log.h). Loads and stores
+  /// are known only of kernels that were compiled to record them.
+  std::string *record = nullptr;
   /// Where a GPU's launch is enqueued. It may be capturing.
   void *stream = nullptr;
 };

@@ -26,6 +26,8 @@ public:
 
   /// Numbers of declared values and loops of the cloned body.
   DenseMap<Operation *, unsigned> numbers;
+  /// Whether code says what it does, see mkrt_access.
+  bool record = false;
   /// CTAs of each role, by name.
   llvm::StringMap<int64_t> ctasOfRole;
 
@@ -122,6 +124,10 @@ private:
   /// {signal, index} operands of a call, or {-1, 0}.
   std::pair<Value, Value> signalOperands(Value signal, ValueRange index);
   Value peerOrSelf(Value peer);
+  /// Calls of code that is to be checked for races; nothing in other code.
+  void recordLine(Location where);
+  void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes,
+                    bool write);
 
   OpBuilder b_;
   Location loc_;

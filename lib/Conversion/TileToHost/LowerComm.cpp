@@ -17,6 +17,27 @@ std::pair<Value, Value> HostLowering::signalOperands(Value signal,
   return {number(signal), linearElement(signal, index)};
 }
 
+void HostLowering::recordLine(Location where) {
+  if (!record)
+    return;
+  int64_t line = 0;
+  where->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    line = file.getLine();
+    return WalkResult::interrupt();
+  });
+  call("mkrt_line", {getCta(), i32(line)});
+}
+
+void HostLowering::recordAccess(Value buffer, ValueRange offsets,
+                                ArrayRef<Value> sizes, bool write) {
+  if (record)
+    call("mkrt_access", {getCta(), address(buffer, offsets), i32(sizes.size()),
+                         stackArray(sizes), i32(write)});
+}
+
 LogicalResult HostLowering::lowerPut(PutOp op) {
   auto type = cast<MemRefType>(op.getSource().getType());
   FailureOr<Value> element = elementType(op, type.getElementType());

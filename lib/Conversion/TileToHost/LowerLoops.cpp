@@ -106,6 +106,7 @@ LogicalResult HostLowering::lowerForeachItem(ForeachItemOp op) {
   Value record = stackArray({}, type.getWidth());
   distribute(op, mul(count, inner), ScheduleKind::Ticket, [&](Value t) {
     Value entry = div(t, inner);
+    recordLine(loc_);
     call("mkrt_pop", {getCta(), number(op.getQueue()), toI64(entry), record});
     SmallVector<Value> indices;
     for (int64_t i = 0; i < type.getWidth(); ++i) {

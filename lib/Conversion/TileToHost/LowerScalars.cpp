@@ -18,6 +18,9 @@ LogicalResult HostLowering::lowerRank(RankOp op) {
 LogicalResult HostLowering::lower(Operation *op) {
   b_.setInsertionPoint(op);
   loc_ = op->getLoc();
+  if (isa<LoadOp, StoreOp, PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp,
+          PushOp>(op))
+    recordLine(loc_);
   auto replace = [&](Value value) {
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();

@@ -81,6 +81,7 @@ LogicalResult HostLowering::lowerLoad(LoadOp op) {
         b_, loc_, b_.getZeroAttr(tileType.getElementType()));
   SmallVector<Value> sizes = validSizes(op.getSource(), op.getOffsets(),
                                         tileType.getShape(), op.getValid());
+  recordAccess(op.getSource(), op.getOffsets(), sizes, /*write=*/false);
   auto bufferType =
       MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
@@ -109,6 +110,7 @@ LogicalResult HostLowering::lowerStore(StoreOp op) {
     return lowerRemoteStore(op);
   SmallVector<Value> sizes = validSizes(op.getDest(), op.getOffsets(),
                                         type.getShape(), op.getValid());
+  recordAccess(op.getDest(), op.getOffsets(), sizes, /*write=*/true);
   copyTile(*this, op.getDest(), op.getOffsets(),
            readBuffer(b_, loc_, op.getTile()), sizes, /*toTile=*/false);
   op.erase();

@@ -59,6 +59,7 @@ struct ConvertTileToHostPass
                         const llvm::StringMap<int64_t> &ctasOfRole) {
     func::FuncOp function = createFunction(kernel, name, 1);
     HostLowering lowering(kernel, function, /*pointerIsLaunch=*/false);
+    lowering.record = record;
     OpBuilder &b = lowering.builder();
     IRMapping mapping;
     if (kernel.getNumDims()) {

@@ -114,12 +114,12 @@ void mkrt_wait(const mk_cta *cta, int32_t signal, int64_t index,
 }
 
 void mkrt_fence(const mk_cta *cta) {
-  if (!self(cta).settle("fence"))
+  if (!self(cta).fence())
     self(cta).unwind();
 }
 
 void mkrt_settle(const mk_cta *cta) {
-  if (!self(cta).settle("settle"))
+  if (!self(cta).settle())
     self(cta).unwind();
 }
 
@@ -152,6 +152,13 @@ int64_t mkrt_ticket(const mk_cta *cta, int32_t loop) {
 void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
                int64_t i2, int64_t i3) {
   self(cta).setItem(loop, i0, i1, i2, i3);
+}
+
+void mkrt_line(const mk_cta *cta, int32_t line) { self(cta).setLine(line); }
+
+void mkrt_access(const mk_cta *cta, const void *at, int32_t ndims,
+                 const int64_t *sizes, int32_t write) {
+  self(cta).noteAccess(at, ndims, sizes, write);
 }
 
 } // extern "C"

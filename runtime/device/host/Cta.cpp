@@ -39,6 +39,7 @@ void Cta::reset() {
   visited_.assign(grid_.metadata.roles.size(), false);
   readySeen_.assign(grid_.world(), false);
   pending_.clear();
+  log = {};
   loop_ = -1;
   std::fill(item_, item_ + 4, -1);
   // Nearby seeds of this generator give nearby first numbers.
@@ -98,9 +99,12 @@ void Cta::run() {
     cta_.index = linear_;
     cta_.count = grid_.metadata.grid;
     cta_.role = role;
+    preparing_ = true;
     grid_.payload.prepare(&cta_);
+    preparing_ = false;
     if (!flush())
       return;
+    note(check::Event::Barrier);
     if (Status status = grid_.arrivePrepared(); !status.isOk()) {
       fail("prepare", status.message());
       return;
@@ -129,7 +133,8 @@ void Cta::runRole(uint32_t role, uint32_t index) {
   auto begin = Deadline::Clock::now();
   grid_.payload.roles[role](&cta_);
   // The role ends when its puts are at their peers.
-  bool settled = settle("the end of the role");
+  note(check::Event::RoleEnd);
+  bool settled = awaitPuts("the end of the role");
   roleTimes[role].time += Deadline::Clock::now() - begin;
   if (!settled)
     unwind();

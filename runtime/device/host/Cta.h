@@ -11,6 +11,7 @@
 
 #include "device/host/Grid.h"
 #include "device/host/Region.h"
+#include "mkernel/Check/Log.h"
 
 #include <csetjmp>
 #include <functional>
@@ -54,12 +55,16 @@ public:
   bool raiseSignal(int32_t signal, int64_t index, int64_t peer, int64_t amount,
                    int32_t flags);
   bool wait(int32_t signal, int64_t index, int64_t count);
-  bool settle(const char *what);
+  bool settle();
+  bool fence();
   bool count(int32_t counter, int64_t index, int64_t amount, int64_t &before);
   bool push(int32_t queue, const int64_t *record);
   bool pop(int32_t queue, int64_t entry, int64_t *record);
   bool ticket(int32_t loop, int64_t &value);
   void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);
+  void setLine(int32_t line);
+  /// An own load or store; `at` in one of the arguments, sizes in elements.
+  void noteAccess(const void *at, int ndims, const int64_t *sizes, bool write);
 
   /// A call with an argument that compiled code must not produce, or that the
   /// author must change. Raises the abort word; false.
@@ -71,6 +76,8 @@ public:
   };
   std::vector<RoleTime> roleTimes;
   std::vector<LaunchStats::Peer> peers;
+  /// What this CTA did in this launch, if the grid records it.
+  check::RankLog::Cta log;
 
 private:
   static void *trampoline(void *self);
@@ -88,6 +95,8 @@ private:
   /// larger than this rank's, does not have.
   void clipToPeer(Region &region, uint32_t peer) const;
   bool awaitReady(uint32_t peer);
+  /// Until no put of this CTA is on its way; `what` wants it.
+  bool awaitPuts(const char *what);
   bool execute(Pending &pending);
   bool executeNet(Pending &pending);
   bool submit(const Command &command);
@@ -98,6 +107,15 @@ private:
   bool raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,
              bool strong);
   std::string where() const;
+  /// A new event of the log; null unless there is one.
+  check::Event *note(check::Event::Kind kind);
+  void noteTransfer(const Pending &pending);
+  void noteObject(check::Event::Kind kind, int32_t object, int64_t element,
+                  int64_t amount, int64_t order = -1);
+  /// The argument that an address is in, and the box that starts there, whose
+  /// last `ndims` dimensions have these sizes.
+  std::optional<std::pair<int32_t, check::Box>>
+  boxAt(const std::byte *at, int ndims, const int64_t *sizes) const;
   bool chance(uint32_t oneIn) { return random_() % oneIn == 0; }
 
   Grid &grid_;
@@ -110,6 +128,8 @@ private:
   size_t stackBytes_ = 0;
 
   std::vector<bool> visited_; // by role
+  int32_t line_ = 0;
+  bool preparing_ = false;
   int32_t loop_ = -1;
   int64_t item_[4] = {-1, -1, -1, -1};
   std::vector<bool> readySeen_; // by peer

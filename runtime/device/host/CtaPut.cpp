@@ -142,6 +142,7 @@ bool Cta::transfer(Region region, int64_t peer, int32_t signal, int64_t index,
                 str("rank ", peer,
                     " is across a net axis, where only "
                     "puts reach: store the tile locally, then put it"));
+  noteTransfer(pending);
   return deferOrExecute(std::move(pending));
 }
 

@@ -18,6 +18,13 @@ bool Cta::raiseSignal(int32_t signal, int64_t index, int64_t peer,
                 str(grid_.signalName(signal, index), " cannot be raised by ",
                     amount, ": signals only count up"));
   bool strong = flags & MK_PUT_STRONG;
+  if (check::Event *event = note(check::Event::Signal)) {
+    event->object = signal;
+    event->element = index;
+    event->amount = amount;
+    event->peer = static_cast<uint32_t>(peer);
+    event->strong = strong;
+  }
   // A weak one covers this CTA's own stores, not its puts.
   if (!flush(/*storesOnly=*/!strong))
     return false;
@@ -59,6 +66,7 @@ bool Cta::wait(int32_t signal, int64_t index, int64_t count) {
     return false;
   if (signal < 0)
     return fail("wait", "a wait names no signal");
+  noteObject(check::Event::Wait, signal, index, count);
   SignalArray &array = grid_.signals[signal];
   auto &word = grid_.signalWord(array, index);
   uint64_t base = array.base[index];
@@ -79,7 +87,17 @@ bool Cta::wait(int32_t signal, int64_t index, int64_t count) {
   });
 }
 
-bool Cta::settle(const char *what) {
+bool Cta::settle() {
+  note(check::Event::Settle);
+  return awaitPuts("settle");
+}
+
+bool Cta::fence() {
+  note(check::Event::Fence);
+  return awaitPuts("fence");
+}
+
+bool Cta::awaitPuts(const char *what) {
   if (!flush())
     return false;
   Proxy *proxy = grid_.context.proxy();
@@ -105,6 +123,7 @@ bool Cta::count(int32_t counter, int64_t index, int64_t amount,
                              "' has ", array.elements, " elements; index ",
                              index, " is out of range"));
   before = array.values[index].fetch_add(amount, std::memory_order_acq_rel);
+  noteObject(check::Event::Count, counter, index, amount, before);
   return true;
 }
 
@@ -119,6 +138,7 @@ bool Cta::push(int32_t queue, const int64_t *record) {
     return fail("push", str("queue '", grid_.metadata.queues[queue].name,
                             "' has room for ", q.capacity,
                             " records in a launch; declare it larger"));
+  noteObject(check::Event::Push, queue, 0, 1, entry);
   std::copy_n(record, q.width, q.records.data() + entry * q.width);
   q.published[entry].store(grid_.epoch(), std::memory_order_release);
   return true;
@@ -129,6 +149,7 @@ bool Cta::pop(int32_t queue, int64_t entry, int64_t *record) {
     return false;
   if (queue < 0 || size_t(queue) >= grid_.queues.size())
     return fail("pop", str("there is no queue ", queue));
+  noteObject(check::Event::Pop, queue, entry, 1);
   QueueState &q = grid_.queues[queue];
   const std::string &name = grid_.metadata.queues[queue].name;
   if (entry < 0 || entry >= q.capacity)

@@ -113,6 +113,8 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
   for (uint32_t rank = 0; rank < context_.world(); ++rank) {
     if (rank == context_.rank()) {
       entries.push_back(own_);
+      if (stage_ > 0 && !own_.sameRun(seen_[rank]))
+        return false;
       continue;
     }
     // Every rank has made its entry before the first launch.
@@ -126,7 +128,9 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
         entry.sent >> entry.arrived;
     in.ignore(1);
     entry.text.assign(std::istreambuf_iterator<char>(in), {});
-    if (entry.instance != own_.instance || entry.epoch != own_.epoch)
+    // No more questions than needed: many ranks may share the store.
+    if (entry.instance != own_.instance || entry.epoch != own_.epoch ||
+        (stage_ > 0 && !entry.sameRun(seen_[rank])))
       return false;
   }
   return true;
@@ -134,10 +138,7 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
 
 bool DeadlockMonitor::decide(std::string &report) {
   std::vector<Entry> now;
-  bool same = collect(now);
-  for (size_t r = 0; same && stage_ > 0 && r < now.size(); ++r)
-    same = now[r].sameRun(seen_[r]);
-  if (!same) {
+  if (!collect(now)) {
     stage_ = 0;
     return false;
   }
@@ -200,7 +201,7 @@ bool DeadlockMonitor::step(bool idle, std::string &report) {
       log::debug("deadlock detection: ", status.message());
       return false;
     }
-  bool deadlock = again && context_.rank() == 0 && decide(report);
+  bool deadlock = own_.count > 2 && context_.rank() == 0 && decide(report);
   // Whatever is published next has been tried after this.
   sweep_.fetch_add(1);
   return deadlock;

@@ -87,7 +87,8 @@ private:
   bool look(bool idle, Entry &entry);
   std::string describeCtas(bool idle);
   Status publish(const Entry &entry);
-  /// All entries, if all of them are of this launch.
+  /// All entries, if all of them are of this launch and have not woken up since
+  /// the last collection that counts.
   bool collect(std::vector<Entry> &entries);
   bool decide(std::string &report);
 

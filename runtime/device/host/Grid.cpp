@@ -81,6 +81,7 @@ Status Grid::launch(const LaunchOptions &options,
   auto begin = Deadline::Clock::now();
   deadline = options.deadline;
   seed = options.seed;
+  recording = options.record != nullptr;
   ++epoch_;
 
   // Descriptors: {allocated, aligned, offset, sizes, strides}.
@@ -129,6 +130,12 @@ Status Grid::launch(const LaunchOptions &options,
     context.abort().raise(AbortRecord::now(static_cast<int32_t>(rank()),
                                            "launch", status.message()));
   collect();
+  if (recording) {
+    check::RankLog log;
+    for (auto &cta : ctas_)
+      log.ctas.push_back(std::move(cta->log));
+    check::encode(log, *options.record);
+  }
   stats_.wallMs =
       std::chrono::duration<double, std::milli>(Deadline::Clock::now() - begin)
           .count();

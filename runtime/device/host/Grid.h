@@ -74,6 +74,7 @@ public:
   std::chrono::nanoseconds deadline{};
   std::chrono::microseconds maxSleep{};
   uint64_t seed = 0;
+  bool recording = false; // what CTAs do
   mk_launch launchData{};
 
   uint32_t rank() const { return context.rank(); }

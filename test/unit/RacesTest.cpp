@@ -1,0 +1,242 @@
+//===- RacesTest.cpp - Litmus tests of happens-before ---------------------===//
+//
+// Numbers are those of docs/memory-model.md, section 3. Buffer 0 is `x`, 1 `y`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mkernel/Check/Log.h"
+#include "mkernel/Check/Machine.h"
+
+#include <gtest/gtest.h>
+
+using namespace mk::check;
+
+namespace {
+
+/// Events by CTA; one CTA on each rank unless said otherwise.
+struct Litmus : Program {
+  std::vector<std::vector<Event>> ctas;
+  std::vector<size_t> at;
+  uint32_t perRank = 1;
+
+  explicit Litmus(std::vector<std::vector<Event>> events, uint32_t perRank = 1)
+      : ctas(std::move(events)), at(ctas.size()), perRank(perRank) {}
+  Next next(uint32_t cta, Event &event) override {
+    if (at[cta] == ctas[cta].size())
+      return Next::End;
+    event = ctas[cta][at[cta]++];
+    return Next::Event;
+  }
+  size_t races() {
+    Machine machine(ctas.size() / perRank, perRank, *this);
+    EXPECT_EQ(machine.run(), Machine::End::Done);
+    return machine.races().size();
+  }
+};
+
+Box box(int64_t begin, int64_t size = 1) {
+  Box b;
+  b.rank = 1;
+  b.begin[0] = begin;
+  b.size[0] = size;
+  return b;
+}
+
+int32_t sites = 0;
+
+Event access(Event::Kind kind, int32_t buffer, Box where) {
+  Event e;
+  e.kind = kind;
+  e.site = sites++;
+  e.buffer = buffer;
+  e.boxes = {where};
+  return e;
+}
+Event load(int32_t buffer, Box where) {
+  return access(Event::Load, buffer, where);
+}
+Event store(int32_t buffer, Box where) {
+  return access(Event::Store, buffer, where);
+}
+Event put(Box from, Box to, uint32_t peer, int32_t signal = -1,
+          int64_t element = 0, bool strong = false) {
+  Event e = access(Event::Put, 0, from);
+  e.dstBuffer = 1;
+  e.dstBoxes = {to};
+  e.peer = peer;
+  e.object = signal;
+  e.element = element;
+  e.strong = strong;
+  return e;
+}
+Event remoteStore(Box to, uint32_t peer) {
+  Event e = put(box(0), to, peer);
+  e.boxes.clear();
+  e.ofTile = true;
+  return e;
+}
+Event object(Event::Kind kind, int64_t element, int64_t amount,
+             uint32_t peer = 0, bool strong = false) {
+  Event e;
+  e.kind = kind;
+  e.site = sites++;
+  e.object = 0;
+  e.element = element;
+  e.amount = amount;
+  e.peer = peer;
+  e.strong = strong;
+  return e;
+}
+Event wait(int64_t element, int64_t n = 1) {
+  return object(Event::Wait, element, n);
+}
+Event raise(int64_t element, uint32_t peer, bool strong = false) {
+  return object(Event::Signal, element, 1, peer, strong);
+}
+Event plain(Event::Kind kind) {
+  Event e;
+  e.kind = kind;
+  return e;
+}
+
+size_t races(std::vector<std::vector<Event>> events, uint32_t perRank = 1) {
+  return Litmus(std::move(events), perRank).races();
+}
+
+TEST(Races, MessagePassing) { // 1
+  EXPECT_EQ(races({{store(0, box(0)), put(box(0), box(0), 1, 0)},
+                   {wait(0), load(1, box(0))}}),
+            0u);
+  EXPECT_EQ(races({{store(0, box(0)), put(box(0), box(0), 1, 0)},
+                   {load(1, box(0)), wait(0)}}),
+            1u);
+}
+
+TEST(Races, WeakStrongAndFence) { // 2, 3, 4, 5
+  auto two = [&](std::vector<Event> between, bool strong) {
+    std::vector<Event> sender = {put(box(0), box(0), 1)};
+    sender.insert(sender.end(), between.begin(), between.end());
+    sender.push_back(put(box(1), box(1), 1, 0, 0, strong));
+    return races({sender, {wait(0), load(1, box(0, 2))}});
+  };
+  EXPECT_EQ(two({}, false), 1u);
+  EXPECT_EQ(two({}, true), 0u);
+  EXPECT_EQ(two({plain(Event::Fence)}, false), 0u);
+  auto behind = [&](Event first, bool strong) {
+    return races({{first, raise(0, 1, strong)}, {wait(0), load(1, box(0))}});
+  };
+  EXPECT_EQ(behind(put(box(0), box(0), 1), false), 1u);
+  EXPECT_EQ(behind(put(box(0), box(0), 1), true), 0u);
+  EXPECT_EQ(behind(remoteStore(box(0), 1), false), 0u);
+}
+
+TEST(Races, Overtaking) { // 6
+  EXPECT_EQ(races({{put(box(0), box(0), 1, 0, 0), put(box(1), box(1), 1, 0, 1)},
+                   {wait(1), load(1, box(0))}}),
+            1u);
+  EXPECT_EQ(races({{put(box(0), box(0), 1, 0, 0), put(box(1), box(1), 1, 0, 1)},
+                   {wait(1), wait(0), load(1, box(0))}}),
+            0u);
+}
+
+TEST(Races, Settle) { // 7
+  EXPECT_EQ(races({{put(box(0), box(0), 1, 0), store(0, box(0))}, {}}), 1u);
+  EXPECT_EQ(races({{put(box(0), box(0), 1, 0), plain(Event::Settle),
+                    store(0, box(0))},
+                   {}}),
+            0u);
+}
+
+TEST(Races, SomeOfTwoArrivals) { // 8
+  auto with = [&](int64_t n) {
+    return races({{put(box(0), box(0), 1, 0), put(box(1), box(1), 1, 0)},
+                  {wait(0, n), load(1, box(0, 2))}});
+  };
+  EXPECT_EQ(with(1), 1u);
+  EXPECT_EQ(with(2), 0u);
+}
+
+TEST(Races, StoreAndLoadOfOneCta) { // 14
+  EXPECT_EQ(races({{store(0, box(0)), load(0, box(0))}}), 1u);
+  EXPECT_EQ(races({{store(0, box(0)), raise(0, 0), wait(0), load(0, box(0))}}),
+            0u);
+  EXPECT_EQ(races({{load(0, box(0)), store(0, box(0))}}), 0u);
+  EXPECT_EQ(races({{store(0, box(0)), load(0, box(1))}}), 0u);
+}
+
+TEST(Races, LastArriver) { // 15
+  auto counted = [](int64_t before) {
+    Event e = object(Event::Count, 0, 1);
+    e.order = before;
+    return e;
+  };
+  EXPECT_EQ(races({{store(0, box(0)), counted(0)},
+                   {store(0, box(1)), counted(1), load(0, box(0, 2))}},
+                  2),
+            0u);
+  EXPECT_EQ(races({{store(0, box(0)), counted(1), load(0, box(0, 2))},
+                   {counted(0), store(0, box(1))}},
+                  2),
+            1u);
+}
+
+TEST(Races, Transitivity) { // 16
+  Event forward = put(box(0), box(0), 2, 0);
+  forward.buffer = 1; // what has arrived
+  forward.dstBuffer = 2;
+  EXPECT_EQ(races({{put(box(0), box(0), 1, 0)},
+                   {wait(0), forward},
+                   {wait(0), load(2, box(0))}}),
+            0u);
+}
+
+TEST(Races, AddsAndBarrier) { // 13
+  auto add = [&](uint32_t peer) {
+    Event e = remoteStore(box(0), peer);
+    e.add = true;
+    return e;
+  };
+  Event zero = store(1, box(0));
+  EXPECT_EQ(races({{plain(Event::Barrier), add(2)},
+                   {plain(Event::Barrier), add(2)},
+                   {zero, plain(Event::Barrier)}}),
+            0u);
+  EXPECT_EQ(races({{add(1)}, {zero}}), 1u);
+}
+
+TEST(Machine, StuckAndForced) {
+  Litmus litmus({{wait(0), raise(1, 1)}, {wait(1), raise(0, 0)}});
+  Machine machine(2, 1, litmus);
+  ASSERT_EQ(machine.run(), Machine::End::Stuck);
+  ASSERT_EQ(machine.blocked().size(), 2u);
+  EXPECT_EQ(machine.blocked()[0].seen, 0);
+  auto raises = machine.force();
+  ASSERT_EQ(raises.size(), 2u);
+  EXPECT_EQ(raises[0].rank, 1u);
+  EXPECT_EQ(raises[0].element, 1);
+}
+
+TEST(Log, RoundTrip) {
+  RankLog log;
+  RankLog::Cta &cta = log.ctas.emplace_back();
+  cta.sites.push_back({2, 1, 77, {5, 6, -1, -1}});
+  cta.events = {store(1, box(3, 4)), put(box(0), box(9, 2), 1, 0, 5, true),
+                object(Event::Count, 3, 2)};
+  std::string bytes;
+  encode(log, bytes);
+  encode(log, bytes);
+  std::vector<RankLog> launches;
+  ASSERT_TRUE(decode(bytes, launches));
+  ASSERT_EQ(launches.size(), 2u);
+  ASSERT_EQ(launches[1].ctas.size(), 1u);
+  EXPECT_EQ(launches[1].ctas[0].sites[0], cta.sites[0]);
+  ASSERT_EQ(launches[1].ctas[0].events.size(), 3u);
+  EXPECT_EQ(launches[1].ctas[0].events[1].dstBoxes[0], box(9, 2));
+  EXPECT_TRUE(launches[1].ctas[0].events[1].strong);
+  for (size_t cut : {size_t(1), bytes.size() / 3, bytes.size() - 1}) {
+    launches.clear();
+    EXPECT_FALSE(decode(std::string_view(bytes).substr(0, cut), launches));
+  }
+}
+
+} // namespace
