@@ -204,6 +204,19 @@ TEST(Races, AddsAndBarrier) { // 13
   EXPECT_EQ(races({{add(1)}, {zero}}), 1u);
 }
 
+TEST(Races, ManyBoxes) { // whoever overlaps is found, wherever it lies
+  for (int64_t size : {1, 3, 40, 400}) {
+    std::vector<Event> writes;
+    for (int64_t i = 0; i < 100; ++i)
+      writes.push_back(store(0, box(i * 4, 4)));
+    for (int64_t at : {0, 2, 77, 396})
+      EXPECT_EQ(races({writes, {load(0, box(at, size))}}, 2),
+                std::min<size_t>(16, std::min<int64_t>((at + size + 3) / 4, 100) -
+                                         at / 4))
+          << at << " " << size;
+  }
+}
+
 TEST(Machine, StuckAndForced) {
   Litmus litmus({{wait(0), raise(1, 1)}, {wait(1), raise(0, 0)}});
   Machine machine(2, 1, litmus);

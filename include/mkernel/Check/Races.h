@@ -84,6 +84,11 @@ private:
   struct Buffer {
     std::vector<Cell> cells;
     std::unordered_map<size_t, std::vector<uint32_t>> byHash;
+    // Who may overlap: cells by the squares of a grid that they touch, and
+    // those that touch many.
+    std::array<int64_t, Box::kMaxRank> grid{};
+    std::unordered_map<size_t, std::vector<uint32_t>> squares;
+    std::vector<uint32_t> large;
   };
   struct CtaState;
   /// One access that is looked at.
@@ -91,6 +96,7 @@ private:
 
   Buffer &bufferOf(uint32_t rank, int32_t buffer);
   uint32_t cellOf(Buffer &buffer, const Box &box);
+  void connect(Buffer &buffer, uint32_t cell);
   Clock &mutableClock(uint32_t cta);
   bool before(const Own &own, bool write, const Look &look) const;
   bool writeBefore(uint32_t transfer, const Look &look) const;
