@@ -17,7 +17,7 @@ struct Machine::Signal {
 
 struct Machine::Counter {
   int64_t value = 0;
-  Releases last; // covers the earlier ones
+  Releases last;                 // covers the earlier ones
   std::vector<uint32_t> waiters; // for a value that is yet to come
 };
 

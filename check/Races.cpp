@@ -36,8 +36,7 @@ bool Box::contains(const Box &other) const {
 Box Box::intersection(const Box &other) const {
   Box both = *this;
   for (int d = 0; d < rank; ++d) {
-    int64_t end =
-        std::min(begin[d] + size[d], other.begin[d] + other.size[d]);
+    int64_t end = std::min(begin[d] + size[d], other.begin[d] + other.size[d]);
     both.begin[d] = std::max(begin[d], other.begin[d]);
     both.size[d] = std::max<int64_t>(end - both.begin[d], 0);
   }
@@ -88,10 +87,10 @@ struct Races::Clock {
 /// A put or a store to a peer.
 struct Races::Transfer {
   uint32_t cta, peer;
-  uint32_t inCta;  // how many transfers of the CTA came before
-  uint32_t fence;  // those before this one are ordered if to the same peer
+  uint32_t inCta; // how many transfers of the CTA came before
+  uint32_t fence; // those before this one are ordered if to the same peer
   int32_t site;
-  bool ofTile, add;
+  bool add;
 };
 
 struct Races::CtaState {
@@ -106,7 +105,7 @@ struct Races::Released {
   std::shared_ptr<const Clock> clock;
   uint32_t cta = 0, own = 0;
   int64_t transfer = -1;
-  uint32_t remoteStores = 0; // a prefix of the CTA's
+  uint32_t remoteStores = 0;     // a prefix of the CTA's
   uint32_t peer = 0, toPeer = 0; // a prefix of the CTA's transfers to `peer`
 };
 
@@ -122,7 +121,8 @@ struct Races::Look {
 
 Races::Races(uint32_t ranks, uint32_t ctas,
              std::function<int32_t(int32_t)> placeOf)
-    : ctasOfRank_(ctas), placeOf_(std::move(placeOf)), ctas_(size_t(ranks) * ctas) {
+    : ctasOfRank_(ctas), placeOf_(std::move(placeOf)),
+      ctas_(size_t(ranks) * ctas) {
   auto start = std::make_shared<Clock>();
   start->own.resize(ctas_.size());
   start->sourced.resize(ctas_.size());
@@ -159,8 +159,7 @@ void Races::acquire(uint32_t cta, const Released &released) {
   if (&clock != released.clock.get())
     clock.join(*released.clock);
   const CtaState &from = ctas_[released.cta];
-  clock.own[released.cta] =
-      std::max(clock.own[released.cta], released.own);
+  clock.own[released.cta] = std::max(clock.own[released.cta], released.own);
   if (released.transfer >= 0)
     clock.setDone(static_cast<uint32_t>(released.transfer));
   for (uint32_t i = 0; i < released.remoteStores; ++i)
@@ -257,7 +256,8 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
         conflict({r.cta, r.site, false, false, cell.box});
     for (uint32_t t : cell.putReads)
       if (&transfers_[t] != look.transfer && !readBefore(t, look))
-        conflict({transfers_[t].cta, transfers_[t].site, false, true, cell.box});
+        conflict(
+            {transfers_[t].cta, transfers_[t].site, false, true, cell.box});
   }
   // What lies wholly below an ordered write is ordered before all that this
   // write is: forget it. An add is no such write for other adds.
@@ -302,8 +302,8 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   CtaState &state = ctas_[cta];
   auto id = static_cast<uint32_t>(transfers_.size());
   auto inCta = static_cast<uint32_t>(state.transfers.size());
-  transfers_.push_back({cta, event.peer, inCta, state.fence, event.site,
-                        event.ofTile, event.add});
+  transfers_.push_back(
+      {cta, event.peer, inCta, state.fence, event.site, event.add});
   Look look;
   look.cta = cta;
   look.site = event.site;
@@ -327,9 +327,10 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   if (event.strong)
     released->toPeer = toPeer.size();
   else // the fence orders earlier puts to that peer before the arrival
-    released->toPeer = std::count_if(
-        toPeer.begin(), toPeer.end(),
-        [&](uint32_t t) { return transfers_[t].inCta < state.fence; });
+    released->toPeer =
+        std::count_if(toPeer.begin(), toPeer.end(), [&](uint32_t t) {
+          return transfers_[t].inCta < state.fence;
+        });
   state.transfers.push_back(id);
   toPeer.push_back(id);
   if (event.ofTile)
@@ -346,7 +347,8 @@ Races::Buffer &Races::bufferOf(uint32_t rank, int32_t buffer) {
 }
 
 static size_t mix(size_t hash, int64_t value) {
-  return (hash ^ static_cast<size_t>(value)) * 0x9e3779b97f4a7c15u + (hash >> 29);
+  return (hash ^ static_cast<size_t>(value)) * 0x9e3779b97f4a7c15u +
+         (hash >> 29);
 }
 
 uint32_t Races::cellOf(Buffer &buffer, const Box &box) {

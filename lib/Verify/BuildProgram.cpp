@@ -21,8 +21,6 @@ KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
       return;
     keep(op);
     ++eventOps;
-    if (isa<WaitOp, mk_sm::PopOp>(op))
-      ++waits;
   });
   for (RequireOp require : resources.requirements)
     keep(require.getCondition());
@@ -98,7 +96,8 @@ bool KernelProgram::isEvent(Operation *op) const {
   if (auto store = dyn_cast<StoreOp>(op))
     return accesses || store.getSignal();
   if (auto load = dyn_cast<LoadOp>(op))
-    return accesses && mayBe(load.getSource(), KernelOp(kernel).getNumDims(), written);
+    return accesses &&
+           mayBe(load.getSource(), KernelOp(kernel).getNumDims(), written);
   return false;
 }
 
@@ -107,7 +106,8 @@ void KernelProgram::keep(Value value) {
     return;
   if (Operation *op = value.getDefiningOp())
     keep(op);
-  else if (Operation *owner = cast<BlockArgument>(value).getOwner()->getParentOp();
+  else if (Operation *owner =
+               cast<BlockArgument>(value).getOwner()->getParentOp();
            !isa<KernelOp>(owner))
     keep(owner);
 }

@@ -27,8 +27,7 @@ std::optional<int32_t> KernelProgram::bufferOf(const CtaState &state,
   auto arg = dyn_cast<BlockArgument>(value);
   if (!arg || !isa<KernelOp>(arg.getOwner()->getParentOp()))
     return std::nullopt;
-  return int32_t(arg.getArgNumber()) -
-         int32_t(KernelOp(kernel).getNumDims());
+  return int32_t(arg.getArgNumber()) - int32_t(KernelOp(kernel).getNumDims());
 }
 
 /// Shards as the docs of mk.kernel define them.
@@ -43,8 +42,8 @@ KernelProgram::Scalar KernelProgram::extent(uint32_t rank, int32_t arg,
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d) {
     Scalar value = get(*scopes[rank], kernel.getDim(d));
     if (!value.known)
-      if (auto it = dims.find(
-              cast<StringAttr>(kernel.getDimNames()[d]).getValue());
+      if (auto it =
+              dims.find(cast<StringAttr>(kernel.getDimNames()[d]).getValue());
           it != dims.end() && !it->second.empty())
         value = {rank < it->second.size() ? it->second[rank]
                                           : it->second.front(),
@@ -80,7 +79,7 @@ KernelProgram::Scalar KernelProgram::extent(uint32_t rank, int32_t arg,
     shards *= axisSize(name);
     shard = shard * axisSize(name) + rank / below % axisSize(name);
   }
-  int64_t chunk = (whole + shards - 1) / shards;
+  int64_t chunk = std::max<int64_t>((whole + shards - 1) / shards, 0);
   return {std::clamp<int64_t>(whole - shard * chunk, 0, chunk), true};
 }
 
@@ -156,7 +155,8 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
     Scalar a = in(0), b = in(1);
     put(a.known && b.known ? Scalar{fn(a.value, b.value), true} : Scalar());
   };
-  bool wide = op->getNumOperands() == 2 && op->getOperand(0).getType().isIndex();
+  bool wide =
+      op->getNumOperands() == 2 && op->getOperand(0).getType().isIndex();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto number = dyn_cast<IntegerAttr>(constant.getValue());
     return put(number ? Scalar{number.getValue().getSExtValue(), true}
@@ -197,7 +197,8 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
     for (unsigned i : {0u, 1u})
       if (in(i).known && bool(in(i).value) == absorbing)
         return put({absorbing, true});
-    return put(in(0).known && in(1).known ? Scalar{!absorbing, true} : Scalar());
+    return put(in(0).known && in(1).known ? Scalar{!absorbing, true}
+                                          : Scalar());
   }
   if (isa<arith::IndexCastOp>(op) && op->getOperand(0).getType().isIndex() &&
       op->getResult(0).getType().isInteger(64))

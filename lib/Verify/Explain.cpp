@@ -67,7 +67,8 @@ private:
   }
   std::string object(unsigned i) {
     if (isPop(i))
-      return ("queue '" + program.queue(events[i].object).getName() + "'").str();
+      return ("queue '" + program.queue(events[i].object).getName() + "'")
+          .str();
     return program.describeSignal(program.rankOf(blocked[i].cta),
                                   events[i].object, events[i].element);
   }
@@ -81,8 +82,9 @@ private:
     // Loops over queues have been expanded.
     return emitError(op(i)->getLoc())
            << "'" << (isPop(i) ? "mk.foreach_item" : "mk.wait")
-           << "' op never returns in " << program.describe(blocked[i].cta, op(i))
-           << ": " << object(i) << " " << state(i);
+           << "' op never returns in "
+           << program.describe(blocked[i].cta, op(i)) << ": " << object(i)
+           << " " << state(i);
   }
 
   void explainMissing(unsigned i) {
@@ -158,7 +160,9 @@ private:
       begin = llvm::find(chain, at) - chain.begin();
     unsigned first = chain[begin];
     InFlightDiagnostic error = open(first);
-    error << ", and who would raise it waits as well; let each item wait only for "
+    error
+        << ", and who would raise it waits as well; let each item wait only "
+           "for "
            "what comes earlier in the order of roles and items, or give rings "
            "and roles more slots or CTAs";
     for (unsigned k = begin; k < chain.size() && k < begin + kListed; ++k) {
@@ -192,7 +196,7 @@ void mlir::mk::explainStuck(KernelProgram &program, Machine &machine) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
-                                 const Machine &machine) {
+                                       const Machine &machine) {
   for (const auto &[where, count] : machine.arrivals()) {
     std::optional<int64_t> declared =
         program.declaredArrivals(where.rank, where.signal);
@@ -220,7 +224,8 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
 // Races
 //===----------------------------------------------------------------------===//
 
-LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machine) {
+LogicalResult mlir::mk::reportRaces(KernelProgram &program,
+                                    const Machine &machine) {
   for (const Race &race : machine.races()) {
     Operation *first = program.opOf(race.first.site);
     Operation *second = program.opOf(race.second.site);

@@ -1,9 +1,9 @@
 //===- KernelProgram.h - A kernel as events of its CTAs ---------*- C++ -*-===//
 //
-// Evaluates the index arithmetic of a kernel for each rank and CTA, and gives the
-// events that follow from it to a check::Machine. Tiles are not computed: what
-// depends on them is unknown, and a kernel whose communication does cannot be
-// decided.
+// Evaluates the index arithmetic of a kernel for each rank and CTA, and gives
+// the events that follow from it to a check::Machine. Tiles are not computed:
+// what depends on them is unknown, and a kernel whose communication does cannot
+// be decided.
 //
 // The kernel is at the tile level with loops expanded (mk-sm-expand-loops) and
 // ranks as arithmetic (mk-expand-ranks). Of its ops only those are kept that an
@@ -31,8 +31,8 @@ public:
   using Event = ::mk::check::Event;
   using Box = ::mk::check::Box;
 
-  /// `then` lists, for each role, the roles that its CTAs go on with; `accesses`:
-  /// also loads and stores of what any op writes.
+  /// `then` lists, for each role, the roles that its CTAs go on with;
+  /// `accesses`: also loads and stores of what any op writes.
   KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
                 ArrayRef<SmallVector<unsigned>> then, const DimTable &dims,
                 bool accesses, uint64_t maxSteps);
@@ -42,7 +42,6 @@ public:
   uint32_t ctasOfRank() const { return ctas; }
   /// Ops that make events; none: nothing to check.
   unsigned numEventOps() const { return eventOps; }
-  unsigned numWaits() const { return waits; }
 
   /// Why a run ended with Unknown: the op that could not be evaluated, or one
   /// that is wrong in any case.
@@ -64,7 +63,8 @@ public:
   QueueOp queue(int32_t number) { return resources.queues[number]; }
   /// "signal 'ready'[2, 1]".
   std::string describeSignal(uint32_t rank, int32_t number, int64_t element);
-  /// Arrivals that each element of a signal gets by its type; nothing if dynamic.
+  /// Arrivals that each element of a signal gets by its type; nothing if
+  /// dynamic.
   std::optional<int64_t> declaredArrivals(uint32_t rank, int32_t number);
   StringRef bufferName(int32_t buffer) const;
 
@@ -112,8 +112,8 @@ private:
   /// Row-major element, or gives up.
   bool element(const CtaState &state, Operation *op, Value declared,
                ValueRange index, int64_t &result);
-  bool known(const CtaState &state, Operation *op, Value value,
-             StringRef what, int64_t &result);
+  bool known(const CtaState &state, Operation *op, Value value, StringRef what,
+             int64_t &result);
   std::optional<Box> tileBox(const CtaState &state, uint32_t rank, int32_t arg,
                              ValueRange offsets, ArrayRef<int64_t> tile,
                              ValueRange valid);
@@ -139,7 +139,7 @@ private:
   std::vector<std::unique_ptr<CtaState>> scopes; // by rank
   std::vector<std::unique_ptr<CtaState>> states; // by CTA
   llvm::DenseMap<std::pair<uint32_t, int64_t>, int64_t> tickets;
-  unsigned eventOps = 0, waits = 0;
+  unsigned eventOps = 0;
   Failure failed;
 };
 

@@ -33,7 +33,7 @@ struct KernelProgram::Frame {
 
 struct KernelProgram::CtaState {
   uint32_t rank = 0, index = 0; // in its role, or as a helper
-  size_t part = 0;              // 0: mk.prepare, then the role and those it helps
+  size_t part = 0; // 0: mk.prepare, then the role and those it helps
   bool turned = false, started = false;
   std::vector<Scalar> values;
   std::vector<Frame> frames;

@@ -54,11 +54,13 @@ static LogicalResult verifyReleasers(KernelOp kernel) {
 /// Whether something between the two lets the later see what the earlier did,
 /// as far as this block can tell.
 static bool mayOrder(Operation *op) {
-  return op->walk([](Operation *inner) {
-             return isa<WaitOp, CountOp, ForeachItemOp>(inner)
-                        ? WalkResult::interrupt()
-                        : WalkResult::advance();
-           }).wasInterrupted();
+  return op
+      ->walk([](Operation *inner) {
+        return isa<WaitOp, CountOp, ForeachItemOp>(inner)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// A load behind a store of the same block, to the same place for certain.

@@ -20,6 +20,8 @@ using ::mk::check::Machine;
 // for each event that is allowed.
 static constexpr uint64_t kClockBytes = 512u << 20;
 static constexpr uint64_t kStepsForEvent = 20;
+// CTAs of all ranks: each has its scalars.
+static constexpr uint64_t kMaxCtas = 16384;
 
 namespace {
 struct VerifyProgressPass
@@ -65,7 +67,8 @@ struct VerifyProgressPass
                       << "' is not decided: " << why;
   }
 
-  /// A copy with loops expanded, and the roles that each role's CTAs go on with.
+  /// A copy with loops expanded, and the roles that each role's CTAs go on
+  /// with.
   FailureOr<ModuleOp> expand(KernelOp kernel,
                              SmallVector<SmallVector<unsigned>> &then) {
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
@@ -107,8 +110,16 @@ struct VerifyProgressPass
                     ArrayRef<int64_t> ctasOfRole,
                     ArrayRef<SmallVector<unsigned>> then,
                     const DimTable &dims) {
-    uint64_t ctas = expanded.getMeshOp().getNumRanks();
-    ctas *= std::accumulate(ctasOfRole.begin(), ctasOfRole.end(), int64_t(0));
+    uint64_t ctas = 0;
+    for (int64_t count : ctasOfRole)
+      ctas += count;
+    ctas *= expanded.getMeshOp().getNumRanks();
+    if (ctas > kMaxCtas) {
+      undecided(kernel, kernel.getLoc(),
+                "it runs on " + Twine(ctas) + " CTAs, at most " +
+                    Twine(kMaxCtas) + " are followed");
+      return success();
+    }
     uint64_t withRaces =
         std::min<uint64_t>(maxEvents, kClockBytes / (ctas * 8 + 64));
     std::string noRaces;
@@ -154,8 +165,9 @@ struct VerifyProgressPass
         return failure();
       if (report)
         emitRemark(kernel.getLoc())
-            << "kernel '" << kernel.getSymName() << "' always ends: "
-            << machine.events() << " events of " << ctas << " CTAs" << noRaces;
+            << "kernel '" << kernel.getSymName()
+            << "' always ends: " << machine.events() << " events of " << ctas
+            << " CTAs" << noRaces;
       return success();
     }
     if (report)
@@ -166,12 +178,14 @@ struct VerifyProgressPass
 
   LogicalResult verify(KernelOp kernel, const DimTable &dims) {
     auto isOther = [](Operation *op) {
-      return isa<func::CallOp>(op) || isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect())
+      return isa<func::CallOp>(op) ||
+                     isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect())
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     };
     if (kernel.walk(isOther).wasInterrupted()) {
-      undecided(kernel, kernel.getLoc(), "it is not at the tile level with calls inlined");
+      undecided(kernel, kernel.getLoc(),
+                "it is not at the tile level with calls inlined");
       return success();
     }
     if (failed(verifyStructure(kernel)))
@@ -203,8 +217,7 @@ struct VerifyProgressPass
     DimTable dims;
     if (failed(readSizes(dims)))
       return signalPassFailure();
-    for (KernelOp kernel :
-         llvm::to_vector(getOperation().getOps<KernelOp>()))
+    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
       if (failed(verify(kernel, dims)))
         return signalPassFailure();
     markAllAnalysesPreserved();

@@ -151,3 +151,13 @@ mk.kernel @refused on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
     mk.signal %s[%c0] : !mk.signal<?, gpu, arrivals = 1>
   }
 }
+
+// -----
+
+// CHECK: remark: progress of kernel 'many' is not decided: it runs on 20000 CTAs, at most 16384 are followed
+mk.mesh @mesh (node = 10000 via net)
+mk.kernel @many on @mesh (out %c : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %t = arith.constant dense<1.0> : tensor<8xf32>
+  mk.role @a ctas(2) { mk.store %t, %c[%c0] : tensor<8xf32>, memref<8xf32> }
+}

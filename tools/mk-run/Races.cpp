@@ -117,19 +117,22 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report) {
     events += machine.events();
     found = machine.races().size();
     for (const mk::check::Race &race : machine.races())
-      std::fprintf(out, "race: '%s'%s of rank %u, launch %zu\n  %s\n  %s\n  %s\n",
+      std::fprintf(out,
+                   "race: '%s'%s of rank %u, launch %zu\n  %s\n  %s\n  %s\n",
                    report.metadata.args[race.buffer].name.c_str(),
                    race.both.toString().c_str(), race.rank, launch + 1,
                    describe(report.metadata, replay, race.second).c_str(),
                    describe(report.metadata, replay, race.first).c_str(),
                    remedyOf(race));
   }
-  std::fprintf(out, "races: %s (kernel '%s', %u %s, %zu launch%s, %llu events)\n",
-               found ? str(found, found == 1 ? " pair of places" : " pairs of places",
-                           " that nothing orders").c_str()
-                     : "none",
-               report.metadata.kernel.c_str(), world,
-               world == 1 ? "rank" : "ranks", launches, launches == 1 ? "" : "es",
-               static_cast<unsigned long long>(events));
+  std::fprintf(
+      out, "races: %s (kernel '%s', %u %s, %zu launch%s, %llu events)\n",
+      found ? str(found, found == 1 ? " pair of places" : " pairs of places",
+                  " that nothing orders")
+                  .c_str()
+            : "none",
+      report.metadata.kernel.c_str(), world, world == 1 ? "rank" : "ranks",
+      launches, launches == 1 ? "" : "es",
+      static_cast<unsigned long long>(events));
   return found == 0;
 }

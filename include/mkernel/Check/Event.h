@@ -47,17 +47,17 @@ struct Event {
     RoleEnd,
   };
   Kind kind = Turn;
-  bool strong = false;   // of the signal
-  bool add = false;      // adds to the destination
-  bool ofTile = false;   // Put: a store to a peer, whose source is a private tile
-  int32_t site = -1;     // the program's name for where this is
-  int32_t buffer = -1;   // Load, Store; source of Put; -1: not followed
+  bool strong = false; // of the signal
+  bool add = false;    // adds to the destination
+  bool ofTile = false; // Put: a store to a peer, whose source is a private tile
+  int32_t site = -1;   // the program's name for where this is
+  int32_t buffer = -1; // Load, Store; source of Put; -1: not followed
   int32_t dstBuffer = -1; // Put: at the peer
   std::vector<Box> boxes, dstBoxes;
-  uint32_t peer = 0;     // Put, Signal: rank
-  int32_t object = -1;   // signal (-1: none), counter or queue
-  int64_t element = 0;   // of a signal or counter; Pop: entry
-  int64_t amount = 1;    // Signal, Count: added; Wait: arrivals wanted
+  uint32_t peer = 0;   // Put, Signal: rank
+  int32_t object = -1; // signal (-1: none), counter or queue
+  int64_t element = 0; // of a signal or counter; Pop: entry
+  int64_t amount = 1;  // Signal, Count: added; Wait: arrivals wanted
   /// What happened in a run that is replayed: value before a Count, entry of a
   /// Push. -1: whatever comes.
   int64_t order = -1;

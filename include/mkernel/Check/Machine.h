@@ -45,10 +45,10 @@ public:
 
   /// An arrival that was made after the waits had been dropped.
   struct Raise {
-    uint32_t cta = 0;      // who
-    uint32_t rank = 0;     // where
-    int32_t object = 0;    // signal, or queue
-    int64_t element = 0;   // of a signal
+    uint32_t cta = 0;    // who
+    uint32_t rank = 0;   // where
+    int32_t object = 0;  // signal, or queue
+    int64_t element = 0; // of a signal
     int64_t amount = 0;
     int32_t site = -1;
     bool queue = false;

@@ -37,7 +37,8 @@ struct Race {
   Box both; // elements of both
 };
 
-/// For messages: what an access does ("loads", "puts"), and what to do about a race.
+/// For messages: what an access does ("loads", "puts"), and what to do about a
+/// race.
 const char *verbOf(const Access &access);
 const char *remedyOf(const Race &race);
 
