@@ -216,12 +216,15 @@ Status Job::connect(Deadline deadline) {
     std::vector<uint32_t> missing = server_->missing();
     if (missing.empty())
       break;
-    if (deadline.passed())
+    if (deadline.passed()) {
+      std::vector<std::string> refused = server_->refusals();
       return error(StatusCode::DeadlineExceeded, "rank(s) ", list(missing),
                    " of ", world(), " did not come within ",
                    deadline.duration(),
-                   ": check that ", place_.source,
-                   " started them, and their own output");
+                   refused.empty() ? str(": check that ", place_.source,
+                                         " started them, and their own output")
+                                   : "; " + refused.back());
+    }
     backoff.pause();
   }
   // The next job of the same name shall find its own rank 0.
@@ -238,9 +241,13 @@ std::string Job::describe() const {
 void Job::fail(const Status &why) {
   if (why.isOk() || !store_ || store_->aborted())
     return;
-  store_->publishAbort(AbortRecord::now(static_cast<int32_t>(rank()), "job",
-                                        why.message()))
-      .ignore();
+  AbortRecord record =
+      AbortRecord::now(static_cast<int32_t>(rank()), "job", why.message());
+  failed_ = true;
+  if (server_)
+    server_->abort(std::move(record));
+  else
+    store_->publishAbort(record).ignore();
 }
 
 Status Job::leave() {
@@ -267,4 +274,8 @@ Status Job::leave() {
   return result;
 }
 
-Job::~Job() = default;
+Job::~Job() {
+  // The others shall hear why, not just lose the store.
+  if (store_ && (failed_ || store_->aborted()))
+    leave().ignore();
+}

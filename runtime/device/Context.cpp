@@ -16,10 +16,29 @@ ContextOptions ContextOptions::of(Job &job, Mesh mesh) {
   return options;
 }
 
+/// A peer that went away is seen in several places at once; the store knows why
+/// it went, a moment later.
+static Status firstCause(StoreClient *store, Status status) {
+  if (!store || status.code() != StatusCode::Unavailable)
+    return status;
+  Deadline deadline = Deadline::after(std::chrono::milliseconds(300));
+  Backoff backoff(std::chrono::milliseconds(2));
+  while (!store->aborted() && !deadline.passed())
+    backoff.pause();
+  auto record = store->aborted();
+  return record ? record->toStatus() : status;
+}
+
 Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   std::unique_ptr<Context> context(new Context());
-  Context &c = *context;
-  c.options_ = std::move(options);
+  context->options_ = std::move(options);
+  if (Status status = context->build(); !status.isOk())
+    return firstCause(context->store_.get(), status);
+  return context;
+}
+
+Status Context::build() {
+  Context &c = *this;
   const Mesh &mesh = c.options_.mesh;
   uint32_t rank = c.options_.rank, world = mesh.size();
   if (rank >= world)
@@ -56,7 +75,7 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
 
   std::vector<uint32_t> net = mesh.netPeers(rank);
   if (net.empty())
-    return context;
+    return Status::ok();
   TransportConfig transport;
   transport.heap = c.heap_.get();
   transport.options = c.options_.transportOptions;
@@ -71,7 +90,7 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   proxy.channels = c.options_.maxGrid + 1;
   proxy.paused = c.options_.proxyPaused;
   MK_ASSIGN(c.proxy_, Proxy::start(proxy));
-  return context;
+  return Status::ok();
 }
 
 Status Context::close() {

@@ -90,6 +90,7 @@ public:
 
 private:
   Context() = default;
+  Status build();
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   // Declared in the order in which they come up; destroyed in reverse.

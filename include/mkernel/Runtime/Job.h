@@ -144,7 +144,7 @@ private:
   std::vector<std::string> hostOfRank_, machineOfRank_;
   uint32_t numNodes_ = 1, ranksPerNode_ = 1, localRank_ = 0;
   uint64_t contexts_ = 0, messages_ = 0;
-  bool left_ = false;
+  bool left_ = false, failed_ = false;
 };
 
 } // namespace mk::rt

@@ -1,13 +1,16 @@
 /* One rank of a job that a launcher starts, by way of the C interface: rank 0 reads
    the package of runtime/Inputs/allgather.c, c = 2 a + 1 everywhere.
 
-     mpirun -n 4 mkernel-c-job allgather.mkpkg */
+     mpirun -n 4 mkernel-c-job allgather.mkpkg
+
+   JOB_HEAP_BYTES is the size of the heap of rank JOB_HEAP_RANK, or of "all". */
 #include "mkernel/C/mkernel.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { kRows = 3, kColumns = 5, kMaxRanks = 64 };
+enum { kRows = 3, kColumns = 101, kMaxRanks = 16 };
 
 static int fail(mkernel_job *job, const char *what) {
   fprintf(stderr, "%s: %s\n", what, mkernel_message());
@@ -35,6 +38,9 @@ int main(int argc, char **argv) {
 
   mkernel_context_options options = MKERNEL_CONTEXT_OPTIONS_INIT;
   options.member_of = job;
+  const char *heap = getenv("JOB_HEAP_BYTES"), *who = getenv("JOB_HEAP_RANK");
+  if (heap && who && (!strcmp(who, "all") || (uint32_t)atoi(who) == rank))
+    options.heap_bytes = (uint64_t)atoll(heap);
   mkernel_context *context = NULL;
   TRY(mkernel_context_create(package, &options, &context));
   mkernel_kernel *kernel = NULL;
