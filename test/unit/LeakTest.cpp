@@ -82,8 +82,9 @@ void runRank(uint32_t rank, Fault fault, const std::string &id) {
     (*job)->fail(memory.status());
   }
   Status closed = (*made)->close();
-  if (fault == Fault::None)
+  if (fault == Fault::None) {
     EXPECT_OK(closed); // else the failure may come behind its barrier
+  }
   made->reset();
   EXPECT_EQ((*job)->leave().isOk(), fault == Fault::None);
 }
