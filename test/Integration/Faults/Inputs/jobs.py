@@ -157,6 +157,19 @@ class Job:
                 break
             time.sleep(0.005)
 
+    def wait_for_launch(self, seconds=30):
+        """Until every rank has the threads of a launch: a CTA is one."""
+        self.wait_for_ranks()
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if all(len(os.listdir(f"/proc/{pid}/task")) > 6
+                       for pid in self.ranks()):
+                    return
+            except OSError:
+                pass
+            time.sleep(0.005)
+
     def wait(self, seconds):
         """Waits for all processes; those that hang are ended and returned."""
         end = time.monotonic() + seconds
