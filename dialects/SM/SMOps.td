@@ -324,7 +324,7 @@ def MkSM_ConvertLayoutOp : MkSM_Op<"convert_layout", [Pure]> {
 def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
   let summary = "writes a fragment through shared memory and the copy engine";
   let description = [{
-    Like `mk.store` without peer, signal or reduction. Returns when the fragment has
+    Like `mk.store` without a signal; `add` is `reduce(add)`. Returns when the fragment has
     been read; the copy engine writes on. Later signals of the partition wait for it. Tiles
     that are partly valid, and buffers that have no tensor map, are stored directly.
 
@@ -334,9 +334,11 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
-                       Variadic<Index>:$valid, MkSM_StagingType:$staging);
+                       Variadic<Index>:$valid, Optional<Index>:$peer,
+                       MkSM_StagingType:$staging, UnitAttr:$add);
   let assemblyFormat = [{
-    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? `through` $staging attr-dict
+    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`add` $add^)?
+    `through` $staging attr-dict
     `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging))
   }];
 }

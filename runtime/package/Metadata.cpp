@@ -194,7 +194,7 @@ struct Parser {
                               MK_GPU_MAX_PARAM_BYTES);
     gpu.workspaceBytes = e.number("workspace_bytes", 0, kLarge);
     int64_t last = int64_t(m.args.size()) - 1;
-    each(e, "tensor_maps", gpu.tensorMaps, [&](Reader &t) {
+    auto readMap = [&](Reader &t) {
       Metadata::TensorMap map;
       map.arg = t.number("arg", 0, last);
       for (const Json &v : t.list("box"))
@@ -209,7 +209,9 @@ struct Parser {
                    m.args[map.arg].name, "', which has ", m.args[map.arg].rank,
                    "; 1 to 5 are possible"));
       return map;
-    });
+    };
+    each(e, "tensor_maps", gpu.tensorMaps, readMap);
+    each(e, "peer_maps", gpu.peerMaps, readMap);
     if (gpu.tensorMaps.size() > MK_GPU_MAX_TENSOR_MAPS)
       e.fail(str("has ", gpu.tensorMaps.size(), " tensor maps; ",
                  MK_GPU_MAX_TENSOR_MAPS, " are possible"));
@@ -264,8 +266,11 @@ uint64_t mk::rt::gpuParamBytes(const Metadata &m) {
   uint64_t words = m.dims.size();
   for (const Metadata::Arg &arg : m.args)
     words += 1 + 2 * uint64_t(arg.rank);
-  words += 2 * m.signals.size() + m.counters.size() + 3 * m.queues.size() +
-           m.loops.size();
+  bool peers = std::any_of(m.mesh.begin(), m.mesh.end(), [](const auto &axis) {
+    return axis.size.value_or(1) > 1; // GPU code has all axes bound
+  });
+  words += 4 * (m.signals.size() + (peers ? 2 : 0)) + m.counters.size() +
+           3 * m.queues.size() + m.loops.size();
   uint64_t maps = m.gpu ? m.gpu->tensorMaps.size() : 0;
   return maps * MK_GPU_TENSOR_MAP_BYTES + sizeof(mk_gpu_launch) + 8 * words;
 }

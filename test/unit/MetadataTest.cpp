@@ -88,14 +88,15 @@ TEST(Metadata, NamesWhatIsWrong) {
     EXPECT_ERROR(parseMetadata(c.text).status(), InvalidArgument, c.message);
 }
 
-/// `good` for a GPU: 1 map of 128 bytes, 72 of the launch, then 2 dimensions, 5
-/// words of an argument, 2 of a signal, 1 of a counter, 3 of a queue, 1 of a
-/// loop.
+/// `good` for a GPU: 1 map of 128 bytes, 112 of the launch, then 2 dimensions, 5
+/// words of an argument, 4 of a signal, 1 of a counter, 3 of a queue, 1 of a
+/// loop, and, since there are peers, 4 each of `ready` and `done`.
 std::string gpu(const std::string &from = "", const std::string &to = "") {
   std::string text = with("\"host\"", "\"sm_90a\"");
   text.insert(text.rfind('}'), R"(, "gpu": {"threads": 384, "cooperative": true,
-    "shared_bytes": 200000, "param_bytes": 312, "workspace_bytes": 4096,
-    "tensor_maps": [{"arg": 0, "box": [64, 32], "swizzle": 128}]})");
+    "shared_bytes": 200000, "param_bytes": 432, "workspace_bytes": 4096,
+    "tensor_maps": [{"arg": 0, "box": [64, 32], "swizzle": 128}],
+    "peer_maps": [{"arg": 0, "box": [64, 64], "swizzle": 128}]})");
   if (from.empty())
     return text;
   size_t at = text.find(from);
@@ -114,7 +115,8 @@ TEST(Metadata, GpuParses) {
   EXPECT_EQ(m->gpu->paramBytes, gpuParamBytes(*m));
   EXPECT_EQ(m->gpu->tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
   EXPECT_EQ(m->gpu->tensorMaps[0].swizzle, 128u);
-  EXPECT_OK(parseMetadata(gpu(": 312", ": 320"))); // rounded up to 64
+  EXPECT_EQ(m->gpu->peerMaps[0].box, (std::vector<uint32_t>{64, 64}));
+  EXPECT_OK(parseMetadata(gpu(": 432", ": 440"))); // rounded up to 64
   EXPECT_FALSE(parseMetadata(good)->gpu);
 }
 
@@ -126,9 +128,9 @@ TEST(Metadata, GpuNamesWhatIsWrong) {
        "is for the target 'sm_90a' and lacks the key 'gpu'"},
       {gpu("\"sm_90a\"", "\"host\""), "which the target 'host' does not have"},
       {gpu("\"threads\": 384", "\"threads\": 2048"), "key 'threads' is 2048"},
-      {gpu(": 312", ": 304"),
-       "has parameters of 304 bytes; those of this kernel take 312"},
-      {gpu(": 312", ": 376"), "has parameters of 376 bytes"},
+      {gpu(": 432", ": 424"),
+       "has parameters of 424 bytes; those of this kernel take 432"},
+      {gpu(": 432", ": 496"), "has parameters of 496 bytes"},
       {gpu("[64, 32]", "[64]"),
        "has a box of 1 dimensions for argument 'a', which has 2"},
       {gpu("[64, 32]", "[64, 512]"), "a size of the box is 512"},

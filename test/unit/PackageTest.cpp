@@ -22,8 +22,8 @@ std::vector<std::byte> makePackage(const std::string &target = "host") {
        "prepare": false, "reference": null)" +
       (target == "host"
            ? "}"
-           : R"(, "gpu": {"threads": 1, "cooperative": false, "shared_bytes": 0, "param_bytes": 72,
-                "workspace_bytes": 0, "tensor_maps": []}})");
+           : R"(, "gpu": {"threads": 1, "cooperative": false, "shared_bytes": 0, "param_bytes": 112,
+                "workspace_bytes": 0, "tensor_maps": [], "peer_maps": []}})");
   void *package;
   size_t bytes;
   char *message = nullptr;

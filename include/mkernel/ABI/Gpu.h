@@ -13,12 +13,15 @@
 //   int64_t dims[D]           kernel dimensions, this rank's values
 //   for each argument         {uint64_t pointer; int64_t sizes[rank];
 //                              int64_t strides[rank]}, strides in elements
-//   for each signal array     {uint64_t values; uint64_t bases}, uint32_t each
+//   for each signal array     {uint64_t values; uint64_t bases; uint64_t net;
+//                              uint64_t slot}, uint32_t each, see below
 //   for each counter array    {uint64_t values}, uint32_t each
 //   for each queue            {uint64_t records; uint64_t ready; uint64_t tail}:
 //                             int64_t[capacity][width], uint32_t[capacity],
 //                             uint32_t
 //   for each loop             {uint64_t ticket}, one uint32_t (metadata `loops`)
+//   for a mesh of several ranks two more signal arrays of scope sys, with one
+//                             element for each rank: `ready` and `done`
 // Everything behind mk_gpu_launch is 8-byte words. Pointers are device
 // addresses.
 //
@@ -30,7 +33,23 @@
 //         workspace_bytes: int, device memory that CTAs share, see below
 //         tensor_maps: [{arg: int, box: [int...] innermost last, one for each
 //                        dimension of the argument (rank <= 5),
-//                        swizzle: 0 | 32 | 64 | 128}]}
+//                        swizzle: 0 | 32 | 64 | 128}]
+//         peer_maps: [the same]}, those of each rank's part of an argument, through
+//                       which other ranks write
+//
+// Several ranks. The symmetric heap of every rank holds each symmetric argument, and the
+// values of each signal of scope sys, at the same offset. `heaps` says where this
+// device addresses the heap of a rank: what lies at `p` here lies at
+// p - heaps[rank] + heaps[peer] there. 0 is a peer across a `net` axis, which only the
+// proxy reaches, by commands (Command.h); they name an element of a signal by
+// `slot` + its row-major number. What arrives that way the proxy of the receiver
+// counts in `net` (0 on meshes without net axes), since it cannot add to what GPUs
+// add to: the arrivals of an element are the sum of both words, and so is its base.
+//
+// A rank raises `ready`[rank] at each peer once it takes writes of this launch (behind
+// mk.prepare, or at once), and `done`[rank] when all its CTAs have ended with nothing in
+// flight. A CTA waits for the peer's `ready` before it touches that peer, and
+// the CTA that finishes last for the `done` of all peers.
 //
 // A tensor map describes this rank's part of its argument, elements outside it
 // read as zero and are not written. Where the driver cannot make one (base not
@@ -45,7 +64,8 @@
 // The kernel ends a launch itself (unless it has nothing of what follows), so that a captured graph can be replayed: the
 // CTA that finishes last records the bases of dynamic signals, zeroes the words
 // [zero, zero + zero_words) (tickets, counters, tails of queues), sets `finished`
-// to 0 and adds 1 to `epoch`. A signal with fixed arrivals has base
+// to 0 and adds 1 to `epoch`. `prepared` counts on: num_ctas in each launch of a
+// kernel with mk.prepare. A signal with fixed arrivals has base
 // epoch * arrivals, modulo 2^32. A record of a queue is there when its ready word
 // is epoch + 1.
 //
@@ -71,21 +91,46 @@ typedef struct mk_gpu_control {
   uint32_t finished; // CTAs of this launch that are done
   uint32_t abort;    // 0, or 1 once a wait has failed
   uint32_t claimed;  // 1 once a thread has taken on to write the report
+  uint32_t prepared; // CTAs that have ended mk.prepare, of all launches
+  uint32_t unused[3];
 } mk_gpu_control;
+
+// The way to the proxy, in device memory: one for each rank of a mesh with net axes,
+// shared by its kernels. A place in the ring is reserved by adding to `head` here (the
+// ring's own is not used: a GPU has no atomics that the host sees as such),
+// and written when the ring's tail is less than `capacity` behind it. Command 2^32 - 1
+// of a CTA is followed by 0.
+typedef struct mk_gpu_network {
+  uint64_t ring;      // mk_command_ring *, as the device addresses it
+  uint64_t head;      // commands reserved, counts up for ever
+  uint64_t tail;      // the ring's tail when a CTA last looked
+  uint64_t capacity;  // of the ring, a power of two
+  uint64_t submitted; // uint32_t[num_ctas]: puts and signals of each CTA; counts up
+  uint64_t completed; // const uint32_t[num_ctas] in pinned host memory: those of
+                      // them that are complete at their peer, in any order
+} mk_gpu_network;
 
 enum mk_gpu_wait_kind {
   MK_WAIT_SIGNAL = 1, // number: the signal, element: row-major
   MK_WAIT_QUEUE = 2,  // number: the queue, element: the entry
   MK_WAIT_RING = 3,   // number: the ring of the role, -1 for a mailbox, element:
                       // its stage
+  MK_WAIT_READY = 4,  // element: the rank that is to begin this launch
+  MK_WAIT_DONE = 5,   // element: the rank that is to close this launch
+  MK_WAIT_GRID = 6,   // wanted, seen: CTAs that have ended mk.prepare
+  MK_WAIT_COMMAND = 7, // a place in the command ring; element: its number
+  MK_WAIT_PUTS = 8,   // wanted, seen: puts of the CTA complete at other nodes
+  MK_WAIT_COPY = 9,   // element: the stage through which a put copies
 };
+
+#define MK_NO_ROLE 0xffffffffu
 
 // In pinned host memory; written once, by the CTA that raised the abort word.
 typedef struct mk_gpu_report {
   uint32_t written; // 0 or 1, stored last, released to the system
   uint32_t kind;    // mk_gpu_wait_kind
   uint32_t cta;     // in the grid
-  uint32_t role;
+  uint32_t role; // MK_NO_ROLE outside of roles
   uint32_t number;
   uint32_t unused;
   int64_t element;
@@ -106,15 +151,26 @@ typedef struct mk_gpu_launch {
   uint32_t rank; // linear rank
   uint32_t world;
   uint32_t num_ctas; // CTAs of the grid
+  // On a mesh of several ranks, else 0:
+  uint64_t heaps;   // const uint64_t[world]: see above
+  uint64_t rows;    // const int64_t[arguments][world]: extent of dimension 0 of
+                    // each symmetric argument on each rank
+  uint64_t network; // mk_gpu_network *, 0 without net axes
+  uint64_t peer_maps;       // mk_gpu_tensor_map[peer_maps][world]
+  uint64_t peer_maps_valid; // const uint32_t[peer_maps][world]: 1 where it is one
 } mk_gpu_launch;
 
-MK_ABI_ASSERT(sizeof(mk_gpu_control) == 16, "gpu layout");
+MK_ABI_ASSERT(sizeof(mk_gpu_control) == 32, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, abort) == 8, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_control, prepared) == 16, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_network, submitted) == 32, "gpu layout");
+MK_ABI_ASSERT(sizeof(mk_gpu_network) == 48, "gpu layout");
 MK_ABI_ASSERT(sizeof(mk_gpu_report) == 48, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_report, element) == 24, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_launch, deadline_ns) == 24, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_launch, maps_valid) == 48, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_launch, rank) == 60, "gpu layout");
-MK_ABI_ASSERT(sizeof(mk_gpu_launch) == 72, "gpu layout");
+MK_ABI_ASSERT(offsetof(mk_gpu_launch, heaps) == 72, "gpu layout");
+MK_ABI_ASSERT(sizeof(mk_gpu_launch) == 112, "gpu layout");
 
 #endif // MKERNEL_ABI_GPU_H

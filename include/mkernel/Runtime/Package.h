@@ -90,7 +90,8 @@ struct Metadata {
     uint64_t sharedBytes = 0;    // dynamic shared memory of a CTA
     uint64_t paramBytes = 0;     // size of the parameter block
     uint64_t workspaceBytes = 0; // device memory that CTAs share
-    std::vector<TensorMap> tensorMaps;
+    std::vector<TensorMap> tensorMaps; // of this rank, in the block
+    std::vector<TensorMap> peerMaps;   // of each rank
   };
 
   std::string kernel, target, cpu;

@@ -155,7 +155,7 @@ static void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
   if (bytes == 1)
     operands[2] = e.resize(operands[2], e.i16);
   std::string instruction =
-      add.empty() ? "st.global" + kind : ("red.relaxed.gpu.global.add" + add).str();
+      add.empty() ? "st.global" + kind : ("red.relaxed" + add).str();
   e.ptx("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p " + instruction + " [$0], " +
             list + "; }",
         {}, operands);
@@ -262,7 +262,7 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
 
 LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
                                       ValueRange offsetValues, ValueRange valid,
-                                      bool add) {
+                                      bool add, Value peer) {
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t n = count(type);
   if (n < 0)
@@ -271,15 +271,17 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
   FailureOr<Buffer> to = buffer(op, dest);
   if (failed(to))
     return failure();
+  if (peer)
+    to = atPeer(*to, peer);
   Type element = type.getElementType();
-  StringRef kind;
+  std::string kind;
   if (add) {
-    kind = element.isF32() ? ".f32" : element.isBF16() ? ".noftz.bf16"
-         : element.isF16() ? ".noftz.f16" : element.isInteger(32) ? ".u32" : "";
+    kind = getAddition(element);
     if (kind.empty())
       return op->emitOpError() << "adds " << element
                                << " to memory, which there is no atomic of; use "
-                                  "f32, bf16, f16 or i32";
+                                  "f32, f64, bf16, f16, i32 or i64";
+    kind = (peer ? ".sys.global.add" : ".gpu.global.add") + kind;
   }
   SmallVector<Value> offsets = scalars(offsetValues);
   int64_t size = getElementBytes(element);
@@ -289,7 +291,7 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
                 offsets, limits(*to, offsets, type.getRank(), valid));
   Value owner = isOwner(type);
   auto asBits = [&](Value value) -> Value {
-    if (value.getType() == bits || (add && value.getType().isF32()))
+    if (value.getType() == bits || (add && isa<Float32Type, Float64Type>(value.getType())))
       return value;
     return LLVM::BitcastOp::create(b, loc, bits, value);
   };
@@ -351,18 +353,15 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
 }
 
 LogicalResult Lowering::emitStore(mk::StoreOp op) {
-  if (op.getPeer() && kernel.getMeshOp().getNumRanks() != 1)
-    return op.emitOpError() << "writes to another rank; several GPUs are not "
-                               "supported by this target yet";
+  Value peer = op.getPeer() && hasPeers() ? scalar(op.getPeer()) : Value();
+  if (peer)
+    awaitReady(peer);
   if (failed(storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
-                           op.getValid(), op.getReduction().has_value())))
+                           op.getValid(), op.getReduction().has_value(), peer)))
     return failure();
-  if (Value signal = op.getSignal())
-    once([&] {
-      raise(signal, op.getSignalIndex(), c32(1),
-            cast<SignalType>(signal.getType()).getScope() == Scope::Sys
-                ? MemScope::Sys
-                : MemScope::Gpu);
-    });
+  if (Value signal = op.getSignal()) {
+    Value element = signalElement(signal, op.getSignalIndex());
+    once([&] { raise(signalArray(signal), element, 1, peer, op.getStrong()); });
+  }
   return success();
 }

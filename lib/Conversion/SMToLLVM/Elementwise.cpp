@@ -56,14 +56,35 @@ static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
   });
 }
 
+// A tile of which only one op takes each element once, as a sum that goes on with it, need
+// not be there whole: with what is carried it would be two tiles in registers.
+Operation *Lowering::findOnlyTaker(Operation *op) {
+  if (op->getNumResults() != 1 || !op->hasOneUse() ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return nullptr;
+  auto isConversion = [](Operation *op) {
+    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
+               arith::UIToFPOp>(op);
+  };
+  Operation *from = op;
+  while (from && isConversion(from))
+    from = from->getOperand(0).getDefiningOp();
+  Operation *user = *op->user_begin();
+  if (!isa_and_nonnull<LoadOp>(from) || user->getBlock() != op->getBlock() ||
+      from->getBlock() != op->getBlock())
+    return nullptr;
+  if (isConversion(user))
+    return findOnlyTaker(user);
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(user->getDialect());
+  return elementwise && user->getNumResults() == 1 ? user : nullptr;
+}
+
 bool Lowering::isPutOff(Operation *op) {
-  Operation *store = findOnlyStore(op);
   auto load = dyn_cast<LoadOp>(op);
-  // A tile of which only one sum takes each element once need not be there whole.
-  if (!store)
-    return load && op->hasOneUse() && isa<arith::ArithDialect>(op->user_begin()->getDialect()) &&
-           mayWaitFor(*op->user_begin(), load);
-  return !load || mayWait(kernel, load, store);
+  if (Operation *store = findOnlyStore(op))
+    return !load || mayWait(kernel, load, store);
+  Operation *taker = findOnlyTaker(op);
+  return taker && (!load || mayWaitFor(taker, load));
 }
 
 void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {

@@ -60,13 +60,14 @@ Place Lowering::place(RankedTensorType type, unsigned i) {
   int64_t start = i / vector * round, inRun = i % vector;
   Value first = mul(placeThread, vector);
   int64_t total = type.getNumElements();
+  // A tile of one element: all have it.
+  if (shape.empty())
+    return result;
   if (start + round > total)
     result.exists = cmp(Predicate::slt, add(first, start), total);
   int64_t columns = shape.empty() ? 1 : shape.back();
   result.base.assign(shape.size(), c64(0));
   result.offset.assign(shape.size(), 0);
-  if (shape.empty())
-    return result;
   if (columns % round == 0) {
     // A round stays within a row.
     result.base.back() = resize(first, i64);
@@ -88,6 +89,8 @@ Place Lowering::place(RankedTensorType type, unsigned i) {
 }
 
 Value Lowering::isOwner(RankedTensorType type) {
+  if (type.getRank() == 0)
+    return eq(placeThread, 0);
   auto slice = dyn_cast<SliceAttr>(type.getEncoding());
   if (!slice)
     return {};
@@ -131,9 +134,7 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   ArrayRef<int64_t> dims = op.getDims();
   if (!slice || slice.getOf() != to.getEncoding() || dims.size() != 1 ||
       dims[0] != slice.getAxis())
-    return op.emitOpError() << "from " << from << " to " << to
-                            << " changes the layout; the source must be the slice "
-                               "of the result's layout along the new dimension";
+    return exchange(op, op.getSource(), op.getResult(), dims);
   FailureOr<SmallVector<unsigned>> map = sliceElements(op, to, dims[0]);
   if (failed(map))
     return failure();
@@ -255,13 +256,13 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
   int64_t axis = op.getAxis();
+  if (!isa_and_nonnull<MmaAttr>(from.getEncoding()))
+    return reduceThroughShared(op);
+  if (axis == 0)
+    return reduceRows(op);
   FailureOr<SmallVector<unsigned>> map = sliceElements(op, from, axis);
   if (failed(map))
     return failure();
-  if (axis != 1)
-    return op.emitOpError() << "along axis 0 cannot be lowered for sm_90a yet: "
-                               "the rows of an accumulator lie in all warps; "
-                               "transpose the product and reduce along axis 1";
   if (to.getEncoding() != SliceAttr::get(op.getContext(), axis, from.getEncoding()))
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";

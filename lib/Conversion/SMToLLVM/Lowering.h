@@ -21,6 +21,38 @@ struct Buffer {
   int64_t arg = -1; // or, if it is none of the arguments:
   Value condition;
   std::shared_ptr<Buffer> whenTrue, whenFalse;
+  /// At another rank: how much further on it lies there, and its extent of
+  /// dimension 0.
+  Value away, rows;
+};
+
+/// An array of signals among the parameters.
+struct SignalArray {
+  int64_t param = 0;
+  MemScope scope = MemScope::Sys;
+};
+
+/// Suffix of an addition in memory to elements of the type; empty if there is none.
+StringRef getAddition(Type type);
+
+/// How a put goes through its region: `count` runs of `run` bytes, which lie in
+/// one piece at both ends.
+struct Runs {
+  Value source, dest;                        // of the first
+  Value count, run;                          // i32, i64
+  SmallVector<Value> sizes;                  // of each dimension of runs, i32
+  SmallVector<Value> fromStrides, toStrides; // bytes
+  Value aligned; // i1: all in multiples of 16 bytes
+  Value list;    // numbers of source rows, i32 in shared memory, if listed
+};
+
+/// What a command for the proxy says (mkernel/ABI/Command.h).
+struct ProxyCommand {
+  int64_t op = 0, amount = 0;
+  Value flags;              // i32
+  Value peer;               // i64
+  Value bytes;              // i32
+  Value source, dest, slot; // i64; offsets in the heap
 };
 
 /// Where an element of a fragment lies in its tile: for each dimension a value
@@ -52,8 +84,10 @@ private:
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
-  LogicalResult emitPartition(PartitionOp op, RoleOp role);
+  /// `scope` is a role or mk.prepare.
+  LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
+  void emitPrepared();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
   /// The same, never moved by LLVM: for code that is seldom run.
@@ -97,8 +131,12 @@ private:
   void dismissHelpers();
   LogicalResult emitStaged(mk_sm::StoreOp op);
   void storeThroughStaging(mk_sm::StoreOp op, Value map);
+  /// The tensor map of a peer's part of the buffer, and whether it may be used.
+  std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
+                                  Value peer);
   LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
-                              ValueRange offsets, ValueRange valid, bool add);
+                              ValueRange offsets, ValueRange valid, bool add,
+                              Value peer = {});
   LogicalResult emitLoad(LoadOp op);
   /// Some elements of a load.
   SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
@@ -115,6 +153,20 @@ private:
   LogicalResult emitReduce(ReduceOp op);
   LogicalResult emitBroadcast(BroadcastOp op);
   LogicalResult emitMask(MaskOp op);
+
+  // Elements that change threads
+  Value exchangeAddress();
+  /// The element's number in the tile, row-major, and whether it exists.
+  std::pair<Value, Value> linearPlace(RankedTensorType type, unsigned i);
+  void storeShared(Value there, Value address, Value value);
+  /// `otherwise` (zero) where `there`, if it is given, does not hold.
+  Value loadShared(Value there, Value address, Type type, Value otherwise = {});
+  /// The elements of `from` to the threads that hold them in `to`, which has the
+  /// dimensions `dims` besides.
+  LogicalResult exchange(Operation *op, Value from, Value to,
+                         ArrayRef<int64_t> dims);
+  LogicalResult reduceRows(ReduceOp op);
+  LogicalResult reduceThroughShared(ReduceOp op);
   Value affineValue(AffineExpr expr, unsigned numDims, ArrayRef<Value> operands);
 
   // Communication
@@ -122,10 +174,50 @@ private:
   LogicalResult emitWaitSignal(mk::WaitOp op);
   LogicalResult emitCount(CountOp op);
   LogicalResult emitPush(PushOp op);
-  LogicalResult emitPut(PutOp op);
   Value linearElement(ArrayRef<int64_t> shape, ValueRange extents,
                       ValueRange index);
-  void raise(Value signal, ValueRange index, Value amount, MemScope scope);
+  SignalArray signalArray(Value signal);
+  Value signalElement(Value signal, ValueRange index);
+  /// One thread raises an element here, or at the peer.
+  void raise(SignalArray array, Value element, int64_t amount, Value peer = {},
+             bool strong = false);
+  /// Waits until an element has counted up to `wanted`. `kind`, `number` and
+  /// `count` are for the report.
+  void waitArrivals(SignalArray array, Value element, Value wanted, int64_t kind,
+                    int64_t number, Value count);
+
+  // Puts
+  LogicalResult emitPut(PutOp op);
+  FailureOr<Runs> planRuns(PutOp op);
+  /// Addresses of run `n`, and whether it exists (null: always).
+  std::tuple<Value, Value, Value> runAt(const Runs &runs, Value n);
+  void copyByEngine(const Runs &runs, StringRef add);
+  void copyByThreads(const Runs &runs, Type element, bool adds);
+  void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
+
+  //===--- Several ranks --------------------------------------------------===//
+
+  bool hasPeers();
+  /// Whether some peers are reached by the proxy only.
+  bool hasNet();
+  Value ownRank();
+  /// Where this device addresses the rank's heap; 0: only the proxy reaches it.
+  Value heapOf(Value rank);
+  /// All threads that come here wait until the peer has begun this launch.
+  void awaitReady(Value peer);
+  /// Raises an element of the launch's own signals, this rank's, at all peers.
+  void tellPeers(int64_t param);
+  void awaitDone();
+  /// The buffer as it lies at a peer across links.
+  Buffer atPeer(const Buffer &buffer, Value peer);
+  Value rowsAt(const Buffer &buffer, Value peer);
+  /// Ends the launch where the condition does not hold: a program that is wrong.
+  void trapUnless(Value condition);
+  void writeCommand(const ProxyCommand &command);
+  /// One thread counts a put or signal of its commands.
+  void countSubmitted();
+  /// All threads wait until the puts of this CTA are complete at other nodes.
+  void awaitPuts();
 
   //===--- Values ---------------------------------------------------------===//
 
@@ -137,6 +229,8 @@ private:
   /// All values that stand for `from`; evaluates those put off.
   ArrayRef<Value> elements(Value from);
   Value element(Value from, unsigned i);
+  /// Says that there is no code for an elementwise op.
+  LogicalResult refuse(Operation *op);
   Type scalarType(Type type);
   /// Number of values that stand for a value of the type; -1 if it cannot be.
   int64_t count(Type type);
@@ -155,6 +249,9 @@ private:
   /// computed as they leave.
   Operation *findOnlyStore(Operation *op);
   bool isPutOff(Operation *op);
+  /// The op that alone takes the elements of a load, or of a conversion of one, and
+  /// computes its own from them one by one, if any.
+  Operation *findOnlyTaker(Operation *op);
   /// Loads what the elements listed of a tile are computed from.
   void prefetch(Value tile, ArrayRef<unsigned> elements);
   /// Forgets what was computed of ops put off since, in code that has ended.
@@ -199,7 +296,7 @@ private:
   /// The address of the tensor map with this box, and whether it may be used;
   /// null if there is none.
   Value mapAddress(unsigned map);
-  Value mapNumber(const Buffer &buffer, ArrayRef<int64_t> box);
+  Value mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers = false);
   std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
   /// How many elements from the offset on exist, for each dimension of a tile.
   SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
@@ -211,10 +308,13 @@ private:
   //===--- Waiting --------------------------------------------------------===//
 
   /// Waits until the phase with this parity of a barrier is over.
-  void waitBarrier(Value address, Value parity, Value stage, int64_t number);
+  void waitBarrier(Value address, Value parity, Value stage, int64_t number,
+                   bool ofPut = false);
   /// Waits until a word in global memory is `wanted`, or has reached it.
+  /// With `second` the sum of two words counts.
   void waitWord(Value address, Value wanted, bool equal, MemScope scope,
-                int64_t kind, int64_t number, Value element, Value count);
+                int64_t kind, int64_t number, Value element, Value count,
+                Value second = {});
   /// What both come to: `text` completed by who waits and for what.
   void emitWait(WaitText &text, int64_t kind, int64_t number,
                 ValueRange operands);
@@ -233,9 +333,6 @@ private:
   /// The same; every thread gets the i64 that it gives.
   Value onceForAll(function_ref<Value()> body);
   void finishStores();
-
-  /// Shared memory for one op, behind everything else.
-  int64_t scratch(int64_t bytes);
 
   //===--- State ----------------------------------------------------------===//
 
@@ -266,6 +363,8 @@ private:
   PartitionOp partition;
   int64_t roleNumber = 0;
   Value ctaInRole;
+  ScopeMemory memory;
+  Value readySeen; // a variable: peers known to have begun, a bit each
   Value partitionThread; // in the partition
   Value group;           // warpgroup of the consumer
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
@@ -278,6 +377,8 @@ private:
   SmallVector<std::pair<Value, SmallVector<Value, 1>>> recomputed;
   /// Ops put off, by their result, and what has been computed of them since.
   DenseSet<Value> putOff;
+  /// An op put off turned out to have no code, and an error was emitted.
+  bool broken = false;
   SmallVector<std::pair<Value, unsigned>> computed;
   DenseMap<Value, Value> reciprocals;
   DenseMap<Operation *, Operation *> onlyStores;

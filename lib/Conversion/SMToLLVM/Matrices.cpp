@@ -213,17 +213,6 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitConvertLayout(ConvertLayoutOp op) {
-  if (op.getSource().getType() != op.getType())
-    return op.emitOpError() << "from " << op.getSource().getType() << " to "
-                            << op.getType()
-                            << " cannot be lowered for sm_90a yet; keep one layout "
-                               "or go through memory";
-  SmallVector<Value> same(elements(op.getSource()));
-  set(op, same);
-  return success();
-}
-
 // Two named barriers, one for each warpgroup's turn: who passes arrives at the
 // other's, who waits waits at his own. The first turn is given away in advance.
 void Lowering::emitTurn(bool wait) {

@@ -244,6 +244,9 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
 // Scalars and elementwise ops
 //===----------------------------------------------------------------------===//
 
+/// Elements that are computed together when loads have been put off.
+static constexpr int64_t kPart = 16;
+
 LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   Dialect *dialect = op->getDialect();
   if (op->getNumResults() != 1 || op->getNumRegions() ||
@@ -263,35 +266,28 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     putOff.insert(op->getResult(0));
     return success();
   }
-  auto &result = values[op->getResult(0)];
-  result.assign(n, Value());
-  // Operands that are loaded for this op alone are loaded a part at a time. LLVM would
-  // sink what is computed from a part behind the last one: it is tied to its place.
-  constexpr int64_t kPart = 16;
-  bool loads = llvm::any_of(op->getOperands(), [&](Value operand) {
-    return putOff.contains(operand) && operand.getDefiningOp<LoadOp>();
+  values[op->getResult(0)].assign(n, Value());
+  bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return putOff.contains(operand) && findOnlyTaker(operand.getDefiningOp()) == op;
   });
-  auto tie = [&](int64_t end) {
-    auto part = MutableArrayRef(values[op->getResult(0)]).slice(end - kPart, kPart);
-    llvm::copy(tied("// a part", SmallVector<Value>(part)), part.begin());
-  };
-  for (int64_t i = 0; i < n; ++i) {
-    if (loads && i % kPart == 0) {
-      if (i)
-        tie(i);
-      SmallVector<unsigned> part;
-      for (int64_t k = i; k < std::min(n, i + kPart); ++k)
-        part.push_back(k);
+  for (int64_t first = 0; first < n; first += kPart) {
+    // Loads that have waited for this, some at a time.
+    int64_t end = std::min(n, first + kPart);
+    if (takes)
       for (Value operand : op->getOperands())
-        prefetch(operand, part);
+        prefetch(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
+    for (int64_t i = first; i < end; ++i) {
+      if (values[op->getResult(0)][i])
+        continue;
+      Value value = compute(op, i);
+      if (!value)
+        return refuse(op);
+      values[op->getResult(0)][i] = value;
     }
-    if (values[op->getResult(0)][i])
-      continue;
-    Value value = compute(op, i);
-    if (!value)
-      return op->emitOpError()
-             << "on " << type << " cannot be lowered for sm_90a yet";
-    values[op->getResult(0)][i] = value;
+    // Or LLVM would take all of them at the end, and what was loaded would stay.
+    auto part = MutableArrayRef(values[op->getResult(0)]).slice(first, end - first);
+    if (takes && (part[0].getType().isF32() || part[0].getType().isInteger(32)))
+      llvm::copy(tied("", SmallVector<Value>(part)), part.begin());
   }
   return success();
 }
@@ -342,6 +338,16 @@ LogicalResult Lowering::emit(Operation *op) {
           return failure();
         set(op, load(scalarType(op.getType()),
                      elementAddress(*from, scalars(op.getIndices()))));
+        return success();
+      })
+      // All threads have the value; one writes it.
+      .Case([&](memref::StoreOp op) -> LogicalResult {
+        FailureOr<Buffer> to = buffer(op, op.getMemRef());
+        if (failed(to))
+          return failure();
+        Value value = scalar(op.getValue());
+        Value address = elementAddress(*to, scalars(op.getIndices()));
+        ifThen(eq(partitionThread, 0), [&] { store(value, address); });
         return success();
       })
       .Case([&](RankOp op) { return emitRank(op); })
@@ -452,7 +458,13 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](CountOp op) { return emitCount(op); })
       .Case([&](PushOp op) { return emitPush(op); })
       .Case([&](PutOp op) { return emitPut(op); })
-      // Puts of this target are complete when they return.
-      .Case<FenceOp, SettleOp>([](auto) { return success(); })
+      // Puts here and across links are complete when their threads have done them.
+      .Case<FenceOp, SettleOp>([&](auto) {
+        if (hasNet())
+          awaitPuts();
+        else
+          barrierPartition();
+        return success();
+      })
       .Default([&](Operation *op) { return emitScalarOrElementwise(op); });
 }

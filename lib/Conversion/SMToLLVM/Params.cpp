@@ -74,12 +74,14 @@ SmallVector<int64_t> sm::getStoreBox(RankedTensorType tile, MemRefType buffer) {
   return makeBox(buffer, 64);
 }
 
-static void collectMaps(KernelOp kernel, SmallVectorImpl<TensorMap> &maps) {
-  auto add = [&](Value buffer, ArrayRef<int64_t> box) {
+static void collectMaps(KernelOp kernel, ParamLayout &layout) {
+  bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
+  auto add = [&](Value buffer, ArrayRef<int64_t> box, bool peers = false) {
     if (box.empty())
       return;
+    auto &maps = peers ? layout.peerMaps : layout.maps;
     for (unsigned arg : getPossibleArgs(kernel, buffer)) {
-      TensorMap map{arg, SmallVector<int64_t>(box)};
+      TensorMap map{arg, SmallVector<int64_t>(box), peers};
       if (!llvm::is_contained(maps, map))
         maps.push_back(map);
     }
@@ -90,7 +92,8 @@ static void collectMaps(KernelOp kernel, SmallVectorImpl<TensorMap> &maps) {
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       add(store.getDest(),
           getStoreBox(store.getTile().getType(),
-                      cast<MemRefType>(store.getDest().getType())));
+                      cast<MemRefType>(store.getDest().getType())),
+          store.getPeer() && hasPeers);
   });
 }
 
@@ -99,12 +102,16 @@ static void collectMaps(KernelOp kernel, SmallVectorImpl<TensorMap> &maps) {
 //===----------------------------------------------------------------------===//
 
 std::optional<unsigned> ParamLayout::findMap(unsigned arg,
-                                             ArrayRef<int64_t> box) const {
-  for (unsigned i = 0; i != maps.size(); ++i)
-    if (maps[i].arg == arg && ArrayRef(maps[i].box) == box)
+                                             ArrayRef<int64_t> box,
+                                             bool peers) const {
+  for (auto [i, map] : llvm::enumerate(peers ? peerMaps : maps))
+    if (map.arg == arg && ArrayRef(map.box) == box)
       return i;
   return std::nullopt;
 }
+
+/// {values, bases, net, slot} of mkernel/ABI/Gpu.h.
+static constexpr int64_t kSignalBytes = 32;
 
 FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
                                         const KernelResources &resources,
@@ -120,7 +127,7 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
   });
   if (sizes.wasInterrupted())
     return failure();
-  collectMaps(kernel, layout.maps);
+  collectMaps(kernel, layout);
   if (layout.maps.size() > MK_GPU_MAX_TENSOR_MAPS)
     return kernel.emitOpError()
            << "copies in " << layout.maps.size()
@@ -139,7 +146,7 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
     layout.args.push_back(take(8 + 16 * type.getRank()));
   }
   for (size_t i = 0; i != resources.signals.size(); ++i)
-    layout.signals.push_back(take(16));
+    layout.signals.push_back(take(kSignalBytes));
   for (size_t i = 0; i != resources.counters.size(); ++i)
     layout.counters.push_back(take(8));
   for (size_t i = 0; i != resources.queues.size(); ++i)
@@ -150,6 +157,10 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
   });
   for (int64_t i = 0; i != loops; ++i)
     layout.loops.push_back(take(8));
+  if (kernel.getMeshOp().getNumRanks() != 1) {
+    layout.ready = take(kSignalBytes);
+    layout.done = take(kSignalBytes);
+  }
   layout.bytes = at;
   if (at > MK_GPU_MAX_PARAM_BYTES)
     return kernel.emitOpError()
@@ -185,7 +196,7 @@ static int64_t getShared(CreateRingOp ring) {
 FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
   SharedLayout layout;
   int64_t tiles = 0;
-  SmallVector<Operation *> channels;
+  SmallVector<Operation *> channels, putting;
   std::string largest;
   for (Operation &scope : kernel.getBody().front()) {
     if (!isa<RoleOp, PrepareOp>(scope))
@@ -236,6 +247,22 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
       layout.channels[&op] = channel;
       channels.push_back(&op);
     }
+    auto take = [&](int64_t bytes, StringRef what) {
+      int64_t offset = llvm::alignTo(at, kChunkBytes);
+      at = offset + bytes;
+      os << (parts.empty() ? "" : ", ") << what << " " << bytes << " bytes";
+      return offset;
+    };
+    ScopeMemory &memory = layout.scopes[&scope];
+    if (int64_t bytes = getPutSlotBytes(&scope)) {
+      memory.putSlotBytes = bytes;
+      memory.puts = take(kPutSlots * bytes, "puts");
+      putting.push_back(&scope);
+    }
+    if (int64_t bytes = getExchangeBytes(&scope)) {
+      memory.exchangeBytes = bytes;
+      memory.exchange = take(bytes, "exchanges");
+    }
     if (at > tiles) {
       tiles = at;
       largest = describeScope(&scope) + ": " + parts;
@@ -252,9 +279,14 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
       at += channel.depth * channel.slotBytes;
     }
   }
+  at = llvm::alignTo(at, 8);
+  for (Operation *scope : putting) {
+    layout.scopes[scope].putBarriers = at;
+    at += 8 * kPutSlots;
+  }
   layout.broadcast = llvm::alignTo(at, 16);
   layout.request = layout.broadcast + 16;
-  layout.scratch = layout.bytes = layout.request + kRequestBytes;
+  layout.bytes = layout.request + kRequestBytes;
   if (layout.bytes > kSharedBytes)
     return kernel.emitOpError()
            << "needs " << layout.bytes << " bytes of shared memory ("

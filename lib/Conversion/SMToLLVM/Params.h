@@ -16,18 +16,23 @@ namespace mlir::mk::sm {
 struct TensorMap {
   unsigned arg;
   SmallVector<int64_t> box; // innermost last
+  bool peers = false; // that of each rank
   bool operator==(const TensorMap &other) const {
-    return arg == other.arg && box == other.box;
+    return arg == other.arg && box == other.box && peers == other.peers;
   }
 };
 
 /// Offsets into the block of parameters.
 struct ParamLayout {
-  SmallVector<TensorMap> maps;
+  SmallVector<TensorMap> maps, peerMaps; // the latter not in the block
   int64_t launch = 0, dims = 0, bytes = 0;
   SmallVector<int64_t> args, signals, counters, queues, loops;
+  /// Signals of the launch itself; on a mesh of several ranks.
+  int64_t ready = 0, done = 0;
 
-  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box) const;
+  /// Number in `maps`, or in `peerMaps`.
+  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box,
+                                  bool peers = false) const;
 };
 
 /// CTAs of a cluster: those that share copies, or 1.
@@ -63,13 +68,19 @@ struct Channel {
   int64_t shared = 1;      // CTAs that fill it together
 };
 
+/// What the ops of a role, or of mk.prepare, share besides channels.
+struct ScopeMemory {
+  int64_t puts = 0, putSlotBytes = 0, putBarriers = 0; // of slots of puts
+  int64_t exchange = 0, exchangeBytes = 0;             // for elements
+};
+
 struct SharedLayout {
   DenseMap<Operation *, Channel> channels;     // create_ring, create_mailbox
   DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
+  DenseMap<Operation *, ScopeMemory> scopes;
   int64_t broadcast = 0; // 16 bytes for the result of an op that one thread did
   int64_t request = 0;   // kRequestBytes, see SlowCopies.cpp
-  int64_t scratch = 0;   // from here on, as much as ops ask for
-  int64_t bytes = 0;     // all of it; grows with scratch
+  int64_t bytes = 0;     // all of it
 };
 
 /// Roles share the memory of their tiles, since a CTA is in one at a time, but not

@@ -19,18 +19,24 @@ namespace json = llvm::json;
 static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
                              int64_t threads, int64_t sharedBytes) {
   KernelResources resources = getKernelResources(kernel);
-  json::Array maps;
-  for (const sm::TensorMap &map : params.maps)
-    maps.push_back(json::Object{{"arg", map.arg},
-                                {"box", json::Array(map.box)},
-                                {"swizzle", mk_sm::kChunkBytes}});
+  auto describeMaps = [](ArrayRef<sm::TensorMap> maps) {
+    json::Array array;
+    for (const sm::TensorMap &map : maps)
+      array.push_back(json::Object{{"arg", map.arg},
+                                   {"box", json::Array(map.box)},
+                                   {"swizzle", mk_sm::kChunkBytes}});
+    return array;
+  };
   return json::Object{{"threads", threads},
                       {"cooperative",
-                       !resources.signals.empty() || !resources.queues.empty()},
+                       !resources.signals.empty() || !resources.queues.empty() ||
+                           resources.prepare ||
+                           kernel.getMeshOp().getNumRanks() != 1},
                       {"shared_bytes", sharedBytes},
                       {"param_bytes", params.bytes},
                       {"workspace_bytes", 0},
-                      {"tensor_maps", std::move(maps)}};
+                      {"tensor_maps", describeMaps(params.maps)},
+                      {"peer_maps", describeMaps(params.peerMaps)}};
 }
 
 namespace {

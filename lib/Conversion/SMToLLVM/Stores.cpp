@@ -18,14 +18,19 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   FailureOr<Buffer> to = buffer(op, op.getDest());
   if (failed(to))
     return failure();
+  Value peer = op.getPeer() && hasPeers() ? scalar(op.getPeer()) : Value();
+  if (peer) {
+    awaitReady(peer);
+    to = atPeer(*to, peer);
+  }
   RankedTensorType tile = op.getTile().getType();
   SmallVector<int64_t> box = getStoreBox(tile, to->type);
   Value map, usable;
   if (!box.empty())
-    std::tie(map, usable) = tensorMap(*to, box);
+    std::tie(map, usable) = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
   auto directly = [&] {
     return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
-                         op.getValid(), /*add=*/false);
+                         op.getValid(), op.getAdd(), peer);
   };
   if (!map)
     return directly();
@@ -147,8 +152,11 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
         coordinates.end()[-2] = add(coordinates.end()[-2], 64 * block);
         size_t rank = coordinates.size();
         SmallVector<Value> operands{map, add(base, offset)};
-        std::string text = "cp.async.bulk.tensor." + std::to_string(rank) +
-                           "d.global.shared::cta.bulk_group [$0, {";
+        std::string dims = std::to_string(rank) + "d.global.shared::cta";
+        std::string text =
+            op.getAdd() ? "cp.reduce.async.bulk.tensor." + dims + ".add.tile.bulk_group"
+                        : "cp.async.bulk.tensor." + dims + ".bulk_group";
+        text += " [$0, {";
         for (size_t i = 0; i != rank; ++i) {
           text += (i ? ", $" : "$") + std::to_string(2 + i);
           operands.push_back(coordinates[rank - 1 - i]);

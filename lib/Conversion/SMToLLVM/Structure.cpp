@@ -38,26 +38,23 @@ static PartitionOp findPartition(Operation *scope, PartitionKind kind) {
 }
 
 LogicalResult Lowering::measurePartitions() {
-  if (resources.prepare)
-    return resources.prepare.emitOpError()
-           << "cannot be lowered for sm_90a yet: there is no barrier between "
-              "all CTAs behind it; prepare memory in a kernel of its own";
   producerRegisters = 24;
   consumerRegisters = 24;
   numConsumerWarps = 4;
-  for (RoleOp role : resources.roles) {
-    if (role.getThen())
+  SmallVector<Operation *> scopes(resources.roles.begin(), resources.roles.end());
+  if (resources.prepare)
+    scopes.push_back(resources.prepare);
+  for (Operation *scope : scopes) {
+    if (auto role = dyn_cast<RoleOp>(scope); role && role.getThen())
       return role.emitOpError()
              << "goes on with another role; mk-sm-expand-loops turns that into a "
                 "copy of its work";
-    bool any = false;
-    for (Operation &op : role.getBody().front())
-      any |= isa<PartitionOp>(op);
-    if (!any && !role.getBody().front().empty())
-      return role.emitOpError() << "has no partitions; it is not at the SM level";
-    if (PartitionOp op = findPartition(role, PartitionKind::Producer))
+    Block &body = scope->getRegion(0).front();
+    if (!body.empty() && body.getOps<PartitionOp>().empty())
+      return scope->emitOpError() << "has no partitions; it is not at the SM level";
+    if (PartitionOp op = findPartition(scope, PartitionKind::Producer))
       producerRegisters = std::max<int64_t>(producerRegisters, op.getRegisters());
-    if (PartitionOp op = findPartition(role, PartitionKind::Consumer)) {
+    if (PartitionOp op = findPartition(scope, PartitionKind::Consumer)) {
       consumerRegisters = std::max<int64_t>(consumerRegisters, op.getRegisters());
       numConsumerWarps = std::max<int64_t>(numConsumerWarps, op.getWarps());
     }
@@ -106,7 +103,8 @@ void Lowering::loadParams() {
     buffers[kernel.getKernelArg(i)] = buffer;
   }
   control = launchField(offsetof(mk_gpu_launch, control), i64);
-  if (!resources.signals.empty() || !resources.queues.empty())
+  if (!resources.signals.empty() || !resources.queues.empty() ||
+      resources.prepare || hasPeers())
     epoch = load(i32, control, offsetof(mk_gpu_control, epoch));
 }
 
@@ -132,8 +130,11 @@ void Lowering::emitPrologue() {
           {}, add(sharedBase, offset));
     };
     for (Operation &scope : kernel.getBody().front()) {
-      if (!isa<RoleOp>(scope))
+      if (!isa<RoleOp, PrepareOp>(scope))
         continue;
+      if (getPutSlotBytes(&scope))
+        for (int64_t slot = 0; slot < kPutSlots; ++slot)
+          init(shared.scopes[&scope].putBarriers + 8 * slot, 1);
       for (Operation &op : scope.getRegion(0).front()) {
         auto it = shared.channels.find(&op);
         if (it == shared.channels.end())
@@ -157,8 +158,22 @@ void Lowering::emitPrologue() {
   ptx("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
 }
 
-LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
+/// Whether puts or signals of the partition may go to other ranks.
+static bool reachesOut(PartitionOp op) {
+  return op
+      ->walk([](Operation *inner) {
+        auto signal = dyn_cast<SignalOp>(inner);
+        return isa<PutOp>(inner) || (signal && signal.getPeer())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   partition = op;
+  memory = shared.scopes.lookup(scope);
+  readySeen = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
@@ -167,7 +182,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
   LogicalResult result = success();
   auto body = [&] {
     // Scalars between the partitions belong to each of them.
-    for (Operation &other : role.getBody().front()) {
+    for (Operation &other : scope->getRegion(0).front()) {
       if (isa<PartitionOp, CreateRingOp, CreateMailboxOp, CreateStagingOp>(other))
         continue;
       if (failed(result = emit(&other)))
@@ -182,6 +197,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, RoleOp role) {
     if (turns)
       ifThen(eq(group, 0), [&] { emitTurn(/*wait=*/true); });
     finishStores();
+    if (reachesOut(op) && hasNet())
+      awaitPuts();
   };
   if (isProducer() || int64_t(op.getWarps()) == numConsumerWarps)
     body();
@@ -210,6 +227,23 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
   LogicalResult result = emitKernelScalars();
   if (failed(result))
     return failure();
+  bool consumer = kind == PartitionKind::Consumer;
+  if (resources.prepare) {
+    roleNumber = -1;
+    ctaInRole = resize(cta, i64);
+    if (PartitionOp op = findPartition(resources.prepare, kind);
+        op && failed(emitPartition(op, resources.prepare)))
+      return failure();
+    if (consumer)
+      emitPrepared();
+    Value all = launchField(offsetof(mk_gpu_launch, num_ctas), i32);
+    waitWord(add(control, offsetof(mk_gpu_control, prepared)),
+             mul(add(epoch, 1), all), /*equal=*/false, MemScope::Gpu, MK_WAIT_GRID,
+             0, c64(0), resize(all, i64));
+    fenceAsync();
+  } else if (consumer && hasPeers()) {
+    ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
+  }
   int64_t start = 0;
   for (auto [i, declared] : llvm::enumerate(resources.roles)) {
     RoleOp role = declared;
@@ -236,9 +270,26 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
 /// Whether a launch leaves anything to the next one.
 bool Lowering::keepsCounts() {
   if (!resources.signals.empty() || !resources.queues.empty() ||
-      !resources.counters.empty())
+      !resources.counters.empty() || resources.prepare || hasPeers())
     return true;
   return kernel.walk([](TicketOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+// A barrier between all CTAs, which run at the same time. The last one to end
+// mk.prepare lets the peers in.
+void Lowering::emitPrepared() {
+  barrier(c32(kPartitionBarrier), numThreads - 128);
+  ifThen(eq(thread, 128), [&] {
+    fenceAcqRel(*this, MemScope::Gpu);
+    Value before =
+        atomicAdd(*this, add(control, offsetof(mk_gpu_control, prepared)), c32(1),
+                  "acq_rel", MemScope::Gpu);
+    if (!hasPeers())
+      return;
+    Value all = mul(add(epoch, 1), launchField(offsetof(mk_gpu_launch, num_ctas), i32));
+    ifThen(cmp(Predicate::eq, add(before, 1), all),
+           [&] { tellPeers(params.ready); });
+  });
 }
 
 // The CTA that finishes last makes the counts of this launch those of the next
@@ -262,6 +313,12 @@ void Lowering::emitEnd() {
   barrier(c32(kEndBarrier), consumers);
   ifThen(cmp(Predicate::ne, load(i32, flag), 0), [&] {
     Value me = sub(thread, 128);
+    if (hasPeers()) {
+      roleNumber = -1;
+      ifThen(first, [&] { tellPeers(params.done); });
+      awaitDone();
+      barrier(c32(kEndBarrier), consumers);
+    }
     for (auto [i, declared] : llvm::enumerate(resources.signals)) {
       SignalsOp signals = declared;
       SignalType type = cast<SignalType>(signals.getResult().getType());
@@ -275,9 +332,15 @@ void Lowering::emitEnd() {
                                : c64(extent));
       Value from = loadParam(params.signals[i], i64);
       Value to = loadParam(params.signals[i] + 8, i64);
+      Value net = type.getScope() == Scope::Sys && hasNet()
+                      ? loadParam(params.signals[i] + 16, i64)
+                      : Value();
       forRange(me, resize(total, i32), c32(consumers), [&](Value k) {
         Value offset = shl(resize(k, i64), 2);
-        store(load(i32, add(from, offset)), add(to, offset));
+        Value value = load(i32, add(from, offset));
+        if (net)
+          value = add(value, load(i32, add(net, offset)));
+        store(value, add(to, offset));
       });
     }
     Value zero = launchField(offsetof(mk_gpu_launch, zero), i64);
@@ -364,7 +427,7 @@ LogicalResult Lowering::run() {
   if (cluster > 1)
     barrierCluster();
   LLVM::ReturnOp::create(b, loc, ValueRange());
-  return result;
+  return failure(failed(result) || broken);
 }
 
 //===----------------------------------------------------------------------===//
@@ -415,7 +478,3 @@ void Lowering::finishStores() {
          [&] { ptx("cp.async.bulk.wait_group 0;", {}, {}); });
 }
 
-int64_t Lowering::scratch(int64_t bytes) {
-  shared.bytes = std::max(shared.bytes, shared.scratch + bytes);
-  return shared.scratch;
-}

@@ -34,13 +34,27 @@ SmallVector<Value> Lowering::scalars(ValueRange from) {
 Value Lowering::element(Value from, unsigned i) {
   auto &known = values[from];
   assert(!known.empty() && "used before it was emitted");
-  if (known.size() == 1)
-    return known.front();
+  // One value may stand for all elements.
+  i = known.size() == 1 ? 0 : i;
   if (Value value = known[i])
     return value;
-  Value value = compute(from.getDefiningOp(), i);
+  Operation *op = from.getDefiningOp();
+  Value value = compute(op, i);
+  if (!value) {
+    if (!broken)
+      refuse(op);
+    broken = true;
+    Type type = scalarType(getElementTypeOrSelf(from.getType()));
+    value = LLVM::PoisonOp::create(b, loc, type);
+  }
   computed.emplace_back(from, i);
   return values[from][i] = value;
+}
+
+LogicalResult Lowering::refuse(Operation *op) {
+  return op->emitOpError() << "on " << op->getOperand(0).getType() << " to "
+                           << op->getResult(0).getType()
+                           << " cannot be lowered for sm_90a yet";
 }
 
 ArrayRef<Value> Lowering::elements(Value from) {
@@ -204,8 +218,13 @@ Value Lowering::wordOf(const Buffer &buffer, int64_t word) {
   return select(buffer.condition, wordOf(*buffer.whenTrue, word),
                 wordOf(*buffer.whenFalse, word));
 }
-Value Lowering::baseOf(const Buffer &buffer) { return wordOf(buffer, 0); }
+Value Lowering::baseOf(const Buffer &buffer) {
+  Value base = wordOf(buffer, 0);
+  return buffer.away ? add(base, buffer.away) : base;
+}
 Value Lowering::sizeOf(const Buffer &buffer, int64_t d) {
+  if (d == 0 && buffer.rows)
+    return buffer.rows;
   if (!buffer.type.isDynamicDim(d))
     return c64(buffer.type.getDimSize(d));
   return wordOf(buffer, 1 + d);
@@ -235,12 +254,13 @@ std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
   return {address, cmp(Predicate::ne, bit, 0)};
 }
 
-Value Lowering::mapNumber(const Buffer &buffer, ArrayRef<int64_t> box) {
+Value Lowering::mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers) {
   if (buffer.arg >= 0) {
-    std::optional<unsigned> map = params.findMap(buffer.arg, box);
+    std::optional<unsigned> map = params.findMap(buffer.arg, box, peers);
     return map ? c32(*map) : Value();
   }
-  Value x = mapNumber(*buffer.whenTrue, box), y = mapNumber(*buffer.whenFalse, box);
+  Value x = mapNumber(*buffer.whenTrue, box, peers);
+  Value y = mapNumber(*buffer.whenFalse, box, peers);
   return x && y ? select(buffer.condition, x, y) : Value();
 }
 

@@ -120,7 +120,7 @@ void Lowering::emitWait(WaitText &text, int64_t kind, int64_t number,
 }
 
 void Lowering::waitBarrier(Value address, Value parity, Value stage,
-                           int64_t number) {
+                           int64_t number, bool ofPut) {
   WaitText text;
   text.poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
               "vote.sync.all.pred done, done, 0xffffffff; ";
@@ -128,15 +128,18 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
   text.element = "cvt.u64.u32 value, $2; ";
   text.wanted = "cvt.u64.u32 value, $1; ";
   text.seen = "xor.b64 value, value, 1; ";
-  emitWait(text, MK_WAIT_RING, number, {address, parity, stage});
+  emitWait(text, ofPut ? MK_WAIT_COPY : MK_WAIT_RING, number,
+           {address, parity, stage});
 }
 
 void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
                         int64_t kind, int64_t number, Value element,
-                        Value count) {
+                        Value count, Value second) {
   WaitText text;
   text.poll = "ld.acquire" + std::string(scope == MemScope::Sys ? ".sys" : ".gpu") +
               ".global.b32 seen, [$0]; ";
+  if (second)
+    text.poll += "ld.acquire.sys.global.b32 low, [$4]; add.u32 seen, seen, low; ";
   // Counts go round: what matters is how far apart they are.
   text.poll += equal ? "setp.eq.u32 done, seen, $1; "
                      : "sub.u32 low, seen, $1; setp.ge.s32 done, low, 0; ";
@@ -145,5 +148,8 @@ void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
   text.wanted = "mov.b64 value, $3; ";
   // In the caller's terms.
   text.seen = "sub.u32 low, seen, $1; cvt.s64.s32 value, low; add.s64 value, value, $3; ";
-  emitWait(text, kind, number, {address, wanted, element, count});
+  SmallVector<Value> operands{address, wanted, element, count};
+  if (second)
+    operands.push_back(second);
+  emitWait(text, kind, number, operands);
 }

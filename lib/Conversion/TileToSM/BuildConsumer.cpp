@@ -14,7 +14,7 @@ bool mk_sm::isLocal(mk::StoreOp store) {
 bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getTile().getType());
   int64_t bits = type.getElementTypeBitWidth();
-  return isLocal(store) && !store.getReduction() && type.getRank() == 2 &&
+  return type.getRank() == 2 &&
          isa<MmaAttr>(plan.getLayout(store.getTile())) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
          type.getDimSize(1) * bits % (kChunkBytes * 8) == 0;
@@ -144,15 +144,20 @@ private:
     Value source = getTile(op.getSource());
     Operation *fresh = copy(op);
     fresh->setOperand(0, source);
-    fresh->getResult(0).setType(
-        fragmentType(op, getSliceLayout(getLayout(source.getType()),
-                                        {int64_t(op.getAxis())})));
+    Attribute layout = getLayout(source.getType());
+    // What is dealt out anew goes where it is wanted.
+    layout = isa<BlockedAttr>(layout)
+                 ? plan.getLayout(op)
+                 : getSliceLayout(layout, {int64_t(op.getAxis())});
+    fresh->getResult(0).setType(fragmentType(op, layout));
     mapConverted(op, fresh->getResult(0));
   }
 
   void rebuildOp(mk::BroadcastOp op) {
     Attribute layout = plan.getLayout(op);
-    Value source = getAs(op.getSource(), getSliceLayout(layout, op.getDims()));
+    Value source = isa<BlockedAttr>(layout) && !isLayoutFree(op.getSource())
+                       ? getTile(op.getSource())
+                       : getAs(op.getSource(), getSliceLayout(layout, op.getDims()));
     Operation *fresh = copy(op);
     fresh->setOperand(0, source);
     fresh->getResult(0).setType(getType(op));
@@ -202,7 +207,8 @@ void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
     for (Value extent : op.getValid())
       valid.push_back(get(extent));
     StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), offsets, valid,
-                    channels.staging);
+                    local ? Value() : get(op.getPeer()), channels.staging,
+                    op.getReduction().has_value());
   }
   // A signal releases what was stored before it.
   if (!op.getSignal())
@@ -210,7 +216,8 @@ void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
   SmallVector<Value> index;
   for (Value i : op.getSignalIndex())
     index.push_back(get(i));
-  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), index, Value(),
+  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), index,
+                       local ? Value() : get(op.getPeer()),
                        /*amount=*/1, op.getStrong());
 }
 

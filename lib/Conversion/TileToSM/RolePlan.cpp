@@ -36,6 +36,14 @@ Attribute mk_sm::getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
 }
 
 Attribute mk_sm::getSliceLayout(Attribute of, ArrayRef<int64_t> axes) {
+  // What is left of runs dealt out to threads is dealt out anew.
+  auto blocked = dyn_cast<BlockedAttr>(of);
+  auto slice = dyn_cast<SliceAttr>(of);
+  if (auto mma = dyn_cast<MmaAttr>(slice ? slice.getOf() : of);
+      mma && axes.size() + (slice ? 1 : 0) > 1)
+    blocked = BlockedAttr::get(of.getContext(), 128 * mma.getWarpgroups(), 1);
+  if (blocked)
+    return BlockedAttr::get(of.getContext(), blocked.getThreads(), 1);
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted, std::greater<>());
   for (int64_t axis : sorted)

@@ -83,6 +83,7 @@ void Budget::collect() {
   for (auto partition : role->getRegion(0).getOps<PartitionOp>())
     if (partition.getKind() == PartitionKind::Consumer)
       warpgroups = partition.getNumWarpgroups();
+  available -= kPutSlots * getPutSlotBytes(role) + getExchangeBytes(role);
   for (Operation &op : role->getRegion(0).getOps()) {
     if (auto staging = dyn_cast<CreateStagingOp>(op))
       available -= staging.getResult().getType().getBuffers() * kStagingBytes *

@@ -111,6 +111,8 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   for (const StateLayout::Signal &signal : layout.signals) {
     put(state + signal.values);
     put(state + signal.bases);
+    put(0); // nothing arrives over a network
+    put(0);
   }
   for (uint64_t counter : layout.counters)
     put(state + counter);

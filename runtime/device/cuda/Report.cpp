@@ -30,6 +30,23 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
   case MK_WAIT_RING:
     return str("stage ", r.element, " of ring ", r.number,
                " to reach phase ", r.wanted, ", saw ", r.seen);
+  case MK_WAIT_COPY:
+    return str("stage ", r.element, " of a put's copy to reach phase ", r.wanted,
+               ", saw ", r.seen);
+  case MK_WAIT_READY:
+    return str("rank ", r.element,
+               " to begin this launch (its memory may be written only then)");
+  case MK_WAIT_DONE:
+    return str("rank ", r.element, " to close this launch");
+  case MK_WAIT_GRID:
+    return str("all ", r.wanted, " CTAs to end mk.prepare, saw ", r.seen);
+  case MK_WAIT_COMMAND:
+    return str("a place in the ring of commands for the proxy, which is full "
+               "before command ",
+               r.element);
+  case MK_WAIT_PUTS:
+    return str("its puts across the network to complete: ", r.wanted,
+               " were sent since the start, ", r.seen, " are complete");
   default:
     break;
   }
@@ -41,10 +58,13 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
 std::string cuda::reportText(const mk_gpu_report &report,
                              const Metadata &metadata, const Plan &plan,
                              std::chrono::nanoseconds deadline) {
-  std::string role = report.role < metadata.roles.size()
-                         ? str("role '", metadata.roles[report.role].name, "'")
-                         : str("role ", report.role);
-  return str("kernel '", metadata.kernel, "', ", role, ", CTA ", report.cta,
+  // Outside of roles it is none of them.
+  std::string role;
+  if (report.role < metadata.roles.size())
+    role = str("role '", metadata.roles[report.role].name, "', ");
+  else if (report.role != MK_NO_ROLE)
+    role = str("role ", report.role, ", ");
+  return str("kernel '", metadata.kernel, "', ", role, "CTA ", report.cta,
              ": waited ", Deadline::after(deadline).duration(), " for ",
              what(report, metadata, plan));
 }

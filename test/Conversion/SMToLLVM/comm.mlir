@@ -40,9 +40,10 @@ mk.kernel @comm on @mesh dims(uniform M) (
       mk.wait %done[%x] ge %c1 : !mk.signal<?, sys, arrivals = 2>
       // CHECK: ld.acquire.gpu.global.b32
       mk.wait %near[%c0] ge %c1 : !mk.signal<?, gpu, dynamic>
-      // A put at the own rank is a copy by all threads, its signal by one of them behind
+      // A put at the own rank is a copy by the copy engine, its signal by one thread behind
       // all others.
-      // CHECK: llvm.store {{.*}} : vector<4xi32>
+      // CHECK: cp.async.bulk.global.shared::cta.bulk_group
+      // CHECK: cp.async.bulk.wait_group 0;
       // CHECK: bar.sync
       // CHECK: fence.acq_rel.sys;
       // CHECK: red.release.sys.global.add.u32

@@ -31,22 +31,6 @@ mk.kernel @registers on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
 
 // -----
 
-mk.mesh @mesh (gpu = 2 via link)
-mk.kernel @peers on @mesh (inout %a : memref<4x64xbf16, #mk.symmetric> [4, 64]) {
-  %c0 = arith.constant 0 : index
-  %c4 = arith.constant 4 : index
-  %c64 = arith.constant 64 : index
-  mk.role @r ctas(1) {
-    mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{reaches another rank; several GPUs are not supported by this target yet}}
-      mk.put %a[%c0, %c0][%c4, %c64] to %a[%c0, %c0] on %c0
-          : memref<4x64xbf16, #mk.symmetric> to memref<4x64xbf16, #mk.symmetric>
-    }
-  }
-}
-
-// -----
-
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
@@ -66,15 +50,15 @@ mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-#acc = #mk_sm.mma<warpgroups = 1>
-#flat = #mk_sm.blocked<threads = 128, vector = 4>
-mk.kernel @layouts on @mesh (in %a : memref<64x32xf32> [64, 32]) {
+mk.kernel @adds on @mesh (inout %a : memref<4x64xf8E4M3FN, #mk.symmetric> [4, 64]) {
   %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
-      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #flat>
-      // expected-error @+1 {{cannot be lowered for sm_90a yet; keep one layout or go through memory}}
-      %y = mk_sm.convert_layout %x : tensor<64x32xf32, #flat> -> tensor<64x32xf32, #acc>
+      // expected-error @+1 {{adds elements of 'f8E4M3FN', which the copy engine of sm_90a does not; use f32, f64, bf16, f16, i32 or i64}}
+      mk.put %a[%c0, %c0][%c4, %c64] to %a[%c0, %c0] on %c0 reduce(add)
+          : memref<4x64xf8E4M3FN, #mk.symmetric> to memref<4x64xf8E4M3FN, #mk.symmetric>
     }
   }
 }
@@ -82,15 +66,32 @@ mk.kernel @layouts on @mesh (in %a : memref<64x32xf32> [64, 32]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+#flat = #mk_sm.blocked<threads = 128, vector = 4>
+#one = #mk_sm.blocked<threads = 128, vector = 1>
+mk.kernel @wide on @mesh (in %a : memref<2x8192xf32> [2, 8192]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<2x8192xf32> -> tensor<2x8192xf32, #flat>
+      // expected-error @+1 {{along axis 0 of 'tensor<2x8192xf32, #mk_sm.blocked<threads = 128, vector = 4>>' exchanges more than 32768 bytes: use smaller tiles}}
+      %y = mk.reduce add %x axis 0 : tensor<2x8192xf32, #flat> -> tensor<8192xf32, #one>
+    }
+  }
+}
+
+// -----
+
+// An op that only a store needs is found to have no code when the store takes it.
+mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
-#column = #mk_sm.slice<axis = 0, of = #acc>
-mk.kernel @axis on @mesh (in %a : memref<64x32xf32> [64, 32]) {
+mk.kernel @late on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
-      // expected-error @+1 {{along axis 0 cannot be lowered for sm_90a yet: the rows of an accumulator lie in all warps; transpose the product and reduce along axis 1}}
-      %y = mk.reduce add %x axis 0 : tensor<64x32xf32, #acc> -> tensor<32xf32, #column>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet}}
+      %y = math.acosh %x : tensor<64x32xf32, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
     }
   }
 }

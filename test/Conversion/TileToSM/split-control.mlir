@@ -189,7 +189,7 @@ mk.kernel @grouped on @mesh dims(uniform G, uniform K) (
 // CHECK-LABEL: mk.role @peer
 // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] through
 // CHECK-NEXT: mk.signal %s[%c0] :
-// CHECK: mk.store {{.*}} reduce(add)
+// CHECK: mk_sm.store {{.*}} add through
 // CHECK-NEXT: mk.signal strong %s[%c0] :
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @peer on @mesh (
@@ -210,9 +210,10 @@ mk.kernel @peer on @mesh (
 
 // -----
 
-// With more ranks it stays as it is, and so do puts.
+// With more ranks it goes to the peer, and puts stay as they are.
 // CHECK-LABEL: mk.role @remote
-// CHECK: mk.store {{.*}} on %{{.*}} signal %s[%c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
+// CHECK: mk_sm.store {{.*}} on %[[PEER:.*]] through {{.*}} : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
+// CHECK: mk.signal %s[%c0] on %[[PEER]]
 // CHECK: mk.put
 mk.mesh @mesh (gpu = 2 via link)
 mk.kernel @remote on @mesh (

@@ -82,7 +82,7 @@ TEST_F(CudaLaunch, WhatTheDriverIsAskedFor) {
   EXPECT_NE(launch.job_abort, 0u);
   EXPECT_EQ(launch.maps_valid, 0b11u);
   uint64_t first;
-  std::memcpy(&first, fake->last.params.data() + 256 + 72 + 2 * 8, 8);
+  std::memcpy(&first, fake->last.params.data() + 256 + sizeof(mk_gpu_launch) + 2 * 8, 8);
   EXPECT_EQ(first, reinterpret_cast<uint64_t>(bound->data("a")));
 }
 

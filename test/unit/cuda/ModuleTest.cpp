@@ -154,9 +154,9 @@ TEST_F(CudaModule, ErrorsCarryTheLog) {
 }
 
 TEST_F(CudaModule, CodeAndMetadataMustAgree) {
-  Package other = package("affine", {}, {"params=480", "params=472"});
+  Package other = package("affine", {}, {"params=536", "params=528"});
   EXPECT_ERROR(load(other).status(), Internal,
-               "takes parameters of 472 bytes, its metadata says 480");
+               "takes parameters of 528 bytes, its metadata says 536");
 }
 
 TEST_F(CudaModule, WhatDoesNotFitIsRefusedWithNumbers) {

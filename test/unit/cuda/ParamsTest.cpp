@@ -87,17 +87,17 @@ TEST_F(CudaParams, BlockIsAsTheAbiSays) {
   EXPECT_EQ(launch.zero_words, layout->zeroWords);
   EXPECT_EQ(launch.workspace, state + layout->workspace);
   EXPECT_EQ(launch.num_ctas, 132u);
-  std::vector<uint64_t> words(19), want = {
+  std::vector<uint64_t> words(21), want = {
       4, 8,                    // dimensions
       0x1000, 4, 8, 16, 1,     // a
       0x2000, 4, 8, 8, 1,      // c
-      state + layout->signals[0].values, state + layout->signals[0].bases,
+      state + layout->signals[0].values, state + layout->signals[0].bases, 0, 0,
       state + layout->counters[0],
       state + layout->queues[0].records, state + layout->queues[0].ready,
       state + layout->queues[0].tail,
       state + layout->tickets[0]};
-  ASSERT_EQ(256 + 72 + 8 * words.size(), meta.gpu->paramBytes);
-  std::memcpy(words.data(), bytes + 256 + 72, 8 * words.size());
+  ASSERT_EQ(256 + sizeof(launch) + 8 * words.size(), meta.gpu->paramBytes);
+  std::memcpy(words.data(), bytes + 256 + sizeof(launch), 8 * words.size());
   EXPECT_EQ(words, want);
 }
 

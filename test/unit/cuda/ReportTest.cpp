@@ -34,6 +34,21 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
   EXPECT_THAT(
       text(MK_WAIT_RING, 2, 3, 1, 0),
       testing::EndsWith("for stage 3 of ring 2 to reach phase 1, saw 0"));
+  EXPECT_THAT(text(MK_WAIT_READY, 0, 3, 1, 0),
+              testing::EndsWith("for rank 3 to begin this launch (its memory may "
+                                "be written only then)"));
+  EXPECT_EQ(text(MK_WAIT_DONE, 0, 2, 1, 0, MK_NO_ROLE),
+            "kernel 'k', CTA 17: waited 2 s for rank 2 to close this launch");
+  EXPECT_THAT(text(MK_WAIT_GRID, 0, 0, 132, 131, MK_NO_ROLE),
+              testing::EndsWith("for all 132 CTAs to end mk.prepare, saw 131"));
+  EXPECT_THAT(text(MK_WAIT_COMMAND, 0, 4096, 1, 0),
+              testing::EndsWith("for a place in the ring of commands for the "
+                                "proxy, which is full before command 4096"));
+  EXPECT_THAT(text(MK_WAIT_PUTS, 0, 0, 9, 7),
+              testing::EndsWith("its puts across the network to complete: 9 were "
+                                "sent since the start, 7 are complete"));
+  EXPECT_THAT(text(MK_WAIT_COPY, 0, 2, 1, 0),
+              testing::EndsWith("for stage 2 of a put's copy to reach phase 1, saw 0"));
   // Nonsense is printed, not followed.
   EXPECT_THAT(text(MK_WAIT_SIGNAL, 9, 0, 1, 0, 40),
               HasSubstr("role 40, CTA 17: waited 2 s for something unknown "

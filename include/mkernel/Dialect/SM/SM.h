@@ -31,6 +31,18 @@ constexpr int64_t kStagingBytes = 64 * kChunkBytes;
 /// capabilities: 227 KiB for 9.0).
 constexpr int64_t kSharedBytes = 227 * 1024;
 
+/// Slots of shared memory through which the puts of a role copy, one after the
+/// other.
+constexpr int64_t kPutSlots = 3;
+/// Shared memory at most in which the threads of a role exchange elements.
+constexpr int64_t kMaxExchangeBytes = 32 * 1024;
+
+/// Bytes of a slot of a role, or of mk.prepare, with puts; 0 without. Rings leave
+/// less for them.
+int64_t getPutSlotBytes(Operation *scope);
+/// What the ops of a role exchange at once, at most.
+int64_t getExchangeBytes(Operation *scope);
+
 /// The layout of a fragment; null for other types.
 inline Attribute getLayout(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);

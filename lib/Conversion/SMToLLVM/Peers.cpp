@@ -1,0 +1,164 @@
+//===- Peers.cpp - Other ranks of a launch --------------------------------===//
+//
+// Where a peer's memory lies, when it may be touched, and how its signals are
+// raised: across links by atomics on its heap, which this device maps, across a
+// network by commands for the proxy. Which of the two it is is known at run time.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+#include "mkernel/ABI/Command.h"
+#include "mkernel/ABI/Gpu.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+bool Lowering::hasPeers() { return kernel.getMeshOp().getNumRanks() != 1; }
+
+bool Lowering::hasNet() {
+  MeshOp mesh = kernel.getMeshOp();
+  for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i)
+    if (mesh.getAxis(i).getLink() == LinkKind::Net && mesh.getAxis(i).getSize() != 1)
+      return true;
+  return false;
+}
+
+Value Lowering::ownRank() {
+  return resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);
+}
+
+Value Lowering::heapOf(Value rank) {
+  Value heaps = loadParamHere(params.launch + offsetof(mk_gpu_launch, heaps));
+  return load(i64, add(heaps, shl(rank, 3)));
+}
+
+void Lowering::trapUnless(Value condition) {
+  ptx("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p trap; }", {}, resize(condition, i32));
+}
+
+Value Lowering::rowsAt(const Buffer &buffer, Value peer) {
+  if (buffer.arg < 0)
+    return select(buffer.condition, rowsAt(*buffer.whenTrue, peer),
+                  rowsAt(*buffer.whenFalse, peer));
+  Value rows = loadParamHere(params.launch + offsetof(mk_gpu_launch, rows));
+  Value first = c64(buffer.arg * kernel.getMeshOp().getNumRanks());
+  return load(i64, add(rows, shl(add(first, peer), 3)));
+}
+
+Buffer Lowering::atPeer(const Buffer &buffer, Value peer) {
+  Buffer result = buffer;
+  trapUnless(cmp(Predicate::ult, peer, kernel.getMeshOp().getNumRanks()));
+  Value heap = heapOf(peer);
+  if (hasNet())
+    trapUnless(cmp(Predicate::ne, heap, 0));
+  result.away = sub(heap, heapOf(ownRank()));
+  if (buffer.type.getRank() && buffer.type.isDynamicDim(0))
+    result.rows = rowsAt(buffer, peer);
+  return result;
+}
+
+std::pair<Value, Value> Lowering::peerMap(const Buffer &buffer,
+                                          ArrayRef<int64_t> box, Value peer) {
+  Value number = mapNumber(buffer, box, /*peers=*/true);
+  if (!number)
+    return {};
+  number = add(mul(resize(number, i64), kernel.getMeshOp().getNumRanks()), peer);
+  auto field = [&](int64_t offset) { return loadParamHere(params.launch + offset); };
+  Value maps = field(offsetof(mk_gpu_launch, peer_maps));
+  Value valid = field(offsetof(mk_gpu_launch, peer_maps_valid));
+  Value word = load(i32, add(valid, shl(number, 2)));
+  return {add(maps, mul(number, MK_GPU_TENSOR_MAP_BYTES)),
+          cmp(Predicate::ne, word, 0)};
+}
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+void Lowering::raise(SignalArray array, Value element, int64_t amount, Value peer,
+                     bool strong) {
+  Value values = loadParam(array.param, i64);
+  Value here = add(values, shl(element, 2));
+  auto reach = [&](Value address) {
+    fenceAcqRel(*this, array.scope);
+    reduceAdd(*this, address, c32(amount), "release", array.scope);
+  };
+  if (!peer || !hasPeers())
+    return reach(here);
+  Value heap = heapOf(peer);
+  auto across = [&] { reach(add(sub(here, heapOf(ownRank())), heap)); };
+  if (!hasNet())
+    return across();
+  ifThenElse(cmp(Predicate::ne, heap, 0), across, [&] {
+    fenceAcqRel(*this, MemScope::Sys);
+    ProxyCommand command;
+    command.op = MK_CMD_SIGNAL;
+    command.flags = c32(MK_CMD_HAS_SIGNAL | (strong ? MK_CMD_STRONG : 0));
+    command.peer = peer;
+    command.bytes = c32(0);
+    command.source = command.dest = c64(0);
+    command.slot = add(loadParam(array.param + 24, i64), element);
+    for (int64_t left = amount; left > 0; left -= UINT16_MAX) {
+      command.amount = std::min<int64_t>(left, UINT16_MAX);
+      writeCommand(command);
+      countSubmitted();
+    }
+  });
+}
+
+void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
+                            int64_t kind, int64_t number, Value count) {
+  Value offset = shl(element, 2), net;
+  if (array.scope == MemScope::Sys && hasNet())
+    net = add(loadParam(array.param + 16, i64), offset);
+  waitWord(add(loadParam(array.param, i64), offset), wanted, /*equal=*/false,
+           array.scope, kind, number, element, count, net);
+  fenceAsync();
+}
+
+//===----------------------------------------------------------------------===//
+// Opening and closing a launch
+//===----------------------------------------------------------------------===//
+
+void Lowering::tellPeers(int64_t param) {
+  int64_t world = kernel.getMeshOp().getNumRanks();
+  Value me = ownRank();
+  // Staggered, so that not everybody writes to rank 0 first.
+  forRange(c32(1), c32(world), c32(1), [&](Value step) {
+    Value peer = add(me, resize(step, i64));
+    peer = select(cmp(Predicate::uge, peer, world), sub(peer, world), peer);
+    raise({param}, me, 1, peer);
+  });
+}
+
+void Lowering::awaitReady(Value peer) {
+  int64_t world = kernel.getMeshOp().getNumRanks();
+  trapUnless(cmp(Predicate::ult, peer, world));
+  auto wait = [&] {
+    waitArrivals({params.ready}, peer, add(epoch, 1), MK_WAIT_READY, 0, c64(1));
+  };
+  Value other = cmp(Predicate::ne, peer, ownRank());
+  if (world > 32)
+    return ifThen(other, wait);
+  if (!readySeen)
+    readySeen = variable(i32, c32(0));
+  Value seen = read(readySeen, i32);
+  Value bit = b.createOrFold<arith::ShLIOp>(loc, c32(1), resize(peer, i32));
+  ifThen(and_(other, eq(and_(seen, bit), 0)), [&] {
+    wait();
+    write(readySeen, or_(seen, bit));
+  });
+}
+
+void Lowering::awaitDone() {
+  int64_t world = kernel.getMeshOp().getNumRanks();
+  Value me = resize(ownRank(), i32);
+  forRange(sub(thread, 128), c32(world), c32(numThreads - 128), [&](Value peer) {
+    ifThen(cmp(Predicate::ne, peer, me), [&] {
+      waitArrivals({params.done}, resize(peer, i64), add(epoch, 1), MK_WAIT_DONE, 0,
+                   c64(1));
+    });
+  });
+}
