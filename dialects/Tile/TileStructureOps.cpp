@@ -332,7 +332,15 @@ void QueueOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   nameResult(setName, getResult(), getName());
 }
 
-/// Two declarations are two arrays: an allocation is what CSE may not merge.
+namespace {
+/// What a kernel declares. The host's plan counts it, also what no code uses.
+struct Declarations : SideEffects::Resource::Base<Declarations> {
+  StringRef getName() final { return "declarations of a kernel"; }
+};
+} // namespace
+
+/// Two declarations are two arrays: an allocation is what CSE may not merge. One
+/// that a mesh leaves without users stays.
 template <typename Op>
 static void
 declare(Op op,
@@ -340,6 +348,7 @@ declare(Op op,
             &effects) {
   effects.emplace_back(MemoryEffects::Allocate::get(),
                        cast<OpResult>(op.getResult()));
+  effects.emplace_back(MemoryEffects::Write::get(), Declarations::get());
 }
 void SignalsOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
