@@ -1,5 +1,6 @@
 //===- TileVerifyKernel.cpp - Verifiers of kernels and roles --------------===//
 #include "TileVerify.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -265,6 +266,17 @@ static LogicalResult verifyRoles(KernelOp kernel) {
   return success();
 }
 
+/// Upstream leaves a dimension past the rank undefined.
+static LogicalResult verifyDim(memref::DimOp op) {
+  auto type = dyn_cast<MemRefType>(op.getSource().getType());
+  std::optional<int64_t> d = op.getConstantIndex();
+  if (!type || !d || (*d >= 0 && *d < type.getRank()))
+    return success();
+  return op.emitOpError() << "asks for dimension " << *d
+                          << " of a buffer of rank " << type.getRank()
+                          << "; they count from 0";
+}
+
 LogicalResult KernelOp::verifyRegions() {
   PrepareOp prepare;
   for (Operation &op : getBody().front()) {
@@ -277,6 +289,10 @@ LogicalResult KernelOp::verifyRegions() {
       prepare = other;
     }
   }
+  if (getBody()
+          .walk([](memref::DimOp op) { return WalkResult(verifyDim(op)); })
+          .wasInterrupted())
+    return failure();
   return verifyRoles(*this);
 }
 

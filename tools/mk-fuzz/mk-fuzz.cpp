@@ -204,6 +204,10 @@ void report(Input input, StringRef source, Shared &shared, Outcome outcome) {
                                    seed.getValue(), input.number);
   std::error_code problem;
   llvm::raw_fd_ostream os(path, problem);
+  if (problem) {
+    llvm::errs() << "mk-fuzz: " << path << ": " << problem.message() << "\n";
+    return;
+  }
   os << "// mk-opt --target=" << (input.sm90a ? "sm_90a" : "host")
      << " --emit=" << input.emit << "\n// changes of " << files[input.file]
      << ":";
@@ -222,6 +226,12 @@ void report(Input input, StringRef source, Shared &shared, Outcome outcome) {
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Fuzzes the compiler.\n");
+  if (std::error_code problem =
+          llvm::sys::fs::create_directories(folder.getValue())) {
+    llvm::errs() << "mk-fuzz: --out " << folder << ": " << problem.message()
+                 << "\n";
+    return 2;
+  }
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> sources;
   for (const std::string &file : files) {
     auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
@@ -240,6 +250,7 @@ int main(int argc, char **argv) {
   }
   Shared &shared = *new (memory) Shared;
   llvm::outs() << "seed " << seed.getValue() << "\n";
+  llvm::outs().flush(); // nothing may follow if the time was too short
   constexpr size_t kinds = static_cast<size_t>(Mutation::Count) + 1;
   uint64_t histogram[kinds][kStages] = {}, stages[kStages] = {}, made = 0,
            failures = 0;

@@ -337,3 +337,14 @@ func.func @f() {
   }
   return
 }
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @past_the_rank on @mesh (in %a : memref<?x?xf32> [4, 4]) {
+  %c2 = arith.constant 2 : index
+  // expected-error @+1 {{asks for dimension 2 of a buffer of rank 2; they count from 0}}
+  %d = memref.dim %a, %c2 : memref<?x?xf32>
+  mk.role @r ctas(rest) {
+  }
+}
