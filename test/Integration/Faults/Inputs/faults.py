@@ -65,7 +65,7 @@ def ends_well(setup, job, what, since, text="", must_fail=False, lost=()):
             if p.ended and p.ended - since > setup.time]
     setup.expect(hung or not slow,
                  f"{what}: later than {setup.time:.1f} s: {slow}", job)
-    if must_fail or not job.passed():
+    if must_fail or not job.passed(lost):
         for p in job.processes:
             if p.pid in lost:
                 continue
