@@ -92,6 +92,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CI"):
 tools = ["FileCheck", "not", "count", "split-file", "mlir-opt"]
 tools += [
     ToolSubst(name, unresolved="ignore")
-    for name in ("mk-opt", "mk-run", "mk-info", "mk-reduce", "mk-lsp-server")
+    for name in ("mk-opt", "mk-run", "mk-info", "mk-reduce", "mk-lsp-server",
+                 "mk-fuzz")
 ]
 llvm_config.add_tool_substitutions(tools, dirs)

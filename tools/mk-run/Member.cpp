@@ -107,10 +107,6 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   MK_TRY(job.checkMesh(*mesh));
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, *mesh));
-  if (options.races)
-    return error(StatusCode::InvalidArgument,
-                 "--check=races: the ranks of this job share no log: let mk-run "
-                 "start them itself");
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, *mesh, options.bind));

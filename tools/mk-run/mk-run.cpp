@@ -38,6 +38,15 @@ int main(int argc, char **argv) {
                  job.node.empty() ? "--store" : "--node");
     return 2;
   }
+  if (*place && options->races) {
+    // Before anybody is waited for: the other ranks say the same.
+    std::fprintf(stderr,
+                 "mk-run: --check=races: ranks that %s has started keep no "
+                 "record together; run this without it, as mk-run FILE --nodes "
+                 "N --gpus G, or with --job none (MK_JOB=none)\n",
+                 (*place)->source.c_str());
+    return 2;
+  }
   return *place ? runMember(*options, std::move(**place))
                 : runLauncher(*options, argv);
 }
