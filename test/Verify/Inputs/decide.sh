@@ -1,0 +1,14 @@
+#!/bin/sh
+# decide.sh FILE NAME=N,... PARAM=N,... [KERNEL [NAME=N,...]]: what the verifier decides of
+# a kernel on five meshes, a line each: "NODESxGPUS: remark". The last are dimensions
+# that each rank has of its own, here all the same.
+file=$1 sizes=$2 params=$3 kernel=$4 own=$5
+for mesh in 1x1 1x4 2x2 3x2 2x4; do
+  axes=node=${mesh%x*},gpu=${mesh#*x}
+  grep -q '^mk.mesh .*node = ?' "$file" || axes=gpu=$((${mesh%x*} * ${mesh#*x}))
+  mk-opt --target=host --emit=tile --tuning=none --no-verify ${kernel:+--kernel="$kernel"} \
+      --bind="$axes,$sizes${own:+,$own}" --set="$params" "$file" |
+    mk-opt -o /dev/null -mlir-print-op-on-diagnostic=false \
+      -mk-verify-progress="sizes=$axes,$sizes ${own:+rank-sizes=$own} grid=16 report=true" 2>&1 |
+    sed -n "s/.*\(remark\|error\): /$mesh: \1: /p"
+done
