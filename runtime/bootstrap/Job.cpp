@@ -22,7 +22,7 @@ struct Address {
   uint16_t port = 0;
 };
 
-Result<Address> parseAddress(const std::string &text, const char *what) {
+Result<Address> parseAddress(const std::string &text, std::string_view what) {
   size_t colon = text.rfind(':');
   Result<int64_t> port = colon == std::string::npos
                              ? Result<int64_t>(-1)
@@ -31,8 +31,8 @@ Result<Address> parseAddress(const std::string &text, const char *what) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);
   if (!port || *port < 1 || *port > 65535 || host.empty())
-    return error(StatusCode::InvalidArgument, what, " ", text,
-                 ": host:port is needed");
+    return error(StatusCode::InvalidArgument, what, text,
+                 ": HOST:PORT is needed, with a port from 1 to 65535");
   return Address{host, static_cast<uint16_t>(*port)};
 }
 
@@ -138,10 +138,10 @@ Status Job::connect(Deadline deadline) {
   bool meetHere = place_.oneHost;
   std::optional<Address> at;
   if (!given.empty()) {
-    MK_ASSIGN(at, parseAddress(given, "--store"));
+    MK_ASSIGN(at, parseAddress(given, "--store (MK_STORE) "));
     meetHere |= at->host == "localhost" || at->host.starts_with("127.");
   } else if (!place_.store.empty()) {
-    MK_ASSIGN(at, parseAddress(place_.store, place_.source.c_str()));
+    MK_ASSIGN(at, parseAddress(place_.store, place_.source + " says that rank 0 is at "));
   }
   if (!meetHere && !at)
     return error(StatusCode::InvalidArgument, place_.source,
@@ -181,7 +181,8 @@ Status Job::connect(Deadline deadline) {
         return offered.status().withContext(
             str("another rank 0 of this user waits here for ", world(),
                 " ranks of '", server.job,
-                "': end it, or tell the two jobs apart by --store "
+                "': if two processes of this job were given rank 0, correct "
+                "that; else end it, or tell the two jobs apart by --store "
                 "127.0.0.1:PORT (MK_STORE)"));
       offer = std::move(*offered);
     }

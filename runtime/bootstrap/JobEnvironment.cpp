@@ -206,7 +206,8 @@ Status conflict(const Claim &a, const Field &x, const Claim &b,
 }
 
 Status compare(const Claim &a, const Claim &b) {
-  for (Field Claim::*field : {&Claim::world, &Claim::rank, &Claim::localRank}) {
+  for (Field Claim::*field : {&Claim::world, &Claim::rank, &Claim::localRank,
+                              &Claim::localWorld, &Claim::node}) {
     const Field &x = a.*field, &y = b.*field;
     if (x.value && y.value && *x.value != *y.value)
       return conflict(a, x, b, y);
@@ -223,15 +224,24 @@ Result<std::optional<JobPlace>> toPlace(const Claim &claim) {
                  claim.missing, " is missing: ", claim.remedy,
                  ", or use --job none (MK_JOB=none) to ignore it");
   }
-  auto within = [&](const Field &low, const Field &high) {
-    if (!low.value || !high.value || *low.value < *high.value)
+  // `below`: how far the one has to stay below the other.
+  auto within = [&](const Field &low, const Field &high, int64_t below,
+                    std::string_view why) {
+    if (!low.value || !high.value || *low.value <= *high.value - below)
       return Status::ok();
     return error(StatusCode::InvalidArgument, low.name, "=", *low.value,
-                 " does not fit ", high.name, "=", *high.value, ": ",
-                 claim.remedy);
+                 " does not fit ", high.name, "=", *high.value, " (", why,
+                 "): ", claim.remedy,
+                 ", correct the variable, or use --job none (MK_JOB=none) to "
+                 "ignore it");
   };
-  MK_TRY(within(claim.rank, claim.world));
-  MK_TRY(within(claim.localRank, claim.localWorld));
+  MK_TRY(within(claim.rank, claim.world, 1, "ranks count from 0"));
+  MK_TRY(within(claim.localWorld, claim.world, 0,
+                "no node has more ranks than the job"));
+  MK_TRY(within(claim.localRank, claim.localWorld, 1,
+                "ranks of a node count from 0"));
+  MK_TRY(within(claim.localRank, claim.rank, 0,
+                "no more ranks can be before it on its node than in the job"));
   JobPlace place;
   place.source = claim.source;
   place.id = claim.id;
@@ -239,6 +249,7 @@ Result<std::optional<JobPlace>> toPlace(const Claim &claim) {
   place.world = static_cast<uint32_t>(*claim.world.value);
   place.localRank = claim.localRank.value;
   place.localWorld = claim.localWorld.value;
+  place.localRankFrom = claim.localRank.name;
   place.localWorldFrom = claim.localWorld.name;
   place.node = claim.node.value;
   place.store = claim.store;
@@ -289,12 +300,12 @@ mk::rt::findPlace(const Environment &environment, std::string_view source) {
         MK_ASSIGN(Claim claim, read(in));
         if (!claim.present)
           return error(StatusCode::InvalidArgument, "--job ", source,
-                       ": none of the variables of ", source,
+                       " (MK_JOB): none of the variables of ", source,
                        " is set: start the ranks with it, or use --job none");
         return toPlace(claim);
       }
     return error(StatusCode::InvalidArgument, "--job ", source,
-                 ": auto, none, torchrun, mpirun or srun is possible");
+                 " (MK_JOB): auto, none, torchrun, mpirun or srun is possible");
   }
   std::vector<Claim> claims;
   for (auto [name, read] : readers) {

@@ -52,7 +52,7 @@ Result<int64_t> parseNode(const std::string &text, uint32_t rank) {
   auto n = env::parseInt(division ? std::string_view(text).substr(5) : text);
   if (!n || *n < (division ? 1 : 0) || *n > 65535)
     return error(StatusCode::InvalidArgument, "--node ", text,
-                 ": the number of this rank's node is needed, or rank/8 for "
+                 " (MK_NODE): the number of this rank's node is needed, or rank/8 for "
                  "eight ranks of a node in a row");
   return division ? rank / *n : *n;
 }
@@ -112,6 +112,7 @@ Status Job::findNodes(Deadline deadline) {
                    sites[other].host, "' and '", site.host,
                    "'): ranks of a node share memory");
   }
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> taken;
   numNodes_ = static_cast<uint32_t>(numbers.size());
   ranksPerNode_ = size[0];
   for (uint32_t r = 0; r < world(); ++r) {
@@ -125,6 +126,21 @@ Status Job::findNodes(Deadline deadline) {
                    " ranks of this job are on its node ('", sites[r].host,
                    "'): correct the variable, or tell every rank its node with "
                    "--node (MK_NODE)");
+    if (sites[r].chosen || sites[r].localRank < 0)
+      continue;
+    auto [other, fresh] =
+        taken.try_emplace({nodeOfRank_[r], sites[r].localRank}, r);
+    if (!fresh || sites[r].localRank >= have)
+      return error(
+          StatusCode::InvalidArgument, place_.localRankFrom, "=",
+          sites[r].localRank, " on rank ", r, ", but ",
+          fresh ? str(have, have == 1 ? " rank of this job is"
+                                      : " ranks of this job are",
+                      " on its node ('", sites[r].host, "')")
+                : str("rank ", other->second, " of the same node ('",
+                      sites[r].host, "') has it too"),
+          ": ranks of a node count from 0; correct the variables, or tell "
+          "every rank its node with --node (MK_NODE)");
   }
   localRank_ = static_cast<uint32_t>(
       std::count(nodeOfRank_.begin(), nodeOfRank_.begin() + rank(),

@@ -31,6 +31,13 @@ Status splitEndpoint(std::string_view endpoint, std::string &host,
   return {};
 }
 
+/// What to do about a store that cannot be reached.
+std::string remedy(const StoreClientOptions &options) {
+  return str(": check that ", options.keeper,
+             " runs and that this is its address (ContextOptions::endpoint, "
+             "MASTER_ADDR, MK_STORE)");
+}
+
 /// Connects `fd`; Again when nobody listens (yet).
 Status connectTo(int fd, const addrinfo &to, const Deadline &deadline,
                  std::string_view endpoint) {
@@ -62,7 +69,8 @@ Status StoreClient::Impl::dial(const Deadline &deadline) {
   int rc = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   if (rc != 0)
     return error(StatusCode::Unavailable, "the store's address ",
-                 options.endpoint, " cannot be resolved: ", gai_strerror(rc));
+                 options.endpoint, " cannot be resolved (", gai_strerror(rc),
+                 ")", remedy(options));
   std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
   // A rank may be started before its launcher listens.
   Backoff backoff(std::chrono::milliseconds(20));
@@ -84,13 +92,11 @@ Status StoreClient::Impl::dial(const Deadline &deadline) {
       return {};
     }
     if (last.code() != StatusCode::Again)
-      return last;
+      return Status(last.code(), last.message() + remedy(options));
     if (deadline.passed())
       return error(StatusCode::DeadlineExceeded, "nobody listened at ",
                    options.endpoint, " for ", deadline.duration(),
-                   ": check that ", options.keeper,
-                   " runs and that this is its address "
-                   "(ContextOptions::endpoint, MK_STORE)");
+                   remedy(options));
     backoff.pause();
   }
 }

@@ -144,6 +144,12 @@ TEST(JobEnvironment, ConflictsNameBoth) {
   EXPECT_ERROR(failure(with(kMpirun, "RANK", "1")), InvalidArgument,
                "torchrun RANK=1, mpirun");
   EXPECT_EQ(place(with(kMpirun, "RANK", "5")).source, "mpirun");
+  EXPECT_ERROR(failure(merge(with(kTorchrun, "LOCAL_WORLD_SIZE", "2"), kMpirun)),
+               InvalidArgument,
+               "torchrun LOCAL_WORLD_SIZE=2, mpirun "
+               "OMPI_COMM_WORLD_LOCAL_SIZE=4");
+  EXPECT_ERROR(failure(merge(with(kTorchrun, "GROUP_RANK", "0"), kSrun)),
+               InvalidArgument, "torchrun GROUP_RANK=0, srun SLURM_NODEID=1");
   // A launcher inside another's allocation is chosen by name.
   Environment inside = merge(with(kTorchrun, "RANK", "4"), kSrun);
   EXPECT_EQ(place(inside, "torchrun").rank, 4u);
@@ -155,8 +161,23 @@ TEST(JobEnvironment, ValuesMakeSense) {
                "RANK=x makes no sense");
   EXPECT_ERROR(failure(with(kTorchrun, "RANK", "8")), InvalidArgument,
                "RANK=8 does not fit WORLD_SIZE=8");
-  EXPECT_ERROR(failure(with(kTorchrun, "WORLD_SIZE", "0")), InvalidArgument,
-               "WORLD_SIZE=0 makes no sense");
+  for (const char *number : {"0", "-1", "1.5", "0x8", " 8", "8 ", "eight", "+8",
+                             "99999999999999999999", "65537"})
+    EXPECT_ERROR(failure(with(kTorchrun, "WORLD_SIZE", number)), InvalidArgument,
+                 str("WORLD_SIZE=", number, " makes no sense: an integer from 1 "
+                     "to 65536 is expected; unset it"));
+  EXPECT_ERROR(failure(with(kTorchrun, "LOCAL_WORLD_SIZE", "9")),
+               InvalidArgument, "LOCAL_WORLD_SIZE=9 does not fit WORLD_SIZE=8");
+  EXPECT_ERROR(failure(with(kTorchrun, "LOCAL_RANK", "6")), InvalidArgument,
+               "LOCAL_RANK=6 does not fit RANK=5");
+  EXPECT_ERROR(failure(with(kSrun, "SLURM_STEP_NUM_TASKS", "5")),
+               InvalidArgument, "SLURM_PROCID=5 does not fit "
+                                "SLURM_STEP_NUM_TASKS=5 (ranks count from 0): "
+                                "start the ranks with srun");
+  EXPECT_ERROR(failure(with(kTorchrun, "MASTER_PORT", "http")),
+               InvalidArgument, "MASTER_PORT=http makes no sense");
+  EXPECT_ERROR(failure(with(kTorchrun, "MASTER_ADDR", "")), InvalidArgument,
+               "MASTER_ADDR is missing");
   EXPECT_ERROR(failure(with(kTorchrun, "MASTER_PORT", "70000")),
                InvalidArgument, "MASTER_PORT=70000 makes no sense");
   EXPECT_ERROR(failure(with(kMpirun, "OMPI_COMM_WORLD_LOCAL_RANK", "4")),

@@ -184,6 +184,35 @@ TEST(Job, NodesThatDoNotAddUp) {
                           "are on its node"));
 }
 
+TEST(Job, LocalRanksThatDoNotAddUp) {
+  World w(2);
+  for (JobPlace &place : w.places) {
+    place.localRankFrom = "LOCAL_RANK";
+    place.localRank = 0;
+    place.node = 0;
+  }
+  w.join();
+  for (const Status &s : w.status)
+    EXPECT_THAT(s.message(), HasSubstr("LOCAL_RANK=0 on rank 1, but rank 0 of the "
+                                       "same node"));
+  World x(2);
+  x.places[0].node = 0;
+  x.places[1].node = 1;
+  x.places[1].localRankFrom = x.places[0].localRankFrom = "LOCAL_RANK";
+  x.join();
+  for (const Status &s : x.status)
+    EXPECT_THAT(s.message(), HasSubstr("LOCAL_RANK=1 on rank 1, but 1 rank of this "
+                                       "job is on its node"));
+  // Unless ranks are told their nodes.
+  World y(2);
+  y.options[0].node = "0";
+  y.options[1].node = "1";
+  y.join();
+  for (const Status &s : y.status)
+    EXPECT_OK(s);
+  y.leave();
+}
+
 TEST(Job, NodeOption) {
   World w(2);
   w.options[1].node = "1";
@@ -194,7 +223,7 @@ TEST(Job, NodeOption) {
   World x(1);
   x.options[0].node = "rank/0";
   x.join();
-  EXPECT_ERROR(x.status[0], InvalidArgument, "--node rank/0");
+  EXPECT_ERROR(x.status[0], InvalidArgument, "--node rank/0 (MK_NODE): the number");
 }
 
 TEST(Job, MissingRanksAreNamedOnEveryRank) {
@@ -268,7 +297,7 @@ TEST(Job, SeveralHostsNeedAnAddressAndASecret) {
   options.token = randomToken();
   options.store = "nowhere";
   EXPECT_ERROR(rt::Job::join(place, options).status(), InvalidArgument,
-               "--store nowhere: host:port is needed");
+               "--store (MK_STORE) nowhere: HOST:PORT is needed");
 }
 
 TEST(Job, OverTcpWithATokenOfItsOwn) {

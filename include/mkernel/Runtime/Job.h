@@ -39,7 +39,7 @@ struct JobPlace {
   uint32_t rank = 0, world = 1;
   /// Place among the ranks of the node, and their number; nothing: not said.
   std::optional<uint32_t> localRank, localWorld;
-  std::string localWorldFrom; // the variable that said it
+  std::string localRankFrom, localWorldFrom; // the variables that said it
   std::optional<uint32_t> node; // number of the node; nothing: not said
   /// Where rank 0 is, "host:port"; empty: not said.
   std::string store;
