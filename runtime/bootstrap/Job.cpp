@@ -1,9 +1,9 @@
 //===- Job.cpp - Meeting the other ranks of a job -------------------------===//
 
+#include "mkernel/Runtime/Job.h"
 #include "bootstrap/Handshake.h"
 #include "bootstrap/LocalOffer.h"
 #include "mkernel/Runtime/Env.h"
-#include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
@@ -57,11 +57,11 @@ Result<std::vector<std::string>> resolve(const std::string &host) {
 }
 
 Result<std::unique_ptr<StoreServer>> listenAt(StoreServerOptions options,
-                                              const Address &at,
-                                              bool oneHost) {
+                                              const Address &at, bool oneHost) {
   MK_ASSIGN(std::vector<std::string> numbers, resolve(at.host));
   options.port = at.port;
-  Status last = error(StatusCode::Unavailable, "'", at.host, "' has no address");
+  Status last =
+      error(StatusCode::Unavailable, "'", at.host, "' has no address");
   for (const std::string &number : numbers) {
     options.address = number;
     // Many systems resolve their own name to an address that no other host
@@ -113,8 +113,8 @@ Result<std::unique_ptr<Job>> Job::join(JobPlace place, JobOptions options) {
   Deadline deadline = Deadline::after(job->options_.timeout);
   // The others learn from rank 0 who did not come, if it is the first to ask.
   if (job->rank() != 0)
-    deadline = Deadline::after(job->options_.timeout +
-                               std::chrono::milliseconds(400));
+    deadline =
+        Deadline::after(job->options_.timeout + std::chrono::milliseconds(400));
   Status status = job->connect(deadline);
   if (status.isOk())
     status = job->findNodes(deadline);
@@ -141,13 +141,15 @@ Status Job::connect(Deadline deadline) {
     MK_ASSIGN(at, parseAddress(given, "--store (MK_STORE) "));
     meetHere |= at->host == "localhost" || at->host.starts_with("127.");
   } else if (!place_.store.empty()) {
-    MK_ASSIGN(at, parseAddress(place_.store, place_.source + " says that rank 0 is at "));
+    MK_ASSIGN(at, parseAddress(place_.store,
+                               place_.source + " says that rank 0 is at "));
   }
   if (!meetHere && !at)
-    return error(StatusCode::InvalidArgument, place_.source,
-                 " does not say where rank 0 of a job of several hosts is: give "
-                 "all ranks the same --store HOST:PORT (MK_STORE), or "
-                 "MASTER_ADDR and MASTER_PORT");
+    return error(
+        StatusCode::InvalidArgument, place_.source,
+        " does not say where rank 0 of a job of several hosts is: give "
+        "all ranks the same --store HOST:PORT (MK_STORE), or "
+        "MASTER_ADDR and MASTER_PORT");
   if (!meetHere && server.token.empty())
     return error(StatusCode::InvalidArgument,
                  "a job of several hosts needs a secret that ", place_.source,
@@ -175,8 +177,8 @@ Status Job::connect(Deadline deadline) {
       MK_ASSIGN(server_, StoreServer::start(server));
     }
     if (meetHere) {
-      auto offered = LocalOffer::start(
-          name, str(server.token, "\n", server_->endpoint()));
+      auto offered =
+          LocalOffer::start(name, str(server.token, "\n", server_->endpoint()));
       if (!offered)
         return offered.status().withContext(
             str("another rank 0 of this user waits here for ", world(),
@@ -186,8 +188,8 @@ Status Job::connect(Deadline deadline) {
                 "127.0.0.1:PORT (MK_STORE)"));
       offer = std::move(*offered);
     }
-    client.endpoint = at && !meetHere ? str("127.0.0.1:", at->port)
-                                      : server_->endpoint();
+    client.endpoint =
+        at && !meetHere ? str("127.0.0.1:", at->port) : server_->endpoint();
     if (std::string own = server_->endpoint();
         !own.starts_with("0.0.0.0") && !own.starts_with("[::]"))
       client.endpoint = own;
@@ -196,15 +198,13 @@ Status Job::connect(Deadline deadline) {
     MK_ASSIGN(std::string offered, takeLocalOffer(name, deadline));
     size_t line = offered.find('\n');
     client.token = offered.substr(0, line);
-    client.endpoint =
-        line == std::string::npos ? "" : offered.substr(line + 1);
+    client.endpoint = line == std::string::npos ? "" : offered.substr(line + 1);
     if (!options_.token.empty() && options_.token != client.token)
       client.token = options_.token; // refused with the proper words
   } else {
     client.token = server.token;
     bool v6 = at->host.find(':') != std::string::npos;
-    client.endpoint =
-        str(v6 ? "[" : "", at->host, v6 ? "]:" : ":", at->port);
+    client.endpoint = str(v6 ? "[" : "", at->host, v6 ? "]:" : ":", at->port);
   }
   MK_ASSIGN(store_, StoreClient::connect(client, deadline));
   if (!server_)

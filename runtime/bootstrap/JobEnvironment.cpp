@@ -132,16 +132,16 @@ Result<Claim> readMpirun(const Reader &in) {
       claim.rank.value || claim.world.value || claim.localRank.value;
   if (!claim.present)
     return claim;
-  MK_TRY(in.number("OMPI_COMM_WORLD_LOCAL_SIZE", claim.localWorld, 1,
-                   kMaxWorld));
+  MK_TRY(
+      in.number("OMPI_COMM_WORLD_LOCAL_SIZE", claim.localWorld, 1, kMaxWorld));
   need(claim, "OMPI_COMM_WORLD_RANK", claim.rank.value.has_value());
   need(claim, "OMPI_COMM_WORLD_SIZE", claim.world.value.has_value());
   need(claim, "OMPI_COMM_WORLD_LOCAL_RANK", claim.localRank.value.has_value());
   MK_TRY(readMaster(in, claim, /*needed=*/false));
   claim.remedy = "start the ranks with mpirun of Open MPI, which sets all of "
                  "OMPI_COMM_WORLD_*";
-  claim.id = in.firstText({"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
-                           "OMPI_MCA_orte_hnp_uri"});
+  claim.id = in.firstText(
+      {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri"});
   // Random, the same on all ranks, and known to this user alone.
   claim.token = in.text("OMPI_MCA_orte_precondition_transports");
   return claim;
@@ -197,12 +197,12 @@ Result<Claim> readPmix(const Reader &in) {
 
 Status conflict(const Claim &a, const Field &x, const Claim &b,
                 const Field &y) {
-  return error(
-      StatusCode::InvalidArgument, "two launchers say different things: ",
-      a.source, " ", x.name, "=", *x.value, ", ", b.source, " ", y.name, "=",
-      *y.value, "; say which one to listen to with --job ", a.source,
-      " or --job ", b.source == "PMIx" ? "none" : b.source,
-      " (MK_JOB), or unset the other's variables");
+  return error(StatusCode::InvalidArgument,
+               "two launchers say different things: ", a.source, " ", x.name,
+               "=", *x.value, ", ", b.source, " ", y.name, "=", *y.value,
+               "; say which one to listen to with --job ", a.source,
+               " or --job ", b.source == "PMIx" ? "none" : b.source,
+               " (MK_JOB), or unset the other's variables");
 }
 
 Status compare(const Claim &a, const Claim &b) {
@@ -321,14 +321,13 @@ mk::rt::findPlace(const Environment &environment, std::string_view source) {
   for (size_t i = 0; i < claims.size(); ++i)
     for (size_t j = i + 1; j < claims.size(); ++j)
       MK_TRY(compare(claims[i], claims[j]));
-  auto complete = std::find_if(
-      claims.begin(), claims.end(),
-      [](const Claim &claim) { return claim.missing.empty(); });
+  auto complete =
+      std::find_if(claims.begin(), claims.end(),
+                   [](const Claim &claim) { return claim.missing.empty(); });
   return toPlace(complete == claims.end() ? claims[0] : *complete);
 }
 
-Result<std::optional<JobPlace>>
-mk::rt::findPlace(const JobOptions &options) {
+Result<std::optional<JobPlace>> mk::rt::findPlace(const JobOptions &options) {
   std::string source = options.source;
   if (source.empty())
     source = env::get("MK_JOB").value_or("auto");

@@ -51,9 +51,10 @@ Result<int64_t> parseNode(const std::string &text, uint32_t rank) {
   bool division = text.starts_with("rank/");
   auto n = env::parseInt(division ? std::string_view(text).substr(5) : text);
   if (!n || *n < (division ? 1 : 0) || *n > 65535)
-    return error(StatusCode::InvalidArgument, "--node ", text,
-                 " (MK_NODE): the number of this rank's node is needed, or rank/8 for "
-                 "eight ranks of a node in a row");
+    return error(
+        StatusCode::InvalidArgument, "--node ", text,
+        " (MK_NODE): the number of this rank's node is needed, or rank/8 for "
+        "eight ranks of a node in a row");
   return division ? rank / *n : *n;
 }
 
@@ -86,16 +87,14 @@ Status Job::findNodes(Deadline deadline) {
   for (uint32_t r = 0; r < world(); ++r) {
     const Site &site = sites[r];
     if (site.chosen != sites[0].chosen)
-      return error(StatusCode::InvalidArgument, "rank ",
-                   site.chosen ? r : 0, " was told its node, rank ",
-                   site.chosen ? 0 : r,
+      return error(StatusCode::InvalidArgument, "rank ", site.chosen ? r : 0,
+                   " was told its node, rank ", site.chosen ? 0 : r,
                    " was not: give --node (MK_NODE) to all ranks or to none");
     std::string key = str("node ", site.node);
     if (site.node < 0)
-      key = str(site.machine, " ",
-                site.localRank < 0
-                    ? 0u
-                    : seen[{site.machine, site.localRank}]++);
+      key =
+          str(site.machine, " ",
+              site.localRank < 0 ? 0u : seen[{site.machine, site.localRank}]++);
     auto [it, fresh] = numbers.try_emplace(key, uint32_t(numbers.size()));
     nodeOfRank_.push_back(it->second);
     hostOfRank_.push_back(site.host);
@@ -107,10 +106,11 @@ Status Job::findNodes(Deadline deadline) {
     ++size[it->second];
     uint32_t other = first[it->second];
     if (sites[other].machine != site.machine)
-      return error(StatusCode::InvalidArgument, "ranks ", other, " and ", r,
-                   " were told to be on one node, but are on different hosts ('",
-                   sites[other].host, "' and '", site.host,
-                   "'): ranks of a node share memory");
+      return error(
+          StatusCode::InvalidArgument, "ranks ", other, " and ", r,
+          " were told to be on one node, but are on different hosts ('",
+          sites[other].host, "' and '", site.host,
+          "'): ranks of a node share memory");
   }
   std::map<std::pair<uint32_t, int64_t>, uint32_t> taken;
   numNodes_ = static_cast<uint32_t>(numbers.size());
@@ -134,17 +134,17 @@ Status Job::findNodes(Deadline deadline) {
       return error(
           StatusCode::InvalidArgument, place_.localRankFrom, "=",
           sites[r].localRank, " on rank ", r, ", but ",
-          fresh ? str(have, have == 1 ? " rank of this job is"
-                                      : " ranks of this job are",
+          fresh ? str(have,
+                      have == 1 ? " rank of this job is"
+                                : " ranks of this job are",
                       " on its node ('", sites[r].host, "')")
                 : str("rank ", other->second, " of the same node ('",
                       sites[r].host, "') has it too"),
           ": ranks of a node count from 0; correct the variables, or tell "
           "every rank its node with --node (MK_NODE)");
   }
-  localRank_ = static_cast<uint32_t>(
-      std::count(nodeOfRank_.begin(), nodeOfRank_.begin() + rank(),
-                 nodeOfRank_[rank()]));
+  localRank_ = static_cast<uint32_t>(std::count(
+      nodeOfRank_.begin(), nodeOfRank_.begin() + rank(), nodeOfRank_[rank()]));
   return Status::ok();
 }
 
@@ -155,11 +155,12 @@ Status Job::checkMesh(const Mesh &mesh) const {
                 toString(axis.kind));
   text = str("the mesh (", text, ")");
   if (mesh.size() != world())
-    return error(StatusCode::InvalidArgument, text, " has ", mesh.size(),
-                 mesh.size() == 1 ? " rank" : " ranks", ", the job ", world(),
-                 " (", place_.source,
-                 "): use --nodes, --gpus or --bind so that they agree, or --job "
-                 "none to start all ranks here");
+    return error(
+        StatusCode::InvalidArgument, text, " has ", mesh.size(),
+        mesh.size() == 1 ? " rank" : " ranks", ", the job ", world(), " (",
+        place_.source,
+        "): use --nodes, --gpus or --bind so that they agree, or --job "
+        "none to start all ranks here");
   auto where = [&](uint32_t r) {
     return str("node ", nodeOfRank_[r], " (host '", hostOfRank_[r], "')");
   };
@@ -180,16 +181,16 @@ Status Job::checkMesh(const Mesh &mesh) const {
             ? str("use --nodes ", numNodes_, " --gpus ", ranksPerNode_)
             : std::string("start the same number of ranks on every node");
     if (nodeOfRank_[linked] != nodeOfRank_[r])
-      return error(StatusCode::InvalidArgument, text, " joins ranks ", linked,
-                   " and ", r, " by link axes, but they are on different nodes: ",
-                   where(linked), " and ", where(r), ": ", sizes);
-    return error(StatusCode::InvalidArgument, text, " has ranks ", near, " and ",
-                 r, " on different nodes, but both are on ", where(r), ": ",
-                 sizes,
-                 ", or, to emulate nodes on one host, tell every rank its node: "
-                 "--node rank/",
-                 mesh.linkPeers(0).size() + 1,
-                 " (MK_NODE)");
+      return error(
+          StatusCode::InvalidArgument, text, " joins ranks ", linked, " and ",
+          r, " by link axes, but they are on different nodes: ", where(linked),
+          " and ", where(r), ": ", sizes);
+    return error(
+        StatusCode::InvalidArgument, text, " has ranks ", near, " and ", r,
+        " on different nodes, but both are on ", where(r), ": ", sizes,
+        ", or, to emulate nodes on one host, tell every rank its node: "
+        "--node rank/",
+        mesh.linkPeers(0).size() + 1, " (MK_NODE)");
   }
   return Status::ok();
 }
