@@ -7,6 +7,10 @@
 // *is* another carried tile (a rotation) would be overwritten before it is
 // read, so it is copied aside first.
 //
+// A loop whose result a branch yields starts from a copy of what is defined outside of
+// the branch: the yielded value goes into that buffer again if an outer loop
+// carries it, and is read after the buffer has been updated in one branch only.
+//
 //===----------------------------------------------------------------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/Passes.h"
@@ -43,7 +47,27 @@ struct MaterializeCarriesPass
     return false;
   }
 
-  LogicalResult materialize(scf::ForOp loop) {
+  static Value copy(OpBuilder &b, Location loc, Value tile) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
+                                          type.getElementType());
+    return linalg::CopyOp::create(b, loc, tile, empty).getResult(0);
+  }
+
+  static void copyInits(scf::ForOp loop) {
+    if (!isa<scf::IfOp>(loop->getParentOp()))
+      return;
+    OpBuilder b(loop);
+    for (auto [init, result] :
+         llvm::zip(loop.getInitArgsMutable(), loop.getResults()))
+      if (isa<RankedTensorType>(result.getType()) &&
+          init.get().getParentRegion() != loop->getParentRegion() &&
+          llvm::any_of(result.getUsers(), llvm::IsaPred<scf::YieldOp>))
+        init.set(copy(b, loop.getLoc(), init.get()));
+  }
+
+  static void materialize(scf::ForOp loop) {
+    copyInits(loop);
     auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     OpBuilder b(yield);
     Location loc = loop.getLoc();
@@ -61,23 +85,18 @@ struct MaterializeCarriesPass
       if (copies.size() == 1 ||
           operand->get().getDefiningOp<DestinationStyleOpInterface>())
         continue;
-      auto type = cast<RankedTensorType>(operand->get().getType());
-      Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                            type.getElementType());
-      operand->set(linalg::CopyOp::create(b, loc, operand->get(), empty)
-                       .getResult(0));
+      operand->set(copy(b, loc, operand->get()));
     }
     for (auto [operand, carried] : copies)
       operand->set(bufferization::MaterializeInDestinationOp::create(
                        b, loc, operand->get().getType(), operand->get(), carried)
                        .getResult());
-    return success();
   }
 
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
       if (auto loop = dyn_cast<scf::ForOp>(op))
-        return materialize(loop);
+        materialize(loop);
       if (isa<scf::WhileOp>(op) &&
           llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
         return op->emitOpError() << "carries a tile, which cannot be lowered for "

@@ -53,6 +53,35 @@ func.func @rotate(%n: index, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4x
 
 // -----
 
+// The sum of a branch that starts from the carried tile goes there in both branches.
+// CHECK-LABEL: func @branch
+// CHECK: iter_args(%[[ACC:.*]] =
+// CHECK: scf.if
+// CHECK: %[[START:.*]] = linalg.copy ins(%[[ACC]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[START]])
+func.func @branch(%n: index, %own: i1, %x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> tensor<4xf32> {
+    %next = scf.if %own -> tensor<4xf32> {
+      %sum = scf.for %j = %c0 to %n step %c1 iter_args(%part = %acc) -> tensor<4xf32> {
+        %empty = tensor.empty() : tensor<4xf32>
+        %more = linalg.map { arith.addf } ins(%part, %x : tensor<4xf32>, tensor<4xf32>) outs(%empty : tensor<4xf32>)
+        scf.yield %more : tensor<4xf32>
+      }
+      scf.yield %sum : tensor<4xf32>
+    } else {
+      %empty = tensor.empty() : tensor<4xf32>
+      %more = linalg.map { arith.addf } ins(%acc, %x : tensor<4xf32>, tensor<4xf32>) outs(%empty : tensor<4xf32>)
+      scf.yield %more : tensor<4xf32>
+    }
+    scf.yield %next : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
 func.func @while(%init: tensor<4xf32>, %go: i1) -> tensor<4xf32> {
   // expected-error @below {{carries a tile, which cannot be lowered for the host target yet; use scf.for or mk.fold}}
   %r = scf.while (%a = %init) : (tensor<4xf32>) -> tensor<4xf32> {
