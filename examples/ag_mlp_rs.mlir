@@ -8,8 +8,9 @@
 // bytes cross the network in all. Hidden activations never leave the GPU, but other CTAs read them than those
 // that stored them: a signal counts the column tiles of each block.
 //
-// Parameters: TM, TN, TK, the extents of a tile (TN of F in the first product); RASTER1 and RASTER2, how many blocks are
-// walked together in each product; PUSH, REDUCE and FINISH, how many CTAs have these roles.
+// Parameters: TM, TN, TK, the extents of a tile (TN of F in the first product); TR, how many of its rows are added up
+// at once; RASTER1 and RASTER2, how many blocks are walked together in each product; PUSH, REDUCE and FINISH, how many CTAs
+// have these roles.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -17,9 +18,13 @@
 !wide = tensor<?xf32, #mk.extents<TN>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+!part = tensor<?x?xbf16, #mk.extents<TR, TN>>
+!sum = tensor<?x?xf32, #mk.extents<TR, TN>>
 !arrived = !mk.signal<?x?, sys, arrivals = 1>
 !parts = !mk.signal<?x?x?, sys, arrivals = ?>
 !filled = !mk.signal<?x?, gpu, arrivals = ?>
+
+!slots = memref<?x?x?x?xbf16, #mk.symmetric>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -31,7 +36,7 @@ mk.kernel @ag_mlp_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, unifor
     scratch %full : memref<?x?xbf16, #mk.symmetric> [M, K],
     scratch %hidden : memref<?x?xbf16> [M, F ceildiv (node * gpu)],
     // From each GPU of the node, for the shards of my place in each node.
-    scratch %slot : memref<?x?x?x?xbf16, #mk.symmetric> [gpu, node, M ceildiv (node * gpu), N],
+    scratch %slot : !slots [gpu, node, M ceildiv (node * gpu), N],
     // The node's sums for these shards, and those of other nodes for mine.
     scratch %away : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv (node * gpu), N],
     scratch %sum : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv (node * gpu), N],
@@ -39,6 +44,7 @@ mk.kernel @ag_mlp_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, unifor
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %tr = mk.param "TR" = 32
   mk.param "RASTER1" = 8
   mk.param "RASTER2" = 2
   mk.param "PUSH" = 2
@@ -48,6 +54,7 @@ mk.kernel @ag_mlp_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, unifor
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
+  %nothing = tensor.splat %0[%tr, %tn] : !sum
 
   %me = mk.rank
   %my_node = mk.coord node
@@ -174,7 +181,7 @@ mk.kernel @ag_mlp_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, unifor
         %t = arith.truncf %acc : !acc to !c
         %p = mk.rank(gpu = %place)
         mk.store %t, %slot[%my_gpu, %d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n]
-            : !c, memref<?x?x?x?xbf16, #mk.symmetric>, !parts
+            : !c, !slots, !parts
       }
     }
   }
@@ -191,14 +198,14 @@ mk.kernel @ag_mlp_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, unifor
       scf.if %some {
         %column = arith.muli %n, %tn : index
         mk.wait %part[%d, %i, %n] ge %gpus : !parts
-        %total = scf.for %g = %c0 to %gpus step %c1 iter_args(%acc = %zero) -> (!acc) {
-          %x = mk.load %slot[%g, %d, %r, %column] valid(%rows, %tn) : memref<?x?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
+        scf.for %down = %c0 to %rows step %tr {
+          %row = arith.addi %r, %down : index
+          %left = arith.subi %rows, %down : index
+          %total = func.call @add_slots(%nothing, %slot, %d, %row, %column, %left, %tn)
+              : (!sum, !slots, index, index, index, index, index) -> !sum
+          %t = arith.truncf %total : !sum to !part
+          mk.store %t, %away[%d, %row, %column] valid(%left, %tn) : !part, memref<?x?x?xbf16, #mk.symmetric>
         }
-        %t = arith.truncf %total : !acc to !c
-        mk.store %t, %away[%d, %r, %column] valid(%rows, %tn) : !c, memref<?x?x?xbf16, #mk.symmetric>
         mk.signal %reduced[%d, %i] : !filled
       }
     }
@@ -232,41 +239,53 @@ mk.kernel @ag_mlp_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, unifor
     }
   }
 
-  // The own rows: sums of the nodes before mine, parts of my node, sums of the nodes behind it.
+  // The own rows: sums of the other nodes and parts of my own, in the order of nodes.
   mk.role @finish ctas(param FINISH) {
-    %next_node = arith.addi %my_node, %c1 : index
     mk.foreach (%i, %n) in (%blocks, %column_tiles) schedule(ticket) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
-        %before = scf.for %d = %c0 to %my_node step %c1 iter_args(%acc = %zero) -> (!acc) {
-          mk.wait %arrived[%d, %i] ge %c1 : !arrived
-          %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
+        scf.for %down = %c0 to %rows step %tr {
+          %row = arith.addi %r, %down : index
+          %left = arith.subi %rows, %down : index
+          %total = scf.for %d = %c0 to %nodes step %c1 iter_args(%acc = %nothing) -> (!sum) {
+            %here = arith.cmpi eq, %d, %my_node : index
+            %next = scf.if %here -> (!sum) {
+              mk.wait %part[%d, %i, %n] ge %gpus : !parts
+              %own = func.call @add_slots(%acc, %slot, %d, %row, %column, %left, %tn)
+                  : (!sum, !slots, index, index, index, index, index) -> !sum
+              scf.yield %own : !sum
+            } else {
+              mk.wait %arrived[%d, %i] ge %c1 : !arrived
+              %x = mk.load %sum[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !part
+              %wide = arith.extf %x : !part to !sum
+              %other = arith.addf %acc, %wide : !sum
+              scf.yield %other : !sum
+            }
+            scf.yield %next : !sum
+          }
+          %t = arith.truncf %total : !sum to !part
+          mk.store %t, %c[%row, %column] valid(%left, %tn) : !part, memref<?x?xbf16>
         }
-        mk.wait %part[%my_node, %i, %n] ge %gpus : !parts
-        %here = scf.for %g = %c0 to %gpus step %c1 iter_args(%acc = %before) -> (!acc) {
-          %x = mk.load %slot[%g, %my_node, %r, %column] valid(%rows, %tn) : memref<?x?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
-        }
-        %total = scf.for %d = %next_node to %nodes step %c1 iter_args(%acc = %here) -> (!acc) {
-          mk.wait %arrived[%d, %i] ge %c1 : !arrived
-          %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
-        }
-        %t = arith.truncf %total : !acc to !c
-        mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
       }
     }
   }
+}
+
+// Adds rows from %row on of what the GPUs of the node left for node %d, in the order of GPUs.
+func.func private @add_slots(%sum: !sum, %slot: !slots, %d: index, %row: index, %column: index, %left: index, %tn: index) -> !sum {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %gpus = mk.size gpu
+  %total = scf.for %g = %c0 to %gpus step %c1 iter_args(%acc = %sum) -> (!sum) {
+    %x = mk.load %slot[%g, %d, %row, %column] valid(%left, %tn) : !slots -> !part
+    %wide = arith.extf %x : !part to !sum
+    %next = arith.addf %acc, %wide : !sum
+    scf.yield %next : !sum
+  }
+  return %total : !sum
 }
 
 // The place %j behind %own, of %n on a ring.

@@ -8,16 +8,20 @@
 //
 // Own rows are computed last. A block of TM rows is sent when all of its columns are there; it is contiguous.
 //
-// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks of a slice are walked together (for each
-// GPU of the node); REDUCE and PUBLISH, how many CTAs have these roles.
+// Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows are added up at once; RASTER, how many
+// blocks of a slice are walked together (for each GPU of the node); REDUCE and PUBLISH, how many CTAs have these roles.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+!part = tensor<?x?xbf16, #mk.extents<TR, TN>>
+!sum = tensor<?x?xf32, #mk.extents<TR, TN>>
 !parts = !mk.signal<?x?, sys, arrivals = ?>
 !reduced = !mk.signal<?, gpu, arrivals = ?>
 !arrived = !mk.signal<?x?, sys, arrivals = 1>
+
+!sums = memref<?x?x?xbf16, #mk.symmetric>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -25,12 +29,13 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
     in %a : memref<?x?xbf16> [M, K] split [(), (node, gpu)],
     in %b : memref<?x?xbf16> [N, K] split [(), (node, gpu)],
     // My slice: from each GPU of the node, and summed over each node.
-    scratch %slot : memref<?x?x?xbf16, #mk.symmetric> [gpu, M ceildiv gpu, N],
-    scratch %sum : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv gpu, N],
+    scratch %slot : !sums [gpu, M ceildiv gpu, N],
+    scratch %sum : !sums [node, M ceildiv gpu, N],
     out %c : memref<?x?xbf16, #mk.symmetric> [M, N]) {
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %tr = mk.param "TR" = 32
   mk.param "RASTER" = 2
   mk.param "REDUCE" = 2
   mk.param "PUBLISH" = 2
@@ -76,7 +81,7 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
         %t = arith.truncf %acc : !acc to !c
         %p = mk.rank(gpu = %owner)
         mk.store %t, %slot[%my_gpu, %r, %column] valid(%rows, %tn) on %p signal %part[%i, %n]
-            : !c, memref<?x?x?xbf16, #mk.symmetric>, !parts
+            : !c, !sums, !parts
       }
     }
   }
@@ -90,18 +95,21 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
       scf.if %some {
         %column = arith.muli %n, %tn : index
         mk.wait %part[%i, %n] ge %gpus : !parts
-        %total = scf.for %g = %c0 to %gpus step %c1 iter_args(%acc = %zero) -> (!acc) {
-          %x = mk.load %slot[%g, %r, %column] valid(%rows, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
+        scf.for %down = %c0 to %rows step %tr {
+          %row = arith.addi %r, %down : index
+          %left = arith.subi %rows, %down : index
+          %t = func.call @add_up(%slot, %gpus, %row, %column, %left, %tr, %tn)
+              : (!sums, index, index, index, index, index, index) -> !part
+          scf.if %alone {
+            %c_row = arith.addi %at, %down : index
+            func.call @publish(%t, %c, %c_row, %column, %left, %tn)
+                : (!part, memref<?x?xbf16, #mk.symmetric>, index, index, index, index) -> ()
+          } else {
+            mk.store %t, %sum[%my_node, %row, %column] valid(%left, %tn) : !part, !sums
+          }
         }
-        %t = arith.truncf %total : !acc to !c
         scf.if %alone {
-          func.call @publish(%t, %c, %at, %column, %rows, %tn)
-              : (!c, memref<?x?xbf16, #mk.symmetric>, index, index, index, index) -> ()
         } else {
-          mk.store %t, %sum[%my_node, %r, %column] valid(%rows, %tn) : !c, memref<?x?x?xbf16, #mk.symmetric>
           mk.signal %reduced[%i] : !reduced
         }
       }
@@ -118,7 +126,7 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
         mk.wait %reduced[%i] ge %column_tiles : !reduced
         mk.foreach_peer (%p) along node {
           mk.put %sum[%my_node, %r, %c0][%c1, %rows, %N] to %sum[%my_node, %r, %c0] on %p signal %arrived[%my_node, %i]
-              : memref<?x?x?xbf16, #mk.symmetric> to memref<?x?x?xbf16, #mk.symmetric>, !arrived
+              : !sums to !sums, !arrived
         }
       }
     }
@@ -137,24 +145,40 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
           %d = mk.coord node of %p
           mk.wait %arrived[%d, %i] ge %c1 : !arrived
         }
-        %total = scf.for %d = %c0 to %nodes step %c1 iter_args(%acc = %zero) -> (!acc) {
-          %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
+        scf.for %down = %c0 to %rows step %tr {
+          %row = arith.addi %r, %down : index
+          %left = arith.subi %rows, %down : index
+          %c_row = arith.addi %at, %down : index
+          %t = func.call @add_up(%sum, %nodes, %row, %column, %left, %tr, %tn)
+              : (!sums, index, index, index, index, index, index) -> !part
+          func.call @publish(%t, %c, %c_row, %column, %left, %tn)
+              : (!part, memref<?x?xbf16, #mk.symmetric>, index, index, index, index) -> ()
         }
-        %t = arith.truncf %total : !acc to !c
-        func.call @publish(%t, %c, %at, %column, %rows, %tn)
-            : (!c, memref<?x?xbf16, #mk.symmetric>, index, index, index, index) -> ()
       }
     }
   }
 }
 
-// Stores a tile of C at every GPU of the node.
-func.func private @publish(%t: !c, %c: memref<?x?xbf16, #mk.symmetric>, %at: index, %column: index, %rows: index, %tn: index) {
+// Adds the same rows of all %n ranks or nodes, in their order.
+func.func private @add_up(%from: !sums, %n: index, %row: index, %column: index, %left: index, %tr: index, %tn: index) -> !part {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tr, %tn] : !sum
+  %total = scf.for %s = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!sum) {
+    %x = mk.load %from[%s, %row, %column] valid(%left, %tn) : !sums -> !part
+    %wide = arith.extf %x : !part to !sum
+    %next = arith.addf %acc, %wide : !sum
+    scf.yield %next : !sum
+  }
+  %t = arith.truncf %total : !sum to !part
+  return %t : !part
+}
+
+// Stores rows of C at every GPU of the node.
+func.func private @publish(%t: !part, %c: memref<?x?xbf16, #mk.symmetric>, %at: index, %column: index, %rows: index, %tn: index) {
   mk.foreach_peer (%p) along gpu including self {
-    mk.store %t, %c[%at, %column] valid(%rows, %tn) on %p : !c, memref<?x?xbf16, #mk.symmetric>
+    mk.store %t, %c[%at, %column] valid(%rows, %tn) on %p : !part, memref<?x?xbf16, #mk.symmetric>
   }
   return
 }

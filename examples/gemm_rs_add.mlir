@@ -8,13 +8,14 @@
 //
 // What is added to has to be zero before peers are told that this rank is ready (mk.prepare).
 //
-// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks of a node's shards are
-// walked together (for each of its ranks); NARROW and FINISH, how many CTAs have these roles.
+// Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows are added up at once; RASTER, how many
+// blocks of a node's shards are walked together (for each of its ranks); NARROW and FINISH, how many CTAs have these roles.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
-!c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+!part = tensor<?x?xbf16, #mk.extents<TR, TN>>
+!sum = tensor<?x?xf32, #mk.extents<TR, TN>>
 !arrived = !mk.signal<?x?, sys, arrivals = 1>
 !added = !mk.signal<?x?x?, sys, arrivals = ?>
 !narrow = !mk.signal<?x?, gpu, arrivals = ?>
@@ -33,6 +34,7 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
+  %tr = mk.param "TR" = 32
   mk.param "RASTER" = 2
   mk.param "NARROW" = 2
   mk.param "FINISH" = 2
@@ -40,6 +42,7 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
+  %nothing = tensor.splat %0[%tr, %tn] : !sum
 
   %me = mk.rank
   %my_node = mk.coord node
@@ -62,10 +65,11 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %arrived = mk.signals(%nodes, %blocks) : !arrived
 
   mk.prepare {
-    mk.foreach (%d, %i, %n) in (%nodes, %blocks, %column_tiles) {
-      %r = arith.muli %i, %tm : index
+    %row_tiles = arith.ceildivui %shard, %tr : index
+    mk.foreach (%d, %i, %n) in (%nodes, %row_tiles, %column_tiles) {
+      %row = arith.muli %i, %tr : index
       %column = arith.muli %n, %tn : index
-      mk.store %zero, %parts[%d, %r, %column] : !acc, memref<?x?x?xf32, #mk.symmetric>
+      mk.store %nothing, %parts[%d, %row, %column] : !sum, memref<?x?x?xf32, #mk.symmetric>
     }
   }
 
@@ -108,9 +112,13 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
       scf.if %some {
         %column = arith.muli %n, %tn : index
         mk.wait %added[%d, %i, %n] ge %gpus : !added
-        %total = mk.load %parts[%d, %r, %column] valid(%rows, %tn) : memref<?x?x?xf32, #mk.symmetric> -> !acc
-        %t = arith.truncf %total : !acc to !c
-        mk.store %t, %away[%d, %r, %column] valid(%rows, %tn) : !c, memref<?x?x?xbf16, #mk.symmetric>
+        scf.for %down = %c0 to %rows step %tr {
+          %row = arith.addi %r, %down : index
+          %left = arith.subi %rows, %down : index
+          %total = mk.load %parts[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xf32, #mk.symmetric> -> !sum
+          %t = arith.truncf %total : !sum to !part
+          mk.store %t, %away[%d, %row, %column] valid(%left, %tn) : !part, memref<?x?x?xbf16, #mk.symmetric>
+        }
         mk.signal %narrow[%d, %i] : !narrow
       }
     }
@@ -132,34 +140,35 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
     }
   }
 
-  // The own rows: sums of the nodes before mine, of my node, of those behind it.
+  // The own rows: sums of all nodes, in their order.
   mk.role @finish ctas(param FINISH) {
-    %next_node = arith.addi %my_node, %c1 : index
     mk.foreach (%i, %n) in (%blocks, %column_tiles) schedule(ticket) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
-        %before = scf.for %d = %c0 to %my_node step %c1 iter_args(%acc = %zero) -> (!acc) {
-          mk.wait %arrived[%d, %i] ge %c1 : !arrived
-          %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
+        scf.for %down = %c0 to %rows step %tr {
+          %row = arith.addi %r, %down : index
+          %left = arith.subi %rows, %down : index
+          %total = scf.for %d = %c0 to %nodes step %c1 iter_args(%acc = %nothing) -> (!sum) {
+            %here = arith.cmpi eq, %d, %my_node : index
+            %more = scf.if %here -> (!sum) {
+              mk.wait %added[%d, %i, %n] ge %gpus : !added
+              %x = mk.load %parts[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xf32, #mk.symmetric> -> !sum
+              scf.yield %x : !sum
+            } else {
+              mk.wait %arrived[%d, %i] ge %c1 : !arrived
+              %x = mk.load %sum[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !part
+              %wide = arith.extf %x : !part to !sum
+              scf.yield %wide : !sum
+            }
+            %next = arith.addf %acc, %more : !sum
+            scf.yield %next : !sum
+          }
+          %t = arith.truncf %total : !sum to !part
+          mk.store %t, %c[%row, %column] valid(%left, %tn) : !part, memref<?x?xbf16>
         }
-        mk.wait %added[%my_node, %i, %n] ge %gpus : !added
-        %own = mk.load %parts[%my_node, %r, %column] valid(%rows, %tn) : memref<?x?x?xf32, #mk.symmetric> -> !acc
-        %here = arith.addf %before, %own : !acc
-        %total = scf.for %d = %next_node to %nodes step %c1 iter_args(%acc = %here) -> (!acc) {
-          mk.wait %arrived[%d, %i] ge %c1 : !arrived
-          %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !c
-          %wide = arith.extf %x : !c to !acc
-          %next = arith.addf %acc, %wide : !acc
-          scf.yield %next : !acc
-        }
-        %t = arith.truncf %total : !acc to !c
-        mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
       }
     }
   }
