@@ -15,7 +15,7 @@ using namespace mk::rt;
 namespace {
 
 // A failed rank 0 waits that long for the others to hear of it.
-constexpr auto kLinger = std::chrono::milliseconds(800);
+constexpr auto kLinger = std::chrono::milliseconds(500);
 
 struct Address {
   std::string host;

@@ -106,7 +106,7 @@ Proxy::Stats Proxy::stats() const {
 Status Proxy::drain(Deadline deadline) {
   Backoff backoff;
   while (inflightTotal() > 0) {
-    MK_TRY(error());
+    MK_TRY(impl_->settledError());
     MK_TRY(impl_->options.abort->status());
     if (deadline.passed()) {
       uint32_t open = impl_->openPuts;
@@ -119,7 +119,21 @@ Status Proxy::drain(Deadline deadline) {
     }
     backoff.pause();
   }
-  return error();
+  return impl_->settledError();
+}
+
+/// A failure is reported once it is known whose it is.
+Status Proxy::Impl::settledError() const {
+  Backoff backoff(std::chrono::milliseconds(2));
+  while (true) {
+    bool over = !failed;
+    {
+      std::lock_guard lock(errorMutex);
+      if (over || !firstError)
+        return firstError;
+    }
+    backoff.pause();
+  }
 }
 
 void Proxy::Impl::run() {

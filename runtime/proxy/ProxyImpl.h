@@ -55,6 +55,7 @@ struct Proxy::Impl {
   void checkAges();
 
   void fail(Status status);
+  Status settledError() const;
   bool discarding() const { return failed || options.abort->raised(); }
 
   uint64_t keyOf(uint32_t channel, uint32_t peer) const {

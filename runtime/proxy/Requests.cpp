@@ -119,14 +119,21 @@ void Proxy::Impl::checkAges() {
 }
 
 void Proxy::Impl::fail(Status status) {
+  if (failed.exchange(true))
+    return;
+  log::info("proxy: ", status.toString());
+  // A peer that has gone may have said why: its words are under way through the
+  // store, and are those that everybody shall hear.
+  if (status.code() == StatusCode::Unavailable) {
+    Deadline deadline = Deadline::after(std::chrono::milliseconds(300));
+    Backoff backoff(std::chrono::milliseconds(2));
+    while (!options.abort->raised() && !stop && !deadline.passed())
+      backoff.pause();
+  }
   {
     std::lock_guard lock(errorMutex);
-    if (!firstError)
-      return;
-    firstError = status;
+    firstError = options.abort->raised() ? options.abort->status() : status;
   }
-  failed = true;
-  log::info("proxy: ", status.toString());
   options.abort->raise(
       AbortRecord::now(static_cast<int32_t>(rank), "proxy", status.toString()));
 }

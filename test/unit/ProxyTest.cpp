@@ -320,6 +320,26 @@ TEST(Proxy, TransportErrorAborts) {
   EXPECT_ERROR(n.proxies[0]->error(), Unavailable, "to rank 1");
 }
 
+TEST(Proxy, WhyAPeerWentIsHeardThoughItComesLater) {
+  Nodes n(2);
+  n.proxies[1].reset();
+  n.c.transports[1].reset(); // without goodbye
+  std::this_thread::sleep_for(100ms);
+  EXPECT_FALSE(n.words[0].raised());
+  n.words[0].raiseRemote(AbortRecord::now(1, "wait", "out of time"));
+  EXPECT_ERROR(n.proxies[0]->drain(soon()), Aborted, "out of time");
+  EXPECT_TRUE(eventually([&] { return !n.proxies[0]->error().isOk(); }));
+  EXPECT_ERROR(n.proxies[0]->error(), Aborted, "out of time");
+
+  // Nobody says why.
+  Nodes m(2);
+  m.proxies[1].reset();
+  m.c.transports[1].reset();
+  EXPECT_TRUE(eventually([&] { return m.words[0].raised(); }));
+  EXPECT_THAT(m.words[0].record()->text, HasSubstr("rank 1 was lost"));
+  EXPECT_ERROR(m.proxies[0]->error(), Unavailable, "rank 1 was lost");
+}
+
 TEST(Proxy, StuckRequestIsReported) {
   ProxyOptions o;
   o.requestTimeout = 30ms;

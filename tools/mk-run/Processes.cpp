@@ -83,7 +83,7 @@ Status Processes::wait(StoreServer &store) {
     if (silent && silent->passed() && !store.aborted())
       store.abort(AbortRecord::now(-1, "launcher", "a rank has failed"));
     if (!grace && store.aborted())
-      grace = Deadline::after(std::chrono::milliseconds(800));
+      grace = Deadline::after(std::chrono::milliseconds(500));
     backoff.pause();
   }
 }

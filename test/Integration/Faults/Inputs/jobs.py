@@ -1,4 +1,4 @@
-"""Jobs of mk-run for fault injection: started in two ways, watched, cleaned up.
+"""Jobs for fault injection: started in two ways, watched, cleaned up.
 
 "launcher": mk-run starts all ranks. "ranks": this script starts every rank with
 torchrun's variables, as a launcher on several hosts would.
@@ -9,79 +9,21 @@ import signal
 import subprocess
 import time
 
-MARK = "FAULT_TEST_ID"
+from watch import MARK, alive, children, marked, threads
 
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(") ", 1)[1][0] not in "ZX"
-    except (OSError, IndexError):
-        return False
-
-
-def children(pid):
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            return [int(p) for p in file.read().split()]
-    except OSError:
-        return []
-
-
-def marked(mark):
-    """Processes that carry the mark in their environment."""
-    found = []
-    wanted = f"{MARK}={mark}\0".encode()
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:
-                if wanted in file.read() + b"\0" and alive(int(name)):
-                    found.append(int(name))
-        except OSError:
-            pass
-    return found
-
-
-def left_behind():
-    """What could outlive a job: files in memory file systems."""
-    names = set()
-    for folder in ("/dev/shm", "/tmp"):
-        if os.path.isdir(folder):
-            names |= {f"{folder}/{n}" for n in os.listdir(folder)
-                      if re.match(r"(mk-|mkernel)", n)}
-    return names
-
-
-def listening_ports(pid):
-    """TCP ports on which a process listens."""
-    inodes = set()
-    try:
-        for fd in os.listdir(f"/proc/{pid}/fd"):
-            link = os.readlink(f"/proc/{pid}/fd/{fd}")
-            if link.startswith("socket:["):
-                inodes.add(link[8:-1])
-    except OSError:
-        return []
-    ports = []
-    with open("/proc/net/tcp") as table:
-        for line in list(table)[1:]:
-            field = line.split()
-            if field[3] == "0A" and field[9] in inodes:
-                ports.append(int(field[1].split(":")[1], 16))
-    return ports
+# Threads of a rank beside those of CTAs, at most.
+OTHER_THREADS = 6
 
 
 class Process:
-    """One mk-run, its output in files so that it never blocks on a pipe."""
+    """One process of a job, its output in files so that it never blocks."""
 
-    def __init__(self, command, folder, name, environment):
+    def __init__(self, command, folder, name, environment, stdin=None):
         self.out = open(f"{folder}/{name}.out", "w+")
         self.err = open(f"{folder}/{name}.err", "w+")
         self.name = name
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self.out,
+            command, stdin=stdin or subprocess.DEVNULL, stdout=self.out,
             stderr=self.err, env=environment)
         self.pid = self.process.pid
         self.ended = None
@@ -105,10 +47,14 @@ class Process:
         return self.text(self.err)
 
     def errors(self):
+        """Lines that it wrote, but for the one that says who started it."""
         return [line for line in self.stderr.splitlines()
-                if line.startswith("mk-run: ") and "started by" not in line]
+                if not re.fullmatch(r"mk-run: \d+ ranks? on \d+ nodes?, started "
+                                    r"by \w+", line)]
 
     def close(self):
+        if self.process.stdin:
+            self.process.stdin.close()
         self.out.close()
         self.err.close()
 
@@ -118,57 +64,85 @@ class Job:
     count = 0
 
     def __init__(self, setup, mode, options, package=None, nodes=2, local=2,
-                 variables=(), per_rank=None, late=None, program=None):
+                 variables=(), per_rank=None, late=None, program=None,
+                 stdin=None):
         Job.count += 1
         self.mark = f"{os.getpid()}-{Job.count}"
         self.mode = mode
-        command = program or [f"{setup.bin}/mk-run", package or setup.package]
-        environment = {**setup.environment, MARK: self.mark, **dict(variables)}
+        self.local = local
+        self.command = [*(program or [f"{setup.bin}/mk-run",
+                                      package or setup.package]), *options]
+        self.environment = {**setup.environment, MARK: self.mark,
+                            **dict(variables)}
+        self.folder = setup.folder
+        self.stdin = stdin
+        self.per_rank = per_rank
         self.processes = []
         self.world = nodes * local
         self.start = time.monotonic()
         if mode == "launcher":
             self.processes.append(Process(
-                [*command, "--nodes", str(nodes), "--gpus", str(local),
-                 *options], setup.folder, f"{Job.count}", environment))
+                [*self.command, "--nodes", str(nodes), "--gpus", str(local)],
+                setup.folder, f"{Job.count}", self.environment))
             return
         for rank in range(self.world):
             if late and late[0] == rank:
                 time.sleep(late[1])
-            place = {"RANK": rank, "WORLD_SIZE": self.world,
-                     "LOCAL_RANK": rank % local, "LOCAL_WORLD_SIZE": local,
-                     "GROUP_RANK": rank // local, "MASTER_ADDR": "127.0.0.1",
-                     "MASTER_PORT": 29500, "TORCHELASTIC_RUN_ID": self.mark}
-            own = {**{k: str(v) for k, v in place.items()}, **environment,
-                   **(per_rank(rank) if per_rank else {})}
-            self.processes.append(Process([*command, *options], setup.folder,
-                                          f"{Job.count}.{rank}", own))
+            self.processes.append(self.start_rank(rank, f"{Job.count}.{rank}"))
+
+    def start_rank(self, rank, name):
+        place = {"RANK": rank, "WORLD_SIZE": self.world,
+                 "LOCAL_RANK": rank % self.local,
+                 "LOCAL_WORLD_SIZE": self.local,
+                 "GROUP_RANK": rank // self.local, "MASTER_ADDR": "127.0.0.1",
+                 "MASTER_PORT": 29500, "TORCHELASTIC_RUN_ID": self.mark}
+        own = {**{k: str(v) for k, v in place.items()}, **self.environment,
+               **(self.per_rank(rank) if self.per_rank else {})}
+        return Process(self.command, self.folder, name, own, self.stdin)
 
     def ranks(self):
-        """Pids of the rank processes that run now."""
-        if self.mode == "launcher":
-            return children(self.processes[0].pid)
-        return [p.pid for p in self.processes if p.poll() is None]
-
-    def wait_for_ranks(self, seconds=20):
-        end = time.monotonic() + seconds
-        while len(self.ranks()) < self.world and time.monotonic() < end:
-            if self.processes[0].poll() is not None:
-                break
-            time.sleep(0.005)
-
-    def wait_for_launch(self, seconds=30):
-        """Until every rank has the threads of a launch: a CTA is one."""
-        self.wait_for_ranks()
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        """Processes that are ranks now: {rank: pid}."""
+        if self.mode == "ranks":
+            return {i: p.pid for i, p in enumerate(self.processes)
+                    if p.poll() is None}
+        found = {}
+        for pid in children(self.processes[0].pid):
             try:
-                if all(len(os.listdir(f"/proc/{pid}/task")) > 6
-                       for pid in self.ranks()):
-                    return
+                with open(f"/proc/{pid}/cmdline") as file:
+                    named = re.search(r"--internal-rank=(\d+):", file.read())
             except OSError:
-                pass
-            time.sleep(0.005)
+                continue
+            if named and alive(pid):
+                found[int(named[1])] = pid
+        return found
+
+    def over(self):
+        return any(p.poll() is not None for p in self.processes)
+
+    def in_kernels(self):
+        """Every rank has the threads of a launch: a CTA is one."""
+        ranks = self.ranks()
+        return len(ranks) == self.world and all(
+            threads(pid) > OTHER_THREADS for pid in ranks.values())
+
+    def wait_for(self, condition, seconds=20):
+        """Whether the condition held before the job was over."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self.over():
+            if condition():
+                return True
+            time.sleep(0.002)
+        return False
+
+    def up(self):
+        """When all processes run: each has begun to connect, or has ended. What
+        comes before is the machine's: starting programs."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end and any(
+                p.poll() is None and threads(p.pid) < 2
+                for p in self.processes):
+            time.sleep(0.002)
+        return time.monotonic()
 
     def wait(self, seconds):
         """Waits for all processes; those that hang are ended and returned."""
@@ -178,7 +152,7 @@ class Job:
                 hung = [p.name for p in self.processes if p.poll() is None]
                 self.kill()
                 return hung
-            time.sleep(0.005)
+            time.sleep(0.002)
         return []
 
     def kill(self):
@@ -190,12 +164,14 @@ class Job:
         for p in self.processes:
             p.process.wait()
 
+    def printed_result(self):
+        return any("check: PASS" in p.stdout for p in self.processes)
+
     def passed(self, lost=()):
         """All processes but those that were killed ended well, and the result
         was printed, if need be by one that was killed after that."""
-        return all(p.poll() == 0 for p in self.processes
-                   if p.pid not in lost) and any(
-            "check: PASS" in p.stdout for p in self.processes)
+        return self.printed_result() and all(
+            p.poll() == 0 for p in self.processes if p.pid not in lost)
 
     def remains(self):
         """Processes that outlive the job by more than a moment."""
