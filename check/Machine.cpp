@@ -6,12 +6,18 @@ using namespace mk::check;
 
 using Releases = std::shared_ptr<const Races::Released>;
 
+/// By element and the number that is asked for.
+struct mk::check::Guarantees {
+  std::map<std::pair<Machine::Element, int64_t>,
+           std::shared_ptr<const Races::Clock>>
+      clocks;
+};
+
+// Numbers of clocks that are compared for guarantees.
+static constexpr uint64_t kMaxCompared = uint64_t(1) << 25;
+
 struct Machine::Signal {
-  struct Arrival {
-    int64_t amount;
-    Releases released;
-  };
-  std::vector<Arrival> arrivals; // in their order; kept for races only
+  std::vector<Races::Arrival> arrivals; // in their order; kept for races only
   std::vector<uint32_t> waiters;
 };
 
@@ -64,8 +70,11 @@ Machine::End Machine::run() {
         cta.event.boxes = std::move(boxes);
         cta.event.dstBoxes = std::move(dst);
         Program::Next next = program_.next(id, cta.event);
-        if (next == Program::Next::Unknown)
-          return End::Unknown;
+        // The others go on: what they do does not depend on what it would do.
+        if (next == Program::Next::Unknown) {
+          cta.ended = unknown_ = true;
+          break;
+        }
         if (next == Program::Next::End) {
           cta.ended = true;
           ++ended_;
@@ -81,7 +90,26 @@ Machine::End Machine::run() {
     if (!cta.blocked && !cta.ended)
       ready_.push_back(id);
   }
+  if (unknown_)
+    return End::Unknown;
   return ended_ == ctas_.size() ? End::Done : End::Stuck;
+}
+
+std::shared_ptr<const Guarantees> Machine::guarantees() const {
+  auto result = std::make_shared<Guarantees>();
+  uint64_t compared = 0;
+  for (const auto &[element, counts] : asked_) {
+    const std::vector<Races::Arrival> &arrivals = signals_.at(element).arrivals;
+    for (int64_t count : counts) {
+      if (count >= counts_.at(element))
+        break;
+      compared += arrivals.size() * (ctas_.size() + events_);
+      if (compared > kMaxCompared)
+        return result;
+      result->clocks[{element, count}] = races_->common(arrivals, count);
+    }
+  }
+  return result->clocks.empty() ? nullptr : result;
 }
 
 std::vector<Machine::Blocked> Machine::blocked() const {
@@ -207,9 +235,16 @@ Machine::Step Machine::wait(uint32_t cta, const Event &event) {
   }
   if (!options_.races)
     return Step::Going;
+  asked_[key].insert(event.amount);
+  if (options_.guarantees)
+    if (auto known = options_.guarantees->clocks.find({key, event.amount});
+        known != options_.guarantees->clocks.end()) {
+      races_->acquire(cta, *known->second);
+      return Step::Going;
+    }
   // It may count on no more arrivals than it asked for.
   int64_t counted = 0;
-  for (const Signal::Arrival &arrival : signal.arrivals) {
+  for (const Races::Arrival &arrival : signal.arrivals) {
     if (counted >= event.amount)
       break;
     counted += arrival.amount;

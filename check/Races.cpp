@@ -154,8 +154,7 @@ std::shared_ptr<const Races::Released> Races::release(uint32_t cta,
   return released;
 }
 
-void Races::acquire(uint32_t cta, const Released &released) {
-  Clock &clock = mutableClock(cta);
+void Races::join(Clock &clock, const Released &released) const {
   if (&clock != released.clock.get())
     clock.join(*released.clock);
   const CtaState &from = ctas_[released.cta];
@@ -169,6 +168,47 @@ void Races::acquire(uint32_t cta, const Released &released) {
     for (uint32_t i = 0; i < released.toPeer; ++i)
       clock.setDone(list[i]);
   }
+}
+
+void Races::acquire(uint32_t cta, const Released &released) {
+  join(mutableClock(cta), released);
+}
+
+void Races::acquire(uint32_t cta, const Clock &clock) {
+  mutableClock(cta).join(clock);
+}
+
+std::shared_ptr<const Races::Clock>
+Races::common(const std::vector<Arrival> &arrivals, int64_t count) const {
+  std::vector<Clock> clocks;
+  for (const Arrival &arrival : arrivals) {
+    join(clocks.emplace_back(*arrival.released->clock), *arrival.released);
+    clocks.back().done.resize((transfers_.size() + 63) / 64);
+  }
+  // Whoever counts those that know least of a CTA knows the least of it. Arrivals that
+  // happen before others know no more than those: they are among them in any case.
+  auto result = std::make_shared<Clock>(clocks.front());
+  std::vector<std::pair<uint32_t, int64_t>> known(arrivals.size());
+  auto least = [&](auto of) {
+    for (size_t i = 0; i < arrivals.size(); ++i)
+      known[i] = {of(clocks[i]), arrivals[i].amount};
+    std::sort(known.begin(), known.end());
+    int64_t counted = 0;
+    for (auto [value, amount] : known)
+      if ((counted += amount) >= count)
+        return value;
+    return known.back().first;
+  };
+  for (size_t c = 0; c < ctas_.size(); ++c) {
+    result->own[c] = least([&](const Clock &clock) { return clock.own[c]; });
+    result->sourced[c] =
+        least([&](const Clock &clock) { return clock.sourced[c]; });
+  }
+  result->done.clear();
+  for (uint32_t t = 0; t < transfers_.size(); ++t)
+    if (least([&](const Clock &clock) { return uint32_t(clock.isDone(t)); }))
+      result->setDone(t);
+  return result;
 }
 
 void Races::fence(uint32_t cta) {
@@ -220,8 +260,9 @@ bool Races::readBefore(uint32_t id, const Look &look) const {
 void Races::report(const Look &look, const Access &other, uint32_t rank,
                    int32_t buffer, const Box &box) {
   auto place = [&](int32_t site) { return placeOf_ ? placeOf_(site) : site; };
+  // Once, whichever of the two comes first.
   if (races_.size() >= kMaxRaces ||
-      !reported_.insert({place(other.site), place(look.site)}).second)
+      !reported_.insert(std::minmax({place(other.site), place(look.site)})).second)
     return;
   Access now{look.cta, look.site, look.write, look.transfer != nullptr, box};
   races_.push_back({other, now, rank, buffer, other.box.intersection(box)});

@@ -31,9 +31,10 @@ LogicalResult PartitionOp::verify() {
     return emitOpError() << "has a budget of " << registers
                          << " registers a thread: it is a multiple of 8 from "
                             "24 to 256";
+  // One that is verified later may have no kind yet.
   for (Operation &op : *(*this)->getBlock())
     if (auto other = dyn_cast<PartitionOp>(op))
-      if (other != *this && other.getKind() == getKind())
+      if (other != *this && other.getKindAttr() == getKindAttr())
         return emitOpError() << "is the second "
                              << stringifyPartitionKind(getKind())
                              << " of its role";

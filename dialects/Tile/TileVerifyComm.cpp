@@ -1,6 +1,5 @@
 //===- TileVerifyComm.cpp - Verifiers of communication --------------------===//
 #include "TileVerify.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -10,10 +9,13 @@ using namespace mlir::mk;
 //===----------------------------------------------------------------------===//
 
 std::optional<int64_t> mk::getConstant(Value value) {
-  APInt constant;
-  if (value && matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  return std::nullopt;
+  // An op that does not dominate the one that asks has not been verified, and may
+  // lack its value.
+  auto op = value ? value.getDefiningOp<arith::ConstantOp>() : nullptr;
+  if (!op)
+    return std::nullopt;
+  auto number = dyn_cast_or_null<IntegerAttr>(op.getValueAttr());
+  return number ? std::optional(number.getValue().getSExtValue()) : std::nullopt;
 }
 
 LogicalResult mk::verifyInRole(Operation *op) {

@@ -1,7 +1,10 @@
 //===- TileVerifyKernel.cpp - Verifiers of kernels and roles --------------===//
 #include "TileVerify.h"
+#include "mkernel/Dialect/Tile/Dims.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -266,15 +269,21 @@ static LogicalResult verifyRoles(KernelOp kernel) {
   return success();
 }
 
-/// Upstream leaves a dimension past the rank undefined.
-static LogicalResult verifyDim(memref::DimOp op) {
-  auto type = dyn_cast<MemRefType>(op.getSource().getType());
-  std::optional<int64_t> d = op.getConstantIndex();
-  if (!type || !d || (*d >= 0 && *d < type.getRank()))
-    return success();
-  return op.emitOpError() << "asks for dimension " << *d
-                          << " of a buffer of rank " << type.getRank()
-                          << "; they count from 0";
+LogicalResult mk::verifyDims(Operation *root) {
+  auto verify = [](ShapedDimOpInterface op) -> LogicalResult {
+    auto type = dyn_cast<ShapedType>(op.getShapedValue().getType());
+    auto d = getConstantIntValue(op.getDimension());
+    if (!type || !type.hasRank() || !d || (*d >= 0 && *d < type.getRank()))
+      return success();
+    return op->emitOpError()
+           << "asks for dimension " << *d << " of a "
+           << (isa<TensorType>(type) ? "tensor" : "buffer") << " of rank "
+           << type.getRank() << "; they count from 0";
+  };
+  return failure(root->walk([&](ShapedDimOpInterface op) {
+                       return WalkResult(verify(op));
+                     })
+                     .wasInterrupted());
 }
 
 LogicalResult KernelOp::verifyRegions() {
@@ -289,9 +298,7 @@ LogicalResult KernelOp::verifyRegions() {
       prepare = other;
     }
   }
-  if (getBody()
-          .walk([](memref::DimOp op) { return WalkResult(verifyDim(op)); })
-          .wasInterrupted())
+  if (failed(verifyDims(*this)))
     return failure();
   return verifyRoles(*this);
 }

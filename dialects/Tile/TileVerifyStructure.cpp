@@ -142,6 +142,9 @@ static Value findRankDependence(Value value, KernelOp kernel) {
       return current;
     // The extents of a buffer that is split may be uneven.
     if (auto dim = dyn_cast<memref::DimOp>(op)) {
+      // What does not dominate this op has not been verified.
+      if (dim->getNumOperands() != 2)
+        continue;
       auto arg = dyn_cast<BlockArgument>(dim.getSource());
       if (arg && arg.getArgNumber() >= kernel.getNumDims() &&
           !kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims()).empty())
@@ -238,8 +241,9 @@ LogicalResult CtasOfOp::verify() {
   KernelOp kernel = getKernel(*this);
   if (!kernel)
     return success();
+  // Roles are verified later: one may have no name yet.
   for (RoleOp role : kernel.getBody().getOps<RoleOp>())
-    if (role.getSymName() == getRole())
+    if (role.getSymNameAttr() == getRoleAttr().getAttr())
       return success();
   return emitOpError() << "asks for role @" << getRole() << ", but kernel @"
                        << kernel.getSymName() << " has no such role";

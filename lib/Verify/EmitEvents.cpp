@@ -198,6 +198,7 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     auto source = bufferOf(state, put.getSource());
     auto dest = bufferOf(state, put.getDest());
     bool listed = bool(put.getRows());
+    listedPuts |= listed;
     if (isWritten(source) && !listed)
       if (auto box = regionBox(state, put.getSource(), put.getSrcOffsets(),
                                put.getSizes())) {

@@ -51,6 +51,8 @@ public:
     bool wrong = false;
   };
   const Failure &failure() const { return failed; }
+  /// Whether there were puts of listed rows, whose accesses are not known.
+  bool hasListedPuts() const { return listedPuts; }
   /// Whether all requirements hold on all ranks, as far as they are known.
   bool requirementsHold();
 
@@ -140,6 +142,7 @@ private:
   std::vector<std::unique_ptr<CtaState>> states; // by CTA
   llvm::DenseMap<std::pair<uint32_t, int64_t>, int64_t> tickets;
   unsigned eventOps = 0;
+  bool listedPuts = false;
   Failure failed;
 };
 

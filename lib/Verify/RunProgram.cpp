@@ -13,7 +13,8 @@ void KernelProgram::start(CtaState &state, uint32_t cta) {
 
 KernelProgram::Next KernelProgram::giveUp(Operation *op, const Twine &text,
                                           bool wrong) {
-  if (!failed.op)
+  // The others go on, and may come to what is wrong in any case.
+  if (!failed.op || (wrong && !failed.wrong))
     failed = {op, text.str(), wrong};
   return Next::Unknown;
 }
@@ -33,7 +34,7 @@ KernelProgram::Next KernelProgram::next(uint32_t cta, Event &event) {
   uint32_t own = roleOf(cta);
   Next result = Next::Event;
   while (true) {
-    if (failed.op)
+    if (failed.wrong || state.lost)
       return Next::Unknown;
     if (state.frames.empty()) {
       // Behind a part: mk.prepare ends with a barrier, a role settles.
@@ -58,7 +59,9 @@ KernelProgram::Next KernelProgram::next(uint32_t cta, Event &event) {
       event.kind = Event::RoleEnd;
       return Next::Event;
     }
-    if (step(cta, state, event, result))
+    bool done = step(cta, state, event, result);
+    state.lost |= result == Next::Unknown;
+    if (done)
       return result;
   }
 }
@@ -152,6 +155,7 @@ void KernelProgram::leave(CtaState &state) {
     Scalar more = state.values[results[0]];
     if (!more.known) {
       giveUp(node->op, "loops until a condition that depends on data");
+      state.lost = true;
       return;
     }
     results = results.drop_front();

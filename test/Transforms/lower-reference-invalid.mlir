@@ -29,3 +29,13 @@ func.func @reference(%a: tensor<4xf64>) -> tensor<4xf64> {
   %b = "tosa.abs"(%a) : (tensor<4xf64>) -> tensor<4xf64>
   return %b : tensor<4xf64>
 }
+
+// -----
+
+func.func @reference(%a: tensor<?xf64>) -> tensor<?xf64> {
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{asks for dimension 1 of a tensor of rank 1; they count from 0}}
+  %n = tensor.dim %a, %c1 : tensor<?xf64>
+  %e = tensor.empty(%n) : tensor<?xf64>
+  return %e : tensor<?xf64>
+}

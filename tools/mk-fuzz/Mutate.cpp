@@ -240,6 +240,25 @@ struct Mutator {
     return true;
   }
 
+  static bool definesForOthers(Operation *op) {
+    auto usedOutside = [&](ValueRange values) {
+      return llvm::any_of(values, [&](Value value) {
+        return llvm::any_of(value.getUsers(), [&](Operation *user) {
+          return !op->isAncestor(user);
+        });
+      });
+    };
+    return op
+        ->walk([&](Operation *inner) {
+          bool used = usedOutside(inner->getResults());
+          for (Region &region : inner->getRegions())
+            for (Block &block : region)
+              used |= usedOutside(block.getArguments());
+          return used ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   bool deleteOp() {
     Operation *op = anyOp();
     for (Value result : op->getResults()) {
@@ -250,6 +269,9 @@ struct Mutator {
         return false;
       result.replaceAllUsesWith(values[below(values.size())]);
     }
+    // What was moved out of its regions may use what they define.
+    if (definesForOthers(op))
+      return false;
     op->erase();
     return true;
   }

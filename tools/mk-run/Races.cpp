@@ -5,6 +5,7 @@
 #include "mkernel/Check/Log.h"
 #include "mkernel/Check/Machine.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace mk::run;
@@ -40,6 +41,10 @@ public:
   }
 
   size_t ctas() const { return ctas_; }
+  void rewind() {
+    std::fill(next_.begin(), next_.end(), 0);
+    turn_ = UINT32_MAX;
+  }
   const Site &site(int32_t i) const { return *sites_[i]; }
   int32_t placeOf(int32_t i) const { return places_[i]; }
 
@@ -107,16 +112,22 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report) {
     std::vector<RankLog *> ranks;
     for (auto &log : logs)
       ranks.push_back(&log[launch]);
-    Replay replay(std::move(ranks));
+    Replay replay(ranks);
     mk::check::MachineOptions options;
     options.placeOf = [&](int32_t site) { return replay.placeOf(site); };
-    Machine machine(world, replay.ctas(), replay, options);
-    if (machine.run() != Machine::End::Done)
+    auto machine = std::make_unique<Machine>(world, replay.ctas(), replay, options);
+    if (machine->run() != Machine::End::Done)
       return error(StatusCode::Internal, "launch ", launch + 1,
                    " cannot be replayed from its log");
-    events += machine.events();
-    found = machine.races().size();
-    for (const mk::check::Race &race : machine.races())
+    events += machine->events();
+    options.guarantees = machine->guarantees();
+    if (machine->races().empty() && options.guarantees) {
+      replay.rewind();
+      machine = std::make_unique<Machine>(world, replay.ctas(), replay, options);
+      (void)machine->run();
+    }
+    found = machine->races().size();
+    for (const mk::check::Race &race : machine->races())
       std::fprintf(out,
                    "race: '%s'%s of rank %u, launch %zu\n  %s\n  %s\n  %s\n",
                    report.metadata.args[race.buffer].name.c_str(),

@@ -16,11 +16,16 @@
 
 namespace mk::check {
 
+/// What waits that ask for fewer arrivals than an element gets can rely on.
+struct Guarantees;
+
 struct MachineOptions {
   bool races = true;
   /// A race is reported once for each pair of places; none: sites are places.
   std::function<int32_t(int32_t site)> placeOf;
   uint64_t maxEvents = UINT64_MAX;
+  /// Of an earlier run of the same program, see Machine::guarantees.
+  std::shared_ptr<const Guarantees> guarantees;
 };
 
 class Machine {
@@ -32,8 +37,15 @@ public:
   ~Machine();
 
   enum class End { Done, Stuck, Unknown, TooLong };
-  /// Until all CTAs have ended or wait. TooLong: maxEvents have passed.
+  /// Until all CTAs have ended, wait or cannot be followed (Unknown). TooLong:
+  /// maxEvents have passed.
   End run();
+
+  /// After a run: a wait for some of an element's arrivals saw those that came
+  /// first by chance. A second run that is given this assumes no more than any
+  /// choice of them would tell, and so finds races that the first one hid (of as many
+  /// waits as can be compared in a moment). Null if there is no such wait.
+  std::shared_ptr<const Guarantees> guarantees() const;
 
   struct Blocked {
     uint32_t cta = 0;
@@ -96,9 +108,10 @@ private:
   std::map<Element, int64_t> counts_;
   std::map<Element, Counter> counters_; // `signal` is the counter
   std::map<std::pair<uint32_t, int32_t>, Queue> queues_;
+  std::map<Element, std::set<int64_t>> asked_; // by waits
   uint32_t atBarrier_ = 0, ended_ = 0;
   uint64_t events_ = 0;
-  bool forced_ = false;
+  bool forced_ = false, unknown_ = false;
   std::vector<Raise> raises_;
 };
 

@@ -51,6 +51,8 @@ public:
 
   /// What an arrival, a count or a record releases.
   struct Released;
+  /// What is known to have happened.
+  struct Clock;
 
   void access(uint32_t cta, const Event &event);
   /// A put: its accesses, and what its arrival releases.
@@ -58,6 +60,14 @@ public:
   /// What happens before a signal, count or push of this CTA.
   std::shared_ptr<const Released> release(uint32_t cta, const Event &event);
   void acquire(uint32_t cta, const Released &released);
+  void acquire(uint32_t cta, const Clock &clock);
+  struct Arrival {
+    int64_t amount;
+    std::shared_ptr<const Released> released;
+  };
+  /// What happens before a wait for `count` of these arrivals, whichever they are.
+  std::shared_ptr<const Clock> common(const std::vector<Arrival> &arrivals,
+                                      int64_t count) const;
   void fence(uint32_t cta);
   void settle(uint32_t cta);
   /// Everything so far happens before everything that follows.
@@ -68,7 +78,6 @@ public:
   const std::vector<Race> &races() const { return races_; }
 
 private:
-  struct Clock;
   struct Transfer;
   struct Own {
     uint32_t cta, index;
@@ -99,6 +108,7 @@ private:
   uint32_t cellOf(Buffer &buffer, const Box &box);
   void connect(Buffer &buffer, uint32_t cell);
   Clock &mutableClock(uint32_t cta);
+  void join(Clock &clock, const Released &released) const;
   bool before(const Own &own, bool write, const Look &look) const;
   bool writeBefore(uint32_t transfer, const Look &look) const;
   bool readBefore(uint32_t transfer, const Look &look) const;

@@ -1,4 +1,5 @@
 //===- LowerReference.cpp - The reference as native code ------------------===//
+#include "mkernel/Dialect/Tile/Dims.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -116,7 +117,8 @@ struct LowerReferencePass
       for (Type type : types)
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           ranks.push_back(tensor.getRank());
-    if (failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })))
+    if (failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })) ||
+        failed(verifyDims(module)))
       return failure();
     if (failed(buildReferenceEntry(reference, destinations)) || failed(decompose(module)))
       return failure();

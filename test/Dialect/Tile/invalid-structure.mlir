@@ -311,3 +311,32 @@ func.func @f(%n: index) {
   %s = mk.signals(%n) : !mk.signal<?, gpu, arrivals = 1>
   return
 }
+
+// -----
+
+// A role that is behind the op and has no name.
+mk.mesh @mesh (gpu = 1 via link)
+"mk.kernel"() <{arg_kinds = [], arg_names = [], arg_shapes = [], arg_splits = [], arg_types = [], dim_kinds = [], dim_names = [], mesh = @mesh, size_axes = [], sym_name = "k"}> ({
+  %0 = "mk.ctas"() <{role = @b}> : () -> index
+  // expected-error @+1 {{requires attribute 'sym_name'}}
+  "mk.role"() <{ctas = #mk.ctas<2>}> ({
+  ^bb0:
+  }) : () -> ()
+  "mk.role"() <{ctas = #mk.ctas<rest>, sym_name = "b"}> ({
+  ^bb0:
+  }) : () -> ()
+}) : () -> ()
+
+// -----
+
+// What does not dominate its use has not been verified: this constant has no value.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<8xf32> [8]) {
+  %c1 = arith.constant 1 : index
+  %s = mk.signals(%c1) : !mk.signal<?, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    "mk.wait"(%s, %i, %c1) : (!mk.signal<?, gpu, arrivals = 1>, index, index) -> ()
+    // expected-error @+1 {{requires attribute 'value'}}
+    %i = "arith.constant"() : () -> index
+  }
+}
