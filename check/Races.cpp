@@ -260,9 +260,8 @@ bool Races::readBefore(uint32_t id, const Look &look) const {
 void Races::report(const Look &look, const Access &other, uint32_t rank,
                    int32_t buffer, const Box &box) {
   auto place = [&](int32_t site) { return placeOf_ ? placeOf_(site) : site; };
-  // Once, whichever of the two comes first.
   if (races_.size() >= kMaxRaces ||
-      !reported_.insert(std::minmax({place(other.site), place(look.site)})).second)
+      !reported_.insert({place(other.site), place(look.site)}).second)
     return;
   Access now{look.cta, look.site, look.write, look.transfer != nullptr, box};
   races_.push_back({other, now, rank, buffer, other.box.intersection(box)});
