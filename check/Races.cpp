@@ -413,13 +413,13 @@ void Races::connect(Buffer &buffer, uint32_t id) {
     for (int d = 0; d < box.rank; ++d)
       buffer.grid[d] = box.size[d];
   std::array<int64_t, Box::kMaxRank> first{}, at{}, last{};
+  constexpr int64_t kMany = 32;
   int64_t squares = 1;
   for (int d = 0; d < box.rank; ++d) {
     at[d] = first[d] = box.begin[d] / buffer.grid[d];
     last[d] = (box.begin[d] + box.size[d] - 1) / buffer.grid[d];
-    squares = std::min<int64_t>(squares * (last[d] - first[d] + 1), 1 << 20);
+    squares *= std::min(last[d] - first[d] + 1, kMany + 1);
   }
-  constexpr int64_t kMany = 32;
   std::set<uint32_t> near(buffer.large.begin(), buffer.large.end());
   if (squares > kMany) {
     for (uint32_t c = 0; c < id; ++c)

@@ -73,6 +73,13 @@ bool KernelProgram::element(const CtaState &state, Operation *op,
   return true;
 }
 
+/// Of offsets and sizes: what lies further away than any memory is all the same, and
+/// sums of what is nearer do not overflow.
+static int64_t bounded(int64_t value) {
+  constexpr int64_t kFar = int64_t(1) << 48;
+  return std::clamp(value, -kFar, kFar);
+}
+
 std::optional<KernelProgram::Box>
 KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
                        ValueRange offsets, ArrayRef<int64_t> tile,
@@ -87,8 +94,8 @@ KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
     Scalar offset = get(state, offsets[d]), whole = extent(rank, arg, d);
     if (!offset.known || !whole.known)
       return std::nullopt;
-    box.begin[d] = offset.value;
-    int64_t left = whole.value - offset.value, size = 1;
+    box.begin[d] = bounded(offset.value);
+    int64_t left = whole.value - box.begin[d], size = 1;
     if (d >= lead) {
       size = tile[d - lead];
       if (!valid.empty()) {
@@ -117,8 +124,8 @@ KernelProgram::regionBox(const CtaState &state, Value buffer,
     Scalar offset = get(state, offsets[d]), size = get(state, sizes[d]);
     if (!offset.known || !size.known)
       return std::nullopt;
-    box.begin[d] = offset.value;
-    box.size[d] = size.value;
+    box.begin[d] = bounded(offset.value);
+    box.size[d] = bounded(size.value);
   }
   return box;
 }
