@@ -1,6 +1,6 @@
 //===- ApplyTuning.cpp - Parameters of a kernel from its tuning file ------===//
 #include "Tuning.h"
-#include "mlir/IR/Matchers.h"
+#include "mkernel/Transforms/Evaluate.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -119,15 +119,12 @@ json::Value mk::describeParams(KernelOp kernel, const CompileOptions &options,
   json::Object params;
   for (auto &[name, op] : getParams(kernel)) {
     json::Object param;
-    APInt constant;
     if (auto it = query.given.find(name.str()); it != query.given.end())
       param["value"] = it->second;
     else if (op.getNumber())
       param["value"] = static_cast<int64_t>(*op.getNumber());
-    else if (op.getNumber())
-      param["value"] = *op.getNumber();
-    else if (matchPattern(op.getDefaultValue(), m_ConstantInt(&constant)))
-      param["value"] = constant.getSExtValue();
+    else if (auto number = evaluateIndex(op.getDefaultValue()))
+      param["value"] = *number;
     else
       param["value"] = nullptr;
     bool given = llvm::any_of(options.params, [&](const auto &pair) {

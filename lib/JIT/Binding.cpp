@@ -1,5 +1,6 @@
 //===- Binding.cpp - Sizes given on the command line ----------------------===//
 #include "Binding.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -125,6 +126,30 @@ struct Binder {
     return success();
   }
 
+  /// An error that lists all dimensions without a value;
+  /// runtime/package/Plan.cpp says the same of a package.
+  LogicalResult checkDims() {
+    SmallVector<std::string> names, example;
+    bool perRank = false;
+    for (auto [i, attr] : llvm::enumerate(kernel.getDimNames())) {
+      std::string name = cast<StringAttr>(attr).getValue().str();
+      if (binding.dims.contains(name))
+        continue;
+      bool each = kernel.getDimKind(i) == DimKind::Rank;
+      names.push_back("'" + name + "'");
+      example.push_back(name + (each ? "=100:80:..." : "=1024"));
+      perRank |= each;
+    }
+    if (names.empty())
+      return success();
+    bool one = names.size() == 1;
+    return error() << (one ? "dimension " : "dimensions ")
+                   << llvm::join(names, ", ") << (one ? " has" : " have")
+                   << " no value; give " << (one ? "it" : "them")
+                   << " with --bind " << llvm::join(example, ",")
+                   << (perRank ? " (one for each rank)" : "");
+  }
+
   LogicalResult checkRankDims() {
     int64_t ranks = 1;
     for (int64_t size : axes) {
@@ -146,7 +171,7 @@ struct Binder {
   }
 
   LogicalResult run() {
-    if (failed(bindNames()) ||
+    if (failed(bindNames()) || (options.completeDims && failed(checkDims())) ||
         failed(fill(LinkKind::Net, options.nodes, "nodes")) ||
         failed(fill(LinkKind::Link, options.gpus, "gpus")))
       return failure();

@@ -9,6 +9,7 @@
 #include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mkernel/Target/SM90/Emit.h"
+#include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
@@ -121,6 +122,14 @@ struct Compilation {
     if (!hasParams())
       (void)misuse(); // mk-bind says which
     if (options.emit == "params") {
+      // Defaults may follow what is bound.
+      BindPassOptions bind;
+      bind.sizes.assign(binding->sizes.begin(), binding->sizes.end());
+      bind.params.assign(binding->params.begin(), binding->params.end());
+      if (failed(run(module, [&](OpPassManager &pm) {
+            pm.addPass(createBindPass(bind));
+          })))
+        return failure();
       output << llvm::formatv(
           "{0:2}\n", describeParams(*selected, options, *binding, *tuning));
       return success();

@@ -65,7 +65,8 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
     }
     bool known = false;
     std::pair<StringRef, bool *> flags[] = {
-        {"complete_mesh", &options.completeMesh}, {"verify", &options.verify},
+        {"complete_mesh", &options.completeMesh},
+        {"complete_dims", &options.completeDims}, {"verify", &options.verify},
         {"record", &options.record}};
     for (auto &[option, target] : flags)
       if (key == option) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -21,44 +22,6 @@ using namespace mlir::mk;
 namespace {
 /// The parameters of one kernel; without a number where it is not constant.
 using Params = llvm::MapVector<StringAttr, std::optional<int64_t>>;
-
-/// The constant that a pure value folds to; null if it is none.
-Attribute evaluate(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getNumRegions() || op->getNumResults() != 1)
-    return {};
-  Builder builder(op->getContext());
-  if (auto param = dyn_cast<ParamOp>(op))
-    return param.getNumber() ? builder.getIndexAttr(*param.getNumber())
-                             : evaluate(param.getDefaultValue());
-  if (auto size = dyn_cast<SizeOp>(op)) {
-    KernelOp kernel = getKernel(op);
-    if (!kernel)
-      return {};
-    MeshOp mesh = kernel.getMeshOp();
-    int64_t ranks = size.getAxis()
-                        ? mesh.getAxis(mesh.findAxis(*size.getAxis())).getSize()
-                        : mesh.getNumRanks();
-    return ShapedType::isDynamic(ranks) ? Attribute() : builder.getIndexAttr(ranks);
-  }
-  if (!isMemoryEffectFree(op))
-    return {};
-  SmallVector<Attribute> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(evaluate(operand));
-  SmallVector<OpFoldResult> results;
-  if (failed(op->fold(operands, results)) || results.size() != 1)
-    return {};
-  if (auto attr = dyn_cast<Attribute>(results.front()))
-    return attr;
-  return evaluate(cast<Value>(results.front()));
-}
-
-std::optional<int64_t> evaluateIndex(Value value) {
-  if (auto number = dyn_cast_or_null<IntegerAttr>(evaluate(value)))
-    return number.getInt();
-  return std::nullopt;
-}
 
 /// Replaces the names of parameters in one op by their numbers.
 class Resolver {

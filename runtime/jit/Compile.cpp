@@ -64,6 +64,7 @@ std::string jit::toJson(const Options &options) {
   std::string json = str("{\"target\":", quote(options.target),
                          ",\"cpu\":", quote(options.cpu),
                          ",\"complete_mesh\":", options.completeMesh,
+                         options.completeDims ? ",\"complete_dims\":true" : "",
                          ",\"verify\":", options.verify,
                          options.record ? ",\"record\":true" : "");
   if (!options.kernel.empty())

@@ -23,12 +23,40 @@ int64_t product(std::span<const int64_t> extents) {
 
 } // namespace
 
+/// An error that lists all dimensions without a value; lib/JIT/Binding.cpp says
+/// the same of a file's kernel.
+static Status checkGiven(const Metadata &metadata,
+                         std::span<const DimValue> bind) {
+  std::string names, example;
+  int missing = 0;
+  bool perRank = false;
+  for (const Metadata::Dim &dim : metadata.dims) {
+    bool given = std::any_of(bind.begin(), bind.end(), [&](const DimValue &b) {
+      return b.name == dim.name;
+    });
+    if (given || !dim.values.empty())
+      continue;
+    const char *comma = missing++ ? "," : "";
+    names += str(comma, *comma ? " '" : "'", dim.name, "'");
+    example += str(comma, dim.name, dim.perRank ? "=100:80:..." : "=1024");
+    perRank |= dim.perRank;
+  }
+  if (!missing)
+    return Status::ok();
+  bool one = missing == 1;
+  return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel, "': ",
+               one ? "dimension " : "dimensions ", names,
+               one ? " has" : " have", " no value; give ", one ? "it" : "them",
+               " with --bind ", example, perRank ? " (one for each rank)" : "");
+}
+
 int64_t Shard::elements() const { return product(sizes); }
 int64_t Shard::globalElements() const { return product(global); }
 
 Result<std::vector<std::vector<int64_t>>>
 mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
                     std::span<const DimValue> bind) {
+  MK_TRY(checkGiven(metadata, bind));
   std::vector<std::vector<int64_t>> result(mesh.size());
   for (const Metadata::Dim &dim : metadata.dims) {
     const std::vector<int64_t> *given = nullptr;
@@ -36,11 +64,6 @@ mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
       if (b.name == dim.name)
         given = &b.values;
     const auto &fixed = dim.values;
-    if (!given && fixed.empty())
-      return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
-                   "': dimension '", dim.name,
-                   "' has no value; give it with --bind ", dim.name,
-                   dim.perRank ? "=100:80:... (one for each rank)" : "=1024");
     // One value for a dimension of each rank stands for the same on all.
     bool same = !given || fixed.empty() || *given == fixed ||
                 (given->size() == 1 &&

@@ -36,7 +36,7 @@ TEST(Options, EverythingTogether) {
   EXPECT_EQ(o->corruptIndex, 7);
   EXPECT_FALSE(o->rank);
   EXPECT_EQ(mk::jit::toJson(compilerOptions(*o)),
-            "{\"target\":\"host\",\"cpu\":\"native\",\"complete_mesh\":true,\"verify\":true,\"nodes\":2,\"gpus\":4,"
+            "{\"target\":\"host\",\"cpu\":\"native\",\"complete_mesh\":true,\"complete_dims\":true,\"verify\":true,\"nodes\":2,\"gpus\":4,"
             "\"bind\":{\"M\":\"1024\",\"T\":\"100:80:0:33\",\"node\":\"2\"},"
             "\"set\":{\"depth\":\"3\",\"split\":\"2\"}}");
   EXPECT_EQ(o->launches, 1);

@@ -13,6 +13,7 @@ mk::jit::Options mk::run::compilerOptions(const Options &options) {
   out.target = options.target;
   out.kernel = options.kernel;
   out.bind = options.bind;
+  out.completeDims = true;
   out.params = options.params;
   out.tuning = options.tuning;
   out.nodes = options.nodes;

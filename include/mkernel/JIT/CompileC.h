@@ -23,6 +23,7 @@ extern "C" {
 //   nodes   int, product of the net axes   fills the one unbound net axis
 //   gpus    int, product of the link axes  fills the one unbound link axis
 //   complete_mesh  bool: axes unbound after all that have size 1
+//   complete_dims  bool: refuse, all at once, dimensions that are not bound
 //   verify  bool: refuse kernels that would not end or that race; default true
 //   record  bool: host code records its accesses (LaunchOptions::record); default false
 //   grid    int, CTAs                      default: the target's

@@ -51,6 +51,8 @@ struct CompileOptions {
   int64_t nodes = 0, gpus = 0;
   /// Axes that are unbound in the end have size 1, whatever was given.
   bool completeMesh = false;
+  /// Dimensions that are not bound are an error, which lists them all.
+  bool completeDims = false;
   /// Refuse kernels that would not end or that race (mk-verify-progress).
   bool verify = true;
   /// Host code says which accesses it makes (mkrt_access), for the race check.

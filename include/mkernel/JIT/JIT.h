@@ -45,6 +45,8 @@ struct Options {
   int64_t nodes = 0, gpus = 0;
   /// Axes that have no size then get 1; else they are an error.
   bool completeMesh = true;
+  /// Dimensions that `bind` leaves out are an error, which lists them all.
+  bool completeDims = false;
   /// Refuse kernels that would not end or that race, as far as sizes are given.
   bool verify = true;
   /// Host code that records its accesses, for LaunchOptions::record.

@@ -56,7 +56,7 @@ def parse(arguments):
         help="host: a rehearsal without a GPU, its figures mean nothing")
     add("--prefix", help="folder with bin/ and lib/ of mKernel")
     add("--suites", metavar="FILE", help="other suites and gates")
-    add("--list", action="store_true", help="print suites and cases")
+    add("--list", action="store_true", help="print suites and cases, of --suite or all")
     options = parser.parse_args(arguments)
     pairs = [pair.partition("=") for pair in options.set]
     try:
@@ -81,12 +81,19 @@ def make_device(options):
     return TorchDevice()
 
 
-def list_cases(suites):
-    for name, suite in suites.data.items():
+def list_cases(suites, options):
+    """Returns whether all can be measured, as far as that is known before."""
+    good = True
+    for name in options.suite or suites.data:
+        suite = suites.get(name)
         print(name + (" (not in the default run)" if suite.get("optional")
                       else ""))
+        if suite["problem"] == "compile":
+            good &= compile_suite.list_kernels(Places(options.prefix), suite,
+                                               name, options.target)
         for case in suites.cases(name):
             print(f"  {case.name}" + (", reported" if case.reported else ""))
+    return good
 
 
 def show(session, rows, options):
@@ -107,8 +114,7 @@ def show(session, rows, options):
 def bench(options, budget):
     suites = Suites(options.suites)
     if options.list:
-        list_cases(suites)
-        return 0
+        return 0 if list_cases(suites, options) else 1
     # All of that is found out before a GPU is used.
     names = options.suite or [n for n in suites.names()
                               if not options.quick or n != "compile"]

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from .errors import BenchError, first_line
-from .kernels import Request
+from .kernels import Request, interface
 from .places import HERE
 
 
@@ -65,29 +65,65 @@ def time_load(places, request, cache):
     return answer["seconds"]
 
 
+def check_sizes(places, request):
+    """Tiles have extents in numbers: what they follow has to be bound."""
+    params = interface(places, request)["params"]
+    unknown = [name for name, p in params.items() if p["value"] is None]
+    if unknown:
+        raise BenchError(f"kernel '{request.options['kernel']}'",
+                         f"no value for {', '.join(unknown)}: the suite's 'bind' "
+                         "has to give the dimensions that "
+                         f"{'it follows' if len(unknown) == 1 else 'they follow'}")
+
+
+def jobs_of(places, suite, name, **options):
+    """A record and a request for each kernel of each file."""
+    jobs = []
+    for path in sorted(glob.glob(os.path.join(places.root, suite["files"]))):
+        file = os.path.basename(path)
+        try:
+            kernels = kernels_of(places, path)
+        except BenchError as error:
+            jobs.append((record(name, file, first_line(error)), None))
+            continue
+        for kernel in kernels:
+            request = Request(path, kernel, suite.get("bind", {}).get(kernel),
+                              **options)
+            entry = record(name, f"{file} {kernel}")
+            try:
+                check_sizes(places, request)
+            except BenchError as error:
+                entry["problem"] = first_line(error)
+            jobs.append((entry, request))
+    return jobs
+
+
+def list_kernels(places, suite, name, target):
+    """Prints what would be compiled, for which sizes; returns whether it can be."""
+    jobs = jobs_of(places, suite, name, target=target)
+    for entry, request in jobs:
+        sizes = request.options["bind"] if request else {}
+        print(f"  {entry['name']}"
+              + "".join(f" {n}={v}" for n, v in sizes.items())
+              + (f": {entry['problem']}" if entry["problem"] else ""))
+    return not any(entry["problem"] for entry, _ in jobs)
+
+
 def run(session, suite, name):
     """A record for each kernel of each file."""
-    places, device, jobs = session.places, session.device, []
-    records = []
-    for path in sorted(glob.glob(os.path.join(places.root, suite["files"]))):
-        try:
-            for kernel in kernels_of(places, path):
-                jobs.append((record(name, f"{os.path.basename(path)} {kernel}"),
-                             Request(path, kernel,
-                                     suite.get("bind", {}).get(kernel),
-                                     target=device.target, grid=device.grid,
-                                     tuning=session.options.tuning)))
-        except BenchError as error:
-            records.append(record(name, os.path.basename(path),
-                                  first_line(error)))
+    device = session.device
+    jobs = jobs_of(session.places, suite, name, target=device.target,
+                   grid=device.compile_grid, tuning=session.options.tuning)
     # Few enough at a time that they do not slow each other down.
     workers = max(1, min(4, (os.cpu_count() or 1) // 4))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         list(pool.map(lambda job: measure_one(session, *job), jobs))
-    return records + [entry for entry, _ in jobs]
+    return [entry for entry, _ in jobs]
 
 
 def measure_one(session, entry, request):
+    if entry["problem"]:
+        return
     try:
         session.budget.need(8, "not measured")
         entry["ptx_s"] = time_ptx(session.places, request)

@@ -50,6 +50,7 @@ class HostTensor:
 class HostDevice:
     target = "host"
     has_rivals = False
+    compile_grid = 16  # the target's own: roles need more CTAs than a rehearsal
 
     def __init__(self, grid=4, clock=time.perf_counter, sleep=time.sleep):
         self.grid, self.clock, self.sleep = grid, clock, sleep

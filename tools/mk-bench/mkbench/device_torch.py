@@ -33,7 +33,7 @@ class TorchDevice:
         self.stream = torch.cuda.Stream()
         torch.cuda.set_stream(self.stream)
         self.sms = torch.cuda.get_device_properties(index).multi_processor_count
-        self.grid = self.sms
+        self.grid = self.compile_grid = self.sms
         self.objects = {}
 
     # Data -----------------------------------------------------------------

@@ -45,7 +45,9 @@ def interface(places, request):
     pairs = lambda mapping: ",".join(f"{k}={v}" for k, v in mapping.items())
     command = [places.program("mk-opt"), f"--target={options['target']}",
                "--emit=params", "--kernel", options["kernel"],
-               f"--grid={options['grid']}", "--gpus=1", "--nodes=1", "-"]
+               "--gpus=1", "--nodes=1", "-"]
+    if options["grid"]:
+        command.append(f"--grid={options['grid']}")
     for option, value in (("bind", pairs(options["bind"])),
                           ("set", pairs(options["set"])),
                           ("tuning", options["tuning"])):
