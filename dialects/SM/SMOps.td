@@ -212,7 +212,8 @@ def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTy
 def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   let summary = "index of this CTA among those of its role";
   let description = [{
-    In `mk.prepare`, among all CTAs that have a role.
+    In `mk.prepare`, among all CTAs that have a role. A role that others go on with
+    (`then`) cannot ask: the CTAs that help have none.
 
     ```mlir
     %i = mk_sm.cta_index

@@ -18,6 +18,18 @@ std::optional<unsigned> KernelResources::roleIndex(StringRef name) const {
   return std::nullopt;
 }
 
+SmallVector<unsigned> KernelResources::getChain(unsigned role) const {
+  SmallVector<unsigned> chain;
+  for (RoleOp last = roles[role]; last.getThen(); last = roles[chain.back()]) {
+    unsigned next = *roleIndex(*last.getThen());
+    // A cycle is refused by the verifier, which may not have run yet.
+    if (next == role || llvm::is_contained(chain, next))
+      break;
+    chain.push_back(next);
+  }
+  return chain;
+}
+
 KernelResources mk::getKernelResources(KernelOp kernel) {
   KernelResources result;
   auto add = [&](auto &list, auto op) {

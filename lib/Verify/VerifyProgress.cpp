@@ -78,20 +78,8 @@ struct VerifyProgressPass
     b.clone(*kernel.getMeshOp());
     auto clone = cast<KernelOp>(b.clone(*kernel));
     KernelResources resources = getKernelResources(clone);
-    for (RoleOp role : resources.roles) {
-      SmallVector<unsigned> &chain = then.emplace_back();
-      llvm::DenseSet<unsigned> visited = {
-          *resources.roleIndex(role.getSymName())};
-      for (RoleOp last = role; last.getThen();) {
-        unsigned next = *resources.roleIndex(*last.getThen());
-        if (!visited.insert(next).second)
-          break;
-        chain.push_back(next);
-        last = resources.roles[next];
-      }
-    }
-    for (RoleOp role : resources.roles)
-      role.removeThenAttr();
+    for (unsigned i = 0; i != resources.roles.size(); ++i)
+      then.push_back(resources.getChain(i));
     OpPassManager pm(ModuleOp::getOperationName());
     pm.addPass(createExpandLoopsPass());
     pm.addPass(createExpandRanksPass());

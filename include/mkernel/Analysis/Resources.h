@@ -39,6 +39,8 @@ struct KernelResources {
   }
   std::optional<unsigned> indexOf(Operation *op) const { return lookup(op); }
   std::optional<unsigned> roleIndex(StringRef name) const;
+  /// The roles that CTAs of this one go on with (`then`), in their order.
+  SmallVector<unsigned> getChain(unsigned role) const;
 
 private:
   friend KernelResources getKernelResources(KernelOp kernel);

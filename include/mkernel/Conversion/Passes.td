@@ -35,9 +35,8 @@ def ExpandLoopsPass : Pass<"mk-sm-expand-loops", "::mlir::ModuleOp"> {
   let description = [{
     A static loop starts at `mk_sm.cta_index` and steps by the CTAs of its role; one with
     tickets is an `scf.while` that draws them, a loop over a queue also pops its
-    records. Inner loops, loops over peers and folds become `scf.for`. `then @other`
-    becomes a copy of what CTAs of the other role do, behind the own work. Mesh axes
-    must be bound and calls inlined.
+    records. Inner loops, loops over peers and folds become `scf.for`. Mesh axes must be
+    bound and calls inlined.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
                            "::mlir::scf::SCFDialect"];

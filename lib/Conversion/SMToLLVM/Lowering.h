@@ -15,6 +15,13 @@
 namespace mlir::mk::sm {
 using namespace mk_sm;
 
+/// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
+/// roles as well), 10 and 11 turns, 12, 13 and 15 slow copies.
+constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
+
+/// The partition of a role, or of mk.prepare; null if it has none.
+PartitionOp findPartition(Operation *scope, PartitionKind kind);
+
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
   MemRefType type;
@@ -84,6 +91,14 @@ private:
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
+  LogicalResult emitRole(unsigned number, PartitionKind kind);
+  /// Fills `roleOrder` and `helpers`.
+  LogicalResult orderRoles();
+  /// i1: whether the CTA is one of those that begin in one of `roles`.
+  Value isInRoles(ArrayRef<unsigned> roles);
+  bool usesTiles(RoleOp role);
+  /// CTAs that come to the role behind another one.
+  void enterHelped(unsigned role);
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
@@ -347,6 +362,10 @@ private:
   KernelOp kernel;
   KernelResources resources;
   SmallVector<int64_t> ctas;
+  /// Roles in the order in which a CTA goes through them, and for each those whose
+  /// CTAs go on with it.
+  SmallVector<unsigned> roleOrder;
+  SmallVector<SmallVector<unsigned>> helpers;
   const ParamLayout &params;
   SharedLayout &shared;
   LLVM::LLVMFuncOp function;

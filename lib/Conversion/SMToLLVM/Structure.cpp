@@ -17,9 +17,6 @@ using Predicate = arith::CmpIPredicate;
 
 /// Registers of an SM, which one CTA has to itself (CUDA programming guide).
 static constexpr int64_t kRegisters = 65536;
-/// Named barriers: 0 all, 1 to 7 warpgroups, 8, 9 and 14 here, 10 and 11 turns, 12,
-/// 13 and 15 slow copies.
-static constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
 // Barrier 0 is that of all threads by itself; a warp that arrives at it with a count
 // of threads, while others wait without, is an illegal instruction.
 static constexpr int64_t kFinishBarrier = 14;
@@ -30,7 +27,7 @@ Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
       resources(getKernelResources(kernel)), ctas(ctas), params(params),
       shared(shared), cluster(getClusterSize(kernel)) {}
 
-static PartitionOp findPartition(Operation *scope, PartitionKind kind) {
+PartitionOp sm::findPartition(Operation *scope, PartitionKind kind) {
   for (auto op : scope->getRegion(0).front().getOps<PartitionOp>())
     if (op.getKind() == kind)
       return op;
@@ -45,10 +42,6 @@ LogicalResult Lowering::measurePartitions() {
   if (resources.prepare)
     scopes.push_back(resources.prepare);
   for (Operation *scope : scopes) {
-    if (auto role = dyn_cast<RoleOp>(scope); role && role.getThen())
-      return role.emitOpError()
-             << "goes on with another role; mk-sm-expand-loops turns that into a "
-                "copy of its work";
     Block &body = scope->getRegion(0).front();
     if (!body.empty() && body.getOps<PartitionOp>().empty())
       return scope->emitOpError() << "has no partitions; it is not at the SM level";
@@ -218,55 +211,6 @@ void Lowering::readThread() {
   group = sub(warpgroup, 1);
 }
 
-// What the kernel computes outside of roles, each side computes for itself: the
-// producer has no registers for what only the consumer needs.
-LogicalResult Lowering::emitSide(PartitionKind kind) {
-  readThread();
-  partitionThread = kind == PartitionKind::Producer ? lane : sub(thread, 128);
-  loadParams();
-  LogicalResult result = emitKernelScalars();
-  if (failed(result))
-    return failure();
-  bool consumer = kind == PartitionKind::Consumer;
-  if (resources.prepare) {
-    roleNumber = -1;
-    ctaInRole = resize(cta, i64);
-    if (PartitionOp op = findPartition(resources.prepare, kind);
-        op && failed(emitPartition(op, resources.prepare)))
-      return failure();
-    if (consumer)
-      emitPrepared();
-    Value all = launchField(offsetof(mk_gpu_launch, num_ctas), i32);
-    waitWord(add(control, offsetof(mk_gpu_control, prepared)),
-             mul(add(epoch, 1), all), /*equal=*/false, MemScope::Gpu, MK_WAIT_GRID,
-             0, c64(0), resize(all, i64));
-    fenceAsync();
-  } else if (consumer && hasPeers()) {
-    ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
-  }
-  int64_t start = 0;
-  for (auto [i, declared] : llvm::enumerate(resources.roles)) {
-    RoleOp role = declared;
-    PartitionOp op = findPartition(role, kind);
-    int64_t first = start, number = i;
-    start += ctas[i];
-    if (!op)
-      continue;
-    auto body = [&] {
-      roleNumber = number;
-      ctaInRole = resize(sub(cta, first), i64);
-      result = emitPartition(op, role);
-    };
-    if (resources.roles.size() == 1)
-      body();
-    else
-      ifThen(cmp(Predicate::ult, sub(cta, first), ctas[i]), body);
-    if (failed(result))
-      return failure();
-  }
-  return success();
-}
-
 /// Whether a launch leaves anything to the next one.
 bool Lowering::keepsCounts() {
   if (!resources.signals.empty() || !resources.queues.empty() ||
@@ -358,7 +302,7 @@ void Lowering::emitEnd() {
 }
 
 LogicalResult Lowering::run() {
-  if (failed(measurePartitions()))
+  if (failed(measurePartitions()) || failed(orderRoles()))
     return failure();
   b.setInsertionPoint(kernel);
   auto global = LLVM::GlobalOp::create(

@@ -4,8 +4,6 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::mk {
@@ -41,7 +39,6 @@ public:
       if (failed(done))
         return failure();
     }
-    appendHelp();
     return success();
   }
 
@@ -60,7 +57,6 @@ private:
 
   Value numCtas(Operation *op);
   void splice(Block &body, ValueRange arguments);
-  void appendHelp();
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
@@ -269,34 +265,6 @@ LogicalResult LoopExpander::expand(FoldOp op) {
   op.replaceAllUsesWith(loop.getResults());
   op.erase();
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Helpers
-//===----------------------------------------------------------------------===//
-
-/// What a role that is helped does, all of it, is done by its helpers as well:
-/// its distributed loops hand out items (verified).
-void LoopExpander::appendHelp() {
-  llvm::StringMap<SmallVector<Operation *>> work;
-  for (RoleOp role : resources.roles)
-    for (Operation &op : role.getBody().front())
-      work[role.getSymName()].push_back(&op);
-  for (RoleOp role : resources.roles) {
-    b.setInsertionPointToEnd(&role.getBody().front());
-    SmallVector<RoleOp> chain;
-    for (RoleOp last = role; last.getThen();) {
-      last = resources.roles[*resources.roleIndex(*last.getThen())];
-      chain.push_back(last);
-    }
-    for (RoleOp next : chain) {
-      IRMapping mapping;
-      for (Operation *op : work[next.getSymName()])
-        b.clone(*op, mapping);
-    }
-  }
-  for (RoleOp role : resources.roles)
-    role.removeThenAttr();
 }
 
 namespace {

@@ -37,18 +37,18 @@ mk.kernel @static on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out 
 
 // -----
 
-// A helper executes what the other role does behind its own work, with the same
-// tickets; the loops have their numbers from the whole kernel.
+// A helper goes on with the other role, of which there is no copy; the loops have
+// their numbers from the whole kernel.
 // CHECK-LABEL: mk.kernel @help
-// CHECK: mk.role @push ctas(2) {
+// CHECK: mk.role @push ctas(2) then @work {
 // CHECK: scf.for
 // CHECK: mk.count
+// CHECK-NOT: scf.while
+// CHECK: mk.role @work ctas(rest) {
 // CHECK: scf.while
 // CHECK-NEXT: %[[T:.*]] = mk_sm.ticket loop(1)
 // CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[T]], %{{.*}}
 // CHECK-NEXT: scf.condition(%[[MORE]]) %[[T]]
-// CHECK: mk.role @work ctas(rest) {
-// CHECK: mk_sm.ticket loop(1)
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @help on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
   %c1 = arith.constant 1 : index
