@@ -65,7 +65,6 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-NEXT: fence.proxy.async.shared::cta;
 // CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
 // CHECK-NEXT: }
-// CHECK: bar.arrive
 // CHECK: cp.async.bulk.shared
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
 // CHECK-NEXT: scf.if %[[IN]] {
