@@ -91,12 +91,13 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
 }
 
 RegisterSplit mk_sm::getRegisterSplit(int64_t warpgroups,
-                                      int64_t liveRegisters) {
+                                      int64_t liveRegisters,
+                                      bool waitsInProducer) {
   // A producer warpgroup is counted whole although one warp of it works.
   if (warpgroups == 1)
     return {56, 240};
   if (warpgroups == 2)
-    return liveRegisters > 128 ? RegisterSplit{24, 240}
-                               : RegisterSplit{40, 232};
+    return liveRegisters > 128 && !waitsInProducer ? RegisterSplit{24, 240}
+                                                   : RegisterSplit{40, 232};
   return {32, 160};
 }

@@ -107,7 +107,8 @@ LogicalResult checkRegisters(RolePlan &plan, int64_t budget);
 struct RegisterSplit {
   int64_t producer, consumer;
 };
-RegisterSplit getRegisterSplit(int64_t warpgroups, int64_t liveRegisters);
+RegisterSplit getRegisterSplit(int64_t warpgroups, int64_t liveRegisters,
+                               bool waitsInProducer = false);
 
 } // namespace mlir::mk_sm
 

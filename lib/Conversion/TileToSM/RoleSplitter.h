@@ -22,6 +22,8 @@ public:
   /// To be called when the number of warpgroups is known.
   LogicalResult prepare();
   LogicalResult split(RegisterSplit registers);
+  /// Whether the producer waits for signals. To be called behind `prepare`.
+  bool waitsInProducer() const;
 
 private:
   FailureOr<SmallVector<Value>> producerOperands(Operation *op);

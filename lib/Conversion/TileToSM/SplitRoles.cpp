@@ -30,6 +30,12 @@ LogicalResult RoleSplitter::prepare() {
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));
 }
 
+bool RoleSplitter::waitsInProducer() const {
+  return llvm::any_of(ops, [&](Operation *op) {
+    return isa<mk::WaitOp>(op) && producer.contains(op);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -114,15 +120,17 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   // A CTA has as many threads as its largest role wants; roles without dots
   // take them all.
   int64_t warpgroups = most ? most : 2, live = 0;
+  bool waits = false;
   for (auto &role : roles) {
     if (!role->plan.warpgroups)
       role->plan.warpgroups = warpgroups;
     if (failed(role->prepare()))
       return failure();
     live = std::max(live, role->plan.liveRegisters);
+    waits |= role->waitsInProducer();
   }
   for (auto &role : roles)
-    if (failed(role->split(getRegisterSplit(warpgroups, live))))
+    if (failed(role->split(getRegisterSplit(warpgroups, live, waits))))
       return failure();
   return success();
 }

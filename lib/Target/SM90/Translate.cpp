@@ -6,6 +6,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -33,6 +34,19 @@ static void useShortPointers() {
   if (it != options.end() && !it->second->getNumOccurrences())
     it->second->addOccurrence(0, name, "true");
 }
+
+namespace {
+/// Leaves out straight-line strength reduction, which takes longer than all other
+/// passes of the code generator together: its time grows with the square of the
+/// elements that are accessed one by one, and it changes nothing else.
+class PassGate : public llvm::OptPassGate {
+public:
+  bool shouldRunPass(llvm::StringRef name, llvm::StringRef) const override {
+    return name != "slsr";
+  }
+  bool isEnabled() const override { return true; }
+};
+} // namespace
 
 static std::unique_ptr<llvm::TargetMachine> makeMachine(Location loc) {
   static std::once_flag once;
@@ -99,6 +113,8 @@ FailureOr<std::string> mk::emitPtx(ModuleOp module) {
       translate(module, *machine, context);
   if (failed(translated))
     return failure();
+  PassGate gate;
+  context.setOptPassGate(gate);
   SmallVector<char, 0> text;
   llvm::raw_svector_ostream os(text);
   llvm::legacy::PassManager passes;
