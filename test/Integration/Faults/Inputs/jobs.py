@@ -66,6 +66,7 @@ class Job:
     def __init__(self, setup, mode, options, package=None, nodes=2, local=2,
                  variables=(), per_rank=None, late=None, program=None,
                  stdin=None):
+        """`late`: a rank, and what is called (with this) before it starts."""
         Job.count += 1
         self.mark = f"{os.getpid()}-{Job.count}"
         self.mode = mode
@@ -87,7 +88,7 @@ class Job:
             return
         for rank in range(self.world):
             if late and late[0] == rank:
-                time.sleep(late[1])
+                late[1](self)
             self.processes.append(self.start_rank(rank, f"{Job.count}.{rank}"))
 
     def start_rank(self, rank, name):
@@ -126,13 +127,13 @@ class Job:
             threads(pid) > OTHER_THREADS for pid in ranks.values())
 
     def wait_for(self, condition, seconds=20):
-        """Whether the condition held before the job was over."""
+        """What the condition was when it held, if that was before the job was over."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.over():
-            if condition():
-                return True
+            if held := condition():
+                return held
             time.sleep(0.002)
-        return False
+        return None
 
     def up(self):
         """When all processes run: each has begun to connect, or has ended. What

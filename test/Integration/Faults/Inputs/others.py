@@ -31,7 +31,7 @@ def memory(setup):
 
 def late(setup):
     """A rank that comes late, or stands still for a while."""
-    job = Job(setup, "ranks", SIZES, late=(2, 3.0))
+    job = Job(setup, "ranks", SIZES, late=(2, lambda job: time.sleep(3)))
     right(setup, job, "a rank 3 s late")
     for mode in ("launcher", "ranks"):
         for pause, deadline in ((1.5, 10), (None, 1)):
@@ -95,27 +95,30 @@ def two_jobs(setup):
 
 def stranger(setup):
     """Somebody else on the port of the store."""
+    sockets = []
+
+    def knock(job):
+        port = job.wait_for(lambda: listening_ports(job.processes[0].pid))
+        for i in range(40 if port else 0):
+            try:
+                s = socket.create_connection(("127.0.0.1", port[0]), 1)
+                s.sendall((b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100, b"",
+                           setup.random.randbytes(300))[i % 4])
+                sockets.append(s)
+            except OSError:
+                pass
+
     for mode in ("launcher", "ranks"):
-        job = Job(setup, mode, [*SIZES, "--launches", "40"])
-        # After all ranks have come a job of torchrun's does not listen any more.
-        ports, end = [], time.monotonic() + 5
-        while not ports and time.monotonic() < end:
-            ports = listening_ports(job.processes[0].pid)
-        sockets = []
-        for i in range(40):
-            for port in ports:
-                try:
-                    s = socket.create_connection(("127.0.0.1", port), 1)
-                    s.sendall((b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100, b"",
-                               setup.random.randbytes(300))[i % 4])
-                    sockets.append(s)
-                except OSError:
-                    pass
+        # Once all ranks have come a job of torchrun's does not listen any more.
+        job = Job(setup, mode, [*SIZES, "--launches", "40"], late=(3, knock))
+        if mode == "launcher":
+            knock(job)
         setup.expect(sockets, f"stranger, {mode}: nobody let it connect", job)
         # It is told of, but changes nothing.
         right(setup, job, f"stranger, {mode}", notices="store: refused")
         for s in sockets:
             s.close()
+        sockets.clear()
     # Somebody has the port before rank 0, and answers nonsense.
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

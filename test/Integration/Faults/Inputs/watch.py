@@ -77,8 +77,10 @@ class Holdings:
             for fd in os.listdir(f"/proc/{pid}/fd"))
         self.threads = threads(pid)
         with open(f"/proc/{pid}/maps") as file:
-            self.mapped = sum("memfd" in line or "(deleted)" in line
-                              for line in file)
+            maps = file.read().splitlines()
+        self.mapped = sum("memfd" in m or "(deleted)" in m for m in maps)
+        # A sanitizer keeps memory that was given back.
+        self.sanitized = any(re.search("lib[at]san", m) for m in maps)
         with open(f"/proc/{pid}/status") as file:
             self.resident = next(int(line.split()[1]) << 10 for line in file
                                  if line.startswith("VmRSS:"))
