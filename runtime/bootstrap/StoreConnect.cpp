@@ -118,7 +118,8 @@ Result<store::Frame> StoreClient::Impl::readFrame(const Deadline &deadline) {
     if (n <= 0)
       return error(StatusCode::Unavailable, "the store at ", options.endpoint,
                    " closed the connection before it admitted rank ",
-                   options.rank);
+                   options.rank, ": ", options.keeper,
+                   " has ended; see its own output for the cause");
     in.append(buffer, static_cast<size_t>(n));
   }
 }

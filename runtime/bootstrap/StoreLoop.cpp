@@ -9,6 +9,7 @@
 #include "bootstrap/StoreServerImpl.h"
 #include "mkernel/Runtime/Log.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -75,6 +76,10 @@ void StoreServer::Impl::run() {
     expire();
     connections.remove_if(
         [](const Connection &c) { return c.state == Connection::State::Dead; });
+    connecting = std::count_if(
+        connections.begin(), connections.end(), [](const Connection &c) {
+          return c.state == Connection::State::Handshake;
+        });
   }
 }
 
@@ -90,11 +95,9 @@ void StoreServer::Impl::accept() {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       return;
     }
-    size_t handshakes = 0;
-    for (const Connection &c : connections)
-      handshakes += c.state == Connection::State::Handshake;
-    if (handshakes >= kMaxHandshakes)
+    if (connecting >= kMaxHandshakes)
       continue;
+    ++connecting;
     int one = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     // Notices a machine that vanished without closing its connections.

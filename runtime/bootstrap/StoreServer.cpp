@@ -93,7 +93,10 @@ std::optional<AbortRecord> StoreServer::aborted() const {
   return impl_->abortRecord;
 }
 
-uint32_t StoreServer::connected() const { return impl_->connected; }
+uint32_t StoreServer::connected() const {
+  // Those are told why the job has failed as soon as they are admitted.
+  return impl_->connected + (aborted() ? impl_->connecting.load() : 0);
+}
 
 std::vector<uint32_t> StoreServer::missing() const {
   std::lock_guard lock(impl_->mutex);

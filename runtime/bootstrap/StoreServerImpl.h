@@ -77,7 +77,7 @@ struct StoreServer::Impl {
   uint16_t port = 0;
   std::thread thread;
   std::atomic<bool> stop{false}, deaf{false};
-  std::atomic<uint32_t> connected{0};
+  std::atomic<uint32_t> connected{0}, connecting{0};
 
   std::list<Connection> connections;
   std::unordered_map<std::string, std::string> values;

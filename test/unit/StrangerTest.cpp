@@ -80,6 +80,18 @@ std::string lastRefusal(Job &job) {
   return all.empty() ? "" : all.back();
 }
 
+TEST(Stranger, IsWaitedForOnceTheJobHasFailed) {
+  // It may be a rank that is about to hear why.
+  Job job(1);
+  RawPeer peer(job.server->port());
+  ASSERT_TRUE(peer.receive()); // the challenge
+  EXPECT_EQ(job.server->connected(), 1u);
+  job.server->abort(AbortRecord::now(0, "wait", "out of time"));
+  EXPECT_TRUE(eventually([&] { return job.server->connected() == 2; }));
+  peer.fd.reset();
+  EXPECT_TRUE(eventually([&] { return job.server->connected() == 1; }));
+}
+
 TEST(Stranger, WrongToken) {
   Job job(2);
   auto o = job.clientOptions(kObserver);

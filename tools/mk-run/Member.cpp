@@ -114,8 +114,12 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   for (uint32_t r = 0; r < job.world(); ++r)
     if (job.sameHost(r))
       here.push_back(r);
-  if (!metadata.gpu && here[0] == job.rank())
-    MK_TRY(checkMemory(metadata, plan, here));
+  if (!metadata.gpu) {
+    if (here[0] == job.rank())
+      MK_TRY(checkMemory(metadata, plan, here));
+    // Before anybody takes memory, which would be counted as not there.
+    MK_TRY(job.store()->barrier("mk-run.memory", job.world(), patience()));
+  }
   MK_ASSIGN(JobMemory memory,
             JobMemory::create(options, metadata, plan, job.world()));
   MK_TRY(readInputs(options, metadata, plan, memory));

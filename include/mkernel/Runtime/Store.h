@@ -57,7 +57,7 @@ public:
   /// The first abort: published by a rank, a lost rank, or abort().
   std::optional<AbortRecord> aborted() const;
 
-  /// Ranks connected now.
+  /// Ranks connected now; when the job has failed also who waits to be let in.
   uint32_t connected() const;
   /// Ranks that have not been here yet.
   std::vector<uint32_t> missing() const;
