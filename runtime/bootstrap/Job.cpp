@@ -212,8 +212,14 @@ Status Job::connect(Deadline deadline) {
 
   Backoff backoff(std::chrono::milliseconds(10));
   while (true) {
-    if (auto record = server_->aborted())
+    if (auto record = server_->aborted()) {
+      // Who comes a little later hears why too, instead of waiting for a rank 0
+      // that has ended.
+      Deadline late = Deadline::after(kLinger);
+      while (!server_->missing().empty() && !late.passed())
+        backoff.pause();
       return record->toStatus();
+    }
     std::vector<uint32_t> missing = server_->missing();
     if (missing.empty())
       break;

@@ -265,6 +265,21 @@ TEST(Job, OneFailureIsEverybodys) {
     EXPECT_ERROR(s, Aborted, "rank 1, job");
 }
 
+TEST(Job, LateRankHearsWhyTheOthersGaveUp) {
+  World w(3);
+  w.options[1].timeout = 50ms;
+  std::atomic<bool> failed{false};
+  rt::test::Job::parallel(3, [&](uint32_t r) {
+    while (r == 2 && !failed)
+      std::this_thread::sleep_for(1ms);
+    w.status[r] = rt::Job::join(w.places[r], w.options[r]).status();
+    failed = failed || r == 1;
+  });
+  EXPECT_ERROR(w.status[1], DeadlineExceeded, "waited");
+  EXPECT_ERROR(w.status[0], Aborted, "rank 1, job");
+  EXPECT_ERROR(w.status[2], Aborted, "rank 1, job");
+}
+
 TEST(Job, LostRanks) {
   for (uint32_t lost : {0u, 2u}) {
     World w(3);
