@@ -228,7 +228,7 @@ def cache(setup):
     run("empty", False)
     run("filled", True)
     entries = sorted(os.listdir(folder))
-    for i in range(max(4, setup.alter // 10)):
+    for i in range(max(2, setup.alter // 15)):
         for name in entries:
             path = f"{folder}/{name}"
             with open(path, "r+b") as file:
@@ -246,7 +246,7 @@ def cache(setup):
         setup.expect(sorted(os.listdir(folder)) == entries,
                      f"cache: has {os.listdir(folder)}, before {entries}")
     # Whoever fills it is killed: what is found is whole, or not found.
-    for i in range(max(3, setup.alter // 10)):
+    for i in range(max(2, setup.alter // 15)):
         shutil.rmtree(folder)
         job = start()
         time.sleep(setup.random.uniform(0.02, 0.6))
