@@ -1,19 +1,19 @@
 // Compiles a kernel at run time and launches it 1,000 times, each time with
 // other data, each result compared with sums computed here.
 //
-//   example-gemm-cpp [--target=host|sm_90a] .../examples/gemm.mlir
+//   example-gemm-cpp [--target=host|sm_90a] [--launches=N] .../examples/gemm.mlir
 #include "mkernel/JIT/JIT.h"
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Kernel.h"
 
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 using namespace mk;
 
 static constexpr int64_t M = 40, N = 24, K = 48;
-static constexpr int kLaunches = 1000;
 
 /// To the nearest, ties to even. All values here are finite.
 static uint16_t toBf16(float value) {
@@ -30,7 +30,8 @@ static int valueOf(int launch, int which, int64_t i) {
   return static_cast<int>((x ^ x >> 13) % 9) - 4;
 }
 
-static rt::Status run(const std::string &target, const char *file) {
+static rt::Status run(const std::string &target, const char *file,
+                      int launches) {
   MK_ASSIGN(jit::Source source, jit::Source::read(file));
   jit::Options options;
   options.target = target;
@@ -48,7 +49,7 @@ static rt::Status run(const std::string &target, const char *file) {
   MK_ASSIGN(auto gemm, kernel->bind({{"M", {M}}, {"N", {N}}}));
 
   std::vector<uint16_t> a(M * K), b(N * K), c(M * N);
-  for (int launch = 0; launch < kLaunches; ++launch) {
+  for (int launch = 0; launch < launches; ++launch) {
     for (int64_t i = 0; i < M * K; ++i)
       a[i] = toBf16(float(valueOf(launch, 0, i)));
     for (int64_t i = 0; i < N * K; ++i)
@@ -68,7 +69,7 @@ static rt::Status run(const std::string &target, const char *file) {
                            m, ", ", n, "] is not ", sum);
       }
   }
-  std::printf("%d launches on %s, all results right\n", kLaunches,
+  std::printf("%d launches on %s, all results right\n", launches,
               target.c_str());
   return context->close();
 }
@@ -76,13 +77,18 @@ static rt::Status run(const std::string &target, const char *file) {
 int main(int argc, char **argv) {
   std::string target = "host";
   const char *file = nullptr;
+  int launches = 1000;
   for (int i = 1; i < argc; ++i)
     if (std::strncmp(argv[i], "--target=", 9) == 0)
       target = argv[i] + 9;
+    else if (std::strncmp(argv[i], "--launches=", 11) == 0)
+      launches = std::atoi(argv[i] + 11);
     else
       file = argv[i];
-  if (!file) {
-    std::fprintf(stderr, "usage: %s [--target=host|sm_90a] FILE\n", argv[0]);
+  if (!file || launches < 1) {
+    std::fprintf(stderr,
+                 "usage: %s [--target=host|sm_90a] [--launches=N] FILE\n",
+                 argv[0]);
     return 2;
   }
   if (target != "host")
@@ -90,7 +96,7 @@ int main(int argc, char **argv) {
       std::printf("skipped: %s\n", gpus.status().message().c_str());
       return 0;
     }
-  rt::Status status = run(target, file);
+  rt::Status status = run(target, file, launches);
   if (!status.isOk())
     std::fprintf(stderr, "%s\n", status.toString().c_str());
   return status.isOk() ? 0 : 1;

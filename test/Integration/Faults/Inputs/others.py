@@ -211,8 +211,9 @@ def cache(setup):
     folder = f"{setup.folder}/cache"
 
     def start():
-        return Job(setup, "ranks", [], program=[program, f"{example}/gemm.mlir"],
-                   nodes=1, local=1, variables={"MK_CACHE_DIR": folder})
+        return Job(setup, "ranks", [f"{example}/gemm.mlir"],
+                   program=[program, "--launches=20"], nodes=1, local=1,
+                   variables={"MK_CACHE_DIR": folder})
 
     def run(what, cached):
         job = start()
@@ -228,7 +229,7 @@ def cache(setup):
     run("empty", False)
     run("filled", True)
     entries = sorted(os.listdir(folder))
-    for i in range(max(2, setup.alter // 15)):
+    for i in range(max(4, setup.alter // 10)):
         for name in entries:
             path = f"{folder}/{name}"
             with open(path, "r+b") as file:
@@ -246,7 +247,7 @@ def cache(setup):
         setup.expect(sorted(os.listdir(folder)) == entries,
                      f"cache: has {os.listdir(folder)}, before {entries}")
     # Whoever fills it is killed: what is found is whole, or not found.
-    for i in range(max(2, setup.alter // 15)):
+    for i in range(max(4, setup.alter // 10)):
         shutil.rmtree(folder)
         job = start()
         time.sleep(setup.random.uniform(0.02, 0.6))
