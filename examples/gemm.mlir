@@ -8,7 +8,9 @@
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
 // and N follow each other, so that CTAs side by side do them and can fetch together
 // what they share (with SCHEDULE 0; one of the two is 1); RASTER, how many rows of such
-// groups are walked together; SCHEDULE, 0 static or 1 ticket.
+// groups are walked together; SCHEDULE, 0 static or 1 ticket; TEAMS, 2: two teams of
+// warpgroups take the tiles of a CTA in turn (with SCHEDULE 0 and TM of 64 or 128), 1: all
+// share each tile.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !at = tensor<?x?xbf16, #mk.extents<TK, TM>>
@@ -30,6 +32,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TEAMS" = 1
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -42,7 +45,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER) {
+        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -73,6 +76,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TEAMS" = 1
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -85,7 +89,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER) {
+        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -116,6 +120,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TEAMS" = 1
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -128,7 +133,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER) {
+        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -159,6 +164,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TEAMS" = 1
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -171,7 +177,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER) {
+        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

@@ -26,6 +26,11 @@ LogicalResult PartitionOp::verify() {
   if (getKind() == PartitionKind::Consumer && (warps < 4 || warps > 28 || warps % 4))
     return emitOpError() << "is a consumer of " << warps
                          << " warps: it is made of 1 to 7 warpgroups of 4";
+  int64_t teams = getTeams();
+  if (teams != 1 && (teams != 2 || getKind() != PartitionKind::Consumer || warps != 8))
+    return emitOpError() << "has " << teams << " teams of " << warps
+                         << " warps: a consumer of 8 warps may have two teams of one "
+                            "warpgroup";
   // setmaxnreg (PTX ISA): 24 to 256, in steps of 8.
   if (registers < 24 || registers > 256 || registers % 8)
     return emitOpError() << "has a budget of " << registers

@@ -33,19 +33,31 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
     ops that act once for the CTA (copies, sends, signals, counts, pushes, puts) are
     executed by one thread after all threads of the partition have come to them.
 
+    With `teams(t)` the warps of a consumer form t teams of as many warps. Each runs the body
+    for itself, as if it were the partition: `warpgroups` of its fragments' layouts are those of
+    a team, and a slot of a ring is waited for and released by one team alone. Between
+    `turn_wait` and `turn_pass` a team has the rings, and goes on in them where the team
+    before it stopped.
+
     ```mlir
     mk_sm.partition producer warps(1) registers(40) { ... }
     mk_sm.partition consumer warps(8) registers(232) { ... }
+    mk_sm.partition consumer warps(8) registers(240) teams(2) { ... }
     ```
   }];
-  let arguments = (ins MkSM_PartitionKindAttr:$kind, I64Attr:$warps, I64Attr:$registers);
+  let arguments = (ins MkSM_PartitionKindAttr:$kind, I64Attr:$warps, I64Attr:$registers,
+                       DefaultValuedAttr<I64Attr, "1">:$teams);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `` $kind `warps` `(` $warps `)` `registers` `(` $registers `)` $body attr-dict
+    `` $kind `warps` `(` $warps `)` `registers` `(` $registers `)` (`teams` `(` $teams^ `)`)?
+    $body attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    int64_t getNumThreads() { return getWarps() * 32; }
+    /// Of a team: those that run the body together.
+    int64_t getTeamWarps() { return getWarps() / getTeams(); }
+    int64_t getNumThreads() { return getTeamWarps() * 32; }
+    /// Of all teams.
     int64_t getNumWarpgroups() { return getWarps() / 4; }
   }];
 }
@@ -222,6 +234,16 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
+def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
+  let summary = "index of this team among those of its partition";
+  let description = [{
+    ```mlir
+    %t = mk_sm.team_index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
 def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
   let summary = "draws the next item of a distributed loop";
   let description = [{
@@ -353,7 +375,7 @@ def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait"> {
   let description = [{
     The two warpgroups of a consumer take turns, the first one first: what stands between
     `turn_wait` and `turn_pass` is not issued by both at a time. Both execute
-    the pair equally often.
+    the pair equally often. Teams hand their place in the rings over with the turn.
 
     ```mlir
     mk_sm.turn_wait

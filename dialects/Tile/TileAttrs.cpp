@@ -239,10 +239,10 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
-  int64_t raster = 0, spread = 0, longest = 0;
+  int64_t raster = 0, spread = 0, longest = 0, alternate = 0;
   OwnPlace own = OwnPlace::Any;
   bool stagger = false;
-  StringAttr rasterParam;
+  StringAttr rasterParam, alternateParam;
   SMLoc loc = parser.getCurrentLocation();
   auto parseItem = [&]() -> ParseResult {
     if (succeeded(parser.parseOptionalKeyword("stagger"))) {
@@ -251,6 +251,8 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
     }
     if (succeeded(parser.parseOptionalKeyword("raster")))
       return parseValueOrParam(parser, raster, rasterParam);
+    if (succeeded(parser.parseOptionalKeyword("alternate")))
+      return parseValueOrParam(parser, alternate, alternateParam);
     if (succeeded(parser.parseOptionalKeyword("longest_first"))) {
       longest = 1;
       if (succeeded(parser.parseOptionalEqual()))
@@ -260,8 +262,8 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
     StringRef place;
     SMLoc itemLoc = parser.getCurrentLocation();
     if (failed(parser.parseOptionalKeyword("own")))
-      return parser.emitError(itemLoc) << "expected raster, own, stagger or "
-                                          "longest_first";
+      return parser.emitError(itemLoc) << "expected raster, own, stagger, "
+                                          "longest_first or alternate";
     if (parser.parseEqual() || parser.parseKeyword(&place))
       return failure();
     std::optional<OwnPlace> symbol = symbolizeOwnPlace(place);
@@ -279,7 +281,7 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
   auto order =
       OrderAttr::getChecked([&] { return parser.emitError(loc); },
                             parser.getContext(), raster, own, spread, stagger,
-                            longest, rasterParam);
+                            longest, alternate, rasterParam, alternateParam);
   if (!order)
     return failure();
   return order;
@@ -307,6 +309,10 @@ void mk::printOrderBody(AsmPrinter &printer, OrderAttr order) {
     item() << "longest_first";
     if (order.getLongestFirst() != 1)
       printer << " = " << order.getLongestFirst();
+  }
+  if (order.hasAlternate()) {
+    item() << "alternate = ";
+    printValueOrParam(printer, order.getAlternate(), order.getAlternateParam());
   }
 }
 

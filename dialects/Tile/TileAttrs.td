@@ -161,20 +161,26 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
     - `longest_first = g`: the last dimension descends (for causal attention
       the longest item is the last) and is the slowest; groups of g indices of the first
       dimension are visited one behind the other (reuse in L2), all of them together
-      if g is 1 or left out.
+      if g is 1 or left out;
+    - `alternate = t`: the items of a CTA go to t teams of warpgroups in turn (t is 1 or 2,
+      or the name of a parameter), so that one team ends its item, with all that stands behind
+      its last dot, while the other's dots run. Without it all warpgroups share each
+      item.
 
     ```mlir
     #mk.order<raster = 8, own = first>
     ```
   }];
-  // 0 means absent for raster, spread and longest.
+  // 0 means absent for raster, spread, longest and alternate.
   let parameters = (ins "int64_t":$raster, "::mlir::mk::OwnPlace":$own, "int64_t":$spread,
-                        "bool":$stagger, "int64_t":$longestFirst,
-                        Mk_ParamName<"raster">:$rasterParam);
+                        "bool":$stagger, "int64_t":$longestFirst, "int64_t":$alternate,
+                        Mk_ParamName<"raster">:$rasterParam,
+                        Mk_ParamName<"alternate">:$alternateParam);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool hasRaster() const { return getRaster() || getRasterParam(); }
+    bool hasAlternate() const { return getAlternate() || getAlternateParam(); }
   }];
 }
 

@@ -24,7 +24,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t raster, OwnPlace own, int64_t spread,
                                 bool stagger, int64_t longestFirst,
-                                StringAttr rasterParam) {
+                                int64_t alternate, StringAttr rasterParam,
+                                StringAttr alternateParam) {
   bool hasRaster = raster || rasterParam;
   if (raster < 0 || spread < 0 || longestFirst < 0)
     return emitError() << "an order has a negative number: raster, spread and "
@@ -32,9 +33,14 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (own == OwnPlace::Spread ? spread < 1 : spread != 0)
     return emitError() << "own = spread(n) needs n of at least 1, other places "
                           "have no n";
-  if (!hasRaster && own == OwnPlace::Any && !stagger && !longestFirst)
-    return emitError() << "an order says raster, own, stagger or "
-                          "longest_first; leave it out for row-major";
+  if (alternate < 0 || alternate > 2)
+    return emitError() << "alternate = " << alternate
+                       << ", but items are shared by all warpgroups (1) or go to "
+                          "two teams in turn (2)";
+  if (!hasRaster && own == OwnPlace::Any && !stagger && !longestFirst &&
+      !alternate && !alternateParam)
+    return emitError() << "an order says raster, own, stagger, longest_first or "
+                          "alternate; leave it out for row-major";
   if (longestFirst && (hasRaster || own != OwnPlace::Any || stagger))
     return emitError() << "longest_first fixes the order by itself: drop "
                           "raster, own and stagger, or longest_first";

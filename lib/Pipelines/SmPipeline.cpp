@@ -33,6 +33,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(mk_sm::createSplitMasksPass());
   pm.addPass(mk_sm::createTakeTurnsPass());
   pm.addPass(mk_sm::createDeferWaitsPass());
+  pm.addPass(mk_sm::createAlternateItemsPass());
   cleanUp(pm);
   mk_sm::ShareCopiesPassOptions share;
   share.grid = grid;

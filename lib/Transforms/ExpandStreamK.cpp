@@ -76,6 +76,11 @@ private:
 
 LogicalResult Expansion::check() {
   fold = *loop.getBody().getOps<FoldOp>().begin();
+  if (OrderAttr order = loop.getOrderAttr(); order && order.getAlternate() > 1)
+    return loop.emitOpError()
+           << "has order(alternate = " << order.getAlternate()
+           << "), but schedule stream_k splits items among CTAs: use schedule(static), or "
+              "leave alternate out";
   auto isInside = [&](Value value) {
     return loop.getBody().isAncestor(value.getParentRegion());
   };

@@ -47,8 +47,8 @@ private:
   LogicalResult resolve(Operation *op);
   template <typename Op> LogicalResult dropSizes(Op op);
   /// The number of a parameter, at least `least`; else `fallback` and an error.
-  int64_t number(StringAttr name, const Twine &what, int64_t least,
-                 int64_t fallback);
+  int64_t number(StringAttr name, const Twine &what, int64_t least, int64_t fallback,
+                 int64_t most = std::numeric_limits<int64_t>::max());
   std::optional<Type> replace(RankedTensorType type);
   std::optional<Attribute> replace(ScheduleAttr schedule);
   std::optional<Attribute> replace(OrderAttr order);
@@ -63,10 +63,11 @@ private:
 } // namespace
 
 int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least,
-                         int64_t fallback) {
+                         int64_t fallback, int64_t most) {
   changed = true;
   auto it = params.find(name);
-  if (it != params.end() && it->second && *it->second >= least)
+  if (it != params.end() && it->second && *it->second >= least &&
+      *it->second <= most)
     return *it->second;
   if (bad)
     return fallback;
@@ -87,7 +88,9 @@ int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least,
     diag << "whose default is no constant: bind what it depends on, or say --set "
          << name.getValue() << "=N";
   } else {
-    diag << "which is " << *it->second << ", it must be at least " << least;
+    diag << "which is " << *it->second << ", it must be at "
+         << (*it->second < least ? "least " : "most ")
+         << (*it->second < least ? least : most);
   }
   return fallback;
 }
@@ -140,12 +143,17 @@ std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
 }
 
 std::optional<Attribute> Resolver::replace(OrderAttr order) {
-  if (!order.getRasterParam())
+  if (!order.getRasterParam() && !order.getAlternateParam())
     return std::nullopt;
-  int64_t raster = number(order.getRasterParam(), "order raster =", 1, 1);
+  int64_t raster = order.getRaster(), alternate = order.getAlternate();
+  if (order.getRasterParam())
+    raster = number(order.getRasterParam(), "order raster =", 1, 1);
+  if (order.getAlternateParam())
+    alternate = number(order.getAlternateParam(), "order alternate =", 1, 1, 2);
   return OrderAttr::get(order.getContext(), raster, order.getOwn(),
                         order.getSpread(), order.getStagger(),
-                        order.getLongestFirst(), StringAttr());
+                        order.getLongestFirst(), alternate, StringAttr(),
+                        StringAttr());
 }
 
 std::optional<Attribute> Resolver::replace(CtasAttr ctas) {

@@ -46,6 +46,39 @@ Value Lowering::at(int64_t offset, Cursor &cursor, int64_t stride,
   return add(base, mul(read(cursor.stage, i32), stride));
 }
 
+/// The rings that the partition takes slots from.
+SmallVector<Operation *> Lowering::getRingsInUse() {
+  SmallVector<Operation *> rings;
+  partition.walk([&](mk_sm::WaitOp op) {
+    Operation *ring = op.getRing().getDefiningOp();
+    if (!llvm::is_contained(rings, ring))
+      rings.push_back(ring);
+  });
+  return rings;
+}
+
+// The team before has waited for all slots up to its place, and releases them itself.
+void Lowering::takeRings() {
+  for (Operation *ring : getRingsInUse()) {
+    Value word = load(i32, add(sharedBase, shared.channels.at(ring).handover));
+    for (StringRef use : {"wait", "release"}) {
+      Cursor &cursor = this->cursor(ring, use, 0);
+      write(cursor.stage, shr(word, 1));
+      write(cursor.phase, and_(word, 1));
+    }
+  }
+}
+
+void Lowering::handRingsOver() {
+  for (Operation *ring : getRingsInUse()) {
+    Cursor &cursor = this->cursor(ring, "wait", 0);
+    Value word = or_(shl(read(cursor.stage, i32), 1), read(cursor.phase, i32));
+    ifThen(eq(partitionThread, 0), [&] {
+      store(word, add(sharedBase, shared.channels.at(ring).handover));
+    });
+  }
+}
+
 static void arrive(Emitter &e, Value barrier) {
   e.ptx("mbarrier.arrive.shared::cta.b64 _, [$0];", {}, barrier);
 }

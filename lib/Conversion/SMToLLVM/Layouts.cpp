@@ -22,7 +22,9 @@ static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
 void Lowering::enterPlaces() {
   Value number = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
   placeLane = and_(number, 31);
-  placeThread = isProducer() ? placeLane : sub(number, 128);
+  placeThread = isProducer()              ? placeLane
+                : partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1)
+                                           : sub(number, 128);
   placeWarp = shr(number, 5);
   placeGroup = sub(shr(number, 7), 1);
 }

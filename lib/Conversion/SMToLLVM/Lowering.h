@@ -357,6 +357,10 @@ private:
   };
   Cursor &cursor(Operation *channel, StringRef use, int64_t firstParity);
   void advance(Cursor &cursor, int64_t depth);
+  /// Where teams take turns: the place in each ring goes with the turn.
+  SmallVector<Operation *> getRingsInUse();
+  void takeRings();
+  void handRingsOver();
   Value at(int64_t offset, Cursor &cursor, int64_t stride, int64_t depth);
 
   KernelOp kernel;

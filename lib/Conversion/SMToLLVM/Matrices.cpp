@@ -218,8 +218,13 @@ LogicalResult Lowering::emitMma(MmaOp op) {
 void Lowering::emitTurn(bool wait) {
   constexpr int64_t kFirst = 10;
   Value mine = add(group, kFirst), other = sub(c32(2 * kFirst + 1), mine);
-  if (wait)
+  if (wait) {
     barrier(mine, 256);
-  else
-    arriveAt(other, 256);
+    if (partition.getTeams() > 1)
+      takeRings();
+    return;
+  }
+  if (partition.getTeams() > 1)
+    handRingsOver();
+  arriveAt(other, 256);
 }

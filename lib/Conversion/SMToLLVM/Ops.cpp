@@ -383,6 +383,11 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, ctaInRole);
         return success();
       })
+      .Case([&](TeamIndexOp op) {
+        // A team is a warpgroup.
+        set(op, partition.getTeams() > 1 ? resize(group, i64) : c64(0));
+        return success();
+      })
       .Case([&](arith::IndexCastOp op) {
         Type type = scalarType(getElementTypeOrSelf(op.getType()));
         SmallVector<Value> result;

@@ -175,11 +175,11 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-static int64_t getConsumerWarps(Block &body) {
+static PartitionOp getConsumer(Block &body) {
   for (auto partition : body.getOps<PartitionOp>())
     if (partition.getKind() == PartitionKind::Consumer)
-      return partition.getWarps();
-  return 4;
+      return partition;
+  return {};
 }
 
 /// CTAs that fill the slots of a ring together.
@@ -202,12 +202,14 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
     if (!isa<RoleOp, PrepareOp>(scope))
       continue;
     Block &body = scope.getRegion(0).front();
-    int64_t at = 0, number = 0, warps = getConsumerWarps(body);
+    PartitionOp consumer = getConsumer(body);
+    int64_t at = 0, number = 0, warps = consumer ? consumer.getWarps() : 4;
     std::string parts;
     llvm::raw_string_ostream os(parts);
     for (Operation &op : body) {
       Channel channel;
-      channel.consumers = warps;
+      channel.consumers = consumer ? consumer.getTeamWarps() : 4;
+      channel.teams = consumer ? consumer.getTeams() : 1;
       if (auto create = dyn_cast<CreateRingOp>(op)) {
         RingType type = create.getResult().getType();
         if (!type.hasDepth())
@@ -274,6 +276,10 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
     channel.full = at;
     channel.empty = at + 8 * channel.depth;
     at += 16 * channel.depth;
+    if (channel.teams > 1) {
+      channel.handover = at;
+      at += 8;
+    }
     if (isa<CreateMailboxOp>(op)) {
       channel.data = at;
       at += channel.depth * channel.slotBytes;

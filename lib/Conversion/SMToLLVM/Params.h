@@ -65,6 +65,8 @@ struct Channel {
   int64_t data = 0;        // offset of slot 0
   int64_t full = 0, empty = 0; // offsets of the barriers of slot 0
   int64_t consumers = 0;   // warps of a CTA that release a slot
+  int64_t teams = 1;       // of the consumer
+  int64_t handover = 0;    // offset of the stage and parity that go from team to team
   int64_t shared = 1;      // CTAs that fill it together
 };
 

@@ -70,7 +70,8 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
   SmallVector<Value> start = scalars(op.getOffsets());
   for (Value &offset : start)
     offset = resize(offset, i32);
-  start.end()[-2] = add(start.end()[-2], mul(group, rowsOfGroup));
+  if (warpgroups > 1)
+    start.end()[-2] = add(start.end()[-2], mul(group, rowsOfGroup));
 
   // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
   // write where their elements are.

@@ -165,6 +165,8 @@ static bool reachesOut(PartitionOp op) {
 
 LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   partition = op;
+  if (op.getTeams() > 1)
+    partitionThread = and_(thread, op.getNumThreads() - 1);
   memory = shared.scopes.lookup(scope);
   readySeen = {};
   // In loops a store may come before what stands above it.
@@ -387,7 +389,9 @@ void Lowering::barrierPartition() {
   if (isProducer())
     syncWarp();
   else
-    barrier(c32(kPartitionBarrier), partition.getNumThreads());
+    // A team is a warpgroup.
+    barrier(partition.getTeams() > 1 ? add(group, 1) : c32(kPartitionBarrier),
+            partition.getNumThreads());
 }
 
 void Lowering::once(function_ref<void()> body) {

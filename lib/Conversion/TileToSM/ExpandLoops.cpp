@@ -55,6 +55,7 @@ private:
   /// Tickets count on from one execution of a loop to the next.
   LogicalResult checkTopLevel(Operation *op, StringRef what);
 
+  LogicalResult noteTeams(ForeachOp op, bool tickets);
   Value numCtas(Operation *op);
   void splice(Block &body, ValueRange arguments);
 
@@ -146,6 +147,21 @@ LogicalResult LoopExpander::checkTopLevel(Operation *op, StringRef what) {
   return success();
 }
 
+/// Leaves for mk-sm-split-roles how many teams take the items of the loop in turn.
+LogicalResult LoopExpander::noteTeams(ForeachOp op, bool tickets) {
+  OrderAttr order = op.getOrderAttr();
+  if (!order || order.getAlternate() <= 1)
+    return success();
+  auto role = dyn_cast<RoleOp>(op->getParentOp());
+  if (!role || tickets)
+    return op.emitOpError()
+           << "has order(alternate = " << order.getAlternate() << "), but "
+           << (tickets ? "draws its items one by one" : "is no loop of a role over its items")
+           << ": use schedule(static) at the role's top level, or leave alternate out";
+  role->setAttr(mk_sm::kTeamsAttr, b.getI64IntegerAttr(order.getAlternate()));
+  return success();
+}
+
 LogicalResult LoopExpander::expand(ForeachOp op) {
   if (op.getScheduleKind() == ScheduleKind::StreamK)
     return op.emitOpError()
@@ -154,6 +170,8 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
               "schedule(ticket)";
   bool distributed = isDistributedLoop(op);
   bool tickets = distributed && op.getScheduleKind() == ScheduleKind::Ticket;
+  if (failed(noteTeams(op, tickets)))
+    return failure();
   if (tickets && failed(checkTopLevel(op, "with schedule(ticket)")))
     return failure();
   ItemSpace space;

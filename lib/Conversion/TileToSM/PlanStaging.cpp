@@ -96,8 +96,14 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   return success();
 }
 
-/// The most warpgroups, of 2, 3 and 1, that share the rows of all dots.
+/// The most warpgroups, of 2, 3 and 1, that share the rows of all dots; one where teams
+/// have items of their own.
 static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
+  if (auto teams = plan.op->getAttrOfType<IntegerAttr>(kTeamsAttr)) {
+    plan.teams = teams.getInt();
+    plan.warpgroups = 1;
+    return success();
+  }
   for (int64_t warpgroups : {2, 3, 1}) {
     bool fits = llvm::all_of(dots, [&](DotOp dot) {
       auto acc = cast<RankedTensorType>(dot.getAcc().getType());

@@ -46,6 +46,8 @@ struct RolePlan {
   /// Warpgroups of the consumer. `planStaging` sets what the role's dots ask
   /// for, or leaves 0 if there are none.
   int64_t warpgroups = 0;
+  /// Teams of the consumer, each of so many warpgroups, that take items in turn.
+  int64_t teams = 1;
 
   /// Layouts of the tiles that are fragments. Those of constants and splats are
   /// made anew for each use.

@@ -47,7 +47,7 @@ struct Budget {
     return sum;
   }
 
-  int64_t warpgroups = 0;
+  int64_t warpgroups = 0, teams = 1;
 
   void collect();
   void growStaging();
@@ -82,7 +82,7 @@ static bool isFilledInnermost(CreateRingOp ring) {
 void Budget::collect() {
   for (auto partition : role->getRegion(0).getOps<PartitionOp>())
     if (partition.getKind() == PartitionKind::Consumer)
-      warpgroups = partition.getNumWarpgroups();
+      warpgroups = partition.getNumWarpgroups(), teams = partition.getTeams();
   available -= kPutSlots * getPutSlotBytes(role) + getExchangeBytes(role);
   for (Operation &op : role->getRegion(0).getOps()) {
     if (auto staging = dyn_cast<CreateStagingOp>(op))
@@ -203,7 +203,7 @@ void Budget::growStaging() {
       if (auto store = dyn_cast<StoreOp>(user)) {
         RankedTensorType tile = store.getTile().getType();
         int64_t bytes = tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
-        wanted = std::max(wanted, bytes / warpgroups / kStagingBytes);
+        wanted = std::max(wanted, bytes * teams / warpgroups / kStagingBytes);
       }
     int64_t bytes = kStagingBytes * warpgroups;
     int64_t more = std::min(wanted - buffers, (available - used()) / bytes);

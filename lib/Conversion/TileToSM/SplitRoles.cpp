@@ -24,7 +24,7 @@ LogicalResult RoleSplitter::prepare() {
   });
   assignLayouts(plan);
   int64_t budget =
-      getRegisterSplit(plan.warpgroups, 0).consumer - kOtherRegisters;
+      getRegisterSplit(plan.warpgroups * plan.teams, 0).consumer - kOtherRegisters;
   if (failed(checkRegisters(plan, budget)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));
@@ -76,20 +76,20 @@ LogicalResult RoleSplitter::split(RegisterSplit registers) {
   b.setInsertionPointToEnd(fresh.get());
   Channels channels = createChannels(b);
   using Build = decltype(&buildProducer);
-  auto create = [&](PartitionKind kind, int64_t warps, int64_t budget,
+  auto create = [&](PartitionKind kind, int64_t warps, int64_t budget, int64_t teams,
                     Build build, const Slice &slice) -> LogicalResult {
     OpBuilder::InsertionGuard guard(b);
-    auto partition = PartitionOp::create(b, loc, kind, warps, budget);
+    auto partition = PartitionOp::create(b, loc, kind, warps, budget, teams);
     b.createBlock(&partition.getBody());
     return build(plan, channels, slice, b);
   };
   LogicalResult built = success();
   if (hasProducer)
-    built = create(PartitionKind::Producer, 1, registers.producer,
+    built = create(PartitionKind::Producer, 1, registers.producer, /*teams=*/1,
                    buildProducer, producer);
   if (succeeded(built))
-    built = create(PartitionKind::Consumer, 4 * plan.warpgroups,
-                   registers.consumer, buildConsumer, consumer);
+    built = create(PartitionKind::Consumer, 4 * plan.warpgroups * plan.teams,
+                   registers.consumer, plan.teams, buildConsumer, consumer);
   if (failed(built)) {
     // Nothing of the new body is used; uses inside go first.
     fresh->dropAllReferences();
@@ -97,6 +97,7 @@ LogicalResult RoleSplitter::split(RegisterSplit registers) {
   }
   for (Operation *op : llvm::reverse(old))
     op->erase();
+  plan.op->removeAttr(kTeamsAttr);
   body.getOperations().splice(body.end(), fresh->getOperations());
   return success();
 }
@@ -115,7 +116,7 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   for (auto &role : roles) {
     if (failed(planStaging(role->plan)))
       return failure();
-    most = std::max(most, role->plan.warpgroups);
+    most = std::max(most, role->plan.warpgroups * role->plan.teams);
   }
   // A CTA has as many threads as its largest role wants; roles without dots
   // take them all.

@@ -22,7 +22,8 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
 
   void runOnOperation() override {
     for (scf::ForOp loop : getDotLoops(getOperation())) {
-      if (loop->getParentOfType<PartitionOp>().getNumWarpgroups() != 2)
+      auto partition = loop->getParentOfType<PartitionOp>();
+      if (partition.getNumWarpgroups() != 2 || partition.getTeams() != 1)
         continue;
       // What is issued before the first wait for a part of it.
       Operation *first = nullptr, *last = nullptr;

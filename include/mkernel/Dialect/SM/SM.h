@@ -43,6 +43,10 @@ int64_t getPutSlotBytes(Operation *scope);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
 
+/// A role's attribute between mk-sm-expand-loops and mk-sm-split-roles: how many teams take
+/// the items of its loop in turn (i64).
+inline constexpr StringLiteral kTeamsAttr = "mk_sm.teams";
+
 /// The layout of a fragment; null for other types.
 inline Attribute getLayout(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);

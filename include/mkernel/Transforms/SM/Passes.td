@@ -52,6 +52,17 @@ def TakeTurnsPass : SMPass<"mk-sm-take-turns"> {
   }];
 }
 
+def AlternateItemsPass : SMPass<"mk-sm-alternate-items"> {
+  let summary = "Has the teams of a consumer take its items in turn";
+  let description = [{
+    In a consumer with two teams (`mk.order<alternate = 2>`) team t does the items t, t + 2, ...
+    of its CTA. A team has the turn from an item's first wait for a slot to its last matrix
+    op; what stands behind (waiting for the product, epilogue, stores) runs while the other
+    team's matrix ops do ("ping-pong" in CUTLASS, include/cutlass/gemm/kernel/
+    sm90_gemm_tma_warpspecialized_pingpong.hpp).
+  }];
+}
+
 def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
   let summary = "Has the CTAs of a cluster fetch together what all of them copy";
   let description = [{

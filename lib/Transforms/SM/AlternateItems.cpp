@@ -1,0 +1,109 @@
+//===- AlternateItems.cpp - Two teams take a CTA's items in turn ----------===//
+#include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_ALTERNATEITEMSPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+static bool usesRing(Operation &op) {
+  return op.walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+static InFlightDiagnostic refuse(Operation *op, StringRef reason) {
+  return op->emitOpError() << reason
+                           << "; its role has order(alternate = 2), whose teams work on "
+                              "items of their own: leave alternate out";
+}
+
+/// Ops that all threads of a partition come to at the same item.
+static LogicalResult checkOps(PartitionOp partition) {
+  if (getExchangeBytes(partition->getParentOp()))
+    return refuse(partition, "moves elements between threads through shared memory");
+  WalkResult result = partition.walk([](Operation *op) -> WalkResult {
+    if (isa<ReceiveOp, TicketOp, PopOp, mk::WaitOp, mk::PutOp, mk::CountOp, mk::PushOp,
+            TurnWaitOp, TurnPassOp>(op))
+      return refuse(op, "is done once for all warpgroups of the consumer");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Passes the turn on behind the last op of `block` that waits for a slot; in each branch
+/// of an scf.if, so that what a branch has behind its loop comes after.
+static void passTurn(Block &block) {
+  Operation *last = nullptr;
+  for (Operation &op : block)
+    if (usesRing(op))
+      last = &op;
+  OpBuilder b = last ? OpBuilder(last->getBlock(), std::next(last->getIterator()))
+                     : OpBuilder::atBlockBegin(&block);
+  auto branch = dyn_cast_or_null<scf::IfOp>(last);
+  if (!branch) {
+    TurnPassOp::create(b, block.getParentOp()->getLoc());
+    return;
+  }
+  if (!branch.elseBlock()) {
+    b.createBlock(&branch.getElseRegion());
+    scf::YieldOp::create(b, branch.getLoc());
+  }
+  passTurn(*branch.thenBlock());
+  passTurn(*branch.elseBlock());
+}
+
+static LogicalResult alternate(PartitionOp partition) {
+  if (failed(checkOps(partition)))
+    return failure();
+  SmallVector<Operation *> users;
+  for (Operation &op : partition.getBody().front())
+    if (usesRing(op))
+      users.push_back(&op);
+  auto loop = users.size() == 1 ? dyn_cast<scf::ForOp>(users.front()) : scf::ForOp();
+  if (!loop || loop.getNumResults() || !loop.getLowerBound().getDefiningOp<CtaIndexOp>())
+    return refuse(partition, "does not take all staged tiles in one loop over its items");
+  Operation *first = &*llvm::find_if(*loop.getBody(), usesRing);
+
+  Location loc = loop.getLoc();
+  OpBuilder b(loop);
+  Value step = loop.getStep(), teams = arith::ConstantIndexOp::create(b, loc, 2);
+  Value mine = arith::MulIOp::create(b, loc, TeamIndexOp::create(b, loc), step);
+  // Both teams go around equally often, so that turns come out even.
+  auto rounds = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                                   arith::MulIOp::create(b, loc, step, teams));
+  b.setInsertionPointToStart(rounds.getBody());
+  Value item = arith::AddIOp::create(b, loc, rounds.getInductionVar(), mine);
+  Value there = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item,
+                                      loop.getUpperBound());
+  auto choice = scf::IfOp::create(b, loc, there, /*withElseRegion=*/true);
+  loop.getInductionVar().replaceAllUsesWith(item);
+  Block *body = choice.thenBlock();
+  body->getOperations().splice(body->begin(), loop.getBody()->getOperations(),
+                               loop.getBody()->begin(), std::prev(loop.getBody()->end()));
+  b.setInsertionPoint(first);
+  TurnWaitOp::create(b, loc);
+  passTurn(*body);
+  b.setInsertionPointToStart(choice.elseBlock());
+  TurnWaitOp::create(b, loc);
+  TurnPassOp::create(b, loc);
+  loop.erase();
+  return success();
+}
+
+namespace {
+struct AlternateItemsPass : mk_sm::impl::AlternateItemsPassBase<AlternateItemsPass> {
+  using AlternateItemsPassBase::AlternateItemsPassBase;
+
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](PartitionOp partition) -> WalkResult {
+      return partition.getTeams() > 1 ? alternate(partition) : success();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace
