@@ -108,8 +108,21 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
 //===----------------------------------------------------------------------===//
 
 int64_t mk_sm::getStagedBytes(RankedTensorType tile) {
-  return tile.getNumElements() *
-         llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
+  int64_t columns = tile.getShape().back();
+  int64_t bytes = columns * llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
+  return tile.getNumElements() / columns * llvm::alignTo(bytes, kChunkBytes);
+}
+
+int64_t mk_sm::countStoreChunks(RankedTensorType tile) {
+  int64_t bits = tile.getElementTypeBitWidth();
+  return llvm::divideCeil(tile.getShape().back() * bits, kChunkBytes * 8);
+}
+
+bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds) {
+  int64_t columns = tile.getShape().back();
+  int64_t perChunk = kChunkBytes * 8 / tile.getElementTypeBitWidth();
+  // Registers come in groups of 8 columns.
+  return columns % perChunk == 0 || (!adds && columns > perChunk && columns % 8 == 0);
 }
 
 int64_t RingType::getSlotBytes() const {
@@ -158,13 +171,13 @@ LogicalResult RingType::verify(Emit emit, int64_t depth, ArrayRef<Type> tiles) {
                     << type;
     int64_t bits = tile.getElementTypeBitWidth();
     int64_t columns = tile.getShape().back();
-    int64_t chunk = kChunkBytes * 8 / bits;
-    if (columns % chunk)
-      return emit() << "a staged tile lies in chunks of 128 bytes, " << chunk
+    int64_t piece = 16 * 8 / bits;
+    if (columns == 0 || columns % piece)
+      return emit() << "a staged tile lies in pieces of 16 bytes, " << piece
                     << " elements of " << tile.getElementType() << "; "
                     << columns << " columns of " << type
                     << " are no multiple of that, the next is "
-                    << llvm::alignTo(columns, chunk);
+                    << llvm::alignTo(columns + !columns, piece);
     for (int64_t extent : tile.getShape().drop_back(2))
       if (extent != 1)
         return emit() << "a staged tile has two dimensions that are not 1, "

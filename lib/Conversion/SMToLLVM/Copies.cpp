@@ -85,7 +85,8 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
         to = add(to, mul(before, kChunkBytes));
       }
       int64_t ctas = shared > 1 ? (int64_t(1) << shared) - 1 : 0;
-      for (int64_t c = 0; c < shape.back() / columns; ++c)
+      // A tile may end within its last chunk, which is filled all the same.
+      for (int64_t c = 0; c * columns < shape.back(); ++c)
         for (int64_t r = 0; r < own; r += boxRows) {
           SmallVector<Value> at(start);
           at.back() = add(at.back(), c * columns);

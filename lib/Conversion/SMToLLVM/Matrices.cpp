@@ -147,11 +147,6 @@ LogicalResult Lowering::emitMma(MmaOp op) {
     return op.emitOpError() << "contracts " << k << " elements of " << type
                             << ", no multiple of the " << stepK
                             << " of one instruction";
-  if (!y.kMajor && n % 64)
-    return op.emitOpError() << "takes " << n
-                            << " columns from a right operand K x N, which lies "
-                               "in chunks of 64; the next is "
-                            << llvm::alignTo(n, 64);
 
   auto descriptor = [&](Value address, const Operand &operand) {
     // In a cluster the CTA's place is in the upper bits of an address; a descriptor has

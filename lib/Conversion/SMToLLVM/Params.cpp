@@ -65,13 +65,14 @@ int64_t sm::getClusterSize(KernelOp kernel) {
   return size;
 }
 
-SmallVector<int64_t> sm::getStoreBox(RankedTensorType tile, MemRefType buffer) {
+SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
+  RankedTensorType tile = store.getTile().getType();
   int64_t bytes = getElementBytes(tile.getElementType());
   if (tile.getRank() != 2 || !isa_and_nonnull<MmaAttr>(tile.getEncoding()) ||
-      tile.getDimSize(1) * bytes % kChunkBytes ||
+      !canStoreInChunks(tile, store.getAdd()) ||
       !llvm::is_contained({1, 2, 4}, bytes))
     return {};
-  return makeBox(buffer, 64);
+  return makeBox(cast<MemRefType>(store.getDest().getType()), 64);
 }
 
 static void collectMaps(KernelOp kernel, ParamLayout &layout) {
@@ -90,10 +91,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
     if (auto copy = dyn_cast<CopyOp>(op))
       add(copy.getSource(), getCopyBox(copy));
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
-      add(store.getDest(),
-          getStoreBox(store.getTile().getType(),
-                      cast<MemRefType>(store.getDest().getType())),
-          store.getPeer() && hasPeers);
+      add(store.getDest(), getStoreBox(store), store.getPeer() && hasPeers);
   });
 }
 

@@ -50,7 +50,7 @@ SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
 /// where that many CTAs fetch it together), or stored through staging: one chunk
 /// of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
-SmallVector<int64_t> getStoreBox(RankedTensorType tile, MemRefType buffer);
+SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);

@@ -78,7 +78,7 @@ LogicalResult Lowering::requestCopy(CopyOp op, const Buffer &from, Value dest,
     put(kArg, getArgOffset(*this, from, params));
     put(kRank, c32(rank));
     put(kRows, c32(rows));
-    put(kChunks, c32(columns * size / kChunkBytes));
+    put(kChunks, c32(llvm::divideCeil(columns * size, kChunkBytes)));
     Value rowsValid = c32(rows), columnsValid = c32(columns);
     if (!op.getValid().empty()) {
       SmallVector<Value> valid = scalars(op.getValid());

@@ -24,7 +24,7 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     to = atPeer(*to, peer);
   }
   RankedTensorType tile = op.getTile().getType();
-  SmallVector<int64_t> box = getStoreBox(tile, to->type);
+  SmallVector<int64_t> box = getStoreBox(op);
   Value map, usable;
   if (!box.empty())
     std::tie(map, usable) = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
@@ -88,16 +88,16 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
     if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
       RankedTensorType type = other.getTile().getType();
       auto mma = dyn_cast<MmaAttr>(type.getEncoding());
-      regular &= mma && type.getNumElements() / mma.getWarpgroups() *
-                                getElementBytes(type.getElementType()) /
-                                kStagingBytes % buffers ==
+      regular &= mma && type.getDimSize(0) / mma.getWarpgroups() / 64 *
+                                countStoreChunks(type) % buffers ==
                             0;
     }
   for (int64_t block = 0; block < rowsOfGroup / 64; ++block)
-    for (int64_t c = 0; c < n / columns; ++c, ++chunk) {
+    for (int64_t c = 0; c < countStoreChunks(tile); ++c, ++chunk) {
+      int64_t column = std::min(c * columns, n - columns);
       // What the chunk is computed from, while the engine reads the buffer.
       SmallVector<unsigned> own(columns / 2);
-      std::iota(own.begin(), own.end(), block * (n / 2) + c * columns / 2);
+      std::iota(own.begin(), own.end(), block * (n / 2) + column / 2);
       prefetch(op.getTile(), own);
       int64_t buffer = chunk % buffers, offset = buffer * kStagingBytes;
       int64_t pending = regular || chunk ? buffers - 1 : 0;
@@ -107,7 +107,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
       barrier(barrierId, 128);
       // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
       auto at = [&](int64_t j, int64_t half, int64_t k) {
-        return element(op.getTile(), block * (n / 2) + c * columns / 2 + 4 * j +
+        return element(op.getTile(), block * (n / 2) + column / 2 + 4 * j +
                                          2 * half + k);
       };
       if (size == 2) {
@@ -149,7 +149,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
       barrier(barrierId, 128);
       ifThen(sender, [&] {
         SmallVector<Value> coordinates(start);
-        coordinates.back() = add(coordinates.back(), c * columns);
+        coordinates.back() = add(coordinates.back(), column);
         coordinates.end()[-2] = add(coordinates.end()[-2], 64 * block);
         size_t rank = coordinates.size();
         SmallVector<Value> operands{map, add(base, offset)};

@@ -17,7 +17,7 @@ bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
   return type.getRank() == 2 &&
          isa<MmaAttr>(plan.getLayout(store.getTile())) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
-         type.getDimSize(1) * bits % (kChunkBytes * 8) == 0;
+         canStoreInChunks(type, store.getReduction().has_value());
 }
 
 namespace {

@@ -202,8 +202,8 @@ void Budget::growStaging() {
     for (Operation *user : staging->getUsers())
       if (auto store = dyn_cast<StoreOp>(user)) {
         RankedTensorType tile = store.getTile().getType();
-        int64_t bytes = tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
-        wanted = std::max(wanted, bytes * teams / warpgroups / kStagingBytes);
+        int64_t blocks = tile.getDimSize(0) * teams / warpgroups / 64;
+        wanted = std::max(wanted, blocks * countStoreChunks(tile));
       }
     int64_t bytes = kStagingBytes * warpgroups;
     int64_t more = std::min(wanted - buffers, (available - used()) / bytes);

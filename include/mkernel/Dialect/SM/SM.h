@@ -59,6 +59,12 @@ inline RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
 /// Bytes of a staged tile.
 int64_t getStagedBytes(RankedTensorType tile);
 
+/// Whether an accumulator's 64 rows are stored as chunks of 128 bytes. The last chunk ends
+/// where the tile does and may overlap the one before, unless it is added to memory.
+bool canStoreInChunks(RankedTensorType tile, bool adds);
+/// How many chunks 64 rows of it are.
+int64_t countStoreChunks(RankedTensorType tile);
+
 /// Registers in which one thread holds its elements of a fragment, one element
 /// in each; -1 if the layout does not fit the shape.
 int64_t getNumElements(RankedTensorType fragment);
