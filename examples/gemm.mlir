@@ -8,9 +8,9 @@
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
 // and N follow each other, so that CTAs side by side do them and can fetch together
 // what they share (with SCHEDULE 0; one of the two is 1); RASTER, how many rows of such
-// groups are walked together; SCHEDULE, 0 static or 1 ticket; TEAMS, 2: two teams of
-// warpgroups take the tiles of a CTA in turn (with SCHEDULE 0 and TM of 64 or 128), 1: all
-// share each tile.
+// groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the
+// last TAIL waves along K; TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
+// (with SCHEDULE 0), 1: all share each tile.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !at = tensor<?x?xbf16, #mk.extents<TK, TM>>
@@ -32,6 +32,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TAIL" = 1
   mk.param "TEAMS" = 1
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -45,7 +46,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -76,6 +77,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TAIL" = 1
   mk.param "TEAMS" = 1
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -89,7 +91,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -120,6 +122,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TAIL" = 1
   mk.param "TEAMS" = 1
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -133,7 +136,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -164,6 +167,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TAIL" = 1
   mk.param "TEAMS" = 1
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -177,7 +181,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

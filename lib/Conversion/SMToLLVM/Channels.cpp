@@ -73,9 +73,9 @@ void Lowering::handRingsOver() {
   for (Operation *ring : getRingsInUse()) {
     Cursor &cursor = this->cursor(ring, "wait", 0);
     Value word = or_(shl(read(cursor.stage, i32), 1), read(cursor.phase, i32));
-    ifThen(eq(partitionThread, 0), [&] {
-      store(word, add(sharedBase, shared.channels.at(ring).handover));
-    });
+    // Without a branch: matrix ops are in flight.
+    ptx("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p st.shared.b32 [$1], $2; }", {},
+        {partitionThread, add(sharedBase, shared.channels.at(ring).handover), word});
   }
 }
 
