@@ -43,3 +43,18 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %zero = arith.constant dense<0.0> : tensor<128xf32>
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{has order(alternate = 2), but schedule stream_k splits items among CTAs: use schedule(static), or leave alternate out}}
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) order(alternate = 2) {
+      %sum = mk.fold (%k) in (%M) iter(%acc = %zero) combine(add) : tensor<128xf32> {
+        mk.yield %acc : tensor<128xf32>
+      }
+    }
+  }
+}

@@ -75,3 +75,15 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
   // expected-error @+1 {{'P' is declared twice with different defaults}}
   mk.param "P" = 2
 }
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  mk.param "TEAMS" = 3
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{'mk.foreach' op has order alternate = 'TEAMS', which is 3, it must be at most 2}}
+    mk.foreach (%i) in (%M) order(alternate = TEAMS) {
+    }
+  }
+}

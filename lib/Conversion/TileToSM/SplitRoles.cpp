@@ -10,9 +10,8 @@ namespace mlir::mk {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Addresses, the other registers of a loop, temporaries of elementwise ops; and what a team
-/// keeps of the items in between.
-static constexpr int64_t kOtherRegisters = 24, kTeamRegisters = 8;
+/// Addresses, the other registers of a loop, temporaries of elementwise ops.
+static constexpr int64_t kOtherRegisters = 32;
 
 /// Slots of a mailbox: the producer is one item ahead.
 static constexpr int64_t kMailboxDepth = 2;
@@ -25,8 +24,7 @@ LogicalResult RoleSplitter::prepare() {
   });
   assignLayouts(plan);
   int64_t budget =
-      getRegisterSplit(plan.warpgroups * plan.teams, 0).consumer - kOtherRegisters -
-      (plan.teams > 1 ? kTeamRegisters : 0);
+      getRegisterSplit(plan.warpgroups * plan.teams, 0).consumer - kOtherRegisters;
   if (failed(checkRegisters(plan, budget)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));

@@ -2,6 +2,7 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::mk_sm {
 #define GEN_PASS_DEF_ALTERNATEITEMSPASS
@@ -56,6 +57,40 @@ static void passTurn(Block &block) {
   passTurn(*branch.elseBlock());
 }
 
+/// Where a branch gives the item's product (a loop that may have no steps), what stands behind
+/// it goes into both branches: accumulators that meet others keep ptxas from leaving
+/// products in flight (C7515).
+static void sinkIntoBranches(Block &block) {
+  scf::IfOp branch;
+  for (Operation &op : block)
+    if (usesRing(op))
+      branch = dyn_cast<scf::IfOp>(op);
+  if (!branch || !branch.getNumResults())
+    return;
+  OpBuilder b(branch);
+  SmallVector<Operation *> behind;
+  for (Operation *op = branch->getNextNode(); op != block.getTerminator(); op = op->getNextNode())
+    behind.push_back(op);
+  for (Block *side : {branch.thenBlock(), branch.elseBlock()}) {
+    Operation *yield = side->getTerminator();
+    IRMapping mapping;
+    mapping.map(branch.getResults(), yield->getOperands());
+    b.setInsertionPoint(yield);
+    for (Operation *op : behind)
+      b.clone(*op, mapping);
+  }
+  for (Operation *op : llvm::reverse(behind))
+    op->erase();
+  b.setInsertionPoint(branch);
+  auto bare = scf::IfOp::create(b, branch.getLoc(), branch.getCondition(), /*withElse=*/true);
+  for (auto [from, to] : {std::pair{branch.thenBlock(), bare.thenBlock()},
+                          std::pair{branch.elseBlock(), bare.elseBlock()}}) {
+    from->getTerminator()->erase();
+    to->getOperations().splice(to->begin(), from->getOperations());
+  }
+  branch.erase();
+}
+
 static LogicalResult alternate(PartitionOp partition) {
   if (failed(checkOps(partition)))
     return failure();
@@ -87,6 +122,7 @@ static LogicalResult alternate(PartitionOp partition) {
   b.setInsertionPoint(first);
   TurnWaitOp::create(b, loc);
   passTurn(*body);
+  sinkIntoBranches(*body);
   b.setInsertionPointToStart(choice.elseBlock());
   TurnWaitOp::create(b, loc);
   TurnPassOp::create(b, loc);

@@ -58,3 +58,14 @@ mk.mesh @mesh (gpu = ? via link)
 mk.kernel @unbound on @mesh (in %c : memref<4xf32> [4]) {
   %me = mk.rank
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{has order(alternate = 2), but draws its items one by one: use schedule(static) at the role's top level, or leave alternate out}}
+    mk.foreach (%j) in (%M) schedule(ticket) order(alternate = 2) {
+    }
+  }
+}

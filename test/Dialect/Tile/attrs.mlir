@@ -19,10 +19,11 @@ func.func private @schedules() attributes {
        #mk.schedule<stream_k, tail = T>, #mk.schedule<param S>, #mk.schedule<param "a b", tail = 1>]}
 
 // CHECK: @orders
-// CHECK-SAME: #mk.order<raster = 8, own = first>, #mk.order<own = last, stagger>, #mk.order<own = spread(3)>, #mk.order<longest_first>, #mk.order<longest_first = 4>, #mk.order<raster = G, stagger>
+// CHECK-SAME: #mk.order<raster = 8, own = first>, #mk.order<own = last, stagger>, #mk.order<own = spread(3)>, #mk.order<longest_first>, #mk.order<longest_first = 4>, #mk.order<raster = G, stagger>, #mk.order<alternate = 2>, #mk.order<raster = 8, alternate = T>
 func.func private @orders() attributes {
   x = [#mk.order<own = first, raster = 8>, #mk.order<stagger, own = last>, #mk.order<own = spread(3)>,
-       #mk.order<longest_first>, #mk.order<longest_first = 4>, #mk.order<raster = G, stagger>]}
+       #mk.order<longest_first>, #mk.order<longest_first = 4>, #mk.order<raster = G, stagger>,
+       #mk.order<alternate = 2>, #mk.order<raster = 8, alternate = T>]}
 
 // CHECK: @others
 // CHECK-SAME: #mk.reduction<max>, #mk.precision<tf32>, #mk.symmetric

@@ -95,7 +95,7 @@ func.func private @f() attributes {x = #mk.order<own = middle>}
 
 // -----
 
-// expected-error @+1 {{an order says raster, own, stagger or longest_first; leave it out for row-major}}
+// expected-error @+1 {{an order says raster, own, stagger, longest_first or alternate; leave it out for row-major}}
 func.func private @f() attributes {x = #mk.order<raster = 0>}
 
 // -----
@@ -105,7 +105,7 @@ func.func private @f() attributes {x = #mk.order<longest_first, stagger>}
 
 // -----
 
-// expected-error @+1 {{expected raster, own, stagger or longest_first}}
+// expected-error @+1 {{expected raster, own, stagger, longest_first or alternate}}
 func.func private @f() attributes {x = #mk.order<zigzag>}
 
 // -----
@@ -340,3 +340,8 @@ mk.kernel @k on @mesh (in %a : memref<8xf32> [8]) {
     %i = "arith.constant"() : () -> index
   }
 }
+
+// -----
+
+// expected-error @+1 {{alternate = 3, but items are shared by all warpgroups (1) or go to two teams in turn (2)}}
+func.func private @f() attributes {x = #mk.order<alternate = 3>}

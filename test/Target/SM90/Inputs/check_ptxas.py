@@ -2,8 +2,10 @@
 
   check_ptxas.py PTXAS FILE.ptx...
   check_ptxas.py PTXAS --mk-opt MK_OPT --tuning FILE.json --examples FOLDER
+                 [--kernels PATTERN]
 
-The second form compiles every configuration that a tuning file names.
+The second form compiles every configuration that a tuning file names, with its sizes
+bound, as mk-bench does.
 """
 import argparse
 import glob
@@ -15,8 +17,8 @@ import sys
 import tempfile
 
 # wgmma serialised: C7510 by a call, C7514 by a touched accumulator, C7517, C7518 and
-# C7520 by fences or waits that the assembler has to insert; C7508 setmaxnreg ignored.
-BAD = {"C7508", "C7510", "C7512", "C7514", "C7517", "C7518", "C7520"}
+# C7515, C7520 by fences or waits that the assembler has to insert; C7508 setmaxnreg ignored.
+BAD = {"C7508", "C7510", "C7512", "C7514", "C7515", "C7517", "C7518", "C7520"}
 
 
 def assemble(ptxas, name, path):
@@ -50,24 +52,20 @@ def find_file(examples, kernel):
 def compile_tuned(args, folder):
     with open(args.tuning) as file:
         entries = json.load(file)["entries"]
-    seen = set()
-    for entry in entries:
-        values = dict(entry["set"])
-        # The head's size is a dimension that the example's tiles follow.
-        bind = {k: v for k, v in entry["dims"].items() if k == "D"}
-        key = (entry["kernel"], str(sorted(values.items())), str(bind))
-        if key in seen:
-            continue
-        seen.add(key)
-        path = os.path.join(folder, f"{len(seen)}.ptx")
+    chosen = [e for e in entries if re.fullmatch(args.kernels, e["kernel"])]
+    if not chosen:
+        sys.exit(f"{args.tuning} has no entry of a kernel '{args.kernels}'")
+    for number, entry in enumerate(chosen):
+        values, bind = entry["set"], entry["dims"]
+        path = os.path.join(folder, f"{number}.ptx")
         command = [args.mk_opt, "--target=sm_90a", "--emit=ptx", "--gpus=1",
                    "--tuning=none", "--kernel=" + entry["kernel"], "-o", path,
                    "--set=" + ",".join(f"{k}={v}" for k, v in values.items()),
+                   "--bind=" + ",".join(f"{k}={v}" for k, v in bind.items()),
                    find_file(args.examples, entry["kernel"])]
-        if bind:
-            command.append("--bind=" + ",".join(f"{k}={v}" for k, v in bind.items()))
         subprocess.run(command, check=True)
-        yield " ".join([entry["kernel"], *(f"{k}={v}" for k, v in values.items())]), path
+        yield " ".join([entry["kernel"], *(
+            f"{k}={v}" for k, v in {**bind, **values}.items())]), path
 
 
 def main():
@@ -77,6 +75,7 @@ def main():
     parser.add_argument("--mk-opt")
     parser.add_argument("--tuning")
     parser.add_argument("--examples")
+    parser.add_argument("--kernels", default=".*")
     args = parser.parse_args()
     problems = []
     with tempfile.TemporaryDirectory() as folder:
