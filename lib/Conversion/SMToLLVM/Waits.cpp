@@ -1,7 +1,9 @@
 //===- Waits.cpp - Waiting with a deadline --------------------------------===//
 //
 // Every wait is bounded (mkernel/ABI/Gpu.h): one that has tried for a millisecond
-// looks at the abort words and the clock. Whoever passes its deadline first
+// looks at the abort words and the clock, and again each millisecond: the job's abort word is in
+// the host's memory, and loads of an SM return in order, so that those of everybody else
+// would wait for it. Whoever passes its deadline first
 // reports, raises the abort word and traps; the others trap when they see it.
 //
 // A wait is one piece of PTX. As branches in LLVM IR the slow part costs registers
@@ -50,7 +52,7 @@ std::string WaitText::build() const {
        << "; ";
   };
   os << "{ .reg .pred done, some; "
-     << ".reg .b32 start, now, low, high, word, seen; "
+     << ".reg .b32 start, last, now, low, high, word, seen; "
      << ".reg .b64 value, control, report; ";
   // With a vote ptxas knows that the warp stays together, and keeps what the loop
   // around computes in uniform registers, where descriptors have to be.
@@ -61,12 +63,11 @@ std::string WaitText::build() const {
   };
   os << poll << "@done bra DONE; ";
   clock("start");
-  os << "AGAIN: " << pause << poll << "@done bra DONE; ";
+  os << "mov.b32 last, start; AGAIN: " << pause << poll << "@done bra DONE; ";
   clock("now");
-  os << "sub.u32 now, now, start; setp.eq.u32 some, now, 0; ";
+  os << "setp.eq.u32 some, now, last; ";
   agree("all", "some");
-  os << "@some bra AGAIN; ";
-  // The job's abort word is in the host's memory.
+  os << "@some bra AGAIN; mov.b32 last, now; ";
   param("control", offsetof(mk_gpu_launch, control));
   os << "ld.relaxed.sys.global.b32 word, [control+"
      << offsetof(mk_gpu_control, abort) << "]; ";
@@ -78,9 +79,9 @@ std::string WaitText::build() const {
   os << "@some bra STOP; ";
   param("value", offsetof(mk_gpu_launch, deadline_ns));
   os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, " << kClockShift
-     << "; setp.le.u32 some, now, low; ";
+     << "; sub.u32 now, now, start; setp.le.u32 some, now, low; ";
   agree("all", "some");
-  os << "nanosleep.u32 1000; @some bra AGAIN; ";
+  os << "@some bra AGAIN; ";
   // There is no way back from here. Whoever is not the first waits for the trap.
   os << "atom.acq_rel.gpu.global.exch.b32 word, [control+"
      << offsetof(mk_gpu_control, claimed)
