@@ -160,13 +160,21 @@ static void copyWhole(Emitter &e, int64_t size, Value address, Value to) {
   };
   Value low = e.resize(address, e.i32);
   auto isAligned = [&](int64_t bytes) { return e.eq(e.and_(low, bytes - 1), 0); };
-  // Elements of 1 or 2 bytes, the upper ones of a word shifted to their place.
+  // Elements of 2 bytes from the middle of a word on: the words between the first and the last
+  // one, and each two halves put together.
+  auto byHalves = [&] {
+    e.ptx("{ .reg .b32 a, b, c, d, e; ld.global.u16 a, [$0]; ld.global.b32 b, [$0+2]; "
+          "ld.global.b32 c, [$0+6]; ld.global.b32 d, [$0+10]; ld.global.u16 e, [$0+14]; "
+          "prmt.b32 a, a, b, 0x5410; prmt.b32 b, b, c, 0x5432; prmt.b32 c, c, d, 0x5432; "
+          "prmt.b32 d, d, e, 0x5432; st.shared.v4.b32 [$1], {a, b, c, d}; }",
+          {}, {address, to});
+  };
+  // Elements of one byte, the upper ones of a word shifted to their place.
   auto singly = [&] {
-    std::string type = size == 1 ? "u8" : "u16";
     std::string text = "{ .reg .b32 word, part; ";
     for (int64_t w = 0; w < 16; w += 4) {
-      for (int64_t k = 0; k < 4; k += size) {
-        text += "ld.global." + type + (k ? " part" : " word") + ", [$0+" +
+      for (int64_t k = 0; k < 4; ++k) {
+        text += std::string("ld.global.u8") + (k ? " part" : " word") + ", [$0+" +
                 std::to_string(w + k) + "]; ";
         if (k)
           text += "shl.b32 part, part, " + std::to_string(8 * k) +
@@ -181,7 +189,9 @@ static void copyWhole(Emitter &e, int64_t size, Value address, Value to) {
       if (size >= 4)
         pieces(4);
       else
-        e.ifThenElse(isAligned(4), [&] { pieces(4); }, singly);
+        e.ifThenElse(isAligned(4), [&] { pieces(4); }, [&] {
+          size == 2 ? byHalves() : singly();
+        });
     });
   });
 }

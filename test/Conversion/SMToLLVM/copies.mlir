@@ -56,7 +56,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
     // CHECK: scf.while
     // CHECK: cp.async.cg.shared.global [$1+0], [$0+0], 16;
     // CHECK: cp.async.ca.shared.global [$1+0], [$0+0], 8; cp.async.ca.shared.global [$1+8], [$0+8], 8;
-    // CHECK: ld.global.u16
+    // CHECK: ld.global.u16 a, [$0]; ld.global.b32 b, [$0+2];{{.*}} prmt.b32 a, a, b, 0x5410;{{.*}} st.shared.v4.b32 [$1], {a, b, c, d};
     // CHECK: cp.async.wait_all;
     // CHECK: fence.proxy.async.shared::cta;
     mk_sm.partition consumer warps(8) registers(232) {
