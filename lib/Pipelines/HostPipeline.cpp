@@ -89,6 +89,7 @@ static void buildTilesToLoops(OpPassManager &pm, const HostOptions &options) {
 static void buildLoopsToLLVM(OpPassManager &pm) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
+  pm.addPass(createGuardDivisionsPass());
   pm.addPass(createExpandFp8Pass());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

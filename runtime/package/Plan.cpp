@@ -100,6 +100,12 @@ mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
   return result;
 }
 
+std::string mk::rt::divisionText(int64_t line) {
+  return str("an integer is divided by zero, or the quotient does not fit",
+             line ? str(", in line ", line) : std::string(),
+             ": test the divisor, or refuse such sizes by mk.require");
+}
+
 Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
                                   const Payload &payload, const Mesh &mesh,
                                   uint32_t rank,
@@ -124,6 +130,10 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
   launch.coords = coords.data();
   launch.dims = dims.data();
   if (int64_t failed = payload.plan(&launch, out.data())) {
+    if (failed < 0)
+      return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
+                   "' cannot run with these sizes (rank ", rank, "): ",
+                   divisionText(-1 - failed));
     bool known = failed > 0 && size_t(failed) <= metadata.requirements.size();
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                  "' cannot run with these sizes (rank ", rank, "): ",

@@ -293,10 +293,12 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
   for (RefTensor &tensor : tensors)
     descriptors.push_back(tensor.descriptor.data());
   if (whole)
-    payload.reference(descriptors.data(), 0, -1);
-  else
-    for (const Range &range : ranges)
-      payload.reference(descriptors.data(), range.begin, range.size());
+    ranges = {{0, -1}}; // all there is
+  for (const Range &range : ranges)
+    if (int64_t failed = payload.reference(descriptors.data(), range.begin,
+                                           whole ? -1 : range.size()))
+      return error(StatusCode::FailedPrecondition, "--check: the reference of kernel '",
+                   metadata.kernel, "': ", divisionText(-1 - failed));
 
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < ref.outputs.size(); ++i) {

@@ -94,6 +94,10 @@ int64_t mkrt_ticket(const mk_cta *cta, int32_t loop);
 void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
                int64_t i2, int64_t i3);
 
+// An integer division by zero, or one whose result does not fit, at this line of the
+// kernel's file (0: not known). Cannot succeed.
+void mkrt_division(const mk_cta *cta, int32_t line);
+
 // The two calls of code that is compiled to be checked for races.
 // The line of the kernel's file that the calls and accesses behind this one are at.
 void mkrt_line(const mk_cta *cta, int32_t line);

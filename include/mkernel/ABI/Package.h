@@ -35,15 +35,16 @@
 //     each argument its `rank` extents (the *global* shape where dimensions are
 //     uniform); for each signal array its extents and its arrivals for each
 //     launch (-1: dynamic); for each counter array its extents; for each queue
-//     its capacity in records. `launch->args` is not read. Returns 0, or
-//     1 + the index of a requirement that does not hold.
+//     its capacity in records. `launch->args` is not read. Returns 0,
+//     1 + the index of a requirement that does not hold, or -1 - the line (0: not
+//     known) of an integer division by zero, or whose result does not fit.
 //   void mk_role_<i>(const mk_cta *)
 //   void mk_prepare(const mk_cta *)   run by every CTA before any role
-//   void mk_reference(void *const *descriptors, int64_t row, int64_t rows)
+//   int64_t mk_reference(void *const *descriptors, int64_t row, int64_t rows)
 //     descriptors: memref descriptors of inputs, then outputs, global shapes.
 //     Computes rows [row, row + rows) of dimension 0 of every output;
 //     row = 0, rows = -1 computes everything. An output whose result has another
-//     shape than its descriptor is not written.
+//     shape than its descriptor is not written. Returns 0, or a division as mk_plan.
 //
 // Splitting: dimension d of an argument is split over the axes listed for it
 // (linearised, first slowest, n = product of their sizes): shard s holds

@@ -23,7 +23,7 @@ public:
 
   using PlanFn = int64_t (*)(const mk_launch *, int64_t *);
   using CtaFn = void (*)(const mk_cta *);
-  using ReferenceFn = void (*)(void *const *, int64_t, int64_t);
+  using ReferenceFn = int64_t (*)(void *const *, int64_t, int64_t);
 
   PlanFn plan = nullptr;
   std::vector<CtaFn> roles;        // host target

@@ -53,6 +53,10 @@ struct Plan {
   std::vector<int64_t> queues; // capacities in records
 };
 
+/// What is wrong with an integer division at a line of the kernel's file (0: not
+/// known), and what to do about it.
+std::string divisionText(int64_t line);
+
 /// Calls mk_plan for `rank`, whose dimensions are `dims`. FailedPrecondition
 /// with the kernel's own message when one of its requirements does not hold.
 Result<Plan> evaluatePlan(const Metadata &metadata, const Payload &payload,

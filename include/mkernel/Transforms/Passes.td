@@ -137,6 +137,19 @@ def ExpandFp8Pass : Pass<"mk-expand-fp8"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def GuardDivisionsPass : Pass<"mk-guard-divisions", "::mlir::ModuleOp"> {
+  let summary = "Reports integer divisions that are not defined";
+  let description = [{
+    A division by zero, or of the least integer by -1, stops the process on some
+    machines and gives anything on others. Where the divisor is not a constant it is tested: a
+    function of a CTA calls `mkrt_division`, which does not return; one that returns a
+    status (an i64, 0 if all is well) goes on with another divisor and returns -1 - line
+    if its own status is 0.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect"];
+}
+
 def LowerCopiesPass : Pass<"mk-lower-copies", "::mlir::func::FuncOp"> {
   let summary = "Turns memref.copy into loops";
   let description = [{

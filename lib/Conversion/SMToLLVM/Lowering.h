@@ -226,8 +226,9 @@ private:
   /// The buffer as it lies at a peer across links.
   Buffer atPeer(const Buffer &buffer, Value peer);
   Value rowsAt(const Buffer &buffer, Value peer);
-  /// Ends the launch where the condition does not hold: a program that is wrong.
-  void trapUnless(Value condition);
+  /// Ends the launch with a report (MK_FAIL_*) where the condition does not hold: a
+  /// program that is wrong.
+  void failUnless(Value condition, int64_t kind);
   void writeCommand(const ProxyCommand &command);
   /// One thread counts a put or signal of its commands.
   void countSubmitted();

@@ -132,8 +132,7 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
   SmallVector<Type> types;
   if (failed(packedTypes(op, op.getResultTypes(), types)))
     return failure();
-  // Counted in 32 bits: a CTA that went through more would never end. One that is
-  // asked to traps.
+  // Counted in 32 bits: a CTA that went through more would never end.
   Value from = scalar(op.getLowerBound()), to = scalar(op.getUpperBound());
   Value step = scalar(op.getStep());
   bool narrow = from.getType().isInteger(64);
@@ -149,7 +148,7 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
     if (!positive)
       fits = and_(fits, cmp(Predicate::sge, from, -kMost));
     if (!fits.getDefiningOp<arith::ConstantOp>())
-      ptx("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p trap; }", {}, resize(fits, i32));
+      failUnless(fits, MK_FAIL_LOOP);
     // An empty loop may end far below.
     to = maxS(to, c64(-kMost));
     from = resize(from, i32), to = resize(to, i32), step = resize(step, i32);

@@ -34,10 +34,6 @@ Value Lowering::heapOf(Value rank) {
   return load(i64, add(heaps, shl(rank, 3)));
 }
 
-void Lowering::trapUnless(Value condition) {
-  ptx("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p trap; }", {}, resize(condition, i32));
-}
-
 Value Lowering::rowsAt(const Buffer &buffer, Value peer) {
   if (buffer.arg < 0)
     return select(buffer.condition, rowsAt(*buffer.whenTrue, peer),
@@ -49,10 +45,11 @@ Value Lowering::rowsAt(const Buffer &buffer, Value peer) {
 
 Buffer Lowering::atPeer(const Buffer &buffer, Value peer) {
   Buffer result = buffer;
-  trapUnless(cmp(Predicate::ult, peer, kernel.getMeshOp().getNumRanks()));
+  failUnless(cmp(Predicate::ult, peer, kernel.getMeshOp().getNumRanks()),
+             MK_FAIL_PEER);
   Value heap = heapOf(peer);
   if (hasNet())
-    trapUnless(cmp(Predicate::ne, heap, 0));
+    failUnless(cmp(Predicate::ne, heap, 0), MK_FAIL_PEER);
   result.away = sub(heap, heapOf(ownRank()));
   if (buffer.type.getRank() && buffer.type.isDynamicDim(0))
     result.rows = rowsAt(buffer, peer);
@@ -135,7 +132,7 @@ void Lowering::tellPeers(int64_t param) {
 
 void Lowering::awaitReady(Value peer) {
   int64_t world = kernel.getMeshOp().getNumRanks();
-  trapUnless(cmp(Predicate::ult, peer, world));
+  failUnless(cmp(Predicate::ult, peer, world), MK_FAIL_PEER);
   auto wait = [&] {
     waitArrivals({params.ready}, peer, add(epoch, 1), MK_WAIT_READY, 0, c64(1));
   };

@@ -321,7 +321,7 @@ LogicalResult Lowering::emitPut(PutOp op) {
       [&] {
         runs->dest = dest;
         if (adds)
-          return trapUnless(cbool(false));
+          return failUnless(cbool(false), MK_FAIL_PEER);
         ifThen(eq(partitionThread, 0), [&] {
           Value slot;
           if (signal)

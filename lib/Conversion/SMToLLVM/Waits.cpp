@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Analysis/Lines.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -108,6 +109,26 @@ std::string WaitText::build() const {
 // NVPTX names parameters after their function.
 static std::string getParamName(LLVM::LLVMFuncOp function) {
   return (function.getName() + "_param_0").str();
+}
+
+// Without a branch: one would cost what those of waits do, and stands in more places. All
+// threads that come here write the same, so that nobody has to claim the report; the
+// trap ends the others.
+void Lowering::failUnless(Value condition, int64_t kind) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto put = [&](int64_t offset, int64_t value) {
+    os << "@p st.global.b32 [report+" << offset << "], " << value << "; ";
+  };
+  os << "{ .reg .pred p; .reg .b64 report; setp.eq.u32 p, $0, 0; "
+     << "@p ld.param.b64 report, [" << getParamName(function) << "+"
+     << params.launch + offsetof(mk_gpu_launch, report) << "]; ";
+  put(offsetof(mk_gpu_report, kind), kind);
+  put(offsetof(mk_gpu_report, role), roleNumber);
+  put(offsetof(mk_gpu_report, number), getLine(loc));
+  os << "@p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1; "
+     << "@p trap; }";
+  ptx(text, {}, resize(condition, i32));
 }
 
 void Lowering::emitWait(WaitText &text, int64_t kind, int64_t number,

@@ -1,6 +1,7 @@
 //===- LowerComm.cpp - Communication as calls of the runtime --------------===//
 #include "HostLowering.h"
 #include "mkernel/ABI/HostCalls.h"
+#include "mkernel/Analysis/Lines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
 using namespace mlir;
@@ -20,15 +21,7 @@ std::pair<Value, Value> HostLowering::signalOperands(Value signal,
 void HostLowering::recordLine(Location where) {
   if (!record)
     return;
-  int64_t line = 0;
-  where->walk([&](Location inner) {
-    auto file = dyn_cast<FileLineColLoc>(inner);
-    if (!file)
-      return WalkResult::advance();
-    line = file.getLine();
-    return WalkResult::interrupt();
-  });
-  call("mkrt_line", {getCta(), i32(line)});
+  call("mkrt_line", {getCta(), i32(getLine(where))});
 }
 
 void HostLowering::recordAccess(Value buffer, ValueRange offsets,

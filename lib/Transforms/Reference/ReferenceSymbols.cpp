@@ -29,8 +29,7 @@ LogicalResult mk::addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> rank
   Type i64 = builder.getI64Type();
   auto entry = LLVM::LLVMFuncOp::create(
       builder, loc, "mk_reference",
-      LLVM::LLVMFunctionType::get(
-          LLVM::LLVMVoidType::get(module.getContext()), {pointer, i64, i64}));
+      LLVM::LLVMFunctionType::get(i64, {pointer, i64, i64}));
   Block *block = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   SmallVector<Value> operands;
@@ -42,8 +41,8 @@ LogicalResult mk::addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> rank
   }
   operands.push_back(block->getArgument(1));
   operands.push_back(block->getArgument(2));
-  LLVM::CallOp::create(builder, loc, wrapper, operands);
-  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  auto status = LLVM::CallOp::create(builder, loc, wrapper, operands);
+  LLVM::ReturnOp::create(builder, loc, status.getResults());
   return success();
 }
 

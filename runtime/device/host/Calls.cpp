@@ -154,6 +154,11 @@ void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
   self(cta).setItem(loop, i0, i1, i2, i3);
 }
 
+void mkrt_division(const mk_cta *cta, int32_t line) {
+  self(cta).failDivision(line);
+  self(cta).unwind();
+}
+
 void mkrt_line(const mk_cta *cta, int32_t line) { self(cta).setLine(line); }
 
 void mkrt_access(const mk_cta *cta, const void *at, int32_t ndims,

@@ -160,6 +160,10 @@ bool Cta::fail(const char *what, const std::string &text) {
   return false;
 }
 
+void Cta::failDivision(int32_t line) {
+  fail("division", divisionText(line));
+}
+
 void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,
                   int64_t i3) {
   loop_ = loop;

@@ -63,6 +63,7 @@ public:
   bool ticket(int32_t loop, int64_t &value);
   void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);
   void setLine(int32_t line);
+  void failDivision(int32_t line);
   /// An own load or store; `at` in one of the arguments, sizes in elements.
   void noteAccess(const void *at, int ndims, const int64_t *sizes, bool write);
 

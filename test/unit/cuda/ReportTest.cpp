@@ -49,6 +49,13 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
                                 "sent since the start, 7 are complete"));
   EXPECT_THAT(text(MK_WAIT_COPY, 0, 2, 1, 0),
               testing::EndsWith("for stage 2 of a put's copy to reach phase 1, saw 0"));
+  EXPECT_EQ(text(MK_FAIL_LOOP, 31, 0, 0, 0),
+            "kernel 'k', role 'gemm', a loop in line 31 begins or ends beyond "
+            "2^30, which this target cannot count to: check its bounds, or "
+            "divide it into two loops");
+  EXPECT_THAT(text(MK_FAIL_PEER, 0, 0, 0, 0),
+              testing::StartsWith("kernel 'k', role 'gemm', a put, store or "
+                                  "signal names a peer that is no rank"));
   // Nonsense is printed, not followed.
   EXPECT_THAT(text(MK_WAIT_SIGNAL, 9, 0, 1, 0, 40),
               HasSubstr("role 40, CTA 17: waited 2 s for something unknown "

@@ -74,10 +74,11 @@ void mk_role_1(const mk_cta *cta) { // work
   }
 }
 
-void mk_reference(void *const *d, int64_t row, int64_t rows) {
+int64_t mk_reference(void *const *d, int64_t row, int64_t rows) {
   descriptor *a = d[0], *c = d[1];
   int64_t m = a->sizes_and_strides[0], n = a->sizes_and_strides[1];
   int64_t stop = rows < 0 ? m : row + rows;
   for (int64_t i = row * n; i < stop * n; ++i)
     ((double *)c->aligned)[i] = 2 * ((double *)a->aligned)[i] + 1;
+  return 0;
 }
