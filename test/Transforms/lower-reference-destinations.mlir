@@ -8,7 +8,7 @@
 
 // One input and one output: what is left of the destination is the output's extent.
 // CHECK-LABEL: llvm.func internal @mk_reference.mk_reference_rows
-// CHECK: llvm.func @mk_reference(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) {
+// CHECK: llvm.func @mk_reference(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) -> i64 {
 func.func @reference(%a: tensor<?xf64>, %shape: tensor<?x4xf64>) -> tensor<?x4xf64> {
   %c0 = arith.constant 0 : index
   %0 = arith.constant 2.0 : f64

@@ -11,7 +11,7 @@
 // CHECK-SAME: llvm.noalias
 // CHECK-NOT: memrefCopy
 // CHECK: llvm.intr.tan(
-// CHECK: llvm.func @mk_reference(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) {
+// CHECK: llvm.func @mk_reference(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) -> i64 {
 func.func @reference(%a: tensor<?x8xf64>) -> tensor<?x8xf64> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %a, %c0 : tensor<?x8xf64>

@@ -122,7 +122,7 @@ enum mk_gpu_wait_kind {
   MK_WAIT_PUTS = 8,   // wanted, seen: puts of the CTA complete at other nodes
   MK_WAIT_COPY = 9,   // element: the stage through which a put copies
   // No waits, but what a program must not do, found by any number of threads: nobody
-  // claims the report and cta is not set. number: the line of the file, 0 if not known.
+  // claims the report, of which only the role is set.
   MK_FAIL_LOOP = 10, // begins or ends beyond 2^30
   MK_FAIL_PEER = 11, // no rank of the mesh, or one that only plain puts reach
 };

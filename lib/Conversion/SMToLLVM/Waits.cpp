@@ -14,7 +14,6 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
-#include "mkernel/Analysis/Lines.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -113,7 +112,7 @@ static std::string getParamName(LLVM::LLVMFuncOp function) {
 
 // Without a branch: one would cost what those of waits do, and stands in more places. All
 // threads that come here write the same, so that nobody has to claim the report; the
-// trap ends the others.
+// trap ends the others. Not the line: code does not depend on where it stands in a file.
 void Lowering::failUnless(Value condition, int64_t kind) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -125,7 +124,6 @@ void Lowering::failUnless(Value condition, int64_t kind) {
      << params.launch + offsetof(mk_gpu_launch, report) << "]; ";
   put(offsetof(mk_gpu_report, kind), kind);
   put(offsetof(mk_gpu_report, role), roleNumber);
-  put(offsetof(mk_gpu_report, number), getLine(loc));
   os << "@p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1; "
      << "@p trap; }";
   ptx(text, {}, resize(condition, i32));

@@ -64,14 +64,13 @@ std::string cuda::reportText(const mk_gpu_report &report,
     role = str("role '", metadata.roles[report.role].name, "', ");
   else if (report.role != MK_NO_ROLE)
     role = str("role ", report.role, ", ");
-  std::string at = report.number ? str(" in line ", report.number) : std::string();
   if (report.kind == MK_FAIL_LOOP)
-    return str("kernel '", metadata.kernel, "', ", role, "a loop", at,
-               " begins or ends beyond 2^30, which this target cannot count to: "
+    return str("kernel '", metadata.kernel, "', ", role,
+               "a loop begins or ends beyond 2^30, which this target cannot count to: "
                "check its bounds, or divide it into two loops");
   if (report.kind == MK_FAIL_PEER)
-    return str("kernel '", metadata.kernel, "', ", role, "a put, store or signal", at,
-               " names a peer that is no rank of the mesh, or one across the "
+    return str("kernel '", metadata.kernel, "', ", role,
+               "a put, store or signal names a peer that is no rank of the mesh, or one across the "
                "network that only plain puts reach: check how the peer is computed");
   return str("kernel '", metadata.kernel, "', ", role, "CTA ", report.cta,
              ": waited ", Deadline::after(deadline).duration(), " for ",

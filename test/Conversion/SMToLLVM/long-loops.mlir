@@ -1,7 +1,7 @@
 // RUN: mk-opt %s -convert-mk-sm-to-llvm=grid=4 | FileCheck %s
 
 // A loop whose bounds are not known is counted in 32 bits if they allow it; if not, the report
-// says so (kind 10), which role and line it was, and the kernel ends.
+// says so (kind 10) and in which role, and the kernel ends.
 
 mk.mesh @mesh (gpu = 1 via link)
 
@@ -14,7 +14,7 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(232) {
       // CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} : i64
-      // CHECK: setp.eq.u32 p, $0, 0; @p ld.param.b64 report, [mk_kernel_param_0+{{[0-9]+}}]; @p st.global.b32 [report+4], 10; @p st.global.b32 [report+12], 0; @p st.global.b32 [report+16], [[#@LINE+2]]; @p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1; @p trap;
+      // CHECK: setp.eq.u32 p, $0, 0; @p ld.param.b64 report, [mk_kernel_param_0+{{[0-9]+}}]; @p st.global.b32 [report+4], 10; @p st.global.b32 [report+12], 0; @p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1; @p trap;
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
