@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from watch import MARK, alive, children, marked, threads
+from watch import MARK, alive, children, marked, state, threads
 
 # Threads of a rank beside those of CTAs, at most.
 OTHER_THREADS = 6
@@ -136,13 +136,14 @@ class Job:
         return None
 
     def up(self):
-        """When all processes run: each has begun to connect, or has ended. What
-        comes before is the machine's: starting programs."""
+        """When all processes run: each has threads, waits for something, or has
+        ended. What comes before is the machine's: starting programs."""
+        starting = set(self.processes)
         end = time.monotonic() + 20
-        while time.monotonic() < end and any(
-                p.poll() is None and threads(p.pid) < 2
-                for p in self.processes):
-            time.sleep(0.002)
+        while starting and time.monotonic() < end:
+            starting = {p for p in starting if p.poll() is None
+                        and threads(p.pid) < 2 and state(p.pid) != "S"}
+            time.sleep(0.001)
         return time.monotonic()
 
     def wait(self, seconds):

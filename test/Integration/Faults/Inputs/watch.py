@@ -5,12 +5,17 @@ import re
 MARK = "FAULT_TEST_ID"
 
 
-def alive(pid):
+def state(pid):
+    """A letter as in ps, X for a process that is not there."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(") ", 1)[1][0] not in "ZX"
+            return stat.read().rsplit(") ", 1)[1][0]
     except (OSError, IndexError):
-        return False
+        return "X"
+
+
+def alive(pid):
+    return state(pid) not in "ZX"
 
 
 def children(pid):
