@@ -149,7 +149,8 @@ class Job:
     def wait(self, seconds):
         """Waits for all processes; those that hang are ended and returned."""
         end = time.monotonic() + seconds
-        while any(p.poll() is None for p in self.processes):
+        # All are looked at in each round: when they ended is noted.
+        while any([p.poll() is None for p in self.processes]):
             if time.monotonic() > end:
                 hung = [p.name for p in self.processes if p.poll() is None]
                 self.kill()

@@ -55,7 +55,7 @@ def late(setup):
                 continue
             # The others must not wait for it.
             others = [p for p in job.processes if p.pid != stopped]
-            while any(p.poll() is None for p in others):
+            while any([p.poll() is None for p in others]):
                 if time.monotonic() - since > 20:
                     break
                 time.sleep(0.002)
@@ -77,7 +77,13 @@ def two_jobs(setup):
     jobs = [Job(setup, "ranks", [*SIZES, *JOIN, "--launches", "20"],
                 variables=same) for _ in range(2)]
     since = max(job.up() for job in jobs)
-    hung = [name for job in jobs for name in job.wait(60)]
+    # Of both at once, so that each end is seen when it comes.
+    everybody = [p for job in jobs for p in job.processes]
+    while any([p.poll() is None for p in everybody]):
+        if time.monotonic() - since > 60:
+            break
+        time.sleep(0.002)
+    hung = [name for job in jobs for name in job.wait(0)]
     setup.expect(not hung, f"two jobs of one name hang: {hung}")
     # Which ranks meet is chance, even that both jobs are right, one after the other;
     # nobody may get a wrong result or hang.
