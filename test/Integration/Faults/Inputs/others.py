@@ -234,6 +234,8 @@ def cache(setup):
         nothing_left(setup, job, f"cache, {what}")
 
     run("empty", False)
+    if not os.path.isdir(folder):
+        return
     run("filled", True)
     entries = sorted(os.listdir(folder))
     for i in range(max(4, setup.alter // 10)):
