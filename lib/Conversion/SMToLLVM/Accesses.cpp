@@ -300,55 +300,57 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
       return owner ? owner : cbool(true);
     return owner ? and_(there, owner) : there;
   };
-  size_t journal = computed.size();
-  // Loads that have waited for the store, some at a time.
-  auto prepare = [&](int64_t i) {
-    constexpr int64_t kPart = 32;
-    if (i % kPart)
-      return;
-    SmallVector<unsigned> part(std::min(kPart, n - i));
-    std::iota(part.begin(), part.end(), i);
-    prefetch(tile, part);
+  auto storeOne = [&](int64_t i) {
+    Place where = place(type, i);
+    Value there = both(access.exists(where, 0, access.rank()));
+    Value at = access.address(where, access.rank() ? where.offset.back() : 0);
+    storeWhere(*this, there, at, size, asBits(this->element(tile, i)), kind);
   };
-  auto singly = [&] {
-    for (int64_t i = 0; i < n; ++i) {
-      prepare(i);
-      Place where = place(type, i);
-      Value there = both(access.exists(where, 0, access.rank()));
-      Value at = access.address(where, access.rank() ? where.offset.back() : 0);
-      storeWhere(*this, there, at, size, asBits(this->element(tile, i)), kind);
-    }
+  auto storeRun = [&](int64_t i, int64_t run) {
+    Place where = place(type, i);
+    SmallVector<Value> elements;
+    for (int64_t k = 0; k < run; ++k)
+      elements.push_back(this->element(tile, i + k));
+    Value there = both(access.exists(where, 0, access.rank() - 1));
+    SmallVector<Value> words = pack(elements);
+    for (Value &word : words)
+      if (!word.getType().isInteger(32))
+        word = LLVM::BitcastOp::create(b, loc, i32, word);
+    storeWhere(*this, there, access.address(where, where.offset.back()),
+               run * size, words, "");
   };
   int64_t run = type.getRank() ? getRun(type, size) : 1;
-  if (add || run * size < 4 || run == 1 || size == 8) {
-    singly();
-    return success();
+  bool inRuns = !add && run * size >= 4 && run > 1 && size != 8;
+  Value together;
+  if (inRuns)
+    together = access.allowsRuns(run * size, type.getShape().back());
+  // Ops that have waited for the store, some at a time.
+  constexpr int64_t kPart = 32;
+  for (int64_t first = 0; first < n; first += kPart) {
+    auto part = llvm::to_vector(llvm::seq<unsigned>(first, std::min(n, first + kPart)));
+    prefetch(tile, part);
+    if (!inRuns) {
+      llvm::for_each(part, storeOne);
+      continue;
+    }
+    // What both ways take is computed once, in front of them.
+    for (unsigned i : part) {
+      (void)this->element(tile, i);
+      if (i % run)
+        continue;
+      Place where = place(type, i);
+      (void)access.address(where, 0);
+      (void)access.exists(where, 0, access.rank() - 1);
+    }
+    ifThenElse(
+        together,
+        [&] {
+          for (size_t k = 0; k < part.size(); k += run)
+            storeRun(part[k], run);
+        },
+        [&] { llvm::for_each(part, storeOne); });
+    access.forget();
   }
-  Value together = access.allowsRuns(run * size, type.getShape().back());
-  ifThenElse(
-      together,
-      [&] {
-        for (int64_t i = 0; i < n; i += run) {
-          prepare(i);
-          Place where = place(type, i);
-          SmallVector<Value> elements;
-          for (int64_t k = 0; k < run; ++k)
-            elements.push_back(this->element(tile, i + k));
-          Value there = both(access.exists(where, 0, access.rank() - 1));
-          SmallVector<Value> words = pack(elements);
-          for (Value &word : words)
-            if (!word.getType().isInteger(32))
-              word = LLVM::BitcastOp::create(b, loc, i32, word);
-          storeWhere(*this, there, access.address(where, where.offset.back()),
-                     run * size, words, "");
-        }
-        forgetComputed(journal);
-        access.forget();
-      },
-      [&] {
-        singly();
-        forgetComputed(journal);
-      });
   return success();
 }
 
