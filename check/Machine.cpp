@@ -81,7 +81,8 @@ Machine::End Machine::run() {
           break;
         }
         events_ += cta.event.kind != Event::Turn;
-        if (events_ > options_.maxEvents)
+        if (events_ > options_.maxEvents ||
+            races_->compared() > options_.maxCompared)
           return End::TooLong;
       }
       step = carryOut(id, cta.event);

@@ -278,6 +278,7 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
     clean = false;
     report(look, other, rank, bufferIndex, box);
   };
+  compared_ += buffer.cells[self].overlaps.size();
   for (uint32_t c : buffer.cells[self].overlaps) {
     const Cell &cell = buffer.cells[c];
     for (const Own &w : cell.writes)
@@ -438,6 +439,7 @@ void Races::connect(Buffer &buffer, uint32_t id) {
     }
   }
   buffer.cells[id].overlaps.push_back(id);
+  compared_ += near.size();
   for (uint32_t c : near)
     if (c != id && buffer.cells[c].box.overlaps(box)) {
       buffer.cells[id].overlaps.push_back(c);

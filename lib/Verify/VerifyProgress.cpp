@@ -20,6 +20,8 @@ using ::mk::check::Machine;
 // for each event that is allowed.
 static constexpr uint64_t kClockBytes = 512u << 20;
 static constexpr uint64_t kStepsForEvent = 20;
+// A moment's work.
+static constexpr uint64_t kMaxCompared = 10'000'000;
 // CTAs of all ranks: each has its scalars.
 static constexpr uint64_t kMaxCtas = 16384;
 
@@ -125,6 +127,7 @@ struct VerifyProgressPass
       ::mk::check::MachineOptions options;
       options.races = races;
       options.maxEvents = limit;
+      options.maxCompared = kMaxCompared;
       Machine machine(program.numRanks(), program.ctasOfRank(), program,
                       options);
       Machine::End end = machine.run();

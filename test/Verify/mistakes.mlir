@@ -463,3 +463,16 @@ mk.kernel @first_of_two on @mesh (in %a : memref<8xf32, #mk.symmetric> [8], scra
     mk.store %t, %c[%c0] : tensor<8xf32>, memref<8xf32>
   }
 }
+
+// -----
+
+// Every tile overlaps thousands of others: what is found in a moment is reported.
+// CHECK: error: 'mk.store' op races: role 'r' (rank 0, CTA {{[0-9]+}}) stores 'b'[
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @thousands on @mesh (out %b : memref<300x300xf32> [300, 300]) {
+  %c200 = arith.constant 200 : index
+  %t = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i, %j) in (%c200, %c200) { mk.store %t, %b[%i, %j] : tensor<64x64xf32>, memref<300x300xf32> }
+  }
+}

@@ -24,6 +24,8 @@ struct MachineOptions {
   /// A race is reported once for each pair of places; none: sites are places.
   std::function<int32_t(int32_t site)> placeOf;
   uint64_t maxEvents = UINT64_MAX;
+  /// Pairs of overlapping boxes; many where every tile overlaps many others.
+  uint64_t maxCompared = UINT64_MAX;
   /// Of an earlier run of the same program, see Machine::guarantees.
   std::shared_ptr<const Guarantees> guarantees;
 };
@@ -38,7 +40,7 @@ public:
 
   enum class End { Done, Stuck, Unknown, TooLong };
   /// Until all CTAs have ended, wait or cannot be followed (Unknown). TooLong:
-  /// maxEvents have passed.
+  /// maxEvents or maxCompared have passed.
   End run();
 
   /// After a run: a wait for some of an element's arrivals saw those that came

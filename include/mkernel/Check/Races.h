@@ -76,6 +76,8 @@ public:
   /// One for each pair of places, at most kMaxRaces.
   static constexpr size_t kMaxRaces = 16;
   const std::vector<Race> &races() const { return races_; }
+  /// Pairs of boxes that overlap and were compared, which is what takes time.
+  uint64_t compared() const { return compared_; }
 
 private:
   struct Transfer;
@@ -123,6 +125,7 @@ private:
   std::map<std::pair<uint32_t, int32_t>, Buffer> buffers_;
   std::set<std::pair<int32_t, int32_t>> reported_;
   std::vector<Race> races_;
+  uint64_t compared_ = 0;
 };
 
 } // namespace mk::check
