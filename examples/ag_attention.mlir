@@ -33,14 +33,10 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128
   %hd = mk.param "HD" default(%D)
-  // 128, or as many as leave room for two blocks of keys and of values.
-  %c128 = arith.constant 128 : index
-  %c16384 = arith.constant 16384 : index
-  %room = arith.divui %c16384, %hd : index
-  %most = arith.minui %room, %c128 : index
-  %tn = mk.param "TN" default(%most)
+  %queries, %keys_ = func.call @tile_extents(%hd) : (index) -> (index, index)
+  %tm = mk.param "TM" default(%queries)
+  %tn = mk.param "TN" default(%keys_)
   mk.param "PUSH" = 2
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
@@ -133,14 +129,10 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128
   %hd = mk.param "HD" default(%D)
-  // 128, or as many as leave room for two blocks of keys and of values.
-  %c128 = arith.constant 128 : index
-  %c16384 = arith.constant 16384 : index
-  %room = arith.divui %c16384, %hd : index
-  %most = arith.minui %room, %c128 : index
-  %tn = mk.param "TN" default(%most)
+  %queries, %keys_ = func.call @tile_extents(%hd) : (index) -> (index, index)
+  %tm = mk.param "TM" default(%queries)
+  %tn = mk.param "TN" default(%keys_)
   mk.param "PUSH" = 2
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
@@ -316,6 +308,22 @@ func.func private @hidden(%s: index, %p: index, %places: index, %causal: i1) -> 
   %masked = arith.andi %earlier, %causal : i1
   %hidden = arith.ori %none, %masked : i1
   return %hidden : i1
+}
+
+// Extents of tiles for which registers and shared memory do: queries, and keys, of which two
+// blocks and two of values have room.
+func.func private @tile_extents(%hd: index) -> (index, index) {
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c16384 = arith.constant 16384 : index
+  %large = arith.cmpi ugt, %hd, %c128 : index
+  %queries = arith.select %large, %c64, %c128 : index
+  %room = arith.divui %c16384, %hd : index
+  %few = arith.minui %room, %c128 : index
+  %sixteens = arith.divui %few, %c16 : index
+  %keys = arith.muli %sixteens, %c16 : index
+  return %queries, %keys : index, index
 }
 
 // Whether each head of K and V has as many heads of Q.

@@ -72,7 +72,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
-  %tb = mk.param "TB" = 128
+  %tb = mk.param "TB" = 64
   %topk = mk.param "TOPK" default(%K)
 
   %me = mk.rank
@@ -181,7 +181,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 128
   %tk = mk.param "TK" = 64
-  %tb = mk.param "TB" = 128
+  %tb = mk.param "TB" = 64
   %th = mk.param "TH" = 64
   %topk = mk.param "TOPK" default(%K)
 

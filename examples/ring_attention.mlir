@@ -45,14 +45,11 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128
   %hd = mk.param "HD" default(%D)
-  // 128, or as many as leave room for two blocks of keys and of values.
   %c128 = arith.constant 128 : index
-  %c16384 = arith.constant 16384 : index
-  %room = arith.divui %c16384, %hd : index
-  %most = arith.minui %room, %c128 : index
-  %tn = mk.param "TN" default(%most)
+  %queries, %keys_ = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
+  %tm = mk.param "TM" default(%queries)
+  %tn = mk.param "TN" default(%keys_)
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -131,13 +128,11 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  %tm = mk.param "TM" = 128
   %hd = mk.param "HD" default(%D)
-  %c128 = arith.constant 128 : index
-  %c16384 = arith.constant 16384 : index
-  %room = arith.divui %c16384, %hd : index
-  %most = arith.minui %room, %c128 : index
-  %tn = mk.param "TN" default(%most)
+  %c96 = arith.constant 96 : index
+  %queries, %keys_ = func.call @tile_extents(%hd, %c96) : (index, index) -> (index, index)
+  %tm = mk.param "TM" default(%queries)
+  %tn = mk.param "TN" default(%keys_)
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -235,6 +230,24 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
           : (!o, !row, !row, memref<?x?x?xbf16>, memref<?x?xf32>, index, index, index, index, index) -> ()
     }
   }
+}
+
+// Extents of tiles for which registers and shared memory do: queries, and keys, of which two
+// blocks and two of values have room; no more than %most with heads of more than 64.
+func.func private @tile_extents(%hd: index, %most: index) -> (index, index) {
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %c16384 = arith.constant 16384 : index
+  %large = arith.cmpi ugt, %hd, %c128 : index
+  %queries = arith.select %large, %c64, %c128 : index
+  %small = arith.cmpi ule, %hd, %c64 : index
+  %limit = arith.select %small, %c128, %most : index
+  %room = arith.divui %c16384, %hd : index
+  %few = arith.minui %room, %limit : index
+  %sixteens = arith.divui %few, %c16 : index
+  %keys = arith.muli %sixteens, %c16 : index
+  return %queries, %keys : index, index
 }
 
 // Whether each head of K and V has as many heads of Q.

@@ -128,6 +128,7 @@ struct Compilation {
       bind.params.assign(binding->params.begin(), binding->params.end());
       if (failed(run(module, [&](OpPassManager &pm) {
             pm.addPass(createBindPass(bind));
+            pm.addPass(createInlineCallsPass());
           })))
         return failure();
       output << llvm::formatv(
