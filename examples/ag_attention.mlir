@@ -34,9 +34,9 @@ mk.kernel @ag_attention on @mesh dims(uniform B, uniform HQ, uniform HKV, unifor
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
-  %queries, %keys_ = func.call @tile_extents(%hd) : (index) -> (index, index)
-  %tm = mk.param "TM" default(%queries)
-  %tn = mk.param "TN" default(%keys_)
+  %tile_rows, %tile_keys = func.call @tile_extents(%hd) : (index) -> (index, index)
+  %tm = mk.param "TM" default(%tile_rows)
+  %tn = mk.param "TN" default(%tile_keys)
   mk.param "PUSH" = 2
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
@@ -130,9 +130,9 @@ mk.kernel @ag_attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV,
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
-  %queries, %keys_ = func.call @tile_extents(%hd) : (index) -> (index, index)
-  %tm = mk.param "TM" default(%queries)
-  %tn = mk.param "TN" default(%keys_)
+  %tile_rows, %tile_keys = func.call @tile_extents(%hd) : (index) -> (index, index)
+  %tm = mk.param "TM" default(%tile_rows)
+  %tn = mk.param "TN" default(%tile_keys)
   mk.param "PUSH" = 2
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"

@@ -47,9 +47,9 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
   %c128 = arith.constant 128 : index
-  %queries, %keys_ = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
-  %tm = mk.param "TM" default(%queries)
-  %tn = mk.param "TN" default(%keys_)
+  %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
+  %tm = mk.param "TM" default(%tile_rows)
+  %tn = mk.param "TN" default(%tile_keys)
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -130,9 +130,9 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
   %c96 = arith.constant 96 : index
-  %queries, %keys_ = func.call @tile_extents(%hd, %c96) : (index, index) -> (index, index)
-  %tm = mk.param "TM" default(%queries)
-  %tn = mk.param "TN" default(%keys_)
+  %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c96) : (index, index) -> (index, index)
+  %tm = mk.param "TM" default(%tile_rows)
+  %tn = mk.param "TN" default(%tile_keys)
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
