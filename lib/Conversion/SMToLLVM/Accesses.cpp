@@ -260,6 +260,21 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
 // Stores
 //===----------------------------------------------------------------------===//
 
+/// An epilogue of so many ops may be computed twice: a scaling and a conversion.
+static constexpr int64_t kCheapOps = 4;
+
+int64_t Lowering::countPutOff(Value tile) {
+  SmallVector<Value> reached{tile};
+  int64_t ops = 0;
+  for (unsigned i = 0; i != reached.size(); ++i) {
+    if (!putOff.contains(reached[i]))
+      continue;
+    ++ops;
+    llvm::append_range(reached, reached[i].getDefiningOp()->getOperands());
+  }
+  return ops;
+}
+
 LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
                                       ValueRange offsetValues, ValueRange valid,
                                       bool add, Value peer) {
@@ -324,16 +339,42 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
   Value together;
   if (inRuns)
     together = access.allowsRuns(run * size, type.getShape().back());
+  auto storePart = [&](ArrayRef<unsigned> part, bool runs) {
+    for (size_t k = 0; k < part.size(); k += runs ? run : 1)
+      runs ? storeRun(part[k], run) : storeOne(part[k]);
+  };
   // Ops that have waited for the store, some at a time.
-  constexpr int64_t kPart = 32;
-  for (int64_t first = 0; first < n; first += kPart) {
-    auto part = llvm::to_vector(llvm::seq<unsigned>(first, std::min(n, first + kPart)));
-    prefetch(tile, part);
-    if (!inRuns) {
-      llvm::for_each(part, storeOne);
-      continue;
+  auto inParts = [&](function_ref<void(ArrayRef<unsigned>)> body) {
+    constexpr int64_t kPart = 32;
+    for (int64_t first = 0; first < n; first += kPart) {
+      auto part =
+          llvm::to_vector(llvm::seq<unsigned>(first, std::min(n, first + kPart)));
+      prefetch(tile, part);
+      body(part);
     }
-    // What both ways take is computed once, in front of them.
+  };
+  if (!inRuns) {
+    inParts([&](ArrayRef<unsigned> part) { storePart(part, false); });
+    return success();
+  }
+  // Computed once in front of both ways, values live longer, which a loop of products
+  // before them may pay for (ptxas): only what is dear.
+  if (countPutOff(tile) <= kCheapOps) {
+    size_t journal = computed.size();
+    auto way = [&](bool runs) {
+      inParts([&](ArrayRef<unsigned> part) { storePart(part, runs); });
+      forgetComputed(journal);
+    };
+    ifThenElse(
+        together,
+        [&] {
+          way(true);
+          access.forget();
+        },
+        [&] { way(false); });
+    return success();
+  }
+  inParts([&](ArrayRef<unsigned> part) {
     for (unsigned i : part) {
       (void)this->element(tile, i);
       if (i % run)
@@ -343,14 +384,9 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
       (void)access.exists(where, 0, access.rank() - 1);
     }
     ifThenElse(
-        together,
-        [&] {
-          for (size_t k = 0; k < part.size(); k += run)
-            storeRun(part[k], run);
-        },
-        [&] { llvm::for_each(part, storeOne); });
+        together, [&] { storePart(part, true); }, [&] { storePart(part, false); });
     access.forget();
-  }
+  });
   return success();
 }
 

@@ -149,6 +149,8 @@ private:
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
+  /// Ops that have waited for the store of `tile`.
+  int64_t countPutOff(Value tile);
   LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
                               ValueRange offsets, ValueRange valid, bool add,
                               Value peer = {});
