@@ -158,8 +158,8 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
       after every n others;
     - `stagger`: the first dimension starts behind the own linear rank, so that
       ranks do not address the same peer at once;
-    - `longest_first = g`: the last dimension descends (for causal attention
-      the longest item is the last) and is the slowest; groups of g indices of the first
+    - `longest_first = g`: the last dimension descends (where the longest
+      item is the last) and is the slowest; groups of g indices of the first
       dimension are visited one behind the other (reuse in L2), all of them together
       if g is 1 or left out;
     - `alternate = t`: the items of a CTA go to t teams of warpgroups in turn (t is 1 or 2,
