@@ -213,7 +213,55 @@ struct Mutator {
     return {};
   }
 
+  /// One element type becomes another wherever it stands: in values, in types that are
+  /// attributes, in constants.
+  bool changeElementType(Type old) {
+    MLIRContext *context = old.getContext();
+    const Type kinds[] = {Float16Type::get(context), BFloat16Type::get(context),
+                          Float32Type::get(context), Float64Type::get(context),
+                          Float8E4M3FNType::get(context)};
+    auto other = cast<FloatType>(kinds[below(std::size(kinds))]);
+    // Of the same width: conversions from and to it stay valid.
+    if ((old.isF16() || old.isBF16()) && below(4))
+      other = cast<FloatType>(kinds[old.isF16() ? 1 : 0]);
+    if (!isa<FloatType>(old) || other == old)
+      return false;
+    auto convert = [&](APFloat value) {
+      bool lost;
+      value.convert(other.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+      return value;
+    };
+    using Replaced = std::optional<std::pair<Attribute, WalkResult>>;
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](FloatType type) -> std::optional<Type> {
+      return type == old ? Type(other) : Type(type);
+    });
+    replacer.addReplacement([&](FloatAttr attr) -> Replaced {
+      Attribute result = attr;
+      if (attr.getType() == old)
+        result = FloatAttr::get(other, convert(attr.getValue()));
+      return {{result, WalkResult::skip()}};
+    });
+    replacer.addReplacement([&](DenseElementsAttr attr) -> Replaced {
+      Attribute result = attr;
+      if (attr.getElementType() == old)
+        result = cast<DenseFPElementsAttr>(attr).mapValues(
+            other, [&](const APFloat &value) { return convert(value).bitcastToAPInt(); });
+      return {{result, WalkResult::skip()}};
+    });
+    replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
+                                          /*replaceLocs=*/false, /*replaceTypes=*/true);
+    return true;
+  }
+
   bool changeType() {
+    // Most of the time all of the module, which keeps more valid.
+    for (size_t tries = below(4) ? 50 : 0; tries; --tries) {
+      Operation *any = anyOp();
+      if (any->getNumResults() &&
+          changeElementType(getElementTypeOrSelf(any->getResult(0).getType())))
+        return true;
+    }
     Operation *op = anyOp();
     if (op->getNumResults() == 0)
       return false;
