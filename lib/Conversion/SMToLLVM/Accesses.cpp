@@ -264,13 +264,15 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
 static constexpr int64_t kCheapOps = 4;
 
 int64_t Lowering::countPutOff(Value tile) {
-  SmallVector<Value> reached{tile};
+  llvm::SetVector<Value> reached;
+  reached.insert(tile);
   int64_t ops = 0;
   for (unsigned i = 0; i != reached.size(); ++i) {
-    if (!putOff.contains(reached[i]))
+    Value value = reached[i];
+    if (!putOff.contains(value))
       continue;
     ++ops;
-    llvm::append_range(reached, reached[i].getDefiningOp()->getOperands());
+    reached.insert_range(value.getDefiningOp()->getOperands());
   }
   return ops;
 }

@@ -8,6 +8,7 @@
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -165,6 +166,7 @@ static bool reachesOut(PartitionOp op) {
 
 LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   partition = op;
+  llvm::SaveAndRestore wholePartition(partitionThread);
   if (op.getTeams() > 1)
     partitionThread = and_(thread, op.getNumThreads() - 1);
   memory = shared.scopes.lookup(scope);

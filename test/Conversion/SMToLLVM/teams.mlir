@@ -50,6 +50,36 @@ mk.kernel @teams on @mesh (out %c : memref<64x72xbf16> [64, 72]) {
 
 // -----
 
+// The role behind one with teams acts once again: thread 128 of all, not one of each team.
+
+mk.mesh @mesh (gpu = 1 via link)
+!ring = !mk_sm.ring<2, tensor<64x64xbf16>>
+
+// CHECK-LABEL: llvm.func @mk_kernel
+mk.kernel @behind on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(240) teams(2) {
+      // CHECK: bar.arrive
+      mk_sm.turn_wait
+      %slot = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
+      mk_sm.turn_pass
+      mk_sm.release %ring : !ring
+    }
+  }
+  // CHECK: bar.sync $0, 256
+  // CHECK: red.release
+  mk.role @behind ctas(1) {
+    mk_sm.partition consumer warps(8) registers(240) {
+      mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 1>
+    }
+  }
+}
+
+// -----
+
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @three on @mesh (out %c : memref<64x64xf32> [64, 64]) {
   mk.role @r ctas(1) {
