@@ -7,6 +7,7 @@
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/MapVector.h"
@@ -46,6 +47,8 @@ public:
 private:
   LogicalResult resolve(Operation *op);
   template <typename Op> LogicalResult dropSizes(Op op);
+  LogicalResult checkExtents(ForeachOp loop);
+  LogicalResult checkDivisor(Operation *op);
   /// The number of a parameter, at least `least`; else `fallback` and an error.
   int64_t number(StringAttr name, const Twine &what, int64_t least, int64_t fallback,
                  int64_t most = std::numeric_limits<int64_t>::max());
@@ -183,8 +186,49 @@ template <typename Op> LogicalResult Resolver::dropSizes(Op op) {
   return failure(bad);
 }
 
+/// Items are counted without sign: less than none would be nearly endless, or be
+/// taken for none.
+LogicalResult Resolver::checkExtents(ForeachOp loop) {
+  for (auto [i, extent] : llvm::enumerate(loop.getBounds()))
+    if (std::optional<int64_t> number = evaluateIndex(extent); number && *number < 0)
+      return loop.emitOpError() << "goes over " << *number << " items in dimension "
+                                << i << ": give the parameters or sizes it follows "
+                                        "from values that leave at least 0";
+  return success();
+}
+
+/// A parameter that is 0 and that `value` is computed from; null if there is none.
+static ParamOp findZero(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  if (auto param = dyn_cast<ParamOp>(op); param && param.getNumber())
+    return *param.getNumber() == 0 ? param : ParamOp();
+  for (Value operand : op->getOperands())
+    if (ParamOp param = findZero(operand))
+      return param;
+  return {};
+}
+
+/// A division that every launch executes, by what a parameter makes 0.
+LogicalResult Resolver::checkDivisor(Operation *op) {
+  if (!isa<arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
+           arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp>(op) ||
+      !isa<KernelOp>(op->getParentOp()) || evaluateIndex(op->getOperand(1)) != 0)
+    return success();
+  ParamOp param = findZero(op->getOperand(1));
+  if (!param)
+    return success();
+  return op->emitOpError() << "divides by 0, since parameter '" << param.getName()
+                           << "' is 0: it must be at least 1";
+}
+
 LogicalResult Resolver::resolve(Operation *op) {
   current = op;
+  if (failed(checkDivisor(op)))
+    return failure();
+  if (auto loop = dyn_cast<ForeachOp>(op); loop && failed(checkExtents(loop)))
+    return failure();
   if (auto splat = dyn_cast<tensor::SplatOp>(op)) {
     if (failed(dropSizes(splat)))
       return failure();

@@ -87,3 +87,29 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
     }
   }
 }
+
+// -----
+
+// What a parameter is used for decides what it may be.
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c4 = arith.constant 4 : index
+  %group = mk.param "GROUP" = 0
+  %rows = arith.muli %group, %c4 : index
+  // expected-error @+1 {{divides by 0, since parameter 'GROUP' is 0: it must be at least 1}}
+  %groups = arith.ceildivui %M, %rows : index
+  mk.role @r ctas(1) {
+    mk.foreach (%i) in (%groups) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %group = mk.param "GROUP" = -2
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{goes over -2 items in dimension 1: give the parameters or sizes it follows from values that leave at least 0}}
+    mk.foreach (%i, %j) in (%M, %group) {}
+  }
+}

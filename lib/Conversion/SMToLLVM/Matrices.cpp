@@ -141,8 +141,8 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   if (!columns)
     return op.emitOpError() << "has " << n
                             << " columns, more than the 256 of one instruction "
-                               "and no multiple of 64; the next is "
-                            << llvm::alignTo(n, 64);
+                               "and no multiple of 64; the nearest are "
+                            << n / 64 * 64 << " and " << llvm::alignTo(n, 64);
   if (k % stepK)
     return op.emitOpError() << "contracts " << k << " elements of " << type
                             << ", no multiple of the " << stepK

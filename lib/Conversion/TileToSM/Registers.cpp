@@ -30,26 +30,61 @@ static bool isHeldOver(Value tile, Operation *op) {
   });
 }
 
+/// The accumulator nearest to `acc` that takes budget / needed of its registers: with as
+/// many rows, or else the fewest that warpgroups can share.
+static std::pair<int64_t, int64_t> findFitting(RankedTensorType acc,
+                                               int64_t warpgroups, int64_t budget,
+                                               int64_t needed) {
+  double share = double(budget) / needed;
+  for (int64_t rows : {acc.getDimSize(0), 64 * warpgroups}) {
+    int64_t columns = acc.getDimSize(0) / rows * share * acc.getDimSize(1);
+    columns = columns > kMaxColumns ? columns / 64 * 64 : columns / 16 * 16;
+    if (columns > 0)
+      return {rows, std::min(columns, acc.getDimSize(1))};
+  }
+  return {0, 0};
+}
+
 static LogicalResult refuse(RolePlan &plan, mk::DotOp dot, int64_t needed,
-                            int64_t budget,
+                            int64_t budget, int64_t warpgroups,
                             const llvm::MapVector<Value, int64_t> &held) {
   auto acc = cast<RankedTensorType>(dot.getAcc().getType());
   InFlightDiagnostic diag =
       dot.emitOpError() << "needs " << needed
                         << " registers in each thread for the tiles that are "
                            "live here, a thread of "
-                        << plan.warpgroups << " warpgroups has " << budget
+                        << warpgroups << " warpgroups has " << budget
                         << " for them";
-  int64_t columns = acc.getDimSize(1) * budget / needed / 16 * 16;
+  auto [rows, columns] = findFitting(acc, plan.warpgroups, budget, needed);
   if (columns > 0)
-    diag << ": use accumulators of at most " << acc.getDimSize(0) << " x "
-         << columns;
+    diag << ": use accumulators of at most " << rows << " x " << columns;
   for (auto [tile, registers] : held)
     diag.attachNote(tile.getLoc()) << tile.getType() << " takes " << registers;
   return diag;
 }
 
-LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
+/// Whether ptxas can compile the product: one instruction has to fit the registers with
+/// which threads begin, before setmaxnreg gives them more (C7602).
+static LogicalResult checkInstruction(RolePlan &plan, mk::DotOp dot,
+                                      int64_t warpgroups) {
+  constexpr int64_t kRegistersOfSM = 64 * 1024, kOther = 26, kOfLeft = 4;
+  int64_t columns = cast<RankedTensorType>(dot.getAcc().getType()).getDimSize(1);
+  int64_t threads = 128 * (warpgroups + 1);
+  int64_t first = kRegistersOfSM / threads / 8 * 8;
+  int64_t other = plan.getStaged(dot.getLhs()) ? kOther : kOther + kOfLeft;
+  if (columns > kMaxColumns || columns / 2 + other <= first)
+    return success();
+  return dot.emitOpError() << "takes " << columns / 2 + other
+                           << " registers in one instruction of " << columns
+                           << " columns, but the " << threads << " threads of "
+                           << warpgroups << " warpgroups and a producer begin with "
+                           << first << ": use accumulators of at most "
+                           << (first - other) * 2 / 8 * 8
+                           << " columns, or of 128 rows";
+}
+
+LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget,
+                                    int64_t warpgroups) {
   SmallVector<Value> tiles;
   auto note = [&](Value value) {
     if (isTile(value) && !isLayoutFree(value) && !plan.getStaged(value))
@@ -84,8 +119,8 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget) {
       needed += registers;
     plan.liveRegisters = std::max(plan.liveRegisters, needed);
     if (needed > budget)
-      return refuse(plan, dot, needed, budget, held);
-    return WalkResult::advance();
+      return refuse(plan, dot, needed, budget, warpgroups, held);
+    return checkInstruction(plan, dot, warpgroups);
   });
   return failure(result.wasInterrupted());
 }

@@ -100,9 +100,13 @@ LogicalResult planStaging(RolePlan &plan);
 /// Gives every fragment a layout. `warpgroups` must be set.
 void assignLayouts(RolePlan &plan);
 
+/// Columns of a product in one instruction; more are several of 64 to 256.
+constexpr int64_t kMaxColumns = 256;
+
 /// Computes `liveRegisters`; tiles that do not fit into `budget` registers a
-/// thread are an error.
-LogicalResult checkRegisters(RolePlan &plan, int64_t budget);
+/// thread are an error, and products for which the threads of a kernel of so many
+/// warpgroups have too few to begin with.
+LogicalResult checkRegisters(RolePlan &plan, int64_t budget, int64_t warpgroups);
 
 /// Registers of one thread of each partition (setmaxnreg): all threads together
 /// share 64 K.

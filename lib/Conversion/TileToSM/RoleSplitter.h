@@ -19,8 +19,8 @@ public:
 
   RolePlan plan;
 
-  /// To be called when the number of warpgroups is known.
-  LogicalResult prepare();
+  /// To be called when the number of warpgroups that the kernel has is known.
+  LogicalResult prepare(int64_t warpgroups);
   LogicalResult split(RegisterSplit registers);
   /// Whether the producer waits for signals. To be called behind `prepare`.
   bool waitsInProducer() const;

@@ -54,6 +54,7 @@ struct Budget {
   LogicalResult choose();
   LogicalResult refuse();
   bool deepen(bool inner, int64_t limit);
+  bool canDoWithOneSlot();
 };
 } // namespace
 
@@ -118,6 +119,61 @@ bool Budget::deepen(bool inner, int64_t limit) {
   return true;
 }
 
+/// The only user of the kind; null if there are several.
+template <typename Op> static Op getOnlyUser(CreateRingOp ring) {
+  auto users = llvm::make_filter_range(ring->getUsers(), llvm::IsaPred<Op>);
+  return llvm::hasSingleElement(users) ? cast<Op>(*users.begin()) : Op();
+}
+
+/// Whether rings that loops fill may have a single slot: an iteration fills each once, in
+/// the order in which the consumer waits, and the consumer gives all of them back before
+/// it goes on to the next. Then it waits for nothing that the producer fills later.
+bool Budget::canDoWithOneSlot() {
+  if (teams > 1)
+    return false;
+  SmallVector<std::pair<AcquireOp, WaitOp>> pairs;
+  for (Ring &ring : rings) {
+    if (!ring.inner)
+      continue;
+    auto filled = getOnlyUser<AcquireOp>(ring.op);
+    auto taken = getOnlyUser<WaitOp>(ring.op);
+    auto given = getOnlyUser<ReleaseOp>(ring.op);
+    if (!filled || !taken || !given || taken->getBlock() != given->getBlock() ||
+        !taken->isBeforeInBlock(given))
+      return false;
+    pairs.push_back({filled, taken});
+  }
+  auto isBefore = [](Operation *a, Operation *b) {
+    return a->getBlock() == b->getBlock() && a->isBeforeInBlock(b);
+  };
+  return llvm::all_of(pairs, [&](auto &one) {
+    return llvm::all_of(pairs, [&](auto &other) {
+      return one.first == other.first ||
+             (isBefore(one.first, other.first) && isBefore(one.second, other.second)) ||
+             (isBefore(other.first, one.first) && isBefore(other.second, one.second));
+    });
+  });
+}
+
+/// Halves the largest extents of all tiles until `fits` says that it is enough; false if
+/// that cannot be. What tiles have in common stays common.
+static bool shrinkAll(MutableArrayRef<RankedTensorType> tiles,
+                      llvm::function_ref<bool()> fits) {
+  while (!fits()) {
+    int64_t largest = 0;
+    for (RankedTensorType tile : tiles)
+      largest = std::max(largest, *llvm::max_element(tile.getShape()));
+    if (largest % 2 || largest / 2 < 64)
+      return false;
+    for (RankedTensorType &tile : tiles) {
+      SmallVector<int64_t> shape(tile.getShape());
+      llvm::replace(shape, largest, largest / 2);
+      tile = RankedTensorType::get(shape, tile.getElementType());
+    }
+  }
+  return true;
+}
+
 /// The tile with rows, then columns halved until `excess` bytes are saved; null
 /// if that cannot be.
 static RankedTensorType shrink(RankedTensorType tile, int64_t excess) {
@@ -160,8 +216,28 @@ LogicalResult Budget::refuse() {
   if (largest)
     smaller =
         shrink(largest, llvm::divideCeil(used() - available, copies[largest]));
-  if (smaller)
+  if (smaller) {
     diag << ": use " << smaller << " instead of " << largest;
+  } else {
+    SmallVector<RankedTensorType> tiles;
+    for (auto [type, count] : copies)
+      tiles.push_back(cast<RankedTensorType>(type));
+    int64_t others = used();
+    for (RankedTensorType tile : tiles)
+      others -= bytes(tile);
+    bool fit = shrinkAll(tiles, [&] {
+      int64_t sum = others;
+      for (auto [tile, copy] : llvm::zip(tiles, copies))
+        sum += getStagedBytes(tile) * copy.second;
+      return sum <= available;
+    });
+    StringRef before = ": use ";
+    for (auto [tile, copy] : llvm::zip(tiles, copies))
+      if (fit && tile != copy.first) {
+        diag << before << tile << " instead of " << copy.first;
+        before = " and ";
+      }
+  }
   for (Ring &ring : rings) {
     diag.attachNote(ring.op.getLoc()) << ring.op.getResult().getType() << ": "
                                       << ring.depth << " of " << ring.bytes;
@@ -172,6 +248,13 @@ LogicalResult Budget::refuse() {
 LogicalResult Budget::choose() {
   for (Ring &ring : rings)
     ring.depth = ring.inner ? 2 : 1;
+  if (used() > available && canDoWithOneSlot()) {
+    for (Ring &ring : rings)
+      ring.depth = 1;
+    if (used() > available)
+      for (Ring &ring : rings)
+        ring.depth = ring.inner ? 2 : 1;
+  }
   if (used() > available)
     return refuse();
   bool hasInner =

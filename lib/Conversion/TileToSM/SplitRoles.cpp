@@ -17,15 +17,14 @@ static constexpr int64_t kOtherRegisters = 32;
 static constexpr int64_t kMailboxDepth = 2;
 static constexpr int64_t kStagingBuffers = 2;
 
-LogicalResult RoleSplitter::prepare() {
+LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
   plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != plan.op)
       ops.push_back(op);
   });
   assignLayouts(plan);
-  int64_t budget =
-      getRegisterSplit(plan.warpgroups * plan.teams, 0).consumer - kOtherRegisters;
-  if (failed(checkRegisters(plan, budget)))
+  int64_t budget = getRegisterSplit(warpgroups, 0).consumer - kOtherRegisters;
+  if (failed(checkRegisters(plan, budget, warpgroups)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));
 }
@@ -125,7 +124,7 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   for (auto &role : roles) {
     if (!role->plan.warpgroups)
       role->plan.warpgroups = warpgroups;
-    if (failed(role->prepare()))
+    if (failed(role->prepare(warpgroups)))
       return failure();
     live = std::max(live, role->plan.liveRegisters);
     waits |= role->waitsInProducer();

@@ -161,3 +161,21 @@ mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @columns on @mesh (out %c : memref<64x264xf32> [64, 264]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<264x64xbf16>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x264xf32, #acc>
+      %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>>
+      %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<64x64xbf16>>
+      %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<264x64xbf16>>
+      // expected-error @+1 {{has 264 columns, more than the 256 of one instruction and no multiple of 64; the nearest are 256 and 320}}
+      %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<264x64xbf16>>, tensor<64x264xf32, #acc>
+    }
+  }
+}

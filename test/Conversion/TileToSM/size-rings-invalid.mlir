@@ -44,3 +44,50 @@ mk.kernel @deep on @mesh dims(uniform N) () {
     }
   }
 }
+
+// -----
+
+// One tile alone cannot make room: what both have in common is halved for both.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @both on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'both' needs 524288 bytes of shared memory for its rings, with 2 slots where a loop fills one; sm_90a has 230400 for them: use 'tensor<128x128xbf16>' instead of 'tensor<128x512xbf16>' and 'tensor<128x128xbf16>' instead of 'tensor<512x128xbf16>'}}
+  mk.role @both ctas(1) {
+    // expected-note @+1 {{2 of 262144}}
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x512xbf16>, tensor<512x128xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<128x512xbf16>, tensor<512x128xbf16>> -> !mk_sm.slot<tensor<128x512xbf16>, tensor<512x128xbf16>>
+      }
+    }
+  }
+}
+
+// -----
+
+// A single slot would not do: the consumer takes the next one before it gives one back.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @late on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'late' needs 262144 bytes of shared memory for its rings, with 2 slots where a loop fills one}}
+  mk.role @late ctas(1) {
+    // expected-note @+1 {{2 of 131072}}
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>, tensor<256x128xbf16>>
+        mk_sm.commit %k, %1 : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>>, !mk_sm.slot<tensor<256x128xbf16>, tensor<256x128xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      %0 = mk_sm.wait %k : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>, tensor<256x128xbf16>>
+      scf.for %j = %c1 to %N step %c1 {
+        %1 = mk_sm.wait %k : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>, tensor<256x128xbf16>>
+        mk_sm.release %k : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>>
+      }
+      mk_sm.release %k : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>>
+    }
+  }
+}

@@ -61,3 +61,35 @@ mk.kernel @small on @mesh dims(uniform N) () {
     }
   }
 }
+
+// -----
+
+// Two slots of each do not fit; one is enough where an iteration gives back what it took.
+// CHECK-LABEL: mk.role @single
+// CHECK: mk_sm.create_ring : !mk_sm.ring<1, tensor<256x128xbf16>>
+// CHECK: mk_sm.create_ring : !mk_sm.ring<1, tensor<256x128xbf16>>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @single on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @single ctas(1) {
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<256x128xbf16>>
+    %v = mk_sm.create_ring : !mk_sm.ring<?, tensor<256x128xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>>
+        mk_sm.commit %k, %1 : !mk_sm.ring<?, tensor<256x128xbf16>>, !mk_sm.slot<tensor<256x128xbf16>>
+        %2 = mk_sm.acquire %v : !mk_sm.ring<?, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>>
+        mk_sm.commit %v, %2 : !mk_sm.ring<?, tensor<256x128xbf16>>, !mk_sm.slot<tensor<256x128xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.wait %k : !mk_sm.ring<?, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>>
+        %2 = mk_sm.wait %v : !mk_sm.ring<?, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>>
+        mk_sm.release %k : !mk_sm.ring<?, tensor<256x128xbf16>>
+        mk_sm.release %v : !mk_sm.ring<?, tensor<256x128xbf16>>
+      }
+    }
+  }
+}

@@ -192,3 +192,63 @@ mk.kernel @number on @mesh (
     mk.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
 }
+
+// -----
+
+// More columns than an instruction has registers for when a kernel begins.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @three on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<192x208xf32>
+  mk.role @r ctas(1) {
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<192x64xbf16>
+    %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<208x64xbf16>
+    // expected-error @+1 {{takes 130 registers in one instruction of 208 columns, but the 512 threads of 3 warpgroups and a producer begin with 128: use accumulators of at most 200 columns, or of 128 rows}}
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<192x64xbf16>, tensor<208x64xbf16>, tensor<192x208xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<192x208xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// The largest role decides how many registers the threads of all roles have.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @two_roles on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  mk.role @three ctas(1) {
+    %zero = arith.constant dense<0.0> : tensor<192x64xf32>
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<192x64xbf16>
+    %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<192x64xbf16>, tensor<64x64xbf16>, tensor<192x64xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<192x64xf32>, memref<?x?xf32>
+  }
+  mk.role @two ctas(1) {
+    %zero = arith.constant dense<0.0> : tensor<256x160xf32>
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<256x64xbf16>
+    %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<160x64xbf16>
+    // expected-error @+2 {{needs 160 registers in each thread for the tiles that are live here, a thread of 3 warpgroups has 128 for them: use accumulators of at most 256 x 128}}
+    // expected-note @+1 {{'tensor<256x160xf32>' takes 160}}
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<256x64xbf16>, tensor<160x64xbf16>, tensor<256x160xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<256x160xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// Where more columns than 256 would fit, they are a multiple of 64.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @columns_fit on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  mk.role @two ctas(1) {
+    %zero = arith.constant dense<0.0> : tensor<128x512xf32>
+    %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<128x64xbf16>
+    %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<512x64xbf16>
+    // expected-error @+2 {{use accumulators of at most 128 x 384}}
+    // expected-note @+1 {{'tensor<128x512xf32>' takes 256}}
+    %d = mk.dot %a, %b, %zero transpose_b : tensor<128x64xbf16>, tensor<512x64xbf16>, tensor<128x512xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<128x512xf32>, memref<?x?xf32>
+  }
+}
