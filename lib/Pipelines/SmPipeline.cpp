@@ -22,9 +22,11 @@ static void cleanUp(OpPassManager &pm) {
 }
 
 void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
+  pm.addPass(createExpandRanksPass());
+  pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createExpandLoopsPass());
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
-  pm.addPass(createExpandRanksPass());
+  pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
   cleanUp(pm);
   pm.addPass(createSplitRolesPass());
   cleanUp(pm);

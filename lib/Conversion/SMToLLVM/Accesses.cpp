@@ -140,8 +140,8 @@ static SmallVector<Value> loadWhere(Emitter &e, Value there, Value address,
   return result;
 }
 
-static void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
-                       ArrayRef<Value> words, StringRef add) {
+void sm::storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
+                    ArrayRef<Value> words, StringRef add) {
   int64_t n = words.size();
   std::string list;
   for (int64_t i = 0; i < n; ++i)
@@ -260,21 +260,24 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// An epilogue of so many ops may be computed twice: a scaling and a conversion.
-static constexpr int64_t kCheapOps = 4;
-
-int64_t Lowering::countPutOff(Value tile) {
+bool Lowering::isDear(Value tile) {
+  // An epilogue of so many ops may be computed twice: a scaling and a conversion.
+  constexpr unsigned kCheapOps = 4;
   llvm::SetVector<Value> reached;
   reached.insert(tile);
-  int64_t ops = 0;
+  unsigned ops = 0;
   for (unsigned i = 0; i != reached.size(); ++i) {
     Value value = reached[i];
     if (!putOff.contains(value))
       continue;
-    ++ops;
-    reached.insert_range(value.getDefiningOp()->getOperands());
+    Operation *op = value.getDefiningOp();
+    // A load of a tile has two ways itself.
+    auto load = dyn_cast<LoadOp>(op);
+    if (++ops > kCheapOps || (load && load.getTile().getType().getRank() > 1))
+      return true;
+    reached.insert_range(op->getOperands());
   }
-  return ops;
+  return false;
 }
 
 LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
@@ -361,7 +364,7 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
   }
   // Computed once in front of both ways, values live longer, which a loop of products
   // before them may pay for (ptxas): only what is dear.
-  if (countPutOff(tile) <= kCheapOps) {
+  if (!isDear(tile)) {
     size_t journal = computed.size();
     auto way = [&](bool runs) {
       inParts([&](ArrayRef<unsigned> part) { storePart(part, runs); });

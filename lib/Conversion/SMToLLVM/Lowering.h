@@ -70,6 +70,19 @@ struct Place {
   Value exists; // i1; null: always
 };
 
+/// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
+/// engine.
+struct StagedPart {
+  Value source;        // the buffer, i32
+  int64_t row, column; // of its first element in the warpgroup's part of the tile
+  function_ref<void()> send; // emits its store by the copy engine
+};
+
+/// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
+/// is all behind "red.relaxed"), where `there` holds.
+void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
+                ArrayRef<Value> words, StringRef add);
+
 struct WaitText;
 
 class Lowering : public Emitter {
@@ -145,12 +158,17 @@ private:
   void completeRequest(Value request);
   void dismissHelpers();
   LogicalResult emitStaged(mk_sm::StoreOp op);
-  void storeThroughStaging(mk_sm::StoreOp op, Value map);
+  /// `leave` emits how a part leaves its buffer.
+  void storeThroughStaging(mk_sm::StoreOp op, Value map,
+                           function_ref<void(const StagedPart &)> leave);
+  /// All threads of the warpgroup store what exists of a part, wherever it goes.
+  void storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part);
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
-  /// Ops that have waited for the store of `tile`.
-  int64_t countPutOff(Value tile);
+  /// Whether more ops have waited for the store of `tile` than may be computed in each
+  /// of two ways.
+  bool isDear(Value tile);
   LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
                               ValueRange offsets, ValueRange valid, bool add,
                               Value peer = {});

@@ -2,7 +2,8 @@
 //
 // Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the
 // engine's 128-byte swizzle, and one of its threads sends them off. A buffer is used
-// again once the engine has read it.
+// again once the engine has read it. What the engine cannot store either goes from there,
+// by the threads, or straight from registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -42,19 +43,28 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     usable = and_(usable, cmp(Predicate::sge, scalar(valid),
                               minS(there, c64(tile.getDimSize(d)))));
   }
+  // What is dear to compute has one place, in front of both ways of a part.
+  if (isDear(op.getTile())) {
+    storeThroughStaging(op, map, [&](const StagedPart &part) {
+      ifThenElse(
+          usable, [&] { part.send(); }, [&] { storeByThreads(op, *to, part); });
+    });
+    return success();
+  }
   LogicalResult result = success();
   size_t journal = computed.size();
   ifThenElse(
       usable,
       [&] {
-        storeThroughStaging(op, map);
+        storeThroughStaging(op, map, [](const StagedPart &part) { part.send(); });
         forgetComputed(journal);
       },
       [&] { result = directly(); });
   return result;
 }
 
-void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
+void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map,
+                                   function_ref<void(const StagedPart &)> leave) {
   RankedTensorType tile = op.getTile().getType();
   int64_t size = getElementBytes(tile.getElementType());
   int64_t m = tile.getDimSize(0), n = tile.getDimSize(1);
@@ -147,7 +157,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
       }
       fenceAsyncShared();
       barrier(barrierId, 128);
-      ifThen(sender, [&] {
+      auto send = [&] {
         SmallVector<Value> coordinates(start);
         coordinates.back() = add(coordinates.back(), column);
         coordinates.end()[-2] = add(coordinates.end()[-2], 64 * block);
@@ -164,6 +174,98 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map) {
         }
         ptx(text + "}], [$1];", {}, operands);
         ptx("cp.async.bulk.commit_group;", {}, {});
-      });
+      };
+      leave({add(base, offset), 64 * block, column, [&] { ifThen(sender, send); }});
     }
+}
+
+// A part lies in its buffer row by row. A warp takes a row at a time, word by word, or
+// four rows in pieces of 16 bytes.
+void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
+                              const StagedPart &part) {
+  // Empty: what waits for a buffer counts groups.
+  ptx("cp.async.bulk.commit_group;", {}, {});
+  RankedTensorType tile = op.getTile().getType();
+  Type element = tile.getElementType();
+  int64_t size = getElementBytes(element), columns = kChunkBytes / size;
+  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+  std::string addition;
+  if (op.getAdd())
+    addition = ((op.getPeer() && hasPeers() ? ".sys" : ".gpu") + Twine(".global.add") +
+                getAddition(element))
+                   .str();
+  enterPlaces();
+  Value thread = and_(placeThread, 127);
+  Value firstRow = c32(part.row);
+  if (warpgroups > 1)
+    firstRow = add(firstRow, mul(placeGroup, tile.getDimSize(0) / warpgroups));
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  SmallVector<Value> strides = byteStrides(to);
+  Value rowBytes = strides.end()[-2], columnBytes = strides.back();
+  Value start = elementAddress(to, offsets);
+  start = add(start, mul(resize(firstRow, i64), rowBytes));
+  start = add(start, mul(columnBytes, part.column));
+  // What exists of the part: [from, left) of its rows and columns. Offsets may be negative.
+  auto narrow = [&](Value value) {
+    return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
+  };
+  SmallVector<Value> left = limits(to, offsets, 2, op.getValid());
+  auto isThere = [&](int64_t d, Value from, Value last) {
+    Value begin = narrow(sub(c64(0), offsets.end()[d - 2]));
+    return and_(cmp(Predicate::sge, from, begin),
+                cmp(Predicate::slt, last, narrow(left[d])));
+  };
+  // Piece p (16 bytes) of row r lies at p ^ (r % 8) of it.
+  auto forPieces = [&](int64_t bytes,
+                       function_ref<void(Value, Value, Value, Value)> body) {
+    int64_t perRow = kChunkBytes / bytes;
+    forRange(thread, c32(64 * perRow), c32(128), [&](Value n) {
+      Value row = divU(n, perRow), at = mul(remU(n, perRow), bytes);
+      Value swizzled = xor_(at, shl(and_(row, 7), 4));
+      Value tileRow = add(row, firstRow);
+      body(isThere(0, tileRow, tileRow), divU(at, size),
+           add(part.source, add(mul(row, kChunkBytes), swizzled)),
+           add(start, mul(resize(row, i64), rowBytes)));
+    });
+  };
+  auto bytesAt = [&](Value row, Value column) {
+    return add(row, mul(resize(column, i64), columnBytes));
+  };
+  auto singly = [&] {
+    forPieces(4, [&](Value rowThere, Value column, Value from, Value row) {
+      Value word = load(i32, from);
+      for (int64_t k = 0; k < 4 / size; ++k) {
+        Value at = add(column, k), inTile = add(at, part.column);
+        Value value = resize(shr(word, 8 * size * k), b.getIntegerType(8 * size));
+        if (!addition.empty() && element.isF32())
+          value = LLVM::BitcastOp::create(b, loc, f32, value);
+        storeWhere(*this, and_(rowThere, isThere(1, inTile, inTile)), bytesAt(row, at),
+                   size, value, addition);
+      }
+    });
+  };
+  if (!addition.empty())
+    return singly();
+  auto inPieces = [&](int64_t bytes) {
+    forPieces(bytes, [&](Value rowThere, Value column, Value from, Value row) {
+      SmallVector<Value> words =
+          bytes == 4 ? SmallVector<Value>{load(i32, from)}
+                     : ptx("ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];",
+                           {i32, i32, i32, i32}, {from});
+      storeWhere(*this, rowThere, bytesAt(row, column), bytes, words, "");
+    });
+  };
+  Value together = and_(eq(columnBytes, size),
+                        isThere(1, c32(part.column), c32(part.column + columns - 1)));
+  Value bits = or_(start, rowBytes);
+  auto aligned = [&](int64_t bytes) {
+    return and_(together, eq(and_(bits, bytes - 1), 0));
+  };
+  ifThenElse(
+      aligned(16), [&] { inPieces(16); },
+      [&] {
+        if (size == 4)
+          return singly();
+        ifThenElse(aligned(4), [&] { inPieces(4); }, singly);
+      });
 }

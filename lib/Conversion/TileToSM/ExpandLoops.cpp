@@ -4,6 +4,7 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::mk {
@@ -168,6 +169,14 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
            << "with schedule stream_k reaches the expansion of loops whole; a "
               "pass before it splits such loops into parts: run it, or use "
               "schedule(ticket)";
+  // Over nothing, as the other nodes of a mesh that has one.
+  if (llvm::any_of(op.getBounds(), [](Value bound) {
+        std::optional<int64_t> extent = getConstantIntValue(bound);
+        return extent && *extent <= 0;
+      })) {
+    op.erase();
+    return success();
+  }
   bool distributed = isDistributedLoop(op);
   bool tickets = distributed && op.getScheduleKind() == ScheduleKind::Ticket;
   if (failed(noteTeams(op, tickets)))

@@ -32,7 +32,8 @@ mk.kernel @dear on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8
 
 // -----
 
-// Few ops are computed for each way: their results would live across the choice.
+// Few ops on what is there are computed for each way: their results would live across the
+// choice.
 
 #dealt = #mk_sm.blocked<threads = 128, vector = 4>
 mk.mesh @mesh (gpu = 1 via link)
@@ -42,13 +43,126 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: } else {
 // CHECK: arith.negf
 // CHECK: st.global.b32
-mk.kernel @cheap on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8]) {
+mk.kernel @cheap on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8],
+                           out %c : memref<64x8xf32> [64, 8]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<64x8xf32> -> tensor<64x8xf32, #dealt>
       %y = arith.negf %x : tensor<64x8xf32, #dealt>
       mk.store %y, %b[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+      mk.store %x, %c[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+    }
+  }
+}
+
+// -----
+
+// A tile that waits to be loaded has two ways itself, and is loaded once.
+
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: ld.global.v4.b32
+// CHECK: } else {
+// CHECK-COUNT-4: ld.global.b32
+// CHECK-COUNT-4: arith.negf
+// CHECK: st.global.v4.b32
+// CHECK: } else {
+// CHECK-NOT: ld.global
+// CHECK-NOT: arith.negf
+mk.kernel @loaded on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x8xf32> -> tensor<64x8xf32, #dealt>
+      %y = arith.negf %x : tensor<64x8xf32, #dealt>
+      mk.store %y, %b[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+    }
+  }
+}
+
+// -----
+
+// Through the copy engine: 64 rows of 128 bytes are computed once and put into a buffer, from
+// where they leave by the engine or, where it cannot, by all threads: 16 bytes at a time, a word at
+// a time or element by element. These commit an empty group, since the wait for a buffer counts
+// groups.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: cp.async.bulk.wait_group.read 1;
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: scf.if %[[USABLE:.*]] {
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK: cp.async.bulk.commit_group;
+// CHECK: } else {
+// CHECK-NOT: cp.async.bulk.tensor
+// CHECK: cp.async.bulk.commit_group;
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: ld.shared.v4.b32
+// CHECK: st.global.v4.b32
+// CHECK: scf.for
+// CHECK: st.global.b32
+// CHECK: scf.for
+// CHECK-COUNT-2: st.global.b16
+// The second part.
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: scf.if %[[USABLE]] {
+// CHECK-NOT: arith.mulf
+mk.kernel @staged on @mesh (in %a : memref<64x128xbf16> [64, 128], out %b : memref<64x128xbf16> [64, 128]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x128xbf16> -> tensor<64x128xbf16, #acc>
+      %y = arith.mulf %x, %x : tensor<64x128xbf16, #acc>
+      mk_sm.store %y, %b[%c0, %c0] through %staging : tensor<64x128xbf16, #acc>, memref<64x128xbf16>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// What is added is added one by one.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: cp.reduce.async.bulk.tensor.2d.global.shared::cta.add
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: red.relaxed.gpu.global.add.f32
+// CHECK-NOT: st.global
+// CHECK-NOT: red.relaxed.gpu.global.add.f32
+mk.kernel @added on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
+      mk_sm.store %x, %b[%c0, %c0] add through %staging : tensor<64x32xf32, #acc>, memref<64x32xf32>, !mk_sm.staging<2>
     }
   }
 }

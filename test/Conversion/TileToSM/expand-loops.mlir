@@ -138,3 +138,21 @@ mk.kernel @prepare on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @a ctas(2) {}
   mk.role @b ctas(rest) {}
 }
+
+// -----
+
+// A loop over nothing is not there, whatever stands in it.
+// CHECK-LABEL: mk.kernel @nothing
+// CHECK: mk.role @r ctas(rest) {
+// CHECK-NEXT: }
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @nothing on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %done = mk.counters(%M) : !mk.counter<?>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i, %j) in (%M, %c0) schedule(ticket) {
+      %old = mk.count %done[%i] add %c1 : !mk.counter<?>
+    }
+  }
+}
