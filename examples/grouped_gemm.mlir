@@ -1,7 +1,8 @@
 // Grouped GEMM: the rows of X are sorted by group, group e ends before row offs[e], and
 // each group has a matrix of its own: C[r] = X[r] * W[e]^T for the rows r of group e.
 // X: T x K, W: G x N x K, C: T x N, bf16, summed in f32; offs: G values of i32 that do not
-// decrease, the last is T. Groups may be empty. Each rank has some of the columns.
+// decrease, the last is T. Groups may be empty; without groups there are no rows. Each
+// rank has some of the columns.
 //
 // Group e starts at row s(e), and has the row tiles t of f(e) <= t < f(e + 1) with
 // f(e) = floor(s(e) / TM) + e. These are as many as its rows need, and at most one
@@ -28,6 +29,10 @@ mk.kernel @grouped_gemm on @mesh dims(uniform T, uniform G, uniform N, uniform K
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  %some_group = arith.cmpi uge, %G, %c1 : index
+  %no_row = arith.cmpi ult, %T, %c1 : index
+  %placed = arith.ori %some_group, %no_row : i1
+  mk.require %placed, "T must be 0 where G is 0: each row is in a group"
   %columns = memref.dim %w, %c1 : memref<?x?x?xbf16>
   %whole_tiles = arith.divui %T, %tm : index
   %row_tiles = arith.addi %whole_tiles, %G : index   // f(G)

@@ -35,11 +35,17 @@ Status Binding::allocate() {
   owned_.resize(numArgs);
   tensors_.resize(numArgs);
   for (size_t i = 0; i < numArgs; ++i) {
+    const std::vector<int64_t> &sizes = plan_.shard(i, context_.rank()).sizes;
+    tensors_[i] = {0, metadata_.args[i].type, sizes, tightStrides(sizes)};
+  }
+  // Also without a tensor map their places are 32-bit numbers.
+  for (const Metadata::TensorMap &map : metadata_.gpu->tensorMaps)
+    MK_TRY(checkExtents(tensors_[map.arg], metadata_.args[map.arg].name));
+  for (size_t i = 0; i < numArgs; ++i) {
     const Metadata::Arg &arg = metadata_.args[i];
     MK_ASSIGN(owned_[i], DeviceMemory::allocate(
                              device_, bytes(i), str("argument '", arg.name, "'")));
-    const std::vector<int64_t> &sizes = plan_.shard(i, context_.rank()).sizes;
-    tensors_[i] = {owned_[i].address(), arg.type, sizes, tightStrides(sizes)};
+    tensors_[i].address = owned_[i].address();
   }
   MK_ASSIGN(layout_, StateLayout::create(metadata_, own_));
   MK_ASSIGN(state_,

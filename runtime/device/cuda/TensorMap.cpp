@@ -15,7 +15,8 @@ namespace {
 constexpr size_t kMaxRank = 5;
 constexpr uint64_t kAlignment = 16;                // bytes
 constexpr uint64_t kMaxStride = uint64_t(1) << 40; // bytes, exclusive
-constexpr int64_t kMaxExtent = int64_t(1) << 32;   // elements
+// Elements; the driver takes 2^32, but coordinates are signed 32-bit numbers.
+constexpr int64_t kMaxExtent = int64_t(1) << 31;
 
 TensorMapType typeOf(ElementType type) {
   switch (type) {
@@ -81,6 +82,18 @@ std::string mk::rt::cuda::tensorMapObstacle(const Tensor &tensor) {
     }
   }
   return {};
+}
+
+Status mk::rt::cuda::checkExtents(const Tensor &tensor,
+                                  std::string_view argument) {
+  for (size_t d = 0; d < tensor.sizes.size(); ++d)
+    if (tensor.sizes[d] > kMaxExtent)
+      return error(StatusCode::InvalidArgument, "argument '",
+                   std::string(argument), "': dimension ", d, " has ",
+                   tensor.sizes[d], " elements; on a GPU a kernel fetches and "
+                   "stores tiles of arguments of at most 2^31 along each: "
+                   "launch it on parts");
+  return Status::ok();
 }
 
 bool mk::rt::cuda::encodeTensorMap(const Driver &driver,

@@ -19,6 +19,10 @@ struct Tensor {
 /// have one element left out of account: nothing is ever added up there.
 std::string tensorMapObstacle(const Tensor &tensor);
 
+/// An error that names the argument if a kernel cannot say, in 32 bits, where in
+/// `tensor` a tile lies.
+Status checkExtents(const Tensor &tensor, std::string_view argument);
+
 /// Fills in `out`, and returns whether the kernel may use it. False with zeroes
 /// when there is an obstacle, or when the driver refuses for a reason of its own,
 /// which is logged.

@@ -220,6 +220,20 @@ TEST_F(CudaLaunch, EmptyArguments) {
   ASSERT_OK(bound->download("c", nullptr));
 }
 
+TEST_F(CudaLaunch, PlacesOfTilesAre32BitNumbers) {
+  job = context();
+  auto loaded = Kernel::load(*job, package());
+  ASSERT_OK(loaded);
+  constexpr int64_t large = (int64_t(1) << 31) + 1;
+  auto refused = (*loaded)->bind({{"M", {large}}, {"N", {1}}});
+  EXPECT_ERROR(refused.status(), InvalidArgument,
+               "argument 'a': dimension 0 has 2147483649 elements; on a GPU a "
+               "kernel fetches and stores tiles of arguments of at most 2^31");
+  fake->memoryBytes = 10000;
+  EXPECT_ERROR((*loaded)->bind({{"M", {large - 1}}, {"N", {1}}}).status(),
+               ResourceExhausted, "argument 'a' needs 8589934592 bytes");
+}
+
 TEST_F(CudaLaunch, WhatCannotRunHereIsRefused) {
   Package affine = package();
   fake->major = 8;

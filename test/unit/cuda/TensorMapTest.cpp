@@ -57,6 +57,8 @@ TEST_F(CudaTensorMap, ObstaclesOfTheAbi) {
   EXPECT_EQ(with([](Tensor &t) { t.strides = {7200, 100}; }),
             "its innermost stride is 100 elements");
   EXPECT_EQ(with([](Tensor &t) { t.sizes[0] = 0; }), "it is empty");
+  EXPECT_EQ(with([](Tensor &t) { t.sizes[0] = (int64_t(1) << 31) + 1; }),
+            "dimension 0 has 2147483649 elements");
   EXPECT_EQ(with([](Tensor &t) {
               t.sizes = t.strides = {1, 1, 1, 1, 1, 1};
             }),
