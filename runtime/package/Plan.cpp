@@ -155,7 +155,9 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
       return Status::ok();
     return error(StatusCode::OutOfRange, "kernel '", metadata.kernel,
                  "': ", what, " '", name, "' would be ", shapeText(extents),
-                 " on rank ", rank);
+                 " on rank ", rank,
+                 ": extents have to be at least 0 and elements fewer than "
+                 "2^63; give other sizes");
   };
   Plan plan;
   int64_t elements;

@@ -10,7 +10,8 @@ using namespace mk::rt;
 
 mk::jit::Options mk::run::compilerOptions(const Options &options) {
   jit::Options out;
-  out.target = options.target;
+  if (!options.target.empty())
+    out.target = options.target;
   out.kernel = options.kernel;
   out.bind = options.bind;
   out.completeDims = true;
@@ -19,7 +20,7 @@ mk::jit::Options mk::run::compilerOptions(const Options &options) {
   out.nodes = options.nodes;
   out.gpus = options.gpus;
   out.grid = options.grid;
-  out.cpu = options.cpu;
+  out.cpu = options.cpu.empty() ? "native" : options.cpu;
   out.verify = !options.noVerify;
   out.record = options.races;
   out.library = options.jitLibrary;

@@ -72,6 +72,14 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
     return error(StatusCode::InvalidArgument, "--grid ", options.grid,
                  ": the package was compiled for ", metadata.grid,
                  " CTAs; compile it again for another number");
+  if (!options.target.empty() && options.target != metadata.target)
+    return error(StatusCode::InvalidArgument, "--target ", options.target,
+                 ": the package was compiled for ", metadata.target,
+                 "; compile it again for another target");
+  if (!options.kernel.empty() && options.kernel != metadata.kernel)
+    return error(StatusCode::InvalidArgument, "--kernel ", options.kernel,
+                 ": the package holds kernel '", metadata.kernel,
+                 "'; compile it again for another one");
   return Status::ok();
 }
 

@@ -71,7 +71,7 @@ running
   --stats[=json]        bytes for each link, waits, times; json: one object on
                         standard output, everything else on standard error
 
-compiling (.mlir only)
+compiling (of a .mlir; a package has been)
   --kernel NAME         which kernel of the file
   --set NAME=N,...      values of parameters (mk.param), else those of --tuning
   --tuning FILE         a tuning file, or none (default: the target's own, if any)
@@ -375,9 +375,19 @@ struct Parser {
                    "often the kernel runs");
     o.launches = std::max<int64_t>({launches, replays, 1});
     o.graph = replays > 0;
-    if (!o.params.empty() && !o.help && !o.file.ends_with(".mlir"))
-      return error(StatusCode::InvalidArgument, "--set ", o.params[0].first,
-                   ": parameters are compiled in: only a .mlir takes them");
+    if (!o.help && !o.file.ends_with(".mlir")) {
+      if (!o.params.empty())
+        return error(StatusCode::InvalidArgument, "--set ", o.params[0].first,
+                     ": parameters are compiled in: only a .mlir takes them");
+      const char *late = !o.tuning.empty() ? "--tuning"
+                         : !o.cpu.empty()  ? "--cpu"
+                         : o.noVerify      ? "--no-verify"
+                                           : nullptr;
+      if (late)
+        return error(StatusCode::InvalidArgument, late,
+                     ": a package has been compiled already: only a .mlir "
+                     "takes it");
+    }
     if (!o.corrupt.empty() && !o.check)
       return error(StatusCode::InvalidArgument,
                    "--corrupt is a self-test of --check and needs it");

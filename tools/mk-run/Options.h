@@ -48,7 +48,7 @@ struct Options {
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   int64_t launches = 1;
   bool graph = false; // the launches are replays of a captured one
-  std::string kernel, target = "host", cpu = "native", jitLibrary;
+  std::string kernel, target, cpu, jitLibrary; // empty: not given
   std::vector<std::pair<std::string, std::string>> params; // --set
   std::string tuning;
   rt::JobOptions job; // as a rank of another launcher's job
