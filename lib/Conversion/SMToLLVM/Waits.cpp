@@ -32,6 +32,7 @@ struct WaitText {
   std::string params;  // name of the parameter
   int64_t launch;      // offset of mk_gpu_launch in it
   bool wholeWarp = false; // all lanes decide alike
+  bool isPatient = false; // reports at twice the deadline
 
   std::string build() const;
 };
@@ -78,7 +79,8 @@ std::string WaitText::build() const {
   agree("any", "some");
   os << "@some bra STOP; ";
   param("value", offsetof(mk_gpu_launch, deadline_ns));
-  os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, " << kClockShift
+  os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, "
+     << (isPatient ? kClockShift - 1 : kClockShift)
      << "; sub.u32 now, now, start; setp.le.u32 some, now, low; ";
   agree("all", "some");
   os << "@some bra AGAIN; ";
@@ -145,6 +147,9 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
   text.poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
               "vote.sync.all.pred done, done, 0xffffffff; ";
   text.wholeWarp = true;
+  // Who waits for the other partition is kept by what that one waits for, as a rule since
+  // the same moment: that is what has to be reported.
+  text.isPatient = !ofPut;
   text.element = "cvt.u64.u32 value, $2; ";
   text.wanted = "cvt.u64.u32 value, $1; ";
   text.seen = "xor.b64 value, value, 1; ";

@@ -35,7 +35,7 @@ mk.kernel @comm on @mesh dims(uniform M) (
       %x, %y = mk_sm.receive %items : !mk_sm.mailbox<2, words = 2>
       // A fixed number of arrivals: base epoch * 2; who waits acquires, and orders
       // the copy engine behind.
-      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; sub.u32 low, seen, $1; setp.ge.s32
+      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; sub.u32 low, seen, $1; setp.ge.s32{{.*}} shf.r.wrap.b32 low, low, high, 20;
       // CHECK: fence.proxy.async;
       mk.wait %done[%x] ge %c1 : !mk.signal<?, sys, arrivals = 2>
       // CHECK: ld.acquire.gpu.global.b32
