@@ -30,19 +30,28 @@ static bool isHeldOver(Value tile, Operation *op) {
   });
 }
 
-/// The accumulator nearest to `acc` that takes budget / needed of its registers: with as
-/// many rows, or else the fewest that warpgroups can share.
-static std::pair<int64_t, int64_t> findFitting(RankedTensorType acc,
-                                               int64_t warpgroups, int64_t budget,
-                                               int64_t needed) {
-  double share = double(budget) / needed;
-  for (int64_t rows : {acc.getDimSize(0), 64 * warpgroups}) {
-    int64_t columns = acc.getDimSize(0) / rows * share * acc.getDimSize(1);
-    columns = columns > kMaxColumns ? columns / 64 * 64 : columns / 16 * 16;
-    if (columns > 0)
-      return {rows, std::min(columns, acc.getDimSize(1))};
-  }
-  return {0, 0};
+/// The accumulator nearest to `acc` with which the held tiles fit: with fewer columns, in
+/// all tiles that have as many; else with fewer rows, which all tiles have in common; else
+/// with the fewest rows that warpgroups can share.
+static std::pair<int64_t, int64_t>
+findFitting(RankedTensorType acc, int64_t warpgroups, int64_t budget, int64_t needed,
+            const llvm::MapVector<Value, int64_t> &held) {
+  int64_t rows = acc.getDimSize(0), columns = acc.getDimSize(1), least = 64 * warpgroups;
+  int64_t others = 0;
+  for (auto [tile, registers] : held)
+    if (cast<RankedTensorType>(tile.getType()).getShape().back() != columns)
+      others += registers;
+  auto round = [&](double fitting) {
+    int64_t most = std::min<double>(fitting, columns);
+    return most > kMaxColumns ? most / 64 * 64 : most / 16 * 16;
+  };
+  double share = double(budget - others) / (needed - others);
+  if (int64_t fewer = share > 0 ? round(share * columns) : 0)
+    return {rows, fewer};
+  share = double(budget) / needed;
+  if (int64_t fewer = int64_t(share * rows) / least * least)
+    return {fewer, columns};
+  return {least, round(share * rows / least * columns)};
 }
 
 static LogicalResult refuse(RolePlan &plan, mk::DotOp dot, int64_t needed,
@@ -55,7 +64,7 @@ static LogicalResult refuse(RolePlan &plan, mk::DotOp dot, int64_t needed,
                            "live here, a thread of "
                         << warpgroups << " warpgroups has " << budget
                         << " for them";
-  auto [rows, columns] = findFitting(acc, plan.warpgroups, budget, needed);
+  auto [rows, columns] = findFitting(acc, plan.warpgroups, budget, needed, held);
   if (columns > 0)
     diag << ": use accumulators of at most " << rows << " x " << columns;
   for (auto [tile, registers] : held)
