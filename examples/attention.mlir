@@ -3,8 +3,8 @@
 // summed in f32, LSE f32. HQ / HKV heads of Q share a head of K and V. @attention sees all
 // keys, @attention_causal those up to the query's own place. Each rank has a part of the batch.
 //
-// The maximum (times log2(e) / sqrt(D), so that only exp2 is needed), the sum and
-// the output of a row are carried over blocks of keys. The mask is of use in the last
+// The maximum (times log2(e) / sqrt(D), so that only exp2 is needed; or a bit less), the sum
+// and the output of a row are carried over blocks of keys. The mask is of use in the last
 // blocks only; compilers split the loop there.
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is
@@ -16,6 +16,7 @@
 !p = tensor<?x?xbf16, #mk.extents<TM, TN>>
 !o = tensor<?x?xf32, #mk.extents<TM, HD>>
 !row = tensor<?xf32, #mk.extents<TM>>
+!rows = tensor<?xi1, #mk.extents<TM>>
 
 mk.mesh @mesh (gpu = ? via link)
 
@@ -43,8 +44,8 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
   %shared = arith.divui %HQ, %HKV : index
   %query_tiles = arith.ceildivui %S, %tm : index
   %key_tiles = arith.ceildivui %S, %tn : index
-  %zero, %low, %none, %scale, %row_scale = func.call @constants(%tm, %tn, %hd)
-      : (index, index, index) -> (!o, !row, !row, !s, !row)
+  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd)
+      : (index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @attention ctas(rest) {
@@ -61,8 +62,8 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
         %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
         // Keys behind the last one.
         %masked = mk.mask %s where affine_set<(r, c)[n] : (n - 1 - c >= 0)>[%left] else %ninf : !s
-        %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale)
-            : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
+        %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale, %slack)
+            : (!s, !kv, !o, !row, !row, !s, !row, !row) -> (!o, !row, !row)
         mk.yield %on, %mn, %ln : !o, !row, !row
       }
       func.call @finish(%o1, %m1, %l1, %o, %lse, %b, %h, %row, %tm)
@@ -96,8 +97,8 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
   %shared = arith.divui %HQ, %HKV : index
   %heads = arith.muli %batch, %HQ : index
   %query_tiles = arith.ceildivui %S, %tm : index
-  %zero, %low, %none, %scale, %row_scale = func.call @constants(%tm, %tn, %hd)
-      : (index, index, index) -> (!o, !row, !row, !s, !row)
+  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd)
+      : (index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @attention ctas(rest) {
@@ -122,8 +123,8 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
         %s = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
         // Keys behind the own place; those from S on are behind all rows that are stored.
         %masked = mk.mask %s where affine_set<(r, c)[d] : (r - c + d >= 0)>[%ahead] else %ninf : !s
-        %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale)
-            : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
+        %on, %mn, %ln = func.call @step(%masked, %z, %o0, %m0, %l0, %scale, %row_scale, %slack)
+            : (!s, !kv, !o, !row, !row, !s, !row, !row) -> (!o, !row, !row)
         mk.yield %on, %mn, %ln : !o, !row, !row
       }
       func.call @finish(%o1, %m1, %l1, %o, %lse, %b, %h, %row, %tm)
@@ -145,8 +146,9 @@ func.func private @whole_groups(%HQ: index, %HKV: index) -> i1 {
 }
 
 // What a row starts from: output, maximum (low, but finite: a difference of two is
-// defined), sum; and log2(e) / sqrt(D) for scores and for rows.
-func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !row, !s, !row) {
+// defined), sum; log2(e) / sqrt(D) for scores and for rows; and by how much a row's
+// maximum may be exceeded.
+func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !row, !s, !row, !row) {
   %0 = arith.constant 0.0 : f32
   %low_ = arith.constant -1.0e30 : f32
   %log2e = arith.constant 1.44269504 : f32
@@ -159,7 +161,9 @@ func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !
   %none = tensor.splat %0[%tm] : !row
   %scale = tensor.splat %scale_[%tm, %tn] : !s
   %row_scale = tensor.splat %scale_[%tm] : !row
-  return %zero, %low, %none, %scale, %row_scale : !o, !row, !row, !s, !row
+  %slack_ = arith.constant 8.0 : f32
+  %slack = tensor.splat %slack_[%tm] : !row
+  return %zero, %low, %none, %scale, %row_scale, %slack : !o, !row, !row, !s, !row, !row
 }
 
 func.func private @scores(%x: !q, %y: !kv, %tm: index, %tn: index) -> !s {
@@ -169,11 +173,15 @@ func.func private @scores(%x: !q, %y: !kv, %tm: index, %tn: index) -> !s {
   return %s : !s
 }
 
-// One block of keys: its scores and values; what was carried and what is carried on.
-func.func private @step(%s: !s, %z: !kv, %o: !o, %m: !row, %l: !row, %scale: !s, %row_scale: !row) -> (!o, !row, !row) {
+// One block of keys: its scores and values; what was carried and what is carried on. The
+// maximum is raised only where it is exceeded by more than 8: terms are 2^8 at most, and rows
+// are hardly ever scaled after the first blocks.
+func.func private @step(%s: !s, %z: !kv, %o: !o, %m: !row, %l: !row, %scale: !s, %row_scale: !row, %slack: !row) -> (!o, !row, !row) {
   %top = mk.reduce max %s axis 1 : !s -> !row
   %top1 = arith.mulf %top, %row_scale : !row
-  %m1 = arith.maximumf %m, %top1 : !row
+  %bound = arith.addf %m, %slack : !row
+  %grows = arith.cmpf ogt, %top1, %bound : !row
+  %m1 = arith.select %grows, %top1, %m : !rows, !row
   %m1s = mk.broadcast %m1 dims [1] : !row -> !s
   %t = arith.mulf %s, %scale fastmath<contract> : !s
   %d = arith.subf %t, %m1s fastmath<contract> : !s

@@ -275,6 +275,59 @@ Value Lowering::computeScalar(Operation *op, ArrayRef<Value> operands,
   return cloneOn(b, loc, op, operands, type);
 }
 
+//===----------------------------------------------------------------------===//
+// Scaling of what a loop carries
+//===----------------------------------------------------------------------===//
+
+// Sums that follow a running maximum are scaled whenever it grows, which after the first
+// turns is seldom: the factors of nearly all rows are one then. (FlashAttention-4 calls it
+// conditional rescaling.) Nothing is approximated: x * 1 is x.
+BroadcastOp Lowering::findFactors(Operation *op) {
+  constexpr int64_t kWorthABranch = 32; // products of a thread
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!isa<arith::MulFOp>(op) || !type || !type.getElementType().isF32() ||
+      !isa_and_nonnull<MmaAttr>(type.getEncoding()) || count(type) < kWorthABranch ||
+      !isa<scf::ForOp>(op->getParentOp()) ||
+      !llvm::is_contained(op->getBlock()->getTerminator()->getOperands(),
+                          op->getResult(0)))
+    return {};
+  for (Value operand : op->getOperands())
+    if (auto broadcast = operand.getDefiningOp<BroadcastOp>())
+      if (auto source = dyn_cast<RankedTensorType>(broadcast.getSource().getType());
+          source && isa_and_nonnull<SliceAttr>(source.getEncoding()))
+        return broadcast;
+  return {};
+}
+
+LogicalResult Lowering::emitScaling(Operation *op, BroadcastOp broadcast) {
+  SmallVector<Value> factors(elements(broadcast.getSource()));
+  SmallVector<Value> scales(elements(broadcast.getResult()));
+  bool isSecond = op->getOperand(1) == broadcast.getResult();
+  SmallVector<Value> tile(elements(op->getOperand(isSecond ? 0 : 1)));
+  Value some;
+  for (Value factor : factors) {
+    Value scaled = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, factor,
+                                         cf32(1));
+    some = some ? or_(some, scaled) : scaled;
+  }
+  Value any = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), c32(-1), some,
+                                       NVVM::VoteSyncKind::any);
+  auto choice = scf::IfOp::create(b, loc, TypeRange(ValueRange(tile)), any,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(choice.elseBlock());
+    scf::YieldOp::create(b, loc, tile);
+    b.setInsertionPointToEnd(choice.thenBlock());
+    SmallVector<Value> products;
+    for (auto [x, scale] : llvm::zip_equal(tile, scales))
+      products.push_back(reduceOp(Reduction::Mul, x, scale));
+    scf::YieldOp::create(b, loc, products);
+  }
+  set(op->getResult(0), SmallVector<Value>(choice.getResults()));
+  return success();
+}
+
 /// Whether elements of a tile are the same value many times over.
 bool Lowering::isShared(Value tile) {
   auto broadcast = tile.getDefiningOp<BroadcastOp>();

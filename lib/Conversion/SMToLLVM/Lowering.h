@@ -296,6 +296,10 @@ private:
   Value computeScalar(Operation *op, ArrayRef<Value> operands, Type type);
   /// Two elements at once where there is an instruction for it.
   bool computePair(Operation *op, unsigned i);
+  /// The factors of rows or columns by which the op scales a tile that a loop carries, if
+  /// it does; a warp whose factors are all one goes past the products.
+  BroadcastOp findFactors(Operation *op);
+  LogicalResult emitScaling(Operation *op, BroadcastOp broadcast);
   Value math(Operation *op, ArrayRef<Value> operands);
   Value exp2(Value x);
   Value reciprocal(Value x);

@@ -265,6 +265,8 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     putOff.insert(op->getResult(0));
     return success();
   }
+  if (BroadcastOp factors = findFactors(op))
+    return emitScaling(op, factors);
   values[op->getResult(0)].assign(n, Value());
   bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
     return putOff.contains(operand) && findOnlyTaker(operand.getDefiningOp()) == op;
