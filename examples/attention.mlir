@@ -8,7 +8,8 @@
 // blocks only; compilers split the loop there.
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is
-// bound); SCHEDULE, 0 static or 1 ticket.
+// bound); SCHEDULE, 0 static or 1 ticket; SLACK: a row's maximum is raised only where it is
+// exceeded by more, so that terms are up to 2^SLACK (f16 holds 2^15) and sums are hardly ever scaled.
 
 !q = tensor<?x?xbf16, #mk.extents<TM, HD>>
 !kv = tensor<?x?xbf16, #mk.extents<TN, HD>>
@@ -36,6 +37,7 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
   %most = arith.minui %room, %c128 : index
   %tn = mk.param "TN" default(%most)
   mk.param "SCHEDULE" = 0
+  %over = mk.param "SLACK" = 8
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -44,8 +46,8 @@ mk.kernel @attention on @mesh dims(uniform B, uniform HQ, uniform HKV, uniform S
   %shared = arith.divui %HQ, %HKV : index
   %query_tiles = arith.ceildivui %S, %tm : index
   %key_tiles = arith.ceildivui %S, %tn : index
-  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd)
-      : (index, index, index) -> (!o, !row, !row, !s, !row, !row)
+  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd, %over)
+      : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @attention ctas(rest) {
@@ -89,6 +91,7 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
   %most = arith.minui %room, %c128 : index
   %tn = mk.param "TN" default(%most)
   mk.param "SCHEDULE" = 1
+  %over = mk.param "SLACK" = 8
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -97,8 +100,8 @@ mk.kernel @attention_causal on @mesh dims(uniform B, uniform HQ, uniform HKV, un
   %shared = arith.divui %HQ, %HKV : index
   %heads = arith.muli %batch, %HQ : index
   %query_tiles = arith.ceildivui %S, %tm : index
-  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd)
-      : (index, index, index) -> (!o, !row, !row, !s, !row, !row)
+  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd, %over)
+      : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @attention ctas(rest) {
@@ -148,7 +151,7 @@ func.func private @whole_groups(%HQ: index, %HKV: index) -> i1 {
 // What a row starts from: output, maximum (low, but finite: a difference of two is
 // defined), sum; log2(e) / sqrt(D) for scores and for rows; and by how much a row's
 // maximum may be exceeded.
-func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !row, !s, !row, !row) {
+func.func private @constants(%tm: index, %tn: index, %hd: index, %over: index) -> (!o, !row, !row, !s, !row, !row) {
   %0 = arith.constant 0.0 : f32
   %low_ = arith.constant -1.0e30 : f32
   %log2e = arith.constant 1.44269504 : f32
@@ -161,7 +164,8 @@ func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !
   %none = tensor.splat %0[%tm] : !row
   %scale = tensor.splat %scale_[%tm, %tn] : !s
   %row_scale = tensor.splat %scale_[%tm] : !row
-  %slack_ = arith.constant 8.0 : f32
+  %over_ = arith.index_cast %over : index to i32
+  %slack_ = arith.sitofp %over_ : i32 to f32
   %slack = tensor.splat %slack_[%tm] : !row
   return %zero, %low, %none, %scale, %row_scale, %slack : !o, !row, !row, !s, !row, !row
 }
@@ -173,9 +177,7 @@ func.func private @scores(%x: !q, %y: !kv, %tm: index, %tn: index) -> !s {
   return %s : !s
 }
 
-// One block of keys: its scores and values; what was carried and what is carried on. The
-// maximum is raised only where it is exceeded by more than 8: terms are 2^8 at most, and rows
-// are hardly ever scaled after the first blocks.
+// One block of keys: its scores and values; what was carried and what is carried on.
 func.func private @step(%s: !s, %z: !kv, %o: !o, %m: !row, %l: !row, %scale: !s, %row_scale: !row, %slack: !row) -> (!o, !row, !row) {
   %top = mk.reduce max %s axis 1 : !s -> !row
   %top1 = arith.mulf %top, %row_scale : !row
