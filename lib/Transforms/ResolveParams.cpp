@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/InterleavedRange.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_RESOLVEPARAMSPASS
@@ -23,6 +25,8 @@ using namespace mlir::mk;
 namespace {
 /// The parameters of one kernel; without a number where it is not constant.
 using Params = llvm::MapVector<StringAttr, std::optional<int64_t>>;
+
+constexpr int64_t kMaxTileElements = int64_t(1) << 31;
 
 /// Replaces the names of parameters in one op by their numbers.
 class Resolver {
@@ -110,6 +114,16 @@ std::optional<Type> Resolver::replace(RankedTensorType type) {
     extent = number(names.front(), "a tile of extent", 1, 1);
     names = names.drop_front();
   }
+  // Bytes and registers of tiles are counted below.
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    if (llvm::MulOverflow(elements, extent, elements) || elements > kMaxTileElements) {
+      if (!bad)
+        current->emitOpError() << "has a tile of " << llvm::interleaved(shape, " x ")
+                               << " elements, more than 2^31: use smaller extents";
+      bad = true;
+      return RankedTensorType::get({1}, type.getElementType());
+    }
   return RankedTensorType::get(shape, type.getElementType());
 }
 

@@ -113,3 +113,17 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
     mk.foreach (%i, %j) in (%M, %group) {}
   }
 }
+
+// -----
+
+// A tile whose elements nobody can count.
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M]) {
+  %c0 = arith.constant 0 : index
+  mk.param "TM" = 4611686018427387904
+  mk.param "TN" = 4
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has a tile of 4611686018427387904 x 4 elements, more than 2^31: use smaller extents}}
+    %x = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<?x?xf32, #mk.extents<TM, TN>>
+  }
+}

@@ -10,6 +10,8 @@ using namespace mlir::mk;
 /// Spilled registers, the frames of the runtime's entry points and of the C
 /// library's functions below them.
 static constexpr int64_t kSlack = 256 << 10;
+/// What a package may ask for (runtime/package/Metadata.cpp).
+static constexpr int64_t kMostBytes = (int64_t(1) << 32) - kSlack - 4096;
 
 FailureOr<int64_t> mk::measureStack(ModuleOp module) {
   DataLayout layout(module);
@@ -26,6 +28,11 @@ FailureOr<int64_t> mk::measureStack(ModuleOp module) {
                                layout.getTypeSize(op.getElemType()).getFixedValue() *
                                count.getZExtValue()),
                            64);
+    if (bytes > kMostBytes)
+      return op->emitOpError()
+             << "and what comes before it need " << bytes
+             << " bytes of stack for tiles; a CTA has at most 4 GiB: use smaller "
+                "tiles";
     return WalkResult::advance();
   });
   if (result.wasInterrupted())
