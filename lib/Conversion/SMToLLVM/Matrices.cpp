@@ -115,13 +115,14 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   Operand y{tileOf(op.getRhs()), op.getTransposeB()};
   bool inRegisters = !isa<StagedType>(op.getLhs().getType());
   Type type = a.tile.getElementType();
-  StringRef name = getMatrixType(type);
+  Type typeB = y.tile.getElementType();
+  StringRef name = getMatrixType(type), nameB = getMatrixType(typeB);
   int64_t bytes = getElementBytes(type);
-  if (name.empty() || type != y.tile.getElementType())
-    return op.emitOpError() << "multiplies " << type << " by "
-                            << y.tile.getElementType()
-                            << "; wgmma takes two of bf16, f16, f32 (as tf32), "
-                               "f8E4M3FN or f8E5M2";
+  bool mixed = bytes == 1 && getElementBytes(typeB) == 1 && !nameB.empty();
+  if (name.empty() || (type != typeB && !mixed))
+    return op.emitOpError() << "multiplies " << type << " by " << typeB
+                            << "; wgmma takes two of bf16, f16, f32 (as tf32), or "
+                               "any of f8E4M3FN and f8E5M2";
   if (bytes != 2 && ((!inRegisters && !a.kMajor) || !y.kMajor))
     return op.emitOpError()
            << "of " << type
@@ -182,6 +183,7 @@ LogicalResult Lowering::emitMma(MmaOp op) {
         mma.n = columns;
         mma.k = stepK;
         mma.type = name;
+        mma.typeB = nameB;
         mma.transposeA = !a.kMajor;
         mma.transposeB = !y.kMajor;
         if (inRegisters) {

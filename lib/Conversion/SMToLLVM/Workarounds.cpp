@@ -57,7 +57,7 @@ SmallVector<Value> sm::issueWgmma(Emitter &e, const Wgmma &mma,
   std::string text = "{ " + before + ".reg .pred p; setp.ne.b32 p, " + scale +
                      ", 0; wgmma.mma_async.sync.aligned.m64n" +
                      std::to_string(mma.n) + "k" + std::to_string(mma.k) +
-                     ".f32." + mma.type.str() + "." + mma.type.str() + " " +
+                     ".f32." + mma.type.str() + "." + mma.typeB.str() + " " +
                      list(0, numAcc) + ", " + a + ", " + rhs + ", p, 1, 1";
   if (half && mma.a.size() == 1)
     text += mma.transposeA ? ", 1" : ", 0";

@@ -15,7 +15,7 @@ namespace mlir::mk::sm {
 /// One wgmma: a block of 64 rows and `n` columns.
 struct Wgmma {
   int64_t n = 0, k = 0;
-  StringRef type;                       // bf16, f16, tf32, e4m3, e5m2
+  StringRef type, typeB; // of the operands: bf16, f16, tf32, e4m3, e5m2; fp8 may differ
   bool transposeA = false, transposeB = false; // 16-bit types only
   SmallVector<Value> a;                 // one descriptor, or 4 registers
   Value b;                              // descriptor
