@@ -179,6 +179,17 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map,
     }
 }
 
+/// Says of the loop whose body is being emitted that it is not unrolled: ptxas would, which
+/// takes it longer than the loop is worth.
+static void keepRolled(Emitter &e) {
+  MLIRContext *context = e.b.getContext();
+  auto never = LLVM::LoopUnrollAttr::get(context, e.b.getBoolAttr(true), {}, {}, {},
+                                         {}, {}, {});
+  auto loop = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, never, {}, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {}, {});
+  e.b.getInsertionBlock()->getParentOp()->setAttr("llvm.loop_annotation", loop);
+}
+
 // A part lies in its buffer row by row. A warp takes a row at a time, word by word, or
 // four rows in pieces of 16 bytes.
 void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
@@ -220,6 +231,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
                        function_ref<void(Value, Value, Value, Value)> body) {
     int64_t perRow = kChunkBytes / bytes;
     forRange(thread, c32(64 * perRow), c32(128), [&](Value n) {
+      keepRolled(*this);
       Value row = divU(n, perRow), at = mul(remU(n, perRow), bytes);
       Value swizzled = xor_(at, shl(and_(row, 7), 4));
       Value tileRow = add(row, firstRow);

@@ -2,6 +2,7 @@
 #include "Convergent.h"
 #include "mkernel/Target/Common.h"
 #include "mkernel/Target/SM90/Emit.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
@@ -76,6 +77,11 @@ translate(ModuleOp module, llvm::TargetMachine &machine,
   module->setAttr(
       "llvm.data_layout",
       StringAttr::get(module.getContext(), layout.getStringRepresentation()));
+  // What scf.for says of its loop arrives as a discardable attribute, which is not translated.
+  module.walk([](LLVM::BrOp op) {
+    if (auto loop = op->getAttrOfType<LLVM::LoopAnnotationAttr>("llvm.loop_annotation"))
+      op.setLoopAnnotationAttr(loop);
+  });
   // The name of the file is not part of the code.
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, "mkernel");

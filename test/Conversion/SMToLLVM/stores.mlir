@@ -114,10 +114,13 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: scf.for
 // CHECK: ld.shared.v4.b32
 // CHECK: st.global.v4.b32
+// CHECK: llvm.loop_annotation
 // CHECK: scf.for
 // CHECK: st.global.b32
+// CHECK: llvm.loop_annotation
 // CHECK: scf.for
 // CHECK-COUNT-2: st.global.b16
+// CHECK: llvm.loop_annotation
 // The second part.
 // CHECK-COUNT-8: arith.mulf
 // CHECK: stmatrix
