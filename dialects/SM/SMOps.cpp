@@ -258,6 +258,22 @@ LogicalResult MmaOp::verify() {
   return success();
 }
 
+LogicalResult PartialSumOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> loc, ValueRange operands, DictionaryAttr,
+    OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
+  auto from = cast<RankedTensorType>(operands.front().getType());
+  if (!isa_and_nonnull<MmaAttr>(from.getEncoding()) || from.getRank() != 2)
+    return emitOptionalError(loc, "'mk_sm.partial_sum' op adds up the rows of a tile with "
+                                  "layout #mk_sm.mma, not of ", from);
+  types.push_back(RankedTensorType::get({from.getDimSize(0), kPartialColumns},
+                                        from.getElementType(), from.getEncoding()));
+  return success();
+}
+
+LogicalResult PartialSumOp::verify() {
+  return verifyFragment(*this, getSource().getType());
+}
+
 LogicalResult ConvertLayoutOp::verify() {
   auto from = getSource().getType(), to = getResult().getType();
   if (from.getShape() != to.getShape() ||

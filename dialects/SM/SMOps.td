@@ -344,6 +344,23 @@ def MkSM_ConvertLayoutOp : MkSM_Op<"convert_layout", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
+def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "adds up what a thread holds of each row";
+  let description = [{
+    Column c of the result is the sum of the columns of `source` that are congruent to c mod 8:
+    these are in one thread, so none moves. The source has `#mk_sm.mma`, the result as many
+    rows, 8 columns and the same layout; `mk.reduce add` of it along axis 1 is that of the source. The
+    order of a sum is not defined.
+
+    ```mlir
+    %p = mk_sm.partial_sum %x : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$source);
+  let results = (outs MkSM_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
 def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
   let summary = "writes a fragment through shared memory and the copy engine";
   let description = [{

@@ -30,6 +30,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   cleanUp(pm);
   pm.addPass(createSplitRolesPass());
   cleanUp(pm);
+  pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled
   // Loops with dependent dots first: what they become only accumulates no more.
   pm.addPass(mk_sm::createOverlapDotsPass());
   pm.addPass(mk_sm::createSplitMasksPass());

@@ -254,6 +254,36 @@ Value Lowering::affineValue(AffineExpr expr, unsigned numDims,
 // Reductions
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> Lowering::reduceInThread(Reduction kind, ArrayRef<Value> source,
+                                            ArrayRef<unsigned> map,
+                                            int64_t numResults, unsigned numChains) {
+  SmallVector<SmallVector<Value>> chains(numResults);
+  SmallVector<unsigned> seen(numResults, 0);
+  for (auto [r, value] : llvm::zip_equal(map, source)) {
+    SmallVector<Value> &chain = chains[r];
+    unsigned k = seen[r]++ % numChains;
+    if (chain.size() <= k)
+      chain.push_back(value);
+    else
+      chain[k] = reduceOp(kind, chain[k], value);
+  }
+  SmallVector<Value> result;
+  for (SmallVector<Value> &chain : chains) {
+    while (chain.size() > 1) {
+      SmallVector<Value> half;
+      for (size_t i = 0; i < chain.size(); i += 2)
+        half.push_back(i + 1 < chain.size() ? reduceOp(kind, chain[i], chain[i + 1])
+                                            : chain[i]);
+      chain = half;
+    }
+    result.push_back(chain.front());
+  }
+  return result;
+}
+
+// Four chains a row hide the latency of one.
+static constexpr unsigned kChains = 4;
+
 LogicalResult Lowering::emitReduce(ReduceOp op) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
@@ -268,37 +298,25 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
   if (to.getEncoding() != SliceAttr::get(op.getContext(), axis, from.getEncoding()))
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";
-  SmallVector<Value> source(elements(op.getSource()));
-  int64_t numResults = count(to);
-  // Four chains hide the latency of one.
-  constexpr unsigned kChains = 4;
-  SmallVector<SmallVector<Value>> chains(numResults);
-  SmallVector<unsigned> seen(numResults, 0);
-  for (auto [i, value] : llvm::enumerate(source)) {
-    unsigned r = (*map)[i];
-    SmallVector<Value> &chain = chains[r];
-    unsigned k = seen[r]++ % kChains;
-    if (chain.size() <= k)
-      chain.push_back(value);
-    else
-      chain[k] = reduceOp(op.getKind(), chain[k], value);
-  }
-  SmallVector<Value> result;
-  for (SmallVector<Value> &chain : chains) {
-    while (chain.size() > 1) {
-      SmallVector<Value> half;
-      for (size_t i = 0; i < chain.size(); i += 2)
-        half.push_back(i + 1 < chain.size()
-                           ? reduceOp(op.getKind(), chain[i], chain[i + 1])
-                           : chain[i]);
-      chain = half;
-    }
-    result.push_back(chain.front());
-  }
+  SmallVector<Value> result = reduceInThread(op.getKind(), elements(op.getSource()),
+                                             *map, count(to), kChains);
   // The four lanes of a row.
   for (Value &value : result)
     for (int64_t mask : {1, 2})
       value = reduceOp(op.getKind(), value, shuffleXor(value, mask));
   set(op, result);
+  return success();
+}
+
+LogicalResult Lowering::emitPartialSum(PartialSumOp op) {
+  auto from = cast<RankedTensorType>(op.getSource().getType());
+  auto to = cast<RankedTensorType>(op.getType());
+  SmallVector<Value> source(elements(op.getSource()));
+  // Groups of 8 columns lie behind each other, in blocks of 64 rows.
+  unsigned perBlock = from.getDimSize(1) / 2, perGroup = kPartialColumns / 2;
+  SmallVector<unsigned> map;
+  for (unsigned i = 0; i != source.size(); ++i)
+    map.push_back(i / perBlock * perGroup + i % perGroup);
+  set(op, reduceInThread(Reduction::Add, source, map, count(to), kChains / 2));
   return success();
 }

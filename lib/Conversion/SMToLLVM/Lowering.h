@@ -185,7 +185,12 @@ private:
   void emitTurn(bool wait);
 
   // Fragments
+  /// Reduces elements of a thread: the i-th goes to result map[i].
+  SmallVector<Value> reduceInThread(Reduction kind, ArrayRef<Value> source,
+                                    ArrayRef<unsigned> map, int64_t numResults,
+                                    unsigned numChains);
   LogicalResult emitReduce(ReduceOp op);
+  LogicalResult emitPartialSum(PartialSumOp op);
   LogicalResult emitBroadcast(BroadcastOp op);
   LogicalResult emitMask(MaskOp op);
 

@@ -448,6 +448,7 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](LoadOp op) { return emitLoad(op); })
       .Case([&](mk::StoreOp op) { return emitStore(op); })
       .Case([&](ReduceOp op) { return emitReduce(op); })
+      .Case([&](PartialSumOp op) { return emitPartialSum(op); })
       .Case([&](BroadcastOp op) { return emitBroadcast(op); })
       .Case([&](MaskOp op) { return emitMask(op); })
       .Case([&](TurnWaitOp) {

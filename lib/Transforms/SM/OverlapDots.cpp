@@ -287,7 +287,7 @@ void Overlap::cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before) {
     b.clone(op, map);
     // The first reduction over a whole tile is done under the late dot; what
     // follows is mostly on units that do not compete with it.
-    if (isa<mk::ReduceOp>(op))
+    if (isa<mk::ReduceOp, PartialSumOp>(op))
       finish();
   }
   finish();

@@ -31,6 +31,10 @@ constexpr int64_t kStagingBytes = 64 * kChunkBytes;
 /// capabilities: 227 KiB for 9.0).
 constexpr int64_t kSharedBytes = 227 * 1024;
 
+/// Columns of a tile of partial sums: those of an accumulator that lie in one group of
+/// registers, so that a thread adds up what it holds.
+constexpr int64_t kPartialColumns = 8;
+
 /// Slots of shared memory through which the puts of a role copy, one after the
 /// other.
 constexpr int64_t kPutSlots = 3;

@@ -9,6 +9,18 @@ class SMPass<string name, list<string> dialects = []> : Pass<name, "::mlir::Modu
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::mk_sm::MkSMDialect"]);
 }
 
+def DeferReductionsPass : SMPass<"mk-sm-defer-reductions"> {
+  let summary = "Exchanges sums along rows between lanes behind the loop that carries them";
+  let description = [{
+    For a sum along the rows of accumulators that a loop carries, `l = l * a + reduce_add(x)` or
+    `l = l + reduce_add(x)`: if nothing else in the loop sees `l` or the reduction, the loop carries a
+    tile of partial sums instead (`mk_sm.partial_sum`, twice the registers), and they
+    are reduced behind it. Floating-point sums are rounded otherwise.
+
+    Runs in front of the passes that peel loops.
+  }];
+}
+
 def OverlapDotsPass : SMPass<"mk-sm-overlap-dots"> {
   let summary = "Starts independent dots of the next iteration before dependent ones are done";
   let description = [{

@@ -1,0 +1,133 @@
+//===- DeferReductions.cpp - Lanes add up behind the loop -----------------===//
+//
+// For a loop
+//   for ..., l = l0: l' = l * a + reduce_add(x)     (rows; a may be missing)
+// in which nothing else sees l, it makes
+//   for ..., p = l0 / 8: p' = p * a + partial_sum(x)
+//   l = reduce_add(p)
+// The recurrence is linear, so it holds for each thread's part of a row by itself, and
+// the exchange between lanes is done once.
+//
+//===----------------------------------------------------------------------===//
+#include "Loops.h"
+#include "mkernel/Transforms/SM/Passes.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_DEFERREDUCTIONSPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+namespace {
+/// A sum along rows that a loop carries.
+struct Recurrence {
+  unsigned carried; // which iter_arg
+  arith::AddFOp add;
+  mk::ReduceOp reduce;
+  arith::MulFOp scaling; // null: the sum only grows
+  Value factor;
+};
+
+/// The layout of the tile of whose rows `type` holds sums; null: it holds none.
+MmaAttr getSummed(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  auto slice = tile ? dyn_cast_or_null<SliceAttr>(tile.getEncoding()) : SliceAttr();
+  if (!slice || slice.getAxis() != 1 || !isa<FloatType>(tile.getElementType()))
+    return {};
+  return dyn_cast<MmaAttr>(slice.getOf());
+}
+
+/// The op that defines `value` if it stands in `block` and nothing else uses it.
+template <typename OpT>
+OpT getOwn(Value value, Block *block) {
+  auto op = value.getDefiningOp<OpT>();
+  return op && op->getBlock() == block && op->hasOneUse() ? op : OpT();
+}
+
+std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
+  Block *body = loop.getBody();
+  Value arg = loop.getRegionIterArg(carried);
+  if (!getSummed(arg.getType()) || !arg.hasOneUse() ||
+      loop.getResult(carried).use_empty())
+    return std::nullopt;
+  auto add = getOwn<arith::AddFOp>(loop.getYieldedValues()[carried], body);
+  for (unsigned i = 0; add && i != 2; ++i) {
+    auto reduce = getOwn<mk::ReduceOp>(add->getOperand(i), body);
+    if (!reduce || reduce.getKind() != mk::Reduction::Add || reduce.getAxis() != 1)
+      continue;
+    Value rest = add->getOperand(1 - i);
+    if (rest == arg)
+      return Recurrence{carried, add, reduce, {}, {}};
+    auto scaling = getOwn<arith::MulFOp>(rest, body);
+    if (scaling && llvm::is_contained(scaling->getOperands(), arg))
+      return Recurrence{carried, add, reduce, scaling,
+                        scaling->getOperand(scaling.getLhs() == arg)};
+  }
+  return std::nullopt;
+}
+
+/// Partial sums that come to `sums`: an eighth of them in each column, which is exact.
+Value divide(OpBuilder &b, Location loc, Value sums, RankedTensorType partial) {
+  if (isZero(sums))
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(partial));
+  auto type = cast<RankedTensorType>(sums.getType());
+  Value share = arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(
+          type, b.getFloatAttr(type.getElementType(), 1.0 / kPartialColumns)));
+  Value shares = arith::MulFOp::create(b, loc, sums, share);
+  return mk::BroadcastOp::create(b, loc, partial, shares,
+                                 b.getDenseI64ArrayAttr({1}));
+}
+
+void transform(scf::ForOp loop, Recurrence &found) {
+  Value arg = loop.getRegionIterArg(found.carried);
+  Value result = loop.getResult(found.carried);
+  auto sums = cast<RankedTensorType>(arg.getType());
+
+  OpBuilder b(found.reduce);
+  Value next = PartialSumOp::create(b, found.reduce.getLoc(), found.reduce.getSource());
+  auto partial = cast<RankedTensorType>(next.getType());
+  arg.setType(partial);
+  Value before = arg;
+  if (found.scaling) {
+    b.setInsertionPoint(found.scaling);
+    Location loc = found.scaling.getLoc();
+    Value factors = mk::BroadcastOp::create(b, loc, partial, found.factor,
+                                            b.getDenseI64ArrayAttr({1}));
+    before = arith::MulFOp::create(b, loc, arg, factors, found.scaling.getFastmath());
+  }
+  b.setInsertionPoint(found.add);
+  Value sum = arith::AddFOp::create(b, found.add.getLoc(), before, next,
+                                    found.add.getFastmath());
+  found.add->replaceAllUsesWith(ValueRange(sum));
+  found.add->erase();
+  found.reduce->erase();
+  if (found.scaling)
+    found.scaling->erase();
+
+  b.setInsertionPoint(loop);
+  OpOperand &init = loop.getInitArgsMutable()[found.carried];
+  init.set(divide(b, loop.getLoc(), init.get(), partial));
+  result.setType(partial);
+  b.setInsertionPointAfter(loop);
+  auto whole = mk::ReduceOp::create(b, loop.getLoc(), sums, mk::Reduction::Add,
+                                    result, /*axis=*/1);
+  result.replaceAllUsesExcept(whole.getResult(), whole);
+}
+
+struct DeferReductionsPass
+    : mk_sm::impl::DeferReductionsPassBase<DeferReductionsPass> {
+  using DeferReductionsPassBase::DeferReductionsPassBase;
+
+  void runOnOperation() override {
+    getOperation().walk([](scf::ForOp loop) {
+      for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
+        if (std::optional<Recurrence> found = match(loop, i))
+          transform(loop, *found);
+    });
+  }
+};
+} // namespace

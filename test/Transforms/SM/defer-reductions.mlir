@@ -1,0 +1,129 @@
+// RUN: mk-opt %s -mk-sm-defer-reductions -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %S/../../Dialect/SM/attention.mlir -mk-sm-defer-reductions -mk-sm-overlap-dots -canonicalize -cse | FileCheck %s --check-prefix=DOTS
+
+// Sums along rows that a loop carries are exchanged between lanes behind it.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+#row = #mk_sm.slice<axis = 1, of = #acc>
+!tile = tensor<128x64xf32, #acc>
+!row = tensor<128xf32, #row>
+
+// CHECK-LABEL: mk.kernel @deferred
+mk.kernel @deferred on @mesh dims(uniform N) (
+    in %a : memref<?x64xf32> [N, 64], in %f : memref<?xf32> [N], out %s : memref<?xf32> [N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(8) registers(232) {
+      // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x8xf32,
+      // CHECK-DAG: %[[EIGHTH:.*]] = arith.constant dense<1.250000e-01> : tensor<128xf32,
+      %zero = arith.constant dense<0.0> : !row
+      %start = mk.load %f[%c8] : memref<?xf32> -> !row
+      // The second one starts from something: an eighth of it in each column.
+      // CHECK: %[[SHARE:.*]] = arith.mulf %{{.*}}, %[[EIGHTH]]
+      // CHECK: %[[SHARES:.*]] = mk.broadcast %[[SHARE]] dims [1] : {{.*}} -> tensor<128x8xf32,
+      // CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} iter_args(%[[L:.*]] = %[[ZERO]], %[[G:.*]] = %[[SHARES]])
+      %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%li = %zero, %gi = %start) -> (!row, !row) {
+        %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
+        %factor = mk.load %f[%i] : memref<?xf32> -> !row
+        // CHECK: %[[FACTOR:.*]] = mk.load {{.*}} -> tensor<128xf32,
+        // CHECK-NOT: mk.reduce
+        // CHECK: %[[FACTORS:.*]] = mk.broadcast %[[FACTOR]] dims [1] : {{.*}} -> tensor<128x8xf32,
+        // CHECK: %[[SCALED:.*]] = arith.mulf %[[L]], %[[FACTORS]] fastmath<contract>
+        // CHECK: %[[PART:.*]] = mk_sm.partial_sum
+        // CHECK: %[[NEXT:.*]] = arith.addf %[[SCALED]], %[[PART]]
+        %scaled = arith.mulf %li, %factor fastmath<contract> : !row
+        %sum = mk.reduce add %x axis 1 : !tile -> !row
+        %next = arith.addf %scaled, %sum : !row
+        // In any order, with no factor.
+        // CHECK: arith.mulf
+        // CHECK: %[[PART2:.*]] = mk_sm.partial_sum
+        // CHECK: %[[NEXT2:.*]] = arith.addf %[[G]], %[[PART2]]
+        %square = arith.mulf %x, %x : !tile
+        %sum2 = mk.reduce add %square axis 1 : !tile -> !row
+        %next2 = arith.addf %sum2, %gi : !row
+        // CHECK: scf.yield %[[NEXT]], %[[NEXT2]]
+        scf.yield %next, %next2 : !row, !row
+      }
+      // CHECK-DAG: %[[R1:.*]] = mk.reduce add %[[SUMS]]#0 axis 1 : tensor<128x8xf32,
+      // CHECK-DAG: %[[R2:.*]] = mk.reduce add %[[SUMS]]#1 axis 1
+      // CHECK-DAG: mk.store %[[R1]],
+      // CHECK-DAG: mk.store %[[R2]],
+      mk.store %l, %s[%c0] : !row, memref<?xf32>
+      mk.store %g, %s[%c8] : !row, memref<?xf32>
+    }
+  }
+}
+
+// -----
+
+// What the loop sees itself stays: the sum carried, the reduction, the product; and so do
+// maxima and columns.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 2>
+#row = #mk_sm.slice<axis = 1, of = #acc>
+#column = #mk_sm.slice<axis = 0, of = #acc>
+!tile = tensor<128x64xf32, #acc>
+!row = tensor<128xf32, #row>
+!column = tensor<64xf32, #column>
+
+// CHECK-LABEL: mk.kernel @seen
+// CHECK-NOT: partial_sum
+mk.kernel @seen on @mesh dims(uniform N) (
+    in %a : memref<?x64xf32> [N, 64], out %s : memref<?xf32> [N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(8) registers(232) {
+      %zero = arith.constant dense<0.0> : !row
+      %none = arith.constant dense<0.0> : !column
+      %r:5 = scf.for %i = %c0 to %N step %c1
+          iter_args(%p = %zero, %q = %zero, %t = %zero, %m = %zero, %k = %none) -> (!row, !row, !row, !row, !column) {
+        %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
+        // The carried one.
+        %sum = mk.reduce add %x axis 1 : !tile -> !row
+        %pn = arith.addf %p, %sum : !row
+        mk.store %p, %s[%i] : !row, memref<?xf32>
+        // The reduction.
+        %y = arith.mulf %x, %x : !tile
+        %sum2 = mk.reduce add %y axis 1 : !tile -> !row
+        %qn = arith.addf %q, %sum2 : !row
+        mk.store %sum2, %s[%i] : !row, memref<?xf32>
+        // The new value.
+        %z = arith.addf %x, %y : !tile
+        %sum3 = mk.reduce add %z axis 1 : !tile -> !row
+        %tn = arith.addf %t, %sum3 : !row
+        mk.store %tn, %s[%i] : !row, memref<?xf32>
+        // Not a sum.
+        %top = mk.reduce max %x axis 1 : !tile -> !row
+        %mn = arith.addf %m, %top : !row
+        // Not along rows.
+        %down = mk.reduce add %x axis 0 : !tile -> !column
+        %kn = arith.addf %k, %down : !column
+        scf.yield %pn, %qn, %tn, %mn, %kn : !row, !row, !row, !row, !column
+      }
+      mk.store %r#0, %s[%c0] : !row, memref<?xf32>
+      mk.store %r#1, %s[%c0] : !row, memref<?xf32>
+      mk.store %r#2, %s[%c0] : !row, memref<?xf32>
+      mk.store %r#3, %s[%c0] : !row, memref<?xf32>
+      mk.store %r#4, %s[%c0] : !column, memref<?xf32>
+    }
+  }
+}
+
+// The loop is peeled around what it carries then; the exchange stands behind all of it.
+
+// DOTS: mk_sm.partition consumer
+// DOTS: %[[STATE:.*]]:3 = scf.if
+// DOTS-NOT: mk.reduce add
+// DOTS: mk_sm.partial_sum
+// DOTS-NOT: mk.reduce add
+// DOTS: scf.for
+// DOTS-NOT: mk.reduce add
+// DOTS: mk_sm.partial_sum
+// DOTS-NOT: mk.reduce add
+// DOTS: else
+// DOTS: mk.reduce add %[[STATE]]#2 axis 1 : tensor<128x8xf32,
