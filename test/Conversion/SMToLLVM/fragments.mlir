@@ -36,9 +36,25 @@ mk.kernel @fragments on @mesh dims(uniform M, uniform N) (
       // A product and a difference may become one instruction.
       // CHECK: arith.subf {{.*}} fastmath<contract> : f32
       %d = arith.subf %m, %b : tensor<64x32xf32, #acc>
-      // CHECK: llvm.nvvm.ex2.approx.ftz.f32
+      // CHECK: %[[E0:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+      // CHECK-COUNT-3: llvm.nvvm.ex2.approx.ftz.f32
+      // CHECK: %[[E4:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+      // CHECK-COUNT-3: llvm.nvvm.ex2.approx.ftz.f32
+      // CHECK: %[[E8:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+      // CHECK-COUNT-3: llvm.nvvm.ex2.approx.ftz.f32
+      // CHECK: %[[E12:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
       %e = math.exp2 %d : tensor<64x32xf32, #acc>
-      %sum = mk.reduce add %e axis 1 : tensor<64x32xf32, #acc> -> tensor<64xf32, #row>
+      // A thread adds up columns that are congruent mod 8, in two chains each; lanes
+      // meet in the reduction.
+      // CHECK-NOT: shfl
+      // CHECK: %[[X:.*]] = arith.addf %[[E0]], %[[E8]]
+      // CHECK-NOT: shfl
+      // CHECK: %[[Y:.*]] = arith.addf %[[E4]], %[[E12]]
+      // CHECK-NOT: shfl
+      // CHECK: arith.addf %[[X]], %[[Y]]
+      %part = mk_sm.partial_sum %e : tensor<64x32xf32, #acc>
+      // CHECK-COUNT-4: shfl.sync.bfly
+      %sum = mk.reduce add %part axis 1 : tensor<64x8xf32, #acc> -> tensor<64xf32, #row>
       // One lane of the four stores.
       // CHECK: st.global.b32
       mk.store %sum, %s[%c0] : tensor<64xf32, #row>, memref<?xf32>

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-defer-reductions -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-sm-defer-reductions -canonicalize -cse -split-input-file | mk-opt -split-input-file | FileCheck %s
 // RUN: mk-opt %S/../../Dialect/SM/attention.mlir -mk-sm-defer-reductions -mk-sm-overlap-dots -canonicalize -cse | FileCheck %s --check-prefix=DOTS
 
 // Sums along rows that a loop carries are exchanged between lanes behind it.
