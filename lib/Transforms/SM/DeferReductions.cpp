@@ -1,10 +1,13 @@
 //===- DeferReductions.cpp - Lanes add up behind the loop -----------------===//
 //
 // For a loop
-//   for ..., l = l0: l' = l * a + reduce_add(x)     (rows; a may be missing)
+//   for ..., l = 0: l' = l * a + reduce_add(x)     (rows; a may be missing)
 // in which nothing else sees l, it makes
-//   for ..., p = l0 / 8: p' = p * a + partial_sum(x)
+//   for ..., p = 0: p' = p * a + partial_sum(x)
 //   l = reduce_add(p)
+// A loop that starts from something else is left alone: it is one of several, as a rule, and
+// would have to spread its sums over lanes each time.
+//
 // The recurrence is linear, so it holds for each thread's part of a row by itself, and
 // the exchange between lanes is done once.
 //
@@ -30,13 +33,11 @@ struct Recurrence {
   Value factor;
 };
 
-/// The layout of the tile of whose rows `type` holds sums; null: it holds none.
-MmaAttr getSummed(Type type) {
+/// Whether a tile of this type may be sums along the rows of accumulators.
+bool holdsSums(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   auto slice = tile ? dyn_cast_or_null<SliceAttr>(tile.getEncoding()) : SliceAttr();
-  if (!slice || slice.getAxis() != 1 || !isa<FloatType>(tile.getElementType()))
-    return {};
-  return dyn_cast<MmaAttr>(slice.getOf());
+  return slice && slice.getAxis() == 1 && isa<MmaAttr>(slice.getOf());
 }
 
 /// The op that defines `value` if it stands in `block` and nothing else uses it.
@@ -49,7 +50,7 @@ OpT getOwn(Value value, Block *block) {
 std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
   Block *body = loop.getBody();
   Value arg = loop.getRegionIterArg(carried);
-  if (!getSummed(arg.getType()) || !arg.hasOneUse() ||
+  if (!isZero(loop.getInitArgs()[carried]) || !holdsSums(arg.getType()) || !arg.hasOneUse() ||
       loop.getResult(carried).use_empty())
     return std::nullopt;
   auto add = getOwn<arith::AddFOp>(loop.getYieldedValues()[carried], body);
@@ -66,20 +67,6 @@ std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
                         scaling->getOperand(scaling.getLhs() == arg)};
   }
   return std::nullopt;
-}
-
-/// Partial sums that come to `sums`: an eighth of them in each column, which is exact.
-Value divide(OpBuilder &b, Location loc, Value sums, RankedTensorType partial) {
-  if (isZero(sums))
-    return arith::ConstantOp::create(b, loc, b.getZeroAttr(partial));
-  auto type = cast<RankedTensorType>(sums.getType());
-  Value share = arith::ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(
-          type, b.getFloatAttr(type.getElementType(), 1.0 / kPartialColumns)));
-  Value shares = arith::MulFOp::create(b, loc, sums, share);
-  return mk::BroadcastOp::create(b, loc, partial, shares,
-                                 b.getDenseI64ArrayAttr({1}));
 }
 
 void transform(scf::ForOp loop, Recurrence &found) {
@@ -109,8 +96,8 @@ void transform(scf::ForOp loop, Recurrence &found) {
     found.scaling->erase();
 
   b.setInsertionPoint(loop);
-  OpOperand &init = loop.getInitArgsMutable()[found.carried];
-  init.set(divide(b, loop.getLoc(), init.get(), partial));
+  loop.getInitArgsMutable()[found.carried].set(
+      arith::ConstantOp::create(b, loop.getLoc(), b.getZeroAttr(partial)));
   result.setType(partial);
   b.setInsertionPointAfter(loop);
   auto whole = mk::ReduceOp::create(b, loop.getLoc(), sums, mk::Reduction::Add,

@@ -17,15 +17,10 @@ mk.kernel @deferred on @mesh dims(uniform N) (
   %c8 = arith.constant 8 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(8) registers(232) {
-      // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x8xf32,
-      // CHECK-DAG: %[[EIGHTH:.*]] = arith.constant dense<1.250000e-01> : tensor<128xf32,
+      // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x8xf32,
       %zero = arith.constant dense<0.0> : !row
-      %start = mk.load %f[%c8] : memref<?xf32> -> !row
-      // The second one starts from something: an eighth of it in each column.
-      // CHECK: %[[SHARE:.*]] = arith.mulf %{{.*}}, %[[EIGHTH]]
-      // CHECK: %[[SHARES:.*]] = mk.broadcast %[[SHARE]] dims [1] : {{.*}} -> tensor<128x8xf32,
-      // CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} iter_args(%[[L:.*]] = %[[ZERO]], %[[G:.*]] = %[[SHARES]])
-      %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%li = %zero, %gi = %start) -> (!row, !row) {
+      // CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} iter_args(%[[L:.*]] = %[[ZERO]], %[[G:.*]] = %[[ZERO]])
+      %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%li = %zero, %gi = %zero) -> (!row, !row) {
         %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
         %factor = mk.load %f[%i] : memref<?xf32> -> !row
         // CHECK: %[[FACTOR:.*]] = mk.load {{.*}} -> tensor<128xf32,
@@ -60,7 +55,7 @@ mk.kernel @deferred on @mesh dims(uniform N) (
 // -----
 
 // What the loop sees itself stays: the sum carried, the reduction, the product; and so do
-// maxima and columns.
+// maxima and columns, and what starts from something.
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 2>
@@ -73,15 +68,16 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-LABEL: mk.kernel @seen
 // CHECK-NOT: partial_sum
 mk.kernel @seen on @mesh dims(uniform N) (
-    in %a : memref<?x64xf32> [N, 64], out %s : memref<?xf32> [N]) {
+    in %a : memref<?x64xf32> [N, 64], in %f : memref<?xf32> [N], out %s : memref<?xf32> [N]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(8) registers(232) {
       %zero = arith.constant dense<0.0> : !row
+      %start = mk.load %f[%c0] : memref<?xf32> -> !row
       %none = arith.constant dense<0.0> : !column
-      %r:5 = scf.for %i = %c0 to %N step %c1
-          iter_args(%p = %zero, %q = %zero, %t = %zero, %m = %zero, %k = %none) -> (!row, !row, !row, !row, !column) {
+      %r:6 = scf.for %i = %c0 to %N step %c1
+          iter_args(%p = %zero, %q = %zero, %t = %zero, %m = %zero, %k = %none, %u = %start) -> (!row, !row, !row, !row, !column, !row) {
         %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
         // The carried one.
         %sum = mk.reduce add %x axis 1 : !tile -> !row
@@ -103,12 +99,17 @@ mk.kernel @seen on @mesh dims(uniform N) (
         // Not along rows.
         %down = mk.reduce add %x axis 0 : !tile -> !column
         %kn = arith.addf %k, %down : !column
-        scf.yield %pn, %qn, %tn, %mn, %kn : !row, !row, !row, !row, !column
+        // From something.
+        %w = arith.mulf %y, %y : !tile
+        %sum4 = mk.reduce add %w axis 1 : !tile -> !row
+        %un = arith.addf %u, %sum4 : !row
+        scf.yield %pn, %qn, %tn, %mn, %kn, %un : !row, !row, !row, !row, !column, !row
       }
       mk.store %r#0, %s[%c0] : !row, memref<?xf32>
       mk.store %r#1, %s[%c0] : !row, memref<?xf32>
       mk.store %r#2, %s[%c0] : !row, memref<?xf32>
       mk.store %r#3, %s[%c0] : !row, memref<?xf32>
+      mk.store %r#5, %s[%c0] : !row, memref<?xf32>
       mk.store %r#4, %s[%c0] : !column, memref<?xf32>
     }
   }
