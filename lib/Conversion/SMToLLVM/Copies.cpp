@@ -96,7 +96,7 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
     });
   };
   LogicalResult result = success();
-  auto slowly = [&] { result = requestCopy(op, *from, dest, offsets); };
+  auto slowly = [&] { result = requestCopy(op, *from, dest, full, offsets); };
   if (map)
     ifThenElse(fast, copyFast, slowly);
   else

@@ -16,7 +16,7 @@ namespace mlir::mk::sm {
 using namespace mk_sm;
 
 /// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
-/// roles as well), 10 and 11 turns, 12, 13 and 15 slow copies.
+/// roles as well), 10 and 11 turns, 12 and 13 slow copies.
 constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
 
 /// The partition of a role, or of mk.prepare; null if it has none.
@@ -83,6 +83,7 @@ struct StagedPart {
 void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
                 ArrayRef<Value> words, StringRef add);
 
+struct Helper;
 struct WaitText;
 
 class Lowering : public Emitter {
@@ -115,6 +116,7 @@ private:
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
+  bool hasCopies();
   void emitPrepared();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
@@ -151,12 +153,17 @@ private:
 
   // Copies and stores of tiles
   LogicalResult emitCopy(CopyOp op);
-  /// Has the helpers copy a tile; emits their code; ends their work.
-  LogicalResult requestCopy(CopyOp op, const Buffer &buffer, Value dest,
+  /// Has the helpers copy a tile, for which the slot's barrier `full` waits; emits
+  /// their code; ends their work.
+  LogicalResult requestCopy(CopyOp op, const Buffer &buffer, Value dest, Value full,
                             ArrayRef<Value> offsets);
   void emitHelpers();
-  void completeRequest(Value request);
+  void completeRequest(Helper helper);
   void dismissHelpers();
+  /// Addresses of requests, by number; how many there have been.
+  Value requestAt(Value number);
+  Value countRequests();
+  void post(function_ref<void(Value)> write);
   LogicalResult emitStaged(mk_sm::StoreOp op);
   /// `leave` emits how a part leaves its buffer.
   void storeThroughStaging(mk_sm::StoreOp op, Value map,

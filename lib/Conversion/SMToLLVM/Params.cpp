@@ -290,7 +290,7 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
   }
   layout.broadcast = llvm::alignTo(at, 16);
   layout.request = layout.broadcast + 16;
-  layout.bytes = layout.request + kRequestBytes;
+  layout.bytes = layout.request + kRequests * kRequestBytes;
   if (layout.bytes > kSharedBytes)
     return kernel.emitOpError()
            << "needs " << layout.bytes << " bytes of shared memory ("

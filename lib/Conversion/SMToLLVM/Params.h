@@ -55,8 +55,8 @@ SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
 
-/// Bytes of a request of a slow copy.
-constexpr int64_t kRequestBytes = 112;
+/// Requests of slow copies that there may be at a time, and bytes of one.
+constexpr int64_t kRequests = 4, kRequestBytes = 128;
 
 /// A ring or a mailbox in shared memory.
 struct Channel {
@@ -81,7 +81,7 @@ struct SharedLayout {
   DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
   DenseMap<Operation *, ScopeMemory> scopes;
   int64_t broadcast = 0; // 16 bytes for the result of an op that one thread did
-  int64_t request = 0;   // kRequestBytes, see SlowCopies.cpp
+  int64_t request = 0;   // kRequests of them, see SlowCopies.h
   int64_t bytes = 0;     // all of it
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include "SlowCopies.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -114,6 +115,11 @@ LogicalResult Lowering::emitKernelScalars() {
   return success();
 }
 
+/// Whether there may be work for the helpers.
+bool Lowering::hasCopies() {
+  return kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 void Lowering::emitPrologue() {
   ifThen(eq(thread, 0), [&] {
     for (unsigned i = 0; i != params.maps.size(); ++i) {
@@ -140,6 +146,8 @@ void Lowering::emitPrologue() {
         }
       }
     }
+    if (hasCopies())
+      store(c32(0), add(sharedBase, shared.request), kPosted);
     ptx("fence.mbarrier_init.release.cluster;", {}, {});
     fenceAsyncShared();
   });
@@ -350,8 +358,7 @@ LogicalResult Lowering::run() {
       eq(warpgroup, 0),
       [&] {
         setRegisters("dec", producerRegisters);
-        bool copies = false;
-        kernel.walk([&](CopyOp) { copies = true; });
+        bool copies = hasCopies();
         auto produce = [&] {
           result = emitSide(PartitionKind::Producer);
           if (copies)
