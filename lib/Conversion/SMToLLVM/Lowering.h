@@ -160,7 +160,8 @@ private:
   void emitHelpers();
   void completeRequest(Helper helper);
   void dismissHelpers();
-  /// Addresses of requests, by number; how many there have been.
+  /// Address of the requests, of one of them; how many there have been.
+  Value getRequests();
   Value requestAt(Value number);
   Value countRequests();
   void post(function_ref<void(Value)> write);

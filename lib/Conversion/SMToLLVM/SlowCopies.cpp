@@ -44,13 +44,19 @@ static Value narrow(Emitter &e, Value value) {
   return e.resize(e.minS(e.maxS(value, e.c64(0)), e.c64(1 << 20)), e.i32);
 }
 
+// By name: LLVM would have one value for the address of shared memory, everywhere in the
+// kernel, and ptxas keep it where the consumer wants its registers.
+Value Lowering::getRequests() {
+  return ptx("mov.b32 $0, mk_shared+" + std::to_string(shared.request) + ";", i32, {},
+             /*touchesMemory=*/false)[0];
+}
+
 Value Lowering::requestAt(Value number) {
-  return add(add(sharedBase, shared.request),
-             mul(and_(number, kRequests - 1), kRequestBytes));
+  return add(getRequests(), mul(and_(number, kRequests - 1), kRequestBytes));
 }
 
 Value Lowering::countRequests() {
-  return loadSharedHere(i32, add(sharedBase, shared.request + kPosted));
+  return loadSharedHere(i32, add(getRequests(), kPosted));
 }
 
 /// Lane 0 writes a request, `write` all of it but the count; then the helpers have come.
@@ -58,7 +64,7 @@ void Lowering::post(function_ref<void(Value)> write) {
   ifThen(eq(lane, 0), [&] {
     Value number = countRequests();
     write(requestAt(number));
-    put(*this, add(sharedBase, shared.request), kPosted, add(number, 1));
+    put(*this, getRequests(), kPosted, add(number, 1));
   });
   barrier(c32(kRequestBarrier), kHelpers + 32);
 }
@@ -183,16 +189,15 @@ void Lowering::emitHelpers() {
   // want of a register.
   constexpr int64_t kPending = 1, kCount = 3;
   static_assert(kDepth < 1 << (kCount - kPending));
-  Value requests = add(sharedBase, shared.request);
   auto stateAt = [&] {
-    Helper helper(*this, requests, sizes, producerRegisters);
+    Helper helper(*this, getRequests(), sizes, producerRegisters);
     return add(helper.request, mul(helper.warp, kRequestBytes));
   };
   auto loadState = [&] { return loadSharedHere(i32, add(stateAt(), kState)); };
   // By lane 0 when all have read what there was; then all see the new one.
   auto changeState = [&](function_ref<Value()> getNext) {
     syncWarp();
-    Helper helper(*this, requests, sizes, producerRegisters);
+    Helper helper(*this, getRequests(), sizes, producerRegisters);
     ifThen(eq(helper.lane, 0), [&] { put(*this, stateAt(), kState, getNext()); });
     syncWarp();
   };

@@ -39,10 +39,14 @@ mk.kernel @copies on @mesh dims(uniform M) (
         // CHECK: mbarrier.expect_tx{{.*}} [$0], 16384;
         // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes
         // CHECK-NOT: cp.async.bulk.tensor
-        // Else the other warps of the warpgroup copy.
+        // Else the other warps of the warpgroup copy: the slot's barrier waits for each of the three,
+        // and the producer only until they have come for the request.
         // CHECK: else
+        // CHECK: st.volatile.shared.b32 [$0+0], $1;
+        // CHECK: mbarrier.expect_tx{{.*}} [$0], 3;
+        // CHECK: st.volatile.shared.b32 [$0+120], $1;
         // CHECK: bar.sync $0, 128;
-        // CHECK: bar.sync $0, 128;
+        // CHECK-NOT: bar.sync
         mk_sm.copy %a[%i, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // A pad that is not zero is the copy engine's only where nothing is padded.
         // CHECK: mbarrier.expect_tx{{.*}} [$0], 65536;
@@ -52,13 +56,30 @@ mk.kernel @copies on @mesh dims(uniform M) (
         mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
       }
     }
-    // The helpers: 16 bytes in one piece, in smaller ones, or one element at a time.
+    // The helpers come for a request, and find in the parameters what it leaves open.
     // CHECK: scf.while
-    // CHECK: cp.async.cg.shared.global [$1+0], [$0+0], 16;
-    // CHECK: cp.async.ca.shared.global [$1+0], [$0+0], 8; cp.async.ca.shared.global [$1+8], [$0+8], 8;
-    // CHECK: ld.global.u16 a, [$0]; ld.global.b32 b, [$0+2];{{.*}} prmt.b32 a, a, b, 0x5410;{{.*}} st.shared.v4.b32 [$1], {a, b, c, d};
-    // CHECK: cp.async.wait_all;
+    // CHECK: bar.sync $0, 128;
+    // CHECK: ld.param.b64
+    // CHECK: bar.sync $0, 96;
+    // In pieces of 16 bytes, of 8, or of words: without a test where all of the tile exists, else
+    // no more bytes than exist.
+    // CHECK: cp.async.cg.shared.global [part+0], [wide], 16, bytes;
+    // CHECK: cp.async.ca.shared.global [part+0], [wide], 8, bytes;{{.*}} cp.async.ca.shared.global [part+256], [wide], 8, bytes;
+    // CHECK: and.b64 wide, from, -4;{{.*}} cp.async.ca.shared.global [part+384], [wide], 4; 
+    // CHECK: and.b64 wide, from, -4;{{.*}} cp.async.ca.shared.global [part+384], [wide], 4, bytes; 
+    // CHECK: cp.async.commit_group;
+    // Rows that begin within a word: what their last words lack is loaded before they are
+    // waited for, and stored behind the shifting.
+    // CHECK-COUNT-3: @q ld.global.u16
+    // CHECK: cp.async.wait_group 0;
+    // CHECK: cp.async.wait_group 1;
+    // CHECK: cp.async.wait_group 2;
+    // CHECK: shfl.sync.down.b32 x4, x0, 1, {{.*}} shf.r.wrap.b32 x3, x3, x4, shift; st.shared.v4.b32 [at], {x0, x1, x2, x3};
+    // CHECK-COUNT-3: @q st.shared.u16
+    // The rest element by element.
+    // CHECK: @p ld.global.u16 value, [from];
     // CHECK: fence.proxy.async.shared::cta;
+    // CHECK: fence.acq_rel.cta; mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], 1;
     mk_sm.partition consumer warps(8) registers(232) {
       // CHECK: setmaxnreg.inc.sync.aligned.u32 232;
       scf.for %i = %c0 to %c4 step %c1 {
