@@ -249,23 +249,6 @@ void Ends::store(Value line, ArrayRef<Value> values) const {
 /// word behind that comes from the next lane, and has no meaning at the end of a line. Two
 /// items at a time.
 static void shiftLines(const Helper &h) {
-  auto registers = [](StringRef name) {
-    std::string all;
-    for (char i = '0'; i < '4'; ++i)
-      all += (i == '0' ? "" : ", ") + name.str() + i;
-    return all;
-  };
-  auto store = [&](StringRef name, StringRef to, StringRef shift, StringRef guard) {
-    std::string text;
-    for (char i = '0'; i < '4'; ++i)
-      text += "shf.r.wrap.b32 " + name.str() + i + ", " + name.str() + i + ", " +
-              name.str() + char(i + 1) + ", " + shift.str() + "; ";
-    return text + guard.str() + "st.shared.v4.b32 [" + to.str() + "], {" + registers(name) +
-           "}; ";
-  };
-  auto next = [](StringRef name) {
-    return ("shfl.sync.down.b32 " + name + "4, " + name + "0, 1, 0x1f, 0xffffffff; ").str();
-  };
   h.e.ptx(
       fillIn("{ .reg .pred p, q; .reg .b32 x0, x1, x2, x3, x4, y0, y1, y2, y3, y4, "
              "at, second, shift, later, step, left; "
@@ -279,21 +262,26 @@ static void shiftLines(const Helper &h) {
              // In bits.
              "ld.shared.b32 second, [$0+<base>]; ld.shared.b32 step, [$0+<stride>]; "
              "mad.lo.s32 shift, shift, step, second; shl.b32 shift, shift, 3; "
-             "mul.lo.s32 step, step, <step>; "
+             "mul.lo.s32 step, step, <bits>; "
              "PAIR: setp.le.s32 p, left, 0; @p bra DONE; setp.gt.s32 q, left, <lines>; "
              // 12 lines on the place of a piece differs in one bit.
-             "xor.b32 second, at, 64; ",
-             {{"step", 8 * kStepLines}, {"lines", kStepLines}}) +
-          "ld.shared.v4.b32 {" + registers("x") + "}, [at]; " +
-          "@q ld.shared.v4.b32 {" + registers("y") +
-          fillIn("}, [second+<line>]; add.s32 later, shift, step; "
-                 "and.b32 later, later, 24; and.b32 shift, shift, 24; ",
-                 {{"line", kStepLines * kChunkBytes}}) +
-          next("x") + next("y") + store("x", "at", "shift", "") +
-          store("y", "second+" + std::to_string(kStepLines * kChunkBytes), "later", "@q ") +
-          fillIn("add.s32 shift, later, step; add.s32 at, at, <lines>; "
-                 "sub.s32 left, left, <both>; bra PAIR; DONE: }",
-                 {{"lines", 2 * kStepLines * kChunkBytes}, {"both", 2 * kStepLines}}),
+             "xor.b32 second, at, 64; "
+             "ld.shared.v4.b32 {x0, x1, x2, x3}, [at]; "
+             "@q ld.shared.v4.b32 {y0, y1, y2, y3}, [second+<bytes>]; "
+             "add.s32 later, shift, step; and.b32 later, later, 24; and.b32 shift, shift, 24; "
+             "shfl.sync.down.b32 x4, x0, 1, 0x1f, 0xffffffff; "
+             "shfl.sync.down.b32 y4, y0, 1, 0x1f, 0xffffffff; "
+             "shf.r.wrap.b32 x0, x0, x1, shift; shf.r.wrap.b32 x1, x1, x2, shift; "
+             "shf.r.wrap.b32 x2, x2, x3, shift; shf.r.wrap.b32 x3, x3, x4, shift; "
+             "st.shared.v4.b32 [at], {x0, x1, x2, x3}; "
+             "shf.r.wrap.b32 y0, y0, y1, later; shf.r.wrap.b32 y1, y1, y2, later; "
+             "shf.r.wrap.b32 y2, y2, y3, later; shf.r.wrap.b32 y3, y3, y4, later; "
+             "@q st.shared.v4.b32 [second+<bytes>], {y0, y1, y2, y3}; "
+             "add.s32 shift, later, step; add.s32 at, at, <both_bytes>; "
+             "sub.s32 left, left, <both>; bra PAIR; DONE: }",
+             {{"bits", 8 * kStepLines}, {"lines", kStepLines},
+              {"bytes", kStepLines * kChunkBytes}, {"both", 2 * kStepLines},
+              {"both_bytes", 2 * kStepLines * kChunkBytes}}),
       {}, {h.request, h.lane, h.warp});
 }
 

@@ -146,8 +146,6 @@ void Lowering::emitPrologue() {
         }
       }
     }
-    if (hasCopies())
-      store(c32(0), add(sharedBase, shared.request), kPosted);
     ptx("fence.mbarrier_init.release.cluster;", {}, {});
     fenceAsyncShared();
   });
@@ -360,6 +358,13 @@ LogicalResult Lowering::run() {
         setRegisters("dec", producerRegisters);
         bool copies = hasCopies();
         auto produce = [&] {
+          // Helpers look for the first request without asking.
+          if (copies)
+            ifThen(eq(lane, 0), [&] {
+              ptx("st.volatile.shared.b32 [mk_shared+" +
+                      std::to_string(shared.request + kPosted) + "], 0;",
+                  {}, {});
+            });
           result = emitSide(PartitionKind::Producer);
           if (copies)
             dismissHelpers();
