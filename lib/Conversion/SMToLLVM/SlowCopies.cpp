@@ -78,10 +78,6 @@ LogicalResult Lowering::requestCopy(CopyOp op, const Buffer &from, Value dest,
   if (rank > 7)
     return op.emitOpError() << "copies from a buffer of rank " << rank
                             << "; sm_90a takes up to 7";
-  if (rows % 8)
-    return op.emitOpError() << "copies a tile of " << rows
-                            << " rows; a slot has them in groups of 8: use "
-                            << llvm::alignTo(rows, 8);
   post([&](Value request) {
     auto put = [&](int64_t offset, Value value) {
       ::put(*this, request, offset, value);

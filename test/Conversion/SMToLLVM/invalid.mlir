@@ -179,21 +179,3 @@ mk.kernel @columns on @mesh (out %c : memref<64x264xf32> [64, 264]) {
     }
   }
 }
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @groups on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<12x64xbf16>>
-    mk_sm.partition producer warps(1) registers(40) {
-      %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<12x64xbf16>> -> !mk_sm.slot<tensor<12x64xbf16>>
-      // expected-error @+1 {{copies a tile of 12 rows; a slot has them in groups of 8: use 16}}
-      mk_sm.copy %a[%c0, %c0] to %slot[0] : memref<64x64xbf16>, !mk_sm.slot<tensor<12x64xbf16>>
-      mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<12x64xbf16>>, !mk_sm.slot<tensor<12x64xbf16>>
-    }
-    mk_sm.partition consumer warps(4) registers(168) {
-    }
-  }
-}
