@@ -7,7 +7,7 @@
 // It writes zeros where a row ends. A row that begins within a word is fetched from that word
 // on; when it is there, lanes shift it to its place, and what the last word of a line
 // lacks is read by itself. What is rare (a pad that is not zero, offsets in front of the
-// argument, an innermost stride) goes element by element.
+// argument, an innermost stride, the end of the last row) goes element by element.
 //
 // Loops are PTX, since a producer may have 24 registers, and LLVM computes ahead of loops what
 // it can. A tile has a multiple of 8 rows, so that what depends on a row modulo 8 follows
@@ -129,9 +129,12 @@ static void fetchIn(int64_t unit, bool whole, const Helper &h) {
         text += "cvt.u32.u64 part, from; and.b32 part, part, 3; add.s32 bytes, bytes, part; ";
       text += fillIn("max.s32 bytes, bytes, 0; min.s32 bytes, bytes, <unit>; "
                      "shr.u32 part, row, 4; add.s32 part, part, <k>; "
-                     "{ .reg .b32 limit; .reg .b64 start; "
+                     "{ .reg .pred q; .reg .b32 limit; .reg .b64 start; "
                      "ld.shared.b32 limit, [$0+<row_from>]; setp.ge.s32 p, part, limit; "
                      "ld.shared.b32 limit, [$0+<row_left>]; setp.lt.and.s32 p, part, limit, p; "
+                     // Part of a piece counts as an access to all of it: not behind the last row.
+                     "add.s32 limit, limit, -1; setp.eq.s32 q, part, limit; "
+                     "setp.lt.and.s32 q, bytes, <unit>, q; @q mov.b32 bytes, 0; "
                      "ld.shared.b64 start, [$0+<start>]; setp.ge.and.u64 p, wide, start, p; "
                      "selp.b32 bytes, bytes, 0, p; } ",
                      {{"unit", unit}, {"k", k}});
@@ -359,6 +362,11 @@ static Value isWrong(const Helper &h, Value row, Value column) {
   wrong = e.or_(wrong, e.and_(e.cmp(Predicate::ne, h.get(kPad), 0), e.not_(inside)));
   Value from = e.mul(h.get(kColumnDim + kFrom), h.get(kSize));
   wrong = e.or_(wrong, e.cmp(Predicate::slt, column, from));
+  // The end of the last row.
+  Value last = e.cmp(Predicate::eq, e.add(row, 1), h.get(kRowDim + kLeft));
+  Value bytes = getBytes(h);
+  last = e.and_(last, e.cmp(Predicate::slt, column, bytes));
+  wrong = e.or_(wrong, e.and_(last, e.cmp(Predicate::sgt, e.add(column, 20), bytes)));
   return e.or_(wrong, e.not_(isDense(h)));
 }
 
@@ -397,7 +405,10 @@ static Value hasRest(const Helper &h) {
   Value from = h.get(kRowDim + kFrom);
   Value cut = e.and_(e.cmp(Predicate::slt, from, h.get(kRowDim + kLeft)),
                      e.not_(isInArgument(h, toWord(e, addressOf(h, from)))));
-  return e.or_(e.or_(padded, before), e.or_(cut, e.not_(isDense(h))));
+  Value end = e.and_(e.cmp(Predicate::sle, h.get(kRowDim + kLeft), h.get(kRows)),
+                     e.cmp(Predicate::slt, getBytes(h),
+                           e.mul(h.get(kChunks), kChunkBytes)));
+  return e.or_(e.or_(padded, before), e.or_(e.or_(cut, end), e.not_(isDense(h))));
 }
 
 void sm::finishRows(Helper h, Value pending) {
