@@ -42,7 +42,7 @@ Value Lowering::element(Value from, unsigned i) {
   Value value = compute(op, i);
   if (!value) {
     if (!broken)
-      refuse(op);
+      (void)refuse(op);
     broken = true;
     Type type = scalarType(getElementTypeOrSelf(from.getType()));
     value = LLVM::PoisonOp::create(b, loc, type);
