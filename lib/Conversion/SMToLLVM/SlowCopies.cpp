@@ -87,7 +87,8 @@ LogicalResult Lowering::requestCopy(CopyOp op, const Buffer &from, Value dest,
     put(kRank, c32(rank));
     put(kRows, c32(rows));
     put(kChunks, c32(llvm::divideCeil(columns * size, kChunkBytes)));
-    Value rowsValid = c32(rows), columnsValid = c32(columns);
+    // Without a limit what is left of the argument counts: helpers know its last row by that.
+    Value rowsValid = c32(1 << 20), columnsValid = c32(columns);
     if (!op.getValid().empty()) {
       SmallVector<Value> valid = scalars(op.getValid());
       rowsValid = narrow(*this, valid.end()[-2]);
