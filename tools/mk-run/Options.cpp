@@ -47,8 +47,9 @@ data
                           |error| <= F * (eps(out) * |ref|
                                  + 4 * (eps(in) + sqrt(K) * 2^-23) * rms(ref))
                         eps(in): widest rounding of the kernel's inputs and of
-                        its dots' operands; K: terms of a sum; and the rms of 32 or more errors is at most
-                          F * ((eps(out) + eps(in)) / 2 + sqrt(K) * 2^-23) * rms(ref).
+                        its dots' operands; K: terms of a sum; and the rms of all errors is at most
+                          F * ((eps(out) + eps(in)) / 2 + sqrt(K) * 2^-23) * rms(ref),
+                        twice that of fewer than 32 errors.
                         Integers must be equal. Large outputs: 256 random rows
                         and the borders of all shards.
   --check=races         looks for accesses that nothing orders, from a record of what

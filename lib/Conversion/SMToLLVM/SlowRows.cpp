@@ -362,11 +362,11 @@ static Value isWrong(const Helper &h, Value row, Value column) {
   wrong = e.or_(wrong, e.and_(e.cmp(Predicate::ne, h.get(kPad), 0), e.not_(inside)));
   Value from = e.mul(h.get(kColumnDim + kFrom), h.get(kSize));
   wrong = e.or_(wrong, e.cmp(Predicate::slt, column, from));
-  // The end of the last row.
+  // The end of the last row: a word of it, when shifted, may be in two pieces.
   Value last = e.cmp(Predicate::eq, e.add(row, 1), h.get(kRowDim + kLeft));
   Value bytes = getBytes(h);
   last = e.and_(last, e.cmp(Predicate::slt, column, bytes));
-  wrong = e.or_(wrong, e.and_(last, e.cmp(Predicate::sgt, e.add(column, 20), bytes)));
+  wrong = e.or_(wrong, e.and_(last, e.cmp(Predicate::sgt, e.add(column, 16 + 4), bytes)));
   return e.or_(wrong, e.not_(isDense(h)));
 }
 
