@@ -27,6 +27,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createExpandLoopsPass());
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
+  pm.addPass(mk_sm::createReverseFoldsPass());
   cleanUp(pm);
   pm.addPass(createSplitRolesPass());
   cleanUp(pm);

@@ -247,6 +247,10 @@ Value Emitter::shuffleXor(Value value, int64_t mask) {
 
 Value Emitter::fromLane0(Value value) { return shuffle("idx", value, c32(0)); }
 
+Value Emitter::uniform(Value value) {
+  return intrinsic("llvm.nvvm.redux.sync.umin", i32, {value, c32(-1)});
+}
+
 void Emitter::barrier(Value id, int64_t threads) {
   ptx("bar.sync $0, " + std::to_string(threads) + ";", {}, id);
 }

@@ -110,6 +110,9 @@ public:
   Value shuffleXor(Value value, int64_t mask);
   /// The value of lane 0; the result is the same in all lanes.
   Value fromLane0(Value value);
+  /// An i32 that is the same in all lanes, in a uniform register, where descriptors have to
+  /// be: ptxas moves the result of a shuffle there anew in each iteration of a loop.
+  Value uniform(Value value);
   void syncWarp() { ptx("bar.warp.sync 0xffffffff;", {}, {}); }
   /// Waits at a named barrier for `threads` threads, or only arrives at it.
   void barrier(Value id, int64_t threads);

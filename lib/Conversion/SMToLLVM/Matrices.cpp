@@ -176,9 +176,9 @@ LogicalResult Lowering::emitMma(MmaOp op) {
     return op.emitOpError() << "says when its accumulator counts, but that is "
                                "the constant zero";
   int64_t perBlock = n / 2, perPart = columns / 2, stepWords = 4;
-  for (int64_t step = 0; step < k / stepK; ++step)
-    for (int64_t row = 0; row < rowsOfGroup; row += 64)
-      for (int64_t column = 0; column < n; column += columns) {
+  for (int64_t row = 0; row < rowsOfGroup; row += 64)
+    for (int64_t column = 0; column < n; column += columns)
+      for (int64_t step = 0; step < k / stepK; ++step) {
         Wgmma mma;
         mma.n = columns;
         mma.k = stepK;
@@ -214,7 +214,10 @@ LogicalResult Lowering::emitMma(MmaOp op) {
 // other's, who waits waits at his own. The first turn is given away in advance.
 void Lowering::emitTurn(bool wait) {
   constexpr int64_t kFirst = 10;
-  Value mine = add(group, kFirst), other = sub(c32(2 * kFirst + 1), mine);
+  // Read anew: kept, the warpgroup's number would take a register from the fragments.
+  Value number = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
+  Value mine = add(shr(number, 7), kFirst - 1);
+  Value other = sub(c32(2 * kFirst + 1), mine);
   if (wait) {
     barrier(mine, 256);
     if (partition.getTeams() > 1)

@@ -231,6 +231,9 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
     if ((items && failed(recompute(op.getAfter()))) ||
         failed(emitOps(*op.getAfterBody())))
       return failure();
+    // One thread may have more to do than the others: without this they would go around
+    // by themselves as far as ptxas knows, and nothing in the loop were uniform.
+    syncWarp();
     scf::YieldOp::create(b, loc, packAll(op.getYieldOp().getOperands()));
     if (items)
       restore();

@@ -215,8 +215,7 @@ void Lowering::readThread() {
   thread = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
   cta = ptx("mov.u32 $0, %ctaid.x;", i32, {}, /*touchesMemory=*/false)[0];
   lane = and_(thread, 31);
-  // The same in all lanes, and known to be so.
-  warp = fromLane0(shr(thread, 5));
+  warp = uniform(shr(thread, 5));
   warpgroup = shr(warp, 2);
   group = sub(warpgroup, 1);
 }

@@ -282,6 +282,9 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
 LogicalResult LoopExpander::expand(FoldOp op) {
   auto loop = scf::ForOp::create(b, loc, index(0), op.getCount(), index(1),
                                  op.getInits());
+  // A function puts a left part and a right one together, a reduction any two.
+  if (isa_and_nonnull<ReductionAttr>(op.getCombineAttr()))
+    loop->setAttr(mk_sm::kAnyOrderAttr, b.getUnitAttr());
   Block &body = op.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
   b.setInsertionPointToEnd(loop.getBody());

@@ -43,6 +43,10 @@ private:
     APInt constant;
     return matchPattern(value, m_ConstantInt(&constant)) && constant == size;
   }
+  /// How many CTAs a role has, whole clusters of them.
+  bool isCtas(Value value) {
+    return value.getDefiningOp<mk::CtasOfOp>() && isMultiple(value);
+  }
 
   int64_t size;
   const llvm::StringMap<int64_t> &ctas; // of each role
@@ -70,7 +74,7 @@ bool Uniformity::compute(Value value) {
   }
   Operation *op = value.getDefiningOp();
   if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isAligned(op->getOperand(0)) &&
-      isSize(op->getOperand(1)))
+      (isSize(op->getOperand(1)) || isCtas(op->getOperand(1))))
     return true;
   auto all = [&] {
     return llvm::all_of(op->getOperands(),

@@ -50,6 +50,8 @@ int64_t getExchangeBytes(Operation *scope);
 /// A role's attribute between mk-sm-expand-loops and mk-sm-split-roles: how many teams take
 /// the items of its loop in turn (i64).
 inline constexpr StringLiteral kTeamsAttr = "mk_sm.teams";
+/// Of a loop whose iterations may be done in any order: a fold with a reduction.
+inline constexpr StringLiteral kAnyOrderAttr = "mk_sm.any_order";
 
 /// The layout of a fragment; null for other types.
 inline Attribute getLayout(Type type) {

@@ -9,6 +9,19 @@ class SMPass<string name, list<string> dialects = []> : Pass<name, "::mlir::Modu
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::mk_sm::MkSMDialect"]);
 }
 
+def ReverseFoldsPass : SMPass<"mk-sm-reverse-folds"> {
+  let summary = "Walks the folds of every second item of a CTA from their end";
+  let description = [{
+    CTAs that work side by side share the panels of their operands. What they load last of
+    these is still in the L2 cache when their next items begin, so these begin there.
+    For folds with `combine` by a reduction, whose parts may be put together in any order, in
+    loops over items in static order, if an iteration only loads and computes.
+
+    Runs between the expansion of loops, which marks such folds (`mk_sm.any_order`), and the split
+    of roles, so that producer and consumers agree.
+  }];
+}
+
 def DeferReductionsPass : SMPass<"mk-sm-defer-reductions"> {
   let summary = "Exchanges sums along rows between lanes behind the loop that carries them";
   let description = [{

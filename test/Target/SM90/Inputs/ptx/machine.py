@@ -1,6 +1,6 @@
 """Runs the producer's side of a kernel: warp 0 and the three that help it.
 
-Modelled: threads that go on until they meet others (shuffles, votes, bar.warp, named
+Modelled: threads that go on until they meet others (shuffles, votes, minima, bar.warp, named
 barriers), warps scheduled at random, cp.async whose pieces land as late as its groups
 allow or, some of them, at once, the bytes that a slot's mbarrier expects, bounds and
 alignment of all accesses. Divergence where a warp has to meet is an error.
@@ -65,6 +65,8 @@ class Machine(Steps):
         values = [self.source(operands[1])(thread) for thread in threads]
         if name == "vote":
             results = [{"any": any, "all": all}[mode](values)] * 32
+        elif name == "redux":
+            results = [min(value & 0xffffffff for value in values)] * 32
         else:
             lanes = [self.source(operands[2])(thread) for thread in threads]
             results = [values[{"idx": other, "bfly": lane ^ other,

@@ -9,7 +9,7 @@ from parser import Parser
 
 NOTHING = re.compile(r"fence\.|prefetch\.|griddepcontrol\.|setmaxnreg\.|mbarrier\.init\."
                      r"|mbarrier\.arrive\.")
-MEETINGS = re.compile(r"bar\.|shfl\.sync\.|vote\.sync\.")
+MEETINGS = re.compile(r"bar\.|shfl\.sync\.|vote\.sync\.|redux\.sync\.min\.u32")
 SYMBOLS = {"%ctaid.x": 0, "mk_shared": SHARED, "mk_kernel_param_0": PARAMETERS}
 
 
