@@ -19,8 +19,8 @@ static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
   return {64 * block + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
 }
 
-void Lowering::enterPlaces() {
-  Value number = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
+void Lowering::enterPlaces(bool here) {
+  Value number = here ? readThreadHere() : ptx("mov.u32 $0, %tid.x;", i32, {}, false)[0];
   placeLane = and_(number, 31);
   placeThread = isProducer()              ? placeLane
                 : partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1)

@@ -73,9 +73,8 @@ struct Place {
 /// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
 /// engine.
 struct StagedPart {
-  Value source;        // the buffer, i32
-  int64_t row, column; // of its first element in the warpgroup's part of the tile
-  function_ref<void()> send; // emits its store by the copy engine
+  Value source;      // the buffer, i32
+  Value row, column; // of its first element in the warpgroup's part of the tile, i32
 };
 
 /// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
@@ -102,6 +101,8 @@ private:
   LogicalResult measurePartitions();
   void loadParams();
   void readThread();
+  /// The thread's number, read where this stands.
+  Value readThreadHere();
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
@@ -167,8 +168,8 @@ private:
   void post(function_ref<void(Value)> write);
   LogicalResult emitStaged(mk_sm::StoreOp op);
   /// `leave` emits how a part leaves its buffer.
-  void storeThroughStaging(mk_sm::StoreOp op, Value map,
-                           function_ref<void(const StagedPart &)> leave);
+  void storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map, Value usable);
+  void forCase(Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body);
   /// All threads of the warpgroup store what exists of a part, wherever it goes.
   void storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part);
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
@@ -326,8 +327,9 @@ private:
   //===--- Layouts --------------------------------------------------------===//
 
   /// Reads the thread's number anew, for `place` and `isOwner`: LLVM would compute
-  /// all places of a loop before it, and keep them.
-  void enterPlaces();
+  /// all places of a loop before it, and keep them. `here`: where it stands, also in a loop that
+  /// this lowering makes.
+  void enterPlaces(bool here = false);
   Place place(RankedTensorType type, unsigned i);
   /// Whether this thread is the one that stores what several hold.
   Value isOwner(RankedTensorType type);

@@ -43,140 +43,8 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     usable = and_(usable, cmp(Predicate::sge, scalar(valid),
                               minS(there, c64(tile.getDimSize(d)))));
   }
-  // What is dear to compute has one place, in front of both ways of a part.
-  if (isDear(op.getTile())) {
-    storeThroughStaging(op, map, [&](const StagedPart &part) {
-      ifThenElse(
-          usable, [&] { part.send(); }, [&] { storeByThreads(op, *to, part); });
-    });
-    return success();
-  }
-  LogicalResult result = success();
-  size_t journal = computed.size();
-  ifThenElse(
-      usable,
-      [&] {
-        storeThroughStaging(op, map, [](const StagedPart &part) { part.send(); });
-        forgetComputed(journal);
-      },
-      [&] { result = directly(); });
-  return result;
-}
-
-void Lowering::storeThroughStaging(mk_sm::StoreOp op, Value map,
-                                   function_ref<void(const StagedPart &)> leave) {
-  RankedTensorType tile = op.getTile().getType();
-  int64_t size = getElementBytes(tile.getElementType());
-  int64_t m = tile.getDimSize(0), n = tile.getDimSize(1);
-  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
-  int64_t rowsOfGroup = m / warpgroups, columns = kChunkBytes / size;
-  int64_t buffers = op.getStaging().getType().getBuffers();
-  Operation *staging = op.getStaging().getDefiningOp();
-  enterPlaces();
-  Value lane = placeLane, warp = placeWarp, group = placeGroup;
-  Value base = add(sharedBase, shared.stagings.at(staging));
-  base = add(base, mul(group, buffers * kStagingBytes));
-  Value sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
-  SmallVector<Value> start = scalars(op.getOffsets());
-  for (Value &offset : start)
-    offset = resize(offset, i32);
-  if (warpgroups > 1)
-    start.end()[-2] = add(start.end()[-2], mul(group, rowsOfGroup));
-
-  // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
-  // write where their elements are.
-  Value inWarp = shl(and_(warp, 3), 4);
-  Value ownRow = size == 2 ? and_(lane, 15) : shr(lane, 2);
-  Value rowAddress = add(base, shl(add(inWarp, ownRow), 7));
-  Value swizzle = shl(and_(size == 2 ? lane : shr(lane, 2), 7), 4);
-  Value quad = and_(lane, 3);
-
-  // Whether every use of the buffers begins with the first one free for it.
-  int64_t chunk = 0;
-  bool regular = true;
-  for (Operation *user : staging->getUsers())
-    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
-      RankedTensorType type = other.getTile().getType();
-      auto mma = dyn_cast<MmaAttr>(type.getEncoding());
-      regular &= mma && type.getDimSize(0) / mma.getWarpgroups() / 64 *
-                                countStoreChunks(type) % buffers ==
-                            0;
-    }
-  for (int64_t block = 0; block < rowsOfGroup / 64; ++block)
-    for (int64_t c = 0; c < countStoreChunks(tile); ++c, ++chunk) {
-      int64_t column = std::min(c * columns, n - columns);
-      // What the chunk is computed from, while the engine reads the buffer.
-      SmallVector<unsigned> own(columns / 2);
-      std::iota(own.begin(), own.end(), block * (n / 2) + column / 2);
-      prefetch(op.getTile(), own);
-      int64_t buffer = chunk % buffers, offset = buffer * kStagingBytes;
-      int64_t pending = regular || chunk ? buffers - 1 : 0;
-      ifThen(sender, [&] {
-        ptx("cp.async.bulk.wait_group.read " + std::to_string(pending) + ";", {}, {});
-      });
-      barrier(barrierId, 128);
-      // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
-      auto at = [&](int64_t j, int64_t half, int64_t k) {
-        return element(op.getTile(), block * (n / 2) + column / 2 + 4 * j +
-                                         2 * half + k);
-      };
-      if (size == 2) {
-        for (int64_t j = 0; j < 8; j += 2) {
-          SmallVector<Value> parts;
-          for (int64_t q = 0; q < 4; ++q)
-            for (int64_t k = 0; k < 2; ++k)
-              parts.push_back(at(j + q / 2, q % 2, k));
-          SmallVector<Value> words = pack(parts);
-          // Lanes 16 to 31 give the rows of the next 8 columns.
-          Value piece = xor_(xor_(shl(shr(lane, 4), 4), swizzle), j << 4);
-          SmallVector<Value> operands{add(add(rowAddress, offset), piece)};
-          operands.append(words);
-          ptx("stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", {},
-              operands);
-        }
-      } else {
-        for (int64_t j = 0; j < columns / 8; ++j)
-          for (int64_t half = 0; half < 2; ++half) {
-            SmallVector<Value> pair{at(j, half, 0), at(j, half, 1)};
-            Value row = add(rowAddress, offset + half * 8 * kChunkBytes);
-            if (size == 4) {
-              Value column = add(shl(quad, 3), 32 * j);
-              Value piece = xor_(and_(column, ~15), swizzle);
-              for (Value &value : pair)
-                if (!value.getType().isF32())
-                  value = LLVM::BitcastOp::create(b, loc, f32, value);
-              ptx("st.shared.v2.f32 [$0], {$1, $2};", {},
-                  {add(row, or_(piece, and_(column, 15))), pair[0], pair[1]});
-            } else {
-              Value column = add(shl(quad, 1), 8 * j);
-              Value piece = xor_(and_(column, ~15), swizzle);
-              Value word = resize(pack(pair).front(), i16);
-              store(word, add(row, or_(piece, and_(column, 15))));
-            }
-          }
-      }
-      fenceAsyncShared();
-      barrier(barrierId, 128);
-      auto send = [&] {
-        SmallVector<Value> coordinates(start);
-        coordinates.back() = add(coordinates.back(), column);
-        coordinates.end()[-2] = add(coordinates.end()[-2], 64 * block);
-        size_t rank = coordinates.size();
-        SmallVector<Value> operands{map, add(base, offset)};
-        std::string dims = std::to_string(rank) + "d.global.shared::cta";
-        std::string text =
-            op.getAdd() ? "cp.reduce.async.bulk.tensor." + dims + ".add.tile.bulk_group"
-                        : "cp.async.bulk.tensor." + dims + ".bulk_group";
-        text += " [$0, {";
-        for (size_t i = 0; i != rank; ++i) {
-          text += (i ? ", $" : "$") + std::to_string(2 + i);
-          operands.push_back(coordinates[rank - 1 - i]);
-        }
-        ptx(text + "}], [$1];", {}, operands);
-        ptx("cp.async.bulk.commit_group;", {}, {});
-      };
-      leave({add(base, offset), 64 * block, column, [&] { ifThen(sender, send); }});
-    }
+  storeThroughStaging(op, *to, map, usable);
+  return success();
 }
 
 /// Says of the loop whose body is being emitted that it is not unrolled: ptxas would, which
@@ -188,6 +56,169 @@ static void keepRolled(Emitter &e) {
   auto loop = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, never, {}, {}, {}, {},
                                             {}, {}, {}, {}, {}, {}, {});
   e.b.getInsertionBlock()->getParentOp()->setAttr("llvm.loop_annotation", loop);
+}
+
+/// Emits `body` for the number that `number` turns out to be, of `count` ones from `from` on.
+/// Bits are tested, and not the number compared, of which LLVM would make a jump through a table:
+/// ptxas knows nothing uniform behind that.
+void Lowering::forCase(Value number, int64_t from, int64_t count,
+                       function_ref<void(int64_t)> body) {
+  if (count == 1) {
+    size_t journal = computed.size();
+    body(from);
+    forgetComputed(journal);
+    return;
+  }
+  int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
+  ifThenElse(
+      eq(and_(number, half), 0), [&] { forCase(number, from, half, body); },
+      [&] { forCase(number, from + half, count - half, body); });
+}
+
+void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map,
+                                   Value usable) {
+  RankedTensorType tile = op.getTile().getType();
+  int64_t size = getElementBytes(tile.getElementType());
+  int64_t m = tile.getDimSize(0), n = tile.getDimSize(1);
+  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+  int64_t rowsOfGroup = m / warpgroups, columns = kChunkBytes / size;
+  int64_t buffers = op.getStaging().getType().getBuffers();
+  Operation *staging = op.getStaging().getDefiningOp();
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  for (Value &offset : offsets)
+    offset = resize(offset, i32);
+
+  Value lane, group, base, sender, barrierId, rowAddress, swizzle, quad;
+  auto enter = [&] {
+    enterPlaces(/*here=*/true);
+    lane = placeLane, group = placeGroup;
+    base = add(sharedBase, shared.stagings.at(staging));
+    base = add(base, mul(group, buffers * kStagingBytes));
+    sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
+    // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
+    // write where their elements are.
+    Value inWarp = shl(and_(placeWarp, 3), 4);
+    Value ownRow = size == 2 ? and_(lane, 15) : shr(lane, 2);
+    rowAddress = add(base, shl(add(inWarp, ownRow), 7));
+    swizzle = shl(and_(size == 2 ? lane : shr(lane, 2), 7), 4);
+    quad = and_(lane, 3);
+  };
+  // Whether every use of the buffers begins with the first one free for it.
+  bool regular = true;
+  for (Operation *user : staging->getUsers())
+    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
+      RankedTensorType type = other.getTile().getType();
+      auto mma = dyn_cast<MmaAttr>(type.getEncoding());
+      regular &= mma && type.getDimSize(0) / mma.getWarpgroups() / 64 *
+                                countStoreChunks(type) % buffers ==
+                            0;
+    }
+  int64_t chunks = countStoreChunks(tile), parts = rowsOfGroup / 64 * chunks;
+  auto fill = [&](int64_t part) {
+    int64_t block = part / chunks, column = std::min(part % chunks * columns, n - columns);
+    // What the part is computed from, while the engine reads the buffer.
+    SmallVector<unsigned> own(columns / 2);
+    std::iota(own.begin(), own.end(), block * (n / 2) + column / 2);
+    prefetch(op.getTile(), own);
+    int64_t offset = part % buffers * kStagingBytes;
+    int64_t pending = regular || part ? buffers - 1 : 0;
+    ifThen(sender, [&] {
+      ptx("cp.async.bulk.wait_group.read " + std::to_string(pending) + ";", {}, {});
+    });
+    barrier(barrierId, 128);
+    // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
+    auto at = [&](int64_t j, int64_t half, int64_t k) {
+      return element(op.getTile(),
+                     block * (n / 2) + column / 2 + 4 * j + 2 * half + k);
+    };
+    if (size == 2) {
+      for (int64_t j = 0; j < 8; j += 2) {
+        SmallVector<Value> elements;
+        for (int64_t q = 0; q < 4; ++q)
+          for (int64_t k = 0; k < 2; ++k)
+            elements.push_back(at(j + q / 2, q % 2, k));
+        SmallVector<Value> words = pack(elements);
+        // Lanes 16 to 31 give the rows of the next 8 columns.
+        Value piece = xor_(xor_(shl(shr(lane, 4), 4), swizzle), j << 4);
+        SmallVector<Value> operands{add(add(rowAddress, offset), piece)};
+        operands.append(words);
+        ptx("stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", {},
+            operands);
+      }
+      return;
+    }
+    for (int64_t j = 0; j < columns / 8; ++j)
+      for (int64_t half = 0; half < 2; ++half) {
+        SmallVector<Value> pair{at(j, half, 0), at(j, half, 1)};
+        Value row = add(rowAddress, offset + half * 8 * kChunkBytes);
+        if (size == 4) {
+          Value column = add(shl(quad, 3), 32 * j);
+          Value piece = xor_(and_(column, ~15), swizzle);
+          for (Value &value : pair)
+            if (!value.getType().isF32())
+              value = LLVM::BitcastOp::create(b, loc, f32, value);
+          ptx("st.shared.v2.f32 [$0], {$1, $2};", {},
+              {add(row, or_(piece, and_(column, 15))), pair[0], pair[1]});
+        } else {
+          Value column = add(shl(quad, 1), 8 * j);
+          Value piece = xor_(and_(column, ~15), swizzle);
+          Value word = resize(pack(pair).front(), i16);
+          store(word, add(row, or_(piece, and_(column, 15))));
+        }
+      }
+  };
+  auto leave = [&](const StagedPart &part) {
+    fenceAsyncShared();
+    barrier(barrierId, 128);
+    auto send = [&] {
+      SmallVector<Value> coordinates(offsets);
+      coordinates.back() = add(coordinates.back(), part.column);
+      coordinates.end()[-2] = add(coordinates.end()[-2], part.row);
+      if (warpgroups > 1)
+        coordinates.end()[-2] = add(coordinates.end()[-2], mul(group, rowsOfGroup));
+      size_t rank = coordinates.size();
+      SmallVector<Value> operands{map, part.source};
+      std::string dims = std::to_string(rank) + "d.global.shared::cta";
+      std::string text =
+          op.getAdd() ? "cp.reduce.async.bulk.tensor." + dims + ".add.tile.bulk_group"
+                      : "cp.async.bulk.tensor." + dims + ".bulk_group";
+      text += " [$0, {";
+      for (size_t i = 0; i != rank; ++i) {
+        text += (i ? ", $" : "$") + std::to_string(2 + i);
+        operands.push_back(coordinates[rank - 1 - i]);
+      }
+      ptx(text + "}], [$1];", {}, operands);
+      ptx("cp.async.bulk.commit_group;", {}, {});
+    };
+    ifThenElse(
+        usable, [&] { ifThen(sender, send); }, [&] { storeByThreads(op, to, part); });
+  };
+  auto whereIs = [&](Value part) {
+    Value column = minS(mul(remU(part, chunks), columns), c32(n - columns));
+    return StagedPart{add(base, mul(remU(part, buffers), kStagingBytes)),
+                      mul(divU(part, chunks), 64), column};
+  };
+  // One behind the other parts are stored a little faster (GEMM: 0.5 %). But with one place for
+  // all but what they are computed from, kernels with several stores are shorter by a third, and
+  // assembled as much faster, and eight parts leave too few registers for the code of eight.
+  // Kernels of several ranks keep too much in registers to keep more around a loop over two.
+  int64_t stores = 0;
+  kernel.walk([&](mk_sm::StoreOp) { ++stores; });
+  bool oneByOne = stores == 1 ? parts <= 6 : parts == 1 || (parts == 2 && hasPeers());
+  if (oneByOne) {
+    enter();
+    for (int64_t part = 0; part < parts; ++part) {
+      fill(part);
+      leave(whereIs(c32(part)));
+    }
+    return;
+  }
+  forRange(c32(0), c32(parts), c32(1), [&](Value part) {
+    keepRolled(*this);
+    enter();
+    forCase(part, 0, parts, fill);
+    leave(whereIs(part));
+  });
 }
 
 // A part lies in its buffer row by row. A warp takes a row at a time, word by word, or
@@ -207,7 +238,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
                    .str();
   enterPlaces();
   Value thread = and_(placeThread, 127);
-  Value firstRow = c32(part.row);
+  Value firstRow = part.row;
   if (warpgroups > 1)
     firstRow = add(firstRow, mul(placeGroup, tile.getDimSize(0) / warpgroups));
   SmallVector<Value> offsets = scalars(op.getOffsets());
@@ -215,7 +246,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
   Value rowBytes = strides.end()[-2], columnBytes = strides.back();
   Value start = elementAddress(to, offsets);
   start = add(start, mul(resize(firstRow, i64), rowBytes));
-  start = add(start, mul(columnBytes, part.column));
+  start = add(start, mul(columnBytes, resize(part.column, i64)));
   // What exists of the part: [from, left) of its rows and columns. Offsets may be negative.
   auto narrow = [&](Value value) {
     return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
@@ -268,7 +299,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
     });
   };
   Value together = and_(eq(columnBytes, size),
-                        isThere(1, c32(part.column), c32(part.column + columns - 1)));
+                        isThere(1, part.column, add(part.column, columns - 1)));
   Value bits = or_(start, rowBytes);
   auto aligned = [&](int64_t bytes) {
     return and_(together, eq(and_(bits, bytes - 1), 0));

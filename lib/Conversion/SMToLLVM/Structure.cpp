@@ -197,8 +197,9 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     if (turns)
       ifThen(eq(group, 1), [&] { emitTurn(/*wait=*/false); });
     result = emitOps(op.getBody().front());
+    // What was asked in front of the loops is asked again: ptxas would keep the answer.
     if (turns)
-      ifThen(eq(group, 0), [&] { emitTurn(/*wait=*/true); });
+      ifThen(cmp(Predicate::ult, readThreadHere(), 256), [&] { emitTurn(/*wait=*/true); });
     finishStores();
     if (reachesOut(op) && hasNet())
       awaitPuts();
@@ -209,6 +210,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     ifThen(cmp(Predicate::ult, warp, 4 + int64_t(op.getWarps())), body);
   return result;
 }
+
+Value Lowering::readThreadHere() { return ptx("mov.u32 $0, %tid.x;", i32, {})[0]; }
 
 // Read again by each side, so that ptxas need not keep one value for both.
 void Lowering::readThread() {
@@ -252,6 +255,7 @@ void Lowering::emitEnd() {
   if (!keepsCounts())
     return;
   barrier(c32(kFinishBarrier), numThreads);
+  thread = readThreadHere();
   int64_t consumers = numThreads - 128;
   Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
   ifThen(first, [&] {

@@ -169,3 +169,45 @@ mk.kernel @added on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<6
     }
   }
 }
+
+// -----
+
+// In a kernel with several stores the parts of each go through one loop, in which only the
+// part is chosen that is put into the buffer, by the bits of its number.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: %[[PARTS:.*]] = arith.constant 3 : i32
+// CHECK: scf.for %[[PART:.*]] = %{{.*}} to %[[PARTS]]
+// CHECK: mov.u32 $0, %tid.x;
+// CHECK: %[[HIGH:.*]] = arith.andi %[[PART]]
+// CHECK: %[[LOW:.*]] = arith.cmpi eq, %[[HIGH]]
+// CHECK: scf.if %[[LOW]] {
+// CHECK: scf.if
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK-COUNT-4: stmatrix
+// CHECK-NOT: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK-NOT: cp.async.bulk.tensor
+// CHECK: llvm.loop_annotation
+// CHECK: scf.for
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK-NOT: cp.async.bulk.tensor
+mk.kernel @twice on @mesh (in %a : memref<64x192xbf16> [64, 192], out %b : memref<64x192xbf16> [64, 192],
+                           out %c : memref<64x192xbf16> [64, 192]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x192xbf16> -> tensor<64x192xbf16, #acc>
+      mk_sm.store %x, %b[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+      mk_sm.store %x, %c[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+    }
+  }
+}
