@@ -76,9 +76,9 @@ def Mk_FoldOp : Mk_Op<"fold", [SingleBlockImplicitTerminator<"YieldOp">, Recursi
     Runs the body for 0 .. count-1 (never if count <= 0) and returns what the
     last iteration yields, or the initial tiles. `combine` says how results of
     two parts of the range that both started from the initial tiles are put
-    together, which allows to split the range: a reduction, or a function of
-    (left tiles..., right tiles...) returning tiles. With `combine` the initial
-    tiles must be neutral.
+    together, which allows to split the range: a reduction, which also allows to go through it in
+    any order, or a function of (left tiles..., right tiles...) returning tiles. With `combine`
+    the initial tiles must be neutral.
 
     ```mlir
     %acc = mk.fold (%k) in (%kt) iter(%c = %zero) combine(add) : tensor<128x256xf32> {
