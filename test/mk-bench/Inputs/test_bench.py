@@ -206,6 +206,15 @@ class TuningFiles(unittest.TestCase):
                 tune.TuningFile(path, "sm_90a")
 
 
+class Choice(unittest.TestCase):
+    def test_what_is_there_stays_unless_clearly_beaten(self):
+        score = {"a": 1.0, "b": 1.009, "c": 1.02}
+        self.assertEqual(tune.choose(score, None), "a")
+        self.assertEqual(tune.choose(score, "b"), "b")
+        self.assertEqual(tune.choose(score, "c"), "a")
+        self.assertEqual(tune.choose(score, "gone"), "a")
+
+
 class HostData(unittest.TestCase):
     def test_bf16_rounds_to_nearest(self):
         for value, bits in ((1.0, 0x3f80), (1.00390625, 0x3f80),
