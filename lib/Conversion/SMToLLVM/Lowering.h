@@ -167,8 +167,9 @@ private:
   Value countRequests();
   void post(function_ref<void(Value)> write);
   LogicalResult emitStaged(mk_sm::StoreOp op);
-  /// `leave` emits how a part leaves its buffer.
+  /// Part by part; the copy engine stores with `map` where `usable` holds, else the threads do.
   void storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map, Value usable);
+  /// Emits `body` for each number from `from` on, of which `number` chooses one at run time.
   void forCase(Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body);
   /// All threads of the warpgroup store what exists of a part, wherever it goes.
   void storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part);

@@ -211,3 +211,44 @@ mk.kernel @twice on @mesh (in %a : memref<64x192xbf16> [64, 192], out %b : memre
     }
   }
 }
+
+// -----
+
+// What waits to be loaded is loaded for a part where it is chosen.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+#columns = #mk_sm.slice<axis = 0, of = #acc>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK: ld.global
+// CHECK: arith.addf
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK: ld.global
+// CHECK: arith.addf
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK: ld.global
+// CHECK: arith.addf
+// CHECK-COUNT-4: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+mk.kernel @biased on @mesh (in %a : memref<64x192xbf16> [64, 192], in %bias : memref<192xbf16> [192],
+                            out %b : memref<64x192xbf16> [64, 192], out %c : memref<64x192xbf16> [64, 192]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x192xbf16> -> tensor<64x192xbf16, #acc>
+      %v = mk.load %bias[%c0] : memref<192xbf16> -> tensor<192xbf16, #columns>
+      %w = mk.broadcast %v dims [0] : tensor<192xbf16, #columns> -> tensor<64x192xbf16, #acc>
+      %y = arith.addf %x, %w : tensor<64x192xbf16, #acc>
+      mk_sm.store %y, %b[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+      mk_sm.store %x, %c[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+    }
+  }
+}

@@ -117,3 +117,31 @@ mk.kernel @waits on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16> 
     }
   }
 }
+
+// -----
+
+// How often a CTA has gone around is the same in a cluster, if the role has whole clusters.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: mk.kernel @turns
+mk.kernel @turns on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.muli %M, %c2 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %first = mk_sm.cta_index
+      %step = mk.ctas @r
+      scf.for %t = %first to %items step %step {
+        %turn = arith.divui %t, %step : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
+        mk_sm.copy %b[%turn, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+  }
+}
