@@ -29,13 +29,10 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   Value map, usable;
   if (!box.empty())
     std::tie(map, usable) = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
-  auto directly = [&] {
-    return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
-                         op.getValid(), op.getAdd(), peer);
-  };
   // Sums that memory cannot form are refused there.
   if (!map || (op.getAdd() && getAddition(tile.getElementType()).empty()))
-    return directly();
+    return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
+                         op.getValid(), op.getAdd(), peer);
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
   int64_t lead = offsets.size() - 2;
@@ -206,7 +203,8 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   // around a loop over two.
   int64_t stores = 0;
   kernel.walk([&](mk_sm::StoreOp) { ++stores; });
-  bool oneByOne = stores == 1 ? parts <= 6 || isDear(op.getTile()) : parts == 1 || (parts == 2 && hasPeers());
+  bool oneByOne = stores == 1 ? parts <= 6 || isDear(op.getTile())
+                              : parts == 1 || (parts == 2 && hasPeers());
   if (oneByOne) {
     enter();
     for (int64_t part = 0; part < parts; ++part) {
