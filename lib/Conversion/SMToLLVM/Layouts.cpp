@@ -20,7 +20,7 @@ static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
 }
 
 void Lowering::enterPlaces(bool here) {
-  Value number = here ? readThreadHere() : ptx("mov.u32 $0, %tid.x;", i32, {}, false)[0];
+  Value number = readNumber(here);
   placeLane = and_(number, 31);
   placeThread = isProducer()              ? placeLane
                 : partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1)

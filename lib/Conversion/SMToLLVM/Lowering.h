@@ -101,8 +101,8 @@ private:
   LogicalResult measurePartitions();
   void loadParams();
   void readThread();
-  /// The thread's number, read where this stands.
-  Value readThreadHere();
+  /// The thread's number, read anew; `here`: where this stands, else LLVM may read it earlier.
+  Value readNumber(bool here = false);
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);

@@ -215,8 +215,7 @@ LogicalResult Lowering::emitMma(MmaOp op) {
 void Lowering::emitTurn(bool wait) {
   constexpr int64_t kFirst = 10;
   // Read anew: kept, the warpgroup's number would take a register from the fragments.
-  Value number = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
-  Value mine = add(shr(number, 7), kFirst - 1);
+  Value mine = add(shr(readNumber(), 7), kFirst - 1);
   Value other = sub(c32(2 * kFirst + 1), mine);
   if (wait) {
     barrier(mine, 256);

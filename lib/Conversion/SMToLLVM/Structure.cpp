@@ -199,7 +199,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     result = emitOps(op.getBody().front());
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
     if (turns)
-      ifThen(cmp(Predicate::ult, readThreadHere(), 256), [&] { emitTurn(/*wait=*/true); });
+      ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
+             [&] { emitTurn(/*wait=*/true); });
     finishStores();
     if (reachesOut(op) && hasNet())
       awaitPuts();
@@ -211,11 +212,13 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   return result;
 }
 
-Value Lowering::readThreadHere() { return ptx("mov.u32 $0, %tid.x;", i32, {})[0]; }
+Value Lowering::readNumber(bool here) {
+  return ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/here)[0];
+}
 
 // Read again by each side, so that ptxas need not keep one value for both.
 void Lowering::readThread() {
-  thread = ptx("mov.u32 $0, %tid.x;", i32, {}, /*touchesMemory=*/false)[0];
+  thread = readNumber();
   cta = ptx("mov.u32 $0, %ctaid.x;", i32, {}, /*touchesMemory=*/false)[0];
   lane = and_(thread, 31);
   warp = uniform(shr(thread, 5));
@@ -255,7 +258,7 @@ void Lowering::emitEnd() {
   if (!keepsCounts())
     return;
   barrier(c32(kFinishBarrier), numThreads);
-  thread = readThreadHere();
+  thread = readNumber(/*here=*/true);
   int64_t consumers = numThreads - 128;
   Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
   ifThen(first, [&] {
