@@ -36,6 +36,9 @@ LogicalResult verifyRemoteReduction(Operation *op,
 /// stores, and only contiguous puts between symmetric buffers.
 LogicalResult verifyNetAccesses(KernelOp kernel, MeshOp mesh);
 
+/// Checks that the kernel holds only what all checks and targets follow.
+LogicalResult verifyBody(KernelOp kernel);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_DIALECTS_TILE_TILEVERIFY_H

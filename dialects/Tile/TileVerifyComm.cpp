@@ -121,8 +121,8 @@ LogicalResult PutOp::verify() {
   if (dest.getRank() != source.getRank())
     return emitOpError() << "copies from rank " << rank << " to rank "
                          << dest.getRank()
-                         << ": reshape one with memref.expand_shape or "
-                            "memref.collapse_shape";
+                         << ": declare both arguments with as many dimensions, "
+                            "of extent 1 where one has fewer";
   if (getSrcOffsets().size() != rank || getSizes().size() != rank ||
       getDstOffsets().size() != rank)
     return emitOpError() << "has " << getSrcOffsets().size()

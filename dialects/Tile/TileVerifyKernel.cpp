@@ -298,7 +298,7 @@ LogicalResult KernelOp::verifyRegions() {
       prepare = other;
     }
   }
-  if (failed(verifyDims(*this)))
+  if (failed(verifyBody(*this)) || failed(verifyDims(*this)))
     return failure();
   return verifyRoles(*this);
 }

@@ -61,9 +61,14 @@ static bool isTileOrNone(Value value) {
   return !value || isa<TensorType>(value.getType());
 }
 
-/// The argument that a buffer certainly is; null for a choice.
-static BlockArgument argumentOf(Value buffer) {
-  return dyn_cast<BlockArgument>(buffer);
+/// The arguments that a buffer may be.
+static void findArguments(Value buffer, SmallVectorImpl<unsigned> &found) {
+  if (auto choice = buffer.getDefiningOp<SelectOp>()) {
+    findArguments(choice.getTrueValue(), found);
+    findArguments(choice.getFalseValue(), found);
+  } else if (auto arg = dyn_cast<BlockArgument>(buffer)) {
+    found.push_back(arg.getArgNumber());
+  }
 }
 
 void KernelProgram::findWritten() {
@@ -73,32 +78,42 @@ void KernelProgram::findWritten() {
       buffer = store.getDest();
     else if (auto put = dyn_cast<PutOp>(op))
       buffer = put.getDest();
+    else if (auto store = dyn_cast<memref::StoreOp>(op))
+      buffer = store.getMemRef();
+    SmallVector<unsigned> args;
     if (buffer)
-      if (BlockArgument arg = argumentOf(buffer))
-        written.insert(int64_t(arg.getArgNumber()) - kernel.getNumDims());
+      findArguments(buffer, args);
+    for (unsigned arg : args)
+      written.insert(int64_t(arg) - kernel.getNumDims());
   });
 }
 
-/// Whether one of the arguments that a buffer may be is in the set.
-static bool mayBe(Value buffer, int64_t firstArg,
-                  const llvm::DenseSet<int32_t> &set) {
-  if (auto choice = buffer.getDefiningOp<SelectOp>())
-    return mayBe(choice.getTrueValue(), firstArg, set) ||
-           mayBe(choice.getFalseValue(), firstArg, set);
-  BlockArgument arg = argumentOf(buffer);
-  return arg && set.contains(int64_t(arg.getArgNumber()) - firstArg);
+bool KernelProgram::mayBeWritten(Value buffer) const {
+  SmallVector<unsigned> args;
+  findArguments(buffer, args);
+  return llvm::any_of(args, [&](unsigned arg) {
+    return written.contains(int64_t(arg) - KernelOp(kernel).getNumDims());
+  });
 }
 
 bool KernelProgram::isEvent(Operation *op) const {
   if (isa<PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp, PushOp,
           mk_sm::PopOp, mk_sm::TicketOp>(op))
     return true;
+  // Whether a peer may be stored to is asked in any case.
   if (auto store = dyn_cast<StoreOp>(op))
-    return accesses || store.getSignal();
+    return accesses || store.getSignal() || store.getPeer();
   if (auto load = dyn_cast<LoadOp>(op))
-    return accesses &&
-           mayBe(load.getSource(), KernelOp(kernel).getNumDims(), written);
-  return false;
+    return accesses && mayBeWritten(load.getSource());
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return accesses && mayBeWritten(load.getMemRef());
+  return accesses && isa<memref::StoreOp>(op);
+}
+
+bool KernelProgram::isAccess(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getSignal();
+  return isa<LoadOp, memref::LoadOp, memref::StoreOp>(op);
 }
 
 void KernelProgram::keep(Value value) {
@@ -146,11 +161,12 @@ std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
     Node &node = body->nodes.emplace_back();
     node.op = &op;
     node.event = isEvent(&op);
-    node.hasEvents = op.walk([&](Operation *inner) {
-                         return inner != &op && isEvent(inner)
-                                    ? WalkResult::interrupt()
-                                    : WalkResult::advance();
-                       }).wasInterrupted();
+    op.walk([&](Operation *inner) {
+      if (inner == &op || !isEvent(inner))
+        return;
+      node.hasEvents = true;
+      node.hasSync |= !isAccess(inner);
+    });
     if (node.event) {
       node.site = sites.size();
       sites.push_back(&op);

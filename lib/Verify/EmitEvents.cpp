@@ -130,12 +130,54 @@ KernelProgram::regionBox(const CtaState &state, Value buffer,
   return box;
 }
 
+void KernelProgram::skipAccesses(Operation *op, const Twine &why) {
+  if (accesses && !notSearched.contains(op))
+    notSearched[op] = why.str();
+}
+
+std::optional<std::pair<int32_t, KernelProgram::Box>>
+KernelProgram::locate(const CtaState &state, Operation *op, Value buffer,
+                      function_ref<std::optional<Box>(int32_t)> box) {
+  if (!accesses || !mayBeWritten(buffer))
+    return std::nullopt;
+  auto arg = bufferOf(state, buffer);
+  if (arg && !written.contains(*arg))
+    return std::nullopt;
+  std::optional<Box> found;
+  if (arg)
+    found = box(*arg);
+  if (found)
+    return std::pair(*arg, *found);
+  if (cast<MemRefType>(buffer.getType()).getRank() > Box::kMaxRank)
+    skipAccesses(op, "its buffer has more than " + Twine(Box::kMaxRank) +
+                         " dimensions");
+  else
+    skipAccesses(op, Twine(arg ? "which elements" : "which buffer") +
+                         " it touches depends on data or on sizes that are not "
+                         "bound");
+  return std::nullopt;
+}
+
 KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
                                         const Node &node, Event &event) {
   Operation *op = node.op;
   event.site = node.site;
-  auto isWritten = [&](std::optional<int32_t> buffer) {
-    return accesses && buffer && written.contains(*buffer);
+  // A tile, or the one element of a scalar access.
+  auto locateTile = [&](Value buffer, uint32_t rank, ValueRange offsets,
+                        Type type, ValueRange valid = {}) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return locate(state, op, buffer, [&](int32_t arg) {
+      return tileBox(state, rank, arg, offsets,
+                     tile ? tile.getShape() : ArrayRef<int64_t>(), valid);
+    });
+  };
+  auto access = [&](Event::Kind kind, auto at) {
+    event.kind = at ? kind : Event::Turn;
+    if (!at)
+      return Next::Event;
+    event.buffer = at->first;
+    event.boxes.push_back(at->second);
+    return Next::Event;
   };
   auto raise = [&](Value signal, ValueRange index) {
     if (!signal)
@@ -156,25 +198,26 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     return false;
   };
 
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    auto buffer = bufferOf(state, load.getSource());
-    if (!isWritten(buffer))
-      return Next::Event;
-    auto type = cast<RankedTensorType>(load.getTile().getType());
-    if (auto box = tileBox(state, state.rank, *buffer, load.getOffsets(),
-                           type.getShape(), load.getValid())) {
-      event.kind = Event::Load;
-      event.buffer = *buffer;
-      event.boxes.push_back(*box);
-    }
-    return Next::Event;
-  }
+  if (auto load = dyn_cast<LoadOp>(op))
+    return access(Event::Load, locateTile(load.getSource(), state.rank,
+                                          load.getOffsets(), load.getTile().getType(),
+                                          load.getValid()));
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return access(Event::Load, locateTile(load.getMemRef(), state.rank,
+                                          load.getIndices(), load.getType()));
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return access(Event::Store,
+                  locateTile(store.getMemRef(), state.rank, store.getIndices(),
+                             store.getValue().getType()));
   if (auto store = dyn_cast<StoreOp>(op)) {
     int64_t peer;
     if (!store.getSignal() && store.getPeer() &&
-        !get(state, store.getPeer()).known)
+        !get(state, store.getPeer()).known) {
+      skipAccesses(op, "the rank that it names depends on data or on sizes "
+                       "that are not bound");
       return Next::Event; // makes no arrival: not followed
-    if (!peerOf(store.getPeer(), peer))
+    }
+    if (!peerOf(store.getPeer(), peer) || !mayReach(state, op, peer))
       return Next::Unknown;
     bool own = peer == state.rank;
     event.kind = own ? Event::Store : Event::Put;
@@ -182,42 +225,40 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     event.peer = peer;
     event.add = bool(store.getReduction());
     event.strong = store.getStrong();
-    auto buffer = bufferOf(state, store.getDest());
-    if (isWritten(buffer)) {
-      auto type = cast<RankedTensorType>(store.getTile().getType());
-      if (auto box = tileBox(state, peer, *buffer, store.getOffsets(),
-                             type.getShape(), store.getValid())) {
-        (own ? event.buffer : event.dstBuffer) = *buffer;
-        (own ? event.boxes : event.dstBoxes).push_back(*box);
-      }
+    if (auto at = locateTile(store.getDest(), peer, store.getOffsets(),
+                             store.getTile().getType(), store.getValid())) {
+      (own ? event.buffer : event.dstBuffer) = at->first;
+      (own ? event.boxes : event.dstBoxes).push_back(at->second);
     }
     return raise(store.getSignal(), store.getSignalIndex()) ? Next::Event
                                                             : Next::Unknown;
   }
   if (auto put = dyn_cast<PutOp>(op)) {
     int64_t peer;
-    if (!peerOf(put.getPeer(), peer))
+    if (!peerOf(put.getPeer(), peer) || !mayReach(state, op, peer))
       return Next::Unknown;
     event.kind = Event::Put;
     event.peer = peer;
     event.add = bool(put.getReduction());
     event.strong = put.getStrong();
-    auto source = bufferOf(state, put.getSource());
-    auto dest = bufferOf(state, put.getDest());
-    bool listed = bool(put.getRows());
-    listedPuts |= listed;
-    if (isWritten(source) && !listed)
-      if (auto box = regionBox(state, put.getSource(), put.getSrcOffsets(),
-                               put.getSizes())) {
-        event.buffer = *source;
-        event.boxes.push_back(*box);
+    auto locateRegion = [&](Value buffer, ValueRange offsets) {
+      return locate(state, op, buffer, [&](int32_t) {
+        return regionBox(state, buffer, offsets, put.getSizes());
+      });
+    };
+    if (put.getRows()) {
+      if (mayBeWritten(put.getSource()) || mayBeWritten(put.getDest()))
+        skipAccesses(op, "which rows it puts is listed in a tile");
+    } else {
+      if (auto at = locateRegion(put.getSource(), put.getSrcOffsets())) {
+        event.buffer = at->first;
+        event.boxes.push_back(at->second);
       }
-    if (isWritten(dest) && !listed)
-      if (auto box = regionBox(state, put.getDest(), put.getDstOffsets(),
-                               put.getSizes())) {
-        event.dstBuffer = *dest;
-        event.dstBoxes.push_back(*box);
+      if (auto at = locateRegion(put.getDest(), put.getDstOffsets())) {
+        event.dstBuffer = at->first;
+        event.dstBoxes.push_back(at->second);
       }
+    }
     return raise(put.getSignal(), put.getSignalIndex()) ? Next::Event
                                                         : Next::Unknown;
   }

@@ -240,3 +240,22 @@ LogicalResult mlir::mk::reportRaces(KernelProgram &program,
   }
   return failure(!machine.races().empty());
 }
+
+void mlir::mk::noteUnsearched(const KernelProgram &program,
+                              InFlightDiagnostic &remark) {
+  constexpr size_t kMostNotes = 16;
+  const auto &places = program.unsearched();
+  if (places.empty())
+    return;
+  remark << "; " << places.size()
+         << (places.size() == 1 ? " place is" : " places are")
+         << " not searched for races";
+  if (places.size() > kMostNotes)
+    remark << ", the first " << kMostNotes << " of them:";
+  for (auto &[op, why] : ArrayRef(places.getArrayRef()).take_front(kMostNotes))
+    remark.attachNote(op->getLoc())
+        << (op->getNumRegions() ? "what '" : "'") << op->getName()
+        << (op->getNumRegions() ? "' holds" : "'")
+        << " is not searched for races: "
+        << (op->getNumRegions() ? "it " : "") << why;
+}

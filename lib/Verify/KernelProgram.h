@@ -19,6 +19,7 @@
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::mk {
@@ -51,8 +52,11 @@ public:
     bool wrong = false;
   };
   const Failure &failure() const { return failed; }
-  /// Whether there were puts of listed rows, whose accesses are not known.
-  bool hasListedPuts() const { return listedPuts; }
+  /// What was not searched for races, in the order in which it was met: ops
+  /// whose accesses are not known, or branches and loops that were passed over.
+  const llvm::MapVector<Operation *, std::string> &unsearched() const {
+    return notSearched;
+  }
   /// Whether all requirements hold on all ranks, as far as they are known.
   bool requirementsHold();
 
@@ -88,7 +92,11 @@ private:
   void keep(Operation *op);
   void keep(Value value);
   bool isEvent(Operation *op) const;
+  /// An event that raises and waits for nothing.
+  static bool isAccess(Operation *op);
   void findWritten();
+  /// Whether one of the arguments that a buffer may be is written.
+  bool mayBeWritten(Value buffer) const;
   unsigned slotOf(Value value);
   std::unique_ptr<Body> build(Block &block);
   void start(CtaState &state, uint32_t cta);
@@ -97,6 +105,7 @@ private:
   bool step(uint32_t cta, CtaState &state, Event &event, Next &result);
   bool enter(CtaState &state, Node &node);
   void leave(CtaState &state);
+  bool passOver(CtaState &state, const Node &node, StringRef why);
   Next giveUp(Operation *op, const Twine &text, bool wrong = false);
   void evaluate(CtaState &state, const Node &node);
   Scalar evaluateFold(const CtaState &state, const Node &node, unsigned result);
@@ -116,6 +125,17 @@ private:
                ValueRange index, int64_t &result);
   bool known(const CtaState &state, Operation *op, Value value, StringRef what,
              int64_t &result);
+  /// What an access of a written argument touches. That it cannot be said is
+  /// remembered.
+  std::optional<std::pair<int32_t, Box>>
+  locate(const CtaState &state, Operation *op, Value buffer,
+         function_ref<std::optional<Box>(int32_t)> box);
+  void skipAccesses(Operation *op, const Twine &why);
+  /// Whether rules of net axes let a put or a store reach a peer; gives up if
+  /// not.
+  bool mayReach(const CtaState &state, Operation *op, int64_t peer);
+  bool isInPieces(const CtaState &state, uint32_t rank, Value buffer,
+                  ValueRange offsets, ValueRange sizes, unsigned first);
   std::optional<Box> tileBox(const CtaState &state, uint32_t rank, int32_t arg,
                              ValueRange offsets, ArrayRef<int64_t> tile,
                              ValueRange valid);
@@ -142,7 +162,7 @@ private:
   std::vector<std::unique_ptr<CtaState>> states; // by CTA
   llvm::DenseMap<std::pair<uint32_t, int64_t>, int64_t> tickets;
   unsigned eventOps = 0;
-  bool listedPuts = false;
+  llvm::MapVector<Operation *, std::string> notSearched;
   Failure failed;
 };
 

@@ -12,6 +12,7 @@ struct KernelProgram::Node {
   Operation *op = nullptr;
   bool event = false;     // emits one
   bool hasEvents = false; // in its regions
+  bool hasSync = false;   // events there that are more than accesses
   bool turn = false;      // a loop over the items of this CTA
   int32_t site = -1;
   SmallVector<unsigned, 4> in, out; // slots; tiles have none: kNone

@@ -154,8 +154,9 @@ void KernelProgram::leave(CtaState &state) {
   } else if (frame.region == 0) { // scf.condition
     Scalar more = state.values[results[0]];
     if (!more.known) {
-      giveUp(node->op, "loops until a condition that depends on data");
-      state.lost = true;
+      state.lost = !passOver(state, *node,
+                             "loops until a condition that depends on data");
+      state.frames.pop_back();
       return;
     }
     results = results.drop_front();
@@ -172,6 +173,22 @@ void KernelProgram::leave(CtaState &state) {
     return;
   }
   state.frames.pop_back();
+}
+
+/// Goes on behind an op whose control is not known. That is possible if nobody else
+/// would notice more than that memory is accessed; gives up if not.
+bool KernelProgram::passOver(CtaState &state, const Node &node,
+                             StringRef why) {
+  if (node.hasSync) {
+    giveUp(node.op, why);
+    return false;
+  }
+  if (node.hasEvents)
+    skipAccesses(node.op, why);
+  for (unsigned slot : node.out)
+    if (slot != kNoSlot)
+      state.values[slot] = {};
+  return true;
 }
 
 /// Executes an op; true if there is an event, or the end of all.
@@ -210,7 +227,7 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
     result = emit(cta, state, node, event);
     return result != Next::Event || event.kind != Event::Turn;
   }
-  if (node.bodies.empty()) {
+  if (node.bodies.empty() && !node.hasEvents) {
     evaluate(state, node);
     return false;
   }
@@ -218,14 +235,11 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
     state.turned = false;
   if (enter(state, node))
     return false;
-  if (node.hasEvents) {
-    result = giveUp(node.op, isa<scf::IfOp>(node.op)
-                                 ? "is taken or not as data says"
-                                 : "has bounds that depend on data");
-    return true;
-  }
-  for (unsigned slot : node.out)
-    if (slot != kNoSlot)
-      state.values[slot] = {};
-  return false;
+  if (passOver(state, node,
+               isa<scf::IfOp>(node.op)    ? "is taken or not as data says"
+               : isa<scf::ForOp>(node.op) ? "has bounds that depend on data"
+                                          : "has regions that are not followed"))
+    return false;
+  result = Next::Unknown;
+  return true;
 }

@@ -63,27 +63,53 @@ static bool mayOrder(Operation *op) {
       .wasInterrupted();
 }
 
+namespace {
+/// A load or a store that certainly touches what is at its offsets.
+struct Place {
+  Operation *op;
+  Value buffer;
+  SmallVector<Value> offsets;
+  bool write;
+};
+} // namespace
+
+static std::optional<Place> findPlace(Operation *op) {
+  auto at = [&](Value buffer, ValueRange offsets, bool write) {
+    return Place{op, buffer, SmallVector<Value>(offsets), write};
+  };
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return at(store.getMemRef(), store.getIndices(), true);
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return at(load.getMemRef(), load.getIndices(), false);
+  if (auto store = dyn_cast<StoreOp>(op);
+      store && !store.getPeer() && store.getValid().empty())
+    return at(store.getDest(), store.getOffsets(), true);
+  if (auto load = dyn_cast<LoadOp>(op); load && load.getValid().empty())
+    return at(load.getSource(), load.getOffsets(), false);
+  return std::nullopt;
+}
+
 /// A load behind a store of the same block, to the same place for certain.
 static LogicalResult verifyBlock(Block &block) {
-  SmallVector<StoreOp> stores;
+  SmallVector<Place> stores;
   for (Operation &op : block) {
     if (mayOrder(&op))
       stores.clear();
-    if (auto store = dyn_cast<StoreOp>(op); store && !store.getPeer())
-      stores.push_back(store);
-    auto load = dyn_cast<LoadOp>(op);
-    if (!load)
+    std::optional<Place> place = findPlace(&op);
+    if (!place)
       continue;
-    for (StoreOp store : stores)
-      if (store.getDest() == load.getSource() &&
-          store.getOffsets() == load.getOffsets() && store.getValid().empty() &&
-          load.getValid().empty()) {
+    if (place->write) {
+      stores.push_back(*place);
+      continue;
+    }
+    for (const Place &store : stores)
+      if (store.buffer == place->buffer && store.offsets == place->offsets) {
         InFlightDiagnostic error =
-            load.emitOpError()
+            op.emitOpError()
             << "reads what this CTA stored before, and a store is not ordered "
                "before a later load: signal behind the store and wait before "
                "the load, or use the tile itself";
-        error.attachNote(store.getLoc()) << "stored here";
+        error.attachNote(store.op->getLoc()) << "stored here";
         return error;
       }
   }

@@ -19,6 +19,9 @@ LogicalResult verifyArrivals(KernelProgram &program,
 LogicalResult reportRaces(KernelProgram &program,
                           const ::mk::check::Machine &machine);
 
+/// Adds what was not searched for races to a remark, with a note at each place.
+void noteUnsearched(const KernelProgram &program, InFlightDiagnostic &remark);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_LIB_VERIFY_VERIFY_H

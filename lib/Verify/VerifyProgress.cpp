@@ -63,10 +63,15 @@ struct VerifyProgressPass
     return {};
   }
 
-  void undecided(KernelOp kernel, Location loc, const Twine &why) {
-    if (report)
-      emitRemark(loc) << "progress of kernel '" << kernel.getSymName()
-                      << "' is not decided: " << why;
+  void undecided(KernelOp kernel, Location loc, const Twine &why,
+                 const KernelProgram *program = nullptr) {
+    if (!report)
+      return;
+    InFlightDiagnostic remark = emitRemark(loc)
+                                << "progress of kernel '" << kernel.getSymName()
+                                << "' is not decided: " << why;
+    if (program)
+      noteUnsearched(*program, remark);
   }
 
   /// A copy with loops expanded, and the roles that each role's CTAs go on
@@ -154,7 +159,8 @@ struct VerifyProgressPass
         undecided(kernel, tooLong ? kernel.getLoc() : failed.op->getLoc(),
                   tooLong ? Twine("the kernel is too large to be followed")
                           : "'" + failed.op->getName().getStringRef() + "' " +
-                                failed.text);
+                                failed.text,
+                  &program);
         return success();
       }
       if (end == Machine::End::Stuck) {
@@ -163,14 +169,14 @@ struct VerifyProgressPass
       }
       if (mlir::failed(verifyArrivals(program, machine)))
         return failure();
-      if (report)
-        emitRemark(kernel.getLoc())
+      if (report) {
+        InFlightDiagnostic remark =
+            emitRemark(kernel.getLoc())
             << "kernel '" << kernel.getSymName()
             << "' always ends: " << machine.events() << " events of " << ctas
-            << " CTAs" << noRaces
-            << (races && program.hasListedPuts()
-                    ? "; puts of listed rows are not searched for races"
-                    : "");
+            << " CTAs" << noRaces;
+        noteUnsearched(program, remark);
+      }
       return success();
     }
     if (report)

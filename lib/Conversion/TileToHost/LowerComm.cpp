@@ -31,6 +31,14 @@ void HostLowering::recordAccess(Value buffer, ValueRange offsets,
                          stackArray(sizes), i32(write)});
 }
 
+void HostLowering::recordScalar(Operation *op, Value buffer, ValueRange indices,
+                                bool write) {
+  b_.setInsertionPoint(op);
+  loc_ = op->getLoc();
+  recordLine(loc_);
+  recordAccess(buffer, indices, {}, write);
+}
+
 LogicalResult HostLowering::lowerPut(PutOp op) {
   auto type = cast<MemRefType>(op.getSource().getType());
   FailureOr<Value> element = elementType(op, type.getElementType());

@@ -87,10 +87,24 @@ LogicalResult HostLowering::lower(Operation *op) {
 LogicalResult HostLowering::run() {
   // Inner ops first: a loop moves its body as it is.
   SmallVector<Operation *> ops;
+  SmallVector<memref::LoadOp> loads;
+  SmallVector<memref::StoreOp> stores;
   function_.walk<WalkOrder::PostOrder>([&](Operation *op) {
     if (isa_and_nonnull<MkDialect>(op->getDialect()))
       ops.push_back(op);
+    else if (auto load = dyn_cast<memref::LoadOp>(op))
+      loads.push_back(load);
+    else if (auto store = dyn_cast<memref::StoreOp>(op))
+      stores.push_back(store);
   });
+  // They are lowered by upstream's passes as they are.
+  if (record) {
+    for (memref::LoadOp load : loads)
+      recordScalar(load, load.getMemRef(), load.getIndices(), /*write=*/false);
+    for (memref::StoreOp store : stores)
+      recordScalar(store, store.getMemRef(), store.getIndices(),
+                   /*write=*/true);
+  }
   for (Operation *op : ops)
     if (failed(lower(op)))
       return failure();

@@ -3,7 +3,7 @@
 // Puts, signals, counters and queues.
 
 func.func @f(%n: index, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %h: memref<?x?xf16>, %r1: memref<?xf32>, %s0: memref<f32, #mk.symmetric>, %s8: memref<?xi8, #mk.symmetric>, %rows: tensor<4xi32>, %rowsd: tensor<?xi32>, %sig: !mk.signal<?, sys, arrivals = 2>, %sig4: !mk.signal<4, sys, arrivals = 2>, %local: !mk.signal<?, gpu, arrivals = 2>, %c: !mk.counter<?>, %q: !mk.queue<?x2xi32>) {
-  // expected-error @+1 {{copies from rank 1 to rank 2: reshape one with memref.expand_shape or memref.collapse_shape}}
+  // expected-error @+1 {{copies from rank 1 to rank 2: declare both arguments with as many dimensions, of extent 1 where one has fewer}}
   mk.put %r1[%n][%n] to %s[%n, %n] on %n : memref<?xf32> to memref<?x?xf32, #mk.symmetric>
   return
 }

@@ -4,7 +4,8 @@
 // RUN: mk-opt %s -o /dev/null -mk-bind="sizes=node=1,gpu=2" -mk-verify-progress="report=true" 2>&1 | FileCheck %s --check-prefix=SAYS
 // RUN: not mk-run %s --gpus 2 --check=races 2>&1 | FileCheck %s
 // RUN: not mk-run %s --nodes 2 --check=races 2>&1 | FileCheck %s
-// SAYS: remark: kernel 'listed_rows' always ends: {{.*}}; puts of listed rows are not searched for races
+// SAYS: remark: kernel 'listed_rows' always ends: {{.*}}; 1 place is not searched for races
+// SAYS: note: 'mk.put' is not searched for races: which rows it puts is listed in a tile
 // CHECK: race: 'y'[{{.*}}] of rank {{[01]}}, launch 1
 // CHECK-DAG: role 'send' (rank {{[01]}}, CTA 0), line {{[0-9]+}}: puts
 // CHECK-DAG: role 'use' (rank {{[01]}}, CTA 1), line {{[0-9]+}}: loads
