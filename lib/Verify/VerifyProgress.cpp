@@ -181,7 +181,8 @@ struct VerifyProgressPass
     }
     if (report)
       emitRemark(kernel.getLoc())
-          << "kernel '" << kernel.getSymName() << "' has nothing to wait for";
+          << "kernel '" << kernel.getSymName() << "' has nothing to wait for"
+          << noRaces;
     return success();
   }
 

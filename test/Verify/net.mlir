@@ -26,12 +26,12 @@ mk.kernel @reduction on @mesh (inout %c : memref<8xf32, #mk.symmetric> [8]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = arith.constant dense<1.0> : tensor<8xf32>
-  %s = mk.signals() : !mk.signal<1, sys, arrivals = 3>
+  %s = mk.signals() : !mk.signal<1, sys, arrivals = 2>
   %first = arith.cmpi ule, %me, %c1 : index
   mk.role @r ctas(1) {
     scf.if %first {
     } else {
-      mk.store %t, %c[%c0] on %c1 signal %s[%c0] reduce(add) : tensor<8xf32>, memref<8xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 3>
+      mk.store %t, %c[%c0] on %c1 signal %s[%c0] reduce(add) : tensor<8xf32>, memref<8xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
     }
   }
 }

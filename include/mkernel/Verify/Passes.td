@@ -10,7 +10,8 @@ def VerifyProgressPass : Pass<"mk-verify-progress", "::mlir::ModuleOp"> {
     Evaluates the index arithmetic of every CTA of every rank and carries out its signals,
     waits, counters and queues. Refused are: a wait that never returns (nobody raises
     the signal often enough, or a circle of waits), an element that gets another number of
-    arrivals than its type says, an index outside of an array, and two accesses that
+    arrivals than its type says, an index outside of an array, a store or a put that cannot
+    cross the `net` axis between two ranks, and two accesses that
     docs/memory-model.md does not order. Nothing else is: what holds for one order of
     CTAs and arrivals that is possible is what is reported.
 
@@ -18,7 +19,8 @@ def VerifyProgressPass : Pass<"mk-verify-progress", "::mlir::ModuleOp"> {
     `sizes` and `rank-sizes`. What depends on data or on a size that is not bound,
     or is too large, is not decided. Then it is only checked that each signal that is
     waited for is raised somewhere, and that no load follows a store to the same place
-    in a block with nothing to order them. `report` says what was decided, and if not, why.
+    in a block with nothing to order them. `report` says what was decided, and if not, why; each
+    access of which it is not known what it touches is a note.
 
     Runs at the tile level, calls inlined and parameters resolved. Changes nothing.
   }];

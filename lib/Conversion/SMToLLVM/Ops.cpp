@@ -409,7 +409,7 @@ LogicalResult Lowering::emit(Operation *op) {
         return success();
       })
       // Buffers are looked through where they are used.
-      .Case<SelectOp, memref::CastOp>([](auto) { return success(); })
+      .Case([](SelectOp) { return success(); })
       .Case([&](ub::PoisonOp op) -> LogicalResult {
         int64_t n = count(op.getType());
         if (n < 0)

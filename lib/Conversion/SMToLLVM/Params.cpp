@@ -1,7 +1,6 @@
 //===- Params.cpp - The parameter block and shared memory -----------------===//
 #include "Params.h"
 #include "mkernel/ABI/Gpu.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -31,8 +30,6 @@ SmallVector<unsigned> sm::getPossibleArgs(KernelOp kernel, Value buffer) {
         args.push_back(arg);
     return args;
   }
-  if (auto cast = buffer.getDefiningOp<memref::CastOp>())
-    return getPossibleArgs(kernel, cast.getSource());
   auto arg = dyn_cast<BlockArgument>(buffer);
   if (!arg || arg.getOwner() != &kernel.getBody().front())
     return {};

@@ -1,7 +1,6 @@
 //===- Values.cpp - What stands for a value -------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -193,8 +192,6 @@ FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
   auto it = buffers.find(memref);
   if (it != buffers.end())
     return it->second;
-  if (auto cast = memref.getDefiningOp<memref::CastOp>())
-    return buffer(op, cast.getSource());
   auto choice = memref.getDefiningOp<SelectOp>();
   if (!choice)
     return op->emitOpError() << "works on a buffer that is neither an argument "

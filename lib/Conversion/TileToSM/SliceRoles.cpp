@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "RoleSplitter.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -44,17 +43,14 @@ static bool readsResults(Operation *op) {
   return effects && effects.hasEffect<MemoryEffects::Read>();
 }
 
-/// The buffers that a value may be (a part of).
+/// The buffers that a value may be.
 static llvm::SmallSetVector<Value, 2> findBuffers(Value buffer) {
   llvm::SmallSetVector<Value, 2> found;
   SmallVector<Value> worklist{buffer};
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
-    Operation *def = value.getDefiningOp();
-    if (auto choice = dyn_cast_or_null<mk::SelectOp>(def))
+    if (auto choice = value.getDefiningOp<mk::SelectOp>())
       worklist.append({choice.getTrueValue(), choice.getFalseValue()});
-    else if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(def))
-      worklist.push_back(view.getViewSource());
     else
       found.insert(value);
   }

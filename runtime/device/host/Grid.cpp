@@ -82,6 +82,13 @@ Status Grid::launch(const LaunchOptions &options,
   deadline = options.deadline;
   seed = options.seed;
   recording = options.record != nullptr;
+  for (size_t i = 0; recording && i < metadata.args.size(); ++i)
+    if (size_t rank = plan.shard(i, this->rank()).sizes.size();
+        rank > size_t(check::Box::kMaxRank))
+      return error(StatusCode::InvalidArgument,
+                   "argument '", metadata.args[i].name, "' has ", rank,
+                   " dimensions, and accesses of at most ", check::Box::kMaxRank,
+                   " can be recorded: run without --check=races");
   ++epoch_;
 
   // Descriptors: {allocated, aligned, offset, sizes, strides}.
