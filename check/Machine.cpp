@@ -90,11 +90,13 @@ uint32_t Machine::takeNext() {
   return taken;
 }
 
-/// Whether others should come here first: what they find depends on who does.
+/// Whether others should come here first: what they find depends on who does. The last
+/// CTA is the first anyway, but draws the first item.
 bool Machine::holdsBack(const Event &event) {
   return options_.order != Options::Order::InTurn && !forced_ &&
          (event.kind == Event::Count || event.kind == Event::Push) &&
-         event.order < 0;
+         event.order < 0 &&
+         (event.draw >= 0 || options_.order == Options::Order::Random);
 }
 
 Machine::End Machine::run() {

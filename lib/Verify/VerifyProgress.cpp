@@ -206,6 +206,10 @@ struct VerifyProgressPass
         continue;
       }
       if (tooLong || end == Machine::End::Unknown) {
+        // What is known of the others may race in another order.
+        if (!tooLong &&
+            mlir::failed(followOtherOrders(program, machine, options, create)))
+          return failure();
         undecided(kernel, tooLong ? kernel.getLoc() : failed.op->getLoc(),
                   tooLong ? Twine("the kernel is too large to be followed")
                           : "'" + failed.op->getName().getStringRef() + "' " +

@@ -256,6 +256,149 @@ TEST(Races, ManyBoxes) { // whoever overlaps is found, wherever it lies
   }
 }
 
+/// As what item `draw` does.
+std::vector<Event> item(int64_t draw, std::vector<Event> events) {
+  for (Event &event : events)
+    event.draw = draw;
+  return events;
+}
+
+std::vector<Event> joined(std::vector<std::vector<Event>> parts) {
+  std::vector<Event> all;
+  for (const std::vector<Event> &part : parts)
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+TEST(Races, DrawnItems) { // another CTA might have drawn one of them
+  Event source = put(box(0), box(0), 1);
+  auto two = [&](int64_t first, int64_t second) {
+    return races({joined({item(first, {store(0, box(0))}),
+                          item(second, {store(0, box(0))})})});
+  };
+  EXPECT_EQ(two(0, 1), 1u);
+  EXPECT_EQ(two(-1, 1), 0u); // before the loop
+  EXPECT_EQ(two(0, -1), 1u); // behind it
+  EXPECT_EQ(two(1, 1), 0u);
+
+  // What one has waited for the other has not.
+  auto reader = [&](int64_t waits, int64_t loads) {
+    return races({{put(box(0), box(0), 1, 0)},
+                  joined({item(waits, {wait(0)}),
+                          item(loads, {load(1, box(0))})})});
+  };
+  EXPECT_EQ(reader(0, 1), 1u);
+  EXPECT_EQ(reader(-1, 1), 0u);
+  EXPECT_EQ(reader(0, -1), 1u);
+  EXPECT_EQ(reader(1, 1), 0u);
+
+  // A release covers its own item, one behind the loop all.
+  auto writer = [&](int64_t stores, int64_t raises) {
+    return races({joined({item(stores, {store(0, box(0))}),
+                          item(raises, {raise(0, 0)})}),
+                  {wait(0), load(0, box(0))}},
+                 2);
+  };
+  EXPECT_EQ(writer(0, 1), 1u);
+  EXPECT_EQ(writer(0, 0), 0u);
+  EXPECT_EQ(writer(0, -1), 0u);
+  EXPECT_EQ(writer(-1, 0), 0u);
+  // Also what they have waited for.
+  EXPECT_EQ(races({{store(0, box(0)), raise(0, 0)},
+                   joined({item(0, {wait(0)}), item(1, {}), {raise(1, 0)}}),
+                   {wait(1), load(0, box(0))}},
+                  3),
+            0u);
+
+  // Strong signals, fences and settles cover puts of their own item, or of all behind the loop.
+  auto strong = [&](int64_t puts, int64_t raises) {
+    return races({joined({item(puts, {put(box(0), box(0), 1)}),
+                          item(raises, {raise(0, 1, true)})}),
+                  {wait(0), load(1, box(0))}});
+  };
+  EXPECT_EQ(strong(0, 1), 1u);
+  EXPECT_EQ(strong(0, 0), 0u);
+  EXPECT_EQ(strong(0, -1), 0u);
+  auto fence = [&](int64_t puts, int64_t fences) {
+    return races({joined({item(puts, {put(box(0), box(0), 1)}),
+                          item(fences, {plain(Event::Fence),
+                                        put(box(1), box(1), 1, 0)})}),
+                  {wait(0), load(1, box(0))}});
+  };
+  EXPECT_EQ(fence(0, 1), 1u);
+  EXPECT_EQ(fence(0, 0), 0u);
+  auto again = [&](int64_t puts, int64_t settles) {
+    return races({joined({item(puts, {source}),
+                          item(settles, {plain(Event::Settle), store(0, box(0))})}),
+                  {}});
+  };
+  EXPECT_EQ(again(0, 1), 1u);
+  EXPECT_EQ(again(0, 0), 0u);
+  EXPECT_EQ(again(-1, 0), 0u);
+  // All CTAs settle behind their loops, and somebody waits for all.
+  EXPECT_EQ(races({joined({item(0, {put(box(0), box(0), 0)}),
+                           {plain(Event::Settle), raise(0, 0)}}),
+                   {wait(0), store(0, box(0))}},
+                  2),
+            0u);
+}
+
+TEST(Races, WhoHasCountedMayKeepToItself) {
+  // The count may have told it a place of its own.
+  EXPECT_EQ(races({joined({{object(Event::Count, 0, 1)},
+                           item(0, {store(0, box(0))}),
+                           item(1, {store(0, box(0))})})}),
+            0u);
+}
+
+TEST(Races, BoxesFarApart) {
+  const int64_t far = int64_t(1) << 49;
+  EXPECT_EQ(races({{store(0, box(far, 8))}, {store(0, box(far + 8, 8))}}, 2), 0u);
+  EXPECT_EQ(races({{store(0, box(far, 9))}, {store(0, box(far + 8, 8))}}, 2), 1u);
+  EXPECT_EQ(races({{store(0, box(5, 8))}, {store(0, box(far, INT64_MAX))}}, 2), 0u);
+  EXPECT_EQ(races({{store(0, box(INT64_MAX - 4, 2))},
+                   {store(0, box(5, INT64_MAX))}},
+                  2),
+            1u);
+}
+
+TEST(Machine, OrdersOfCounts) {
+  using Order = MachineOptions::Order;
+  struct Counting : Litmus {
+    using Litmus::Litmus;
+    std::vector<int64_t> before = {-1, -1, -1};
+    void counted(uint32_t cta, int64_t value) override { before[cta] = value; }
+  };
+  std::set<std::vector<int64_t>> seen;
+  // `drawn`: of items, which CTAs draw in the order in which they come.
+  auto follow = [&](Order order, uint64_t seed, bool drawn = false) {
+    Event count = object(Event::Count, 0, 1);
+    count.draw = drawn ? 0 : -1;
+    Counting program({{count}, {count}, {count}}, 3);
+    MachineOptions options;
+    options.order = order;
+    options.seed = seed;
+    Machine machine(1, 3, program, options);
+    EXPECT_EQ(machine.run(), Machine::End::Done);
+    return program.before;
+  };
+  EXPECT_EQ(follow(Order::InTurn, 0), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(follow(Order::LastFirst, 0), (std::vector<int64_t>{2, 1, 0}));
+  EXPECT_EQ(follow(Order::LastFirst, 0, true), (std::vector<int64_t>{0, 1, 2}));
+  for (uint64_t seed = 0; seed < 100; ++seed)
+    seen.insert(follow(Order::Random, seed));
+  EXPECT_EQ(seen.size(), 6u);
+}
+
+TEST(Machine, SaysWhatIsWaitedFor) {
+  Litmus litmus({{wait(3, 0), wait(0, 1)}, {raise(0, 0)}});
+  Machine machine(2, 1, litmus);
+  ASSERT_EQ(machine.run(), Machine::End::Done);
+  ASSERT_EQ(machine.waited().size(), 2u);
+  EXPECT_EQ(machine.waited().at({0, 0, 3}).amount, 0);
+  EXPECT_FALSE(machine.arrivals().contains({0, 0, 3}));
+}
+
 TEST(Machine, StuckAndForced) {
   Litmus litmus({{wait(0), raise(1, 1)}, {wait(1), raise(0, 0)}});
   Machine machine(2, 1, litmus);
@@ -274,6 +417,7 @@ TEST(Log, RoundTrip) {
   cta.sites.push_back({2, 1, 77, {5, 6, -1, -1}});
   cta.events = {store(1, box(3, 4)), put(box(0), box(9, 2), 1, 0, 5, true),
                 object(Event::Count, 3, 2)};
+  cta.events[1].draw = 41;
   std::string bytes;
   encode(log, bytes);
   encode(log, bytes);
@@ -285,6 +429,7 @@ TEST(Log, RoundTrip) {
   ASSERT_EQ(launches[1].ctas[0].events.size(), 3u);
   EXPECT_EQ(launches[1].ctas[0].events[1].dstBoxes[0], box(9, 2));
   EXPECT_TRUE(launches[1].ctas[0].events[1].strong);
+  EXPECT_EQ(launches[1].ctas[0].events[1].draw, 41);
   for (size_t cut : {size_t(1), bytes.size() / 3, bytes.size() - 1}) {
     launches.clear();
     EXPECT_FALSE(decode(std::string_view(bytes).substr(0, cut), launches));

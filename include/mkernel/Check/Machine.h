@@ -23,8 +23,8 @@ struct Guarantees;
 
 struct MachineOptions {
   bool races = true;
-  /// Who goes on next: CTAs take turns; the last one that can, as far as it can, the first
-  /// to count being the last to have come there; anyone, by the seed.
+  /// Who goes on next: CTAs take turns; the last one that can, as far as it can, and of
+  /// those that count in items the one that drew last; anyone, by the seed.
   enum class Order { InTurn, LastFirst, Random };
   Order order = Order::InTurn;
   uint64_t seed = 0;
