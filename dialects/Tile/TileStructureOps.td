@@ -56,6 +56,11 @@ def Mk_KernelOp : Mk_Op<"kernel", [
     CTA goes on with the role that `then` names, if any. The kernel ends on a rank
     when all roles have ended and everything that peers write to it has arrived.
 
+    Beside ops of `mk` there may be `arith` and `math`, `tensor.splat`, `tensor.extract` and
+    `tensor.dim`, `scf.for`, `scf.if` and `scf.while`, `memref.load`, `memref.store` and
+    `memref.dim`, and calls of functions, which are inlined. Buffers are arguments, or chosen by
+    `mk.select`. All else is refused, since the checks for deadlocks and races would skip it.
+
     ```mlir
     mk.kernel @copy on @mesh sizes(node, gpu) dims(uniform M, uniform K) (
         in %a : memref<?x?xbf16, #mk.symmetric> [M, K] split [(node, gpu), ()],

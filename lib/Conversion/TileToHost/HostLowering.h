@@ -128,8 +128,7 @@ private:
   void recordLine(Location where);
   void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes,
                     bool write);
-  void recordScalar(Operation *op, Value buffer, ValueRange indices,
-                    bool write);
+  void recordScalar(Operation *op);
 
   OpBuilder b_;
   Location loc_;

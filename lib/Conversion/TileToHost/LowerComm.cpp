@@ -3,6 +3,7 @@
 #include "mkernel/ABI/HostCalls.h"
 #include "mkernel/Analysis/Lines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -31,12 +32,16 @@ void HostLowering::recordAccess(Value buffer, ValueRange offsets,
                          stackArray(sizes), i32(write)});
 }
 
-void HostLowering::recordScalar(Operation *op, Value buffer, ValueRange indices,
-                                bool write) {
+void HostLowering::recordScalar(Operation *op) {
+  if (!record)
+    return;
   b_.setInsertionPoint(op);
   loc_ = op->getLoc();
   recordLine(loc_);
-  recordAccess(buffer, indices, {}, write);
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    recordAccess(load.getMemRef(), load.getIndices(), {}, /*write=*/false);
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    recordAccess(store.getMemRef(), store.getIndices(), {}, /*write=*/true);
 }
 
 LogicalResult HostLowering::lowerPut(PutOp op) {

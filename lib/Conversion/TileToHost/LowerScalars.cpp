@@ -1,5 +1,6 @@
 //===- LowerScalars.cpp - Rank arithmetic and dispatch over ops -----------===//
 #include "HostLowering.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -86,25 +87,16 @@ LogicalResult HostLowering::lower(Operation *op) {
 
 LogicalResult HostLowering::run() {
   // Inner ops first: a loop moves its body as it is.
-  SmallVector<Operation *> ops;
-  SmallVector<memref::LoadOp> loads;
-  SmallVector<memref::StoreOp> stores;
+  SmallVector<Operation *> ops, accesses;
   function_.walk<WalkOrder::PostOrder>([&](Operation *op) {
     if (isa_and_nonnull<MkDialect>(op->getDialect()))
       ops.push_back(op);
-    else if (auto load = dyn_cast<memref::LoadOp>(op))
-      loads.push_back(load);
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      stores.push_back(store);
+    else if (isa<memref::LoadOp, memref::StoreOp>(op))
+      accesses.push_back(op);
   });
   // They are lowered by upstream's passes as they are.
-  if (record) {
-    for (memref::LoadOp load : loads)
-      recordScalar(load, load.getMemRef(), load.getIndices(), /*write=*/false);
-    for (memref::StoreOp store : stores)
-      recordScalar(store, store.getMemRef(), store.getIndices(),
-                   /*write=*/true);
-  }
+  for (Operation *op : accesses)
+    recordScalar(op);
   for (Operation *op : ops)
     if (failed(lower(op)))
       return failure();
