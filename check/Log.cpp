@@ -62,7 +62,7 @@ void forScalars(Stream &, E &event, Fn each) {
   each(event.kind), each(event.strong), each(event.add), each(event.ofTile);
   each(event.site), each(event.buffer), each(event.dstBuffer);
   each(event.peer), each(event.object), each(event.element);
-  each(event.amount), each(event.order);
+  each(event.amount), each(event.order), each(event.draw);
 }
 
 } // namespace

@@ -41,6 +41,9 @@ struct Machine::Queue {
 struct Machine::Cta {
   Event event; // the one that it is blocked at
   bool blocked = false, ended = false;
+  bool held = false; // once at this event
+  /// It has counted outside of the items that it draws: what it does in them may be its own.
+  bool counted = false;
 };
 
 Machine::Machine(uint32_t ranks, uint32_t ctas, Program &program,
@@ -49,16 +52,54 @@ Machine::Machine(uint32_t ranks, uint32_t ctas, Program &program,
       races_(std::make_unique<Races>(options.races ? ranks : 0, ctas,
                                      options.placeOf)),
       ctas_(size_t(ranks) * ctas) {
+  // Nearby seeds of this generator give nearby first numbers.
+  random_.seed(static_cast<uint32_t>((options.seed + 1) * 0x9e3779b97f4a7c15u >> 33));
+  random_.discard(4);
   for (uint32_t cta = 0; cta < ctas_.size(); ++cta)
     ready_.push_back(cta);
 }
 
 Machine::~Machine() = default;
 
-Machine::End Machine::run() {
-  while (!ready_.empty()) {
-    uint32_t id = ready_.front();
+uint32_t Machine::takeNext() {
+  std::vector<uint32_t> &held = held_;
+  if (options_.order == Options::Order::Random) {
+    size_t i = random_() % (ready_.size() + held.size());
+    uint32_t &id = i < ready_.size() ? ready_[i] : held[i - ready_.size()];
+    uint32_t taken = id;
+    if (i < ready_.size()) {
+      id = ready_.back();
+      ready_.pop_back();
+    } else {
+      id = held.back();
+      held.pop_back();
+    }
+    return taken;
+  }
+  uint32_t taken;
+  if (ready_.empty()) {
+    taken = held.back();
+    held.pop_back();
+  } else if (options_.order == Options::Order::LastFirst) {
+    taken = ready_.back();
+    ready_.pop_back();
+  } else {
+    taken = ready_.front();
     ready_.pop_front();
+  }
+  return taken;
+}
+
+/// Whether others should come here first: what they find depends on who does.
+bool Machine::holdsBack(const Event &event) {
+  return options_.order != Options::Order::InTurn && !forced_ &&
+         (event.kind == Event::Count || event.kind == Event::Push) &&
+         event.order < 0;
+}
+
+Machine::End Machine::run() {
+  while (!ready_.empty() || !held_.empty()) {
+    uint32_t id = takeNext();
     Cta &cta = ctas_[id];
     for (Step step = Step::Going; step == Step::Going;) {
       if (!cta.blocked) {
@@ -69,6 +110,7 @@ Machine::End Machine::run() {
         cta.event = Event();
         cta.event.boxes = std::move(boxes);
         cta.event.dstBoxes = std::move(dst);
+        cta.held = false;
         Program::Next next = program_.next(id, cta.event);
         // The others go on: what they do does not depend on what it would do.
         if (next == Program::Next::Unknown) {
@@ -84,6 +126,17 @@ Machine::End Machine::run() {
         if (events_ > options_.maxEvents ||
             races_->compared() > options_.maxCompared)
           return End::TooLong;
+        if (cta.event.kind == Event::RoleEnd)
+          cta.counted = false;
+        else if (cta.event.kind == Event::Count && cta.event.draw < 0)
+          cta.counted = true;
+        if (options_.races && cta.event.kind != Event::Turn)
+          races_->enter(id, cta.counted ? -1 : cta.event.draw);
+      }
+      if (!cta.held && holdsBack(cta.event)) {
+        cta.held = cta.blocked = true;
+        held_.push_back(id);
+        break;
       }
       step = carryOut(id, cta.event);
       cta.blocked = step == Step::Blocked;
@@ -103,7 +156,7 @@ std::shared_ptr<const Guarantees> Machine::guarantees() const {
     const std::vector<Races::Arrival> &arrivals = signals_.at(element).arrivals;
     for (int64_t count : counts) {
       if (count >= counts_.at(element))
-        break;
+        break; // all of them
       compared += arrivals.size() * (ctas_.size() + events_);
       if (compared > kMaxCompared)
         return result;
@@ -169,7 +222,8 @@ void Machine::arrive(uint32_t cta, const Event &event, uint32_t rank,
 Machine::Step Machine::carryOut(uint32_t cta, Event &event) {
   switch (event.kind) {
   case Event::Turn:
-    return Step::Yield;
+    return options_.order == Options::Order::LastFirst ? Step::Going
+                                                       : Step::Yield;
   case Event::Barrier:
     // Blocked until the last one has come, who lets all go on.
     if (ctas_[cta].blocked && atBarrier_ == 0)
@@ -225,9 +279,12 @@ Machine::Step Machine::carryOut(uint32_t cta, Event &event) {
 }
 
 Machine::Step Machine::wait(uint32_t cta, const Event &event) {
-  if (event.amount <= 0 || forced_)
+  if (forced_)
     return Step::Going;
   Element key{rankOf(cta), event.object, event.element};
+  waited_.try_emplace(key, Waiter{cta, event.site, event.amount});
+  if (event.amount <= 0)
+    return Step::Going;
   Signal &signal = signals_[key];
   auto count = counts_.find(key);
   if (count == counts_.end() || count->second < event.amount) {

@@ -3,12 +3,18 @@
 #include "mkernel/Check/Races.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace mk::check;
 
 //===----------------------------------------------------------------------===//
 // Boxes
 //===----------------------------------------------------------------------===//
+
+int64_t Box::end(int d) const {
+  int64_t result;
+  return __builtin_add_overflow(begin[d], size[d], &result) ? INT64_MAX : result;
+}
 
 bool Box::empty() const {
   for (int d = 0; d < rank; ++d)
@@ -19,16 +25,14 @@ bool Box::empty() const {
 
 bool Box::overlaps(const Box &other) const {
   for (int d = 0; d < rank; ++d)
-    if (begin[d] >= other.begin[d] + other.size[d] ||
-        other.begin[d] >= begin[d] + size[d])
+    if (begin[d] >= other.end(d) || other.begin[d] >= end(d))
       return false;
   return true;
 }
 
 bool Box::contains(const Box &other) const {
   for (int d = 0; d < rank; ++d)
-    if (other.begin[d] < begin[d] ||
-        other.begin[d] + other.size[d] > begin[d] + size[d])
+    if (other.begin[d] < begin[d] || other.end(d) > end(d))
       return false;
   return true;
 }
@@ -36,9 +40,11 @@ bool Box::contains(const Box &other) const {
 Box Box::intersection(const Box &other) const {
   Box both = *this;
   for (int d = 0; d < rank; ++d) {
-    int64_t end = std::min(begin[d] + size[d], other.begin[d] + other.size[d]);
+    int64_t last = std::min(end(d), other.end(d));
     both.begin[d] = std::max(begin[d], other.begin[d]);
-    both.size[d] = std::max<int64_t>(end - both.begin[d], 0);
+    if (last <= both.begin[d] ||
+        __builtin_sub_overflow(last, both.begin[d], &both.size[d]))
+      both.size[d] = last <= both.begin[d] ? 0 : INT64_MAX;
   }
   return both;
 }
@@ -48,7 +54,7 @@ std::string Box::toString() const {
   for (int d = 0; d < rank; ++d) {
     text += (d ? ", " : "") + std::to_string(begin[d]);
     if (size[d] != 1)
-      text += ":" + std::to_string(begin[d] + size[d]);
+      text += ":" + std::to_string(end(d));
   }
   return text + "]";
 }
@@ -57,30 +63,44 @@ std::string Box::toString() const {
 // Clocks
 //===----------------------------------------------------------------------===//
 
-struct Races::Clock {
-  std::vector<uint32_t> own;     // by CTA: own accesses, a prefix
-  std::vector<uint32_t> sourced; // by CTA: puts that have read their sources
-  std::vector<uint64_t> done;    // bits by transfer: written
+namespace {
+/// Which of the things that are known one by one are known, by their numbers.
+class Bits {
+public:
+  bool test(uint32_t i) const {
+    return i / 64 < words.size() && words[i / 64] >> (i % 64) & 1;
+  }
+  void set(uint32_t i) {
+    if (i / 64 >= words.size())
+      words.resize(i / 64 + 1);
+    words[i / 64] |= uint64_t(1) << (i % 64);
+  }
+  void join(const Bits &other) {
+    if (words.size() < other.words.size())
+      words.resize(other.words.size());
+    for (size_t i = 0; i < other.words.size(); ++i)
+      words[i] |= other.words[i];
+  }
 
-  bool isDone(uint32_t transfer) const {
-    size_t word = transfer / 64;
-    return word < done.size() && done[word] >> (transfer % 64) & 1;
-  }
-  void setDone(uint32_t transfer) {
-    size_t word = transfer / 64;
-    if (word >= done.size())
-      done.resize(word + 1);
-    done[word] |= uint64_t(1) << (transfer % 64);
-  }
+private:
+  std::vector<uint64_t> words;
+};
+} // namespace
+
+struct Races::Clock {
+  std::vector<uint32_t> own; // by CTA: accesses outside of drawn items, a prefix
+  std::vector<uint32_t> all; // by CTA: also those in items that it drew
+  Bits itemReleases;
+  Bits sourced, done; // transfers: have read, have written
+
   void join(const Clock &other) {
     for (size_t i = 0; i < own.size(); ++i) {
       own[i] = std::max(own[i], other.own[i]);
-      sourced[i] = std::max(sourced[i], other.sourced[i]);
+      all[i] = std::max(all[i], other.all[i]);
     }
-    if (done.size() < other.done.size())
-      done.resize(other.done.size());
-    for (size_t i = 0; i < other.done.size(); ++i)
-      done[i] |= other.done[i];
+    itemReleases.join(other.itemReleases);
+    sourced.join(other.sourced);
+    done.join(other.done);
   }
 };
 
@@ -89,8 +109,14 @@ struct Races::Transfer {
   uint32_t cta, peer;
   uint32_t inCta; // how many transfers of the CTA came before
   uint32_t fence; // those before this one are ordered if to the same peer
+  uint32_t item;  // 0: none that is drawn
   int32_t site;
   bool add;
+
+  /// Whether what is ordered by program order is so for this one.
+  bool precedes(uint32_t otherItem) const {
+    return item == 0 || item == otherItem;
+  }
 };
 
 struct Races::CtaState {
@@ -99,13 +125,29 @@ struct Races::CtaState {
   uint32_t fence = 0;           // transfers before the last fence
   std::vector<uint32_t> transfers, remoteStores;
   std::map<uint32_t, std::vector<uint32_t>> toPeer;
+  uint32_t settled = 0; // transfers, outside of items
+
+  // Of the item that is drawn.
+  int64_t draw = -1;
+  uint32_t item = 0, items = 0;
+  uint32_t firstRelease = 0, firstTransfer = 0;
+  // Of what is around it.
+  std::shared_ptr<Clock> outside;
+  uint32_t outsideFence = 0, outsideTransfers = 0;
+  std::shared_ptr<Clock> drawn; // what items know; null: none anything
+  struct ItemRelease {
+    uint32_t own, item, id;
+  };
+  std::vector<ItemRelease> releases;
 };
 
 struct Races::Released {
-  std::shared_ptr<const Clock> clock;
+  std::shared_ptr<const Clock> clock, drawn;
   uint32_t cta = 0, own = 0;
   int64_t transfer = -1;
-  uint32_t remoteStores = 0;     // a prefix of the CTA's
+  uint32_t item = 0;
+  uint32_t firstRelease = 0, releases = 0; // of the item
+  uint32_t remoteStores = 0;               // a prefix of the CTA's
   uint32_t peer = 0, toPeer = 0; // a prefix of the CTA's transfers to `peer`
 };
 
@@ -116,6 +158,7 @@ struct Races::Look {
   const Transfer *transfer = nullptr; // whose access it is, if of any
   uint32_t id = 0;                    // of that transfer
   uint32_t index = 0;                 // of an own access
+  uint32_t item = 0;
   const Clock *clock = nullptr;
 };
 
@@ -125,7 +168,7 @@ Races::Races(uint32_t ranks, uint32_t ctas,
       ctas_(size_t(ranks) * ctas) {
   auto start = std::make_shared<Clock>();
   start->own.resize(ctas_.size());
-  start->sourced.resize(ctas_.size());
+  start->all.resize(ctas_.size());
   for (CtaState &cta : ctas_)
     cta.clock = start;
 }
@@ -139,13 +182,64 @@ Races::Clock &Races::mutableClock(uint32_t cta) {
   return *clock;
 }
 
-std::shared_ptr<const Races::Released> Races::release(uint32_t cta,
-                                                      const Event &event) {
+Races::Clock &Races::mutableDrawn(uint32_t cta) {
+  CtaState &state = ctas_[cta];
+  if (!state.drawn || state.drawn.use_count() > 1)
+    state.drawn =
+        std::make_shared<Clock>(state.drawn ? *state.drawn : *state.clock);
+  return *state.drawn;
+}
+
+void Races::enter(uint32_t cta, int64_t draw) {
+  CtaState &state = ctas_[cta];
+  if (draw == state.draw)
+    return;
+  if (state.item) {
+    std::shared_ptr<Clock> item = std::exchange(state.clock, state.outside);
+    if (item != state.outside && !state.drawn)
+      state.drawn = item;
+    else if (item != state.outside)
+      mutableDrawn(cta).join(*item);
+  } else {
+    state.outside = state.clock;
+    state.outsideFence = state.fence;
+    state.outsideTransfers = state.transfers.size();
+  }
+  state.fence = state.outsideFence;
+  state.draw = draw;
+  if (draw < 0) {
+    state.item = 0;
+    state.outside.reset();
+    return;
+  }
+  state.item = ++state.items;
+  state.firstRelease = state.releases.size();
+  state.firstTransfer = state.transfers.size();
+}
+
+std::shared_ptr<Races::Released> Races::released(uint32_t cta) {
   CtaState &state = ctas_[cta];
   auto released = std::make_shared<Released>();
   released->clock = state.clock;
   released->cta = cta;
   released->own = state.own;
+  released->item = state.item;
+  if (!state.item) {
+    released->drawn = state.drawn;
+    return released;
+  }
+  auto &list = state.releases;
+  if (list.size() == state.firstRelease || list.back().own < state.own)
+    list.push_back({state.own, state.item, itemReleases_++});
+  released->firstRelease = state.firstRelease;
+  released->releases = list.size();
+  return released;
+}
+
+std::shared_ptr<const Races::Released> Races::release(uint32_t cta,
+                                                      const Event &event) {
+  CtaState &state = ctas_[cta];
+  auto released = this->released(cta);
   released->remoteStores = state.remoteStores.size();
   if (event.kind == Event::Signal && event.strong) {
     released->peer = event.peer;
@@ -158,16 +252,24 @@ void Races::join(Clock &clock, const Released &released) const {
   if (&clock != released.clock.get())
     clock.join(*released.clock);
   const CtaState &from = ctas_[released.cta];
-  clock.own[released.cta] = std::max(clock.own[released.cta], released.own);
+  uint32_t &own = clock.own[released.cta], &all = clock.all[released.cta];
+  own = std::max(own, released.own);
+  if (!released.item)
+    all = std::max(all, released.own);
+  if (released.drawn)
+    clock.join(*released.drawn);
+  for (uint32_t i = released.firstRelease; i < released.releases; ++i)
+    clock.itemReleases.set(from.releases[i].id);
   if (released.transfer >= 0)
-    clock.setDone(static_cast<uint32_t>(released.transfer));
-  for (uint32_t i = 0; i < released.remoteStores; ++i)
-    clock.setDone(from.remoteStores[i]);
-  if (released.toPeer) {
-    const std::vector<uint32_t> &list = from.toPeer.at(released.peer);
-    for (uint32_t i = 0; i < released.toPeer; ++i)
-      clock.setDone(list[i]);
-  }
+    clock.done.set(static_cast<uint32_t>(released.transfer));
+  auto setDone = [&](const std::vector<uint32_t> &list, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+      if (!released.item || transfers_[list[i]].precedes(released.item))
+        clock.done.set(list[i]);
+  };
+  setDone(from.remoteStores, released.remoteStores);
+  if (released.toPeer)
+    setDone(from.toPeer.at(released.peer), released.toPeer);
 }
 
 void Races::acquire(uint32_t cta, const Released &released) {
@@ -181,13 +283,11 @@ void Races::acquire(uint32_t cta, const Clock &clock) {
 std::shared_ptr<const Races::Clock>
 Races::common(const std::vector<Arrival> &arrivals, int64_t count) const {
   std::vector<Clock> clocks;
-  for (const Arrival &arrival : arrivals) {
+  for (const Arrival &arrival : arrivals)
     join(clocks.emplace_back(*arrival.released->clock), *arrival.released);
-    clocks.back().done.resize((transfers_.size() + 63) / 64);
-  }
   // Whoever counts those that know least of a CTA knows the least of it. Arrivals that
   // happen before others know no more than those: they are among them in any case.
-  auto result = std::make_shared<Clock>(clocks.front());
+  auto result = std::make_shared<Clock>();
   std::vector<std::pair<uint32_t, int64_t>> known(arrivals.size());
   auto least = [&](auto of) {
     for (size_t i = 0; i < arrivals.size(); ++i)
@@ -200,14 +300,22 @@ Races::common(const std::vector<Arrival> &arrivals, int64_t count) const {
     return known.back().first;
   };
   for (size_t c = 0; c < ctas_.size(); ++c) {
-    result->own[c] = least([&](const Clock &clock) { return clock.own[c]; });
-    result->sourced[c] =
-        least([&](const Clock &clock) { return clock.sourced[c]; });
+    result->own.push_back(least([&](const Clock &clock) { return clock.own[c]; }));
+    result->all.push_back(least([&](const Clock &clock) { return clock.all[c]; }));
   }
-  result->done.clear();
-  for (uint32_t t = 0; t < transfers_.size(); ++t)
-    if (least([&](const Clock &clock) { return uint32_t(clock.isDone(t)); }))
-      result->setDone(t);
+  // Known if those that do not know it are too few.
+  auto certain = [&](Bits Clock::*bits, uint32_t size) {
+    for (uint32_t bit = 0; bit < size; ++bit) {
+      int64_t without = 0;
+      for (size_t i = 0; i < arrivals.size() && without < count; ++i)
+        without += (clocks[i].*bits).test(bit) ? 0 : arrivals[i].amount;
+      if (without < count)
+        ((*result).*bits).set(bit);
+    }
+  };
+  certain(&Clock::itemReleases, itemReleases_);
+  certain(&Clock::sourced, transfers_.size());
+  certain(&Clock::done, transfers_.size());
   return result;
 }
 
@@ -216,20 +324,36 @@ void Races::fence(uint32_t cta) {
 }
 
 void Races::settle(uint32_t cta) {
-  uint32_t count = ctas_[cta].transfers.size();
-  if (ctas_[cta].clock->sourced[cta] < count)
-    mutableClock(cta).sourced[cta] = count;
+  CtaState &state = ctas_[cta];
+  uint32_t count = state.transfers.size();
+  auto set = [&](uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i) {
+      uint32_t t = state.transfers[i];
+      if (transfers_[t].precedes(state.item)) {
+        if (!state.clock->sourced.test(t))
+          mutableClock(cta).sourced.set(t);
+      } else { // of an item: known to what is released from here on
+        mutableDrawn(cta).sourced.set(t);
+      }
+    }
+  };
+  if (state.item) {
+    set(state.settled, state.outsideTransfers);
+    set(state.firstTransfer, count);
+    return;
+  }
+  set(state.settled, count);
+  state.settled = count;
 }
 
 void Races::barrier() {
   auto all = std::make_shared<Clock>(*ctas_[0].clock);
   for (size_t c = 0; c < ctas_.size(); ++c) {
     all->join(*ctas_[c].clock);
-    all->own[c] = ctas_[c].own;
-    all->sourced[c] = ctas_[c].transfers.size();
+    all->own[c] = all->all[c] = ctas_[c].own;
   }
   for (uint32_t t = 0; t < transfers_.size(); ++t)
-    all->setDone(t);
+    all->done.set(t), all->sourced.set(t);
   for (CtaState &cta : ctas_)
     cta.clock = all;
 }
@@ -238,23 +362,36 @@ void Races::barrier() {
 // What happens before an access
 //===----------------------------------------------------------------------===//
 
+/// Whether a release of its item that is known covers the access.
+bool Races::isReleased(const Own &own, const Clock &clock) const {
+  const auto &list = ctas_[own.cta].releases;
+  auto it = std::lower_bound(
+      list.begin(), list.end(), own.index,
+      [](const auto &release, uint32_t index) { return release.own < index; });
+  return it != list.end() && it->item == own.item &&
+         clock.itemReleases.test(it->id);
+}
+
 bool Races::before(const Own &own, bool write, const Look &look) const {
-  if (look.clock->own[own.cta] >= own.index)
+  if (own.item ? look.clock->all[own.cta] >= own.index ||
+                     isReleased(own, *look.clock)
+               : look.clock->own[own.cta] >= own.index)
     return true;
-  // Of one CTA only a store and a later own load are unordered.
-  return own.cta == look.cta && (look.transfer || look.write || !write);
+  // Of one CTA only a store and a later own load are unordered, and items that
+  // others might have drawn.
+  return own.cta == look.cta && (own.item == 0 || own.item == look.item) &&
+         (look.transfer || look.write || !write);
 }
 
 bool Races::writeBefore(uint32_t id, const Look &look) const {
   const Transfer &t = transfers_[id];
-  return look.clock->isDone(id) ||
+  return look.clock->done.test(id) ||
          (look.transfer && t.cta == look.cta && t.peer == look.transfer->peer &&
-          t.inCta < look.transfer->fence);
+          t.inCta < look.transfer->fence && t.precedes(look.item));
 }
 
 bool Races::readBefore(uint32_t id, const Look &look) const {
-  const Transfer &t = transfers_[id];
-  return look.clock->sourced[t.cta] > t.inCta || writeBefore(id, look);
+  return look.clock->sourced.test(id) || writeBefore(id, look);
 }
 
 void Races::report(const Look &look, const Access &other, uint32_t rank,
@@ -314,14 +451,18 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
     (look.write ? cell.putWrites : cell.putReads).push_back(look.id);
     return;
   }
-  // The last of a CTA stands for the earlier ones, which are released with it.
+  // The last of a CTA or item stands for the earlier ones, which are released with it.
   std::vector<Own> &list = look.write ? cell.writes : cell.reads;
-  Own own{look.cta, look.index, look.site, look.add};
-  for (Own &known : list)
-    if (known.cta == look.cta && known.add == look.add) {
-      known = own;
+  Own own{look.cta, look.index, look.item, look.site, look.add};
+  for (auto known = list.rbegin(); known != list.rend(); ++known) {
+    if (known->cta == look.cta && known->item == look.item &&
+        known->add == look.add) {
+      *known = own;
       return;
     }
+    if (known->cta == look.cta && known->item < look.item)
+      break; // items of a CTA come in their order
+  }
   list.push_back(own);
 }
 
@@ -333,6 +474,7 @@ void Races::access(uint32_t cta, const Event &event) {
   look.write = event.kind != Event::Load;
   look.add = event.add;
   look.index = ++state.own;
+  look.item = state.item;
   look.clock = state.clock.get();
   for (const Box &box : event.boxes)
     this->look(look, cta / ctasOfRank_, event.buffer, box);
@@ -343,11 +485,12 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   CtaState &state = ctas_[cta];
   auto id = static_cast<uint32_t>(transfers_.size());
   auto inCta = static_cast<uint32_t>(state.transfers.size());
-  transfers_.push_back(
-      {cta, event.peer, inCta, state.fence, event.site, event.add});
+  transfers_.push_back({cta, event.peer, inCta, state.fence, state.item,
+                        event.site, event.add});
   Look look;
   look.cta = cta;
   look.site = event.site;
+  look.item = state.item;
   look.transfer = &transfers_.back();
   look.id = id;
   look.clock = state.clock.get();
@@ -358,20 +501,20 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   for (const Box &box : event.dstBoxes)
     this->look(look, event.peer, event.dstBuffer, box);
 
-  auto released = std::make_shared<Released>();
-  released->clock = state.clock;
-  released->cta = cta;
-  released->own = state.own;
-  released->transfer = id;
-  released->peer = event.peer;
   std::vector<uint32_t> &toPeer = state.toPeer[event.peer];
-  if (event.strong)
-    released->toPeer = toPeer.size();
-  else // the fence orders earlier puts to that peer before the arrival
-    released->toPeer =
-        std::count_if(toPeer.begin(), toPeer.end(), [&](uint32_t t) {
-          return transfers_[t].inCta < state.fence;
-        });
+  std::shared_ptr<Released> released;
+  if (event.object >= 0) {
+    released = this->released(cta);
+    released->transfer = id;
+    released->peer = event.peer;
+    if (event.strong)
+      released->toPeer = toPeer.size();
+    else // the fence orders earlier puts to that peer before the arrival
+      released->toPeer =
+          std::count_if(toPeer.begin(), toPeer.end(), [&](uint32_t t) {
+            return transfers_[t].inCta < state.fence;
+          });
+  }
   state.transfers.push_back(id);
   toPeer.push_back(id);
   if (event.ofTile)
@@ -418,8 +561,11 @@ void Races::connect(Buffer &buffer, uint32_t id) {
   int64_t squares = 1;
   for (int d = 0; d < box.rank; ++d) {
     at[d] = first[d] = box.begin[d] / buffer.grid[d];
-    last[d] = (box.begin[d] + box.size[d] - 1) / buffer.grid[d];
-    squares *= std::min(last[d] - first[d] + 1, kMany + 1);
+    last[d] = (box.end(d) - 1) / buffer.grid[d];
+    int64_t more;
+    if (__builtin_sub_overflow(last[d], first[d], &more) || more > kMany)
+      more = kMany;
+    squares *= more + 1;
   }
   std::set<uint32_t> near(buffer.large.begin(), buffer.large.end());
   if (squares > kMany) {

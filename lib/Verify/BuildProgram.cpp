@@ -146,6 +146,17 @@ unsigned KernelProgram::slotOf(Value value) {
   return slots.try_emplace(value, slots.size()).first->second;
 }
 
+/// Whether more than one CTA may draw the items of a loop.
+bool KernelProgram::isShared(Operation *ticket) const {
+  std::optional<unsigned> own =
+      resources.roleIndex(ticket->getParentOfType<RoleOp>().getSymName());
+  int64_t count = 0;
+  for (unsigned role = 0; role < ctasOfRole.size(); ++role)
+    if (role == own || llvm::is_contained(then[role], *own))
+      count += ctasOfRole[role];
+  return count > 1;
+}
+
 std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
   auto body = std::make_unique<Body>();
   for (BlockArgument arg : block.getArguments())
@@ -175,6 +186,13 @@ std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
       node.in.push_back(slotOf(operand));
     for (Value result : op.getResults())
       node.out.push_back(slotOf(result));
+    Operation *ticket = isa<mk_sm::TicketOp>(op) ? &op : nullptr;
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      for (auto inner : loop.getBefore().getOps<mk_sm::TicketOp>())
+        ticket = inner;
+    node.draws = ticket && isShared(ticket);
+    draws |= node.draws;
+    counts |= isa<CountOp>(op) && !op.use_empty();
     if (auto loop = dyn_cast<scf::ForOp>(op))
       node.turn = loop.getLowerBound().getDefiningOp<mk_sm::CtaIndexOp>();
     // Ops whose regions are no control flow are folded, or unknown.

@@ -73,13 +73,6 @@ bool KernelProgram::element(const CtaState &state, Operation *op,
   return true;
 }
 
-/// Of offsets and sizes: what lies further away than any memory is all the same, and
-/// sums of what is nearer do not overflow.
-static int64_t bounded(int64_t value) {
-  constexpr int64_t kFar = int64_t(1) << 48;
-  return std::clamp(value, -kFar, kFar);
-}
-
 std::optional<KernelProgram::Box>
 KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
                        ValueRange offsets, ArrayRef<int64_t> tile,
@@ -89,13 +82,15 @@ KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
   Box box;
   box.rank = offsets.size();
   int lead = box.rank - int(tile.size());
-  bool inside = true;
   for (int d = 0; d < box.rank; ++d) {
     Scalar offset = get(state, offsets[d]), whole = extent(rank, arg, d);
     if (!offset.known || !whole.known)
       return std::nullopt;
-    box.begin[d] = bounded(offset.value);
-    int64_t left = whole.value - box.begin[d], size = 1;
+    box.begin[d] = offset.value;
+    int64_t size = 1;
+    int64_t left = offset.value < 0
+                       ? 0
+                       : std::max<int64_t>(whole.value, 0) - offset.value;
     if (d >= lead) {
       size = tile[d - lead];
       if (!valid.empty()) {
@@ -106,10 +101,7 @@ KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
       }
     }
     box.size[d] = std::clamp<int64_t>(left, 0, size);
-    inside &= offset.value >= 0;
   }
-  if (!inside && box.rank)
-    box.size[0] = 0;
   return box;
 }
 
@@ -124,8 +116,8 @@ KernelProgram::regionBox(const CtaState &state, Value buffer,
     Scalar offset = get(state, offsets[d]), size = get(state, sizes[d]);
     if (!offset.known || !size.known)
       return std::nullopt;
-    box.begin[d] = bounded(offset.value);
-    box.size[d] = bounded(size.value);
+    box.begin[d] = offset.value;
+    box.size[d] = size.value;
   }
   return box;
 }

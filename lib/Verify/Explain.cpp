@@ -20,8 +20,9 @@ static StringRef plural(int64_t n) { return n == 1 ? "" : "s"; }
 namespace {
 class StuckReport {
 public:
-  StuckReport(KernelProgram &program, Machine &machine)
-      : program(program), machine(machine), blocked(machine.blocked()) {
+  StuckReport(KernelProgram &program, Machine &machine, StringRef order)
+      : program(program), machine(machine), order(order),
+        blocked(machine.blocked()) {
     // The events stay where they are while the rest goes on.
     for (const Machine::Blocked &b : blocked)
       events.push_back(*b.event);
@@ -83,8 +84,9 @@ private:
     return emitError(op(i)->getLoc())
            << "'" << (isPop(i) ? "mk.foreach_item" : "mk.wait")
            << "' op never returns in "
-           << program.describe(blocked[i].cta, op(i)) << ": " << object(i)
-           << " " << state(i);
+           << program.describe(blocked[i].cta, op(i))
+           << (order.empty() ? "" : ", ") << order << ": " << object(i) << " "
+           << state(i);
   }
 
   void explainMissing(unsigned i) {
@@ -180,6 +182,7 @@ private:
 
   KernelProgram &program;
   Machine &machine;
+  StringRef order;
   std::vector<Machine::Blocked> blocked;
   std::vector<KernelProgram::Event> events;
   llvm::DenseMap<uint32_t, unsigned> byCta;
@@ -187,8 +190,9 @@ private:
 };
 } // namespace
 
-void mlir::mk::explainStuck(KernelProgram &program, Machine &machine) {
-  StuckReport(program, machine).emit();
+void mlir::mk::explainStuck(KernelProgram &program, Machine &machine,
+                            StringRef order) {
+  StuckReport(program, machine, order).emit();
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,6 +221,28 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
             << "' raises it here";
     return error;
   }
+  // Of what gets nothing: launch e waits for the declared arrivals of those before it.
+  for (const auto &[where, waiter] : machine.waited()) {
+    std::optional<int64_t> declared =
+        program.declaredArrivals(where.rank, where.signal);
+    auto arrivals = machine.arrivals().find(where);
+    if (!declared || *declared == 0 ||
+        (arrivals != machine.arrivals().end() && arrivals->second != 0))
+      continue;
+    Operation *wait = program.opOf(waiter.site);
+    InFlightDiagnostic error =
+        wait->emitOpError()
+        << "never returns in later launches in "
+        << program.describe(waiter.cta, wait) << ": "
+        << program.describeSignal(where.rank, where.signal, where.element)
+        << " gets no arrival in a launch, and is declared with " << *declared
+        << ", so that a wait for " << waiter.amount
+        << " waits for those of the launches before; raise it, wait for it only "
+           "where it is raised, or declare it dynamic";
+    error.attachNote(program.signal(where.signal).getLoc())
+        << "the signal is declared here";
+    return error;
+  }
   return success();
 }
 
@@ -225,7 +251,7 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
 //===----------------------------------------------------------------------===//
 
 LogicalResult mlir::mk::reportRaces(KernelProgram &program,
-                                    const Machine &machine) {
+                                    const Machine &machine, StringRef order) {
   for (const Race &race : machine.races()) {
     Operation *first = program.opOf(race.first.site);
     Operation *second = program.opOf(race.second.site);
@@ -235,7 +261,8 @@ LogicalResult mlir::mk::reportRaces(KernelProgram &program,
         << verbOf(race.second) << " '" << program.bufferName(race.buffer) << "'"
         << race.both.toString() << " of rank " << race.rank << ", and "
         << program.describe(race.first.cta, first) << " " << verbOf(race.first)
-        << " it with nothing to order the two; " << remedyOf(race);
+        << " it with nothing to order the two" << (order.empty() ? "" : ", ")
+        << order << "; " << remedyOf(race);
     error.attachNote(first->getLoc()) << "the other access";
   }
   return failure(!machine.races().empty());

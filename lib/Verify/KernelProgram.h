@@ -57,6 +57,10 @@ public:
   const llvm::MapVector<Operation *, std::string> &unsearched() const {
     return notSearched;
   }
+  /// What CTAs do may depend on who comes first: some draw items that others could
+  /// draw, or use how far a counter is.
+  bool hasDraws() const { return draws; }
+  bool hasCounts() const { return counts; }
   /// Whether all requirements hold on all ranks, as far as they are known.
   bool requirementsHold();
 
@@ -99,6 +103,7 @@ private:
   bool mayBeWritten(Value buffer) const;
   unsigned slotOf(Value value);
   std::unique_ptr<Body> build(Block &block);
+  bool isShared(Operation *ticket) const;
   void start(CtaState &state, uint32_t cta);
 
   // Running.
@@ -162,6 +167,7 @@ private:
   std::vector<std::unique_ptr<CtaState>> states; // by CTA
   llvm::DenseMap<std::pair<uint32_t, int64_t>, int64_t> tickets;
   unsigned eventOps = 0;
+  bool draws = false, counts = false;
   llvm::MapVector<Operation *, std::string> notSearched;
   Failure failed;
 };

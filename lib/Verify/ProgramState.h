@@ -14,6 +14,7 @@ struct KernelProgram::Node {
   bool hasEvents = false; // in its regions
   bool hasSync = false;   // events there that are more than accesses
   bool turn = false;      // a loop over the items of this CTA
+  bool draws = false;     // a ticket, or the loop around it, that other CTAs share
   int32_t site = -1;
   SmallVector<unsigned, 4> in, out; // slots; tiles have none: kNone
   std::vector<std::unique_ptr<Body>> bodies;
@@ -37,6 +38,7 @@ struct KernelProgram::CtaState {
   size_t part = 0; // 0: mk.prepare, then the role and those it helps
   bool turned = false, started = false;
   bool lost = false; // it has come to what cannot be known
+  int64_t draw = -1; // Event::draw
   std::vector<Scalar> values;
   std::vector<Frame> frames;
   const Node *waiting = nullptr; // for a result of its event

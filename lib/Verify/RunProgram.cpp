@@ -60,6 +60,7 @@ KernelProgram::Next KernelProgram::next(uint32_t cta, Event &event) {
       return Next::Event;
     }
     bool done = step(cta, state, event, result);
+    event.draw = state.draw;
     state.lost |= result == Next::Unknown;
     if (done)
       return result;
@@ -160,6 +161,8 @@ void KernelProgram::leave(CtaState &state) {
       return;
     }
     results = results.drop_front();
+    if (node->draws && !more.value)
+      state.draw = -1;
     if (more.value) {
       yieldTo(node->bodies[1]->args, results);
       frame = Frame{node->bodies[1].get(), 0, node};
@@ -219,6 +222,8 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
   if (auto ticket = dyn_cast<mk_sm::TicketOp>(node.op)) {
     state.turned = false;
     int64_t &next = tickets[{state.rank, int64_t(ticket.getLoop())}];
+    if (node.draws)
+      state.draw = (int64_t(ticket.getLoop()) << 48) + next;
     state.values[node.out[0]] = {next++, true};
     return false;
   }

@@ -10,14 +10,16 @@ namespace mlir::mk {
 /// a store to the same place. Of the kernel as it is written.
 LogicalResult verifyStructure(KernelOp kernel);
 
-/// Emits why a run has got stuck.
-void explainStuck(KernelProgram &program, ::mk::check::Machine &machine);
-/// Compares arrivals with what types say.
+/// Emits why a run has got stuck. `order`, if not empty: in which order of CTAs.
+void explainStuck(KernelProgram &program, ::mk::check::Machine &machine,
+                  StringRef order = {});
+/// Compares arrivals with what types say: later launches count on it.
 LogicalResult verifyArrivals(KernelProgram &program,
                              const ::mk::check::Machine &machine);
 /// Emits an error for each race.
 LogicalResult reportRaces(KernelProgram &program,
-                          const ::mk::check::Machine &machine);
+                          const ::mk::check::Machine &machine,
+                          StringRef order = {});
 
 /// Adds what was not searched for races to a remark, with a note at each place.
 void noteUnsearched(const KernelProgram &program, InFlightDiagnostic &remark);

@@ -24,6 +24,8 @@ static constexpr uint64_t kStepsForEvent = 20;
 static constexpr uint64_t kMaxCompared = 10'000'000;
 // CTAs of all ranks: each has its scalars.
 static constexpr uint64_t kMaxCtas = 16384;
+// Of kernels whose orders are searched for races, too, and at random.
+static constexpr uint64_t kMaxEventsForOrders = 20'000;
 
 namespace {
 struct VerifyProgressPass
@@ -101,6 +103,57 @@ struct VerifyProgressPass
     return failure();
   }
 
+  using Create = function_ref<std::unique_ptr<KernelProgram>(bool)>;
+
+  /// Where waits counted some of an element's arrivals: whichever those are.
+  LogicalResult searchAgain(const Machine &first,
+                            ::mk::check::MachineOptions options, Create create,
+                            StringRef order) {
+    options.guarantees = options.races ? first.guarantees() : nullptr;
+    if (!options.guarantees)
+      return success();
+    std::unique_ptr<KernelProgram> program = create(true);
+    Machine machine(program->numRanks(), program->ctasOfRank(), *program,
+                    options);
+    (void)machine.run();
+    return reportRaces(*program, machine, order);
+  }
+
+  /// CTAs that draw other items and counts that come in another order.
+  LogicalResult followOtherOrders(const KernelProgram &program,
+                                  const Machine &inTurn,
+                                  ::mk::check::MachineOptions options,
+                                  Create create) {
+    using Order = ::mk::check::MachineOptions::Order;
+    if (!program.hasDraws() && !program.hasCounts())
+      return success();
+    bool few = inTurn.events() <= kMaxEventsForOrders;
+    options.races &= few || program.hasCounts();
+    unsigned orders = few && program.hasCounts() ? 3 : 1;
+    for (unsigned i = 0; i != orders; ++i) {
+      options.order = i == 0 ? Order::LastFirst : Order::Random;
+      options.seed = i;
+      StringRef words = i == 0 ? "if the last CTAs come first to items and counts"
+                               : "if CTAs come to items and counts in some order";
+      std::unique_ptr<KernelProgram> other = create(options.races);
+      Machine machine(other->numRanks(), other->ctasOfRank(), *other, options);
+      Machine::End end = machine.run();
+      if (other->failure().wrong)
+        return other->failure().op->emitOpError()
+               << other->failure().text << " (" << words << ")";
+      if (failed(reportRaces(*other, machine, words)) ||
+          failed(searchAgain(machine, options, create, words)))
+        return failure();
+      if (end == Machine::End::Stuck) {
+        explainStuck(*other, machine, words);
+        return failure();
+      }
+      if (end == Machine::End::Done && failed(verifyArrivals(*other, machine)))
+        return failure();
+    }
+    return success();
+  }
+
   LogicalResult run(KernelOp kernel, KernelOp expanded,
                     ArrayRef<int64_t> ctasOfRole,
                     ArrayRef<SmallVector<unsigned>> then,
@@ -139,17 +192,14 @@ struct VerifyProgressPass
       const KernelProgram::Failure &failed = program.failure();
       if (failed.wrong)
         return failed.op->emitOpError() << failed.text;
-      if (mlir::failed(reportRaces(program, machine)))
+      auto create = [&](bool withAccesses) {
+        return std::make_unique<KernelProgram>(expanded, ctasOfRole, then, dims,
+                                               withAccesses,
+                                               limit * kStepsForEvent);
+      };
+      if (mlir::failed(reportRaces(program, machine)) ||
+          mlir::failed(searchAgain(machine, options, create, "")))
         return failure();
-      if (auto known = races ? machine.guarantees() : nullptr) {
-        KernelProgram again(expanded, ctasOfRole, then, dims, races,
-                            limit * kStepsForEvent);
-        options.guarantees = known;
-        Machine second(again.numRanks(), again.ctasOfRank(), again, options);
-        (void)second.run();
-        if (mlir::failed(reportRaces(again, second)))
-          return failure();
-      }
       bool tooLong = end == Machine::End::TooLong || failed.op == expanded;
       if (tooLong && races) {
         noRaces = "; too large to be searched for races";
@@ -167,7 +217,8 @@ struct VerifyProgressPass
         explainStuck(program, machine);
         return failure();
       }
-      if (mlir::failed(verifyArrivals(program, machine)))
+      if (mlir::failed(verifyArrivals(program, machine)) ||
+          mlir::failed(followOtherOrders(program, machine, options, create)))
         return failure();
       if (report) {
         InFlightDiagnostic remark =

@@ -15,11 +15,15 @@
 
 namespace mk::check {
 
-/// Elements of a buffer: a box in its index space.
+/// Elements of a buffer: a box in its index space. Any numbers: an end that 64 bits
+/// do not hold is the largest that they do.
 struct Box {
   static constexpr int kMaxRank = 8;
   int32_t rank = 0;
   std::array<int64_t, kMaxRank> begin{}, size{};
+
+  /// Behind the last index.
+  int64_t end(int d) const;
 
   bool empty() const;
   bool overlaps(const Box &other) const;
@@ -61,6 +65,9 @@ struct Event {
   /// What happened in a run that is replayed: value before a Count, entry of a
   /// Push. -1: whatever comes.
   int64_t order = -1;
+  /// The item that the CTA has drawn and that any other might have drawn instead;
+  /// -1: none. Items of one CTA have numbers of their own.
+  int64_t draw = -1;
   std::vector<int64_t> record; // Push
 };
 

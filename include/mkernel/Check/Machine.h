@@ -3,7 +3,8 @@
 // Carries out what CTAs do, as far as signals, counters and queues are
 // concerned, in one of the orders that are possible. Signals only grow, so that
 // whether every wait returns does not depend on the order, as long as
-// what CTAs do does not.
+// what CTAs do does not. It does where they draw items or count: there other orders
+// may show what one hides.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_CHECK_MACHINE_H
@@ -13,6 +14,7 @@
 
 #include <deque>
 #include <functional>
+#include <random>
 
 namespace mk::check {
 
@@ -21,6 +23,11 @@ struct Guarantees;
 
 struct MachineOptions {
   bool races = true;
+  /// Who goes on next: CTAs take turns; the last one that can, as far as it can, the first
+  /// to count being the last to have come there; anyone, by the seed.
+  enum class Order { InTurn, LastFirst, Random };
+  Order order = Order::InTurn;
+  uint64_t seed = 0;
   /// A race is reported once for each pair of places; none: sites are places.
   std::function<int32_t(int32_t site)> placeOf;
   uint64_t maxEvents = UINT64_MAX;
@@ -79,6 +86,13 @@ public:
     auto operator<=>(const Element &) const = default;
   };
   const std::map<Element, int64_t> &arrivals() const { return counts_; }
+  /// Elements that were waited for, also for nothing, each with who did first.
+  struct Waiter {
+    uint32_t cta;
+    int32_t site;
+    int64_t amount;
+  };
+  const std::map<Element, Waiter> &waited() const { return waited_; }
 
   uint64_t events() const { return events_; }
   const std::vector<Race> &races() const { return races_->races(); }
@@ -90,6 +104,8 @@ private:
   struct Cta;
   enum class Step { Going, Yield, Blocked };
 
+  uint32_t takeNext();
+  bool holdsBack(const Event &event);
   Step carryOut(uint32_t cta, Event &event);
   Step wait(uint32_t cta, const Event &event);
   Step count(uint32_t cta, const Event &event);
@@ -106,11 +122,14 @@ private:
   std::unique_ptr<Races> races_;
   std::vector<Cta> ctas_;
   std::deque<uint32_t> ready_;
+  std::vector<uint32_t> held_; // ready, but others may come first
+  std::minstd_rand random_;
   std::map<Element, Signal> signals_;
   std::map<Element, int64_t> counts_;
   std::map<Element, Counter> counters_; // `signal` is the counter
   std::map<std::pair<uint32_t, int32_t>, Queue> queues_;
   std::map<Element, std::set<int64_t>> asked_; // by waits
+  std::map<Element, Waiter> waited_;
   uint32_t atBarrier_ = 0, ended_ = 0;
   uint64_t events_ = 0;
   bool forced_ = false, unknown_ = false;

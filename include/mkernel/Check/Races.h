@@ -7,6 +7,10 @@
 // A CTA's own accesses are not ordered by program order alone: a store and a
 // later load of it may race, (not).
 //
+// Which CTA draws an item of a ticket or queue loop is chance, so that two items are
+// unordered also if one CTA has drawn both: each knows what its CTA knew before the loop
+// and what it finds out itself. What a CTA releases behind the loop covers its items.
+//
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_CHECK_RACES_H
 #define MKERNEL_CHECK_RACES_H
@@ -54,8 +58,10 @@ public:
   /// What is known to have happened.
   struct Clock;
 
+  /// What follows is of the item `draw` (Event::draw), or of none.
+  void enter(uint32_t cta, int64_t draw);
   void access(uint32_t cta, const Event &event);
-  /// A put: its accesses, and what its arrival releases.
+  /// A put: its accesses, and what its arrival releases; null if it makes none.
   std::shared_ptr<const Released> transfer(uint32_t cta, const Event &event);
   /// What happens before a signal, count or push of this CTA.
   std::shared_ptr<const Released> release(uint32_t cta, const Event &event);
@@ -83,6 +89,7 @@ private:
   struct Transfer;
   struct Own {
     uint32_t cta, index;
+    uint32_t item; // 0: none that is drawn
     int32_t site;
     bool add;
   };
@@ -110,7 +117,10 @@ private:
   uint32_t cellOf(Buffer &buffer, const Box &box);
   void connect(Buffer &buffer, uint32_t cell);
   Clock &mutableClock(uint32_t cta);
+  Clock &mutableDrawn(uint32_t cta);
   void join(Clock &clock, const Released &released) const;
+  std::shared_ptr<Released> released(uint32_t cta);
+  bool isReleased(const Own &own, const Clock &clock) const;
   bool before(const Own &own, bool write, const Look &look) const;
   bool writeBefore(uint32_t transfer, const Look &look) const;
   bool readBefore(uint32_t transfer, const Look &look) const;
@@ -122,6 +132,7 @@ private:
   std::function<int32_t(int32_t)> placeOf_;
   std::vector<CtaState> ctas_;
   std::vector<Transfer> transfers_;
+  uint32_t itemReleases_ = 0;
   std::map<std::pair<uint32_t, int32_t>, Buffer> buffers_;
   std::set<std::pair<int32_t, int32_t>> reported_;
   std::vector<Race> races_;

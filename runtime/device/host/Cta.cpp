@@ -40,7 +40,8 @@ void Cta::reset() {
   readySeen_.assign(grid_.world(), false);
   pending_.clear();
   log = {};
-  loop_ = -1;
+  loop_ = ticketLoop_ = -1;
+  draw_ = -1;
   std::fill(item_, item_ + 4, -1);
   // Nearby seeds of this generator give nearby first numbers.
   uint64_t mixed =
@@ -130,8 +131,10 @@ void Cta::runRole(uint32_t role, uint32_t index) {
   cta_.index = index;
   cta_.count = grid_.metadata.roles[role].ctas;
   loop_ = -1;
+  ticketLoop_ = -1;
   auto begin = Deadline::Clock::now();
   grid_.payload.roles[role](&cta_);
+  draw_ = -1;
   // The role ends when its puts are at their peers.
   note(check::Event::RoleEnd);
   bool settled = awaitPuts("the end of the role");
@@ -167,6 +170,8 @@ void Cta::failDivision(int32_t line) {
 void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,
                   int64_t i3) {
   loop_ = loop;
+  if (loop == ticketLoop_)
+    enterItem();
   item_[0] = i0, item_[1] = i1, item_[2] = i2, item_[3] = i3;
 }
 

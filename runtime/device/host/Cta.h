@@ -108,6 +108,8 @@ private:
   bool raise(uint32_t peer, int32_t signal, int64_t index, uint64_t amount,
              bool strong);
   std::string where() const;
+  /// The item of the last ticket begins.
+  void enterItem();
   /// A new event of the log; null unless there is one.
   check::Event *note(check::Event::Kind kind);
   void noteTransfer(const Pending &pending);
@@ -133,6 +135,9 @@ private:
   bool preparing_ = false;
   int32_t loop_ = -1;
   int64_t item_[4] = {-1, -1, -1, -1};
+  // The last ticket, and the item it is for (Event::draw), if others could have drawn it.
+  int32_t ticketLoop_ = -1;
+  int64_t ticket_ = 0, draw_ = -1;
   std::vector<bool> readySeen_; // by peer
   std::vector<Pending> pending_;
   std::minstd_rand random_;

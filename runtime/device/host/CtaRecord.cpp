@@ -30,7 +30,13 @@ Event *Cta::note(Event::Kind kind) {
   Event &event = log.events.emplace_back();
   event.kind = kind;
   event.site = static_cast<int32_t>(log.sites.size() - 1);
+  event.draw = draw_;
   return &event;
+}
+
+void Cta::enterItem() {
+  if (grid_.recording && ticketLoop_ >= 0 && grid_.isShared(cta_.role))
+    draw_ = (static_cast<int64_t>(ticketLoop_) << 48) + ticket_;
 }
 
 std::optional<std::pair<int32_t, Box>>

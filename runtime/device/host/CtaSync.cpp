@@ -149,6 +149,7 @@ bool Cta::pop(int32_t queue, int64_t entry, int64_t *record) {
     return false;
   if (queue < 0 || size_t(queue) >= grid_.queues.size())
     return fail("pop", str("there is no queue ", queue));
+  enterItem();
   noteObject(check::Event::Pop, queue, entry, 1);
   QueueState &q = grid_.queues[queue];
   const std::string &name = grid_.metadata.queues[queue].name;
@@ -174,5 +175,10 @@ bool Cta::ticket(int32_t loop, int64_t &value) {
   if (grid_.seed && chance(3) && !flush())
     return false;
   value = grid_.tickets[loop].fetch_add(1, std::memory_order_relaxed);
+  // Between items; behind the last one if the ticket is not for one.
+  loop_ = -1;
+  draw_ = -1;
+  ticketLoop_ = loop;
+  ticket_ = value;
   return true;
 }

@@ -192,6 +192,21 @@ uint32_t Grid::helperIndex(uint32_t role, uint32_t linear) const {
   return index;
 }
 
+bool Grid::isShared(uint32_t role) const {
+  uint32_t ctas = 0;
+  for (uint32_t linear = 0; linear < metadata.grid && ctas < 2; ++linear) {
+    uint32_t unused;
+    auto at = static_cast<int32_t>(firstRole(linear, unused));
+    // A role that it has been in ends its way.
+    std::vector<bool> visited(metadata.roles.size());
+    for (; at >= 0 && !visited[at]; at = metadata.roles[at].then) {
+      visited[at] = true;
+      ctas += at == static_cast<int32_t>(role);
+    }
+  }
+  return ctas > 1;
+}
+
 std::string Grid::signalName(uint32_t signal, int64_t index) const {
   return elementName("signal", metadata.signals[signal].name,
                      plan.plan(rank()).signals[signal].extents, index);

@@ -81,6 +81,8 @@ public:
   uint32_t world() const { return context.world(); }
   /// Index that CTA `linear` has in `role` when it comes as a helper.
   uint32_t helperIndex(uint32_t role, uint32_t linear) const;
+  /// Whether several CTAs may come to a role.
+  bool isShared(uint32_t role) const;
   /// Role that CTA `linear` starts in, and its index there.
   uint32_t firstRole(uint32_t linear, uint32_t &index) const;
 
