@@ -149,7 +149,7 @@ Machine::End Machine::run() {
   return ended_ == ctas_.size() ? End::Done : End::Stuck;
 }
 
-std::shared_ptr<const Guarantees> Machine::guarantees() const {
+std::shared_ptr<const Guarantees> Machine::guarantees(bool *all) const {
   auto result = std::make_shared<Guarantees>();
   uint64_t compared = 0;
   for (const auto &[element, counts] : asked_) {
@@ -158,8 +158,11 @@ std::shared_ptr<const Guarantees> Machine::guarantees() const {
       if (count >= counts_.at(element))
         break; // all of them
       compared += arrivals.size() * (ctas_.size() + events_);
-      if (compared > kMaxCompared)
+      if (compared > kMaxCompared) {
+        if (all)
+          *all = false;
         return result;
+      }
       result->clocks[{element, count}] = races_->common(arrivals, count);
     }
   }

@@ -400,7 +400,8 @@ void Races::report(const Look &look, const Access &other, uint32_t rank,
   if (races_.size() >= kMaxRaces ||
       !reported_.insert({place(other.site), place(look.site)}).second)
     return;
-  Access now{look.cta, look.site, look.write, look.transfer != nullptr, box};
+  Access now{look.cta,  look.site, look.write, look.transfer != nullptr,
+             look.item, box};
   races_.push_back({other, now, rank, buffer, other.box.intersection(box)});
 }
 
@@ -420,22 +421,23 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
     const Cell &cell = buffer.cells[c];
     for (const Own &w : cell.writes)
       if (!(w.add && look.add) && !before(w, true, look))
-        conflict({w.cta, w.site, true, false, cell.box});
+        conflict({w.cta, w.site, true, false, w.item, cell.box});
     for (uint32_t t : cell.putWrites) {
       const Transfer &other = transfers_[t];
       if (&other != look.transfer && !(other.add && look.add) &&
           !writeBefore(t, look))
-        conflict({other.cta, other.site, true, true, cell.box});
+        conflict({other.cta, other.site, true, true, other.item, cell.box});
     }
     if (!look.write)
       continue;
     for (const Own &r : cell.reads)
       if (!before(r, false, look))
-        conflict({r.cta, r.site, false, false, cell.box});
-    for (uint32_t t : cell.putReads)
-      if (&transfers_[t] != look.transfer && !readBefore(t, look))
-        conflict(
-            {transfers_[t].cta, transfers_[t].site, false, true, cell.box});
+        conflict({r.cta, r.site, false, false, r.item, cell.box});
+    for (uint32_t t : cell.putReads) {
+      const Transfer &other = transfers_[t];
+      if (&other != look.transfer && !readBefore(t, look))
+        conflict({other.cta, other.site, false, true, other.item, cell.box});
+    }
   }
   // What lies wholly below an ordered write is ordered before all that this
   // write is: forget it. An add is no such write for other adds.
@@ -605,6 +607,9 @@ const char *mk::check::verbOf(const Access &access) {
 
 const char *mk::check::remedyOf(const Race &race) {
   const Access &a = race.first, &b = race.second;
+  if (a.cta == b.cta && a.item != b.item)
+    return "which CTA draws an item is chance: items of a loop are ordered by "
+           "signals and waits (or counts) alone";
   if (a.put && !a.write)
     return "settle (mk.settle) before the source of a put is written again";
   if (!a.put && !b.put && a.cta == b.cta)

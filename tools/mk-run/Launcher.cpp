@@ -115,15 +115,24 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   std::fflush(nullptr);
   Processes processes;
   MK_TRY(processes.start(world, argv, packageFile.fd, job.fd()));
-  Status lost = processes.wait(*store);
-  MK_TRY(findCause(lost, *store, processes, job, world));
+  // What was recorded takes a while to write down.
+  Status lost = processes.wait(
+      *store, std::chrono::milliseconds(options.races ? 10'000 : 500));
+  Status cause = findCause(lost, *store, processes, job, world);
 
   Report report{options, metadata, mesh, job, compiled.compileMs};
   report.launcher = "mk-run";
+  FILE *racesTo = options.stats == Options::Stats::Json ? stderr : stdout;
+  if (!cause.isOk()) {
+    // A race may be why.
+    if (options.races)
+      if (auto clean = checkRaces(racesTo, report, plan, /*ended=*/false); !clean)
+        std::fprintf(racesTo, "races: %s\n", clean.status().message().c_str());
+    return cause;
+  }
   MK_TRY(finishJob(report, *payload, plan, passed));
   if (options.races) {
-    bool json = options.stats == Options::Stats::Json;
-    MK_ASSIGN(bool clean, checkRaces(json ? stderr : stdout, report));
+    MK_ASSIGN(bool clean, checkRaces(racesTo, report, plan, /*ended=*/true));
     passed &= clean;
   }
   return Status::ok();

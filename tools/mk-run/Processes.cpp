@@ -46,12 +46,12 @@ Status Processes::start(uint32_t world, char **argv, int packageFd, int jobFd) {
   return Status::ok();
 }
 
-Status Processes::wait(StoreServer &store) {
+Status Processes::wait(StoreServer &store, std::chrono::milliseconds grace) {
   Status lost;
-  std::optional<Deadline> grace, silent;
+  std::optional<Deadline> end, silent;
   Backoff backoff(std::chrono::milliseconds(2));
   while (true) {
-    bool running = false, kills = grace && grace->passed();
+    bool running = false, kills = end && end->passed();
     for (size_t r = 0; r < children_.size(); ++r) {
       Child &child = children_[r];
       if (!child.running)
@@ -82,8 +82,8 @@ Status Processes::wait(StoreServer &store) {
       return lost;
     if (silent && silent->passed() && !store.aborted())
       store.abort(AbortRecord::now(-1, "launcher", "a rank has failed"));
-    if (!grace && store.aborted())
-      grace = Deadline::after(std::chrono::milliseconds(500));
+    if (!end && store.aborted())
+      end = Deadline::after(grace);
     backoff.pause();
   }
 }

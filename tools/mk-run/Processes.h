@@ -18,9 +18,9 @@ public:
   rt::Status start(uint32_t world, char **argv, int packageFd, int jobFd);
 
   /// Waits until every rank has ended. A rank that is lost aborts the job
-  /// through `store`; ranks that do not end within a second of an abort are
+  /// through `store`; ranks that do not end within `grace` of an abort are
   /// killed. Returns the first loss, if any: "rank 2 was killed by signal 9".
-  rt::Status wait(rt::StoreServer &store);
+  rt::Status wait(rt::StoreServer &store, std::chrono::milliseconds grace);
   /// Exit status of a rank that ended by itself; -1 for a killed one.
   int exitStatus(uint32_t rank) const;
   /// ", rank 2 did not react and was killed" for each such rank.

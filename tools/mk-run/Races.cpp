@@ -4,6 +4,7 @@
 
 #include "mkernel/Check/Log.h"
 #include "mkernel/Check/Machine.h"
+#include "mkernel/Runtime/Plan.h"
 
 #include <algorithm>
 #include <map>
@@ -95,20 +96,99 @@ std::string describe(const Metadata &metadata, const Replay &replay,
   return str(text, ": ", verbOf(access), " ", access.box.toString());
 }
 
+/// "'ready'[3, 0]".
+std::string elementName(const std::string &name,
+                        const std::vector<int64_t> &extents, int64_t element) {
+  std::string index;
+  for (size_t d = extents.size(); d-- > 0; element /= std::max<int64_t>(extents[d], 1))
+    index = str(d ? ", " : "", element % std::max<int64_t>(extents[d], 1), index);
+  return str("'", name, "'[", index, "]");
+}
+
+/// Of each rank its launches.
+using Logs = std::vector<std::vector<RankLog>>;
+
+/// As far as there are any, if the run did not end well.
+Result<Logs> readLogs(FILE *out, const Report &report, bool ended) {
+  Logs logs(report.mesh.size());
+  size_t launches = 0;
+  for (uint32_t r = 0; r < logs.size(); ++r) {
+    Result<std::string> bytes = report.job.readLog(r);
+    if (!bytes && ended)
+      return bytes.status();
+    if (!bytes)
+      std::fprintf(out, "races: %s\n", bytes.status().message().c_str());
+    else if (!decode(*bytes, logs[r]))
+      return error(StatusCode::Internal, "the log of rank ", r, " cannot be read");
+    launches = std::max(launches, logs[r].size());
+  }
+  for (uint32_t r = 0; r < logs.size(); ++r) {
+    if (ended && logs[r].size() != launches)
+      return error(StatusCode::Internal, "the log of rank ", r, " has ",
+                   logs[r].size(), " launches, others have ", launches);
+    logs[r].resize(launches);
+  }
+  return logs;
+}
+
+/// Arrivals that are not those declared: later launches count on them. An element gets
+/// them in each launch, or in none and is not waited for.
+class Arrivals {
+public:
+  Arrivals(FILE *out, const Report &report, const JobPlan &plan)
+      : out_(out), report_(report), plan_(plan) {}
+
+  /// How many elements are wrong in this launch.
+  size_t check(const Machine &machine, size_t launch) {
+    size_t wrong = 0;
+    for (const auto &[where, waiter] : machine.waited())
+      elements_.try_emplace(where, 0);
+    for (const auto &[where, count] : machine.arrivals())
+      elements_.try_emplace(where, launch == 0 ? count : 0);
+    for (const auto &[where, before] : elements_) {
+      const Plan::Signal &signal = plan_.plan(where.rank).signals[where.signal];
+      auto found = machine.arrivals().find(where);
+      int64_t count = found == machine.arrivals().end() ? 0 : found->second;
+      bool waited = machine.waited().contains(where);
+      if (signal.arrivals < 0 || count == signal.arrivals ||
+          (count == 0 && before == 0 && !waited))
+        continue;
+      if (wrong++ < kListed)
+        std::fprintf(
+            out_,
+            "arrivals: signal %s of rank %u gets %lld in launch %zu, and is "
+            "declared with %lld: later launches %s; raise it in every launch as "
+            "often as it is declared, or declare it dynamic\n",
+            elementName(report_.metadata.signals[where.signal].name,
+                        signal.extents, where.element)
+                .c_str(),
+            where.rank, static_cast<long long>(count), launch + 1,
+            static_cast<long long>(signal.arrivals),
+            count < signal.arrivals ? "wait for what is missing"
+                                    : "do not wait for their own");
+    }
+    return wrong;
+  }
+
+private:
+  static constexpr size_t kListed = 16;
+  FILE *out_;
+  const Report &report_;
+  const JobPlan &plan_;
+  std::map<Machine::Element, int64_t> elements_; // arrivals in the first launch
+};
+
 } // namespace
 
-Result<bool> mk::run::checkRaces(FILE *out, const Report &report) {
+Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
+                                 const JobPlan &plan, bool ended) {
   uint32_t world = report.mesh.size();
-  std::vector<std::vector<RankLog>> logs(world);
-  for (uint32_t r = 0; r < world; ++r) {
-    MK_ASSIGN(std::string bytes, report.job.readLog(r));
-    if (!decode(bytes, logs[r]) || logs[r].size() != logs[0].size())
-      return error(StatusCode::Internal, "the log of rank ", r,
-                   " cannot be read");
-  }
+  MK_ASSIGN(Logs logs, readLogs(out, report, ended));
+  Arrivals arrivals(out, report, plan);
   uint64_t events = 0;
-  size_t found = 0, launches = logs[0].size();
-  for (size_t launch = 0; launch < launches && !found; ++launch) {
+  size_t found = 0, wrong = 0, launches = logs[0].size();
+  bool allCompared = true;
+  for (size_t launch = 0; launch < launches && !found && !wrong; ++launch) {
     std::vector<RankLog *> ranks;
     for (auto &log : logs)
       ranks.push_back(&log[launch]);
@@ -116,11 +196,15 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report) {
     mk::check::MachineOptions options;
     options.placeOf = [&](int32_t site) { return replay.placeOf(site); };
     auto machine = std::make_unique<Machine>(world, replay.ctas(), replay, options);
-    if (machine->run() != Machine::End::Done)
+    bool whole = machine->run() == Machine::End::Done;
+    if (!whole && ended)
       return error(StatusCode::Internal, "launch ", launch + 1,
                    " cannot be replayed from its log");
     events += machine->events();
-    options.guarantees = machine->guarantees();
+    // The last launch of a run that failed is cut off.
+    if (whole && (ended || launch + 1 < launches))
+      wrong = arrivals.check(*machine, launch);
+    options.guarantees = machine->guarantees(&allCompared);
     if (machine->races().empty() && options.guarantees) {
       replay.rewind();
       machine = std::make_unique<Machine>(world, replay.ctas(), replay, options);
@@ -136,14 +220,21 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report) {
                    describe(report.metadata, replay, race.first).c_str(),
                    remedyOf(race));
   }
-  std::fprintf(
-      out, "races: %s (kernel '%s', %u %s, %zu launch%s, %llu events)\n",
+  std::string text =
       found ? str(found, found == 1 ? " pair of places" : " pairs of places",
                   " that nothing orders")
-                  .c_str()
-            : "none",
-      report.metadata.kernel.c_str(), world, world == 1 ? "rank" : "ranks",
-      launches, launches == 1 ? "" : "es",
+            : std::string("none");
+  if (wrong)
+    text += str(", ", wrong, wrong == 1 ? " element" : " elements",
+                " without the declared arrivals");
+  if (!ended)
+    text += " in what was recorded before the run failed";
+  if (!allCompared)
+    text += "; waits for some of very many arrivals were taken to count the first";
+  std::fprintf(
+      out, "races: %s (kernel '%s', %u %s, %zu launch%s, %llu events)\n",
+      text.c_str(), report.metadata.kernel.c_str(), world,
+      world == 1 ? "rank" : "ranks", launches, launches == 1 ? "" : "es",
       static_cast<unsigned long long>(events));
-  return found == 0;
+  return found == 0 && wrong == 0;
 }

@@ -7,8 +7,11 @@
 namespace mk::run {
 
 /// Replays what the ranks have recorded, launch by launch, and prints accesses
-/// that nothing orders. Returns whether there are none.
-Result<bool> checkRaces(FILE *out, const Report &report);
+/// that nothing orders, and elements of signals that did not get their arrivals. Returns
+/// whether there are none. `ended`: all ranks have ended well; else the records are
+/// followed as far as they go.
+Result<bool> checkRaces(FILE *out, const Report &report, const rt::JobPlan &plan,
+                        bool ended);
 
 } // namespace mk::run
 

@@ -157,26 +157,34 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   if (options.races)
     launch.record = &log;
   std::unique_ptr<LaunchGraph> graph;
-  if (options.graph) {
-    MK_ASSIGN(graph, bound->capture(launch));
-  }
-  for (int64_t i = 0; i < options.launches; ++i) {
-    launch.seed = options.seed ? options.seed + i : 0;
-    MK_TRY(fillArguments(options, job, *bound, i));
-    // All ranks start together once, for the times to mean something; later
-    // launches drift, as they do in a program.
-    if (i == 0)
-      MK_TRY(ctx->allGather("start", "").status());
-    MK_TRY(graph ? graph->launch() : bound->launch(launch));
-    MK_TRY(bound->synchronize());
-    if (options.checkEach) {
-      MK_TRY(publish(job, *bound, rank));
-      MK_TRY(checkNow(options, job, *bound, payload, i));
+  auto runLaunches = [&]() -> Status {
+    if (options.graph) {
+      MK_ASSIGN(graph, bound->capture(launch));
     }
+    for (int64_t i = 0; i < options.launches; ++i) {
+      launch.seed = options.seed ? options.seed + i : 0;
+      MK_TRY(fillArguments(options, job, *bound, i));
+      // All ranks start together once, for the times to mean something; later
+      // launches drift, as they do in a program.
+      if (i == 0)
+        MK_TRY(ctx->allGather("start", "").status());
+      MK_TRY(graph ? graph->launch() : bound->launch(launch));
+      MK_TRY(bound->synchronize());
+      if (options.checkEach) {
+        MK_TRY(publish(job, *bound, rank));
+        MK_TRY(checkNow(options, job, *bound, payload, i));
+      }
+    }
+    return publish(job, *bound, rank);
+  };
+  Status status = runLaunches();
+  // Also of a launch that failed: a race may have been why.
+  if (options.races) {
+    Status written = job.writeLog(rank, log);
+    if (status.isOk())
+      status = written;
   }
-  MK_TRY(publish(job, *bound, rank));
-  if (options.races)
-    MK_TRY(job.writeLog(rank, log));
+  MK_TRY(status);
   graph.reset();
   bound.reset();
   return ctx->close();

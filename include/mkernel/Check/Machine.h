@@ -53,8 +53,9 @@ public:
   /// After a run: a wait for some of an element's arrivals saw those that came
   /// first by chance. A second run that is given this assumes no more than any
   /// choice of them would tell, and so finds races that the first one hid (of as many
-  /// waits as can be compared in a moment). Null if there is no such wait.
-  std::shared_ptr<const Guarantees> guarantees() const;
+  /// waits as can be compared in a moment; `all` becomes false if there are more). Null if
+  /// there is no such wait.
+  std::shared_ptr<const Guarantees> guarantees(bool *all = nullptr) const;
 
   struct Blocked {
     uint32_t cta = 0;

@@ -31,6 +31,7 @@ struct Access {
   int32_t site = -1;
   bool write = false;
   bool put = false; // asynchronous: a put's read or write
+  uint32_t item = 0; // of those that its CTA drew; 0: of none
   Box box;
 };
 
