@@ -5,7 +5,10 @@
 // target, on a mesh, in a process of its own. What does not end with success or
 // diagnostics is a failure, and written to a file with as few changes as needed.
 //
+// With --mutants it makes wrong kernels on purpose and tells who finds them.
+//
 //===----------------------------------------------------------------------===//
+#include "MutantRun.h"
 #include "Run.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -30,6 +33,22 @@ static cl::opt<unsigned> limit("limit",
                                cl::init(30));
 static cl::opt<std::string> folder("out", cl::desc("folder of reproducers"),
                                    cl::init("."));
+static cl::OptionCategory
+    mutantCategory("Mutants", "Wrong kernels that the checkers have to find");
+static cl::opt<uint64_t> mutants("mutants", cl::cat(mutantCategory),
+                                 cl::desc("how many to make, of the kernels of all files"),
+                                 cl::init(0));
+static cl::list<MutantKind> kinds(
+    "kinds", cl::cat(mutantCategory), cl::CommaSeparated,
+    cl::desc("which mistakes (default all):"));
+static cl::opt<std::string>
+    sizes("sizes", cl::cat(mutantCategory),
+          cl::desc("file of what each kernel is compiled and run with"));
+static cl::opt<unsigned> jobs("j", cl::cat(mutantCategory),
+                              cl::desc("mutants at a time (default 1)"), cl::init(1));
+static cl::opt<double>
+    require("require", cl::cat(mutantCategory),
+            cl::desc("per cent that have to be found (default 97)"), cl::init(97));
 static cl::opt<bool> keep("keep", cl::desc("write inputs that do not fail, too"));
 static cl::opt<std::string>
     selfTest("self-test",
@@ -199,7 +218,31 @@ bool Fuzzer::judge() {
   return true;
 }
 
+/// The exit status.
+static int makeMutants(const Seeds &seeds) {
+  std::string problem;
+  std::vector<MutantCase> cases = readCases(seeds, sizes, problem);
+  if (!problem.empty()) {
+    llvm::errs() << "mk-fuzz: --sizes " << problem << "\n";
+    return 2;
+  }
+  MutantRunOptions options;
+  options.count = mutants;
+  options.seed = seed;
+  options.jobs = std::max(1u, jobs.getValue());
+  options.require = require;
+  options.kinds.assign(kinds.begin(), kinds.end());
+  for (size_t i = 0; kinds.empty() && i < kMutantKinds; ++i)
+    options.kinds.push_back(static_cast<MutantKind>(i));
+  options.check.folder = folder;
+  return runMutants(cases, options) ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+  for (size_t i = 0; i < kMutantKinds; ++i) {
+    auto kind = static_cast<MutantKind>(i);
+    kinds.getParser().addLiteralOption(toString(kind), kind, describe(kind));
+  }
   cl::ParseCommandLineOptions(argc, argv, "Fuzzes the compiler.\n");
   if (!selfTest.empty() && selfTest != "crash" && selfTest != "hang") {
     llvm::errs() << "mk-fuzz: --self-test " << selfTest
@@ -220,6 +263,8 @@ int main(int argc, char **argv) {
   Fuzzer fuzzer(*shared);
   if (!fuzzer.readSeeds())
     return 2;
+  if (mutants)
+    return makeMutants(fuzzer.seeds);
   llvm::outs() << "seed " << seed.getValue() << "\n";
   llvm::outs().flush(); // nothing may follow if the time was too short
   fuzzer.runAll();
