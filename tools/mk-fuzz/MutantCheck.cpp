@@ -1,5 +1,6 @@
 //===- MutantCheck.cpp - Who finds a mutant -------------------------------===//
 #include "MutantCheck.h"
+#include "MutantJob.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -138,13 +139,27 @@ struct Checker {
     return true;
   }
 
+  /// Whether a run finds it.
+  bool foundByRun(unsigned i) {
+    doing("run " + Twine(i));
+    JobResult result = runJob(kase, i, mutant.random, path, options);
+    if (result.verdict == Verdict::Survivor)
+      return false;
+    end(result.verdict, result.message + "\n    " + result.command);
+    return true;
+  }
+
   void run() {
     if (!make())
       return;
-    if (!options.blind)
+    if (!options.blind) {
       for (size_t mesh = 0; mesh < kCompiled; ++mesh)
         if (refused(mesh))
           return;
+      for (unsigned i = 0; i < kJobs; ++i)
+        if (foundByRun(i))
+          return;
+    }
     shared.verdict = Verdict::Survivor;
   }
 };
@@ -153,6 +168,9 @@ struct Checker {
 void fuzz::checkMutant(const MutantCase &kase, const Mutant &mutant,
                        const std::string &name, const MutantOptions &options,
                        MutantShared &shared) {
-  Checker{kase, mutant, options, shared, options.folder + "/" + name + ".mlir", {}}
-      .run();
+  Checker checker{kase, mutant, options, shared, options.folder + "/" + name + ".mlir", {}};
+  checker.run();
+  // What was found needs no file.
+  if (shared.verdict < Verdict::Survivor)
+    std::remove(checker.path.c_str());
 }

@@ -43,7 +43,6 @@ struct MutantOptions {
   std::string folder; // of files of mutants
   std::string mkRun;
   bool blind = false; // finds nothing, to test this tool
-  bool compilerOnly = false;
 };
 
 /// In a child: makes a mutant and sends it through all checkers.

@@ -13,6 +13,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -36,7 +37,8 @@ static cl::opt<std::string> folder("out", cl::desc("folder of reproducers"),
 static cl::OptionCategory
     mutantCategory("Mutants", "Wrong kernels that the checkers have to find");
 static cl::opt<uint64_t> mutants("mutants", cl::cat(mutantCategory),
-                                 cl::desc("how many to make, of the kernels of all files"),
+                                 cl::desc("how many to make, of the kernels of all files; "
+                                          "takes mk-run beside this program"),
                                  cl::init(0));
 static cl::list<MutantKind> kinds(
     "kinds", cl::cat(mutantCategory), cl::CommaSeparated,
@@ -219,7 +221,7 @@ bool Fuzzer::judge() {
 }
 
 /// The exit status.
-static int makeMutants(const Seeds &seeds) {
+static int makeMutants(const Seeds &seeds, const char *argv0) {
   std::string problem;
   std::vector<MutantCase> cases = readCases(seeds, sizes, problem);
   if (!problem.empty()) {
@@ -235,6 +237,11 @@ static int makeMutants(const Seeds &seeds) {
   for (size_t i = 0; kinds.empty() && i < kMutantKinds; ++i)
     options.kinds.push_back(static_cast<MutantKind>(i));
   options.check.folder = folder;
+  SmallString<128> program(llvm::sys::fs::getMainExecutable(
+      argv0, reinterpret_cast<void *>(&makeMutants)));
+  llvm::sys::path::remove_filename(program);
+  llvm::sys::path::append(program, "mk-run");
+  options.check.mkRun = program.str().str();
   return runMutants(cases, options) ? 0 : 1;
 }
 
@@ -264,7 +271,7 @@ int main(int argc, char **argv) {
   if (!fuzzer.readSeeds())
     return 2;
   if (mutants)
-    return makeMutants(fuzzer.seeds);
+    return makeMutants(fuzzer.seeds, argv[0]);
   llvm::outs() << "seed " << seed.getValue() << "\n";
   llvm::outs().flush(); // nothing may follow if the time was too short
   fuzzer.runAll();
