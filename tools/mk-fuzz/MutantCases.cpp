@@ -12,8 +12,8 @@ std::string Mesh::toString() const {
 }
 
 std::vector<Mesh> MutantCase::meshes() const {
-  std::vector<Mesh> list = {{2, 2}, {1, 3}, {3, 2}, {2, 1}, {2, 4}, {1, 1}, {1, 2},
-                            {3, 1}, {2, 3}, {1, 4}, {4, 1}, {4, 2}, {1, 5}, {5, 1},
+  std::vector<Mesh> list = {{2, 2}, {3, 1}, {1, 3}, {3, 2}, {2, 3}, {2, 1}, {2, 4},
+                            {1, 1}, {1, 2}, {1, 4}, {4, 1}, {4, 2}, {1, 5}, {5, 1},
                             {1, 6}, {6, 1}, {3, 3}, {1, 7}, {7, 1}, {1, 8}};
   if (!net)
     for (size_t i = 0; i < list.size(); ++i)
@@ -69,12 +69,14 @@ std::vector<MutantCase> fuzz::readCases(const Seeds &seeds, StringRef path,
         good = readPairs(words[i + 1], sizes.params);
       else if (words[i] == "--random")
         sizes.random = words[i + 1].str();
+      else if (words[i] == "--list")
+        good = readPairs(words[i + 1], sizes.lists);
       else
         good = false;
     }
     if (!good) {
       problem = path.str() + ":" + std::to_string(number + 1) +
-                ": is not of the form KERNEL [--bind|--set|--random NAME=V,...]";
+                ": is not of the form KERNEL [--bind|--set|--random|--list NAME=V,...]";
       return {};
     }
     known[words[0]].push_back(std::move(sizes));

@@ -17,6 +17,8 @@ struct Mesh {
 struct Sizes {
   std::vector<std::pair<std::string, std::string>> bind, params;
   std::string random; // as mk-run takes it
+  /// Inputs of i32, as "1:2:3".
+  std::vector<std::pair<std::string, std::string>> lists;
 };
 
 /// One kernel of a file.
@@ -34,8 +36,8 @@ struct MutantCase {
 };
 
 /// The kernels of all seeds, with the sizes that `path` gives them: lines of
-/// "KERNEL --bind NAME=V,... [--set NAME=V,...] [--random NAME=A:B]"; further lines of the
-/// same kernel are further sizes. Says what is wrong, if anything is.
+/// "KERNEL --bind NAME=V,... [--set NAME=V,...] [--random NAME=A:B] [--list NAME=V:V:...]";
+/// further lines of the same kernel are further sizes. Says what is wrong, if anything is.
 std::vector<MutantCase> readCases(const Seeds &seeds, StringRef path,
                                   std::string &problem);
 

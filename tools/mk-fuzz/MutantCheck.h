@@ -6,6 +6,7 @@
 #include "Mutants.h"
 
 #include <atomic>
+#include <set>
 
 namespace mlir::mk::fuzz {
 
@@ -23,7 +24,7 @@ enum class Verdict : uint32_t {
   Compiler,   // refused by a verifier, or by mk-verify-progress
   Values,     // wrong results, or a run that failed with a report
   Races,      // --check=races
-  Equivalent, // what the kernel does is the same, see docs/checking.md
+  Equivalent, // it does what the original does, see docs/checking.md
   Survivor,
   Broken, // a tool crashed or did not end
   Count
@@ -36,19 +37,35 @@ struct MutantShared {
   std::atomic<Verdict> verdict;
   char doing[256];     // for what crashes
   char site[256];      // "mk.wait, line 30: removed"
+  char name[1024];     // as in the file of proofs
   char text[kMaxText]; // the message that found it, or the changed op
 };
+
+/// What tests of this tool leave out.
+enum class Blind { No, Checkers, All };
 
 struct MutantOptions {
   std::string folder; // of files of mutants
   std::string mkRun;
-  bool blind = false; // finds nothing, to test this tool
+  Blind blind = Blind::No;
+  /// "KERNEL KIND: WHAT | OP" of mutants that are proven to be right.
+  std::set<std::string> proven;
+  unsigned originalRuns = 20; // for each original
 };
+
+/// Lines that begin with a mutant, as it is printed, each with a proof in the indented lines
+/// below it. Says what is wrong, if anything is.
+std::set<std::string> readProofs(StringRef path, std::string &problem);
 
 /// In a child: makes a mutant and sends it through all checkers.
 void checkMutant(const MutantCase &kase, const Mutant &mutant,
                  const std::string &name, const MutantOptions &options,
                  MutantShared &shared);
+
+/// In a child: sends a kernel as it is through all checkers, on all meshes. Survivor: no
+/// alarm.
+void checkOriginal(const MutantCase &kase, const std::string &name, uint64_t random,
+                   const MutantOptions &options, MutantShared &shared);
 
 } // namespace mlir::mk::fuzz
 

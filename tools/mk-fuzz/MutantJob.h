@@ -13,9 +13,10 @@ struct JobResult {
   std::string message, command;
 };
 
-/// The i-th of kJobs runs: another mesh, other delays and another order of CTAs and puts,
-/// several launches, each searched for races.
+/// Runs that a mutant has to survive.
 inline constexpr unsigned kJobs = 6;
+/// On the i-th mesh, with delays and an order of CTAs and puts of its own, several launches, each
+/// searched for races.
 JobResult runJob(const MutantCase &kase, unsigned i, uint64_t random,
                  const std::string &file, const MutantOptions &options);
 

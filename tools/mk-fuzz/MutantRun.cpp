@@ -99,16 +99,6 @@ struct Runner {
     return llvm::formatv("mutant-{0}-{1}", options.seed, number);
   }
 
-  void record(const MutantPool::Ended &ended) {
-    auto &shared = *static_cast<MutantShared *>(ended.shared);
-    Result &result =
-        results[ended.number].emplace(Result{shared.verdict, shared.site, shared.text});
-    if (ended.late || ended.status != 0 || result.verdict == Verdict::Running) {
-      result.verdict = Verdict::Broken;
-      result.text = (shared.doing + Twine(" ") + MutantPool::describe(ended)).str();
-    }
-  }
-
   /// In the order of their numbers, so that it does not depend on `jobs`.
   void count(uint64_t number) {
     const Mutant &mutant = mutants[number];
@@ -127,7 +117,54 @@ struct Runner {
     llvm::outs().flush();
   }
 
+  /// Whether no checker says anything of the kernels as they are.
+  bool lookAtOriginals() {
+    MutantPool pool(options.jobs, sizeof(MutantShared),
+                    std::chrono::seconds(options.limit));
+    uint64_t started = 0, alarms = 0;
+    while (pool.good() && (started < cases.size() || !pool.empty())) {
+      if (started < cases.size() && !pool.full()) {
+        uint64_t number = started++;
+        const MutantCase &kase = cases[number];
+        pool.start(number, [&](void *shared) {
+          checkOriginal(kase, "original-" + kase.kernel, options.seed, options.check,
+                        *static_cast<MutantShared *>(shared));
+        });
+        continue;
+      }
+      MutantPool::Ended ended = pool.wait();
+      Result result = read(ended);
+      if (result.verdict == Verdict::Survivor)
+        continue;
+      ++alarms;
+      llvm::outs() << llvm::formatv("ALARM: {0} of {1}, {2}: {3}\n",
+                                    cases[ended.number].kernel, cases[ended.number].file,
+                                    toString(result.verdict), result.text);
+      llvm::outs().flush();
+    }
+    llvm::outs() << llvm::formatv(
+        "originals: {0} kernels compiled for 20 meshes and run on {1}, {2} alarms\n",
+        cases.size(), options.check.originalRuns, alarms);
+    llvm::outs().flush();
+    return pool.good() && alarms == 0;
+  }
+
+  static Result read(const MutantPool::Ended &ended) {
+    auto &shared = *static_cast<MutantShared *>(ended.shared);
+    Result result{shared.verdict, shared.site, shared.text};
+    if (ended.late || ended.status != 0 || result.verdict == Verdict::Running) {
+      result.verdict = Verdict::Broken;
+      result.text = (shared.doing + Twine(" ") + MutantPool::describe(ended)).str();
+    }
+    return result;
+  }
+
   bool run() {
+    bool quiet = !options.originals || lookAtOriginals();
+    return makeAll() && quiet;
+  }
+
+  bool makeAll() {
     Drawer drawer(cases, options.kinds, options.seed);
     MutantPool pool(options.jobs, sizeof(MutantShared),
                     std::chrono::seconds(options.limit));
@@ -155,7 +192,8 @@ struct Runner {
       }
       if (pool.empty())
         break;
-      record(pool.wait());
+      MutantPool::Ended ended = pool.wait();
+      results[ended.number] = read(ended);
       for (; counted < mutants.size() && results[counted]; ++counted)
         count(counted);
     }

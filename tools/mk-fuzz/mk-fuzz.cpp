@@ -46,6 +46,16 @@ static cl::list<MutantKind> kinds(
 static cl::opt<std::string>
     sizes("sizes", cl::cat(mutantCategory),
           cl::desc("file of what each kernel is compiled and run with"));
+static cl::opt<bool>
+    originals("originals", cl::cat(mutantCategory),
+              cl::desc("first look whether the kernels as they are raise no alarm"));
+static cl::opt<unsigned>
+    originalRuns("original-runs", cl::cat(mutantCategory),
+                 cl::desc("meshes of the 20 on which they are run as well (default 20)"),
+                 cl::init(20));
+static cl::opt<std::string>
+    proofs("proofs", cl::cat(mutantCategory),
+           cl::desc("file of mutants that are proven to be right"));
 static cl::opt<unsigned> jobs("j", cl::cat(mutantCategory),
                               cl::desc("mutants at a time (default 1)"), cl::init(1));
 static cl::opt<double>
@@ -54,7 +64,8 @@ static cl::opt<double>
 static cl::opt<bool> keep("keep", cl::desc("write inputs that do not fail, too"));
 static cl::opt<std::string>
     selfTest("self-test",
-             cl::desc("crash or hang: the first input does, and must be reported"));
+             cl::desc("crash or hang: the first input does, and must be reported; of mutants: "
+                      "blind, nothing finds them; unchecked, they are only compared"));
 
 // What is asked of the inputs, and of how many: fewer say nothing.
 static constexpr uint64_t kEnough = 25;
@@ -231,6 +242,17 @@ static int makeMutants(const Seeds &seeds, const char *argv0) {
   MutantRunOptions options;
   options.count = mutants;
   options.seed = seed;
+  options.originals = originals;
+  options.check.originalRuns = std::min(20u, originalRuns.getValue());
+  options.check.blind = selfTest == "unchecked" ? Blind::Checkers
+                        : selfTest == "blind"   ? Blind::All
+                                                : Blind::No;
+  if (!proofs.empty())
+    options.check.proven = readProofs(proofs, problem);
+  if (!problem.empty()) {
+    llvm::errs() << "mk-fuzz: --proofs " << problem << "\n";
+    return 2;
+  }
   options.jobs = std::max(1u, jobs.getValue());
   options.require = require;
   options.kinds.assign(kinds.begin(), kinds.end());
@@ -251,9 +273,16 @@ int main(int argc, char **argv) {
     kinds.getParser().addLiteralOption(toString(kind), kind, describe(kind));
   }
   cl::ParseCommandLineOptions(argc, argv, "Fuzzes the compiler.\n");
-  if (!selfTest.empty() && selfTest != "crash" && selfTest != "hang") {
-    llvm::errs() << "mk-fuzz: --self-test " << selfTest
-                 << ": crash or hang is possible\n";
+  if (!selfTest.empty() && selfTest != (mutants ? "blind" : "crash") &&
+      selfTest != (mutants ? "unchecked" : "hang")) {
+    llvm::errs() << "mk-fuzz: --self-test " << selfTest << ": "
+                 << (mutants ? "blind or unchecked" : "crash or hang")
+                 << " is possible\n";
+    return 2;
+  }
+  if (mutants && sizes.empty()) {
+    llvm::errs() << "mk-fuzz: --mutants needs --sizes FILE, which says what each kernel is "
+                    "compiled and run with\n";
     return 2;
   }
   if (std::error_code problem =
