@@ -22,15 +22,19 @@ class Traced : public ::mk::check::Program {
 public:
   explicit Traced(KernelProgram &kernel)
       : kernel(kernel),
-        provenance(kernel.numRanks() * kernel.ctasOfRank(), kernel.ctasOfRank()) {}
+        provenance(kernel.numRanks() * kernel.ctasOfRank(), kernel.ctasOfRank()),
+        draws(kernel.numRanks() * kernel.ctasOfRank(), -1) {}
 
   Next next(uint32_t cta, Event &event) override {
     Next result = kernel.next(cta, event);
     if (result != Next::Event)
       return result;
-    if (event.kind == Event::Turn || event.kind == Event::RoleEnd)
+    bool another = event.draw != draws[cta];
+    draws[cta] = event.draw;
+    if (another || event.kind == Event::Turn || event.kind == Event::RoleEnd ||
+        event.kind == Event::Barrier)
       provenance.nextItem(cta);
-    else if (event.site >= 0)
+    if (event.site >= 0)
       provenance.add(cta, event, placeOf(event.site));
     return result;
   }
@@ -66,6 +70,7 @@ private:
 
   KernelProgram &kernel;
   Provenance provenance;
+  std::vector<int64_t> draws; // of each CTA's last event
 };
 } // namespace
 

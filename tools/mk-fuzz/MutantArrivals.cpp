@@ -54,7 +54,8 @@ struct Collector {
       for (Operation *op : scope.getOps())
         if (auto function = dyn_cast<func::FuncOp>(op))
           function.setFunctionType(
-              FunctionType::get(op->getContext(), function.getArgumentTypes(),
+              FunctionType::get(op->getContext(),
+                                function.getBody().getArgumentTypes(),
                                 function.getResultTypes()));
     });
   }

@@ -242,7 +242,7 @@ struct Checker {
       std::string what = !one || !other         ? "is refused"
                          : !one->problem.empty() ? std::string()
                                                  : other->difference(*one);
-      if (one && other && one->problem != other->problem)
+      if (one && other && one->problem.empty() != other->problem.empty())
         what = one->problem + other->problem;
       if (!what.empty())
         return end(Verdict::Broken, kase.meshes()[mesh].toString() +
