@@ -93,6 +93,9 @@ inline ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) {
 inline OptionalParseResult parseOptionalAxisName(OpAsmParser &parser,
                                                  StringAttr &name) {
   std::string text;
+  // A location may follow an op that names no axis.
+  if (StringRef(parser.getCurrentLocation().getPointer()).starts_with("loc("))
+    return std::nullopt;
   if (failed(parser.parseOptionalKeywordOrString(&text)))
     return std::nullopt;
   name = parser.getBuilder().getStringAttr(text);

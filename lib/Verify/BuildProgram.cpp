@@ -8,14 +8,14 @@ using namespace mlir::mk;
 KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
                              ArrayRef<SmallVector<unsigned>> then,
                              const DimTable &dims, bool accesses,
-                             uint64_t maxSteps)
+                             uint64_t maxSteps, bool reads)
     : kernel(kernel), mesh(kernel.getMeshOp()),
       resources(getKernelResources(kernel)), dims(dims), ctasOfRole(ctasOfRole),
       then(then), accesses(accesses), ranks(mesh.getNumRanks()), ctas(0),
       stepsLeft(maxSteps) {
   for (int64_t count : ctasOfRole)
     ctas += count;
-  findWritten();
+  findWritten(reads);
   kernel.walk([&](Operation *op) {
     if (!isEvent(op))
       return;
@@ -71,7 +71,9 @@ static void findArguments(Value buffer, SmallVectorImpl<unsigned> &found) {
   }
 }
 
-void KernelProgram::findWritten() {
+void KernelProgram::findWritten(bool reads) {
+  for (int32_t arg = 0; reads && arg < kernel.getNumKernelArgs(); ++arg)
+    written.insert(arg);
   kernel.walk([&](Operation *op) {
     Value buffer;
     if (auto store = dyn_cast<StoreOp>(op))

@@ -33,10 +33,11 @@ public:
   using Box = ::mk::check::Box;
 
   /// `then` lists, for each role, the roles that its CTAs go on with;
-  /// `accesses`: also loads and stores of what any op writes.
+  /// `accesses`: also loads and stores of what any op writes; `reads`: and loads of
+  /// what none does.
   KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
                 ArrayRef<SmallVector<unsigned>> then, const DimTable &dims,
-                bool accesses, uint64_t maxSteps);
+                bool accesses, uint64_t maxSteps, bool reads = false);
   ~KernelProgram() override;
 
   uint32_t numRanks() const { return ranks; }
@@ -98,7 +99,7 @@ private:
   bool isEvent(Operation *op) const;
   /// An event that raises and waits for nothing.
   static bool isAccess(Operation *op);
-  void findWritten();
+  void findWritten(bool reads);
   /// Whether one of the arguments that a buffer may be is written.
   bool mayBeWritten(Value buffer) const;
   unsigned slotOf(Value value);

@@ -10,6 +10,9 @@ namespace mlir::mk {
 /// a store to the same place. Of the kernel as it is written.
 LogicalResult verifyStructure(KernelOp kernel);
 
+/// What a KernelProgram wants of a kernel at the tile level.
+void buildExpandPipeline(OpPassManager &pm);
+
 /// Emits why a run has got stuck. `order`, if not empty: in which order of CTAs.
 void explainStuck(KernelProgram &program, ::mk::check::Machine &machine,
                   StringRef order = {});

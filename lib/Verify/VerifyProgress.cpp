@@ -27,6 +27,13 @@ static constexpr uint64_t kMaxCtas = 16384;
 // Of kernels whose orders are searched for races, too, and at random.
 static constexpr uint64_t kMaxEventsForOrders = 20'000;
 
+void mlir::mk::buildExpandPipeline(OpPassManager &pm) {
+  pm.addPass(createExpandLoopsPass());
+  pm.addPass(createExpandRanksPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 namespace {
 struct VerifyProgressPass
     : mlir::mk::impl::VerifyProgressPassBase<VerifyProgressPass> {
@@ -90,10 +97,7 @@ struct VerifyProgressPass
     for (unsigned i = 0; i != resources.roles.size(); ++i)
       then.push_back(resources.getChain(i));
     OpPassManager pm(ModuleOp::getOperationName());
-    pm.addPass(createExpandLoopsPass());
-    pm.addPass(createExpandRanksPass());
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
+    buildExpandPipeline(pm);
     // What is said here is said again by the lowering.
     ScopedDiagnosticHandler quiet(&getContext(),
                                   [](Diagnostic &) { return success(); });

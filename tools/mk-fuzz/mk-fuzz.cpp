@@ -5,11 +5,15 @@
 // target, on a mesh, in a process of its own. What does not end with success or
 // diagnostics is a failure, and written to a file with as few changes as needed.
 //
+// With --mutants it makes wrong kernels on purpose and tells who finds them.
+//
 //===----------------------------------------------------------------------===//
+#include "MutantRun.h"
 #include "Run.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -30,10 +34,38 @@ static cl::opt<unsigned> limit("limit",
                                cl::init(30));
 static cl::opt<std::string> folder("out", cl::desc("folder of reproducers"),
                                    cl::init("."));
+static cl::OptionCategory
+    mutantCategory("Mutants", "Wrong kernels that the checkers have to find");
+static cl::opt<uint64_t> mutants("mutants", cl::cat(mutantCategory),
+                                 cl::desc("how many to make, of the kernels of all files; "
+                                          "takes mk-run beside this program"),
+                                 cl::init(0));
+static cl::list<MutantKind> kinds(
+    "kinds", cl::cat(mutantCategory), cl::CommaSeparated,
+    cl::desc("which mistakes (default all):"));
+static cl::opt<std::string>
+    sizes("sizes", cl::cat(mutantCategory),
+          cl::desc("file of what each kernel is compiled and run with"));
+static cl::opt<bool>
+    originals("originals", cl::cat(mutantCategory),
+              cl::desc("first look whether the kernels as they are raise no alarm"));
+static cl::opt<unsigned>
+    originalRuns("original-runs", cl::cat(mutantCategory),
+                 cl::desc("meshes of the 20 on which they are run as well (default 20)"),
+                 cl::init(20));
+static cl::opt<std::string>
+    proofs("proofs", cl::cat(mutantCategory),
+           cl::desc("file of mutants that are proven to be right"));
+static cl::opt<unsigned> jobs("j", cl::cat(mutantCategory),
+                              cl::desc("mutants at a time (default 1)"), cl::init(1));
+static cl::opt<double>
+    require("require", cl::cat(mutantCategory),
+            cl::desc("per cent that have to be found (default 97)"), cl::init(97));
 static cl::opt<bool> keep("keep", cl::desc("write inputs that do not fail, too"));
 static cl::opt<std::string>
     selfTest("self-test",
-             cl::desc("crash or hang: the first input does, and must be reported"));
+             cl::desc("crash or hang: the first input does, and must be reported; of mutants: "
+                      "blind, nothing finds them; unchecked, they are only compared"));
 
 // What is asked of the inputs, and of how many: fewer say nothing.
 static constexpr uint64_t kEnough = 25;
@@ -199,11 +231,58 @@ bool Fuzzer::judge() {
   return true;
 }
 
+/// The exit status.
+static int makeMutants(const Seeds &seeds, const char *argv0) {
+  std::string problem;
+  std::vector<MutantCase> cases = readCases(seeds, sizes, problem);
+  if (!problem.empty()) {
+    llvm::errs() << "mk-fuzz: --sizes " << problem << "\n";
+    return 2;
+  }
+  MutantRunOptions options;
+  options.count = mutants;
+  options.seed = seed;
+  options.originals = originals;
+  options.check.originalRuns = std::min(20u, originalRuns.getValue());
+  options.check.blind = selfTest == "unchecked" ? Blind::Checkers
+                        : selfTest == "blind"   ? Blind::All
+                                                : Blind::No;
+  if (!proofs.empty())
+    options.check.proven = readProofs(proofs, problem);
+  if (!problem.empty()) {
+    llvm::errs() << "mk-fuzz: --proofs " << problem << "\n";
+    return 2;
+  }
+  options.jobs = std::max(1u, jobs.getValue());
+  options.require = require;
+  options.kinds.assign(kinds.begin(), kinds.end());
+  for (size_t i = 0; kinds.empty() && i < kMutantKinds; ++i)
+    options.kinds.push_back(static_cast<MutantKind>(i));
+  options.check.folder = folder;
+  SmallString<128> program(llvm::sys::fs::getMainExecutable(
+      argv0, reinterpret_cast<void *>(&makeMutants)));
+  llvm::sys::path::remove_filename(program);
+  llvm::sys::path::append(program, "mk-run");
+  options.check.mkRun = program.str().str();
+  return runMutants(cases, options) ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
+  for (size_t i = 0; i < kMutantKinds; ++i) {
+    auto kind = static_cast<MutantKind>(i);
+    kinds.getParser().addLiteralOption(toString(kind), kind, describe(kind));
+  }
   cl::ParseCommandLineOptions(argc, argv, "Fuzzes the compiler.\n");
-  if (!selfTest.empty() && selfTest != "crash" && selfTest != "hang") {
-    llvm::errs() << "mk-fuzz: --self-test " << selfTest
-                 << ": crash or hang is possible\n";
+  if (!selfTest.empty() && selfTest != (mutants ? "blind" : "crash") &&
+      selfTest != (mutants ? "unchecked" : "hang")) {
+    llvm::errs() << "mk-fuzz: --self-test " << selfTest << ": "
+                 << (mutants ? "blind or unchecked" : "crash or hang")
+                 << " is possible\n";
+    return 2;
+  }
+  if (mutants && sizes.empty()) {
+    llvm::errs() << "mk-fuzz: --mutants needs --sizes FILE, which says what each kernel is "
+                    "compiled and run with\n";
     return 2;
   }
   if (std::error_code problem =
@@ -220,6 +299,8 @@ int main(int argc, char **argv) {
   Fuzzer fuzzer(*shared);
   if (!fuzzer.readSeeds())
     return 2;
+  if (mutants)
+    return makeMutants(fuzzer.seeds, argv[0]);
   llvm::outs() << "seed " << seed.getValue() << "\n";
   llvm::outs().flush(); // nothing may follow if the time was too short
   fuzzer.runAll();

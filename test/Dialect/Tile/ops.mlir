@@ -1,5 +1,6 @@
 // RUN: mk-opt %s | mk-opt | FileCheck %s
 // RUN: mk-opt %s -mlir-print-op-generic | mk-opt | FileCheck %s
+// RUN: mk-opt %s -mlir-print-debuginfo | mk-opt | FileCheck %s
 // RUN: mk-opt %s -emit-bytecode | mk-opt | FileCheck %s
 
 // Every op in every form.

@@ -1,0 +1,166 @@
+//===- Accesses.cpp - Whether two kernels do the same ---------------------===//
+#include "mkernel/Verify/Accesses.h"
+#include "Verify.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Check/Provenance.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::mk;
+using ::mk::check::Event;
+using ::mk::check::Machine;
+using ::mk::check::Provenance;
+
+static constexpr uint64_t kMaxEvents = 200'000, kStepsForEvent = 100;
+
+namespace {
+/// Tells a Provenance what a kernel's CTAs do.
+class Traced : public ::mk::check::Program {
+public:
+  explicit Traced(KernelProgram &kernel)
+      : kernel(kernel),
+        provenance(kernel.numRanks() * kernel.ctasOfRank(), kernel.ctasOfRank()),
+        draws(kernel.numRanks() * kernel.ctasOfRank(), -1) {}
+
+  Next next(uint32_t cta, Event &event) override {
+    Next result = kernel.next(cta, event);
+    if (result != Next::Event)
+      return result;
+    bool another = event.draw != draws[cta];
+    draws[cta] = event.draw;
+    if (another || event.kind == Event::Turn || event.kind == Event::RoleEnd ||
+        event.kind == Event::Barrier)
+      provenance.nextItem(cta);
+    if (event.site >= 0)
+      provenance.add(cta, event, placeOf(event.site));
+    return result;
+  }
+  void counted(uint32_t cta, int64_t before) override { kernel.counted(cta, before); }
+  void popped(uint32_t cta, const std::vector<int64_t> &record) override {
+    kernel.popped(cta, record);
+  }
+
+  std::vector<AccessTrace::Access> read() const {
+    std::vector<AccessTrace::Access> list;
+    for (const Provenance::Access &access : provenance.accesses()) {
+      std::string text;
+      llvm::raw_string_ostream(text)
+          << "'" << kernel.opOf(access.site)->getName() << "' of '"
+          << kernel.bufferName(access.buffer) << "'" << access.box.toString()
+          << " of rank " << access.rank;
+      list.push_back({access.number, text});
+    }
+    return list;
+  }
+  bool tooLarge() const { return provenance.tooLarge(); }
+
+private:
+  /// By line and role: who executes an item is chance.
+  uint64_t placeOf(int32_t site) {
+    Operation *op = kernel.opOf(site);
+    auto role = op->getParentOfType<RoleOp>();
+    auto at = op->getLoc()->findInstanceOf<FileLineColLoc>();
+    return llvm::hash_combine(op->getName().getStringRef(),
+                              role ? role.getSymName() : StringRef(),
+                              at ? at.getLine() : 0, at ? at.getColumn() : 0);
+  }
+
+  KernelProgram &kernel;
+  Provenance provenance;
+  std::vector<int64_t> draws; // of each CTA's last event
+};
+} // namespace
+
+static LogicalResult readDims(ArrayRef<std::string> texts, DimTable &dims) {
+  for (StringRef item : texts) {
+    auto [name, text] = item.split('=');
+    SmallVector<StringRef> parts;
+    text.split(parts, ':');
+    for (StringRef part : parts) {
+      int64_t value;
+      if (part.getAsInteger(10, value))
+        return failure();
+      dims[name].push_back(value);
+    }
+  }
+  return success();
+}
+
+AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts, int64_t grid,
+                              uint64_t seed) {
+  AccessTrace trace;
+  DimTable dims;
+  if (failed(readDims(texts, dims))) {
+    trace.problem = "a size is no number";
+    return trace;
+  }
+  MLIRContext *context = kernel.getContext();
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy = ModuleOp::create(kernel.getLoc());
+  OpBuilder b = OpBuilder::atBlockEnd(copy->getBody());
+  b.clone(*kernel.getMeshOp());
+  auto clone = cast<KernelOp>(b.clone(*kernel));
+  KernelResources resources = getKernelResources(clone);
+  SmallVector<SmallVector<unsigned>> then;
+  for (unsigned i = 0; i != resources.roles.size(); ++i)
+    then.push_back(resources.getChain(i));
+  PassManager pm(context, ModuleOp::getOperationName());
+  buildExpandPipeline(pm);
+  FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+  if (failed(ctas) || failed(pm.run(*copy))) {
+    trace.problem = "it cannot be lowered";
+    return trace;
+  }
+  clone = *copy->getOps<KernelOp>().begin();
+  ::mk::check::MachineOptions options;
+  options.order = ::mk::check::MachineOptions::Order::Random;
+  options.seed = seed;
+  options.maxEvents = kMaxEvents;
+  // Once more where waits count some of an element's arrivals: whichever those are.
+  for (bool again : {false, true}) {
+    KernelProgram program(clone, *ctas, then, dims, /*accesses=*/true,
+                          kMaxEvents * kStepsForEvent, /*reads=*/true);
+    Traced traced(program);
+    Machine machine(program.numRanks(), program.ctasOfRank(), traced, options);
+    Machine::End end = machine.run();
+    if (program.failure().op)
+      trace.problem = program.failure().text;
+    else if (end != Machine::End::Done)
+      trace.problem = end == Machine::End::Stuck ? "a wait never returns"
+                                                 : "it is too large to be followed";
+    else if (!machine.races().empty())
+      trace.problem = "it races";
+    else if (!program.unsearched().empty())
+      trace.problem = "an access is not known: " + program.unsearched().begin()->second;
+    else if (traced.tooLarge())
+      trace.problem = "a tile is too large to be followed";
+    bool all = true;
+    options.guarantees = machine.guarantees(&all);
+    if (!all)
+      trace.problem = "it has too many waits for some arrivals";
+    if (!trace.problem.empty())
+      return trace;
+    if (!again)
+      trace.accesses = traced.read();
+    if (!options.guarantees)
+      return trace;
+  }
+  return trace;
+}
+
+std::string AccessTrace::difference(const AccessTrace &other) const {
+  auto missing = [](const AccessTrace &from, const AccessTrace &in) -> std::string {
+    std::map<uint64_t, int64_t> counts;
+    for (const Access &access : in.accesses)
+      ++counts[access.number];
+    for (const Access &access : from.accesses)
+      if (--counts[access.number] < 0)
+        return access.text;
+    return {};
+  };
+  std::string text = missing(*this, other);
+  return text.empty() ? missing(other, *this) : text;
+}
