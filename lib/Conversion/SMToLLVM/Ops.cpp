@@ -253,7 +253,7 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   Dialect *dialect = op->getDialect();
   if (op->getNumResults() != 1 || op->getNumRegions() ||
       !isa<arith::ArithDialect, math::MathDialect>(dialect))
-    return op->emitOpError() << "cannot be lowered for sm_90a yet";
+    return refuse(op);
   Type type = op->getResult(0).getType();
   int64_t n = count(type);
   if (n < 0)
