@@ -308,7 +308,7 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
     kind = getAddition(element);
     if (kind.empty())
       return op->emitOpError() << "adds " << element
-                               << " to memory, which there is no atomic of; use "
+                               << " to memory, which sm_90a has no atomic of; use "
                                   "f32, f64, bf16, f16, i32 or i64";
     kind = (peer ? ".sys.global.add" : ".gpu.global.add") + kind;
   }

@@ -79,7 +79,27 @@ Operation *Lowering::findOnlyTaker(Operation *op) {
   return elementwise && user->getNumResults() == 1 ? user : nullptr;
 }
 
+/// A comparison whose results ops right behind it select by: each would take a register of its
+/// own, since there are few predicates, while what is compared is there anyway.
+static bool isComparisonToCome(Operation *op) {
+  if (!isa<arith::CmpFOp, arith::CmpIOp>(op) || op->use_empty() ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return false;
+  auto left = static_cast<int64_t>(std::distance(op->use_begin(), op->use_end()));
+  for (Operation *next = op->getNextNode(); next && left; next = next->getNextNode()) {
+    if (next->getNumRegions() || isa<MmaOp, MmaFenceOp, MmaWaitOp>(next))
+      return false;
+    int64_t uses = llvm::count(next->getOperands(), op->getResult(0));
+    if (uses && !isa<arith::ArithDialect>(next->getDialect()))
+      return false;
+    left -= uses;
+  }
+  return left == 0;
+}
+
 bool Lowering::isPutOff(Operation *op) {
+  if (isComparisonToCome(op))
+    return true;
   auto load = dyn_cast<LoadOp>(op);
   if (Operation *store = findOnlyStore(op))
     return !load || mayWait(kernel, load, store);

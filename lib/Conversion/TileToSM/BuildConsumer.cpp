@@ -279,6 +279,10 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
     copy(op);
     return success();
   }
+  if (isa<tensor::ExtractOp>(op))
+    return op->emitOpError()
+           << "takes one element of a tile, which for sm_90a lies in some other thread: read "
+              "it from memory by memref.load";
   bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
   if (!known || op->getNumResults() != 1 || !isTile(op->getResult(0)))
     return op->emitOpError()

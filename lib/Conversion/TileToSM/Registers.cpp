@@ -10,6 +10,9 @@ using namespace mlir::mk_sm;
 /// Registers of 32 bits in which a thread holds its part of a tile of this shape.
 static int64_t countRegisters(const RolePlan &plan, Value tile, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(tile.getType());
+  // What accumulators have of each row or column is there once.
+  if (tile.getDefiningOp<mk::BroadcastOp>() && isa<MmaAttr>(plan.getLayout(tile)))
+    return 0;
   auto fragment = RankedTensorType::get(shape, type.getElementType(), plan.getLayout(tile));
   int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
   return llvm::divideCeil(std::max<int64_t>(getNumElements(fragment), 0) * bits, 32);
@@ -56,8 +59,38 @@ static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::Do
   return {columns > kMaxColumns ? 0 : columns / 2 + other, first};
 }
 
+/// Whether only one store of the same block needs what the op gives, which is then computed
+/// as it leaves, a few elements at a time; the lowering to LLVM finds these the same way.
+static Operation *findOnlyStore(Operation *op) {
+  bool streams = isa<mk::BroadcastOp, mk::LoadOp>(op) ||
+                 (OpTrait::hasElementwiseMappableTraits(op) && !op->getNumRegions());
+  if (!streams || op->getNumResults() != 1 || op->use_empty())
+    return nullptr;
+  Operation *store = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *end = nullptr;
+    if (user->getBlock() == op->getBlock())
+      end = isa<mk::StoreOp>(user) ? user : findOnlyStore(user);
+    if (!end || (store && store != end))
+      return nullptr;
+    store = end;
+  }
+  return store;
+}
+
+/// Whether the elements of a tile are computed where they are used: in front of a store, or
+/// one by one by the op that takes what was loaded, or what was compared.
+static bool isNeverWhole(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (!op || op->getNumRegions())
+    return false;
+  bool passes = isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp,
+                    arith::CmpIOp>(op);
+  return (passes && op->hasOneUse()) || findOnlyStore(op);
+}
+
 namespace {
-/// The tiles that are live at each product of a role.
+/// The tiles that are live at each product of a role, and where others are computed.
 class LiveTiles {
 public:
   LiveTiles(RolePlan &plan, int64_t budget, int64_t warpgroups)
@@ -66,25 +99,28 @@ public:
   LogicalResult check();
 
 private:
-  struct Product {
-    mk::DotOp dot;
+  /// An op that makes a tile, and what is held then.
+  struct Point {
+    Operation *op;
+    Value made;
     SmallVector<Value> held; // each once
+    int64_t budget;
   };
 
   void findHeld(ArrayRef<Value> tiles, mk::DotOp dot);
-  LogicalResult refuse(const Product &product, int64_t needed);
+  void findHeld(ArrayRef<Value> tiles, Operation *op);
+  LogicalResult refuse(const Point &point, int64_t needed);
   LogicalResult checkInstruction(mk::DotOp dot);
-  /// Whether everything fits if `dim` of what `dot` makes had `size`, and all that is tied
-  /// to it.
-  bool fits(mk::DotOp dot, int64_t dim, int64_t size);
-  /// The largest extent of `dim` of what `dot` makes with which everything fits, a multiple of
+  /// Whether everything fits if `dim` of the tile had `size`, and all that is tied to it.
+  bool fits(Value tile, int64_t dim, int64_t size);
+  /// The largest extent of `dim` of the tile with which everything fits, a multiple of
   /// `step`; 0 if there is none.
-  int64_t findFitting(mk::DotOp dot, int64_t dim, int64_t step);
+  int64_t findFitting(Value tile, int64_t dim, int64_t step);
 
   RolePlan &plan;
   TiedExtents extents;
   int64_t budget, warpgroups;
-  SmallVector<Product> products;
+  SmallVector<Point> points;
 };
 } // namespace
 
@@ -107,69 +143,84 @@ void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {
   for (Value tile : tiles)
     if (isHeldOver(tile, dot))
       held.insert(tile);
-  products.push_back({dot, held.takeVector()});
+  points.push_back({dot, dot.getResult(), held.takeVector(), budget});
 }
 
-bool LiveTiles::fits(mk::DotOp dot, int64_t dim, int64_t size) {
-  return llvm::all_of(products, [&](const Product &product) {
-    mk::DotOp other = product.dot;
-    auto shape = [&](Value tile) {
-      return extents.getShape(tile, dot.getResult(), dim, size);
-    };
-    SmallVector<int64_t> acc = shape(other.getResult());
-    if (!explainLayout(acc, plan.getLayout(other.getResult())).empty())
-      return false;
-    auto [instruction, first] = countInstruction(plan, other, acc[1], warpgroups);
-    int64_t k = shape(other.getRhs())[other.getTransposeB()];
-    int64_t step = 256 / other.getRhs().getType().getElementTypeBitWidth();
+void LiveTiles::findHeld(ArrayRef<Value> tiles, Operation *op) {
+  // No product runs meanwhile, whose descriptors and addresses take registers.
+  constexpr int64_t kOfProducts = 16;
+  Value made = op->getResult(0);
+  if (isNeverWhole(made))
+    return;
+  SmallVector<Value> held{made};
+  for (Value tile : tiles)
+    if (tile != made && isHeldOver(tile, op) && !isNeverWhole(tile))
+      held.push_back(tile);
+  points.push_back({op, made, held, budget + kOfProducts});
+}
+
+bool LiveTiles::fits(Value tile, int64_t dim, int64_t size) {
+  auto shape = [&](Value other) { return extents.getShape(other, tile, dim, size); };
+  return llvm::all_of(points, [&](const Point &point) {
     int64_t needed = 0;
-    for (Value tile : product.held)
-      needed += countRegisters(plan, tile, shape(tile));
-    return instruction <= first && k % step == 0 && needed <= budget;
+    for (Value held : point.held)
+      needed += countRegisters(plan, held, shape(held));
+    SmallVector<int64_t> made = shape(point.made);
+    if (needed > point.budget ||
+        !explainLayout(made, plan.getLayout(point.made)).empty())
+      return false;
+    auto dot = dyn_cast<mk::DotOp>(point.op);
+    if (!dot)
+      return true;
+    auto [instruction, first] = countInstruction(plan, dot, made[1], warpgroups);
+    int64_t k = shape(dot.getRhs())[dot.getTransposeB()];
+    int64_t bits = cast<RankedTensorType>(dot.getRhs().getType()).getElementTypeBitWidth();
+    return instruction <= first && k % (256 / bits) == 0;
   });
 }
 
-int64_t LiveTiles::findFitting(mk::DotOp dot, int64_t dim, int64_t step) {
-  int64_t most = dot.getResult().getType().getDimSize(dim);
+int64_t LiveTiles::findFitting(Value tile, int64_t dim, int64_t step) {
+  int64_t most = cast<RankedTensorType>(tile.getType()).getDimSize(dim);
   for (int64_t size = (most - 1) / step * step; size > 0; size -= step)
     // More columns than one instruction takes are several of 64 to 256.
-    if ((dim == 0 || size <= kMaxColumns || size % 64 == 0) && fits(dot, dim, size))
+    if ((dim == 0 || size <= kMaxColumns || size % 64 == 0) && fits(tile, dim, size))
       return size;
   return 0;
 }
 
-LogicalResult LiveTiles::refuse(const Product &product, int64_t needed) {
-  mk::DotOp dot = product.dot;
-  auto acc = dot.getResult().getType();
+LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
+  auto made = cast<RankedTensorType>(point.made.getType());
+  StringRef kind = isa<mk::DotOp>(point.op) ? "accumulators" : "tiles";
   InFlightDiagnostic diag =
-      dot.emitOpError() << "needs " << needed
+      point.op->emitOpError() << "needs " << needed
                         << " registers in each thread for the tiles that are "
                            "live here, a thread of "
-                        << warpgroups << " warpgroups has " << budget
+                        << warpgroups << " warpgroups of sm_90a has " << point.budget
                         << " for them";
-  if (int64_t columns = findFitting(dot, 1, 16))
-    diag << ": use accumulators of at most " << acc.getDimSize(0) << " x " << columns;
-  else if (int64_t rows = findFitting(dot, 0, 64 * plan.warpgroups))
-    diag << ": use accumulators of at most " << rows << " x " << acc.getDimSize(1);
+  bool isMatrix = made.getRank() == 2;
+  if (int64_t columns = isMatrix ? findFitting(point.made, 1, 16) : 0)
+    diag << ": use " << kind << " of at most " << made.getDimSize(0) << " x " << columns;
+  else if (int64_t rows = isMatrix ? findFitting(point.made, 0, 64 * plan.warpgroups) : 0)
+    diag << ": use " << kind << " of at most " << rows << " x " << made.getDimSize(1);
   else
-    diag << ": use fewer or smaller tiles; no other width or height of this product alone "
-            "is enough";
-  for (Value tile : product.held)
+    diag << ": use fewer or smaller tiles; no other width or height of this one alone is "
+            "enough";
+  for (Value tile : point.held)
     diag.attachNote(tile.getLoc())
         << tile.getType() << " takes " << countRegisters(plan, tile);
   return diag;
 }
 
 LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
-  int64_t columns = dot.getResult().getType().getDimSize(1);
+  int64_t columns = cast<RankedTensorType>(dot.getResult().getType()).getDimSize(1);
   auto [needed, first] = countInstruction(plan, dot, columns, warpgroups);
   if (needed <= first)
     return success();
   InFlightDiagnostic diag = dot.emitOpError()
          << "takes " << needed << " registers in one instruction of " << columns
          << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
-         << warpgroups << " warpgroups and a producer begin with " << first;
-  if (int64_t fewer = findFitting(dot, 1, 8))
+         << warpgroups << " warpgroups and a producer of sm_90a begin with " << first;
+  if (int64_t fewer = findFitting(dot.getResult(), 1, 8))
     diag << ": use accumulators of at most " << fewer << " columns, or of 128 rows";
   else
     diag << ": use accumulators of 128 rows";
@@ -189,15 +240,23 @@ LogicalResult LiveTiles::check() {
     for (Value result : op->getResults())
       note(result);
   });
-  plan.op->walk([&](mk::DotOp dot) { findHeld(tiles, dot); });
-  for (const Product &product : products) {
+  plan.op->walk([&](Operation *op) {
+    if (auto dot = dyn_cast<mk::DotOp>(op))
+      findHeld(tiles, dot);
+    else if (op->getNumResults() == 1 && !op->getNumRegions() &&
+             llvm::is_contained(tiles, op->getResult(0)))
+      findHeld(tiles, op);
+  });
+  for (const Point &point : points) {
     int64_t needed = 0;
-    for (Value tile : product.held)
+    for (Value tile : point.held)
       needed += countRegisters(plan, tile);
-    plan.liveRegisters = std::max(plan.liveRegisters, needed);
-    if (needed > budget)
-      return refuse(product, needed);
-    if (failed(checkInstruction(product.dot)))
+    auto dot = dyn_cast<mk::DotOp>(point.op);
+    if (dot)
+      plan.liveRegisters = std::max(plan.liveRegisters, needed);
+    if (needed > point.budget)
+      return refuse(point, needed);
+    if (dot && failed(checkInstruction(dot)))
       return failure();
   }
   return success();

@@ -174,7 +174,7 @@ mk.kernel @columns on @mesh (out %c : memref<64x264xf32> [64, 264]) {
       %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>>
       %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<64x64xbf16>>
       %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<264x64xbf16>>
-      // expected-error @+1 {{has 264 columns, more than the 256 of one instruction and no multiple of 64; the nearest are 256 and 320}}
+      // expected-error @+1 {{has 264 columns, more than the 256 of one instruction of sm_90a and no multiple of 64; the nearest are 256 and 320}}
       %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<264x64xbf16>>, tensor<64x264xf32, #acc>
     }
   }
