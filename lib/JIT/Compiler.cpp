@@ -18,6 +18,8 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -31,6 +33,8 @@ struct Compilation {
   llvm::raw_ostream &output;
   /// Parameters are those of other sizes, which a tuning file has.
   bool tunedNearby = false;
+  /// Parameters that are extents of tiles, as messages name them.
+  std::string tileParams;
 
   LogicalResult run(ModuleOp target,
                     llvm::function_ref<void(OpPassManager &)> build) {
@@ -108,6 +112,37 @@ struct Compilation {
     });
   }
 
+  std::string listTileParams() {
+    llvm::SetVector<StringRef> names;
+    module.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto tile = dyn_cast<RankedTensorType>(type))
+          if (auto extents = dyn_cast_or_null<ExtentsAttr>(tile.getEncoding()))
+            for (StringAttr name : extents.getNames())
+              names.insert(name.getValue());
+    });
+    return llvm::join(names, ", ");
+  }
+
+  /// Warns where the assembler keeps registers in memory.
+  LogicalResult checkSpills(ModuleOp device, StringRef ptx) {
+    if (options.assembler.empty())
+      return success();
+    Location loc = device.getLoc();
+    FailureOr<int64_t> bytes = measureSpills(ptx, options.assembler, loc);
+    if (failed(bytes))
+      return failure();
+    if (*bytes) {
+      InFlightDiagnostic warning = emitWarning(loc);
+      warning << "the kernel spills: " << *bytes
+              << " bytes of each thread are in memory instead of registers, which makes it "
+                 "slower: compile it with smaller tiles";
+      if (!tileParams.empty())
+        warning << " (parameters " << tileParams << ')';
+    }
+    return success();
+  }
+
   LogicalResult compileTile() {
     FailureOr<KernelOp> selected = selectKernel();
     if (failed(selected))
@@ -115,6 +150,7 @@ struct Compilation {
     FailureOr<Binding> binding = resolveBinding(*selected, options);
     if (failed(binding))
       return misuse();
+    tileParams = listTileParams();
     FailureOr<TuningChoice> tuning = applyTuning(*selected, options, *binding);
     if (failed(tuning))
       return misuse();
@@ -249,7 +285,7 @@ struct Compilation {
     if (device) {
       FailureOr<llvm::json::Object> gpu = takeGpuMetadata(device);
       FailureOr<std::string> ptx = emitPtx(device);
-      if (failed(gpu) || failed(ptx))
+      if (failed(gpu) || failed(ptx) || failed(checkSpills(device, *ptx)))
         return failure();
       if (options.emit == "ptx") {
         output << *ptx;

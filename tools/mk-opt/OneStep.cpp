@@ -6,6 +6,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 
 /// Splits `name=value`; says what is wrong if it is not that.
@@ -51,6 +53,10 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.gpus = gpus;
   options.grid = grid;
   options.verify = !noVerify;
+  // As for the runtime, which looks elsewhere, too: here it is asked only where it is named.
+  const char *ptxas = std::getenv("MK_PTXAS");
+  if (ptxas && StringRef(ptxas) != "off")
+    options.assembler = ptxas;
   options.setup = [](PassManager &pm) {
     return applyPassManagerCLOptions(pm);
   };

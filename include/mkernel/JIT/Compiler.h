@@ -60,6 +60,9 @@ struct CompileOptions {
   /// If given: set when what is wrong lies in these options (names or values that
   /// the file does not have), not in the file.
   bool *misused = nullptr;
+  /// A ptxas that assembles what was compiled for a GPU: where it spills, a warning says so.
+  /// Empty: none is asked.
+  std::string assembler;
   /// Called for every pass manager before it runs; for command line tools.
   std::function<LogicalResult(PassManager &)> setup;
 };

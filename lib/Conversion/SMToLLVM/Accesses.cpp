@@ -36,7 +36,8 @@ public:
         row = e.add(row, e.mul(e.add(place.base[d], constant), byteStride(d)));
       }
     }
-    return e.add(row, e.mul(byteStride(rank() - 1), extra));
+    // A tile of one element has no dimension.
+    return rank() ? e.add(row, e.mul(byteStride(rank() - 1), extra)) : row;
   }
   Value byteStride(int64_t d) { return byteStrides[lead() + d]; }
 
@@ -99,6 +100,9 @@ static int64_t getRun(RankedTensorType type, int64_t bytes) {
   Attribute layout = type.getEncoding();
   auto slice = dyn_cast<SliceAttr>(layout);
   int64_t run = 1;
+  // A byte in memory each, a predicate in registers.
+  if (type.getElementType().isInteger(1))
+    return run;
   if (auto blocked = dyn_cast<BlockedAttr>(layout))
     run = type.getRank() && type.getShape().back() % blocked.getVector() == 0
               ? blocked.getVector()
@@ -114,11 +118,11 @@ static Type bitsOf(Emitter &e, int64_t bytes) {
   return e.b.getIntegerType(8 * bytes);
 }
 
-/// Loads `bytes` as 32-bit words (or one narrower value) where `there` holds; `pad`
-/// elsewhere.
+/// Loads `bytes` as 32-bit words, or as one value of another width, where `there` holds;
+/// `pad` elsewhere.
 static SmallVector<Value> loadWhere(Emitter &e, Value there, Value address,
                                     int64_t bytes, ArrayRef<Value> pad) {
-  int64_t words = std::max<int64_t>(bytes / 4, 1);
+  int64_t words = pad.size();
   std::string list;
   for (int64_t i = 0; i < words; ++i)
     list += (i ? ", $" : "$") + std::to_string(i);
@@ -193,14 +197,19 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
   int64_t size = getElementBytes(type.getElementType());
   Type element = scalarType(type.getElementType()), bits = bitsOf(*this, size);
   Value pad = op.getPad() ? scalar(op.getPad()) : Value();
+  bool isBit = element.isInteger(1);
   if (!pad)
     pad = cint(bits, 0);
+  else if (isBit)
+    pad = resize(pad, bits);
   else if (pad.getType() != bits)
     pad = LLVM::BitcastOp::create(b, loc, bits, pad);
   enterPlaces();
   Access access(*this, size, elementAddress(from, offsets), byteStrides(from),
                 offsets, limits(from, offsets, type.getRank(), op.getValid()));
   auto toElement = [&](Value value) -> Value {
+    if (isBit)
+      return resize(value, element);
     return value.getType() == element
                ? value
                : Value(LLVM::BitcastOp::create(b, loc, element, value));
@@ -299,7 +308,7 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
     kind = getAddition(element);
     if (kind.empty())
       return op->emitOpError() << "adds " << element
-                               << " to memory, which there is no atomic of; use "
+                               << " to memory, which sm_90a has no atomic of; use "
                                   "f32, f64, bf16, f16, i32 or i64";
     kind = (peer ? ".sys.global.add" : ".gpu.global.add") + kind;
   }
@@ -311,6 +320,8 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
                 offsets, limits(*to, offsets, type.getRank(), valid));
   Value owner = isOwner(type);
   auto asBits = [&](Value value) -> Value {
+    if (element.isInteger(1))
+      return resize(value, bits);
     if (value.getType() == bits || (add && isa<Float32Type, Float64Type>(value.getType())))
       return value;
     return LLVM::BitcastOp::create(b, loc, bits, value);

@@ -79,7 +79,27 @@ Operation *Lowering::findOnlyTaker(Operation *op) {
   return elementwise && user->getNumResults() == 1 ? user : nullptr;
 }
 
+/// A comparison whose results ops right behind it select by: each would take a register of its
+/// own, since there are few predicates, while what is compared is there anyway.
+static bool isComparisonToCome(Operation *op) {
+  if (!isa<arith::CmpFOp, arith::CmpIOp>(op) || op->use_empty() ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return false;
+  auto left = static_cast<int64_t>(std::distance(op->use_begin(), op->use_end()));
+  for (Operation *next = op->getNextNode(); next && left; next = next->getNextNode()) {
+    if (next->getNumRegions() || isa<MmaOp, MmaFenceOp, MmaWaitOp>(next))
+      return false;
+    int64_t uses = llvm::count(next->getOperands(), op->getResult(0));
+    if (uses && !isa<arith::ArithDialect>(next->getDialect()))
+      return false;
+    left -= uses;
+  }
+  return left == 0;
+}
+
 bool Lowering::isPutOff(Operation *op) {
+  if (isComparisonToCome(op))
+    return true;
   auto load = dyn_cast<LoadOp>(op);
   if (Operation *store = findOnlyStore(op))
     return !load || mayWait(kernel, load, store);
@@ -148,9 +168,7 @@ Value Lowering::compute(Operation *op, unsigned i) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-static bool isFp8(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
-}
+static bool isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 static StringRef fp8Name(Type type) {
   return isa<Float8E4M3FNType>(type) ? "e4m3x2" : "e5m2x2";
 }
@@ -232,6 +250,15 @@ Value Lowering::computeScalar(Operation *op, ArrayRef<Value> operands,
                               Type type) {
   if (Value quotient = divide(*this, op, operands))
     return quotient;
+  // Other floats of 8 bits or less are bits that nothing calculates with.
+  auto isUnknown = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return isa<FloatType>(element) && !isFp8(element) &&
+           !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
+  };
+  if (llvm::any_of(op->getOperandTypes(), isUnknown) ||
+      llvm::any_of(op->getResultTypes(), isUnknown))
+    return {};
   bool isF32 = operands.front().getType().isF32();
   auto resultType = getElementTypeOrSelf(op->getResult(0).getType());
   if (auto extension = dyn_cast<arith::ExtFOp>(op)) {
@@ -351,8 +378,12 @@ Value Lowering::reduceOp(Reduction kind, Value x, Value y) {
   case Reduction::Mul:
     return isFloat ? Value(arith::MulFOp::create(b, loc, x, y, contract)) : mul(x, y);
   case Reduction::Max:
+    if (x.getType().isF64()) // no instruction: a comparison and selections
+      return arith::MaximumFOp::create(b, loc, x, y);
     return isFloat ? Value(LLVM::MaximumOp::create(b, loc, x, y)) : maxS(x, y);
   case Reduction::Min:
+    if (x.getType().isF64())
+      return arith::MinimumFOp::create(b, loc, x, y);
     return isFloat ? Value(LLVM::MinimumOp::create(b, loc, x, y)) : minS(x, y);
   }
   llvm_unreachable("unknown reduction");

@@ -108,6 +108,9 @@ Lowering::sliceElements(Operation *op, RankedTensorType type, int64_t axis) {
     return op->emitOpError()
            << "on " << type << " cannot be lowered for sm_90a yet: along an axis "
            << "it works on tiles with the layout of accumulators";
+  if (count(type) < 0)
+    return op->emitOpError() << "has " << type << ": "
+                             << explainLayout(type.getShape(), type.getEncoding());
   SmallVector<unsigned> result;
   for (int64_t i = 0, e = getNumElements(type); i != e; ++i) {
     auto [row, column] = mmaOffset(type.getDimSize(1), i);
@@ -288,6 +291,9 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
   int64_t axis = op.getAxis();
+  // They are bits here, which would be reduced as integers.
+  if (isa<FloatType>(from.getElementType()) && from.getElementTypeBitWidth() <= 8)
+    return refuse(op);
   if (!isa_and_nonnull<MmaAttr>(from.getEncoding()))
     return reduceThroughShared(op);
   if (axis == 0)

@@ -141,7 +141,7 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   int64_t columns = getColumns(n), rowsOfGroup = m / warpgroups;
   if (!columns)
     return op.emitOpError() << "has " << n
-                            << " columns, more than the 256 of one instruction "
+                            << " columns, more than the 256 of one instruction of sm_90a "
                                "and no multiple of 64; the nearest are "
                             << n / 64 * 64 << " and " << llvm::alignTo(n, 64);
   if (k % stepK)

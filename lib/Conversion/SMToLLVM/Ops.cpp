@@ -253,7 +253,7 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   Dialect *dialect = op->getDialect();
   if (op->getNumResults() != 1 || op->getNumRegions() ||
       !isa<arith::ArithDialect, math::MathDialect>(dialect))
-    return op->emitOpError() << "cannot be lowered for sm_90a yet";
+    return refuse(op);
   Type type = op->getResult(0).getType();
   int64_t n = count(type);
   if (n < 0)
@@ -297,8 +297,12 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
 }
 
 static LogicalResult refuseDense(Operation *op) {
-  return op->emitOpError() << "is a tile whose elements differ; only a tile of "
-                              "one value can be made in registers";
+  // Constants of equal value are one, which stands nowhere.
+  Location where = isa<UnknownLoc>(op->getLoc()) && !op->use_empty()
+                       ? (*op->user_begin())->getLoc()
+                       : op->getLoc();
+  return emitError(where) << "'arith.constant' op is a tile whose elements differ; for sm_90a only a tile of "
+                              "one value can be made in registers: mk.load it from an argument";
 }
 
 LogicalResult Lowering::emit(Operation *op) {

@@ -50,11 +50,6 @@ Value Lowering::element(Value from, unsigned i) {
   return values[from][i] = value;
 }
 
-LogicalResult Lowering::refuse(Operation *op) {
-  return op->emitOpError() << "on " << op->getOperand(0).getType() << " to "
-                           << op->getResult(0).getType()
-                           << " cannot be lowered for sm_90a yet";
-}
 
 ArrayRef<Value> Lowering::elements(Value from) {
   if (putOff.contains(from))

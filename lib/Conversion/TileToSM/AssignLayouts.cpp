@@ -77,6 +77,13 @@ private:
 
   void connect(Operation *op);
 
+  /// Whether the tile can have the layout: what a slice of accumulators is repeated to may
+  /// have other extents, as a column of row statistics has.
+  static bool fits(Value tile, Attribute layout) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    return explainLayout(type.getShape(), layout).empty();
+  }
+
   void assign(Value tile, Attribute layout) {
     if (!takesPart(tile) || !plan.layouts.try_emplace(tile, layout).second)
       return;
@@ -94,7 +101,7 @@ private:
           assign(edge.other, getSliceLayout(layout, edge.axes));
         else if (auto slice = dyn_cast<SliceAttr>(layout);
                  slice && edge.axes.size() == 1 &&
-                 slice.getAxis() == edge.axes[0])
+                 slice.getAxis() == edge.axes[0] && fits(edge.other, slice.getOf()))
           assign(edge.other, slice.getOf());
       }
     }

@@ -142,6 +142,12 @@ private:
 
   void rebuildOp(mk::ReduceOp op) {
     Value source = getTile(op.getSource());
+    // Of slices there is no slice: dealt out anew.
+    if (isa<SliceAttr>(getLayout(source.getType()))) {
+      auto type = cast<RankedTensorType>(op.getSource().getType());
+      source = getAs(op.getSource(),
+                     getBlockedLayout(type, plan.warpgroups, type.getElementTypeBitWidth()));
+    }
     Operation *fresh = copy(op);
     fresh->setOperand(0, source);
     Attribute layout = getLayout(source.getType());
@@ -273,11 +279,15 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
     copy(op);
     return success();
   }
+  if (isa<tensor::ExtractOp>(op))
+    return op->emitOpError()
+           << "takes one element of a tile, which for sm_90a lies in some other thread: read "
+              "it from memory by memref.load";
   bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
   if (!known || op->getNumResults() != 1 || !isTile(op->getResult(0)))
     return op->emitOpError()
            << "works on tiles, but has no lowering for sm_90a: use mk ops, "
-              "elementwise arith and math, and constants";
+              "elementwise arith and math, and constants (docs/targets.md)";
   Attribute layout = plan.getLayout(op->getResult(0));
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())

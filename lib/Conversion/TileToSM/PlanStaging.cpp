@@ -57,24 +57,24 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   if (!isStaged(dot.getRhs(), loads))
     return dot.emitOpError()
            << "takes its right operand from registers (" << rhs
-           << "), but wgmma reads it from shared memory: store the tile and "
+           << "), but wgmma of sm_90a reads it from shared memory: store the tile and "
               "mk.load it behind a signal, or compute the transposed product "
               "with this tile on the left";
   if (!lhsStaged && dot.getTransposeA())
     return dot.emitOpError()
            << "transposes a left operand in registers (" << lhs
-           << "), which wgmma does not: load it from memory, or compute it "
+           << "), which wgmma of sm_90a does not: load it from memory, or compute it "
               "transposed";
   if (!lhsStaged && bits != 16)
     return dot.emitOpError()
            << "takes a left operand of " << element
-           << " from registers, where its elements lie in other threads than "
+           << " from registers, where for sm_90a its elements lie in other threads than "
               "those of an accumulator: convert it to bf16 or f16, or load it "
               "from memory";
   if (bits != 16 && (dot.getTransposeA() || !dot.getTransposeB()))
     return dot.emitOpError()
            << "multiplies " << element
-           << " operands that are not K-major, and wgmma transposes 16-bit "
+           << " operands that are not K-major, and wgmma of sm_90a transposes 16-bit "
               "elements only: the left tile must be M x K (no transpose_a), "
               "the "
               "right one N x K (transpose_b)";
@@ -82,17 +82,18 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   int64_t step = 256 / bits;
   if (k % step)
     return dot.emitOpError()
-           << "has K = " << k << ", but wgmma takes steps of " << step << " of "
+           << "has K = " << k << ", but wgmma of sm_90a takes steps of " << step << " of "
            << element << ": use K = " << llvm::alignTo(k, step);
   if (bits == 8 && k > 128)
     return dot.emitOpError()
            << "adds up " << k << " products of " << element
-           << " in the tensor cores, which keep few bits of a sum of them; "
+           << " in the tensor cores of sm_90a, which keep few bits of a sum of them; "
               "sums go on in f32 after at most 128: use tiles of K = 128";
   auto layout = MmaAttr::get(dot.getContext(), 1);
   if (std::string problem = explainLayout(acc.getShape(), layout);
       !problem.empty())
-    return dot.emitOpError() << "accumulates in " << acc << ": " << problem;
+    return dot.emitOpError() << "accumulates in " << acc
+                             << ", which the tensor cores of sm_90a do not: " << problem;
   return success();
 }
 
@@ -183,7 +184,7 @@ static LogicalResult assignRing(RolePlan &plan, Site &site) {
     tiles.push_back(load.getType());
   LoadOp first = site.getFirst();
   auto emit = [&]() {
-    return first.emitOpError() << "is staged for a mk.dot: ";
+    return first.emitOpError() << "is staged for a mk.dot of sm_90a: ";
   };
   if (!RingType::getChecked(emit, first.getContext(), ShapedType::kDynamic,
                             ArrayRef<Type>(tiles)))

@@ -1,99 +1,233 @@
 //===- Registers.cpp - Whether the tiles of a role fit --------------------===//
 #include "RolePlan.h"
-#include "llvm/ADT/MapVector.h"
+#include "TiedExtents.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Registers of 32 bits in which a thread holds its part.
-static int64_t countRegisters(const RolePlan &plan, Value tile) {
+/// Registers of 32 bits in which a thread holds its part of a tile of this shape.
+static int64_t countRegisters(const RolePlan &plan, Value tile, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(tile.getType());
-  int64_t elements = getNumElements(withLayout(type, plan.getLayout(tile)));
+  // What accumulators have of each row or column is there once.
+  if (tile.getDefiningOp<mk::BroadcastOp>() && isa<MmaAttr>(plan.getLayout(tile)))
+    return 0;
+  auto fragment = RankedTensorType::get(shape, type.getElementType(), plan.getLayout(tile));
   int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
-  return llvm::divideCeil(std::max<int64_t>(elements, 0) * bits, 32);
+  return llvm::divideCeil(std::max<int64_t>(getNumElements(fragment), 0) * bits, 32);
 }
 
-/// Whether `tile` is held while `op`, which stands in its block or deeper, is
-/// executed: something behind uses it, or an iteration to come.
+static int64_t countRegisters(const RolePlan &plan, Value tile) {
+  return countRegisters(plan, tile, cast<RankedTensorType>(tile.getType()).getShape());
+}
+
+/// Whether `tile` is held while `op`, which stands in its block or deeper, is executed:
+/// something that uses it may come behind, in this iteration or a later one.
 static bool isHeldOver(Value tile, Operation *op) {
-  Block *block = tile.getParentBlock();
-  Operation *here = block->findAncestorOpInBlock(*op);
+  Block *scope = tile.getParentBlock();
+  Operation *here = scope->findAncestorOpInBlock(*op);
   if (!here ||
       (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
     return false;
   return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
+    // The innermost block that holds both.
+    Block *block = op->getBlock();
     Operation *user = block->findAncestorOpInBlock(*use.getOwner());
-    if (user == here)
-      // What a loop starts from is what it carries from then on.
-      return here != op && use.getOwner() != here;
-    return here->isBeforeInBlock(user);
+    for (; !user; user = block->findAncestorOpInBlock(*use.getOwner()))
+      block = block->getParentOp()->getBlock();
+    Operation *in = block->findAncestorOpInBlock(*op);
+    if (in->isBeforeInBlock(user))
+      return true;
+    // The regions of a loop follow each other, one branch of two is taken.
+    if (user == in && user != use.getOwner() && isa<LoopLikeOpInterface>(in))
+      return true;
+    for (; block != scope; block = block->getParentOp()->getBlock())
+      if (isa<LoopLikeOpInterface>(block->getParentOp()))
+        return true;
+    return false;
   });
 }
 
-/// The accumulator nearest to `acc` with which the held tiles fit: with fewer columns, in
-/// all tiles that have as many; else with fewer rows, which all tiles have in common; else
-/// with the fewest rows that warpgroups can share.
-static std::pair<int64_t, int64_t>
-findFitting(RankedTensorType acc, int64_t warpgroups, int64_t budget, int64_t needed,
-            const llvm::MapVector<Value, int64_t> &held) {
-  int64_t rows = acc.getDimSize(0), columns = acc.getDimSize(1), least = 64 * warpgroups;
-  int64_t others = 0;
-  for (auto [tile, registers] : held)
-    if (cast<RankedTensorType>(tile.getType()).getShape().back() != columns)
-      others += registers;
-  auto round = [&](double fitting) {
-    int64_t most = std::min<double>(fitting, columns);
-    return most > kMaxColumns ? most / 64 * 64 : most / 16 * 16;
-  };
-  double share = double(budget - others) / (needed - others);
-  if (int64_t fewer = share > 0 ? round(share * columns) : 0)
-    return {rows, fewer};
-  share = double(budget) / needed;
-  if (int64_t fewer = int64_t(share * rows) / least * least)
-    return {fewer, columns};
-  return {least, round(share * rows / least * columns)};
+/// Registers that one instruction of a product takes at least, and those with which threads
+/// begin, before setmaxnreg gives them more: ptxas compiles no product that needs more (C7602).
+static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::DotOp dot,
+                                                    int64_t columns, int64_t warpgroups) {
+  constexpr int64_t kRegistersOfSM = 64 * 1024, kOther = 26, kOfLeft = 4;
+  int64_t first = kRegistersOfSM / (128 * (warpgroups + 1)) / 8 * 8;
+  int64_t other = plan.getStaged(dot.getLhs()) ? kOther : kOther + kOfLeft;
+  return {columns > kMaxColumns ? 0 : columns / 2 + other, first};
 }
 
-static LogicalResult refuse(RolePlan &plan, mk::DotOp dot, int64_t needed,
-                            int64_t budget, int64_t warpgroups,
-                            const llvm::MapVector<Value, int64_t> &held) {
-  auto acc = cast<RankedTensorType>(dot.getAcc().getType());
+/// Whether only one store of the same block needs what the op gives, which is then computed
+/// as it leaves, a few elements at a time; the lowering to LLVM finds these the same way.
+static Operation *findOnlyStore(Operation *op) {
+  bool streams = isa<mk::BroadcastOp, mk::LoadOp>(op) ||
+                 (OpTrait::hasElementwiseMappableTraits(op) && !op->getNumRegions());
+  if (!streams || op->getNumResults() != 1 || op->use_empty())
+    return nullptr;
+  Operation *store = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *end = nullptr;
+    if (user->getBlock() == op->getBlock())
+      end = isa<mk::StoreOp>(user) ? user : findOnlyStore(user);
+    if (!end || (store && store != end))
+      return nullptr;
+    store = end;
+  }
+  return store;
+}
+
+/// Whether the elements of a tile are computed where they are used: in front of a store, or
+/// one by one by the op that takes what was loaded, or what was compared.
+static bool isNeverWhole(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (!op || op->getNumRegions())
+    return false;
+  bool passes = isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp,
+                    arith::CmpIOp>(op);
+  return (passes && op->hasOneUse()) || findOnlyStore(op);
+}
+
+namespace {
+/// The tiles that are live at each product of a role, and where others are computed.
+class LiveTiles {
+public:
+  LiveTiles(RolePlan &plan, int64_t budget, int64_t warpgroups)
+      : plan(plan), extents(plan.op), budget(budget), warpgroups(warpgroups) {}
+
+  LogicalResult check();
+
+private:
+  /// An op that makes a tile, and what is held then.
+  struct Point {
+    Operation *op;
+    Value made;
+    SmallVector<Value> held; // each once
+    int64_t budget;
+  };
+
+  void findHeld(ArrayRef<Value> tiles, mk::DotOp dot);
+  void findHeld(ArrayRef<Value> tiles, Operation *op);
+  LogicalResult refuse(const Point &point, int64_t needed);
+  LogicalResult checkInstruction(mk::DotOp dot);
+  /// Whether everything fits if `dim` of the tile had `size`, and all that is tied to it.
+  bool fits(Value tile, int64_t dim, int64_t size);
+  /// The largest extent of `dim` of the tile with which everything fits, a multiple of
+  /// `step`; 0 if there is none.
+  int64_t findFitting(Value tile, int64_t dim, int64_t step);
+
+  RolePlan &plan;
+  TiedExtents extents;
+  int64_t budget, warpgroups;
+  SmallVector<Point> points;
+};
+} // namespace
+
+void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {
+  llvm::SetVector<Value> held;
+  auto holdLeft = [&](mk::DotOp dot) {
+    if (!plan.getStaged(dot.getLhs()) && !isLayoutFree(dot.getLhs()))
+      held.insert(dot.getLhs());
+  };
+  held.insert(dot.getResult());
+  holdLeft(dot);
+  // What a dot of the loop takes in registers is carried to the next iteration, where
+  // the others run meanwhile (mk-sm-overlap-dots).
+  if (isa<scf::ForOp>(dot->getParentOp()))
+    for (auto late : dot->getBlock()->getOps<mk::DotOp>())
+      holdLeft(late);
+  // Sums that are carried on apart from the product.
+  if (isSummedApart(dot))
+    held.insert(dot.getAcc());
+  for (Value tile : tiles)
+    if (isHeldOver(tile, dot))
+      held.insert(tile);
+  points.push_back({dot, dot.getResult(), held.takeVector(), budget});
+}
+
+void LiveTiles::findHeld(ArrayRef<Value> tiles, Operation *op) {
+  // No product runs meanwhile, whose descriptors and addresses take registers.
+  constexpr int64_t kOfProducts = 16;
+  Value made = op->getResult(0);
+  if (isNeverWhole(made))
+    return;
+  SmallVector<Value> held{made};
+  for (Value tile : tiles)
+    if (tile != made && isHeldOver(tile, op) && !isNeverWhole(tile))
+      held.push_back(tile);
+  points.push_back({op, made, held, budget + kOfProducts});
+}
+
+bool LiveTiles::fits(Value tile, int64_t dim, int64_t size) {
+  auto shape = [&](Value other) { return extents.getShape(other, tile, dim, size); };
+  return llvm::all_of(points, [&](const Point &point) {
+    int64_t needed = 0;
+    for (Value held : point.held)
+      needed += countRegisters(plan, held, shape(held));
+    SmallVector<int64_t> made = shape(point.made);
+    if (needed > point.budget ||
+        !explainLayout(made, plan.getLayout(point.made)).empty())
+      return false;
+    auto dot = dyn_cast<mk::DotOp>(point.op);
+    if (!dot)
+      return true;
+    auto [instruction, first] = countInstruction(plan, dot, made[1], warpgroups);
+    int64_t k = shape(dot.getRhs())[dot.getTransposeB()];
+    int64_t bits = cast<RankedTensorType>(dot.getRhs().getType()).getElementTypeBitWidth();
+    return instruction <= first && k % (256 / bits) == 0;
+  });
+}
+
+int64_t LiveTiles::findFitting(Value tile, int64_t dim, int64_t step) {
+  int64_t most = cast<RankedTensorType>(tile.getType()).getDimSize(dim);
+  for (int64_t size = (most - 1) / step * step; size > 0; size -= step)
+    // More columns than one instruction takes are several of 64 to 256.
+    if ((dim == 0 || size <= kMaxColumns || size % 64 == 0) && fits(tile, dim, size))
+      return size;
+  return 0;
+}
+
+LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
+  auto made = cast<RankedTensorType>(point.made.getType());
+  StringRef kind = isa<mk::DotOp>(point.op) ? "accumulators" : "tiles";
   InFlightDiagnostic diag =
-      dot.emitOpError() << "needs " << needed
+      point.op->emitOpError() << "needs " << needed
                         << " registers in each thread for the tiles that are "
                            "live here, a thread of "
-                        << warpgroups << " warpgroups has " << budget
+                        << warpgroups << " warpgroups of sm_90a has " << point.budget
                         << " for them";
-  auto [rows, columns] = findFitting(acc, plan.warpgroups, budget, needed, held);
-  if (columns > 0)
-    diag << ": use accumulators of at most " << rows << " x " << columns;
-  for (auto [tile, registers] : held)
-    diag.attachNote(tile.getLoc()) << tile.getType() << " takes " << registers;
+  bool isMatrix = made.getRank() == 2;
+  if (int64_t columns = isMatrix ? findFitting(point.made, 1, 16) : 0)
+    diag << ": use " << kind << " of at most " << made.getDimSize(0) << " x " << columns;
+  else if (int64_t rows = isMatrix ? findFitting(point.made, 0, 64 * plan.warpgroups) : 0)
+    diag << ": use " << kind << " of at most " << rows << " x " << made.getDimSize(1);
+  else
+    diag << ": use fewer or smaller tiles; no other width or height of this one alone is "
+            "enough";
+  for (Value tile : point.held)
+    diag.attachNote(tile.getLoc())
+        << tile.getType() << " takes " << countRegisters(plan, tile);
   return diag;
 }
 
-/// Whether ptxas can compile the product: one instruction has to fit the registers with
-/// which threads begin, before setmaxnreg gives them more (C7602).
-static LogicalResult checkInstruction(RolePlan &plan, mk::DotOp dot,
-                                      int64_t warpgroups) {
-  constexpr int64_t kRegistersOfSM = 64 * 1024, kOther = 26, kOfLeft = 4;
-  int64_t columns = cast<RankedTensorType>(dot.getAcc().getType()).getDimSize(1);
-  int64_t threads = 128 * (warpgroups + 1);
-  int64_t first = kRegistersOfSM / threads / 8 * 8;
-  int64_t other = plan.getStaged(dot.getLhs()) ? kOther : kOther + kOfLeft;
-  if (columns > kMaxColumns || columns / 2 + other <= first)
+LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
+  int64_t columns = cast<RankedTensorType>(dot.getResult().getType()).getDimSize(1);
+  auto [needed, first] = countInstruction(plan, dot, columns, warpgroups);
+  if (needed <= first)
     return success();
-  return dot.emitOpError() << "takes " << columns / 2 + other
-                           << " registers in one instruction of " << columns
-                           << " columns, but the " << threads << " threads of "
-                           << warpgroups << " warpgroups and a producer begin with "
-                           << first << ": use accumulators of at most "
-                           << (first - other) * 2 / 8 * 8
-                           << " columns, or of 128 rows";
+  InFlightDiagnostic diag = dot.emitOpError()
+         << "takes " << needed << " registers in one instruction of " << columns
+         << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
+         << warpgroups << " warpgroups and a producer of sm_90a begin with " << first;
+  if (int64_t fewer = findFitting(dot.getResult(), 1, 8))
+    diag << ": use accumulators of at most " << fewer << " columns, or of 128 rows";
+  else
+    diag << ": use accumulators of 128 rows";
+  return diag;
 }
 
-LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget,
-                                    int64_t warpgroups) {
+LogicalResult LiveTiles::check() {
   SmallVector<Value> tiles;
   auto note = [&](Value value) {
     if (isTile(value) && !isLayoutFree(value) && !plan.getStaged(value))
@@ -106,32 +240,31 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget,
     for (Value result : op->getResults())
       note(result);
   });
-  WalkResult result = plan.op->walk([&](mk::DotOp dot) -> WalkResult {
-    llvm::MapVector<Value, int64_t> held;
-    held[dot.getResult()] = countRegisters(plan, dot.getResult());
-    if (!plan.getStaged(dot.getLhs()) && !isLayoutFree(dot.getLhs()))
-      held[dot.getLhs()] = countRegisters(plan, dot.getLhs());
-    // What a dot of the loop takes in registers is carried to the next iteration, where
-    // the others run meanwhile (mk-sm-overlap-dots).
-    if (isa<scf::ForOp>(dot->getParentOp()))
-      for (auto late : dot->getBlock()->getOps<mk::DotOp>())
-        if (!plan.getStaged(late.getLhs()) && !isLayoutFree(late.getLhs()))
-          held[late.getLhs()] = countRegisters(plan, late.getLhs());
-    // Sums that are carried on apart from the product.
-    if (isSummedApart(dot))
-      held[dot.getAcc()] = countRegisters(plan, dot.getAcc());
-    for (Value tile : tiles)
-      if (tile != dot.getResult() && isHeldOver(tile, dot))
-        held[tile] = countRegisters(plan, tile);
-    int64_t needed = 0;
-    for (auto [tile, registers] : held)
-      needed += registers;
-    plan.liveRegisters = std::max(plan.liveRegisters, needed);
-    if (needed > budget)
-      return refuse(plan, dot, needed, budget, warpgroups, held);
-    return checkInstruction(plan, dot, warpgroups);
+  plan.op->walk([&](Operation *op) {
+    if (auto dot = dyn_cast<mk::DotOp>(op))
+      findHeld(tiles, dot);
+    else if (op->getNumResults() == 1 && !op->getNumRegions() &&
+             llvm::is_contained(tiles, op->getResult(0)))
+      findHeld(tiles, op);
   });
-  return failure(result.wasInterrupted());
+  for (const Point &point : points) {
+    int64_t needed = 0;
+    for (Value tile : point.held)
+      needed += countRegisters(plan, tile);
+    auto dot = dyn_cast<mk::DotOp>(point.op);
+    if (dot)
+      plan.liveRegisters = std::max(plan.liveRegisters, needed);
+    if (needed > point.budget)
+      return refuse(point, needed);
+    if (dot && failed(checkInstruction(dot)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget,
+                                    int64_t warpgroups) {
+  return LiveTiles(plan, budget, warpgroups).check();
 }
 
 RegisterSplit mk_sm::getRegisterSplit(int64_t warpgroups,

@@ -24,7 +24,7 @@ StringRef mk::getPackageTypeName(Type type) {
     return "f8e5m2";
   for (auto [width, name] :
        {std::pair(64, "i64"), {32, "i32"}, {16, "i16"}, {8, "i8"}, {1, "i1"}})
-    if (type.isInteger(width))
+    if (type.isSignlessInteger(width))
       return name;
   return {};
 }

@@ -4,6 +4,8 @@
 #include "mkernel/Target/SM90/Emit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -115,6 +117,17 @@ FailureOr<std::string> mk::emitPtx(ModuleOp module) {
   if (!machine)
     return failure();
   llvm::LLVMContext context;
+  // LLVM's own handler would end the process.
+  std::string problems;
+  auto note = [](const llvm::DiagnosticInfo *info, void *problems) {
+    if (info->getSeverity() != llvm::DS_Error)
+      return;
+    llvm::raw_string_ostream os(*static_cast<std::string *>(problems));
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    os << (os.tell() ? "; " : "");
+    info->print(printer);
+  };
+  context.setDiagnosticHandlerCallBack(note, &problems);
   FailureOr<std::unique_ptr<llvm::Module>> translated =
       translate(module, *machine, context);
   if (failed(translated))
@@ -128,5 +141,8 @@ FailureOr<std::string> mk::emitPtx(ModuleOp module) {
                                    llvm::CodeGenFileType::AssemblyFile))
     return module.emitError("LLVM cannot write PTX");
   passes.run(**translated);
+  if (!problems.empty())
+    return module.emitError("LLVM cannot generate code for sm_90a: ")
+           << problems << ": run it with --target=host, and report this as a bug";
   return std::string(text.begin(), text.end());
 }

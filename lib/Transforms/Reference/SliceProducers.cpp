@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Affine/ViewLikeInterfaceUtils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Dominance.h"
@@ -84,6 +85,12 @@ struct Slicer {
     }
     if (!isa<TilingInterface>(producer))
       return {};
+    // A result whose map is no permutation of loops, as (m) -> (m, 0), is computed whole:
+    // upstream has no tiles of it, and would say so as an error.
+    if (auto structured = dyn_cast<linalg::LinalgOp>(producer))
+      if (!structured.getIndexingMapMatchingResult(cast<OpResult>(slice.getSource()))
+               .isProjectedPermutation())
+        return {};
     FailureOr<TilingResult> tiled = tensor::replaceExtractSliceWithTiledProducer(
         rewriter, slice, cast<OpResult>(slice.getSource()));
     if (failed(tiled) || tiled->tiledValues.size() != 1)

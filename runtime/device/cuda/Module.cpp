@@ -175,6 +175,12 @@ Status Module::checkResident(const Metadata &metadata) {
              local, " bytes of local memory a thread, ", gpu.threads,
              " threads and ", gpu.sharedBytes, " bytes of shared memory a CTA, ",
              cached_ ? "from the cache" : "compiled");
+  // No kernel has a stack of its own.
+  if (local > 0)
+    log::warn("kernel '", metadata.kernel, "' spills: ", local,
+              " bytes of each thread are in memory instead of registers, which makes it "
+              "slower: compile it with smaller tiles (mk-opt --emit=params lists what can be "
+              "set)");
   MK_TRY(driver.check(driver.occupancyBlocks(&perSm, function_,
                                              int(gpu.threads), gpu.sharedBytes),
                       "cuOccupancyMaxActiveBlocksPerMultiprocessor"));

@@ -174,8 +174,43 @@ mk.kernel @columns on @mesh (out %c : memref<64x264xf32> [64, 264]) {
       %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>>
       %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<64x64xbf16>>
       %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<264x64xbf16>>
-      // expected-error @+1 {{has 264 columns, more than the 256 of one instruction and no multiple of 64; the nearest are 256 and 320}}
+      // expected-error @+1 {{has 264 columns, more than the 256 of one instruction of sm_90a and no multiple of 64; the nearest are 256 and 320}}
       %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<264x64xbf16>>, tensor<64x264xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+// Written by hand; roles that are split have other layouts for such widths.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @narrow on @mesh (in %a : memref<64xf32> [64], out %b : memref<64x4xf32> [64, 4]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0] : memref<64xf32> -> tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+      // expected-error @+1 {{has 'tensor<64x4xf32, #mk_sm.mma<warpgroups = 1>>': 4 columns are no multiple of 8; the next is 8}}
+      %y = mk.broadcast %x dims [1] : tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>> -> tensor<64x4xf32, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x4xf32, #acc>, memref<64x4xf32>
+    }
+  }
+}
+
+// -----
+
+// fp8 is bits here, of which integers would be added.
+mk.mesh @mesh (gpu = 1 via link)
+#flat = #mk_sm.blocked<threads = 128, vector = 4>
+#one = #mk_sm.blocked<threads = 128, vector = 1>
+mk.kernel @fp8sum on @mesh (in %a : memref<8x128xf8E5M2> [8, 128], out %b : memref<8xf8E5M2> [8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<8x128xf8E5M2> -> tensor<8x128xf8E5M2, #flat>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: there is no arithmetic in fp8; widen by arith.extf to f32 first, and narrow the result by arith.truncf}}
+      %y = mk.reduce add %x axis 1 : tensor<8x128xf8E5M2, #flat> -> tensor<8xf8E5M2, #one>
+      mk.store %y, %b[%c0] : tensor<8xf8E5M2, #one>, memref<8xf8E5M2>
     }
   }
 }

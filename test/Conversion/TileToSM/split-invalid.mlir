@@ -7,7 +7,7 @@ mk.kernel @rhs on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
     %b = arith.mulf %a, %a : tensor<64x64xbf16>
-    // expected-error @+1 {{takes its right operand from registers ('tensor<64x64xbf16>'), but wgmma reads it from shared memory: store the tile and mk.load it behind a signal, or compute the transposed product with this tile on the left}}
+    // expected-error @+1 {{takes its right operand from registers ('tensor<64x64xbf16>'), but wgmma of sm_90a reads it from shared memory: store the tile and mk.load it behind a signal, or compute the transposed product with this tile on the left}}
     %d = mk.dot %a, %b, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -22,7 +22,7 @@ mk.kernel @transposed on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : me
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
     %b = arith.mulf %a, %a : tensor<64x64xbf16>
-    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which wgmma does not}}
+    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which wgmma of sm_90a does not}}
     %d = mk.dot %b, %a, %zero transpose_a : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -65,7 +65,7 @@ mk.kernel @kmajor on @mesh (in %x : memref<128x128xf8E4M3FN> [128, 128], out %c 
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<128x128xf8E4M3FN> -> tensor<128x128xf8E4M3FN>
-    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and wgmma transposes 16-bit elements only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
+    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and wgmma of sm_90a transposes 16-bit elements only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
     %d = mk.dot %a, %a, %zero : tensor<128x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>, tensor<128x128xf32>
     mk.store %d, %c[%c0, %c0] : tensor<128x128xf32>, memref<128x128xf32>
   }
@@ -79,7 +79,7 @@ mk.kernel @long on @mesh (in %x : memref<128x256xf8E4M3FN> [128, 256], out %c : 
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<128x256xf8E4M3FN> -> tensor<128x256xf8E4M3FN>
-    // expected-error @+1 {{adds up 256 products of 'f8E4M3FN' in the tensor cores, which keep few bits of a sum of them; sums go on in f32 after at most 128: use tiles of K = 128}}
+    // expected-error @+1 {{adds up 256 products of 'f8E4M3FN' in the tensor cores of sm_90a, which keep few bits of a sum of them; sums go on in f32 after at most 128: use tiles of K = 128}}
     %d = mk.dot %a, %a, %zero transpose_b : tensor<128x256xf8E4M3FN>, tensor<128x256xf8E4M3FN>, tensor<128x128xf32>
     mk.store %d, %c[%c0, %c0] : tensor<128x128xf32>, memref<128x128xf32>
   }
@@ -125,7 +125,7 @@ mk.kernel @registers on @mesh dims(uniform K) (
       %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
       %b1 = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
       %b2 = mk.load %u[%c64, %k] : memref<?x?xbf16> -> tensor<256x64xbf16>
-      // expected-error @+2 {{needs 256 registers in each thread for the tiles that are live here, a thread of 2 warpgroups has 200 for them: use accumulators of at most 128 x 192}}
+      // expected-error @+2 {{needs 256 registers in each thread for the tiles that are live here, a thread of 2 warpgroups of sm_90a has 200 for them: use accumulators of at most 128 x 192}}
       // expected-note @+1 {{'tensor<128x256xf32>' takes 128}}
       %g1 = mk.dot %a, %b1, %g0 transpose_b : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
       %h1 = mk.dot %a, %b2, %h0 transpose_b : tensor<128x64xbf16>, tensor<256x64xbf16>, tensor<128x256xf32>
@@ -146,7 +146,7 @@ mk.kernel @last on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<6
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %done = mk.counters() : !mk.counter<1>
   mk.role @r ctas(1) {
-    // expected-error @+1 {{decides which tiles come next, for a mk.dot or as items of a loop, but they are fetched ahead of everything that computes}}
+    // expected-error @+1 {{decides which tiles come next, for a mk.dot or as items of a loop, but for sm_90a they are fetched ahead of everything that computes}}
     %old = mk.count %done[%c0] add %c1 : !mk.counter<1>
     %last = arith.cmpi eq, %old, %c1 : index
     scf.if %last {
@@ -204,7 +204,7 @@ mk.kernel @three on @mesh dims(uniform K) (
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<192x64xbf16>
     %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<208x64xbf16>
-    // expected-error @+1 {{takes 130 registers in one instruction of 208 columns, but the 512 threads of 3 warpgroups and a producer begin with 128: use accumulators of at most 200 columns, or of 128 rows}}
+    // expected-error @+1 {{takes 130 registers in one instruction of 208 columns, but the 512 threads of 3 warpgroups and a producer of sm_90a begin with 128: use accumulators of at most 200 columns, or of 128 rows}}
     %d = mk.dot %a, %b, %zero transpose_b : tensor<192x64xbf16>, tensor<208x64xbf16>, tensor<192x208xf32>
     mk.store %d, %c[%c0, %c0] : tensor<192x208xf32>, memref<?x?xf32>
   }
@@ -228,7 +228,7 @@ mk.kernel @two_roles on @mesh dims(uniform K) (
     %zero = arith.constant dense<0.0> : tensor<256x160xf32>
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<256x64xbf16>
     %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<160x64xbf16>
-    // expected-error @+2 {{needs 160 registers in each thread for the tiles that are live here, a thread of 3 warpgroups has 128 for them: use accumulators of at most 256 x 128}}
+    // expected-error @+2 {{needs 160 registers in each thread for the tiles that are live here, a thread of 3 warpgroups of sm_90a has 128 for them: use accumulators of at most 256 x 128}}
     // expected-note @+1 {{'tensor<256x160xf32>' takes 160}}
     %d = mk.dot %a, %b, %zero transpose_b : tensor<256x64xbf16>, tensor<160x64xbf16>, tensor<256x160xf32>
     mk.store %d, %c[%c0, %c0] : tensor<256x160xf32>, memref<?x?xf32>

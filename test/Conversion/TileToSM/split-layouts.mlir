@@ -129,3 +129,32 @@ mk.kernel @narrow on @mesh (
     mk.store %zero, %c[%c0, %c0] : tensor<64x128xf32>, memref<64x128xf32>
   }
 }
+
+// -----
+
+// Row statistics kept as a column, or repeated to a width that accumulators do not have, are dealt out.
+// CHECK-LABEL: mk.role @statistics
+// CHECK: %[[S:.*]] = mk.reduce max {{.*}} -> tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>
+// CHECK-NEXT: mk.broadcast %[[S]] dims [1] : {{.*}} -> tensor<128x1xf32, #mk_sm.blocked<threads = 256, vector = 1>>
+// CHECK: mk.broadcast %[[S]] dims [1] : {{.*}} -> tensor<128x12xf32, #mk_sm.blocked<threads = 256, vector = {{[124]}}>>
+// Of a slice there is no slice.
+// CHECK: %[[T:.*]] = mk_sm.convert_layout %[[S]] : {{.*}} -> tensor<128xf32, #mk_sm.blocked<threads = 256, vector = 1>>
+// CHECK-NEXT: mk.reduce add %[[T]] axis 0 : {{.*}} -> tensor<f32, #mk_sm.blocked<threads = 256, vector = 1>>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @statistics on @mesh (
+    in %a : memref<128x64xf16> [128, 64], out %c : memref<128x1xf32> [128, 1], out %d : memref<128x12xf32> [128, 12],
+    out %e : memref<f32> []) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  mk.role @statistics ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<128x64xf16> -> tensor<128x64xf16>
+    %s = mk.dot %x, %x, %zero transpose_b : tensor<128x64xf16>, tensor<128x64xf16>, tensor<128x128xf32>
+    %m = mk.reduce max %s axis 1 : tensor<128x128xf32> -> tensor<128xf32>
+    %0 = mk.broadcast %m dims [1] : tensor<128xf32> -> tensor<128x1xf32>
+    mk.store %0, %c[%c0, %c0] : tensor<128x1xf32>, memref<128x1xf32>
+    %1 = mk.broadcast %m dims [1] : tensor<128xf32> -> tensor<128x12xf32>
+    mk.store %1, %d[%c0, %c0] : tensor<128x12xf32>, memref<128x12xf32>
+    %2 = mk.reduce add %m axis 0 : tensor<128xf32> -> tensor<f32>
+    mk.store %2, %e[] : tensor<f32>, memref<f32>
+  }
+}

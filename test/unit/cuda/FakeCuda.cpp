@@ -220,8 +220,8 @@ int moduleGetFunction(FunctionHandle *function, ModuleHandle module,
   return std::strcmp(name, "mk_kernel") == 0 ? 0 : 500;
 }
 int funcLoad(FunctionHandle) { return enter("cuFuncLoad", true); }
-int funcGetAttribute(int *value, int, FunctionHandle) {
-  *value = 168;
+int funcGetAttribute(int *value, int which, FunctionHandle) {
+  *value = which == kLocalBytes ? fake.localBytes : 168;
   return 0;
 }
 int funcSetAttribute(FunctionHandle, int which, int value) {

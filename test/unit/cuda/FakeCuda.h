@@ -27,7 +27,7 @@ struct FakeCuda {
   // What it pretends to be.
   int driverVersion = 13000, initCode = 0, gpus = 1;
   int major = 9, minor = 0, sms = 132, blocksPerSm = 1;
-  int maxShared = 232448, pageable = 0;
+  int maxShared = 232448, pageable = 0, localBytes = 0;
   uint64_t memoryBytes = uint64_t(1) << 40; // what can be allocated
   bool current = false; // the caller has a context
   int loadCode = 0, encodeCode = 0;

@@ -180,5 +180,21 @@ TEST_F(CudaModule, WhatDoesNotFitIsRefusedWithNumbers) {
                "H200) has 101376: use smaller tiles or fewer stages");
 }
 
+TEST_F(CudaModule, SpillsAreWarnedOf) {
+  static std::string said;
+  log::setSink([](log::Level level, std::string_view line) {
+    if (level == log::Level::Warn)
+      said += line;
+  });
+  said.clear();
+  ASSERT_OK(load(package()));
+  EXPECT_EQ(said, "");
+  fake->localBytes = 40;
+  ASSERT_OK(load(package())); // from the cache as well
+  EXPECT_NE(said.find("kernel 'affine' spills: 40 bytes of each thread"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("smaller tiles"), std::string::npos) << said;
+}
+
 } // namespace
 } // namespace mk::rt::test

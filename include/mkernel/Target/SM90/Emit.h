@@ -22,6 +22,10 @@ translateDeviceModule(ModuleOp module, llvm::LLVMContext &context);
 /// To PTX text, ISA 8.6 (the newest that CUDA 12.9 assembles).
 FailureOr<std::string> emitPtx(ModuleOp module);
 
+/// Has the ptxas at `program` assemble PTX: bytes of registers that a thread of the kernel keeps
+/// in memory. Emits an error at `loc` where it does not take the text.
+FailureOr<int64_t> measureSpills(StringRef ptx, StringRef program, Location loc);
+
 /// Takes the `gpu` part of the metadata, which convert-mk-sm-to-llvm leaves.
 FailureOr<llvm::json::Object> takeGpuMetadata(ModuleOp module);
 

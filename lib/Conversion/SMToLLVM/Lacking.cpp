@@ -1,0 +1,69 @@
+//===- Lacking.cpp - What sm_90a has no code for, and what to use instead -===//
+//
+// docs/targets.md has the table for readers; a test compiles what it names.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::mk::sm;
+
+namespace {
+struct Instead {
+  StringLiteral op, way;
+};
+} // namespace
+
+/// Functions that the special function unit and `Math.cpp` do not have, by those that they do.
+static constexpr Instead kInstead[] = {
+    {"math.acosh", "write it as log(x + sqrt(x * x - 1))"},
+    {"math.asinh", "write it as log(x + sqrt(x * x + 1)) where x is positive"},
+    {"math.atanh", "write it as 0.5 * log((1 + x) / (1 - x))"},
+    {"math.cbrt", "write it by math.powf, with the sign by math.copysign"},
+    {"math.cosh", "write it as 0.5 * (exp(x) + exp(-x))"},
+    {"math.erfc", "write it as 1 - erf(x)"},
+    {"math.expm1", "write it as exp(x) - 1"},
+    {"math.fpowi", "use math.powf, or multiply"},
+    {"math.ipowi", "multiply"},
+    {"math.log1p", "write it as log(1 + x)"},
+    {"math.round", "use math.roundeven, or floor(x + 0.5) where x is positive"},
+    {"math.sinh", "write it as 0.5 * (exp(x) - exp(-x))"},
+    {"math.tan", "write it as sin(x) / cos(x)"},
+    {"math.clampf", "use arith.maximumf and arith.minimumf"},
+    {"math.sincos", "use math.sin and math.cos"},
+    {"arith.addui_extended", "widen the operands by arith.extui and add them"},
+    {"arith.mulsi_extended", "widen the operands by arith.extsi and multiply them"},
+    {"arith.mului_extended", "widen the operands by arith.extui and multiply them"},
+};
+
+static bool takesFloatOf(Operation *op, unsigned least, unsigned most) {
+  return llvm::any_of(op->getOperandTypes(), [&](Type type) {
+    auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+    return element && element.getWidth() >= least && element.getWidth() <= most;
+  });
+}
+
+static StringRef findInstead(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  for (const Instead &instead : kInstead)
+    if (instead.op == name)
+      return instead.way;
+  if (isa<math::MathDialect>(op->getDialect()) && takesFloatOf(op, 64, 128))
+    return "functions have code for f32, bf16 and f16; narrow by arith.truncf";
+  return "use ops of docs/targets.md";
+}
+
+LogicalResult Lowering::refuse(Operation *op) {
+  InFlightDiagnostic diag = op->emitOpError();
+  if (op->getNumOperands())
+    diag << "on " << op->getOperand(0).getType() << " ";
+  if (op->getNumResults())
+    diag << "to " << op->getResult(0).getType() << " ";
+  diag << "cannot be lowered for sm_90a yet: ";
+  // Nor on the host.
+  if (takesFloatOf(op, 1, 8))
+    return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "
+                   "narrow the result by arith.truncf";
+  return diag << findInstead(op) << ", or run it with --target=host";
+}
