@@ -38,6 +38,8 @@ contextOptions(const rt::Metadata &metadata,
   if (o.timeout_ns)
     options.timeout = std::chrono::nanoseconds(o.timeout_ns);
   options.gpu = o.gpu_plus_one - 1;
+  if (metadata.gpu)
+    options.device = mk::rt::DeviceKind::Gpu;
   return options;
 }
 

@@ -2,6 +2,8 @@
 
 #include "mkernel/Runtime/Context.h"
 
+#include "device/Device.h"
+
 #include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 
@@ -15,6 +17,8 @@ ContextOptions ContextOptions::of(Job &job, Mesh mesh) {
   options.scope = job.nextScope();
   return options;
 }
+
+Context::Context() = default;
 
 /// A peer that went away is seen in several places at once; the store knows why
 /// it went, a moment later.
@@ -63,13 +67,19 @@ Status Context::build() {
     MK_ASSIGN(c.store_, StoreClient::connect(store, c.deadline()));
     connectAbort(c.abort_, *c.store_);
   }
+  if (c.options_.device == DeviceKind::Gpu) {
+    MK_ASSIGN(c.device_, cuda::open(c.options_.gpu));
+  } else {
+    c.device_ = host::open();
+  }
   HeapOptions heap;
   heap.bytes = c.options_.heapBytes;
   heap.slots = c.options_.slots;
   heap.rank = rank;
   heap.world = world;
   heap.scope = c.options_.scope;
-  MK_ASSIGN(c.heap_, Heap::create(heap));
+  heap.timeout = c.options_.timeout;
+  MK_ASSIGN(c.heap_, c.device_->createHeap(heap));
   if (c.store_)
     MK_TRY(c.heap_->exchange(*c.store_, mesh.linkPeers(rank), c.deadline()));
 
@@ -84,7 +94,7 @@ Status Context::build() {
   MK_TRY(c.transport_->connect(*c.store_, net, c.deadline()));
   ProxyOptions proxy;
   proxy.mesh = &mesh;
-  proxy.heap = c.heap_.get();
+  proxy.heap = c.heap_->asHost();
   proxy.transport = c.transport_.get();
   proxy.abort = &c.abort_;
   proxy.channels = c.options_.maxGrid + 1;

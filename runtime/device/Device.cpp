@@ -9,9 +9,22 @@ using namespace mk::rt;
 Result<std::shared_ptr<DeviceCode>>
 mk::rt::loadDeviceCode(Context &context, const Metadata &metadata,
                        std::shared_ptr<const Payload> payload) {
-  if (metadata.gpu)
-    return cuda::loadCode(context, metadata, std::move(payload));
-  return host::loadCode(context, std::move(payload));
+  DeviceKind wanted = metadata.gpu ? DeviceKind::Gpu : DeviceKind::Host;
+  if (context.device().kind() == wanted)
+    return context.device().load(context, metadata, std::move(payload));
+  if (wanted == DeviceKind::Host)
+    return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
+                 "' is compiled for ", metadata.target,
+                 ", and the context was made for a GPU "
+                 "(ContextOptions::device): compile it with --target=sm_90a, or "
+                 "make a context for the host");
+  if (context.world() > 1)
+    return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
+                 "' for ", metadata.target, " on a mesh of ", context.world(),
+                 " ranks needs symmetric memory of GPUs: make the context with "
+                 "ContextOptions::device = DeviceKind::Gpu");
+  MK_ASSIGN(std::unique_ptr<Device> device, cuda::open(context.options().gpu));
+  return device->load(context, metadata, std::move(payload));
 }
 
 std::string mk::rt::elementName(std::string_view what, std::string_view name,

@@ -45,20 +45,33 @@ public:
   bind(const Metadata &metadata, const JobPlan &plan) = 0;
 };
 
-/// Code for the target of the package. `payload` lives as long as the result.
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual DeviceKind kind() const = 0;
+  /// Symmetric memory of this rank, not exchanged yet.
+  virtual Result<std::unique_ptr<Heap>>
+  createHeap(const HeapOptions &options) = 0;
+  /// Makes the code of a package for this kind of device ready. `payload` lives
+  /// as long as the result.
+  virtual Result<std::shared_ptr<DeviceCode>>
+  load(Context &context, const Metadata &metadata,
+       std::shared_ptr<const Payload> payload) = 0;
+};
+
+namespace host {
+std::unique_ptr<Device> open();
+}
+namespace cuda {
+/// `ordinal`: ContextOptions::gpu.
+Result<std::unique_ptr<Device>> open(int ordinal);
+}
+
+/// Code for the target of the package, on the context's device or, for a GPU
+/// and a mesh of one rank, on one that is opened for it.
 Result<std::shared_ptr<DeviceCode>>
 loadDeviceCode(Context &context, const Metadata &metadata,
                std::shared_ptr<const Payload> payload);
-
-namespace host {
-Result<std::shared_ptr<DeviceCode>>
-loadCode(Context &context, std::shared_ptr<const Payload> payload);
-}
-namespace cuda {
-Result<std::shared_ptr<DeviceCode>>
-loadCode(Context &context, const Metadata &metadata,
-         std::shared_ptr<const Payload> payload);
-}
 
 /// "signal 'ready'[3, 0]" for the row-major element `index`; no brackets for an
 /// object without dimensions.

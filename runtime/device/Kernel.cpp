@@ -65,14 +65,15 @@ BoundKernel::~BoundKernel() = default;
 Status BoundKernel::bind(std::span<const DimValue> dims, const Digest &digest) {
   MK_ASSIGN(plan_,
             JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
+  // Before memory is allocated, which ranks do together.
+  MK_TRY(agree(describePlan(digest)));
   MK_ASSIGN(device_, code_->bind(metadata_, plan_));
   // Also the barrier behind which peers may raise this rank's signals.
-  return agree(digest);
+  return agree(describePlaces());
 }
 
-Status BoundKernel::agree(const Digest &digest) {
-  // One line for each thing that must be equal, so that a difference has a
-  // name.
+/// One line for each thing that must be equal, so that a difference has a name.
+std::string BoundKernel::describePlan(const Digest &digest) const {
   std::string text = str("package of kernel '", metadata_.kernel, "'\t",
                          toHex(digest).substr(0, 16), "\n");
   for (size_t i = 0; i < metadata_.dims.size(); ++i) {
@@ -92,12 +93,24 @@ Status BoundKernel::agree(const Digest &digest) {
                       ? std::string("dynamic")
                       : str(own.signals[i].arrivals, " arrivals"),
                   "\n");
-  for (size_t i = 0; i < metadata_.args.size(); ++i)
-    if (metadata_.args[i].symmetric)
-      text += str("symmetric argument '", metadata_.args[i].name, "'\t",
-                  plan_.symmetricBytes(i), " bytes at offset ",
-                  context_.heap().offsetOf(data(i)).value_or(0), "\n");
+  return text;
+}
 
+std::string BoundKernel::describePlaces() const {
+  std::string text;
+  for (size_t i = 0; i < metadata_.args.size(); ++i) {
+    if (!metadata_.args[i].symmetric)
+      continue;
+    auto offset = context_.heap().offsetOf(data(i));
+    text += str("symmetric argument '", metadata_.args[i].name, "'\t",
+                plan_.symmetricBytes(i), " bytes ",
+                offset ? str("at offset ", *offset) : "outside of the heap",
+                "\n");
+  }
+  return text;
+}
+
+Status BoundKernel::agree(const std::string &text) {
   MK_ASSIGN(std::vector<std::string> all,
             context_.allGather(str("bind ", metadata_.kernel), text));
   for (uint32_t r = 1; r < all.size(); ++r) {

@@ -1,47 +1,125 @@
 //===- HeapExchange.cpp - Mapping the heaps of link peers -----------------===//
 
 #include "bootstrap/PeerSockets.h"
-#include "mkernel/Runtime/Heap.h"
+#include "memory/HeapSegment.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace mk::rt {
+namespace {
+
+/// What travels with a segment's descriptor.
+struct Message {
+  static constexpr uint64_t kMagic = 0x3270616568206b6d; // "mk heap2"
+  uint64_t magic = kMagic;
+  uint64_t heapBytes = 0, offset = 0, bytes = 0;
+  uint32_t slots = 0;
+  uint32_t failed = 0;  // 1: no descriptor; `text` says why
+  char text[512] = {}; // else the device
+
+  void setText(std::string_view from) {
+    std::memcpy(text, from.data(), std::min(from.size(), sizeof(text) - 1));
+  }
+};
+
+} // namespace
 
 Status Heap::exchange(StoreClient &store, std::span<const uint32_t> linkPeers,
                       Deadline deadline) {
+  std::lock_guard lock(mutex_);
   if (exchanged_)
     return error(StatusCode::FailedPrecondition, "the heap of rank ", rank(),
                  " was exchanged before");
   exchanged_ = true;
-  std::vector<uint32_t> peers;
   for (uint32_t peer : linkPeers) {
     if (peer >= world())
       return error(StatusCode::InvalidArgument, "link peer ", peer,
                    " of a world of ", world());
     if (peer != rank())
-      peers.push_back(peer);
+      peers_.push_back(peer);
   }
-  MK_ASSIGN(std::vector<Fd> sockets,
-            connectPeers(store, str("heap/", options_.scope), rank(), peers,
-                         deadline));
+  MK_ASSIGN(sockets_, connectPeers(store, str("heap/", options_.scope), rank(),
+                                   peers_, deadline));
+  // All ranks have as many: sizes are compared with each.
+  for (const Segment &segment : segments_)
+    MK_TRY(share(segment, deadline));
+  segments_.clear();
+  return {};
+}
+
+Status Heap::grow(uint64_t end, std::string_view what) {
+  MK_TRY(broken_);
+  if (end <= backed_)
+    return {};
+  Segment segment;
+  segment.offset = backed_;
+  segment.bytes = std::min(segmentBytes(end - backed_), bytes_ - backed_);
+  Result<Fd> fd = addSegment(segment.offset, segment.bytes);
+  if (fd)
+    segment.fd = std::move(*fd);
+  else
+    segment.status = fd.status().withContext(std::string(what));
+  // Also a failure: peers wait for this segment.
+  if (exchanged_)
+    broken_ = share(segment, Deadline::after(options_.timeout));
+  if (broken_.isOk())
+    broken_ = segment.status;
+  MK_TRY(broken_);
+  backed_ += segment.bytes;
+  if (!exchanged_)
+    segments_.push_back(std::move(segment));
+  return {};
+}
+
+Status Heap::share(const Segment &segment, Deadline deadline) {
+  Message own;
+  own.heapBytes = bytes_;
+  own.slots = slots();
+  own.offset = segment.offset;
+  own.bytes = segment.bytes;
+  own.failed = !segment.status.isOk();
+  own.setText(own.failed ? segment.status.message() : device());
+  std::string_view bytes(reinterpret_cast<const char *>(&own), sizeof(own));
   // All send before any receives: one small packet always fits the socket.
-  for (size_t i = 0; i < peers.size(); ++i)
-    MK_TRY(sendPacket(sockets[i].get(), "heap", fd_, deadline,
-                      str("the heap to rank ", peers[i])));
-  for (size_t i = 0; i < peers.size(); ++i) {
-    uint32_t peer = peers[i];
-    MK_ASSIGN(Packet packet, receivePacket(sockets[i].get(), 16, deadline,
-                                           str("the heap of rank ", peer)));
-    if (packet.bytes != "heap" || !packet.fd)
+  for (size_t i = 0; i < peers_.size(); ++i)
+    MK_TRY(sendPacket(sockets_[i].get(), bytes, segment.fd.get(), deadline,
+                      str("the heap to rank ", peers_[i])));
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    uint32_t peer = peers_[i];
+    MK_ASSIGN(Packet packet,
+              receivePacket(sockets_[i].get(), sizeof(Message) + 1, deadline,
+                            str("the heap of rank ", peer)));
+    Message other;
+    if (packet.bytes.empty())
       return error(StatusCode::Unavailable, "rank ", peer,
                    " was lost while heaps were exchanged");
-    MK_ASSIGN(peers_[peer], HeapMapping::map(packet.fd.get(), peer));
-    if (peers_[peer].bytes() != bytes() || peers_[peer].slots() != slots())
+    if (packet.bytes.size() != sizeof(other))
+      return error(StatusCode::Unavailable, "rank ", peer,
+                   " sent no description of its heap");
+    std::memcpy(&other, packet.bytes.data(), sizeof(other));
+    other.text[sizeof(other.text) - 1] = 0;
+    if (other.magic != Message::kMagic)
+      return error(StatusCode::Unavailable, "rank ", peer,
+                   " sent no description of its heap");
+    if (other.failed)
+      return error(StatusCode::ResourceExhausted, "rank ", peer, ": ",
+                   other.text);
+    if (other.heapBytes != own.heapBytes || other.slots != own.slots)
       return error(StatusCode::InvalidArgument, "rank ", peer,
-                   " has a heap of ", peers_[peer].bytes(), " bytes and ",
-                   peers_[peer].slots(), " slots, rank ", rank(), " one of ",
-                   bytes(), " and ", slots(),
+                   " has a heap of ", other.heapBytes, " bytes and ",
+                   other.slots, " slots, rank ", rank(), " one of ",
+                   own.heapBytes, " and ", own.slots,
                    ": give all ranks the same ContextOptions::heapBytes and "
                    "slots");
-    bases_[peer] = peers_[peer].base();
+    if (other.offset != own.offset || other.bytes != own.bytes || !packet.fd)
+      return error(StatusCode::InvalidArgument, "rank ", peer, " adds bytes ",
+                   other.offset, " to ", other.offset + other.bytes,
+                   " of its heap, rank ", rank(), " bytes ", own.offset, " to ",
+                   own.offset + own.bytes,
+                   ": allocate the same on all ranks, in the same order");
+    if (segment.status.isOk())
+      MK_TRY(mapSegment(peer, packet.fd, other.offset, other.bytes, other.text));
   }
   return {};
 }

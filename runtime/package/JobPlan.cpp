@@ -1,6 +1,6 @@
 //===- JobPlan.cpp - Plans of all ranks, and the shards they imply --------===//
 
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 #include "mkernel/Runtime/Plan.h"
 
 #include <algorithm>
@@ -151,7 +151,7 @@ uint64_t JobPlan::heapBytes() const {
     if (metadata_->args[i].symmetric)
       bytes += roundUp(symmetricBytes(i));
   // Header page and slots come first; the slots' page may be partly used.
-  return Heap::kSignalOffset + uint64_t(slots()) * 8 + 4096 + bytes;
+  return HostHeap::kSignalOffset + uint64_t(slots()) * 8 + 4096 + bytes;
 }
 
 uint32_t JobPlan::slots() const {

@@ -2,7 +2,7 @@
 #ifndef MKERNEL_RUNTIME_PROXY_PROXYIMPL_H
 #define MKERNEL_RUNTIME_PROXY_PROXYIMPL_H
 
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 #include "mkernel/Runtime/Mesh.h"
 #include "mkernel/Runtime/Proxy.h"
 #include "mkernel/Runtime/Transport.h"

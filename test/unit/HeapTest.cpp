@@ -4,7 +4,7 @@
 
 #include "core/Socket.h"
 #include "mkernel/ABI/Command.h"
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 
 #include <csignal>
 #include <fstream>
@@ -15,8 +15,8 @@
 namespace mk::rt::test {
 namespace {
 
-std::unique_ptr<Heap> make(HeapOptions o) {
-  auto heap = Heap::create(o);
+std::unique_ptr<HostHeap> make(HeapOptions o) {
+  auto heap = HostHeap::create(o);
   EXPECT_OK(heap);
   return std::move(*heap);
 }
@@ -52,13 +52,13 @@ TEST(Heap, ExhaustionSaysHowMuchIsMissing) {
 }
 
 TEST(Heap, OptionsAreChecked) {
-  EXPECT_ERROR(Heap::create({.bytes = 4096, .slots = 8}).status(),
+  EXPECT_ERROR(HostHeap::create({.bytes = 4096, .slots = 8}).status(),
                InvalidArgument, "use 12288 to");
-  EXPECT_ERROR(Heap::create({.bytes = UINT64_MAX}).status(), InvalidArgument,
+  EXPECT_ERROR(HostHeap::create({.bytes = UINT64_MAX}).status(), InvalidArgument,
                "ContextOptions::heapBytes");
-  EXPECT_ERROR(Heap::create({.slots = MK_COMMAND_MAX_SLOTS + 1}).status(),
+  EXPECT_ERROR(HostHeap::create({.slots = MK_COMMAND_MAX_SLOTS + 1}).status(),
                InvalidArgument, "ContextOptions::slots");
-  EXPECT_ERROR(Heap::create({.rank = 1, .world = 1}).status(), InvalidArgument,
+  EXPECT_ERROR(HostHeap::create({.rank = 1, .world = 1}).status(), InvalidArgument,
                "rank 1 of 1");
 }
 
@@ -79,7 +79,7 @@ TEST(Heap, LinkPeersShareMemory) {
   // Two nodes of two: 0-1 and 2-3 are linked.
   constexpr uint32_t world = 4;
   Job job(world);
-  std::vector<std::unique_ptr<Heap>> heaps(world);
+  std::vector<std::unique_ptr<HostHeap>> heaps(world);
   Job::parallel(world, [&](uint32_t r) {
     heaps[r] = make({.bytes = 1 << 20, .slots = 16, .rank = r, .world = world});
     std::vector<uint32_t> peers = {r & ~1u, r | 1u};
@@ -121,11 +121,11 @@ TEST(Heap, MissingPeerIsNamed) {
 TEST(Heap, ForeignDescriptorsAreRefused) {
   Fd plain(::memfd_create("plain", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(plain.get(), 1 << 20), 0);
-  EXPECT_ERROR(HeapMapping::map(plain.get(), 3).status(), Unavailable,
+  EXPECT_ERROR(HeapMapping::map(plain.get(), 1 << 20, 3).status(), Unavailable,
                "the descriptor from rank 3 is no sealed heap");
   auto heap = make({.bytes = 1 << 20, .rank = 1, .world = 2});
-  EXPECT_ERROR(HeapMapping::map(heap->fd(), 0).status(), Unavailable,
-               "no valid heap header");
+  EXPECT_ERROR(HeapMapping::map(heap->fd(), 1 << 21, 0).status(), Unavailable,
+               "has 1048576 bytes, and 2097152 were announced");
   EXPECT_NE(::ftruncate(heap->fd(), 4096), 0) << "the size is sealed";
 }
 
@@ -143,7 +143,7 @@ TEST(Heap, NothingIsLeftByAKilledProcess) {
   };
   pid_t child = ::fork();
   if (child == 0) {
-    auto heap = Heap::create({.bytes = 1 << 20});
+    auto heap = HostHeap::create({.bytes = 1 << 20});
     auto listener = listenLocal(name);
     if (!heap || !listener || ::write(ready[1], "1", 1) != 1)
       ::_exit(1);

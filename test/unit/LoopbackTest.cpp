@@ -44,7 +44,7 @@ TEST(LoopbackOptions, ErrorsListWhatIsValid) {
 }
 
 TEST(Transport, NamesAreListed) {
-  auto heap = Heap::create({.bytes = 1 << 20});
+  auto heap = HostHeap::create({.bytes = 1 << 20});
   ASSERT_OK(heap);
   TransportConfig config;
   EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
@@ -78,7 +78,7 @@ TEST(Loopback, KilledRankIsNoticed) {
   };
   struct Side {
     std::unique_ptr<StoreClient> client;
-    std::unique_ptr<Heap> heap;
+    std::unique_ptr<HostHeap> heap;
     std::unique_ptr<Transport> transport;
   };
   auto connect = [&](uint32_t rank, std::string at) -> Result<Side> {
@@ -86,7 +86,7 @@ TEST(Loopback, KilledRankIsNoticed) {
     MK_ASSIGN(s.client,
               StoreClient::connect(clientOptions(int32_t(rank), at), soon()));
     MK_ASSIGN(s.heap,
-              Heap::create({.bytes = 1 << 20, .rank = rank, .world = 2}));
+              HostHeap::create({.bytes = 1 << 20, .rank = rank, .world = 2}));
     TransportConfig config;
     config.heap = s.heap.get();
     MK_ASSIGN(s.transport, createTransport("loopback", config));

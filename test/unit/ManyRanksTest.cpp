@@ -7,7 +7,7 @@
 
 #include "Support.h"
 
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 #include "mkernel/Runtime/Mesh.h"
 #include "mkernel/Runtime/Proxy.h"
 #include "mkernel/Runtime/Transport.h"
@@ -37,7 +37,7 @@ Status runRank(uint32_t rank, const std::string &endpoint,
   connectAbort(word, *store);
   MK_ASSIGN(
       auto heap,
-      Heap::create(
+      HostHeap::create(
           {.bytes = 2 << 20, .slots = 64, .rank = rank, .world = kWorld}));
   MK_TRY(heap->exchange(*store, mesh.linkPeers(rank), soon()));
   TransportConfig config;

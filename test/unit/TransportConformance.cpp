@@ -345,7 +345,7 @@ TEST_P(Conformance, WaitEndsWithAnEventOrAWake) {
 }
 
 TEST_P(Conformance, UseBeforeConnectIsAnError) {
-  auto heap = Heap::create({.bytes = 1 << 20, .rank = 0, .world = 2});
+  auto heap = HostHeap::create({.bytes = 1 << 20, .rank = 0, .world = 2});
   ASSERT_OK(heap);
   auto t = harness().make(**heap, {}, 0);
   ASSERT_OK(t);

@@ -9,7 +9,7 @@
 
 #include "Support.h"
 
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 #include "mkernel/Runtime/Transport.h"
 
 namespace mk::rt::test {
@@ -48,7 +48,7 @@ struct Cluster {
     heaps.resize(world);
     transports.resize(world);
     for (uint32_t r = 0; r < world; ++r) {
-      auto heap = Heap::create(
+      auto heap = HostHeap::create(
           {.bytes = heapBytes, .slots = 64, .rank = r, .world = world});
       EXPECT_OK(heap);
       heaps[r] = std::move(*heap);
@@ -100,7 +100,7 @@ struct Cluster {
 
   Job job;
   const TransportHarness &harness;
-  std::vector<std::unique_ptr<Heap>> heaps;
+  std::vector<std::unique_ptr<HostHeap>> heaps;
   std::vector<std::unique_ptr<Transport>> transports;
   std::vector<Completions> seen;
 };

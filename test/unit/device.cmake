@@ -3,7 +3,8 @@ list(APPEND unit_sources
   KernelTest.cpp
   RegionTest.cpp
   cuda/DriverTest.cpp
-  cuda/LaunchTest.cpp
+  cuda/GpuHeapTest.cpp
+    cuda/LaunchTest.cpp
   cuda/ModuleTest.cpp
   cuda/ParamsTest.cpp
   cuda/ReportTest.cpp

@@ -7,6 +7,8 @@
 #include "Races.h"
 #include "Report.h"
 
+#include "mkernel/Runtime/Gpu.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -88,8 +90,16 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.bind));
   uint32_t world = mesh.size();
-  if (!metadata.gpu) // there they are in the GPU's memory, which says it itself
+  if (!metadata.gpu) { // there they are in the GPU's memory, which says it itself
     MK_TRY(checkMemory(metadata, plan, allRanks(mesh)));
+  } else {
+    MK_ASSIGN(GpuSystem system, queryGpus());
+    if (world > system.gpus.size())
+      return error(StatusCode::InvalidArgument, "a job of ", world,
+                   " ranks on GPUs: the driver sees ", system.gpus.size(),
+                   ", and each rank needs one of its own (--gpus, "
+                   "CUDA_VISIBLE_DEVICES)");
+  }
   MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
   MK_TRY(readInputs(options, metadata, plan, job));
   MemoryFile packageFile;
@@ -108,9 +118,8 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   std::snprintf(header.job, sizeof(header.job), "%s", "mk-run");
   std::snprintf(header.token, sizeof(header.token), "%s",
                 serverOptions.token.c_str());
-  // Symmetric arguments of a GPU are in its memory.
-  header.heapBytes = metadata.gpu ? 64 << 10 : plan.heapBytes();
-  header.slots = metadata.gpu ? 1 : plan.slots();
+  header.heapBytes = plan.heapBytes();
+  header.slots = plan.slots();
 
   std::fflush(nullptr);
   Processes processes;

@@ -125,8 +125,8 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   MK_TRY(readInputs(options, metadata, plan, memory));
 
   ContextOptions context = ContextOptions::of(job, *mesh);
-  context.heapBytes = metadata.gpu ? 64 << 10 : plan.heapBytes();
-  context.slots = metadata.gpu ? 1 : plan.slots();
+  context.heapBytes = plan.heapBytes();
+  context.slots = plan.slots();
   if (metadata.gpu) {
     MK_ASSIGN(GpuSystem system, queryGpus());
     context.gpu = static_cast<int>(job.localRank() % system.gpus.size());

@@ -129,6 +129,8 @@ Status runJob(const Options &options, RankBlock *&block) {
   context.token = header.token;
   context.heapBytes = header.heapBytes;
   context.slots = header.slots;
+  if (metadata.gpu)
+    context.gpu = static_cast<int>(self.rank);
   return runKernel(options, package, *payload, kept, std::move(context));
 }
 
@@ -139,6 +141,8 @@ Status mk::run::runKernel(const Options &options, const Package &package,
                           ContextOptions context) {
   uint32_t rank = context.rank;
   context.maxGrid = package.metadata().grid;
+  if (package.metadata().gpu)
+    context.device = DeviceKind::Gpu;
   context.transportOptions = options.loopback;
   if (options.seed && options.loopback.find("reorder") == std::string::npos)
     context.transportOptions +=

@@ -9,7 +9,7 @@
 #define MKERNEL_RUNTIME_CONTEXT_H
 
 #include "mkernel/Runtime/Abort.h"
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 #include "mkernel/Runtime/Mesh.h"
 #include "mkernel/Runtime/Proxy.h"
 #include "mkernel/Runtime/Store.h"
@@ -17,7 +17,14 @@
 
 namespace mk::rt {
 
+class Device;
 class Job;
+
+/// Where the kernels of a context run, and where symmetric memory is.
+enum class DeviceKind {
+  Host, // threads of this process; memory files
+  Gpu,  // a GPU of its own for each rank; its memory
+};
 
 struct ContextOptions {
   /// Of a rank of a job that others started; `mesh` must fit it (Job::checkMesh).
@@ -33,15 +40,20 @@ struct ContextOptions {
   /// context's names in the store, the same on all ranks and used once.
   std::shared_ptr<StoreClient> store;
   std::string scope;
-  uint64_t heapBytes = 64u << 20; // the same on all ranks
-  uint32_t slots = 1u << 16;      // signal slots, the same on all ranks
+  /// Kernels for GPUs need Gpu, or a mesh of one rank.
+  DeviceKind device = DeviceKind::Host;
+  /// Host: of symmetric memory and signal slots, the same on all ranks. A GPU
+  /// adds memory as it is needed.
+  uint64_t heapBytes = 64u << 20;
+  uint32_t slots = 1u << 16;
   uint32_t maxGrid = 256;         // CTAs of the largest kernel
   std::string transport = "loopback";
   std::string transportOptions; // "delay=5ms,reorder=7"
   std::chrono::nanoseconds timeout = std::chrono::seconds(30); // to meet peers
   /// GPU of this rank, for kernels of GPU targets: its number as
   /// CUDA_VISIBLE_DEVICES leaves them. Negative: the one that is current on the
-  /// thread that loads the kernel, else the first.
+  /// thread that makes the context (with DeviceKind::Host: that loads the
+  /// kernel), else the first.
   int gpu = -1;
   bool proxyPaused = false; // start with a proxy that does nothing (tests)
 };
@@ -64,6 +76,7 @@ public:
   uint32_t world() const { return options_.mesh.size(); }
   const Mesh &mesh() const { return options_.mesh; }
   const ContextOptions &options() const { return options_; }
+  Device &device() { return *device_; }
   Heap &heap() { return *heap_; }
   /// Null in a mesh of one rank.
   StoreClient *store() { return store_.get(); }
@@ -89,7 +102,7 @@ public:
   }
 
 private:
-  Context() = default;
+  Context();
   Status build();
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
@@ -97,6 +110,7 @@ private:
   ContextOptions options_;
   AbortWord abort_;
   std::shared_ptr<StoreClient> store_;
+  std::unique_ptr<Device> device_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Proxy> proxy_;

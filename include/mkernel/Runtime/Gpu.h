@@ -11,6 +11,7 @@ namespace mk::rt {
 
 struct GpuInfo {
   std::string name; // "NVIDIA H200"
+  std::string uuid; // "GPU-0f3b5a1c-...": names it in every process
   int major = 0, minor = 0; // compute capability
   uint32_t sms = 0;
   uint64_t memoryBytes = 0;

@@ -1,14 +1,15 @@
-//===- Heap.h - The symmetric heap of a rank --------------------*- C++ -*-===//
+//===- Heap.h - The symmetric memory of a rank ------------------*- C++ -*-===//
 //
-// One anonymous memory file of fixed size, mapped by its owner and by the peers
-// that a `link` axis reaches. Every rank has the same layout, so an offset
-// names the same buffer everywhere:
+// A range of addresses that every rank of a job has, of the same size and with
+// the same layout, so that an offset names the same buffer everywhere. The device
+// provides the memory behind it: a memory file on the host, memory of the GPU on
+// a GPU. Peers along `link` axes map it, each at an address of its own.
 //
-//   0                header page (size, slots; checked by who maps it)
-//   4096             signal slots, uint64_t each
-//   dataOffset()     what allocate() hands out
+// The range is reserved once. Memory is put behind it in segments, from the start
+// on: all at once, or as allocations need it, which all ranks then do together.
 //
-// Nothing has a name in a filesystem: when the processes are gone, so is it.
+// Addresses are the device's. Only the device's own part of the runtime may
+// dereference them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_HEAP_H
@@ -17,7 +18,6 @@
 #include "mkernel/Runtime/Deadline.h"
 #include "mkernel/Runtime/Status.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -26,6 +26,8 @@
 
 namespace mk::rt {
 
+class Fd;
+class HostHeap;
 class StoreClient;
 
 struct HeapOptions {
@@ -34,41 +36,15 @@ struct HeapOptions {
   uint32_t rank = 0;
   uint32_t world = 1;
   std::string scope = {}; // tells apart the heaps of one job in its store
-};
-
-/// A mapping of a heap file: of the owner, a link peer, or, privately, of a
-/// transport that stands for a network. Move-only; unmaps.
-class HeapMapping {
-public:
-  HeapMapping() = default;
-  HeapMapping(HeapMapping &&other) noexcept;
-  HeapMapping &operator=(HeapMapping &&other) noexcept;
-  ~HeapMapping();
-
-  /// Maps `fd` (kept open by the caller) after checking seals, size and
-  /// header; `owner` is for messages.
-  static Result<HeapMapping> map(int fd, uint32_t owner);
-
-  explicit operator bool() const { return base_ != nullptr; }
-  std::byte *base() const { return base_; }
-  uint64_t bytes() const { return bytes_; }
-  uint32_t slots() const { return slots_; }
-  uint64_t dataOffset() const;
-
-private:
-  friend class Heap;
-  std::byte *base_ = nullptr;
-  uint64_t bytes_ = 0;
-  uint32_t slots_ = 0;
+  /// For peers to take part when memory is added.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
 
 class Heap {
 public:
-  static constexpr uint64_t kAlignment = 256;     // of allocations, bytes
-  static constexpr uint64_t kSignalOffset = 4096; // of slot 0, bytes
+  static constexpr uint64_t kAlignment = 256; // of allocations, bytes
 
-  static Result<std::unique_ptr<Heap>> create(const HeapOptions &options);
-  ~Heap();
+  virtual ~Heap();
   Heap(const Heap &) = delete;
   Heap &operator=(const Heap &) = delete;
 
@@ -80,17 +56,18 @@ public:
 
   uint32_t rank() const { return options_.rank; }
   uint32_t world() const { return options_.world; }
-  std::byte *base() const { return own_.base(); }
-  uint64_t bytes() const { return own_.bytes(); }
-  uint32_t slots() const { return own_.slots(); }
+  std::byte *base() const { return bases_[options_.rank]; }
+  /// Of the range of addresses.
+  uint64_t bytes() const { return bytes_; }
+  /// Signal slots that the proxy can raise; 0 where it cannot.
+  uint32_t slots() const { return options_.slots; }
   /// Start of the allocatable (and transport-visible) window.
-  uint64_t dataOffset() const { return own_.dataOffset(); }
-  int fd() const { return fd_; }
+  uint64_t dataOffset() const { return dataOffset_; }
 
   /// Bump allocation, kAlignment aligned. Zero bytes give a distinct valid
-  /// address. All ranks must allocate in the same order and sizes.
-  /// ResourceExhausted names wanted, free and total bytes. `what` is for the
-  /// message ("argument 'a'").
+  /// address. All ranks must allocate in the same order and sizes; where memory
+  /// is added as needed they meet here. ResourceExhausted names wanted, free and
+  /// total bytes. `what` is for the message ("argument 'a'").
   Result<std::byte *> allocate(uint64_t bytes, std::string_view what);
   /// Bytes handed out (with padding) and bytes left.
   uint64_t used() const;
@@ -108,32 +85,53 @@ public:
   /// Address here of `offset` in `peer`'s heap; null across a net axis or
   /// beyond the end. O(1).
   std::byte *peerPointer(uint32_t peer, uint64_t offset) const {
-    if (peer >= bases_.size() || !bases_[peer] || offset >= own_.bytes_)
+    if (peer >= bases_.size() || !bases_[peer] || offset >= bytes_)
       return nullptr;
     return bases_[peer] + offset;
   }
   /// peerPointer of the offset that `local` has in this rank's heap.
   std::byte *peerPointer(uint32_t peer, const void *local) const;
 
-  /// Signal slots live in shared memory: lock-free atomics. `slot` < slots().
-  std::atomic<uint64_t> &signal(uint32_t slot) const {
-    return reinterpret_cast<std::atomic<uint64_t> *>(own_.base_ +
-                                                     kSignalOffset)[slot];
-  }
-  /// Null across a net axis.
-  std::atomic<uint64_t> *peerSignal(uint32_t peer, uint32_t slot) const;
+  /// This heap where a CPU may load and store; null on a GPU.
+  virtual HostHeap *asHost() { return nullptr; }
+
+protected:
+  /// `bytes` of addresses, of which what is before `dataOffset` is not handed
+  /// out. No memory is behind them yet.
+  Heap(HeapOptions options, uint64_t bytes, uint64_t dataOffset);
+
+  /// Puts memory, zeroed, behind [offset, offset + bytes) of this rank's range, and
+  /// returns a descriptor by which peers map it.
+  virtual Result<Fd> addSegment(uint64_t offset, uint64_t bytes) = 0;
+  /// Maps the same part of `peer`'s heap. `device` is what the peer says of its
+  /// device.
+  virtual Status mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
+                            uint64_t bytes, std::string_view device) = 0;
+  /// Bytes to add where `missing` more are needed, the same on all ranks.
+  virtual uint64_t segmentBytes(uint64_t missing) const = 0;
+  /// For the messages of peers: "GPU-0f3b... (NVIDIA H200)". At most 100 bytes.
+  virtual std::string device() const = 0;
+
+  const HeapOptions &options() const { return options_; }
+  void setBase(uint32_t rank, std::byte *base) { bases_[rank] = base; }
+  /// Adds memory up to `end`, and shares it with the peers.
+  Status grow(uint64_t end, std::string_view what);
 
 private:
-  Heap() = default;
+  struct Segment;
+  Status share(const Segment &segment, Deadline deadline);
 
   HeapOptions options_;
-  int fd_ = -1;
-  HeapMapping own_;
-  std::vector<HeapMapping> peers_; // by rank, empty where not mapped
-  std::vector<std::byte *> bases_; // by rank; own included
+  uint64_t bytes_ = 0, dataOffset_ = 0;
+  std::vector<std::byte *> bases_; // by rank; own included; null: not mapped
+  std::vector<uint32_t> peers_;    // that are mapped
+  std::vector<Fd> sockets_;        // to them
+  std::vector<Segment> segments_;  // before the exchange
   bool exchanged_ = false;
-  mutable std::mutex mutex_; // guards next_
+  Status broken_;            // by a segment that was not shared with all
+  mutable std::mutex mutex_; // guards what follows
   uint64_t next_ = 0;        // offset of the next allocation
+  uint64_t backed_ = 0;      // memory is there up to here
 };
 
 } // namespace mk::rt

@@ -147,7 +147,10 @@ private:
   BoundKernel(Context &context, std::shared_ptr<const Payload> payload,
               std::shared_ptr<DeviceCode> code, Metadata metadata);
   Status bind(std::span<const DimValue> dims, const Digest &digest);
-  Status agree(const Digest &digest);
+  std::string describePlan(const Digest &digest) const;
+  std::string describePlaces() const;
+  /// Compares with what other ranks say. Collective.
+  Status agree(const std::string &text);
 
   Context &context_;
   std::shared_ptr<const Payload> payload_;

@@ -16,13 +16,13 @@
 
 namespace mk::rt {
 
-class Heap;
+class HostHeap;
 class Mesh;
 class Transport;
 
 struct ProxyOptions {
   const Mesh *mesh = nullptr;
-  Heap *heap = nullptr;
+  HostHeap *heap = nullptr;
   Transport *transport = nullptr; // connected; polled only by the proxy
   AbortWord *abort = nullptr;
   uint32_t channels = 1;        // CTAs of the largest grid

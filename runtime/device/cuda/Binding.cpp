@@ -14,7 +14,7 @@ static StreamHandle handle(void *stream) {
   return static_cast<StreamHandle>(stream);
 }
 
-Binding::Binding(Context &context, std::shared_ptr<Device> device,
+Binding::Binding(Context &context, std::shared_ptr<Gpu> device,
                  std::shared_ptr<const Module> module, const Metadata &metadata,
                  const JobPlan &plan)
     : context_(context), device_(std::move(device)), module_(std::move(module)),
@@ -23,6 +23,12 @@ Binding::Binding(Context &context, std::shared_ptr<Device> device,
 Binding::~Binding() {
   if (jobAbort_)
     context_.abort().removeMirror(jobAbort_);
+  if (heapEnd_ && context_.heap().used() == heapEnd_) {
+    // Launches may be under way; memory is a stack, like that of the host.
+    Current current(*device_);
+    device_->driver().ctxSynchronize();
+    context_.heap().rewind(heapBegin_);
+  }
 }
 
 uint64_t Binding::bytes(size_t arg) const {
@@ -41,12 +47,28 @@ Status Binding::allocate() {
   // Also without a tensor map their places are 32-bit numbers.
   for (const Metadata::TensorMap &map : metadata_.gpu->tensorMaps)
     MK_TRY(checkExtents(tensors_[map.arg], metadata_.args[map.arg].name));
+  // A context that was made for the host has its heap there.
+  bool hasHeap = context_.device().kind() == DeviceKind::Gpu;
+  if (hasHeap)
+    heapBegin_ = context_.heap().used();
   for (size_t i = 0; i < numArgs; ++i) {
     const Metadata::Arg &arg = metadata_.args[i];
-    MK_ASSIGN(owned_[i], DeviceMemory::allocate(
-                             device_, bytes(i), str("argument '", arg.name, "'")));
+    std::string what = str("argument '", arg.name, "'");
+    if (hasHeap && arg.symmetric) {
+      MK_ASSIGN(std::byte *data,
+                context_.heap().allocate(plan_.symmetricBytes(i), what));
+      tensors_[i].address = reinterpret_cast<uint64_t>(data);
+      continue;
+    }
+    MK_ASSIGN(owned_[i], DeviceMemory::allocate(device_, bytes(i), what));
     tensors_[i].address = owned_[i].address();
   }
+  if (context_.world() > 1) {
+    MK_TRY(peers_.allocate(context_, device_, metadata_, plan_));
+    MK_TRY(peers_.describe(context_, metadata_, plan_, tensors_));
+  }
+  if (hasHeap)
+    heapEnd_ = context_.heap().used();
   MK_ASSIGN(layout_, StateLayout::create(metadata_, own_));
   MK_ASSIGN(state_,
             DeviceMemory::allocate(
@@ -81,7 +103,9 @@ void Binding::encodeMaps() {
                         metadata_.args[maps[i].arg].name, block_.tensorMap(i)))
       l.maps_valid |= uint64_t(1) << i;
   block_.fill(metadata_, plan_.dims(context_.rank()), tensors_, layout_,
-              state_.address());
+              state_.address(), peers_.signals());
+  if (context_.world() > 1)
+    peers_.fill(l);
 }
 
 Status Binding::attach(size_t arg, std::byte *data,

@@ -11,12 +11,13 @@
 #include "device/Device.h"
 #include "device/cuda/Module.h"
 #include "device/cuda/Params.h"
+#include "device/cuda/Peers.h"
 
 namespace mk::rt::cuda {
 
 class Binding : public DeviceBinding {
 public:
-  Binding(Context &context, std::shared_ptr<Device> device,
+  Binding(Context &context, std::shared_ptr<Gpu> device,
           std::shared_ptr<const Module> module, const Metadata &metadata,
           const JobPlan &plan);
   ~Binding() override;
@@ -39,7 +40,7 @@ public:
   const LaunchStats &stats() const override { return stats_; }
 
   // For the graph of a launch.
-  const Device &device() const { return *device_; }
+  const Gpu &device() const { return *device_; }
   /// Ok for a call that succeeded. A failure that the GPU does not survive is
   /// raised and reported, any other is returned as "`what`: ...".
   Status check(int code, std::string_view what);
@@ -55,13 +56,15 @@ private:
   Status fail(int code, std::string_view what);
 
   Context &context_;
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<Gpu> device_;
   std::shared_ptr<const Module> module_;
   const Metadata &metadata_;
   const JobPlan &plan_;
   const Plan &own_;
   std::vector<Tensor> tensors_;       // arguments as attached
-  std::vector<DeviceMemory> owned_;   // empty where attached
+  std::vector<DeviceMemory> owned_;   // empty where attached or in the heap
+  uint64_t heapBegin_ = 0, heapEnd_ = 0;
+  Peers peers_;
   DeviceMemory state_;
   PinnedMemory pinned_; // mk_gpu_report, then the job's abort word
   mk_gpu_report *report_ = nullptr;

@@ -1,6 +1,7 @@
 //===- Code.cpp - The GPU targets behind the device interface -------------===//
 
 #include "device/cuda/Binding.h"
+#include "device/cuda/GpuHeap.h"
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
@@ -9,7 +10,7 @@ namespace {
 
 class CudaCode : public DeviceCode {
 public:
-  CudaCode(Context &context, std::shared_ptr<Device> device,
+  CudaCode(Context &context, std::shared_ptr<Gpu> device,
            std::shared_ptr<const Module> module)
       : context_(context), device_(std::move(device)),
         module_(std::move(module)) {}
@@ -24,12 +25,12 @@ public:
 
 private:
   Context &context_;
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<Gpu> device_;
   std::shared_ptr<const Module> module_;
 };
 
 /// Code of an architecture-specific target ("a") runs on that one alone.
-Status checkCapability(const Device &device, const Metadata &metadata) {
+Status checkCapability(const Gpu &device, const Metadata &metadata) {
   const GpuInfo &gpu = device.info();
   if (gpu.major == 9 && gpu.minor == 0)
     return Status::ok();
@@ -41,22 +42,32 @@ Status checkCapability(const Device &device, const Metadata &metadata) {
                "kernel with --target=host");
 }
 
+class CudaDevice : public Device {
+public:
+  explicit CudaDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
+  DeviceKind kind() const override { return DeviceKind::Gpu; }
+  Result<std::unique_ptr<Heap>>
+  createHeap(const HeapOptions &options) override {
+    return GpuHeap::create(gpu_, options);
+  }
+  Result<std::shared_ptr<DeviceCode>>
+  load(Context &context, const Metadata &metadata,
+       std::shared_ptr<const Payload> payload) override {
+    MK_TRY(checkCapability(*gpu_, metadata));
+    MK_ASSIGN(std::unique_ptr<Module> module,
+              Module::load(gpu_, payload->deviceCode, metadata,
+                           DiskCache::standard()));
+    return std::shared_ptr<DeviceCode>(
+        new CudaCode(context, gpu_, std::move(module)));
+  }
+
+private:
+  std::shared_ptr<Gpu> gpu_;
+};
+
 } // namespace
 
-Result<std::shared_ptr<DeviceCode>>
-cuda::loadCode(Context &context, const Metadata &metadata,
-               std::shared_ptr<const Payload> payload) {
-  if (context.world() > 1)
-    return error(StatusCode::InvalidArgument, "kernel '", metadata.kernel,
-                 "' for ", metadata.target, " on a mesh of ", context.world(),
-                 " ranks: several GPUs are not supported yet by this target: "
-                 "run one rank, or compile it with --target=host");
-  MK_ASSIGN(std::shared_ptr<Device> device,
-            Device::open(context.options().gpu));
-  MK_TRY(checkCapability(*device, metadata));
-  MK_ASSIGN(std::unique_ptr<Module> module,
-            Module::load(device, payload->deviceCode, metadata,
-                         DiskCache::standard()));
-  return std::shared_ptr<DeviceCode>(
-      new CudaCode(context, std::move(device), std::move(module)));
+Result<std::unique_ptr<Device>> cuda::open(int ordinal) {
+  MK_ASSIGN(std::shared_ptr<Gpu> gpu, Gpu::open(ordinal));
+  return std::unique_ptr<Device>(new CudaDevice(std::move(gpu)));
 }

@@ -39,6 +39,9 @@ enum : int { // device attributes
   kPageableMemoryAccess = 88,
   kCooperativeLaunch = 95,
   kMaxSharedPerBlock = 97, // bytes, when asked for
+  kVirtualMemory = 102,
+  kPosixDescriptors = 103, // for that memory
+  kGpuDirectRdmaWithVmm = 110,
 };
 enum : int { // function attributes
   kLocalBytes = 3,
@@ -52,6 +55,8 @@ enum : int { // options of the compiler
   kErrorLogBytes = 6,
 };
 enum : int { kPointerMemoryType = 2 };
+enum : int { kPosixDescriptor = 1 };        // kinds of shared handles
+enum : int { kRecommendedGranularity = 1 }; // of memory that is mapped
 enum : unsigned { kHostAllocPortable = 1, kHostAllocDeviceMap = 2 };
 enum : unsigned { kStreamNonBlocking = 1 };
 enum : int { kCaptureThreadLocal = 1 };
@@ -66,6 +71,29 @@ struct LaunchAttribute {
     int cooperative;
     int programmaticSerialization;
   } value;
+};
+
+/// CUmemAllocationProp: memory of a GPU that other processes can map.
+struct MemoryProperties {
+  int type = 1; // pinned
+  int handles = kPosixDescriptor;
+  int locationType = 1; // a device
+  int device = 0;
+  void *windows = nullptr;
+  unsigned char compression = 0, gpuDirectRdma = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[4] = {};
+};
+
+/// CUmemAccessDesc: a device may read and write.
+struct MemoryAccess {
+  int locationType = 1;
+  int device = 0;
+  int flags = 3;
+};
+
+struct Uuid {
+  unsigned char bytes[16] = {};
 };
 
 struct LaunchConfig {
@@ -104,6 +132,7 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(primaryCtxRelease, cuDevicePrimaryCtxRelease, 11000, (int))                \
   X(ctxGetCurrent, cuCtxGetCurrent, 4000, (ContextHandle *))                   \
   X(ctxGetDevice, cuCtxGetDevice, 2000, (int *))                               \
+  X(ctxSynchronize, cuCtxSynchronize, 2000, ())                                \
   X(ctxPushCurrent, cuCtxPushCurrent, 4000, (ContextHandle))                   \
   X(ctxPopCurrent, cuCtxPopCurrent, 4000, (ContextHandle *))                   \
   X(memAlloc, cuMemAlloc, 3020, (uint64_t *, size_t))                          \
@@ -118,6 +147,23 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
     (void *, uint64_t, size_t, StreamHandle))                                  \
   X(memsetD8Async, cuMemsetD8Async, 3020,                                      \
     (uint64_t, unsigned char, size_t, StreamHandle))                           \
+  X(deviceGetUuid, cuDeviceGetUuid, 11040, (Uuid *, int))                      \
+  X(memGetGranularity, cuMemGetAllocationGranularity, 10020,                   \
+    (size_t *, const MemoryProperties *, int))                                 \
+  X(memAddressReserve, cuMemAddressReserve, 10020,                             \
+    (uint64_t *, size_t, size_t, uint64_t, unsigned long long))                \
+  X(memAddressFree, cuMemAddressFree, 10020, (uint64_t, size_t))               \
+  X(memCreate, cuMemCreate, 10020,                                             \
+    (uint64_t *, size_t, const MemoryProperties *, unsigned long long))        \
+  X(memRelease, cuMemRelease, 10020, (uint64_t))                               \
+  X(memMap, cuMemMap, 10020,                                                   \
+    (uint64_t, size_t, size_t, uint64_t, unsigned long long))                  \
+  X(memUnmap, cuMemUnmap, 10020, (uint64_t, size_t))                           \
+  X(memSetAccess, cuMemSetAccess, 10020,                                       \
+    (uint64_t, size_t, const MemoryAccess *, size_t))                          \
+  X(memExport, cuMemExportToShareableHandle, 10020,                            \
+    (void *, uint64_t, int, unsigned long long))                               \
+  X(memImport, cuMemImportFromShareableHandle, 10020, (uint64_t *, void *, int)) \
   X(pointerGetAttribute, cuPointerGetAttribute, 4000, (void *, int, uint64_t)) \
   X(moduleLoadDataEx, cuModuleLoadDataEx, 2010,                                \
     (ModuleHandle *, const void *, unsigned, int *, void **))                  \

@@ -62,7 +62,7 @@ Module::~Module() {
   device_->driver().moduleUnload(module_);
 }
 
-Result<std::unique_ptr<Module>> Module::load(std::shared_ptr<Device> device,
+Result<std::unique_ptr<Module>> Module::load(std::shared_ptr<Gpu> device,
                                              std::string_view code,
                                              const Metadata &metadata,
                                              const DiskCache &cache) {

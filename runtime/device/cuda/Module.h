@@ -2,7 +2,7 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_MODULE_H
 #define MKERNEL_RUNTIME_DEVICE_CUDA_MODULE_H
 
-#include "device/cuda/Device.h"
+#include "device/cuda/Gpu.h"
 #include "mkernel/Runtime/DiskCache.h"
 #include "mkernel/Runtime/Package.h"
 
@@ -14,7 +14,7 @@ public:
   /// result kept in `cache` under the digest of the text, the driver and the
   /// compute capability; without ptxas the driver compiles it, and keeps it in its own way. Errors carry the compiler's log. `metadata` says what
   /// the kernel needs, which is checked against the code and the GPU.
-  static Result<std::unique_ptr<Module>> load(std::shared_ptr<Device> device,
+  static Result<std::unique_ptr<Module>> load(std::shared_ptr<Gpu> device,
                                               std::string_view code,
                                               const Metadata &metadata,
                                               const DiskCache &cache);
@@ -27,7 +27,7 @@ public:
   bool cached() const { return cached_; }
 
 private:
-  explicit Module(std::shared_ptr<Device> device)
+  explicit Module(std::shared_ptr<Gpu> device)
       : device_(std::move(device)) {}
   Status loadCode(std::string_view code, const std::string &kernel,
                   const DiskCache &cache);
@@ -35,7 +35,7 @@ private:
   Status prepare(const Metadata &metadata);
   Status checkResident(const Metadata &metadata);
 
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<Gpu> device_;
   ModuleHandle module_ = nullptr;
   FunctionHandle function_ = nullptr;
   bool cached_ = false;

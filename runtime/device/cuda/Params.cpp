@@ -93,7 +93,7 @@ mk_gpu_launch &ParamBlock::launch() {
 
 void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
                       std::span<const Tensor> args, const StateLayout &layout,
-                      uint64_t state) {
+                      uint64_t state, std::span<const uint64_t> shared) {
   auto *next = reinterpret_cast<std::byte *>(&launch() + 1);
   auto put = [&](uint64_t word) {
     std::memcpy(next, &word, sizeof(word));
@@ -108,8 +108,10 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
     for (int64_t stride : arg.strides)
       put(uint64_t(stride));
   }
-  for (const StateLayout::Signal &signal : layout.signals) {
-    put(state + signal.values);
+  for (size_t i = 0; i < layout.signals.size(); ++i) {
+    const StateLayout::Signal &signal = layout.signals[i];
+    bool isShared = i < shared.size() && shared[i];
+    put(isShared ? shared[i] : state + signal.values);
     put(state + signal.bases);
     put(0); // nothing arrives over a network
     put(0);
@@ -123,6 +125,10 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   }
   for (uint64_t ticket : layout.tickets)
     put(state + ticket);
+  // Bases of `ready` and `done` are the epoch.
+  for (size_t i = layout.signals.size(); i < shared.size(); ++i)
+    for (uint64_t word : {shared[i], uint64_t(0), uint64_t(0), uint64_t(0)})
+      put(word);
   assert(next == static_cast<std::byte *>(data()) + gpuParamBytes(metadata));
   mk_gpu_launch &l = launch();
   l.control = state + layout.control;

@@ -47,10 +47,10 @@ public:
   void *data() { return memory_.data(); }
 
   /// Writes everything behind mk_gpu_launch. `state` is the device address of
-  /// the layout's start.
+  /// the layout's start; `shared`: Peers::signals.
   void fill(const Metadata &metadata, std::span<const int64_t> dims,
             std::span<const Tensor> args, const StateLayout &layout,
-            uint64_t state);
+            uint64_t state, std::span<const uint64_t> shared = {});
 
 private:
   std::vector<TensorMapBytes> memory_; // in units of its alignment

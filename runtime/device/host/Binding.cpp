@@ -136,10 +136,22 @@ private:
   std::shared_ptr<const Payload> payload_;
 };
 
+class HostDevice : public Device {
+public:
+  DeviceKind kind() const override { return DeviceKind::Host; }
+  Result<std::unique_ptr<Heap>>
+  createHeap(const HeapOptions &options) override {
+    MK_ASSIGN(std::unique_ptr<HostHeap> heap, HostHeap::create(options));
+    return std::unique_ptr<Heap>(std::move(heap));
+  }
+  Result<std::shared_ptr<DeviceCode>>
+  load(Context &context, const Metadata &,
+       std::shared_ptr<const Payload> payload) override {
+    return std::shared_ptr<DeviceCode>(
+        new HostCode(context, std::move(payload)));
+  }
+};
+
 } // namespace
 
-Result<std::shared_ptr<DeviceCode>>
-host::loadCode(Context &context, std::shared_ptr<const Payload> payload) {
-  return std::shared_ptr<DeviceCode>(
-      new HostCode(context, std::move(payload)));
-}
+std::unique_ptr<Device> host::open() { return std::make_unique<HostDevice>(); }

@@ -25,8 +25,8 @@ Status Grid::prepare() {
   MK_ASSIGN(readySlot_, context.allocateSlots(peers, "the launch protocol's"));
   MK_ASSIGN(doneSlot_, context.allocateSlots(peers, "the launch protocol's"));
   for (uint32_t r = 0; r < peers; ++r) {
-    readyBase_.push_back(context.heap().signal(readySlot_ + r).load());
-    doneBase_.push_back(context.heap().signal(doneSlot_ + r).load());
+    readyBase_.push_back(heap().signal(readySlot_ + r).load());
+    doneBase_.push_back(heap().signal(doneSlot_ + r).load());
   }
   for (size_t i = 0; i < metadata.signals.size(); ++i) {
     SignalArray &s = signals.emplace_back();

@@ -77,6 +77,7 @@ public:
   bool recording = false; // what CTAs do
   mk_launch launchData{};
 
+  HostHeap &heap() const { return *context.heap().asHost(); }
   uint32_t rank() const { return context.rank(); }
   uint32_t world() const { return context.world(); }
   /// Index that CTA `linear` has in `role` when it comes as a helper.
@@ -87,7 +88,7 @@ public:
   uint32_t firstRole(uint32_t linear, uint32_t &index) const;
 
   std::atomic<uint64_t> &signalWord(const SignalArray &s, int64_t index) const {
-    return s.sys ? context.heap().signal(s.slot + uint32_t(index))
+    return s.sys ? heap().signal(s.slot + uint32_t(index))
                  : s.local[index];
   }
   /// This rank's memory of argument `i` in this launch.
@@ -97,7 +98,7 @@ public:
 
   /// Whether `peer` has opened this launch.
   bool peerReady(uint32_t peer) const {
-    auto value = context.heap()
+    auto value = heap()
                      .signal(readySlot_ + peer)
                      .load(std::memory_order_acquire);
     return static_cast<int64_t>(value - readyBase_[peer] - epoch_) >= 0;

@@ -30,7 +30,7 @@ Status Grid::tellPeers(uint32_t slotBase) {
     // Staggered, so that not everybody writes to rank 0 first.
     uint32_t peer = (rank() + step) % world();
     uint32_t slot = slotBase + rank();
-    if (auto *word = context.heap().peerSignal(peer, slot)) {
+    if (auto *word = heap().peerSignal(peer, slot)) {
       word->fetch_add(1, std::memory_order_release);
       continue;
     }
@@ -63,7 +63,7 @@ Status Grid::waitForPeers() {
   for (uint32_t peer = 0; peer < world(); ++peer) {
     if (peer == rank())
       continue;
-    auto &word = context.heap().signal(doneSlot_ + peer);
+    auto &word = heap().signal(doneSlot_ + peer);
     auto done = [&] {
       uint64_t seen = word.load(std::memory_order_acquire) - doneBase_[peer];
       return static_cast<int64_t>(seen - epoch_) >= 0;

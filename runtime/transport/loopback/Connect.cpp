@@ -4,9 +4,19 @@
 #include "transport/loopback/Loopback.h"
 
 #include <cerrno>
+#include <cstring>
 #include <sys/epoll.h>
 
 namespace mk::rt {
+namespace {
+
+/// What travels with the descriptor of a heap: the part that takes puts.
+struct Window {
+  uint64_t begin = 0, end = 0; // bytes from the heap's start
+  uint64_t slots = 0;
+};
+
+} // namespace
 
 Status Loopback::doConnect(StoreClient &store, std::span<const uint32_t> peers,
                            Deadline deadline) {
@@ -20,25 +30,30 @@ Status Loopback::doConnect(StoreClient &store, std::span<const uint32_t> peers,
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, waker_.get(), &event) < 0)
     return errnoError(StatusCode::Internal, "epoll_ctl", errno);
 
+  Window own{memory().dataOffset(), memory().bytes(), memory().slots()};
+  std::string_view window(reinterpret_cast<const char *>(&own), sizeof(own));
   MK_ASSIGN(std::vector<Fd> sockets,
             connectPeers(store, str("loopback/", config().scope), heap().rank(),
                          peers, deadline));
   for (size_t i = 0; i < peers.size(); ++i)
-    MK_TRY(sendPacket(sockets[i].get(), "heap", heap().fd(), deadline,
+    MK_TRY(sendPacket(sockets[i].get(), window, memory().fd(), deadline,
                       str("the heap to rank ", peers[i])));
   for (size_t i = 0; i < peers.size(); ++i) {
     uint32_t peer = peers[i];
-    MK_ASSIGN(rt::Packet packet, receivePacket(sockets[i].get(), 16, deadline,
+    MK_ASSIGN(rt::Packet packet, receivePacket(sockets[i].get(), sizeof(Window), deadline,
                                                str("the heap of rank ", peer)));
-    if (packet.bytes != "heap" || !packet.fd)
+    Window theirs;
+    if (packet.bytes.size() != sizeof(theirs) || !packet.fd)
       return rt::error(StatusCode::Unavailable, "rank ", peer,
                        " was lost while the loopback transport connected");
     Link &link = links_[peer];
     link.peer = peer;
     link.socket = std::move(sockets[i]);
-    MK_ASSIGN(link.heap, HeapMapping::map(packet.fd.get(), peer));
-    setPeerWindow(peer, link.heap.dataOffset(), link.heap.bytes(),
-                  link.heap.slots());
+    std::memcpy(&theirs, packet.bytes.data(), sizeof(theirs));
+    MK_ASSIGN(link.heap,
+              HeapMapping::map(packet.fd.get(), theirs.end, peer));
+    setPeerWindow(peer, theirs.begin, theirs.end,
+                  static_cast<uint32_t>(theirs.slots));
     event.data.ptr = &link;
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.socket.get(), &event) < 0)
       return errnoError(StatusCode::Internal, "epoll_ctl", errno);

@@ -12,7 +12,7 @@
 #define MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_LOOPBACK_H
 
 #include "core/Socket.h"
-#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HostHeap.h"
 #include "mkernel/Runtime/Transport.h"
 #include "transport/loopback/Options.h"
 
@@ -84,6 +84,9 @@ private:
     // yet (the peer does not poll). Guarded by mutex_.
     std::deque<std::shared_ptr<Request>> outbox;
   };
+
+  /// Checked when the transport is made.
+  HostHeap &memory() const { return *heap().asHost(); }
 
   // Connect.cpp
   Status doConnect(StoreClient &store, std::span<const uint32_t> peers,

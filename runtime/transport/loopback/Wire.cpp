@@ -89,7 +89,7 @@ void Loopback::deliver(Packet packet) {
     return wake();
   }
   if (part.bytes > 0)
-    memcpy(link.heap.base() + part.dst, heap().base() + part.src, part.bytes);
+    memcpy(link.heap.base() + part.dst, memory().base() + part.src, part.bytes);
 
   std::lock_guard lock(mutex_);
   if (--request.packetsLeft > 0)

@@ -1,12 +1,12 @@
 //===- DriverTest.cpp - What is wrong with a machine ----------------------===//
 
 #include "FakeGpu.h"
-#include "device/cuda/Device.h"
+#include "device/cuda/Gpu.h"
 
 namespace mk::rt::test {
 namespace {
 
-using cuda::Device;
+using cuda::Gpu;
 using cuda::Driver;
 struct CudaDriver : FakeGpu {};
 
@@ -41,7 +41,7 @@ TEST_F(CudaDriver, NoGpuIsNamed) {
   fake->initCode = 0;
   fake->gpus = 0;
   EXPECT_ERROR(queryGpus().status(), Unavailable, "sees no GPU");
-  EXPECT_ERROR(Device::open(-1).status(), Unavailable, "sees no GPU");
+  EXPECT_ERROR(Gpu::open(-1).status(), Unavailable, "sees no GPU");
 }
 
 TEST_F(CudaDriver, GpusAreDescribed) {
@@ -55,29 +55,29 @@ TEST_F(CudaDriver, GpusAreDescribed) {
   EXPECT_EQ(capabilityText(system->gpus[1]), "9.0");
   EXPECT_EQ(fake->retained, 0); // asking uses none
 
-  auto device = Device::open(1);
+  auto device = Gpu::open(1);
   ASSERT_OK(device);
   EXPECT_EQ((*device)->name(), "GPU 1 (Fake H200)");
-  EXPECT_ERROR(Device::open(2).status(), InvalidArgument,
+  EXPECT_ERROR(Gpu::open(2).status(), InvalidArgument,
                "there is no GPU 2; the driver sees 2");
 }
 
 TEST_F(CudaDriver, TheCallersContextIsUsed) {
   fake->gpus = 2;
   fake->current = true;
-  auto device = Device::open(-1);
+  auto device = Gpu::open(-1);
   ASSERT_OK(device);
   EXPECT_EQ((*device)->ordinal(), 1);
   EXPECT_EQ(fake->retained, 0);
   // Not when a GPU is asked for by number.
-  auto first = Device::open(0);
+  auto first = Gpu::open(0);
   ASSERT_OK(first);
   EXPECT_EQ((*first)->ordinal(), 0);
   EXPECT_EQ(fake->retained, 1);
 }
 
 TEST_F(CudaDriver, MemoryIsZeroedAndWhatDoesNotFitIsNamed) {
-  auto device = Device::open(0);
+  auto device = Gpu::open(0);
   ASSERT_OK(device);
   {
     auto memory = cuda::DeviceMemory::allocate(*device, 1000, "argument 'a'");

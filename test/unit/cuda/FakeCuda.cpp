@@ -3,7 +3,12 @@
 #include "FakeCuda.h"
 #include "FakeKernels.h"
 
+#include <fcntl.h>
 #include <memory>
+#include <mutex>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace mk::rt::cuda;
 using namespace mk::rt::test;
@@ -34,8 +39,11 @@ FakeStream &streamOf(StreamHandle stream) {
   return stream ? *from<FakeStream>(stream) : defaultStream;
 }
 
+std::mutex calls; // guards the lists of them
+
 /// Notes the call. Not 0: what it has to return at once.
 int enter(const char *name, bool refusedInCapture = false) {
+  std::lock_guard lock(calls);
   fake.calls.push_back(name);
   if (refusedInCapture && capturing)
     fake.unsafe.push_back(name);
@@ -49,6 +57,7 @@ int getErrorName(int code, const char **name) {
   switch (code) {
   case 1: *name = "CUDA_ERROR_INVALID_VALUE"; return 0;
   case 2: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
+  case 217: *name = "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED"; return 0;
   case 100: *name = "CUDA_ERROR_NO_DEVICE"; return 0;
   case 218: *name = "CUDA_ERROR_INVALID_PTX"; return 0;
   case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
@@ -85,6 +94,8 @@ int deviceGetAttribute(int *value, int which, int) {
   case kCapabilityMinor: *value = fake.minor; return 0;
   case kPageableMemoryAccess: *value = fake.pageable; return 0;
   case kMaxSharedPerBlock: *value = fake.maxShared; return 0;
+  case kVirtualMemory:
+  case kPosixDescriptors: *value = fake.virtualMemory; return 0;
   default: return 1;
   }
 }
@@ -110,20 +121,147 @@ int ctxGetDevice(int *device) {
   *device = 41;
   return 0;
 }
+int ctxSynchronize() { return enter("cuCtxSynchronize", true); }
 int ctxPushCurrent(ContextHandle context) {
+  std::lock_guard lock(calls);
   ++fake.pushed;
   return context == reinterpret_cast<ContextHandle>(&contextTag) ? 0 : 201;
 }
 int ctxPopCurrent(ContextHandle *) {
+  std::lock_guard lock(calls);
   --fake.pushed;
+  return 0;
+}
+int deviceGetUuid(Uuid *uuid, int device) {
+  *uuid = {};
+  uuid->bytes[0] = static_cast<unsigned char>(device);
+  return 0;
+}
+
+/// Ranks of a test are threads of one process.
+std::mutex guard;
+
+uint64_t usedMemory() {
+  uint64_t used = 0;
+  for (auto &[at, size] : fake.blocks)
+    used += size;
+  for (auto &[handle, file] : fake.files)
+    used += file.bytes;
+  return used;
+}
+int memGetGranularity(size_t *bytes, const MemoryProperties *, int) {
+  *bytes = size_t(2) << 20;
+  return 0;
+}
+int memAddressReserve(uint64_t *address, size_t bytes, size_t, uint64_t,
+                      unsigned long long) {
+  ENTER("cuMemAddressReserve", true);
+  void *range = ::mmap(nullptr, bytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED)
+    return 2;
+  std::lock_guard lock(guard);
+  *address = reinterpret_cast<uint64_t>(range);
+  fake.reserved[*address] = bytes;
+  return 0;
+}
+int memAddressFree(uint64_t address, size_t bytes) {
+  std::lock_guard lock(guard);
+  auto it = fake.reserved.find(address);
+  if (it == fake.reserved.end() || it->second != bytes)
+    return 1;
+  fake.reserved.erase(it);
+  return ::munmap(reinterpret_cast<void *>(address), bytes) ? 1 : 0;
+}
+int memCreate(uint64_t *memory, size_t bytes, const MemoryProperties *p,
+              unsigned long long) {
+  ENTER("cuMemCreate", true);
+  std::lock_guard lock(guard);
+  if (p->handles != kPosixDescriptor || bytes % (size_t(2) << 20))
+    return 1;
+  if (usedMemory() + bytes > fake.memoryBytes || p->device == fake.fullDevice)
+    return 2;
+  int fd = ::memfd_create("fake-gpu", MFD_CLOEXEC);
+  // Whose it is travels with the file, as its first unused byte.
+  if (fd < 0 || ::ftruncate(fd, off_t(bytes) + p->device) < 0)
+    return 2;
+  *memory = ++fake.lastFile;
+  fake.files[*memory] = {fd, p->device, bytes};
+  return 0;
+}
+int memRelease(uint64_t memory) {
+  std::lock_guard lock(guard);
+  auto it = fake.files.find(memory);
+  if (it == fake.files.end())
+    return 1;
+  ::close(it->second.fd);
+  fake.files.erase(it);
+  return 0;
+}
+int memMap(uint64_t address, size_t bytes, size_t offset, uint64_t memory,
+           unsigned long long) {
+  ENTER("cuMemMap", true);
+  std::lock_guard lock(guard);
+  auto it = fake.files.find(memory);
+  if (it == fake.files.end() || it->second.bytes != bytes || offset)
+    return 1;
+  void *at = reinterpret_cast<void *>(address);
+  if (::mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, it->second.fd, 0) != at)
+    return 2;
+  fake.mapped[address] = bytes;
+  fake.ownerOf[address] = it->second.device;
+  return 0;
+}
+int memUnmap(uint64_t address, size_t bytes) {
+  std::lock_guard lock(guard);
+  if (fake.mapped.erase(address) != 1)
+    return 1;
+  fake.ownerOf.erase(address);
+  ::mmap(reinterpret_cast<void *>(address), bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return 0;
+}
+int memSetAccess(uint64_t address, size_t bytes, const MemoryAccess *access,
+                 size_t count) {
+  ENTER("cuMemSetAccess", true);
+  std::lock_guard lock(guard);
+  auto it = fake.mapped.find(address);
+  if (it == fake.mapped.end() || it->second != bytes || count != 1 ||
+      access->flags != 3)
+    return 1;
+  if (!fake.peerAccess && fake.ownerOf[address] != access->device)
+    return 217;
+  return ::mprotect(reinterpret_cast<void *>(address), bytes,
+                    PROT_READ | PROT_WRITE)
+             ? 1
+             : 0;
+}
+int memExport(void *to, uint64_t memory, int kind, unsigned long long) {
+  ENTER("cuMemExportToShareableHandle", true);
+  std::lock_guard lock(guard);
+  auto it = fake.files.find(memory);
+  if (it == fake.files.end() || kind != kPosixDescriptor)
+    return 1;
+  *static_cast<int *>(to) = ::fcntl(it->second.fd, F_DUPFD_CLOEXEC, 0);
+  return 0;
+}
+int memImport(uint64_t *memory, void *descriptor, int kind) {
+  ENTER("cuMemImportFromShareableHandle", true);
+  std::lock_guard lock(guard);
+  int fd = ::fcntl(int(reinterpret_cast<uintptr_t>(descriptor)),
+                   F_DUPFD_CLOEXEC, 0);
+  struct stat info {};
+  if (fd < 0 || ::fstat(fd, &info) || kind != kPosixDescriptor)
+    return 1;
+  uint64_t bytes = uint64_t(info.st_size) >> 12 << 12;
+  *memory = ++fake.lastFile;
+  fake.files[*memory] = {fd, int(info.st_size - off_t(bytes)), bytes};
   return 0;
 }
 int memAlloc(uint64_t *address, size_t bytes) {
   ENTER("cuMemAlloc", true);
-  uint64_t used = 0;
-  for (auto &[at, size] : fake.blocks)
-    used += size;
-  if (used + bytes > fake.memoryBytes)
+  std::lock_guard lock(guard);
+  if (usedMemory() + bytes > fake.memoryBytes)
     return 2;
   *address = reinterpret_cast<uint64_t>(
       std::aligned_alloc(256, (bytes + 255) / 256 * 256));
@@ -133,6 +271,7 @@ int memAlloc(uint64_t *address, size_t bytes) {
 }
 int memFree(uint64_t address) {
   int code = enter("cuMemFree", true);
+  std::lock_guard lock(guard);
   // The memory goes even after a failure, or leaks hide others.
   if (fake.blocks.erase(address) != 1)
     return 1;
@@ -141,12 +280,14 @@ int memFree(uint64_t address) {
 }
 int memHostAlloc(void **host, size_t bytes, unsigned) {
   ENTER("cuMemHostAlloc", true);
+  std::lock_guard lock(guard);
   *host = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   fake.pinned[reinterpret_cast<uint64_t>(*host)] = bytes;
   return 0;
 }
 int memFreeHost(void *host) {
   int code = enter("cuMemFreeHost", true);
+  std::lock_guard lock(guard);
   fake.pinned.erase(reinterpret_cast<uint64_t>(host));
   std::free(host);
   return code;

@@ -1,6 +1,7 @@
 //===- FakeCuda.h - A GPU driver for tests on any machine -------*- C++ -*-===//
 //
 // A library with the entry point of libcuda.so.1. "Device" memory is malloc'ed,
+// memory that is mapped (cuMemCreate) a memory file, so that it can be shared,
 // streams execute at once, and a kernel is one of a few that are written here,
 // named in its PTX: "// fake: NAME params=BYTES maps=COUNT dims=COUNT".
 //
@@ -33,6 +34,9 @@ struct FakeCuda {
   int loadCode = 0, encodeCode = 0;
   bool refusesCubins = false; // as made by a ptxas that is newer than the driver
   std::string missing; // a function that it does not have
+  bool peerAccess = true; // a GPU reaches the memory of others
+  int virtualMemory = 1;
+  int fullDevice = -1; // handle of a GPU that has no memory left
   mk_gpu_report report = {}; // what `hang` says
 
   // What happened.
@@ -42,6 +46,15 @@ struct FakeCuda {
   std::vector<std::string> unsafe;
   std::map<uint64_t, uint64_t> blocks; // live device memory: address, bytes
   std::map<uint64_t, uint64_t> pinned;
+  std::map<uint64_t, uint64_t> reserved; // addresses, bytes
+  std::map<uint64_t, uint64_t> mapped;   // the same of what is mapped there
+  struct File {
+    int fd, device; // a memory file, and whose memory it stands for
+    uint64_t bytes;
+  };
+  std::map<uint64_t, File> files; // by handle
+  uint64_t lastFile = 0;
+  std::map<uint64_t, int> ownerOf; // of what is mapped: handle of the GPU
   int launched = 0, pushed = 0, retained = 0;
   int sticky = 0; // what every call returns since a kernel failed
   struct Launch {

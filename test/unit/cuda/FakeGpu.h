@@ -33,6 +33,8 @@ struct FakeGpu : ::testing::Test {
     // Whatever happened: nothing is left, and the caller's context is current.
     EXPECT_TRUE(fake->blocks.empty());
     EXPECT_TRUE(fake->pinned.empty());
+    EXPECT_TRUE(fake->files.empty() && fake->mapped.empty());
+    EXPECT_TRUE(fake->reserved.empty());
     EXPECT_EQ(fake->pushed, 0);
     EXPECT_EQ(fake->retained, 0);
   }

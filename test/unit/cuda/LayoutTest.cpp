@@ -33,10 +33,34 @@ static_assert(sizeof(cuda::TensorMapBytes) == sizeof(CUtensorMap));
 static_assert(sizeof(CUdeviceptr) == sizeof(uint64_t));
 static_assert(sizeof(CUdevice) == sizeof(int) && sizeof(CUresult) == sizeof(int));
 
+static_assert(sizeof(cuda::MemoryProperties) == sizeof(CUmemAllocationProp));
+SAME_FIELD(cuda::MemoryProperties, handles, CUmemAllocationProp,
+           requestedHandleTypes);
+SAME_FIELD(cuda::MemoryProperties, locationType, CUmemAllocationProp,
+           location.type);
+SAME_FIELD(cuda::MemoryProperties, device, CUmemAllocationProp, location.id);
+SAME_FIELD(cuda::MemoryProperties, gpuDirectRdma, CUmemAllocationProp,
+           allocFlags.gpuDirectRDMACapable);
+SAME_FIELD(cuda::MemoryProperties, usage, CUmemAllocationProp, allocFlags.usage);
+static_assert(cuda::MemoryProperties().type == CU_MEM_ALLOCATION_TYPE_PINNED &&
+              cuda::MemoryProperties().locationType == CU_MEM_LOCATION_TYPE_DEVICE);
+static_assert(sizeof(cuda::MemoryAccess) == sizeof(CUmemAccessDesc));
+SAME_FIELD(cuda::MemoryAccess, device, CUmemAccessDesc, location.id);
+SAME_FIELD(cuda::MemoryAccess, flags, CUmemAccessDesc, flags);
+static_assert(cuda::MemoryAccess().flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+static_assert(sizeof(cuda::Uuid) == sizeof(CUuuid));
+
 #define SAME(ours, theirs) static_assert(int(cuda::ours) == int(theirs))
 SAME(kSuccess, CUDA_SUCCESS);
 SAME(kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
 SAME(kNoDevice, CUDA_ERROR_NO_DEVICE);
+SAME(kVirtualMemory, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+SAME(kPosixDescriptors,
+     CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
+SAME(kGpuDirectRdmaWithVmm,
+     CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED);
+SAME(kPosixDescriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+SAME(kRecommendedGranularity, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 SAME(kMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 SAME(kCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 SAME(kCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);

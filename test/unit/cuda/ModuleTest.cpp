@@ -10,13 +10,13 @@
 namespace mk::rt::test {
 namespace {
 
-using cuda::Device;
+using cuda::Gpu;
 using cuda::Module;
 namespace fs = std::filesystem;
 
 struct CudaModule : FakeGpu {
   CudaModule() {
-    auto opened = Device::open(0);
+    auto opened = Gpu::open(0);
     EXPECT_OK(opened);
     device = *opened;
   }
@@ -33,7 +33,7 @@ struct CudaModule : FakeGpu {
     EXPECT_EQ(all.size(), 1u);
     return all.empty() ? fs::path() : all[0];
   }
-  std::shared_ptr<Device> device;
+  std::shared_ptr<Gpu> device;
 };
 
 TEST_F(CudaModule, CompiledOnceAndKept) {
@@ -161,7 +161,7 @@ TEST_F(CudaModule, CodeAndMetadataMustAgree) {
 
 TEST_F(CudaModule, WhatDoesNotFitIsRefusedWithNumbers) {
   fake->sms = 114;
-  auto other = Device::open(0);
+  auto other = Gpu::open(0);
   ASSERT_OK(other);
   device = *other;
   EXPECT_ERROR(load(package()).status(), FailedPrecondition,

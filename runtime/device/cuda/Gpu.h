@@ -1,6 +1,6 @@
-//===- Device.h - A GPU and memory on it ------------------------*- C++ -*-===//
-#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_DEVICE_H
-#define MKERNEL_RUNTIME_DEVICE_CUDA_DEVICE_H
+//===- Gpu.h - A GPU and memory on it ------------------------*- C++ -*-===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_GPU_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_GPU_H
 
 #include "device/cuda/Driver.h"
 #include "mkernel/Runtime/Gpu.h"
@@ -11,15 +11,15 @@
 namespace mk::rt::cuda {
 
 /// One GPU with the CUDA context that everything on it uses.
-class Device {
+class Gpu {
 public:
   /// `ordinal` < 0: the GPU and context current on this thread, else GPU 0.
   /// Otherwise, and where none is current, the primary context, which programs
   /// share with the CUDA runtime.
-  static Result<std::shared_ptr<Device>> open(int ordinal);
-  ~Device();
-  Device(const Device &) = delete;
-  Device &operator=(const Device &) = delete;
+  static Result<std::shared_ptr<Gpu>> open(int ordinal);
+  ~Gpu();
+  Gpu(const Gpu &) = delete;
+  Gpu &operator=(const Gpu &) = delete;
 
   const Driver &driver() const { return driver_; }
   int ordinal() const { return ordinal_; }
@@ -27,10 +27,11 @@ public:
   /// "GPU 0 (NVIDIA H200)".
   std::string name() const { return str("GPU ", ordinal_, " (", info_.name, ")"); }
   int attribute(int which) const;
+  int handle() const { return handle_; } // CUdevice
   ContextHandle context() const { return context_; }
 
 private:
-  explicit Device(const Driver &driver) : driver_(driver) {}
+  explicit Gpu(const Driver &driver) : driver_(driver) {}
   const Driver &driver_;
   int ordinal_ = 0, handle_ = 0;
   GpuInfo info_;
@@ -42,7 +43,7 @@ private:
 /// it was. A failure shows in the calls inside.
 class Current {
 public:
-  explicit Current(const Device &device) : device_(device) {
+  explicit Current(const Gpu &device) : device_(device) {
     pushed_ = device.driver().ctxPushCurrent(device.context()) == kSuccess;
   }
   ~Current() {
@@ -54,7 +55,7 @@ public:
   Current &operator=(const Current &) = delete;
 
 private:
-  const Device &device_;
+  const Gpu &device_;
   bool pushed_;
 };
 
@@ -67,13 +68,13 @@ public:
   ~DeviceMemory() { reset(); }
 
   /// `what` is for messages: "argument 'a'".
-  static Result<DeviceMemory> allocate(std::shared_ptr<Device> device,
+  static Result<DeviceMemory> allocate(std::shared_ptr<Gpu> device,
                                        uint64_t bytes, std::string_view what);
   uint64_t address() const { return address_; }
   void reset();
 
 private:
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<Gpu> device_;
   uint64_t address_ = 0;
 };
 
@@ -85,18 +86,18 @@ public:
   PinnedMemory &operator=(PinnedMemory &&other) noexcept;
   ~PinnedMemory() { reset(); }
 
-  static Result<PinnedMemory> allocate(std::shared_ptr<Device> device,
+  static Result<PinnedMemory> allocate(std::shared_ptr<Gpu> device,
                                        uint64_t bytes);
   std::byte *host() const { return host_; }
   uint64_t address() const { return address_; } // as the GPU knows it
   void reset();
 
 private:
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<Gpu> device_;
   std::byte *host_ = nullptr;
   uint64_t address_ = 0;
 };
 
 } // namespace mk::rt::cuda
 
-#endif // MKERNEL_RUNTIME_DEVICE_CUDA_DEVICE_H
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_GPU_H

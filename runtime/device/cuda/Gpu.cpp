@@ -1,8 +1,9 @@
-//===- Device.cpp - A GPU and memory on it --------------------------------===//
+//===- Gpu.cpp - A GPU and memory on it --------------------------------===//
 
-#include "device/cuda/Device.h"
+#include "device/cuda/Gpu.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +27,15 @@ Result<GpuInfo> describeGpu(const Driver &driver, int handle) {
   for (auto [which, value] : attributes)
     MK_TRY(driver.check(driver.deviceGetAttribute(value, which, handle),
                         "cuDeviceGetAttribute"));
+  Uuid uuid;
+  MK_TRY(driver.check(driver.deviceGetUuid(&uuid, handle), "cuDeviceGetUuid"));
+  info.uuid = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    char digits[4];
+    std::snprintf(digits, sizeof(digits), "%02x", uuid.bytes[i]);
+    info.uuid += (i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "");
+    info.uuid += digits;
+  }
   info.name = name;
   info.memoryBytes = bytes;
   info.sms = static_cast<uint32_t>(sms);
@@ -59,10 +69,10 @@ Result<GpuSystem> mk::rt::queryGpus() {
   return system;
 }
 
-Result<std::shared_ptr<Device>> Device::open(int ordinal) {
+Result<std::shared_ptr<Gpu>> Gpu::open(int ordinal) {
   MK_ASSIGN(const Driver *driver, Driver::get());
   MK_ASSIGN(int count, countGpus(*driver));
-  std::shared_ptr<Device> device(new Device(*driver));
+  std::shared_ptr<Gpu> device(new Gpu(*driver));
   ContextHandle current = nullptr;
   if (ordinal < 0 && driver->ctxGetCurrent(&current) == kSuccess && current) {
     int handle = 0;
@@ -94,18 +104,18 @@ Result<std::shared_ptr<Device>> Device::open(int ordinal) {
   return device;
 }
 
-Device::~Device() {
+Gpu::~Gpu() {
   if (retained_)
     driver_.primaryCtxRelease(handle_);
 }
 
-int Device::attribute(int which) const {
+int Gpu::attribute(int which) const {
   int value = 0;
   driver_.deviceGetAttribute(&value, which, handle_);
   return value;
 }
 
-Result<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Device> device,
+Result<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Gpu> device,
                                             uint64_t bytes,
                                             std::string_view what) {
   const Driver &driver = device->driver();
@@ -148,7 +158,7 @@ void DeviceMemory::reset() {
   device_.reset();
 }
 
-Result<PinnedMemory> PinnedMemory::allocate(std::shared_ptr<Device> device,
+Result<PinnedMemory> PinnedMemory::allocate(std::shared_ptr<Gpu> device,
                                             uint64_t bytes) {
   const Driver &driver = device->driver();
   Current current(*device);

@@ -1,0 +1,53 @@
+//===- GpuHeap.h - Symmetric memory of a GPU --------------------*- C++ -*-===//
+//
+// A range of addresses, in which physical memory of this rank's GPU is mapped as
+// allocations need it; the peers' memory, which arrives as file descriptors, is
+// mapped in a range for each (CUDA driver API, "Virtual Memory Management"). A
+// process needs to see its own GPU alone: whether it reaches a peer's is found out by
+// mapping its memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_GPUHEAP_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_GPUHEAP_H
+
+#include "device/cuda/Gpu.h"
+#include "mkernel/Runtime/Heap.h"
+
+namespace mk::rt::cuda {
+
+class GpuHeap : public Heap {
+public:
+  /// Addresses in each range: more than any GPU has memory.
+  static constexpr uint64_t kBytes = uint64_t(1) << 39;
+
+  static Result<std::unique_ptr<Heap>> create(std::shared_ptr<Gpu> gpu,
+                                              HeapOptions options);
+  ~GpuHeap() override;
+
+private:
+  GpuHeap(std::shared_ptr<Gpu> gpu, HeapOptions options);
+
+  Result<Fd> addSegment(uint64_t offset, uint64_t bytes) override;
+  Status mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
+                    uint64_t bytes, std::string_view device) override;
+  uint64_t segmentBytes(uint64_t missing) const override;
+  std::string device() const override;
+
+  Status reserve(uint32_t rank);
+  /// Maps `memory`, which it takes over, in the range of `rank`.
+  Status map(uint32_t rank, uint64_t memory, uint64_t offset, uint64_t bytes,
+             std::string_view what);
+
+  struct Mapping {
+    uint64_t address = 0, bytes = 0, memory = 0;
+  };
+
+  std::shared_ptr<Gpu> gpu_;
+  uint64_t granularity_ = 0;
+  std::vector<Mapping> mappings_;
+  std::vector<uint64_t> ranges_; // reserved
+};
+
+} // namespace mk::rt::cuda
+
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_GPUHEAP_H

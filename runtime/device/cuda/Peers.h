@@ -1,0 +1,48 @@
+//===- Peers.h - What ranks of a bound kernel share -------------*- C++ -*-===//
+//
+// Signals that other ranks raise, in the symmetric heap, and the tables by which a
+// kernel finds its peers' memory (mkernel/ABI/Gpu.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_PEERS_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_PEERS_H
+
+#include "device/cuda/Gpu.h"
+#include "device/cuda/TensorMap.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mkernel/Runtime/Context.h"
+#include "mkernel/Runtime/Plan.h"
+
+namespace mk::rt::cuda {
+
+class Peers {
+public:
+  Peers() = default;
+
+  /// Allocates and zeroes the signals. Collective.
+  Status allocate(Context &context, std::shared_ptr<Gpu> gpu,
+                  const Metadata &metadata, const JobPlan &plan);
+  /// Makes the tables, once the symmetric arguments of `args` have their places.
+  Status describe(Context &context, const Metadata &metadata,
+                  const JobPlan &plan, std::span<const Tensor> args);
+  /// Sets the fields of a mesh of several ranks.
+  void fill(mk_gpu_launch &launch) const;
+
+  /// Addresses of values: of each signal of scope sys, 0 for others; then those
+  /// of `ready` and `done`. Empty on a mesh of one rank.
+  const std::vector<uint64_t> &signals() const { return signals_; }
+
+private:
+  struct Tables {
+    uint64_t maps = 0, heaps = 0, rows = 0, valid = 0, bytes = 0; // offsets
+  };
+
+  std::shared_ptr<Gpu> gpu_;
+  std::vector<uint64_t> signals_;
+  DeviceMemory memory_;
+  Tables tables_;
+};
+
+} // namespace mk::rt::cuda
+
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_PEERS_H

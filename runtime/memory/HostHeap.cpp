@@ -1,0 +1,133 @@
+//===- HostHeap.cpp - Symmetric memory of the host ------------------------===//
+
+#include "mkernel/Runtime/HostHeap.h"
+
+#include "core/Socket.h"
+#include "mkernel/ABI/Command.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mk::rt {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+uint64_t roundUp(uint64_t v, uint64_t to) { return (v + to - 1) / to * to; }
+
+uint64_t dataOffsetOf(uint32_t slots) {
+  return roundUp(HostHeap::kSignalOffset + uint64_t(slots) * 8, kPage);
+}
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free &&
+                  sizeof(std::atomic<uint64_t>) == 8,
+              "signals are shared between processes");
+
+} // namespace
+
+HeapMapping::HeapMapping(HeapMapping &&other) noexcept
+    : base_(std::exchange(other.base_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+HeapMapping &HeapMapping::operator=(HeapMapping &&other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+HeapMapping::~HeapMapping() {
+  if (base_)
+    ::munmap(base_, bytes_);
+}
+
+Result<HeapMapping> HeapMapping::map(int fd, uint64_t bytes, uint32_t owner) {
+  // Unsealed, the owner could truncate the file and kill who maps it (SIGBUS).
+  int seals = ::fcntl(fd, F_GET_SEALS);
+  struct stat info {};
+  if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(fd, &info) < 0 ||
+      info.st_size < static_cast<off_t>(kPage))
+    return error(StatusCode::Unavailable, "the descriptor from rank ", owner,
+                 " is no sealed heap");
+  if (static_cast<uint64_t>(info.st_size) != bytes)
+    return error(StatusCode::Unavailable, "the heap of rank ", owner, " has ",
+                 info.st_size, " bytes, and ", bytes, " were announced");
+  void *p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (p == MAP_FAILED)
+    return errnoError(
+        StatusCode::ResourceExhausted,
+        str("mapping ", bytes, " bytes of rank ", owner, "'s heap"), errno);
+  HeapMapping mapping;
+  mapping.base_ = static_cast<std::byte *>(p);
+  mapping.bytes_ = bytes;
+  return mapping;
+}
+
+HostHeap::HostHeap(const HeapOptions &options, uint64_t bytes)
+    : Heap(options, bytes, dataOffsetOf(options.slots)) {
+  mappings_.resize(options.world);
+}
+
+Result<std::unique_ptr<HostHeap>> HostHeap::create(const HeapOptions &options) {
+  if (options.rank >= options.world)
+    return error(StatusCode::InvalidArgument, "a heap for rank ", options.rank,
+                 " of ", options.world);
+  if (options.slots > MK_COMMAND_MAX_SLOTS)
+    return error(StatusCode::InvalidArgument, "a heap with ", options.slots,
+                 " signal slots: a command can name ", MK_COMMAND_MAX_SLOTS,
+                 " (ContextOptions::slots)");
+  uint64_t bytes = roundUp(options.bytes, kPage);
+  uint64_t limit = uint64_t(1) << MK_COMMAND_OFFSET_BITS;
+  if (options.bytes > limit || dataOffsetOf(options.slots) + kPage > bytes)
+    return error(StatusCode::InvalidArgument, "a heap of ", options.bytes,
+                 " bytes with ", options.slots, " signal slots: use ",
+                 dataOffsetOf(options.slots) + kPage, " to ", limit,
+                 " bytes (ContextOptions::heapBytes)");
+  std::unique_ptr<HostHeap> heap(new HostHeap(options, bytes));
+  MK_TRY(heap->grow(bytes, "the heap"));
+  return heap;
+}
+
+HostHeap::~HostHeap() {
+  if (fd_ >= 0)
+    ::close(fd_);
+}
+
+Result<Fd> HostHeap::addSegment(uint64_t, uint64_t bytes) {
+  // memfd_create may refuse a name with odd characters; it is only for /proc.
+  fd_ = ::memfd_create("mkernel-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd_ < 0)
+    return errnoError(StatusCode::ResourceExhausted, "memfd_create", errno);
+  if (::ftruncate(fd_, static_cast<off_t>(bytes)) < 0)
+    return errnoError(StatusCode::ResourceExhausted,
+                      str("sizing the heap to ", bytes, " bytes"), errno);
+  if (::fcntl(fd_, F_ADD_SEALS, kSeals) < 0)
+    return errnoError(StatusCode::Internal, "sealing the heap", errno);
+  MK_ASSIGN(own_, HeapMapping::map(fd_, bytes, rank()));
+  setBase(rank(), own_.base());
+  Fd copy(::fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+  if (!copy)
+    return errnoError(StatusCode::ResourceExhausted,
+                      "a descriptor of the heap for its peers", errno);
+  return copy;
+}
+
+Status HostHeap::mapSegment(uint32_t peer, const Fd &segment, uint64_t,
+                            uint64_t bytes, std::string_view) {
+  MK_ASSIGN(mappings_[peer], HeapMapping::map(segment.get(), bytes, peer));
+  setBase(peer, mappings_[peer].base());
+  return Status::ok();
+}
+
+std::atomic<uint64_t> *HostHeap::peerSignal(uint32_t peer, uint32_t slot) const {
+  if (!reachable(peer) || slot >= slots())
+    return nullptr;
+  return reinterpret_cast<std::atomic<uint64_t> *>(
+             peerPointer(peer, kSignalOffset)) +
+         slot;
+}
+
+} // namespace mk::rt
