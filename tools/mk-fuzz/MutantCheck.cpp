@@ -5,6 +5,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -162,9 +163,17 @@ struct Checker {
     return traceAccesses(*module->getOps<KernelOp>().begin(), dims, kGrid, seed);
   }
 
+  /// What is compiled is printed with the lines of the kernel's file from here on.
+  static void keepLines() {
+    llvm::cl::Option *option =
+        llvm::cl::getRegisteredOptions().lookup("mlir-print-debuginfo");
+    (void)option->addOccurrence(0, "", "true");
+  }
+
   /// Whether it does the same as the original on all meshes; else why that cannot be
   /// said is left as the message.
   void compare() {
+    keepLines();
     std::string line = shared.text, messages;
     for (size_t mesh = 0; mesh < kase.meshes().size(); ++mesh) {
       std::string name = kase.meshes()[mesh].toString();
@@ -234,6 +243,7 @@ struct Checker {
     for (unsigned i = 0; i < options.originalRuns; ++i)
       if (foundByRun(i))
         return;
+    keepLines();
     for (size_t mesh = 0; mesh < kase.meshes().size(); ++mesh) {
       doing("following it on " + kase.meshes()[mesh].toString());
       std::string messages;

@@ -125,7 +125,7 @@ JobResult fuzz::runJob(const MutantCase &kase, unsigned i, uint64_t random,
                              std::to_string(seed), "--launches",
                              std::to_string(setting.launches), "--deadline",
                              std::to_string(kDeadline)});
-  if (kase.net)
+  if (mesh.nodes > 1)
     words.insert(words.end(), {"--loopback", llvm::formatv(setting.loopback, seed)});
 
   JobResult result{Verdict::Survivor, {}, llvm::join(words, " ")};
@@ -143,7 +143,7 @@ JobResult fuzz::runJob(const MutantCase &kase, unsigned i, uint64_t random,
     result.verdict = Verdict::Broken;
     result.message = "was killed by signal " + std::to_string(WTERMSIG(*status));
   } else if (StringRef line = lineWith(text, {"killed by signal", "ended with status",
-                                              "cannot be replayed", "internal"});
+                                              "cannot be replayed", "mk-run: --"});
              !line.empty()) {
     result.verdict = Verdict::Broken;
     result.message = line.str();

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "MutantRun.h"
 #include "Run.h"
+#include "mlir/IR/AsmState.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -268,6 +269,7 @@ static int makeMutants(const Seeds &seeds, const char *argv0) {
 }
 
 int main(int argc, char **argv) {
+  registerAsmPrinterCLOptions();
   for (size_t i = 0; i < kMutantKinds; ++i) {
     auto kind = static_cast<MutantKind>(i);
     kinds.getParser().addLiteralOption(toString(kind), kind, describe(kind));
