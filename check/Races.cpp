@@ -419,6 +419,10 @@ void Races::look(const Look &look, uint32_t rank, int32_t bufferIndex,
   compared_ += buffer.cells[self].overlaps.size();
   for (uint32_t c : buffer.cells[self].overlaps) {
     const Cell &cell = buffer.cells[c];
+    // Looked at in no time, unless there are very many.
+    compared_ += (cell.writes.size() + cell.putWrites.size() +
+                  (look.write ? cell.reads.size() + cell.putReads.size() : 0)) /
+                 64;
     for (const Own &w : cell.writes)
       if (!(w.add && look.add) && !before(w, true, look))
         conflict({w.cta, w.site, true, false, w.item, cell.box});

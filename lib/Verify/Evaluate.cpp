@@ -30,9 +30,20 @@ std::optional<int32_t> KernelProgram::bufferOf(const CtaState &state,
   return int32_t(arg.getArgNumber()) - int32_t(KernelOp(kernel).getNumDims());
 }
 
-/// Shards as the docs of mk.kernel define them.
 KernelProgram::Scalar KernelProgram::extent(uint32_t rank, int32_t arg,
                                             unsigned dim) {
+  auto key = std::make_tuple(rank, arg, dim);
+  if (auto it = extents.find(key); it != extents.end())
+    return {it->second, true};
+  Scalar result = computeExtent(rank, arg, dim);
+  if (result.known)
+    extents[key] = result.value;
+  return result;
+}
+
+/// Shards as the docs of mk.kernel define them.
+KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg,
+                                                   unsigned dim) {
   auto type = cast<MemRefType>(kernel.getKernelArg(arg).getType());
   AffineMap shape = kernel.getArgShape(arg);
   SmallVector<Attribute> operands;

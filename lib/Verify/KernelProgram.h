@@ -123,6 +123,7 @@ private:
   std::optional<int32_t> bufferOf(const CtaState &state, Value value) const;
   /// The extent of a dimension of an argument on a rank.
   Scalar extent(uint32_t rank, int32_t arg, unsigned dim);
+  Scalar computeExtent(uint32_t rank, int32_t arg, unsigned dim);
   /// Extents of a signal, counter.
   std::optional<SmallVector<int64_t>> shapeOf(const CtaState &state,
                                               Value declared) const;
@@ -167,6 +168,8 @@ private:
   std::vector<std::unique_ptr<CtaState>> scopes; // by rank
   std::vector<std::unique_ptr<CtaState>> states; // by CTA
   llvm::DenseMap<std::pair<uint32_t, int64_t>, int64_t> tickets;
+  /// What is known of them, by rank, argument and dimension: asked for at every access.
+  llvm::DenseMap<std::tuple<uint32_t, int32_t, unsigned>, int64_t> extents;
   unsigned eventOps = 0;
   bool draws = false, counts = false;
   llvm::MapVector<Operation *, std::string> notSearched;
