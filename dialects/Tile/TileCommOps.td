@@ -14,14 +14,16 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
     Copies the region of `sizes` elements at `src_offsets` to `dst_offsets` of the
     buffer of `peer`, a linear rank, which may be the own one. All lists have an entry for
     each dimension, so source and destination have the same rank; the regions may not
-    reach past the buffers. Puts complete in any order. The source may not be
+    reach outside the buffers in any dimension, the source on this rank and the destination on
+    the peer, whose shard may have another extent: that is an error, when the kernel is compiled or when
+    it runs. A region of which a size is zero or less is empty, and may lie anywhere. Puts complete in any order. The source may not be
     changed before `mk.settle` or the role's end. `signal` raises the peer's
     signal by one when this put is there (one put is one arrival, however it travels),
     with `strong` when all earlier puts of this CTA to that peer are there too.
 
     With `rows(%list)`, a tile of i32, row i of the destination region is source row
     `src_offsets[0] + list[i]`; negative entries are skipped. The first of `sizes` says how
-    many entries of the list are used. It is one put and one arrival all the same.
+    many entries of the list are used. Rows that are not skipped have to exist at both ends. It is one put and one arrival all the same.
 
     `reduce(add)` adds to the destination instead of overwriting it.
 
@@ -76,7 +78,8 @@ def Mk_WaitOp : Mk_CommOp<"wait"> {
   let description = [{
     Returns when this rank's signal has seen at least `count` arrivals of this
     launch, and acquires what they released. `index` has an entry for each dimension of
-    the signal. A count of zero or less returns at once. Every wait is bounded by the
+    the signal, which lies within that dimension's extent (as everywhere where elements of
+    signals and counters are named). A count of zero or less returns at once. Every wait is bounded by the
     launch's deadline; one that passes it ends the launch on all ranks with a report.
 
     ```mlir

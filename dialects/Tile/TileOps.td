@@ -17,8 +17,9 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments,
   let summary = "reads a tile";
   let description = [{
     The tile of the result's shape that starts at the offsets (in elements);
-    a tile of lower rank covers the last dimensions. Elements outside the
-    buffer, or beyond `valid` elements from the offsets (a number for each tile
+    a tile of lower rank covers the last dimensions, and has one index in each of the
+    others. Each element outside the buffer, before it (offsets may be negative) or behind it,
+    or beyond `valid` elements from the offsets (a number for each tile
     dimension; negative counts as zero), read as `pad`, zero by default. The tile is a
     snapshot: later writes do not change it.
 
@@ -41,8 +42,8 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
                                  DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile, here or at a peer, and may signal it";
   let description = [{
-    Offsets, lower ranks and `valid` are those of `mk.load`; elements outside the buffer
-    or beyond `valid` are dropped. `on` names the rank
+    Offsets, lower ranks and `valid` are those of `mk.load`; elements outside the buffer,
+    that of the peer with `on`, or beyond `valid` are dropped. `on` names the rank
     whose buffer is written: symmetric memory, reachable over `link` axes.
     `signal` raises that rank's signal by one when the tile is there. `reduce(add)`
     adds instead of overwriting; adds of different CTAs happen in any order.

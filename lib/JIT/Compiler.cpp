@@ -7,6 +7,7 @@
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Pipelines/Sm.h"
+#include "mkernel/Target/Common.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mkernel/Target/SM90/Emit.h"
 #include "mkernel/Transforms/Passes.h"
@@ -180,6 +181,7 @@ struct Compilation {
     host.grid = options.grid;
     host.verify = options.verify;
     host.record = options.record;
+    host.bounds = options.bounds;
     SmallVector<std::string> rankSizes = binding->rankSizes();
     host.rankSizes = ArrayRef<std::string>(rankSizes);
     host.vectorBits = cpu->vectorBits;
@@ -209,10 +211,23 @@ struct Compilation {
           buildHostLoweringPipeline(pm, host);
         })))
       return failure();
-    if (*lowered && failed(mergeModule(module, **lowered)))
+    if (failed(takeSites(module, *metadata)) ||
+        (*lowered && failed(mergeModule(module, **lowered))))
       return failure();
     setMetadata(module, llvm::json::Value(std::move(*metadata)));
     return emitLLVM(module, *cpu);
+  }
+
+  /// Moves the list of ops that host code checks into the metadata, if there is one.
+  LogicalResult takeSites(ModuleOp host, llvm::json::Object &metadata) {
+    if (!host.lookupSymbol("mk_sites"))
+      return success();
+    FailureOr<llvm::json::Object> object =
+        takeJsonConstant(host, "mk_sites", "lists ops that are checked");
+    if (failed(object))
+      return failure();
+    metadata["sites"] = std::move(*object->get("sites"));
+    return success();
   }
 
   /// From a module at the tile or the SM level with sizes bound.
@@ -249,6 +264,7 @@ struct Compilation {
     SmCodeOptions code;
     code.grid = options.grid;
     code.loops = metadata->getArray("loops")->size();
+    code.bounds = options.bounds;
     if (failed(run(module, [&](OpPassManager &pm) {
           toSm(pm);
           buildSmCodePipeline(pm, code);
@@ -290,6 +306,10 @@ struct Compilation {
       if (options.emit == "ptx") {
         output << *ptx;
         return success();
+      }
+      if (llvm::json::Value *sites = gpu->get("sites")) {
+        (*metadata)["sites"] = std::move(*sites);
+        gpu->erase("sites");
       }
       (*metadata)["gpu"] = std::move(*gpu);
       device.erase();

@@ -67,7 +67,8 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
     std::pair<StringRef, bool *> flags[] = {
         {"complete_mesh", &options.completeMesh},
         {"complete_dims", &options.completeDims}, {"verify", &options.verify},
-        {"record", &options.record}};
+        {"record", &options.record},
+        {"bounds", &options.bounds}};
     for (auto &[option, target] : flags)
       if (key == option) {
         known = true;

@@ -60,6 +60,7 @@ void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {
   ConvertSMToLLVMPassOptions convert;
   convert.grid = options.grid;
   convert.loops = options.loops;
+  convert.bounds = options.bounds;
   pm.addPass(createConvertSMToLLVMPass(convert));
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());

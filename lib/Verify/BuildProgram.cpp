@@ -17,6 +17,8 @@ KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
     ctas += count;
   findWritten(reads);
   kernel.walk([&](Operation *op) {
+    if (isScalarAccess(op))
+      keep(op);
     if (!isEvent(op))
       return;
     keep(op);

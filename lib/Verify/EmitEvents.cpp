@@ -41,36 +41,6 @@ KernelProgram::shapeOf(const CtaState &state, Value declared) const {
   return result;
 }
 
-bool KernelProgram::element(const CtaState &state, Operation *op,
-                            Value declared, ValueRange index, int64_t &result) {
-  auto shape = shapeOf(state, declared);
-  if (!shape) {
-    giveUp(op, "uses an array whose extents are not known yet");
-    return false;
-  }
-  SmallVector<int64_t> at;
-  int64_t linear = 0, elements = 1;
-  for (auto [extent, value] : llvm::zip(*shape, index)) {
-    int64_t i;
-    if (!known(state, op, value, "an index", i))
-      return false;
-    at.push_back(i);
-    linear = linear * extent + i;
-    elements *= extent;
-  }
-  if (linear < 0 || linear >= elements) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    os << "uses element [";
-    llvm::interleaveComma(at, os);
-    os << "] of an array of (";
-    llvm::interleaveComma(*shape, os);
-    os << ") on rank " << state.rank << ": correct the index or the extents";
-    giveUp(op, text, /*wrong=*/true);
-    return false;
-  }
-  result = linear;
-  return true;
 }
 
 std::optional<KernelProgram::Box>
@@ -86,21 +56,23 @@ KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
     Scalar offset = get(state, offsets[d]), whole = extent(rank, arg, d);
     if (!offset.known || !whole.known)
       return std::nullopt;
-    box.begin[d] = offset.value;
     int64_t size = 1;
-    int64_t left = offset.value < 0
-                       ? 0
-                       : std::max<int64_t>(whole.value, 0) - offset.value;
     if (d >= lead) {
       size = tile[d - lead];
       if (!valid.empty()) {
         Scalar limit = get(state, valid[d - lead]);
         if (!limit.known)
           return std::nullopt;
-        left = std::min(left, limit.value);
+        size = std::clamp<int64_t>(limit.value, 0, size);
       }
     }
-    box.size[d] = std::clamp<int64_t>(left, 0, size);
+    // Of a tile that begins before the buffer or ends behind it, what lies in it.
+    int64_t extent = std::max<int64_t>(whole.value, 0);
+    int64_t before = offset.value >= 0 ? 0
+                     : offset.value <= -size ? size
+                                             : -offset.value;
+    box.begin[d] = std::clamp<int64_t>(offset.value, 0, extent);
+    box.size[d] = std::clamp<int64_t>(size - before, 0, extent - box.begin[d]);
   }
   return box;
 }
@@ -233,6 +205,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     event.peer = peer;
     event.add = bool(put.getReduction());
     event.strong = put.getStrong();
+    if (!putExists(state, put, peer))
+      return Next::Unknown;
     auto locateRegion = [&](Value buffer, ValueRange offsets) {
       return locate(state, op, buffer, [&](int32_t) {
         return regionBox(state, buffer, offsets, put.getSizes());

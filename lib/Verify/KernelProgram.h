@@ -130,6 +130,14 @@ private:
   /// Row-major element, or gives up.
   bool element(const CtaState &state, Operation *op, Value declared,
                ValueRange index, int64_t &result);
+  /// Whether elements [begin, begin + size) of a dimension of an argument exist on a
+  /// rank, as far as that is known; or gives up. `does`: "reads" or "writes".
+  bool exists(const CtaState &state, Operation *op, StringRef does, uint32_t rank,
+              int32_t arg, unsigned dim, int64_t begin, int64_t size);
+  /// The same for both ends of a put, and for what a scalar access names.
+  bool putExists(const CtaState &state, PutOp put, uint32_t peer);
+  bool elementExists(const CtaState &state, Operation *op);
+  static bool isScalarAccess(Operation *op);
   bool known(const CtaState &state, Operation *op, Value value, StringRef what,
              int64_t &result);
   /// What an access of a written argument touches. That it cannot be said is

@@ -7,6 +7,7 @@ using namespace mlir::mk;
 /// One part after another: mk.prepare, the own role, those that it helps.
 void KernelProgram::start(CtaState &state, uint32_t cta) {
   state.rank = cta / ctas;
+  state.cta = cta;
   state.values = scopes[state.rank]->values;
   state.started = true;
 }
@@ -226,6 +227,10 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
       state.draw = (int64_t(ticket.getLoop()) << 48) + next;
     state.values[node.out[0]] = {next++, true};
     return false;
+  }
+  if (isScalarAccess(node.op) && !elementExists(state, node.op)) {
+    result = Next::Unknown;
+    return true;
   }
   if (node.event) {
     state.waiting = &node;

@@ -27,6 +27,7 @@ capi::compileOptions(const mkernel_compile_options *given) {
   if (o.cache)
     options.cache = rt::DiskCache(text(o.cache) == "off" ? "" : o.cache);
   options.library = text(o.library);
+  options.bounds = o.no_bounds == 0;
   return options;
 }
 

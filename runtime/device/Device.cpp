@@ -1,6 +1,7 @@
 //===- Device.cpp - What a target does for a kernel -----------------------===//
 
 #include "device/Device.h"
+#include "mkernel/ABI/Site.h"
 
 #include <algorithm>
 
@@ -41,6 +42,47 @@ std::string mk::rt::elementName(std::string_view what, std::string_view name,
     coordinates = str(at, coordinates.empty() ? "" : ", ", coordinates);
   }
   return str(text, "[", coordinates, "]");
+}
+
+std::string mk::rt::outsideText(const Metadata &metadata, const Outside &o) {
+  std::string text = "an op";
+  if (o.site >= 0 && size_t(o.site) < metadata.sites.size())
+    text = str(metadata.sites[o.site].op, " (", metadata.sites[o.site].at, ")");
+  auto nameOf = [&](const auto &list, const char *what) {
+    return o.number >= 0 && size_t(o.number) < list.size()
+               ? str(what, " '", list[o.number].name, "'")
+               : str(what, " ", o.number);
+  };
+  auto array = [&](const std::string &name) {
+    return str(text, " uses index ", o.index, " in dimension ", o.dim, " of ", name,
+               ", whose extent there is ", o.extent,
+               ": correct the index or the extents");
+  };
+  switch (o.named) {
+  case MK_USED_SIGNAL:
+    return array(nameOf(metadata.signals, "signal"));
+  case MK_USED_COUNTER:
+    return array(nameOf(metadata.counters, "counter"));
+  case MK_FULL_QUEUE:
+    return str(text, " appends record ", o.index, " (from 0) to ",
+               nameOf(metadata.queues, "queue"), ", which has room for ", o.extent,
+               " in a launch: declare it larger");
+  case MK_READ_QUEUE:
+    return str(text, " takes record ", o.index, " (from 0) of ",
+               nameOf(metadata.queues, "queue"), ", which has room for ", o.extent,
+               " in a launch: correct the count, or declare it larger");
+  default:
+    break;
+  }
+  uint64_t sum = uint64_t(o.index) + uint64_t(o.size);
+  std::string end = o.index < 0 ? str(static_cast<int64_t>(sum)) : str(sum);
+  return str(text, o.named == MK_WRITTEN_ARGUMENT ? " writes " : " reads ",
+             o.size == 1 ? str("element ", o.index)
+                         : str("[", o.index, ":", end, "]"),
+             " of dimension ", o.dim, " of ", nameOf(metadata.args, "argument"),
+             ", which has ", o.extent, o.extent == 1 ? " element" : " elements",
+             " there on rank ", o.rank, ": correct the index",
+             o.size == 1 ? "" : " or the size");
 }
 
 std::vector<int64_t> mk::rt::tightStrides(std::span<const int64_t> sizes) {

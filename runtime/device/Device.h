@@ -73,6 +73,15 @@ Result<std::shared_ptr<DeviceCode>>
 loadDeviceCode(Context &context, const Metadata &metadata,
                std::shared_ptr<const Payload> payload);
 
+/// Elements that an op names and that do not exist; see mkernel/ABI/Site.h.
+struct Outside {
+  int64_t site = 0, named = 0, number = -1;
+  int64_t dim = 0, index = 0, size = 1; // of one dimension
+  int64_t extent = 0;
+  int64_t rank = 0; // of an argument: whose
+};
+std::string outsideText(const Metadata &metadata, const Outside &outside);
+
 /// "signal 'ready'[3, 0]" for the row-major element `index`; no brackets for an
 /// object without dimensions.
 std::string elementName(std::string_view what, std::string_view name,

@@ -66,7 +66,8 @@ std::string jit::toJson(const Options &options) {
                          ",\"complete_mesh\":", options.completeMesh,
                          options.completeDims ? ",\"complete_dims\":true" : "",
                          ",\"verify\":", options.verify,
-                         options.record ? ",\"record\":true" : "");
+                         options.record ? ",\"record\":true" : "",
+                         options.bounds ? "" : ",\"bounds\":false");
   if (!options.kernel.empty())
     json += str(",\"kernel\":", quote(options.kernel));
   if (options.nodes)

@@ -235,6 +235,10 @@ struct Parser {
     parseObjects(r);
     parseRoles(r);
     m.prepare = r.flag("prepare");
+    if (r.find("sites", /*required=*/false))
+      each(r, "sites", m.sites, [](Reader &e) {
+        return Metadata::Site{e.text("op"), e.text("at")};
+      });
     for (const Json &text : r.list("requires"))
       m.requirements.push_back(text.is_string() ? text.get<std::string>() : "");
     parseReference(r);
@@ -269,8 +273,11 @@ uint64_t mk::rt::gpuParamBytes(const Metadata &m) {
   bool peers = std::any_of(m.mesh.begin(), m.mesh.end(), [](const auto &axis) {
     return axis.size.value_or(1) > 1; // GPU code has all axes bound
   });
-  words += 4 * (m.signals.size() + (peers ? 2 : 0)) + m.counters.size() +
-           3 * m.queues.size() + m.loops.size();
+  for (const Metadata::Signal &signal : m.signals)
+    words += 4 + uint64_t(signal.rank);
+  for (const Metadata::Counter &counter : m.counters)
+    words += 1 + uint64_t(counter.rank);
+  words += (peers ? 8 : 0) + 4 * m.queues.size() + m.loops.size();
   uint64_t maps = m.gpu ? m.gpu->tensorMaps.size() : 0;
   return maps * MK_GPU_TENSOR_MAP_BYTES + sizeof(mk_gpu_launch) + 8 * words;
 }

@@ -401,7 +401,7 @@ mk.kernel @overlap on @mesh (out %x : memref<16xf32> [16]) {
 
 // -----
 
-// CHECK: error: 'mk.wait' op uses element [2] of an array of (2) on rank 0: correct the index or the extents
+// CHECK: error: 'mk.wait' op uses element [2] of an array of (2) on rank 0, in role 'a' (rank 0, CTA {{[01]}}): correct the index or the extents
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @outside on @mesh (out %c : memref<8xf32> [8]) {
   %c1 = arith.constant 1 : index

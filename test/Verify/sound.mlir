@@ -164,7 +164,7 @@ mk.kernel @many on @mesh (out %c : memref<8xf32> [8]) {
 
 // -----
 
-// A region of any size ends the search in no time.
+// A tile at any distance ends the search in no time.
 // CHECK: remark: kernel 'vast' always ends
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @vast on @mesh (inout %c : memref<64x64xf32, #mk.symmetric> [64, 64]) {
@@ -175,7 +175,7 @@ mk.kernel @vast on @mesh (inout %c : memref<64x64xf32, #mk.symmetric> [64, 64]) 
   %s = mk.signals() : !mk.signal<1, sys, arrivals = 2>
   mk.role @r ctas(1) {
     mk.store %t, %c[%low, %vast] : tensor<8x8xf32>, memref<64x64xf32, #mk.symmetric>
-    mk.put %c[%c0, %c0][%vast, %vast] to %c[%c0, %vast] on %c0 signal %s[%c0] : memref<64x64xf32, #mk.symmetric> to memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
-    mk.put %c[%low, %low][%vast, %vast] to %c[%low, %c0] on %c0 signal %s[%c0] : memref<64x64xf32, #mk.symmetric> to memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
+    mk.store %t, %c[%c0, %vast] valid(%vast, %low) on %c0 signal %s[%c0] : tensor<8x8xf32>, memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
+    mk.store %t, %c[%low, %low] on %c0 signal %s[%c0] : tensor<8x8xf32>, memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
   }
 }

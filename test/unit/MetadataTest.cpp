@@ -48,6 +48,13 @@ TEST(Metadata, Parses) {
   EXPECT_EQ(m->roles[0].then, 1);
   EXPECT_EQ(m->reference->types.size(), 2u);
   EXPECT_EQ(m->reference->epsilon, 0x1p-7);
+  EXPECT_TRUE(m->sites.empty());
+  auto sites = parseMetadata(
+      with("\"prepare\"",
+           R"("sites": [{"op": "mk.put", "at": "x.mlir:1:2"}], "prepare")"));
+  ASSERT_OK(sites);
+  EXPECT_EQ(sites->sites.at(0).op, "mk.put");
+  EXPECT_EQ(sites->sites.at(0).at, "x.mlir:1:2");
   EXPECT_EQ(m->argIndex("a"), 0);
   EXPECT_EQ(m->argIndex("b"), -1);
 }
@@ -58,6 +65,8 @@ TEST(Metadata, NamesWhatIsWrong) {
   } cases[] = {
       {"{", "not well-formed JSON"},
       {"[]", "is not an object"},
+      {with("\"prepare\"", R"("sites": [{"op": "mk.put"}], "prepare")"),
+       "sites[0] lacks the key 'at'"},
       {with("\"grid\": 4,", ""), "lacks the key 'grid'"},
       {with("\"grid\": 4", "\"grid\": 0"), "key 'grid' is 0, not within 1"},
       {with("\"grid\": 4", "\"grid\": 5"),
@@ -94,7 +103,7 @@ TEST(Metadata, NamesWhatIsWrong) {
 std::string gpu(const std::string &from = "", const std::string &to = "") {
   std::string text = with("\"host\"", "\"sm_90a\"");
   text.insert(text.rfind('}'), R"(, "gpu": {"threads": 384, "cooperative": true,
-    "shared_bytes": 200000, "param_bytes": 432, "workspace_bytes": 4096,
+    "shared_bytes": 200000, "param_bytes": 448, "workspace_bytes": 4096,
     "tensor_maps": [{"arg": 0, "box": [64, 32], "swizzle": 128}],
     "peer_maps": [{"arg": 0, "box": [64, 64], "swizzle": 128}]})");
   if (from.empty())
@@ -116,7 +125,7 @@ TEST(Metadata, GpuParses) {
   EXPECT_EQ(m->gpu->tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
   EXPECT_EQ(m->gpu->tensorMaps[0].swizzle, 128u);
   EXPECT_EQ(m->gpu->peerMaps[0].box, (std::vector<uint32_t>{64, 64}));
-  EXPECT_OK(parseMetadata(gpu(": 432", ": 440"))); // rounded up to 64
+  EXPECT_OK(parseMetadata(gpu(": 448", ": 456"))); // rounded up to 64
   EXPECT_FALSE(parseMetadata(good)->gpu);
 }
 
@@ -128,9 +137,9 @@ TEST(Metadata, GpuNamesWhatIsWrong) {
        "is for the target 'sm_90a' and lacks the key 'gpu'"},
       {gpu("\"sm_90a\"", "\"host\""), "which the target 'host' does not have"},
       {gpu("\"threads\": 384", "\"threads\": 2048"), "key 'threads' is 2048"},
-      {gpu(": 432", ": 424"),
-       "has parameters of 424 bytes; those of this kernel take 432"},
-      {gpu(": 432", ": 496"), "has parameters of 496 bytes"},
+      {gpu(": 448", ": 440"),
+       "has parameters of 440 bytes; those of this kernel take 448"},
+      {gpu(": 448", ": 512"), "has parameters of 512 bytes"},
       {gpu("[64, 32]", "[64]"),
        "has a box of 1 dimensions for argument 'a', which has 2"},
       {gpu("[64, 32]", "[64, 512]"), "a size of the box is 512"},

@@ -35,7 +35,7 @@ std::string mk::OneStep::findUnused() const {
   const llvm::cl::Option *options[] = {
       std::addressof(bind), std::addressof(set), &tuning, &kernel,
       &cpu,                 &nodes,              &gpus,   &grid,
-      &noVerify};
+      &noVerify,            &noBounds};
   for (const llvm::cl::Option *option : options)
     if (option->getNumOccurrences())
       return option->ArgStr.str();
@@ -53,6 +53,7 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.gpus = gpus;
   options.grid = grid;
   options.verify = !noVerify;
+  options.bounds = !noBounds;
   // As for the runtime, which looks elsewhere, too: here it is asked only where it is named.
   const char *ptxas = std::getenv("MK_PTXAS");
   if (ptxas && StringRef(ptxas) != "off")

@@ -57,6 +57,10 @@ private:
       "no-verify",
       llvm::cl::desc("take kernels that would not end or that race"),
       llvm::cl::cat(category)};
+  llvm::cl::opt<bool> noBounds{
+      "no-bounds",
+      llvm::cl::desc("leave out the checks that what ops name exists when it runs"),
+      llvm::cl::cat(category)};
   llvm::cl::opt<int64_t> nodes{
       "nodes", llvm::cl::desc("number of nodes (product of the net axes)"),
       llvm::cl::init(0), llvm::cl::cat(category)};

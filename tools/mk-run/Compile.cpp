@@ -22,6 +22,7 @@ mk::jit::Options mk::run::compilerOptions(const Options &options) {
   out.grid = options.grid;
   out.cpu = options.cpu.empty() ? "native" : options.cpu;
   out.verify = !options.noVerify;
+  out.bounds = !options.noBounds;
   out.record = options.races;
   out.library = options.jitLibrary;
   // What is run is what this compiler makes of the file now.

@@ -78,7 +78,10 @@ compiling (of a .mlir; a package has been)
   --tuning FILE         a tuning file, or none (default: the target's own, if any)
   --target T, --cpu C   host (default) or sm_90a, on this machine's GPU; CPU of
                         host code (default native)
-  --no-verify           take a kernel that would not end or that races
+  --no-verify           take a kernel that would not end or that races, or that
+                        names what does not exist
+  --no-bounds           leave out the checks, when it runs, that what puts, scalar
+                        accesses, signals, counters and queues name exists
   --jit-lib PATH        the compiler (default: libmkernel_jit.so beside mk-run,
                         or $MK_JIT_LIBRARY)
 
@@ -167,6 +170,7 @@ struct Parser {
     flag("--help", o.help);
     flag("-h", o.help);
     flag("--no-verify", o.noVerify);
+    flag("--no-bounds", o.noBounds);
     integer("--nodes", o.nodes, 1, 65536);
     integer("--gpus", o.gpus, 1, 65536);
     integer("--grid", o.grid, 1, 65534);
@@ -383,6 +387,7 @@ struct Parser {
       const char *late = !o.tuning.empty() ? "--tuning"
                          : !o.cpu.empty()  ? "--cpu"
                          : o.noVerify      ? "--no-verify"
+                         : o.noBounds      ? "--no-bounds"
                                            : nullptr;
       if (late)
         return error(StatusCode::InvalidArgument, late,

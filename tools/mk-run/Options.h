@@ -53,6 +53,7 @@ struct Options {
   std::string tuning;
   rt::JobOptions job; // as a rank of another launcher's job
   bool noVerify = false;
+  bool noBounds = false;
   // Self-tests of checker and watchdog.
   std::string corrupt;
   int64_t corruptIndex = 0;

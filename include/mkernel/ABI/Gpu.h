@@ -14,14 +14,16 @@
 //   for each argument         {uint64_t pointer; int64_t sizes[rank];
 //                              int64_t strides[rank]}, strides in elements
 //   for each signal array     {uint64_t values; uint64_t bases; uint64_t net;
-//                              uint64_t slot}, uint32_t each, see below
-//   for each counter array    {uint64_t values}, uint32_t each
-//   for each queue            {uint64_t records; uint64_t ready; uint64_t tail}:
-//                             int64_t[capacity][width], uint32_t[capacity],
-//                             uint32_t
+//                              uint64_t slot; int64_t extents[rank]}, values, bases
+//                             and net uint32_t each, see below
+//   for each counter array    {uint64_t values; int64_t extents[rank]}, uint32_t each
+//   for each queue            {uint64_t records; uint64_t ready; uint64_t tail;
+//                              int64_t capacity}: int64_t[capacity][width],
+//                             uint32_t[capacity], uint32_t
 //   for each loop             {uint64_t ticket}, one uint32_t (metadata `loops`)
 //   for a mesh of several ranks two more signal arrays of scope sys, with one
-//                             element for each rank: `ready` and `done`
+//                             element for each rank, without extents: `ready` and
+//                             `done`
 // Everything behind mk_gpu_launch is 8-byte words. Pointers are device
 // addresses.
 //
@@ -77,6 +79,7 @@
 #ifndef MKERNEL_ABI_GPU_H
 #define MKERNEL_ABI_GPU_H
 
+#include "mkernel/ABI/Site.h"
 #include "mkernel/ABI/Version.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -125,7 +128,15 @@ enum mk_gpu_wait_kind {
   // claims the report, of which only the role is set.
   MK_FAIL_LOOP = 10, // begins or ends beyond 2^30
   MK_FAIL_PEER = 11, // no rank of the mesh, or one that only plain puts reach
+  // The same, but reported like a wait: number: the site (mkernel/ABI/Site.h).
+  // `named`, element: the first index, seen: how many from there on, wanted: the
+  // extent, rank: whose.
+  MK_FAIL_BOUNDS = 12,
 };
+
+// Of mk_gpu_report::named: a mk_named, the dimension, and the number of the argument,
+// signal, counter or queue.
+#define MK_GPU_NAMED(named, dim, number) ((named) | (dim) << 8 | (number) << 16)
 
 #define MK_NO_ROLE 0xffffffffu
 
@@ -136,10 +147,11 @@ typedef struct mk_gpu_report {
   uint32_t cta;     // in the grid
   uint32_t role; // MK_NO_ROLE outside of roles
   uint32_t number;
-  uint32_t unused;
+  uint32_t named; // MK_GPU_NAMED
   int64_t element;
   int64_t wanted; // arrivals, records or phase
   int64_t seen;
+  int64_t rank;
 } mk_gpu_report;
 
 typedef struct mk_gpu_launch {
@@ -169,7 +181,7 @@ MK_ABI_ASSERT(offsetof(mk_gpu_control, abort) == 8, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_control, prepared) == 16, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_network, submitted) == 32, "gpu layout");
 MK_ABI_ASSERT(sizeof(mk_gpu_network) == 48, "gpu layout");
-MK_ABI_ASSERT(sizeof(mk_gpu_report) == 48, "gpu layout");
+MK_ABI_ASSERT(sizeof(mk_gpu_report) == 56, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_report, element) == 24, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_launch, deadline_ns) == 24, "gpu layout");
 MK_ABI_ASSERT(offsetof(mk_gpu_launch, maps_valid) == 48, "gpu layout");

@@ -17,6 +17,7 @@
 #define MKERNEL_ABI_HOSTCALLS_H
 
 #include "mkernel/ABI/Launch.h"
+#include "mkernel/ABI/Site.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,9 +56,7 @@ void mkrt_put_rows(const mk_cta *cta, void *dst, const void *src, int32_t type,
 
 // Stores a private tile (row-major, static tile extents `tile_sizes`) of which
 // `sizes` elements are valid. The tile may be reused when the call returns.
-// peer == own rank is a local store. Link axes only for other peers. Rows that
-// the peer's shard does not have are dropped: dimension 0 of an argument may be of
-// another extent there, which compiled code does not know.
+// peer == own rank is a local store. Link axes only for other peers.
 void mkrt_store(const mk_cta *cta, void *dst, const void *tile, int32_t type,
                 int32_t ndims, const int64_t *sizes, const int64_t *dst_strides,
                 const int64_t *tile_strides, int64_t peer, int32_t signal,
@@ -97,6 +96,28 @@ void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
 // An integer division by zero, or one whose result does not fit, at this line of the
 // kernel's file (0: not known). Cannot succeed.
 void mkrt_division(const mk_cta *cta, int32_t line);
+
+// Checks of what ops name, see mkernel/ABI/Site.h; compiled in unless an option leaves
+// them out. `named` is a mk_named.
+//
+// Fails unless `sizes` elements at `offsets` of an argument exist on a rank, in each
+// dimension. A region of nothing may lie anywhere.
+void mkrt_region(const mk_cta *cta, int32_t site, int32_t named, int32_t argument,
+                 int64_t rank, int32_t ndims, const int64_t *offsets,
+                 const int64_t *sizes);
+// The same for sizes[0] listed rows: those of a source are offsets[0] + rows[i], those
+// of a destination offsets[0] + i. Where rows[i] is negative there is none.
+void mkrt_region_rows(const mk_cta *cta, int32_t site, int32_t named,
+                      int32_t argument, int64_t rank, int32_t ndims,
+                      const int64_t *offsets, const int64_t *sizes,
+                      const int32_t *rows);
+// Index `index` is outside of dimension `dim`, which has `extent` elements, of what
+// `number` is the number of (-1: a buffer that is no argument). Cannot succeed.
+void mkrt_outside(const mk_cta *cta, int32_t site, int32_t named, int32_t number,
+                  int32_t dim, int64_t index, int64_t extent);
+
+// Extent of dimension 0 of an argument on a rank; the others are the same everywhere.
+int64_t mkrt_rows(const mk_cta *cta, int32_t argument, int64_t rank);
 
 // The two calls of code that is compiled to be checked for races.
 // The line of the kernel's file that the calls and accesses behind this one are at.

@@ -26,6 +26,8 @@
 //   requires  [string], the messages of the kernel's requirements
 //   roles     [{name, ctas: int, then: int (-1: none)}]
 //   prepare   bool: the payload has mk_prepare
+//   sites     [{op: "mk.put"..., at: "file.mlir:12:5"}], see Site.h (optional: no op
+//             is checked when it runs)
 //   reference null, or {inputs: [arg index...], outputs: [arg index...],
 //              types: ["f64"|"i64"|"i32"...: of inputs, then outputs]}
 //

@@ -103,6 +103,7 @@ typedef struct mkernel_compile_options {
   const char *cache;
   const char *library; /* libmkernel_jit.so; default: MK_JIT_LIBRARY, else the
                           one beside libmkernel_runtime.so */
+  int no_bounds; /* 1: code does not check that what ops name exists */
 } mkernel_compile_options;
 #define MKERNEL_COMPILE_OPTIONS_INIT MKERNEL_INIT_(mkernel_compile_options)
 

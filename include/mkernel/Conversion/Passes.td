@@ -12,12 +12,15 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     Loops become `scf` loops over the items of a CTA, tile ops become `linalg`
     on tensors, communication becomes calls of mkernel/ABI/HostCalls.h. Mesh axes must be
     bound; calls must be inlined. Other functions of the module are dropped: helpers are
-    inlined by then and the reference is lowered by `mk-lower-reference`.
+    inlined by then and the reference is lowered by `mk-lower-reference`. Where ops are
+    checked the string `mk_sites` lists them, as JSON.
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"record", "record", "bool", "false",
            "code says which lines and accesses it executes, for the race check">,
+    Option<"bounds", "bounds", "bool", "true",
+           "code checks when it runs that what ops name exists, and lists its sites">,
     Option<"planOnly", "plan-only", "bool", "false",
            "only mk_plan, which packages of all targets have">
   ];
@@ -86,6 +89,8 @@ def ConvertSMToLLVMPass : Pass<"convert-mk-sm-to-llvm", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
+    Option<"bounds", "bounds", "bool", "true",
+           "code checks when it runs that what ops name exists, and lists its sites">,
     Option<"loops", "loops", "int64_t", "0",
            "loops that the metadata lists; at least those that draw tickets">
   ];

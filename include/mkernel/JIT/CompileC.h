@@ -25,6 +25,7 @@ extern "C" {
 //   complete_mesh  bool: axes unbound after all that have size 1
 //   complete_dims  bool: refuse, all at once, dimensions that are not bound
 //   verify  bool: refuse kernels that would not end or that race; default true
+//   bounds  bool: code checks that what ops name exists; default true
 //   record  bool: host code records its accesses (LaunchOptions::record); default false
 //   grid    int, CTAs                      default: the target's
 //   set     {"TM": 128}, parameters by name

@@ -55,6 +55,9 @@ struct CompileOptions {
   bool completeDims = false;
   /// Refuse kernels that would not end or that race (mk-verify-progress).
   bool verify = true;
+  /// Code checks when it runs that regions of puts, scalars, and elements of signals,
+  /// counters and queues exist.
+  bool bounds = true;
   /// Host code says which accesses it makes (mkrt_access), for the race check.
   bool record = false;
   /// If given: set when what is wrong lies in these options (names or values that

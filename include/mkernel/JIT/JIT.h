@@ -49,6 +49,9 @@ struct Options {
   bool completeDims = false;
   /// Refuse kernels that would not end or that race, as far as sizes are given.
   bool verify = true;
+  /// Code that checks when it runs that what puts, scalar accesses, signals, counters
+  /// and queues name exists.
+  bool bounds = true;
   /// Host code that records its accesses, for LaunchOptions::record.
   bool record = false;
   int64_t grid = 0;           // CTAs; 0: the target's default

@@ -19,6 +19,9 @@ struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
   Option<int64_t> loops{*this, "loops",
                         llvm::cl::desc("loops that the metadata lists"),
                         llvm::cl::init(0)};
+  Option<bool> bounds{*this, "bounds",
+                      llvm::cl::desc("code checks that what ops name exists"),
+                      llvm::cl::init(true)};
 };
 
 /// From the SM level to the LLVM dialect: `mk_kernel` and the string `mk_gpu`.

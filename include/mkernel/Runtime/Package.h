@@ -71,6 +71,10 @@ struct Metadata {
     uint32_t ctas = 0;
     int32_t then = -1; // role that finished CTAs help, -1: none
   };
+  /// An op that is checked when it runs; see mkernel/ABI/Site.h.
+  struct Site {
+    std::string op, at;
+  };
   struct Reference {
     std::vector<uint32_t> inputs, outputs; // argument indices
     std::vector<ElementType> types;        // of inputs, then outputs
@@ -107,6 +111,7 @@ struct Metadata {
   std::vector<std::string> requirements;
   std::vector<Role> roles;
   bool prepare = false;
+  std::vector<Site> sites;
   std::optional<Reference> reference;
   std::optional<Gpu> gpu; // of a GPU target
 

@@ -414,7 +414,7 @@ LogicalResult Lowering::emitStore(mk::StoreOp op) {
                            op.getValid(), op.getReduction().has_value(), peer)))
     return failure();
   if (Value signal = op.getSignal()) {
-    Value element = signalElement(signal, op.getSignalIndex());
+    Value element = signalElement(op, signal, op.getSignalIndex());
     once([&] { raise(signalArray(signal), element, 1, peer, op.getStrong()); });
   }
   return success();

@@ -189,6 +189,7 @@ LogicalResult Lowering::emitPop(PopOp op) {
   unsigned number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
   Value entry = scalar(op.getEntry()), wanted = add(epoch, 1);
+  check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + 24}, entry);
   Value flag = add(loadParam(at + 8, i64), shl(entry, 2));
   waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number, entry,
            resize(wanted, i64));

@@ -36,14 +36,17 @@ SignalArray Lowering::signalArray(Value signal) {
   return {params.signals[*resources.indexOf(signal)], scopeOf(signal)};
 }
 
-Value Lowering::signalElement(Value signal, ValueRange index) {
+Value Lowering::signalElement(Operation *op, Value signal, ValueRange index) {
   auto declared = signal.getDefiningOp<SignalsOp>();
+  int64_t number = *resources.indexOf(signal);
+  checkIndices(op, MK_USED_SIGNAL, number, params.signals[number] + kSignalBytes,
+               cast<SignalType>(signal.getType()).getShape(), index);
   return linearElement(cast<SignalType>(signal.getType()).getShape(),
                        declared.getExtents(), index);
 }
 
 LogicalResult Lowering::emitSignal(SignalOp op) {
-  Value element = signalElement(op.getSignal(), op.getIndex());
+  Value element = signalElement(op, op.getSignal(), op.getIndex());
   Value peer = op.getPeer() && hasPeers() ? scalar(op.getPeer()) : Value();
   once([&] {
     if (peer)
@@ -57,7 +60,7 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   auto declared = op.getSignal().getDefiningOp<SignalsOp>();
   auto type = cast<SignalType>(op.getSignal().getType());
   int64_t number = *resources.indexOf(op.getSignal());
-  Value element = signalElement(op.getSignal(), op.getIndex()), base;
+  Value element = signalElement(op, op.getSignal(), op.getIndex()), base;
   if (type.isDynamic()) {
     base = load(i32,
                 add(loadParam(params.signals[number] + 8, i64), shl(element, 2)));
@@ -76,11 +79,12 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
 LogicalResult Lowering::emitCount(CountOp op) {
   auto declared = op.getCounter().getDefiningOp<CountersOp>();
   auto type = cast<CounterType>(op.getCounter().getType());
+  int64_t number = *resources.indexOf(op.getCounter());
+  checkIndices(op, MK_USED_COUNTER, number, params.counters[number] + 8,
+               type.getShape(), op.getIndex());
   Value offset = shl(
       linearElement(type.getShape(), declared.getExtents(), op.getIndex()), 2);
-  Value address =
-      add(loadParam(params.counters[*resources.indexOf(op.getCounter())], i64),
-          offset);
+  Value address = add(loadParam(params.counters[number], i64), offset);
   Value amount = resize(scalar(op.getAmount()), i32);
   Value before = onceForAll([&] {
     fenceAcqRel(*this, MemScope::Gpu);
@@ -92,13 +96,15 @@ LogicalResult Lowering::emitCount(CountOp op) {
 }
 
 LogicalResult Lowering::emitPush(PushOp op) {
-  int64_t at = params.queues[*resources.indexOf(op.getQueue())];
+  int64_t number = *resources.indexOf(op.getQueue());
+  int64_t at = params.queues[number];
   SmallVector<Value> words = scalars(op.getRecord());
   once([&] {
     fenceAcqRel(*this, MemScope::Gpu);
     Value entry = resize(atomicAdd(*this, loadParam(at + 16, i64), c32(1),
                                    "relaxed", MemScope::Gpu),
                          i64);
+    check(op, {MK_FULL_QUEUE, 0, number, {}, at + 24}, entry);
     Value record = add(loadParam(at, i64), mul(entry, 8 * words.size()));
     for (auto [i, word] : llvm::enumerate(words))
       store(resize(word, i64, /*isSigned=*/true), record, 8 * i);

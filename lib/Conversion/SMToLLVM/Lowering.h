@@ -10,6 +10,7 @@
 
 #include "Params.h"
 #include "Workarounds.h"
+#include "mkernel/Analysis/Sites.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::mk::sm {
@@ -85,6 +86,32 @@ void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
 struct Helper;
 struct WaitText;
 
+/// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
+struct Named {
+  int64_t kind = 0, dim = 0; // mk_named
+  int64_t number = 0;        // of the argument, signal, counter or queue,
+  Value chosen;              // or which one, an i32
+  int64_t param = -1;        // where the parameters have the extent,
+  Value extent;              // or the extent itself, i64
+  Value rank;                // whose it is; null: this rank's
+};
+
+/// Name of the parameter block in PTX.
+std::string getParamName(LLVM::LLVMFuncOp function);
+
+/// The launch's report as PTX: constants, and text that leaves 64 bits in `value`.
+struct ReportText {
+  int64_t kind, role, number;
+  std::string named = "0";
+  std::string element, wanted, seen, rank;
+  std::string params; // name of the parameter
+  int64_t launch;     // offset of mk_gpu_launch in it
+  /// Writes the report, raises the abort word and traps: the first thread that comes here.
+  /// `control` is loaded; uses the registers low, word, value, report and some. Others may
+  /// jump to STOP.
+  void write(llvm::raw_ostream &os) const;
+};
+
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
@@ -94,6 +121,9 @@ public:
   LogicalResult run();
 
   int64_t getNumThreads() const { return numThreads; }
+
+  /// Where ops that are checked get their numbers; null: none is checked.
+  SiteTable *sites = nullptr;
 
 private:
   //===--- Structure ------------------------------------------------------===//
@@ -227,7 +257,8 @@ private:
   Value linearElement(ArrayRef<int64_t> shape, ValueRange extents,
                       ValueRange index);
   SignalArray signalArray(Value signal);
-  Value signalElement(Value signal, ValueRange index);
+  /// `op` names it.
+  Value signalElement(Operation *op, Value signal, ValueRange index);
   /// One thread raises an element here, or at the peer.
   void raise(SignalArray array, Value element, int64_t amount, Value peer = {},
              bool strong = false);
@@ -244,6 +275,23 @@ private:
   void copyByEngine(const Runs &runs, StringRef add);
   void copyByThreads(const Runs &runs, Type element, bool adds);
   void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
+
+  //===--- Checks that what ops name exists -------------------------------===//
+
+  /// Ends the launch with a report unless element `begin` exists, or `size` from there on
+  /// (i64), where `when` (i1, null: always) holds.
+  void check(Operation *op, const Named &named, Value begin, Value size = {},
+             Value when = {});
+  void checkIndices(Operation *op, int64_t kind, int64_t number, int64_t param,
+                    ArrayRef<int64_t> shape, ValueRange index);
+  /// Of an argument; `offsets` without sizes name one element.
+  void checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
+                   ArrayRef<Value> offsets, ArrayRef<Value> sizes, Value when,
+                   Value rank = {});
+  /// One end of a put. `list`: source rows, in shared memory.
+  void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
+  void checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
+                   ValueRange indices);
 
   //===--- Several ranks --------------------------------------------------===//
 

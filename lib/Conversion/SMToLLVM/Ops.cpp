@@ -344,6 +344,7 @@ LogicalResult Lowering::emit(Operation *op) {
         FailureOr<Buffer> from = buffer(op, op.getMemRef());
         if (failed(from))
           return failure();
+        checkScalar(op, MK_READ_ARGUMENT, *from, op.getIndices());
         set(op, load(scalarType(op.getType()),
                      elementAddress(*from, scalars(op.getIndices()))));
         return success();
@@ -353,6 +354,7 @@ LogicalResult Lowering::emit(Operation *op) {
         FailureOr<Buffer> to = buffer(op, op.getMemRef());
         if (failed(to))
           return failure();
+        checkScalar(op, MK_WRITTEN_ARGUMENT, *to, op.getIndices());
         Value value = scalar(op.getValue());
         Value address = elementAddress(*to, scalars(op.getIndices()));
         ifThen(eq(partitionThread, 0), [&] { store(value, address); });

@@ -105,9 +105,6 @@ std::optional<unsigned> ParamLayout::findMap(unsigned arg,
   return std::nullopt;
 }
 
-/// {values, bases, net, slot} of mkernel/ABI/Gpu.h.
-static constexpr int64_t kSignalBytes = 32;
-
 FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
                                         const KernelResources &resources,
                                         int64_t minLoops) {
@@ -140,12 +137,14 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
     auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
     layout.args.push_back(take(8 + 16 * type.getRank()));
   }
-  for (size_t i = 0; i != resources.signals.size(); ++i)
-    layout.signals.push_back(take(kSignalBytes));
-  for (size_t i = 0; i != resources.counters.size(); ++i)
-    layout.counters.push_back(take(8));
+  for (SignalsOp op : resources.signals)
+    layout.signals.push_back(
+        take(kSignalBytes + 8 * op.getResult().getType().getShape().size()));
+  for (CountersOp op : resources.counters)
+    layout.counters.push_back(
+        take(8 + 8 * op.getResult().getType().getShape().size()));
   for (size_t i = 0; i != resources.queues.size(); ++i)
-    layout.queues.push_back(take(24));
+    layout.queues.push_back(take(32));
   int64_t loops = std::max<int64_t>(minLoops, resources.loops.size());
   kernel.walk([&](TicketOp op) {
     loops = std::max<int64_t>(loops, op.getLoop() + 1);

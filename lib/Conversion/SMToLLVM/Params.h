@@ -22,6 +22,9 @@ struct TensorMap {
   }
 };
 
+/// {values, bases, net, slot} of mkernel/ABI/Gpu.h, in front of the extents.
+constexpr int64_t kSignalBytes = 32;
+
 /// Offsets into the block of parameters.
 struct ParamLayout {
   SmallVector<TensorMap> maps, peerMaps; // the latter not in the block

@@ -286,8 +286,9 @@ LogicalResult Lowering::emitPut(PutOp op) {
 
   Value signal = op.getSignal(), element_;
   if (signal)
-    element_ = signalElement(signal, op.getSignalIndex());
+    element_ = signalElement(op, signal, op.getSignalIndex());
   Value peer = hasPeers() ? scalar(op.getPeer()) : Value();
+  checkPut(op, MK_READ_ARGUMENT, runs->list);
   auto copy = [&] {
     ifThenElse(
         runs->aligned,
@@ -301,10 +302,12 @@ LogicalResult Lowering::emitPut(PutOp op) {
       once([&] { raise(signalArray(signal), element_, 1, peer, op.getStrong()); });
   };
   if (!hasPeers()) {
+    checkPut(op, MK_WRITTEN_ARGUMENT, runs->list);
     copy();
     return success();
   }
   awaitReady(peer);
+  checkPut(op, MK_WRITTEN_ARGUMENT, runs->list, peer);
   Value heap = heapOf(peer), dest = runs->dest;
   Value there = add(sub(dest, heapOf(ownRank())), heap);
   if (!hasNet()) {

@@ -60,11 +60,18 @@ struct ConvertSMToLLVMPass
     if (failed(params) || failed(shared))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, *shared);
+    SiteTable sites;
+    if (bounds)
+      lowering.sites = &sites;
     if (failed(lowering.run()))
       return failure();
+    json::Object about =
+        describe(kernel, *params, lowering.getNumThreads(), shared->bytes);
+    // Of the metadata as a whole; it travels with the code.
+    if (!sites.empty())
+      about["sites"] = sites.describe();
     std::string text;
-    llvm::raw_string_ostream(text) << json::Value(
-        describe(kernel, *params, lowering.getNumThreads(), shared->bytes));
+    llvm::raw_string_ostream(text) << json::Value(std::move(about));
     OpBuilder b(kernel);
     LLVM::GlobalOp::create(
         b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),

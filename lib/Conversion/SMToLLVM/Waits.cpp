@@ -48,10 +48,6 @@ std::string WaitText::build() const {
     os << "mov.u64 value, %globaltimer; mov.b64 {low, high}, value; "
        << "shf.r.wrap.b32 " << to << ", low, high, " << kClockShift << "; ";
   };
-  auto put = [&](int64_t offset, StringRef type, StringRef value) {
-    os << "st.global." << type << " [report+" << offset << "], " << value
-       << "; ";
-  };
   os << "{ .reg .pred done, some; "
      << ".reg .b32 start, last, now, low, high, word, seen; "
      << ".reg .b64 value, control, report; ";
@@ -84,31 +80,49 @@ std::string WaitText::build() const {
      << "; sub.u32 now, now, start; setp.le.u32 some, now, low; ";
   agree("all", "some");
   os << "@some bra AGAIN; ";
+  ReportText report{kind,   role, number, "0",    element,
+                    wanted, seen, "",     params, launch};
+  report.write(os);
+  os << "DONE: }";
+  return text;
+}
+
+void ReportText::write(llvm::raw_ostream &os) const {
+  auto put = [&](int64_t offset, StringRef type, StringRef value) {
+    os << "st.global." << type << " [report+" << offset << "], " << value
+       << "; ";
+  };
   // There is no way back from here. Whoever is not the first waits for the trap.
   os << "atom.acq_rel.gpu.global.exch.b32 word, [control+"
      << offsetof(mk_gpu_control, claimed)
-     << "], 1; setp.ne.u32 some, word, 0; @some bra LOST; ";
-  param("report", offsetof(mk_gpu_launch, report));
+     << "], 1; setp.ne.u32 some, word, 0; @some bra LOST; "
+     << "ld.param.b64 report, [" << params << "+"
+     << launch + offsetof(mk_gpu_launch, report) << "]; ";
   put(offsetof(mk_gpu_report, kind), "b32", std::to_string(kind));
   os << "mov.u32 low, %ctaid.x; ";
   put(offsetof(mk_gpu_report, cta), "b32", "low");
   put(offsetof(mk_gpu_report, role), "b32", std::to_string(role));
   put(offsetof(mk_gpu_report, number), "b32", std::to_string(number));
+  if (named != "0")
+    put(offsetof(mk_gpu_report, named), "b32", named);
   os << element;
   put(offsetof(mk_gpu_report, element), "b64", "value");
   os << wanted;
   put(offsetof(mk_gpu_report, wanted), "b64", "value");
   os << seen;
   put(offsetof(mk_gpu_report, seen), "b64", "value");
+  if (!rank.empty()) {
+    os << rank;
+    put(offsetof(mk_gpu_report, rank), "b64", "value");
+  }
   os << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; "
      << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [control+"
      << offsetof(mk_gpu_control, abort) << "], 1; STOP: trap; "
-     << "LOST: nanosleep.u32 1000; bra LOST; DONE: }";
-  return text;
+     << "LOST: nanosleep.u32 1000; bra LOST; ";
 }
 
 // NVPTX names parameters after their function.
-static std::string getParamName(LLVM::LLVMFuncOp function) {
+std::string sm::getParamName(LLVM::LLVMFuncOp function) {
   return (function.getName() + "_param_0").str();
 }
 

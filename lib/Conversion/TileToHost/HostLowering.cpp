@@ -179,9 +179,11 @@ Value HostLowering::number(Value declared) {
   return i32(numbers.lookup(declared.getDefiningOp()));
 }
 
-Value HostLowering::linearElement(Value declared, ValueRange indices) {
+Value HostLowering::linearElement(Operation *op, Value declared,
+                                  ValueRange indices) {
   ArrayRef<int64_t> shape;
   ValueRange extents;
+  bool isSignal = true;
   if (auto signals = declared.getDefiningOp<SignalsOp>()) {
     shape = signals.getType().getShape();
     extents = signals.getExtents();
@@ -189,45 +191,70 @@ Value HostLowering::linearElement(Value declared, ValueRange indices) {
     auto counters = declared.getDefiningOp<CountersOp>();
     shape = counters.getType().getShape();
     extents = counters.getExtents();
+    isSignal = false;
   }
   Value linear = index(0);
+  SmallVector<Value> sizes;
   unsigned dynamic = 0;
   for (auto [extent, i] : llvm::zip(shape, indices)) {
-    Value size = ShapedType::isDynamic(extent) ? extents[dynamic++] : index(extent);
-    linear = add(mul(linear, size), i);
+    sizes.push_back(ShapedType::isDynamic(extent) ? extents[dynamic++]
+                                                  : index(extent));
+    linear = add(mul(linear, sizes.back()), i);
   }
+  checkIndices(op, isSignal ? MK_USED_SIGNAL : MK_USED_COUNTER, number(declared),
+               indices, sizes);
   return toI64(linear);
 }
 
-SmallVector<Value> HostLowering::validSizes(Value buffer, ValueRange offsets,
-                                            ArrayRef<int64_t> tile,
-                                            ValueRange valid, bool remote) {
+Value HostLowering::argumentOf(Value buffer) {
+  if (auto it = arguments.find(buffer); it != arguments.end())
+    return i32(it->second);
+  if (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    return argumentOf(cast.getSource());
+  if (auto choice = buffer.getDefiningOp<arith::SelectOp>()) {
+    Value x = argumentOf(choice.getTrueValue());
+    Value y = argumentOf(choice.getFalseValue());
+    return x && y ? select(choice.getCondition(), x, y) : Value();
+  }
+  return {};
+}
+
+HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offsets,
+                                                  ArrayRef<int64_t> tile,
+                                                  ValueRange valid, Value rows) {
   auto type = cast<MemRefType>(buffer.getType());
   auto extent = [&](int64_t d) -> Value {
+    if (d == 0 && rows)
+      return rows;
     return memref::DimOp::create(b_, loc_, buffer, index(d));
   };
+  auto max = [&](Value a, Value b) -> Value {
+    return arith::MaxSIOp::create(b_, loc_, a, b);
+  };
   int64_t lead = type.getRank() - static_cast<int64_t>(tile.size());
-  SmallVector<Value> sizes;
-  for (auto [d, size] : llvm::enumerate(tile)) {
-    Value left = remote && lead + d == 0
-                     ? index(size)
-                     : sub(extent(lead + d), offsets[lead + d]);
-    if (!valid.empty())
-      left = min(left, valid[d]);
-    Value count = clamp(left, index(size));
-    // A tile that starts before the buffer has nothing valid either.
-    Value before = cmp(arith::CmpIPredicate::slt, offsets[lead + d], index(0));
-    sizes.push_back(select(before, index(0), count));
-  }
-  // Leading dimensions have one index; outside of the buffer nothing is valid.
+  TilePart part;
+  Value &inside = part.inside;
+  // Leading dimensions have one index; outside of the buffer nothing exists.
   for (int64_t d = 0; d < lead; ++d) {
-    Value inside =
-        remote && d == 0
-            ? cmp(arith::CmpIPredicate::sge, offsets[d], index(0))
-            : cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
-    sizes.front() = select(inside, sizes.front(), index(0));
+    part.offsets.push_back(offsets[d]);
+    Value here = cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
+    inside = inside ? arith::AndIOp::create(b_, loc_, inside, here) : here;
   }
-  return sizes;
+  for (auto [d, size] : llvm::enumerate(tile)) {
+    Value whole = extent(lead + d), limit = index(size);
+    if (!valid.empty())
+      limit = clamp(valid[d], limit);
+    // No further away than the tile reaches, so that sums do not overflow.
+    Value first = min(max(offsets[lead + d], index(-size)), whole);
+    Value begin = max(first, index(0));
+    Value count = max(sub(min(add(first, limit), whole), begin), index(0));
+    if (inside)
+      count = select(inside, count, index(0));
+    part.offsets.push_back(begin);
+    part.skipped.push_back(sub(begin, first));
+    part.sizes.push_back(count);
+  }
+  return part;
 }
 
 void mk::dropMemorySpaces(Operation *op) {

@@ -8,6 +8,7 @@
 #ifndef MKERNEL_LIB_CONVERSION_TILETOHOST_HOSTLOWERING_H
 #define MKERNEL_LIB_CONVERSION_TILETOHOST_HOSTLOWERING_H
 
+#include "mkernel/Analysis/Sites.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -28,6 +29,10 @@ public:
   DenseMap<Operation *, unsigned> numbers;
   /// Whether code says what it does, see mkrt_access.
   bool record = false;
+  /// Where ops that are checked get their numbers; null: none is checked.
+  SiteTable *sites = nullptr;
+  /// Numbers of the arguments that buffers are.
+  DenseMap<Value, unsigned> arguments;
   /// CTAs of each role, by name.
   llvm::StringMap<int64_t> ctasOfRole;
 
@@ -78,16 +83,23 @@ public:
   FailureOr<Value> elementType(Operation *op, Type type);
 
   /// Row-major element of a declared array, as an i64; extents from its
-  /// declaration.
-  Value linearElement(Value declared, ValueRange indices);
+  /// declaration. `op` names it.
+  Value linearElement(Operation *op, Value declared, ValueRange indices);
   Value number(Value declared);
 
-  /// How many elements of a tile at `offsets` of `buffer` exist: for each tile
-  /// dimension in [0, extent]. At a peer (`remote`) the first dimension of the
-  /// buffer may be of another extent; the runtime, which knows it, clips there.
-  SmallVector<Value> validSizes(Value buffer, ValueRange offsets,
-                                ArrayRef<int64_t> tile, ValueRange valid,
-                                bool remote = false);
+  /// The number of the argument that a buffer is, an i32; null: it is none.
+  Value argumentOf(Value buffer);
+
+  /// The part of a tile that exists in memory, for each dimension of the buffer and of
+  /// the tile: where it begins in the one and in the other, and how large it is.
+  struct TilePart {
+    SmallVector<Value> offsets, skipped, sizes;
+    Value inside; // i1: the leading dimensions have it; null: there are none
+  };
+  /// Of a tile at `offsets` of `buffer`. `rows`: the extent of the buffer's first
+  /// dimension, null: as it is here.
+  TilePart existingPart(Value buffer, ValueRange offsets, ArrayRef<int64_t> tile,
+                        ValueRange valid, Value rows = {});
 
   OpBuilder &builder() { return b_; }
   Location loc() { return loc_; }
@@ -122,8 +134,14 @@ private:
   /// Moves the ops of a tile loop's body to the insertion point.
   void spliceBody(Block &body, ValueRange replacements);
   /// {signal, index} operands of a call, or {-1, 0}.
-  std::pair<Value, Value> signalOperands(Value signal, ValueRange index);
+  std::pair<Value, Value> signalOperands(Operation *op, Value signal,
+                                         ValueRange index);
   Value peerOrSelf(Value peer);
+  // Checks that what an op names exists (LowerBounds.cpp); a report if it does not.
+  void checkIndices(Operation *op, int64_t named, Value number, ValueRange indices,
+                    ArrayRef<Value> extents);
+  void checkPut(PutOp op, Value rows);
+  void checkScalarAccess(Operation *op);
   /// Calls of code that is to be checked for races; nothing in other code.
   void recordLine(Location where);
   void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes,

@@ -12,11 +12,11 @@ Value HostLowering::peerOrSelf(Value peer) {
   return toI64(peer ? peer : getRank());
 }
 
-std::pair<Value, Value> HostLowering::signalOperands(Value signal,
-                                                     ValueRange index) {
+std::pair<Value, Value>
+HostLowering::signalOperands(Operation *op, Value signal, ValueRange index) {
   if (!signal)
     return {i32(MK_NO_SIGNAL), i64(0)};
-  return {number(signal), linearElement(signal, index)};
+  return {number(signal), linearElement(op, signal, index)};
 }
 
 void HostLowering::recordLine(Location where) {
@@ -49,7 +49,7 @@ LogicalResult HostLowering::lowerPut(PutOp op) {
   FailureOr<Value> element = elementType(op, type.getElementType());
   if (failed(element))
     return failure();
-  auto [signal, signalIndex] = signalOperands(op.getSignal(), op.getSignalIndex());
+  auto [signal, signalIndex] = signalOperands(op, op.getSignal(), op.getSignalIndex());
   int32_t flags = (op.getStrong() ? MK_PUT_STRONG : 0) |
                   (op.getReduction() ? MK_PUT_ADD : 0);
   Value source = address(op.getSource(), op.getSrcOffsets());
@@ -72,12 +72,14 @@ LogicalResult HostLowering::lowerPut(PutOp op) {
     Value list = bufferization::ToBufferOp::create(
         b_, loc_, MemRefType::get(rowsType.getShape(), rowsType.getElementType()),
         rows, /*read_only=*/true);
+    checkPut(op, list);
     Value count = clamp(sizes[0], index(rowsType.getDimSize(0)));
     call("mkrt_put_rows",
          {getCta(), dest, source, *element, toI64(count), address(list, index(0)),
           toI64(sizes[1]), toI64(destStrides[0]), toI64(sourceStrides[0]), peer,
           signal, signalIndex, i32(flags)});
   } else {
+    checkPut(op, Value());
     call("mkrt_put",
          {getCta(), dest, source, *element, i32(type.getRank()), stackArray(sizes),
           stackArray(destStrides), stackArray(sourceStrides), peer, signal,
@@ -88,7 +90,7 @@ LogicalResult HostLowering::lowerPut(PutOp op) {
 }
 
 LogicalResult HostLowering::lowerSignal(SignalOp op) {
-  auto [signal, signalIndex] = signalOperands(op.getSignal(), op.getIndex());
+  auto [signal, signalIndex] = signalOperands(op, op.getSignal(), op.getIndex());
   call("mkrt_signal",
        {getCta(), signal, signalIndex, peerOrSelf(op.getPeer()),
         i64(op.getAmount()), i32(op.getStrong() ? MK_PUT_STRONG : 0)});
@@ -97,7 +99,7 @@ LogicalResult HostLowering::lowerSignal(SignalOp op) {
 }
 
 LogicalResult HostLowering::lowerWait(WaitOp op) {
-  auto [signal, signalIndex] = signalOperands(op.getSignal(), op.getIndex());
+  auto [signal, signalIndex] = signalOperands(op, op.getSignal(), op.getIndex());
   call("mkrt_wait", {getCta(), signal, signalIndex, toI64(op.getCount())});
   op.erase();
   return success();
@@ -107,7 +109,7 @@ LogicalResult HostLowering::lowerCount(CountOp op) {
   Value before =
       call("mkrt_count",
            {getCta(), number(op.getCounter()),
-            linearElement(op.getCounter(), op.getIndex()), toI64(op.getAmount())},
+            linearElement(op, op.getCounter(), op.getIndex()), toI64(op.getAmount())},
            b_.getI64Type())
           .front();
   op.replaceAllUsesWith(toIndex(before));

@@ -100,6 +100,8 @@ LogicalResult HostLowering::run() {
   for (Operation *op : ops)
     if (failed(lower(op)))
       return failure();
+  for (Operation *op : accesses)
+    checkScalarAccess(op);
   SmallVector<Operation *> declarations;
   function_.walk([&](Operation *op) {
     if (isa<SignalsOp, CountersOp, QueueOp>(op))

@@ -37,9 +37,9 @@ static Value subview(OpBuilder &b, Location loc, Value buffer,
 }
 
 /// Copies between a tile's buffer and the part of `buffer` that it covers; the
-/// case of a whole tile has constant sizes.
+/// case of a whole tile has constant sizes, and begins at its offsets.
 static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
-                     Value tile, ArrayRef<Value> sizes, bool toTile,
+                     Value tile, const HostLowering::TilePart &part, bool toTile,
                      Value pad = {}) {
   OpBuilder &b = lowering.builder();
   Location loc = lowering.loc();
@@ -50,9 +50,11 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
     else
       memref::CopyOp::create(b, loc, inner, outer);
   };
-  Value whole = arith::ConstantIntOp::create(b, loc, 1, 1);
+  Value whole = part.inside;
+  if (!whole)
+    whole = arith::ConstantIntOp::create(b, loc, 1, 1);
   SmallVector<OpFoldResult> fixed, valid;
-  for (auto [size, extent] : llvm::zip(sizes, type.getShape())) {
+  for (auto [size, extent] : llvm::zip(part.sizes, type.getShape())) {
     Value all = lowering.cmp(arith::CmpIPredicate::eq, size, lowering.index(extent));
     whole = arith::AndIOp::create(b, loc, whole, all);
     fixed.push_back(b.getIndexAttr(extent));
@@ -67,8 +69,10 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
       [&](OpBuilder &b, Location loc) {
         if (pad)
           linalg::FillOp::create(b, loc, pad, tile);
-        copy(b, subview(b, loc, buffer, offsets, valid),
-             subview(b, loc, tile, {}, valid));
+        // A tile of one element is there, or it is not.
+        if (type.getRank())
+          copy(b, subview(b, loc, buffer, part.offsets, valid),
+               subview(b, loc, tile, part.skipped, valid));
         scf::YieldOp::create(b, loc);
       });
 }
@@ -79,14 +83,14 @@ LogicalResult HostLowering::lowerLoad(LoadOp op) {
   if (!pad)
     pad = arith::ConstantOp::create(
         b_, loc_, b_.getZeroAttr(tileType.getElementType()));
-  SmallVector<Value> sizes = validSizes(op.getSource(), op.getOffsets(),
-                                        tileType.getShape(), op.getValid());
-  recordAccess(op.getSource(), op.getOffsets(), sizes, /*write=*/false);
+  TilePart part = existingPart(op.getSource(), op.getOffsets(),
+                               tileType.getShape(), op.getValid());
+  recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
   auto bufferType =
       MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
   Value buffer = memref::AllocOp::create(b_, loc_, bufferType);
-  copyTile(*this, op.getSource(), op.getOffsets(), buffer, sizes,
+  copyTile(*this, op.getSource(), op.getOffsets(), buffer, part,
            /*toTile=*/true, pad);
   op.replaceAllUsesWith(bufferization::ToTensorOp::create(
                             b_, loc_, tileType, buffer, /*restrict=*/true,
@@ -108,11 +112,11 @@ LogicalResult HostLowering::lowerStore(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
-  SmallVector<Value> sizes = validSizes(op.getDest(), op.getOffsets(),
-                                        type.getShape(), op.getValid());
-  recordAccess(op.getDest(), op.getOffsets(), sizes, /*write=*/true);
+  TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(),
+                               op.getValid());
+  recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
   copyTile(*this, op.getDest(), op.getOffsets(),
-           readBuffer(b_, loc_, op.getTile()), sizes, /*toTile=*/false);
+           readBuffer(b_, loc_, op.getTile()), part, /*toTile=*/false);
   op.erase();
   return success();
 }
@@ -124,9 +128,20 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
     return failure();
   Value dest = op.getDest();
   int64_t lead = cast<MemRefType>(dest.getType()).getRank() - type.getRank();
-  SmallVector<Value> sizes =
-      validSizes(dest, op.getOffsets(), type.getShape(), op.getValid(),
-                 /*remote=*/bool(op.getPeer()));
+  // At a peer the first dimension may be of another extent.
+  Value rows;
+  if (op.getPeer() && cast<MemRefType>(dest.getType()).getRank() &&
+      cast<MemRefType>(dest.getType()).isDynamicDim(0)) {
+    Value argument = argumentOf(dest);
+    if (!argument)
+      return op.emitOpError() << "writes at a peer to a buffer that is no argument "
+                                 "of the kernel: name the argument itself";
+    rows = toIndex(call("mkrt_rows", {getCta(), argument, toI64(op.getPeer())},
+                        b_.getI64Type())
+                       .front());
+  }
+  TilePart part =
+      existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
   SmallVector<Value> destStrides = strides(dest);
   destStrides.erase(destStrides.begin(), destStrides.begin() + lead);
   SmallVector<Value> tileStrides(type.getRank());
@@ -134,12 +149,20 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
   for (int64_t d = type.getRank(); d-- > 0; stride *= type.getDimSize(d))
     tileStrides[d] = index(stride);
   Value tile = readBuffer(b_, loc_, op.getTile());
-  SmallVector<Value> origin(type.getRank(), index(0));
-  auto [signal, element_index] = signalOperands(op.getSignal(), op.getSignalIndex());
+  Value from = address(tile, part.skipped);
+  if (type.getRank() == 0) {
+    part.sizes.push_back(index(1));
+    if (part.inside)
+      part.sizes[0] = select(part.inside, index(1), index(0));
+    destStrides.push_back(index(1));
+    tileStrides.push_back(index(1));
+  }
+  auto [signal, element_index] =
+      signalOperands(op, op.getSignal(), op.getSignalIndex());
   int32_t flags = (op.getStrong() ? 1 : 0) | (op.getReduction() ? 2 : 0);
   call("mkrt_store",
-       {getCta(), address(dest, op.getOffsets()), address(tile, origin), *element,
-        i32(type.getRank()), stackArray(sizes), stackArray(destStrides),
+       {getCta(), address(dest, part.offsets), from, *element,
+        i32(part.sizes.size()), stackArray(part.sizes), stackArray(destStrides),
         stackArray(tileStrides), peerOrSelf(op.getPeer()), signal, element_index,
         i32(flags)});
   op.erase();

@@ -60,6 +60,9 @@ struct ConvertTileToHostPass
     func::FuncOp function = createFunction(kernel, name, 1);
     HostLowering lowering(kernel, function, /*pointerIsLaunch=*/false);
     lowering.record = record;
+    sites.forget();
+    if (bounds)
+      lowering.sites = &sites;
     OpBuilder &b = lowering.builder();
     IRMapping mapping;
     if (kernel.getNumDims()) {
@@ -69,8 +72,11 @@ struct ConvertTileToHostPass
       for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
         mapping.map(kernel.getDim(d), lowering.loadElement(dims, d));
     }
-    for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
-      mapping.map(kernel.getKernelArg(i), loadArgument(lowering, kernel, i));
+    for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
+      Value argument = loadArgument(lowering, kernel, i);
+      mapping.map(kernel.getKernelArg(i), argument);
+      lowering.arguments[argument] = i;
+    }
     auto remember = [&](Operation *from, Operation *to) {
       if (std::optional<unsigned> number = resources.indexOf(from))
         lowering.numbers[to] = *number;
@@ -92,6 +98,7 @@ struct ConvertTileToHostPass
   }
 
   LogicalResult convert(KernelOp kernel) {
+    sites = SiteTable();
     MeshOp mesh = kernel.getMeshOp();
     if (ShapedType::isDynamic(mesh.getNumRanks()))
       return kernel.emitOpError()
@@ -125,9 +132,25 @@ struct ConvertTileToHostPass
                          "mk_role_" + std::to_string(i), resources, ctasOfRole)))
         return failure();
     }
+    if (!sites.empty())
+      addSites(kernel);
     kernel.erase();
     return success();
   }
+
+  /// The string `mk_sites`.
+  void addSites(KernelOp kernel) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::json::Value(
+        llvm::json::Object{{"sites", sites.describe()}});
+    OpBuilder b(kernel);
+    LLVM::GlobalOp::create(
+        b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, "mk_sites",
+        b.getStringAttr(text));
+  }
+
+  SiteTable sites;
 
   void runOnOperation() override {
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());

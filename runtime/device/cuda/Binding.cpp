@@ -102,7 +102,7 @@ void Binding::encodeMaps() {
     if (encodeTensorMap(device_->driver(), maps[i], tensors_[maps[i].arg],
                         metadata_.args[maps[i].arg].name, block_.tensorMap(i)))
       l.maps_valid |= uint64_t(1) << i;
-  block_.fill(metadata_, plan_.dims(context_.rank()), tensors_, layout_,
+  block_.fill(metadata_, plan_.dims(context_.rank()), tensors_, own_, layout_,
               state_.address(), peers_.signals());
   if (context_.world() > 1)
     peers_.fill(l);
@@ -244,6 +244,9 @@ Status Binding::fail(int code, std::string_view what) {
                      "; compute-sanitizer shows where it happened");
   context_.abort().raise(
       AbortRecord::now(static_cast<int32_t>(context_.rank()),
-                       reported ? "wait" : "launch", std::move(text)));
+                       !reported                          ? "launch"
+                       : report_->kind == MK_FAIL_BOUNDS ? "bounds"
+                                                         : "wait",
+                       std::move(text)));
   return context_.abort().status();
 }

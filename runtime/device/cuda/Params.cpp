@@ -92,8 +92,9 @@ mk_gpu_launch &ParamBlock::launch() {
 }
 
 void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
-                      std::span<const Tensor> args, const StateLayout &layout,
-                      uint64_t state, std::span<const uint64_t> shared) {
+                      std::span<const Tensor> args, const Plan &plan,
+                      const StateLayout &layout, uint64_t state,
+                      std::span<const uint64_t> shared) {
   auto *next = reinterpret_cast<std::byte *>(&launch() + 1);
   auto put = [&](uint64_t word) {
     std::memcpy(next, &word, sizeof(word));
@@ -108,6 +109,10 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
     for (int64_t stride : arg.strides)
       put(uint64_t(stride));
   }
+  auto putExtents = [&](const std::vector<int64_t> &extents) {
+    for (int64_t extent : extents)
+      put(uint64_t(extent));
+  };
   for (size_t i = 0; i < layout.signals.size(); ++i) {
     const StateLayout::Signal &signal = layout.signals[i];
     bool isShared = i < shared.size() && shared[i];
@@ -115,13 +120,17 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
     put(state + signal.bases);
     put(0); // nothing arrives over a network
     put(0);
+    putExtents(plan.signals[i].extents);
   }
-  for (uint64_t counter : layout.counters)
-    put(state + counter);
-  for (const StateLayout::Queue &queue : layout.queues) {
-    put(state + queue.records);
-    put(state + queue.ready);
-    put(state + queue.tail);
+  for (size_t i = 0; i < layout.counters.size(); ++i) {
+    put(state + layout.counters[i]);
+    putExtents(plan.counters[i].extents);
+  }
+  for (size_t i = 0; i < layout.queues.size(); ++i) {
+    put(state + layout.queues[i].records);
+    put(state + layout.queues[i].ready);
+    put(state + layout.queues[i].tail);
+    put(uint64_t(plan.queues[i]));
   }
   for (uint64_t ticket : layout.tickets)
     put(state + ticket);

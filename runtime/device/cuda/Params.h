@@ -49,8 +49,9 @@ public:
   /// Writes everything behind mk_gpu_launch. `state` is the device address of
   /// the layout's start; `shared`: Peers::signals.
   void fill(const Metadata &metadata, std::span<const int64_t> dims,
-            std::span<const Tensor> args, const StateLayout &layout,
-            uint64_t state, std::span<const uint64_t> shared = {});
+            std::span<const Tensor> args, const Plan &plan,
+            const StateLayout &layout, uint64_t state,
+            std::span<const uint64_t> shared = {});
 
 private:
   std::vector<TensorMapBytes> memory_; // in units of its alignment

@@ -72,7 +72,20 @@ std::string cuda::reportText(const mk_gpu_report &report,
     return str("kernel '", metadata.kernel, "', ", role,
                "a put, store or signal names a peer that is no rank of the mesh, or one across the "
                "network that only plain puts reach: check how the peer is computed");
-  return str("kernel '", metadata.kernel, "', ", role, "CTA ", report.cta,
-             ": waited ", Deadline::after(deadline).duration(), " for ",
+  std::string who =
+      str("kernel '", metadata.kernel, "', ", role, "CTA ", report.cta, ": ");
+  if (report.kind == MK_FAIL_BOUNDS) {
+    Outside outside;
+    outside.site = report.number;
+    outside.named = report.named & 0xff;
+    outside.dim = report.named >> 8 & 0xff;
+    outside.number = report.named >> 16;
+    outside.index = report.element;
+    outside.size = report.seen;
+    outside.extent = report.wanted;
+    outside.rank = report.rank;
+    return who + outsideText(metadata, outside);
+  }
+  return str(who, "waited ", Deadline::after(deadline).duration(), " for ",
              what(report, metadata, plan));
 }

@@ -159,6 +159,36 @@ void mkrt_division(const mk_cta *cta, int32_t line) {
   self(cta).unwind();
 }
 
+void mkrt_region(const mk_cta *cta, int32_t site, int32_t named, int32_t argument,
+                 int64_t rank, int32_t ndims, const int64_t *offsets,
+                 const int64_t *sizes) {
+  if (!self(cta).regionExists({site, named, argument, rank}, ndims, offsets, sizes))
+    self(cta).unwind();
+}
+
+void mkrt_region_rows(const mk_cta *cta, int32_t site, int32_t named,
+                      int32_t argument, int64_t rank, int32_t ndims,
+                      const int64_t *offsets, const int64_t *sizes,
+                      const int32_t *rows) {
+  if (!self(cta).regionExists({site, named, argument, rank}, ndims, offsets, sizes,
+                              rows))
+    self(cta).unwind();
+}
+
+void mkrt_outside(const mk_cta *cta, int32_t site, int32_t named, int32_t number,
+                  int32_t dim, int64_t index, int64_t extent) {
+  self(cta).outside(
+      {site, named, number, dim, index, 1, extent, cta->launch->rank});
+  self(cta).unwind();
+}
+
+int64_t mkrt_rows(const mk_cta *cta, int32_t argument, int64_t rank) {
+  int64_t extent = 0;
+  if (!self(cta).extentOf(argument, 0, rank, extent))
+    self(cta).unwind();
+  return extent;
+}
+
 void mkrt_line(const mk_cta *cta, int32_t line) { self(cta).setLine(line); }
 
 void mkrt_access(const mk_cta *cta, const void *at, int32_t ndims,

@@ -9,6 +9,7 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_HOST_CTA_H
 #define MKERNEL_RUNTIME_DEVICE_HOST_CTA_H
 
+#include "device/Device.h"
 #include "device/host/Grid.h"
 #include "device/host/Region.h"
 #include "mkernel/Check/Log.h"
@@ -64,6 +65,15 @@ public:
   void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);
   void setLine(int32_t line);
   void failDivision(int32_t line);
+  /// Whose part of which argument an op names, and how.
+  struct Place {
+    int32_t site, named, argument;
+    int64_t rank;
+  };
+  bool regionExists(const Place &place, int ndims, const int64_t *offsets,
+                    const int64_t *sizes, const int32_t *rows = nullptr);
+  bool extentOf(int32_t argument, int dim, int64_t rank, int64_t &extent);
+  bool outside(const Outside &what);
   /// An own load or store; `at` in one of the arguments, sizes in elements.
   void noteAccess(const void *at, int ndims, const int64_t *sizes, bool write);
 
@@ -92,9 +102,6 @@ private:
   /// Whether the region stays within the peer's part of the argument it starts in.
   bool checkArgument(const Region &region, uint32_t peer);
   bool checkRegion(const Region &region, uint32_t peer);
-  /// Drops the rows of a store that the peer's shard, which may be smaller or
-  /// larger than this rank's, does not have.
-  void clipToPeer(Region &region, uint32_t peer) const;
   bool awaitReady(uint32_t peer);
   /// Until no put of this CTA is on its way; `what` wants it.
   bool awaitPuts(const char *what);
@@ -110,6 +117,7 @@ private:
   std::string where() const;
   /// The item of the last ticket begins.
   void enterItem();
+  std::string noRankText(int64_t rank) const;
   /// A new event of the log; null unless there is one.
   check::Event *note(check::Event::Kind kind);
   void noteTransfer(const Pending &pending);

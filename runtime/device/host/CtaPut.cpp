@@ -14,10 +14,13 @@ static constexpr int64_t kLargestCommand = int64_t(1) << 31;
 // Deferred puts of a CTA; more are executed at once.
 static constexpr size_t kMaxPending = 64;
 
+std::string Cta::noRankText(int64_t rank) const {
+  return str("there is no rank ", rank, " in a mesh of ", grid_.world(), " ranks");
+}
+
 bool Cta::checkTarget(int64_t peer, int32_t signal, int64_t index) {
   if (peer < 0 || peer >= int64_t(grid_.world()))
-    return fail("put", str("there is no rank ", peer, " in a mesh of ",
-                           grid_.world(), " ranks"));
+    return fail("put", noRankText(peer));
   if (signal == MK_NO_SIGNAL)
     return true;
   if (signal < 0 || size_t(signal) >= grid_.signals.size())
@@ -87,26 +90,6 @@ bool Cta::checkRegion(const Region &region, uint32_t peer) {
   return true;
 }
 
-void Cta::clipToPeer(Region &region, uint32_t peer) const {
-  if (region.ndims == 0 || region.elements() == 0)
-    return;
-  for (size_t i = 0; i < grid_.metadata.args.size(); ++i) {
-    if (!grid_.metadata.args[i].symmetric)
-      continue;
-    const std::byte *begin = grid_.argument(i);
-    if (region.dst < begin || region.dst >= begin + grid_.plan.symmetricBytes(i))
-      continue;
-    // Rows are equally long on all ranks, so what is missing lies at the end.
-    int64_t first = (region.dst - begin) /
-                    static_cast<int64_t>(byteSize(grid_.metadata.args[i].type));
-    int64_t left = grid_.plan.shard(i, peer).elements() - first;
-    int64_t stride = std::max<int64_t>(region.dstStrides[0], 1);
-    int64_t rows = left <= 0 ? 0 : (left + stride - 1) / stride;
-    region.sizes[0] = std::min(region.sizes[0], rows);
-    return;
-  }
-}
-
 bool Cta::awaitReady(uint32_t peer) {
   if (readySeen_[peer])
     return true;
@@ -132,8 +115,6 @@ bool Cta::transfer(Region region, int64_t peer, int32_t signal, int64_t index,
   pending.index = index;
   pending.flags = flags;
   pending.isStore = isStore;
-  if (isStore)
-    clipToPeer(pending.region, pending.peer);
   if (!checkRegion(pending.region, pending.peer))
     return false;
   if (isStore && pending.peer != grid_.rank() &&

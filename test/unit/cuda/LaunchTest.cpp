@@ -178,6 +178,19 @@ TEST_F(CudaLaunch, AFailedWaitIsReportedAndLatches) {
   EXPECT_TRUE(job->abort().raised());
 }
 
+TEST_F(CudaLaunch, WhatDoesNotExistIsReported) {
+  bind(package("hang  "));
+  fake->report = {0,  MK_FAIL_BOUNDS, 40, 1, 0, MK_GPU_NAMED(MK_WRITTEN_ARGUMENT, 1, 1),
+                  -4, 8,              8,  0};
+  ASSERT_OK(bound->launch({}));
+  Status status = bound->synchronize();
+  EXPECT_ERROR(status, Aborted,
+               "kernel 'affine', role 'work', CTA 40: mk.put (affine.mlir:3:5) writes "
+               "[-4:4] of dimension 1 of argument 'c', which has 8 elements there on "
+               "rank 0: correct the index or the size; GPU 0 (Fake H200) serves");
+  EXPECT_THAT(status.message(), HasSubstr("rank 0, bounds, at "));
+}
+
 TEST_F(CudaLaunch, AFaultWithoutAReport) {
   bind(package("fault "));
   ASSERT_OK(bound->launch({}));

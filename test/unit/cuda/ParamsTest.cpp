@@ -74,7 +74,7 @@ TEST_F(CudaParams, BlockIsAsTheAbiSays) {
   std::vector<Tensor> args = {{0x1000, ElementType::f32, {4, 8}, {16, 1}},
                               {0x2000, ElementType::f32, {4, 8}, {8, 1}}};
   uint64_t state = 0x100000;
-  block.fill(meta, dims, args, *layout, state);
+  block.fill(meta, dims, args, planOf(4), *layout, state);
 
   auto *bytes = static_cast<const uint8_t *>(block.data());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 64, 0u);
@@ -87,14 +87,15 @@ TEST_F(CudaParams, BlockIsAsTheAbiSays) {
   EXPECT_EQ(launch.zero_words, layout->zeroWords);
   EXPECT_EQ(launch.workspace, state + layout->workspace);
   EXPECT_EQ(launch.num_ctas, 132u);
-  std::vector<uint64_t> words(21), want = {
+  std::vector<uint64_t> words(25), want = {
       4, 8,                    // dimensions
       0x1000, 4, 8, 16, 1,     // a
       0x2000, 4, 8, 8, 1,      // c
       state + layout->signals[0].values, state + layout->signals[0].bases, 0, 0,
-      state + layout->counters[0],
+      4, 3,
+      state + layout->counters[0], 5,
       state + layout->queues[0].records, state + layout->queues[0].ready,
-      state + layout->queues[0].tail,
+      state + layout->queues[0].tail, 8,
       state + layout->tickets[0]};
   ASSERT_EQ(256 + sizeof(launch) + 8 * words.size(), meta.gpu->paramBytes);
   std::memcpy(words.data(), bytes + 256 + sizeof(launch), 8 * words.size());

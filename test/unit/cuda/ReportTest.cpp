@@ -56,6 +56,38 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
   EXPECT_THAT(text(MK_FAIL_PEER, 0, 0, 0, 0),
               testing::StartsWith("kernel 'k', role 'gemm', a put, store or "
                                   "signal names a peer that is no rank"));
+  m.args = {{"a"}, {"full"}};
+  m.counters = {{"n", 1}};
+  m.sites = {{"mk.put", "x.mlir:3:5"}, {"mk.wait", "x.mlir:9:7"}};
+  auto outside = [&](uint32_t site, uint32_t named, int64_t index, int64_t size,
+                     int64_t extent) {
+    mk_gpu_report r = {1, MK_FAIL_BOUNDS, 17, 1, site, named, index, extent, size, 3};
+    return cuda::reportText(r, m, plan, 2s);
+  };
+  EXPECT_EQ(outside(0, MK_GPU_NAMED(MK_WRITTEN_ARGUMENT, 1, 1), -8, 16, 64),
+            "kernel 'k', role 'gemm', CTA 17: mk.put (x.mlir:3:5) writes [-8:8] of "
+            "dimension 1 of argument 'full', which has 64 elements there on rank 3: "
+            "correct the index or the size");
+  EXPECT_THAT(outside(0, MK_GPU_NAMED(MK_READ_ARGUMENT, 0, 0), 1, 1, 1),
+              testing::EndsWith("mk.put (x.mlir:3:5) reads element 1 of dimension 0 of "
+                                "argument 'a', which has 1 element there on rank 3: "
+                                "correct the index"));
+  EXPECT_THAT(outside(0, MK_GPU_NAMED(MK_READ_ARGUMENT, 0, 0), INT64_MAX, 2, 1),
+              testing::HasSubstr("[9223372036854775807:9223372036854775809]"));
+  EXPECT_THAT(outside(1, MK_GPU_NAMED(MK_USED_SIGNAL, 1, 0), 3, 1, 3),
+              testing::EndsWith("mk.wait (x.mlir:9:7) uses index 3 in dimension 1 of "
+                                "signal 'ready', whose extent there is 3: correct the "
+                                "index or the extents"));
+  EXPECT_THAT(outside(1, MK_GPU_NAMED(MK_USED_COUNTER, 0, 0), -1, 1, 3),
+              testing::HasSubstr("uses index -1 in dimension 0 of counter 'n'"));
+  EXPECT_THAT(outside(7, MK_GPU_NAMED(MK_FULL_QUEUE, 0, 0), 8, 1, 8),
+              testing::EndsWith("an op appends record 8 (from 0) to queue 'items', "
+                                "which has room for 8 in a launch: declare it larger"));
+  EXPECT_THAT(outside(1, MK_GPU_NAMED(MK_READ_QUEUE, 0, 0), 8, 1, 8),
+              testing::HasSubstr("takes record 8 (from 0) of queue 'items', which has "
+                                 "room for 8 in a launch: correct the count"));
+  EXPECT_THAT(outside(0, 0xffffffff, 0, 1, 0),
+              testing::HasSubstr("reads element 0 of dimension 255 of argument 65535"));
   // Nonsense is printed, not followed.
   EXPECT_THAT(text(MK_WAIT_SIGNAL, 9, 0, 1, 0, 40),
               HasSubstr("role 40, CTA 17: waited 2 s for something unknown "

@@ -1,0 +1,71 @@
+//===- LowerBounds.cpp - Checks that what ops name exists -----------------===//
+//
+// One index is compared where it is used; a region is looked at by the runtime, which
+// knows the extents on all ranks. Loads and stores of tiles need neither: they leave
+// out what does not exist.
+//
+//===----------------------------------------------------------------------===//
+#include "HostLowering.h"
+#include "mkernel/ABI/HostCalls.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+void HostLowering::checkIndices(Operation *op, int64_t named, Value number,
+                                ValueRange indices, ArrayRef<Value> extents) {
+  if (!sites)
+    return;
+  for (auto [d, i, extent] : llvm::enumerate(indices, extents)) {
+    Value outside = cmp(arith::CmpIPredicate::uge, i, extent);
+    auto report = scf::IfOp::create(b_, loc_, outside);
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(report.thenBlock());
+    call("mkrt_outside",
+         {getCta(), i32(sites->numberOf(op)), i32(named), number, i32(d), toI64(i),
+          toI64(extent)});
+  }
+}
+
+void HostLowering::checkPut(PutOp op, Value rows) {
+  if (!sites)
+    return;
+  Value site = i32(sites->numberOf(op));
+  SmallVector<Value> sizes(op.getSizes());
+  if (rows) {
+    auto type = cast<MemRefType>(rows.getType());
+    sizes[0] = min(sizes[0], index(type.getDimSize(0)));
+  }
+  auto check = [&](int64_t named, Value buffer, ValueRange offsets, Value rank) {
+    // Of another buffer the runtime knows no extents, only where memory ends.
+    Value argument = argumentOf(buffer);
+    if (!argument)
+      return;
+    SmallVector<Value> operands{getCta(), site, i32(named), argument, rank,
+                                i32(sizes.size()),
+                                stackArray(SmallVector<Value>(offsets)),
+                                stackArray(sizes)};
+    if (rows)
+      operands.push_back(address(rows, index(0)));
+    call(rows ? "mkrt_region_rows" : "mkrt_region", operands);
+  };
+  check(MK_READ_ARGUMENT, op.getSource(), op.getSrcOffsets(), toI64(getRank()));
+  check(MK_WRITTEN_ARGUMENT, op.getDest(), op.getDstOffsets(), toI64(op.getPeer()));
+}
+
+void HostLowering::checkScalarAccess(Operation *op) {
+  if (!sites)
+    return;
+  b_.setInsertionPoint(op);
+  loc_ = op->getLoc();
+  auto load = dyn_cast<memref::LoadOp>(op);
+  auto store = dyn_cast<memref::StoreOp>(op);
+  Value buffer = load ? load.getMemRef() : store.getMemRef();
+  ValueRange indices = load ? load.getIndices() : store.getIndices();
+  SmallVector<Value> extents;
+  for (unsigned d = 0; d != indices.size(); ++d)
+    extents.push_back(memref::DimOp::create(b_, loc_, buffer, index(d)));
+  Value argument = argumentOf(buffer);
+  checkIndices(op, load ? MK_READ_ARGUMENT : MK_WRITTEN_ARGUMENT,
+               argument ? argument : i32(-1), indices, extents);
+}
