@@ -1,5 +1,6 @@
 //===- TileStructureOps.cpp - Syntax of meshes, kernels and roles ---------===//
 #include "TileDirectives.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -119,6 +120,18 @@ static void printNamedExpr(raw_ostream &os, AffineExpr expr,
   printNamedExpr(os, binary.getRHS(), dims, syms, true);
   if (nested)
     os << ')';
+}
+
+std::string mk::describeExtent(KernelOp kernel, AffineExpr extent) {
+  SmallVector<StringRef> dims, axes;
+  for (Attribute name : kernel.getDimNames())
+    dims.push_back(cast<StringAttr>(name).getValue());
+  for (Attribute name : kernel.getSizeAxes())
+    axes.push_back(cast<StringAttr>(name).getValue());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printNamedExpr(os, extent, dims, axes);
+  return text;
 }
 
 /// Parses `[expr, expr]` over the names of dimensions and axes.

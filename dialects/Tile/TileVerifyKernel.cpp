@@ -1,5 +1,6 @@
 //===- TileVerifyKernel.cpp - Verifiers of kernels and roles --------------===//
 #include "TileVerify.h"
+#include "TileVerifySizes.h"
 #include "mkernel/Dialect/Tile/Dims.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -169,7 +170,7 @@ LogicalResult KernelOp::verify() {
   for (unsigned i = 0, e = getNumKernelArgs(); i != e; ++i)
     if (failed(verifyArgument(*this, i)))
       return failure();
-  return success();
+  return verifyArgumentExtents(*this);
 }
 
 LogicalResult KernelOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -298,7 +299,8 @@ LogicalResult KernelOp::verifyRegions() {
       prepare = other;
     }
   }
-  if (failed(verifyBody(*this)) || failed(verifyDims(*this)))
+  if (failed(verifyBody(*this)) || failed(verifyDims(*this)) ||
+      failed(verifyTileSizes(*this)))
     return failure();
   return verifyRoles(*this);
 }

@@ -1,5 +1,6 @@
 //===- TileVerifyStructure.cpp - Verifiers of meshes and declarations -----===//
 #include "TileVerify.h"
+#include "TileVerifySizes.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -103,7 +104,7 @@ LogicalResult MeshOp::verify() {
       return emitOpError() << "@" << getSymName() << " has two axes named '"
                            << axis.getName() << "': rename one of them";
   }
-  return success();
+  return verifyRanks(*this);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 //===- Binding.cpp - Sizes given on the command line ----------------------===//
 #include "Binding.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -152,11 +153,18 @@ struct Binder {
 
   LogicalResult checkRankDims() {
     int64_t ranks = 1;
+    bool open = false;
     for (int64_t size : axes) {
+      open |= ShapedType::isDynamic(size);
       if (ShapedType::isDynamic(size))
-        return success();
+        continue;
+      if (size > kMaxRanks / ranks)
+        return error() << "the mesh would have more than " << kMaxRanks
+                       << " ranks: give its axes smaller sizes";
       ranks *= size;
     }
+    if (open)
+      return success();
     for (auto &entry : binding.dims) {
       if (kernel.getDimKind(findDim(entry.first())) != DimKind::Rank)
         continue;

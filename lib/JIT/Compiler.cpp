@@ -1,9 +1,11 @@
 //===- Compiler.cpp - From a file to a package in one step ----------------===//
 #include "mkernel/JIT/Compiler.h"
+#include "mkernel/JIT/Guarded.h"
 #include "Binding.h"
 #include "DeviceModule.h"
 #include "Merge.h"
 #include "Tuning.h"
+#include "VerifyFile.h"
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Pipelines/Sm.h"
@@ -145,6 +147,8 @@ struct Compilation {
   }
 
   LogicalResult compileTile() {
+    if (failed(verifyFile(module)))
+      return failure();
     FailureOr<KernelOp> selected = selectKernel();
     if (failed(selected))
       return misuse();
@@ -366,6 +370,10 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
     messages += problem + "\n";
     if (options.misused)
       *options.misused = true;
+    return false;
+  }
+  if (std::string problem = checkNesting(source, name); !problem.empty()) {
+    messages += problem + "\n";
     return false;
   }
   DialectRegistry registry;

@@ -1,6 +1,7 @@
 //===- JIT.cpp - The compiler as a shared object --------------------------===//
 #include "mkernel/JIT/CompileC.h"
 #include "mkernel/JIT/Compiler.h"
+#include "mkernel/JIT/Guarded.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -124,8 +125,12 @@ static int compileText(StringRef source, const char *name,
   std::string problem = readOptions(optionsJson ? optionsJson : "", options);
   if (!problem.empty())
     return fail(problem, error, kMisused);
-  std::string output, messages;
-  if (!mk::compile(source, name, options, output, messages))
+  std::string output, messages, ended;
+  bool ok = false;
+  if (!mk::runGuarded(
+          [&] { ok = mk::compile(source, name, options, output, messages); }, ended))
+    return fail(messages + "error: " + name + ": " + ended, error);
+  if (!ok)
     return fail(messages, error, misused ? kMisused : kFailed);
   *package = std::malloc(output.size() ? output.size() : 1);
   if (!*package)

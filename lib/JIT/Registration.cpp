@@ -8,6 +8,7 @@
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mkernel/Transforms/SM/Passes.h"
+#include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Verify/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -31,6 +32,7 @@ void mk::registerEverything(DialectRegistry &registry) {
 void mk::registerEveryPass() {
   registerAllPasses();
   registerMkTransformsPasses();
+  registerMkSizesTransformsPasses();
   registerMkConversionPasses();
   registerMkVerifyPasses();
   mk_sm::registerMkSMTransformsPasses();

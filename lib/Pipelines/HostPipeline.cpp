@@ -2,6 +2,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Verify/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -36,6 +37,7 @@ void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
   copySizes(bind, options);
   pm.addPass(createBindPass(bind));
   pm.addPass(createInlineCallsPass());
+  pm.addPass(createVerifySizesPass());
   pm.addPass(createResolveParamsPass());
   ExpandStreamKPassOptions split;
   split.grid = options.grid;

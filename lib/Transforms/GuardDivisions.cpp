@@ -1,4 +1,5 @@
 //===- GuardDivisions.cpp - No division is undefined ----------------------===//
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Analysis/Lines.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -60,13 +61,13 @@ struct GuardDivisionsPass
   }
 
   func::FuncOp getCallee(Type pointer) {
-    constexpr StringLiteral name = "mkrt_division";
+    constexpr StringLiteral name = "mkrt_fault";
     if (auto callee = getOperation().lookupSymbol<func::FuncOp>(name))
       return callee;
     OpBuilder b = OpBuilder::atBlockBegin(getOperation().getBody());
     auto callee = func::FuncOp::create(
         b, getOperation().getLoc(), name,
-        b.getFunctionType({pointer, b.getI32Type()}, {}));
+        b.getFunctionType({pointer, b.getI32Type(), b.getI32Type()}, {}));
     callee.setPrivate();
     return callee;
   }
@@ -109,6 +110,7 @@ struct GuardDivisionsPass
           func::CallOp::create(
               b, loc, getCallee(type.getInput(0)),
               ValueRange{function.getArgument(0),
+                         arith::ConstantIntOp::create(b, loc, MK_FAULT_DIVISION, 32),
                          arith::ConstantIntOp::create(b, loc, line, 32)});
       }
       // Nobody sees the quotient; the machine must not stop at it.

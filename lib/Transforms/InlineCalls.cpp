@@ -1,5 +1,6 @@
 //===- InlineCalls.cpp - Inline the functions that kernels call -----------===//
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/CallGraph.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -17,9 +18,6 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
   using InlineCallsPassBase::InlineCallsPassBase;
 
   DenseSet<func::FuncOp> inlined;
-
-  /// Nesting of helper functions that no honest file reaches.
-  static constexpr unsigned kMaxDepth = 64;
 
   LogicalResult inlineCall(func::CallOp call, SymbolTableCollection &symbols) {
     auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
@@ -76,17 +74,13 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
     inlined.clear();
     SymbolTableCollection symbols;
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      for (unsigned depth = 0;; ++depth) {
+      if (failed(verifyInlinedSize(getOperation(), kernel, "a kernel")))
+        return signalPassFailure();
+      while (true) {
         SmallVector<func::CallOp> calls;
         kernel.walk([&](func::CallOp call) { calls.push_back(call); });
         if (calls.empty())
           break;
-        if (depth == kMaxDepth) {
-          calls.front().emitOpError()
-              << "calls @" << calls.front().getCallee()
-              << " recursively; functions of a kernel are inlined and cannot recurse";
-          return signalPassFailure();
-        }
         for (func::CallOp call : calls)
           if (failed(inlineCall(call, symbols)))
             return signalPassFailure();

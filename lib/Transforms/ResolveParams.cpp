@@ -4,7 +4,7 @@
 // them are replaced at once, so that the types of a kernel agree before and after.
 //
 //===----------------------------------------------------------------------===//
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,8 +25,6 @@ using namespace mlir::mk;
 namespace {
 /// The parameters of one kernel; without a number where it is not constant.
 using Params = llvm::MapVector<StringAttr, std::optional<int64_t>>;
-
-constexpr int64_t kMaxTileElements = int64_t(1) << 31;
 
 /// Replaces the names of parameters in one op by their numbers.
 class Resolver {
@@ -120,7 +118,7 @@ std::optional<Type> Resolver::replace(RankedTensorType type) {
     if (llvm::MulOverflow(elements, extent, elements) || elements > kMaxTileElements) {
       if (!bad)
         current->emitOpError() << "has a tile of " << llvm::interleaved(shape, " x ")
-                               << " elements, more than 2^31: use smaller extents";
+                               << " elements, more than 2^24: use smaller extents";
       bad = true;
       return RankedTensorType::get({1}, type.getElementType());
     }

@@ -1,5 +1,6 @@
 //===- Evaluate.cpp - Index arithmetic of a CTA ---------------------------===//
 #include "ProgramState.h"
+#include "mkernel/Support/Checked.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -90,7 +91,7 @@ KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg,
     shards *= axisSize(name);
     shard = shard * axisSize(name) + rank / below % axisSize(name);
   }
-  int64_t chunk = std::max<int64_t>((whole + shards - 1) / shards, 0);
+  int64_t chunk = std::max<int64_t>(mkernel::checked::ceilDiv(whole, shards).value_or(0), 0);
   return {std::clamp<int64_t>(whole - shard * chunk, 0, chunk), true};
 }
 
@@ -166,6 +167,13 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
     Scalar a = in(0), b = in(1);
     put(a.known && b.known ? Scalar{fn(a.value, b.value), true} : Scalar());
   };
+  // What wraps is no number.
+  auto checked = [&](mkernel::checked::Number (*fn)(int64_t, int64_t)) {
+    Scalar a = in(0), b = in(1);
+    mkernel::checked::Number number =
+        a.known && b.known ? fn(a.value, b.value) : mkernel::checked::Number();
+    put(number ? Scalar{*number, true} : Scalar());
+  };
   bool wide =
       op->getNumOperands() == 2 && op->getOperand(0).getType().isIndex();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -174,24 +182,19 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
                       : Scalar());
   }
   if (wide && isa<arith::AddIOp>(op))
-    return binary([](int64_t a, int64_t b) { return a + b; });
+    return checked(mkernel::checked::add);
   if (wide && isa<arith::SubIOp>(op))
-    return binary([](int64_t a, int64_t b) { return a - b; });
+    return checked(mkernel::checked::sub);
   if (wide && isa<arith::MulIOp>(op))
-    return binary([](int64_t a, int64_t b) { return a * b; });
+    return checked(mkernel::checked::mul);
   if (wide && isa<arith::MinSIOp>(op))
     return binary([](int64_t a, int64_t b) { return std::min(a, b); });
   if (wide && isa<arith::MaxSIOp>(op))
     return binary([](int64_t a, int64_t b) { return std::max(a, b); });
-  if (wide && isa<arith::DivSIOp, arith::RemSIOp>(op)) {
-    if (!in(0).known || !in(1).known || in(1).value == 0 || in(1).value == -1)
-      return put(in(1).known && in(1).value == -1 && in(0).known
-                     ? Scalar{isa<arith::DivSIOp>(op) ? -in(0).value : 0, true}
-                     : Scalar());
-    return put({isa<arith::DivSIOp>(op) ? in(0).value / in(1).value
-                                        : in(0).value % in(1).value,
-                true});
-  }
+  if (wide && isa<arith::DivSIOp>(op))
+    return checked(mkernel::checked::div);
+  if (wide && isa<arith::RemSIOp>(op))
+    return checked(mkernel::checked::rem);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op); cmp && wide)
     return binary([&](int64_t a, int64_t b) {
       return int64_t(compare(cmp.getPredicate(), a, b));

@@ -1,6 +1,7 @@
 //===- LocalOffer.cpp - How ranks of a host find their store --------------===//
 
 #include "bootstrap/LocalOffer.h"
+#include "core/Thread.h"
 
 #include "mkernel/Runtime/Log.h"
 
@@ -21,7 +22,8 @@ Result<std::unique_ptr<LocalOffer>> LocalOffer::start(std::string_view name,
   offer->bytes_ = std::move(bytes);
   MK_ASSIGN(offer->waker_, makeWaker());
   MK_ASSIGN(offer->listener_, listenLocal(name));
-  offer->thread_ = std::thread([raw = offer.get()] { raw->run(); });
+  MK_TRY(startThread(offer->thread_, "the store's local offer",
+                     [raw = offer.get()] { raw->run(); }));
   return offer;
 }
 

@@ -1,6 +1,7 @@
 //===- StoreClient.cpp - A rank's connection to the store -----------------===//
 
 #include "bootstrap/Handshake.h"
+#include "core/Thread.h"
 #include "bootstrap/StoreClientImpl.h"
 
 #include <cerrno>
@@ -26,7 +27,7 @@ StoreClient::connect(StoreClientOptions options, Deadline deadline) {
   MK_TRY(impl->dial(deadline));
   MK_TRY(impl->handshake(deadline));
   Impl *raw = impl.get();
-  impl->thread = std::thread([raw] { raw->run(); });
+  MK_TRY(startThread(impl->thread, "the store's client", [raw] { raw->run(); }));
   return std::unique_ptr<StoreClient>(new StoreClient(std::move(impl)));
 }
 

@@ -1,6 +1,7 @@
 //===- StoreServer.cpp - Requests of the store ----------------------------===//
 
 #include "bootstrap/StoreServerImpl.h"
+#include "core/Thread.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ StoreServer::start(StoreServerOptions options) {
   MK_ASSIGN(impl->waker, makeWaker());
   impl->arrived.resize(o.world);
   Impl *raw = impl.get();
-  impl->thread = std::thread([raw] { raw->run(); });
+  MK_TRY(startThread(impl->thread, "the store", [raw] { raw->run(); }));
   return std::unique_ptr<StoreServer>(new StoreServer(std::move(impl)));
 }
 

@@ -120,6 +120,12 @@ Status JobPlan::layOut(const Mesh &mesh,
         shard.global.push_back(global);
         shard.begin.push_back(begin);
       }
+      // Of each rank few enough; what they make up need not be.
+      if (shard.elements() < 0 || shard.globalElements() < 0)
+        return error(StatusCode::OutOfRange, "kernel '", metadata_->kernel,
+                     "': argument '", arg.name, "' would be ",
+                     shapeText(shard.global), " on all ranks together: elements "
+                     "have to be at most 2^46; give other sizes");
       shards_[i].push_back(std::move(shard));
     }
     // An address of one rank names the same element at another only if rows are

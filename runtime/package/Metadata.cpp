@@ -90,6 +90,10 @@ struct Parser {
           arg.local.push_back(flag.is_boolean() && flag.get<bool>());
       if (!arg.local.empty() && arg.local.size() != arg.rank)
         e.fail("key 'local' has not one value for each dimension");
+      if (const Json *extents = e.find("extents", false);
+          extents && extents->is_array())
+        for (const Json &text : *extents)
+          arg.extents.push_back(text.is_string() ? text.get<std::string>() : "");
       if (arg.split.size() != arg.rank)
         e.fail(str("splits ", arg.split.size(), " dimensions of ", arg.rank));
       return arg;

@@ -30,7 +30,8 @@ int Metadata::argIndex(std::string_view name) const {
 }
 
 Result<Package> Package::read(const std::string &path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A named pipe would wait for a writer.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return errnoError(StatusCode::NotFound, "opening package '" + path + "'",
                       errno);

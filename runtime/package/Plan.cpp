@@ -1,6 +1,8 @@
 //===- Plan.cpp - A kernel's sizes for given dimensions -------------------===//
 
 #include "mkernel/Runtime/Plan.h"
+#include "mkernel/ABI/Package.h"
+#include "mkernel/Support/Checked.h"
 
 #include <algorithm>
 
@@ -12,13 +14,11 @@ constexpr int64_t kMaxElements = int64_t(1) << 46;
 
 /// Product of extents; -1 when one is negative or the product is absurd.
 int64_t product(std::span<const int64_t> extents) {
-  int64_t result = 1;
-  for (int64_t e : extents) {
-    if (e < 0 || (e > 0 && result > kMaxElements / e))
+  int64_t elements = mkernel::checked::product(extents).value_or(-1);
+  for (int64_t e : extents) // of none, strides must not wrap either
+    if (e > kMaxElements)
       return -1;
-    result *= e;
-  }
-  return result;
+  return elements > kMaxElements ? -1 : elements;
 }
 
 } // namespace
@@ -100,10 +100,33 @@ mk::rt::resolveDims(const Metadata &metadata, const Mesh &mesh,
   return result;
 }
 
-std::string mk::rt::divisionText(int64_t line) {
-  return str("an integer is divided by zero, or the quotient does not fit",
-             line ? str(", in line ", line) : std::string(),
-             ": test the divisor, or refuse such sizes by mk.require");
+std::string mk::rt::faultText(const Metadata &metadata, int64_t fault) {
+  int64_t code = -1 - fault;
+  int64_t line = code & 0xffffffff, kind = code >> 32 & 0xf;
+  int64_t place = (code >> 36) - 1; // -1: none
+  std::string where = line ? str(", in line ", line) : std::string();
+  if (place >= 0 && size_t(place >> 8) < metadata.args.size()) {
+    const Metadata::Arg &arg = metadata.args[place >> 8];
+    size_t d = place & 255;
+    where = str(", in extent ", d, " of argument '", arg.name, "'",
+                d < arg.extents.size() ? ", " + arg.extents[d] : std::string(), where);
+  }
+  switch (kind) {
+  case MK_FAULT_DIVISION:
+    return str("an integer is divided by zero, or the quotient does not fit", where,
+               ": test the divisor, or refuse such sizes by mk.require");
+  case MK_FAULT_OVERFLOW:
+    return str("a sum, difference or product of sizes does not fit in its integers",
+               where, ": give smaller sizes");
+  case MK_FAULT_BOUNDS:
+    return str("an index or a slice lies outside of its tensor, or extents of "
+               "operands disagree", where);
+  case MK_FAULT_MEMORY:
+    return str("there is no memory for a temporary", where,
+               ": give smaller sizes");
+  }
+  return str(kind == MK_FAULT_ASSERT ? "an assertion does not hold" : "unknown fault",
+             where);
 }
 
 Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
@@ -133,7 +156,7 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
     if (failed < 0)
       return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                    "' cannot run with these sizes (rank ", rank, "): ",
-                   divisionText(-1 - failed));
+                   faultText(metadata, failed));
     bool known = failed > 0 && size_t(failed) <= metadata.requirements.size();
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                  "' cannot run with these sizes (rank ", rank, "): ",
@@ -156,8 +179,8 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
     return error(StatusCode::OutOfRange, "kernel '", metadata.kernel,
                  "': ", what, " '", name, "' would be ", shapeText(extents),
                  " on rank ", rank,
-                 ": extents have to be at least 0 and elements fewer than "
-                 "2^63; give other sizes");
+                 ": extents have to be at least 0 and elements at most 2^46; "
+                 "give other sizes");
   };
   Plan plan;
   int64_t elements;

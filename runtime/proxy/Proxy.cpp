@@ -1,6 +1,7 @@
 //===- Proxy.cpp - The thread that drives the network ---------------------===//
 
 #include "proxy/ProxyImpl.h"
+#include "core/Thread.h"
 
 namespace mk::rt {
 namespace {
@@ -34,7 +35,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
   auto impl = std::make_unique<Impl>(options);
   MK_ASSIGN(impl->ring, CommandRing::create(options.ringCapacity));
   Impl *raw = impl.get();
-  impl->thread = std::thread([raw] { raw->run(); });
+  MK_TRY(startThread(impl->thread, "the network proxy", [raw] { raw->run(); }));
   return std::unique_ptr<Proxy>(new Proxy(std::move(impl)));
 }
 

@@ -2,7 +2,7 @@
 
 // What is undefined is reported, and divides by 1.
 
-// CHECK: func.func private @mkrt_division(!llvm.ptr, i32)
+// CHECK: func.func private @mkrt_fault(!llvm.ptr, i32, i32)
 
 // Code of a CTA tells the runtime, with the line.
 // CHECK-LABEL: func.func @cta(
@@ -11,8 +11,9 @@ func.func @cta(%cta: !llvm.ptr) {
   %x = llvm.load %cta : !llvm.ptr -> i32
   // CHECK: %[[ZERO:.*]] = arith.cmpi eq, %[[X:.*]], %c0_i32
   // CHECK: scf.if %[[ZERO]]
+  // CHECK: %[[KIND:.*]] = arith.constant 0 : i32
   // CHECK: %[[LINE:.*]] = arith.constant [[#@LINE+4]] : i32
-  // CHECK: call @mkrt_division(%[[CTA]], %[[LINE]])
+  // CHECK: call @mkrt_fault(%[[CTA]], %[[KIND]], %[[LINE]])
   // CHECK: %[[BY:.*]] = arith.select %[[ZERO]], %{{.*}}, %[[X]]
   // CHECK: arith.divui %[[X]], %[[BY]]
   %0 = arith.divui %x, %x : i32

@@ -123,7 +123,7 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M]) {
   mk.param "TM" = 4611686018427387904
   mk.param "TN" = 4
   mk.role @r ctas(1) {
-    // expected-error @+1 {{has a tile of 4611686018427387904 x 4 elements, more than 2^31: use smaller extents}}
+    // expected-error @+1 {{has a tile of 4611686018427387904 x 4 elements, more than 2^24: use smaller extents}}
     %x = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<?x?xf32, #mk.extents<TM, TN>>
   }
 }

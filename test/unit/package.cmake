@@ -1,5 +1,6 @@
 # Tests of runtime/package and of the parts of mk-run.
 list(APPEND unit_sources
+  CapacityTest.cpp
   CheckTest.cpp
   ElementTypeTest.cpp
   MetadataTest.cpp

@@ -1,6 +1,7 @@
 //===- mk-info.cpp - What is here, and what is missing for what -----------===//
 
 #include "Facts.h"
+#include "../Support/Output.h"
 
 #include "mkernel/Version.h"
 
@@ -27,7 +28,7 @@ static int fail(const std::string &message) {
   return 2;
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   bool json = false;
   std::string root, file;
   for (int i = 1; i < argc; ++i) {
@@ -79,4 +80,8 @@ int main(int argc, char **argv) {
   }
   std::puts(out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   return 0;
+}
+
+int main(int argc, char **argv) {
+  return mkernel::finishOutput("mk-info", run(argc, argv));
 }

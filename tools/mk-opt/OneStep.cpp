@@ -1,5 +1,6 @@
 //===- OneStep.cpp - Compile a file in one step ---------------------------===//
 #include "OneStep.h"
+#include "../Support/Input.h"
 #include "mkernel/JIT/Compiler.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
@@ -64,7 +65,7 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   if (!readPairs(bind, options.bind) || !readPairs(set, options.params))
     return 1;
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> source = openInputFile(input, &error);
+  std::unique_ptr<llvm::MemoryBuffer> source = openInput(input, error);
   if (!source) {
     llvm::errs() << "error: " << error << '\n';
     return 1;
@@ -81,6 +82,28 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
     return 1;
   }
   file->os() << result;
-  file->keep();
-  return 0;
+  return closeOutput(*file, output) ? 0 : 1;
+}
+
+std::unique_ptr<llvm::MemoryBuffer> mk::openInput(llvm::StringRef name,
+                                                  std::string &error) {
+  if (std::string why = mkernel::findEndless(name.str()); !why.empty()) {
+    error = ("'" + name + "' " + why).str();
+    return nullptr;
+  }
+  return openInputFile(name, &error);
+}
+
+bool mk::closeOutput(llvm::ToolOutputFile &file, llvm::StringRef name) {
+  // Without this LLVM aborts when the file is closed.
+  file.os().flush();
+  std::error_code problem = file.os().error();
+  if (problem) {
+    llvm::errs() << "error: " << (name == "-" ? "standard output" : name)
+                 << " could not be written: " << problem.message() << '\n';
+    file.os().clear_error();
+    return false;
+  }
+  file.keep();
+  return true;
 }

@@ -5,6 +5,8 @@
 #include "mkernel/JIT/Compiler.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 #include <cstdint>
 #include <string>
@@ -73,6 +75,12 @@ private:
       llvm::cl::desc("CTAs on each rank (default: 16 on the host, 132 on sm_90a)"),
       llvm::cl::init(CompileOptions::kGridOfTarget), llvm::cl::cat(category)};
 };
+
+/// A file, or standard input for -; null, with the reason, if it cannot be read.
+std::unique_ptr<llvm::MemoryBuffer> openInput(llvm::StringRef name, std::string &error);
+
+/// Writes what is left and keeps the file; says why not otherwise.
+bool closeOutput(llvm::ToolOutputFile &file, llvm::StringRef name);
 
 } // namespace mlir::mk
 

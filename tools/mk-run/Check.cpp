@@ -302,7 +302,7 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
     if (int64_t failed = payload.reference(descriptors.data(), range.begin,
                                            whole ? -1 : range.size()))
       return error(StatusCode::FailedPrecondition, "--check: the reference of kernel '",
-                   metadata.kernel, "': ", divisionText(-1 - failed));
+                   metadata.kernel, "': ", faultText(metadata, failed));
 
   std::vector<OutputCheck> checks;
   for (size_t i = 0; i < ref.outputs.size(); ++i) {

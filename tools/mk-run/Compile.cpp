@@ -2,6 +2,8 @@
 
 #include "Compile.h"
 
+#include "../Support/Input.h"
+
 #include <cerrno>
 #include <unistd.h>
 
@@ -34,6 +36,8 @@ Result<Compiled> mk::run::loadOrCompile(const Options &options) {
   if (access(options.file.c_str(), R_OK) != 0)
     return errnoError(StatusCode::NotFound, "reading '" + options.file + "'",
                       errno);
+  if (std::string why = mkernel::findEndless(options.file); !why.empty())
+    return error(StatusCode::FailedPrecondition, "'", options.file, "' ", why);
   if (!options.file.ends_with(".mlir")) {
     auto package = Package::read(options.file);
     // A bad file is a failure, not wrong usage.

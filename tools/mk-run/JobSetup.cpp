@@ -2,6 +2,7 @@
 
 #include "JobSetup.h"
 
+#include "Capacity.h"
 #include "Npy.h"
 
 #include "mkernel/Runtime/Gpu.h"
@@ -144,22 +145,8 @@ static Status writeOutputs(const Options &options, const Metadata &metadata,
   return Status::ok();
 }
 
-/// Bytes of memory that this machine can still give, 0 if it does not say.
-static uint64_t availableMemory() {
-  unsigned long long kilobytes = 0;
-  if (FILE *file = std::fopen("/proc/meminfo", "r")) {
-    char line[256];
-    while (std::fgets(line, sizeof(line), file))
-      if (std::sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-        break;
-    std::fclose(file);
-  }
-  return kilobytes * 1024;
-}
-
-/// Memory is only reserved when it is touched: say at once what cannot fit.
-Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
-                            const std::vector<uint32_t> &ranks) {
+double mk::run::argumentBytes(const Metadata &metadata, const JobPlan &plan,
+                              const std::vector<uint32_t> &ranks) {
   double bytes = double(plan.heapBytes()) * double(ranks.size());
   for (size_t i = 0; i < metadata.args.size(); ++i)
     for (uint32_t r : ranks) {
@@ -167,12 +154,29 @@ Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
       if (!arg.symmetric)
         bytes += double(plan.shard(i, r).elements()) * byteSize(arg.type);
     }
-  double available = double(availableMemory());
+  // What roles of one rank share: a word and its base, values, records.
+  for (uint32_t r : ranks) {
+    const Plan &own = plan.plan(r);
+    for (const Plan::Signal &signal : own.signals)
+      bytes += 16.0 * double(signal.elements);
+    for (const Plan::Counter &counter : own.counters)
+      bytes += 8.0 * double(counter.elements);
+    for (size_t q = 0; q < own.queues.size(); ++q)
+      bytes += 8.0 * double(own.queues[q]) * (metadata.queues[q].width + 1);
+  }
+  return bytes;
+}
+
+/// Memory is only reserved when it is touched: say at once what cannot fit.
+Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
+                            const std::vector<uint32_t> &ranks) {
+  double bytes = argumentBytes(metadata, plan, ranks);
+  double available = double(Capacity::ofThisMachine().memory);
   if (available == 0 || bytes <= available)
     return Status::ok();
   char text[160];
   std::snprintf(text, sizeof(text),
-                "the arguments of %zu ranks take %.1f GiB, and this machine has "
+                "the arguments of %zu ranks, with signals, counters and queues, take %.1f GiB, and this machine has "
                 "%.1f GiB of memory left: use smaller sizes or fewer ranks",
                 ranks.size(), bytes / (1 << 30), available / (1 << 30));
   return error(StatusCode::ResourceExhausted, text);

@@ -22,6 +22,9 @@ Status checkMode(const Options &options, const rt::Metadata &metadata,
                  const rt::Mesh &mesh);
 /// ResourceExhausted when the arguments of `ranks`, those of this machine, do
 /// not fit its memory.
+/// Of these ranks, in the memory of this machine.
+double argumentBytes(const rt::Metadata &metadata, const rt::JobPlan &plan,
+                     const std::vector<uint32_t> &ranks);
 Status checkMemory(const rt::Metadata &metadata, const rt::JobPlan &plan,
                    const std::vector<uint32_t> &ranks);
 std::vector<uint32_t> allRanks(const rt::Mesh &mesh);

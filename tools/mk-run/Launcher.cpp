@@ -2,6 +2,7 @@
 
 #include "Launcher.h"
 
+#include "Capacity.h"
 #include "JobSetup.h"
 #include "Processes.h"
 #include "Races.h"
@@ -9,6 +10,7 @@
 
 #include "mkernel/Runtime/Gpu.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -44,6 +46,40 @@ public:
   int fd = -1;
 };
 
+/// Says how far a job is that takes long to start.
+class Progress {
+public:
+  Progress(const JobMemory &job, uint32_t world) : job_(job), world_(world) {}
+
+  void tick() {
+    if (done_ || !next_.passed())
+      return;
+    uint32_t running = 0;
+    for (uint32_t r = 0; r < world_; ++r)
+      running += job_.rank(r).state != RankBlock::Started;
+    done_ = running == world_;
+    if (!done_)
+      std::fprintf(stderr, "mk-run: %u of %u ranks have started\n", running, world_);
+    next_ = Deadline::after(std::chrono::seconds(5));
+  }
+
+private:
+  const JobMemory &job_;
+  uint32_t world_;
+  bool done_ = false;
+  Deadline next_ = Deadline::after(std::chrono::seconds(5));
+};
+
+/// Said before anything is compiled, of what the options alone tell.
+Status checkRanks(const Options &options) {
+  uint64_t ranks = std::max<uint64_t>(options.nodes, 1) * std::max<uint64_t>(options.gpus, 1);
+  if (ranks < 2)
+    return Status::ok();
+  return checkCapacity(Capacity::ofThisMachine(),
+                       RankNeeds::of(std::max<uint64_t>(options.grid, 1)), ranks,
+                       /*bytes=*/0);
+}
+
 /// The cause of a failed job: a killed rank, one that ended without a word, the
 /// abort record (the first failure of all), what ranks said by themselves.
 Status findCause(const Status &lost, const StoreServer &store,
@@ -78,6 +114,7 @@ Status findCause(const Status &lost, const StoreServer &store,
 }
 
 Status launchJob(const Options &options, char **argv, bool &passed) {
+  MK_TRY(checkRanks(options));
   MK_ASSIGN(Compiled compiled, compileFile(options));
   const Package &package = compiled.package;
   const Metadata &metadata = package.metadata();
@@ -100,6 +137,9 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
                    ", and each rank needs one of its own (--gpus, "
                    "CUDA_VISIBLE_DEVICES)");
   }
+  MK_TRY(checkCapacity(Capacity::ofThisMachine(),
+                       RankNeeds::of(metadata.gpu ? 1 : metadata.grid), world,
+                       metadata.gpu ? 0 : argumentBytes(metadata, plan, allRanks(mesh))));
   MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
   MK_TRY(readInputs(options, metadata, plan, job));
   MemoryFile packageFile;
@@ -124,9 +164,11 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   std::fflush(nullptr);
   Processes processes;
   MK_TRY(processes.start(world, argv, packageFile.fd, job.fd()));
+  Progress progress(job, world);
   // What was recorded takes a while to write down.
   Status lost = processes.wait(
-      *store, std::chrono::milliseconds(options.races ? 10'000 : 500));
+      *store, std::chrono::milliseconds(options.races ? 10'000 : 500),
+      [&] { progress.tick(); });
   Status cause = findCause(lost, *store, processes, job, world);
 
   Report report{options, metadata, mesh, job, compiled.compileMs};

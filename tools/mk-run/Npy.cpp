@@ -2,8 +2,11 @@
 
 #include "Npy.h"
 
+#include "../Support/Input.h"
+
 #include "mkernel/Runtime/Env.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -59,6 +62,8 @@ Result<NpyArray> mk::run::readNpy(const std::string &path) {
   auto refuse = [&](const std::string &why) {
     return error(StatusCode::InvalidArgument, "'", path, "' ", why);
   };
+  if (std::string why = mkernel::findEndless(path); !why.empty())
+    return refuse(why);
   File file(std::fopen(path.c_str(), "rbe"));
   if (!file)
     return errnoError(StatusCode::NotFound, "opening '" + path + "'",
@@ -116,11 +121,14 @@ Result<NpyArray> mk::run::readNpy(const std::string &path) {
   }
 
   size_t size = byteSize(array.type);
-  array.data.resize(elements * size);
-  if (std::fread(array.data.data(), 1, array.data.size(), file.get()) !=
-      array.data.size())
-    return refuse(
-        str("is truncated: less than ", array.data.size(), " bytes of data"));
+  // In parts: a header may promise more than the file has, or any machine.
+  size_t bytes = elements * size;
+  for (size_t done = 0; done < bytes; done = array.data.size()) {
+    size_t part = std::min(bytes - done, std::max(done, size_t(64) << 20));
+    array.data.resize(done + part);
+    if (std::fread(array.data.data() + done, 1, part, file.get()) != part)
+      return refuse(str("is truncated: less than ", bytes, " bytes of data"));
+  }
   if (field(header, "fortran_order").substr(0, 4) == "True") {
     std::vector<std::byte> rowMajor(array.data.size());
     std::vector<int64_t> at(array.shape.size());

@@ -5,6 +5,7 @@
 #include "mkernel/Runtime/Env.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -155,6 +156,10 @@ struct Parser {
                              at + 1 == v.size())
                            return error(StatusCode::InvalidArgument, name, " ",
                                         v, ": ARGUMENT=FILE.npy is needed");
+                         for (const NamedFile &other : out)
+                           if (other.name == v.substr(0, at))
+                             return error(StatusCode::InvalidArgument, name,
+                                          " gives '", other.name, "' twice");
                          out.push_back({v.substr(0, at), v.substr(at + 1)});
                          return Status::ok();
                        }});
@@ -315,7 +320,8 @@ struct Parser {
   Status tolerance(const std::string &v) {
     char *end = nullptr;
     o.toleranceFactor = std::strtod(v.c_str(), &end);
-    if (v.empty() || *end || !(o.toleranceFactor > 0))
+    if (v.empty() || *end || !(o.toleranceFactor > 0) ||
+        !std::isfinite(o.toleranceFactor))
       return error(StatusCode::InvalidArgument, "--tolerance ", v,
                    ": a factor above 0 is needed");
     return Status::ok();

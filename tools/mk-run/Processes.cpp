@@ -46,7 +46,8 @@ Status Processes::start(uint32_t world, char **argv, int packageFd, int jobFd) {
   return Status::ok();
 }
 
-Status Processes::wait(StoreServer &store, std::chrono::milliseconds grace) {
+Status Processes::wait(StoreServer &store, std::chrono::milliseconds grace,
+                       const std::function<void()> &tick) {
   Status lost;
   std::optional<Deadline> end, silent;
   Backoff backoff(std::chrono::milliseconds(2));
@@ -84,6 +85,7 @@ Status Processes::wait(StoreServer &store, std::chrono::milliseconds grace) {
       store.abort(AbortRecord::now(-1, "launcher", "a rank has failed"));
     if (!end && store.aborted())
       end = Deadline::after(grace);
+    tick();
     backoff.pause();
   }
 }

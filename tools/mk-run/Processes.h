@@ -4,6 +4,7 @@
 
 #include "mkernel/Runtime/Store.h"
 
+#include <functional>
 #include <sys/types.h>
 
 namespace mk::run {
@@ -20,7 +21,9 @@ public:
   /// Waits until every rank has ended. A rank that is lost aborts the job
   /// through `store`; ranks that do not end within `grace` of an abort are
   /// killed. Returns the first loss, if any: "rank 2 was killed by signal 9".
-  rt::Status wait(rt::StoreServer &store, std::chrono::milliseconds grace);
+  /// `tick` is called now and then.
+  rt::Status wait(rt::StoreServer &store, std::chrono::milliseconds grace,
+                  const std::function<void()> &tick);
   /// Exit status of a rank that ended by itself; -1 for a killed one.
   int exitStatus(uint32_t rank) const;
   /// ", rank 2 did not react and was killed" for each such rank.

@@ -10,6 +10,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <exception>
+#include <new>
 
 using namespace mk::run;
 using namespace mk::rt;
@@ -194,9 +196,22 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   return ctx->close();
 }
 
+/// What is thrown is this rank's error like any other.
+static Status runGuarded(const Options &options, RankBlock *&block) {
+  try {
+    return runJob(options, block);
+  } catch (const std::bad_alloc &) {
+    return error(StatusCode::ResourceExhausted,
+                 "there is no memory left: use smaller sizes or fewer ranks, or raise "
+                 "the limit of memory (ulimit -v)");
+  } catch (const std::exception &e) {
+    return error(StatusCode::Internal, e.what());
+  }
+}
+
 int mk::run::runRank(const Options &options) {
   RankBlock *block = nullptr;
-  Status status = runJob(options, block);
+  Status status = runGuarded(options, block);
   if (status.isOk()) {
     block->state = RankBlock::Finished;
     return 0;

@@ -4,13 +4,17 @@
 #include "Member.h"
 #include "Options.h"
 #include "Rank.h"
+#include "../Support/Output.h"
 
 #include "mkernel/Runtime/Env.h"
 
 #include <cstdio>
+#include <exception>
+#include <new>
 
-int main(int argc, char **argv) {
-  using namespace mk::run;
+using namespace mk::run;
+
+static int run(int argc, char **argv) {
   auto options = parseOptions(argc, argv);
   if (!options) {
     std::fprintf(stderr, "mk-run: %s\nmk-run --help shows all options\n",
@@ -49,4 +53,18 @@ int main(int argc, char **argv) {
   }
   return *place ? runMember(*options, std::move(**place))
                 : runLauncher(*options, argv);
+}
+
+int main(int argc, char **argv) {
+  int status = 1;
+  try {
+    status = run(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::fputs("mk-run: there is no memory left: use smaller sizes or fewer ranks, or "
+               "raise the limit of memory (ulimit -v)\n",
+               stderr);
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "mk-run: %s\n", e.what());
+  }
+  return mkernel::finishOutput("mk-run", status);
 }

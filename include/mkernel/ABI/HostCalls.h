@@ -93,9 +93,9 @@ int64_t mkrt_ticket(const mk_cta *cta, int32_t loop);
 void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
                int64_t i2, int64_t i3);
 
-// An integer division by zero, or one whose result does not fit, at this line of the
-// kernel's file (0: not known). Cannot succeed.
-void mkrt_division(const mk_cta *cta, int32_t line);
+// An mk_fault of mkernel/ABI/Package.h at this line of the kernel's file (0: not
+// known). Cannot succeed.
+void mkrt_fault(const mk_cta *cta, int32_t fault, int32_t line);
 
 // Checks of what ops name, see mkernel/ABI/Site.h; compiled in unless an option leaves
 // them out. `named` is a mk_named.

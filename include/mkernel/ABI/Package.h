@@ -18,7 +18,9 @@
 //              rank: int, symmetric: bool,
 //              split: [[axis name...] for each dimension],
 //              local: [bool for each dimension: its extent depends on a
-//              `rank` dimension] (optional: found out by trying)}]
+//              `rank` dimension] (optional: found out by trying),
+//              extents: [string for each dimension, as the file writes it]
+//              (optional: for messages)}]
 //   signals   [{name, rank: int, scope: "gpu"|"sys", dynamic: bool}]
 //   counters  [{name, rank: int}]
 //   queues    [{name, width: int}]
@@ -38,15 +40,18 @@
 //     uniform); for each signal array its extents and its arrivals for each
 //     launch (-1: dynamic); for each counter array its extents; for each queue
 //     its capacity in records. `launch->args` is not read. Returns 0,
-//     1 + the index of a requirement that does not hold, or -1 - the line (0: not
-//     known) of an integer division by zero, or whose result does not fit.
+//     1 + the index of a requirement that does not hold, or a fault.
 //   void mk_role_<i>(const mk_cta *)
 //   void mk_prepare(const mk_cta *)   run by every CTA before any role
 //   int64_t mk_reference(void *const *descriptors, int64_t row, int64_t rows)
 //     descriptors: memref descriptors of inputs, then outputs, global shapes.
 //     Computes rows [row, row + rows) of dimension 0 of every output;
 //     row = 0, rows = -1 computes everything. An output whose result has another
-//     shape than its descriptor is not written. Returns 0, or a division as mk_plan.
+//     shape than its descriptor is not written. Returns 0, or a fault.
+//
+// A fault is -1 - (line + 2^32 * kind + 2^36 * place): a line of the kernel's file (0:
+// not known), an mk_fault, and, if what went wrong is an extent of an argument,
+// place = 1 + 256 * argument + dimension, else 0.
 //
 // Splitting: dimension d of an argument is split over the axes listed for it
 // (linearised, first slowest, n = product of their sizes): shard s holds
@@ -63,6 +68,15 @@
 #include <stdint.h>
 
 #define MK_PACKAGE_MAGIC "MKPACK\r\n"
+
+enum mk_fault {
+  MK_FAULT_DIVISION = 0, // by zero, or the quotient does not fit
+  MK_FAULT_OVERFLOW = 1, // a sum, difference or product that does not fit
+  MK_FAULT_BOUNDS = 2,   // an index or a slice outside of a tensor, or tensors whose
+                         // extents disagree
+  MK_FAULT_MEMORY = 3,   // no memory for a temporary
+  MK_FAULT_ASSERT = 4,   // an assertion of the file's
+};
 
 typedef struct mk_package_header {
   char magic[8];

@@ -46,6 +46,8 @@ struct Metadata {
     /// "local": whether an extent depends on a per-rank dimension, for each
     /// dimension. Empty when the package does not say; found out by trying.
     std::vector<bool> local;
+    /// "extents": as the kernel's file writes them, for messages; may be empty.
+    std::vector<std::string> extents;
   };
   struct Signal {
     std::string name;

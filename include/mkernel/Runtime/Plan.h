@@ -53,9 +53,9 @@ struct Plan {
   std::vector<int64_t> queues; // capacities in records
 };
 
-/// What is wrong with an integer division at a line of the kernel's file (0: not
-/// known), and what to do about it.
-std::string divisionText(int64_t line);
+/// What a fault that mk_plan or mk_reference returned says (mkernel/ABI/Package.h):
+/// what was wrong, where, and what to do about it.
+std::string faultText(const Metadata &metadata, int64_t fault);
 
 /// Calls mk_plan for `rank`, whose dimensions are `dims`. FailedPrecondition
 /// with the kernel's own message when one of its requirements does not hold.

@@ -3,11 +3,29 @@
 #define MKERNEL_TRANSFORMS_EVALUATE_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::mk {
 
-/// The number that an integer value folds to, parameters at their defaults and
-/// meshes as far as they have sizes; none if that is unknown. Changes no IR.
+/// The numbers that values fold to, parameters at their defaults and meshes as far as
+/// they have sizes. Remembers them: the IR must not change as long as it is used.
+class IndexEvaluator {
+public:
+  /// None if it is unknown, or does not fit in 64 bits.
+  std::optional<int64_t> getIndex(Value value);
+  /// Whether this op, which has been evaluated, wraps.
+  bool wraps(Operation *op) const { return wrapping.contains(op); }
+
+private:
+  Attribute evaluate(Value value);
+  Attribute compute(Value value);
+
+  DenseMap<Value, Attribute> known;
+  DenseSet<Operation *> wrapping;
+};
+
+/// The number that one value folds to. Changes no IR.
 std::optional<int64_t> evaluateIndex(Value value);
 
 } // namespace mlir::mk

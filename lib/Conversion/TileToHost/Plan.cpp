@@ -4,11 +4,13 @@
 // queues, from dimensions and coordinates alone (see mkernel/ABI/Package.h).
 //
 //===----------------------------------------------------------------------===//
+#include "CheckedArith.h"
 #include "HostLowering.h"
 #include "mkernel/ABI/Launch.h"
+#include "mkernel/Analysis/Lines.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -21,7 +23,8 @@ public:
   PlanBuilder(KernelOp kernel, func::FuncOp function,
               const llvm::StringMap<int64_t> &ctasOfRole)
       : kernel(kernel), function(function), mesh(kernel.getMeshOp()),
-        lowering(kernel, function, /*pointerIsLaunch=*/true) {
+        lowering(kernel, function, /*pointerIsLaunch=*/true),
+        checks(lowering) {
     lowering.ctasOfRole = ctasOfRole;
   }
 
@@ -29,32 +32,105 @@ public:
 
 private:
   /// Extents of argument `i` as its shape says; global if they are uniform.
-  SmallVector<Value> argExtents(unsigned i);
+  FailureOr<SmallVector<Value>> argExtents(unsigned i);
+  /// The value of `value` here, of what kernel scope or a role's top level
+  /// computes; null if it depends on more than sizes.
+  Value compute(Value value);
+  /// A loop's items must be countable, where that is known before a launch.
+  void countItems(ForeachOp loop);
+  /// Clones an op whose wraps are faults.
+  void cloneChecked(Operation &op);
   /// This rank's extent of dimension `d` of argument `i`.
   Value localExtent(unsigned i, unsigned d);
   bool dependsOnRankDim(AffineExpr expr);
+  std::optional<std::pair<unsigned, int64_t>> getExtent(Operation *op);
   void write(Value value);
 
   KernelOp kernel;
   func::FuncOp function;
   MeshOp mesh;
   HostLowering lowering;
+  CheckedArith checks;
   IRMapping mapping;
   SmallVector<SmallVector<Value>> extents;
   int64_t written = 0;
 };
 } // namespace
 
-SmallVector<Value> PlanBuilder::argExtents(unsigned i) {
-  OpBuilder &b = lowering.builder();
-  SmallVector<Value> operands;
+FailureOr<SmallVector<Value>> PlanBuilder::argExtents(unsigned i) {
+  SmallVector<Value> dims, extents;
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
-    operands.push_back(mapping.lookup(kernel.getDim(d)));
+    dims.push_back(mapping.lookup(kernel.getDim(d)));
+  SmallVector<AffineExpr> sizes;
   for (Attribute axis : kernel.getSizeAxes())
-    operands.push_back(lowering.index(lowering.getAxisSize(
-        mesh.findAxis(cast<StringAttr>(axis).getValue()))));
-  return llvm::to_vector(*affine::expandAffineMap(
-      b, lowering.loc(), kernel.getArgShape(i), operands));
+    sizes.push_back(getAffineConstantExpr(
+        lowering.getAxisSize(mesh.findAxis(cast<StringAttr>(axis).getValue())),
+        kernel.getContext()));
+  int64_t line = getLine(kernel.getLoc());
+  for (auto [d, expr] : llvm::enumerate(kernel.getArgShape(i).getResults())) {
+    checks.place(line, /*argument=*/i, /*dimension=*/d);
+    // Axes have sizes now, so that what is divided by is a number.
+    AffineExpr known = expr.replaceSymbols(sizes);
+    FailureOr<Value> extent = checks.emit(known, dims);
+    if (failed(extent))
+      return kernel.emitOpError()
+             << "argument '" << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
+             << "' has extent '" << describeExtent(kernel, expr) << "' in dimension "
+             << d << ", whose divisor is no number above 0: divide by one";
+    extents.push_back(*extent);
+  }
+  return extents;
+}
+
+void PlanBuilder::cloneChecked(Operation &op) {
+  Operation *copy = lowering.builder().clone(op, mapping);
+  checks.place(getLine(op.getLoc()));
+  checks.check(copy);
+}
+
+/// The extent of an argument that an op asks for.
+std::optional<std::pair<unsigned, int64_t>> PlanBuilder::getExtent(Operation *op) {
+  auto dim = dyn_cast<memref::DimOp>(op);
+  if (!dim || !dim.getConstantIndex())
+    return std::nullopt;
+  auto arg = dyn_cast<BlockArgument>(dim.getSource());
+  if (!arg || arg.getOwner() != &kernel.getBody().front())
+    return std::nullopt;
+  return std::pair(arg.getArgNumber() - kernel.getNumDims(), *dim.getConstantIndex());
+}
+
+Value PlanBuilder::compute(Value value) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  // Only what every launch computes: a branch that is not taken may wrap.
+  if (!op || !isa<KernelOp, RoleOp>(op->getParentOp()) || op->getNumRegions() ||
+      !isMemoryEffectFree(op) || isa<SignalsOp, CountersOp, QueueOp>(op))
+    return {};
+  if (auto extent = getExtent(op)) {
+    mapping.map(value, localExtent(extent->first, extent->second));
+    return mapping.lookup(value);
+  }
+  for (Value operand : op->getOperands())
+    if (!compute(operand))
+      return {};
+  cloneChecked(*op);
+  return mapping.lookup(value);
+}
+
+void PlanBuilder::countItems(ForeachOp loop) {
+  if (!isa<RoleOp>(loop->getParentOp()))
+    return;
+  SmallVector<Value> bounds;
+  for (Value bound : loop.getBounds())
+    bounds.push_back(compute(bound));
+  if (!llvm::all_of(bounds, [](Value bound) { return bound; }))
+    return;
+  Value total = lowering.index(1);
+  checks.place(getLine(loop.getLoc()));
+  for (Value bound : bounds)
+    total = checks.mul(total, arith::MaxSIOp::create(lowering.builder(), lowering.loc(),
+                                                     bound, lowering.index(0)));
 }
 
 bool PlanBuilder::dependsOnRankDim(AffineExpr expr) {
@@ -79,8 +155,8 @@ Value PlanBuilder::localExtent(unsigned i, unsigned d) {
         lowering.mul(shard, lowering.index(lowering.getAxisSize(axis))),
         lowering.getCoord(axis));
   }
-  Value up = lowering.add(extent, lowering.index(shards - 1));
-  Value chunk = lowering.div(up, lowering.index(shards));
+  Value chunk = arith::CeilDivSIOp::create(lowering.builder(), lowering.loc(), extent,
+                                           lowering.index(shards));
   return lowering.clamp(lowering.sub(extent, lowering.mul(shard, chunk)), chunk);
 }
 
@@ -100,7 +176,10 @@ LogicalResult PlanBuilder::build() {
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
     mapping.map(kernel.getDim(d), lowering.loadElement(dims, d));
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
-    extents.push_back(argExtents(i));
+    FailureOr<SmallVector<Value>> shape = argExtents(i);
+    if (failed(shape))
+      return failure();
+    extents.push_back(std::move(*shape));
     for (Value extent : extents.back())
       write(extent);
   }
@@ -128,14 +207,9 @@ LogicalResult PlanBuilder::build() {
   for (Operation &op : kernel.getBody().front()) {
     if (!needed.contains(&op))
       continue;
-    if (auto dim = dyn_cast<memref::DimOp>(op)) {
-      auto arg = dyn_cast<BlockArgument>(dim.getSource());
-      std::optional<int64_t> d = dim.getConstantIndex();
-      if (arg && d) {
-        mapping.map(dim.getResult(),
-                    localExtent(arg.getArgNumber() - kernel.getNumDims(), *d));
-        continue;
-      }
+    if (auto extent = getExtent(&op)) {
+      mapping.map(op.getResult(0), localExtent(extent->first, extent->second));
+      continue;
     }
     for (Value operand : op.getOperands())
       if (!mapping.contains(operand))
@@ -144,7 +218,7 @@ LogicalResult PlanBuilder::build() {
                   "requirement, but depends on the contents of an argument; only "
                   "dimensions, mesh and extents of arguments are known before "
                   "a launch";
-    b.clone(op, mapping);
+    cloneChecked(op);
   }
 
   auto writeShape = [&](ArrayRef<int64_t> shape, ValueRange dynamic) {
@@ -167,7 +241,11 @@ LogicalResult PlanBuilder::build() {
     write(ShapedType::isDynamic(capacity) ? mapping.lookup(op.getCapacity())
                                           : lowering.index(capacity));
   }
-  Value verdict = lowering.i64(0);
+  for (auto &loop : resources.loops)
+    if (auto foreach = dyn_cast<ForeachOp>(loop.op))
+      countItems(foreach);
+  // A requirement says more than what wraps behind it.
+  Value verdict = checks.getFault();
   for (unsigned i = resources.requirements.size(); i-- > 0;)
     verdict = lowering.select(
         mapping.lookup(resources.requirements[i].getCondition()), verdict,

@@ -1,4 +1,5 @@
 //===- ExpandLoops.cpp - Loops over the items of a CTA --------------------===//
+#include "TileLimits.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
@@ -303,7 +304,7 @@ struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(LoopExpander(kernel).run()))
+      if (failed(verifyTilesFit(kernel)) || failed(LoopExpander(kernel).run()))
         return signalPassFailure();
   }
 };

@@ -2,6 +2,7 @@
 #include "mkernel/Target/Host/Metadata.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 
 #include <cmath>
 
@@ -90,9 +91,11 @@ static json::Array describeArgs(KernelOp kernel) {
           axes.push_back(getString(axis));
       splits.push_back(std::move(axes));
     }
-    json::Array local;
-    for (AffineExpr extent : kernel.getArgShape(i).getResults())
+    json::Array local, extents;
+    for (AffineExpr extent : kernel.getArgShape(i).getResults()) {
       local.push_back(dependsOnRankDim(kernel, extent));
+      extents.push_back(describeExtent(kernel, extent));
+    }
     args.push_back(json::Object{
         {"name", getString(kernel.getArgNames()[i])},
         {"kind", stringifyArgKind(kernel.getArgKind(i))},
@@ -100,6 +103,7 @@ static json::Array describeArgs(KernelOp kernel) {
         {"rank", type.getRank()},
         {"symmetric", isSymmetric(type)},
         {"local", std::move(local)},
+        {"extents", std::move(extents)},
         {"split", std::move(splits)}});
   }
   return args;

@@ -1,5 +1,7 @@
 //===- LowerReference.cpp - The reference as native code ------------------===//
+#include "GuardAllocations.h"
 #include "mkernel/Dialect/Tile/Dims.h"
+#include "mkernel/Transforms/CallGraph.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,7 +119,14 @@ struct LowerReferencePass
       for (Type type : types)
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           ranks.push_back(tensor.getRank());
-    if (failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })) ||
+    WalkResult foreign = module.walk([](Operation *op) -> WalkResult {
+      if (!isa<LLVM::LLVMDialect>(op->getDialect()))
+        return WalkResult::advance();
+      return op->emitOpError("cannot be used in a reference, which is written with "
+                             "linalg, tensor, arith, math and scf");
+    });
+    if (foreign.wasInterrupted() || failed(verifyInlinedSize(module, reference, "a reference")) ||
+        failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })) ||
         failed(verifyDims(module)))
       return failure();
     if (failed(buildReferenceEntry(reference, destinations)) || failed(decompose(module)))
@@ -133,7 +142,7 @@ struct LowerReferencePass
     if (failed(run(buildReferenceBufferization)))
       return failure();
     lowerCopies(module);
-    if (failed(run(buildReferenceToLLVM)) ||
+    if (failed(guardAllocations(module)) || failed(run(buildReferenceToLLVM)) ||
         failed(addReferenceEntryPoint(module, ranks)))
       return failure();
     return hideReferenceSymbols(module);

@@ -1,5 +1,6 @@
 //===- ReferencePipeline.cpp - Upstream passes for the reference ----------===//
 #include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -41,6 +42,8 @@ void mk::buildReferenceBufferization(OpPassManager &pm) {
 }
 
 void mk::buildReferenceToLLVM(OpPassManager &pm) {
+  // Indices, slices and extents that are known only when it runs.
+  pm.addPass(createGenerateRuntimeVerificationPass());
   pm.addPass(createConvertLinalgToLoopsPass());
   pm.addPass(createForallToForLoopPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -50,6 +53,7 @@ void mk::buildReferenceToLLVM(OpPassManager &pm) {
   pm.addPass(createGuardDivisionsPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createLowerAssertsPass());
   // Integer powers would become calls into the compiler's own library.
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"fpowi", "ipowi"};

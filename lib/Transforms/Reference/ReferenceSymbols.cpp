@@ -1,4 +1,5 @@
 //===- ReferenceSymbols.cpp - Entry point of a lowered reference ----------===//
+#include "GuardAllocations.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -14,6 +15,7 @@ LogicalResult mk::addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> rank
     return module.emitError("the reference was not lowered to a function");
   for (LLVM::LLVMFuncOp function : {wrapper, rows})
     function.setLinkage(LLVM::Linkage::Internal);
+  guardMemory(rows);
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   // The caller's buffers do not overlap; without this each store to an output
   // would stop a sum from being kept in registers. A descriptor is expanded to

@@ -1,11 +1,33 @@
 //===- Evaluate.cpp - Numbers that values fold to -------------------------===//
 #include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Support/Checked.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 
-/// The constant that a pure value folds to; null if it is none.
-static Attribute evaluate(Value value) {
+
+
+/// Of index arithmetic on numbers: the result, or that it does not fit, where
+/// upstream's folders give what is left of it.
+static std::optional<mkernel::checked::Number> computeChecked(Operation *op,
+                                                     ArrayRef<Attribute> operands) {
+  if (op->getNumOperands() != 2 || !op->getOperand(0).getType().isIndex())
+    return std::nullopt;
+  auto lhs = dyn_cast_or_null<IntegerAttr>(operands[0]);
+  auto rhs = dyn_cast_or_null<IntegerAttr>(operands[1]);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  int64_t a = lhs.getInt(), b = rhs.getInt();
+  if (isa<arith::AddIOp>(op))
+    return mkernel::checked::add(a, b);
+  if (isa<arith::SubIOp>(op))
+    return mkernel::checked::sub(a, b);
+  if (isa<arith::MulIOp>(op))
+    return mkernel::checked::mul(a, b);
+  return std::nullopt;
+}
+
+Attribute IndexEvaluator::compute(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumRegions() || op->getNumResults() != 1)
     return {};
@@ -28,6 +50,12 @@ static Attribute evaluate(Value value) {
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands())
     operands.push_back(evaluate(operand));
+  if (auto number = computeChecked(op, operands)) {
+    if (*number)
+      return builder.getIndexAttr(**number);
+    wrapping.insert(op);
+    return {};
+  }
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)) || results.size() != 1)
     return {};
@@ -36,8 +64,22 @@ static Attribute evaluate(Value value) {
   return evaluate(cast<Value>(results.front()));
 }
 
-std::optional<int64_t> mk::evaluateIndex(Value value) {
+Attribute IndexEvaluator::evaluate(Value value) {
+  // What is used twice is computed once: a chain of such values would take 2^n.
+  auto it = known.find(value);
+  if (it != known.end())
+    return it->second;
+  Attribute result = compute(value);
+  known[value] = result;
+  return result;
+}
+
+std::optional<int64_t> IndexEvaluator::getIndex(Value value) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(evaluate(value)))
     return number.getInt();
   return std::nullopt;
+}
+
+std::optional<int64_t> mk::evaluateIndex(Value value) {
+  return IndexEvaluator().getIndex(value);
 }

@@ -154,8 +154,8 @@ void mkrt_item(const mk_cta *cta, int32_t loop, int64_t i0, int64_t i1,
   self(cta).setItem(loop, i0, i1, i2, i3);
 }
 
-void mkrt_division(const mk_cta *cta, int32_t line) {
-  self(cta).failDivision(line);
+void mkrt_fault(const mk_cta *cta, int32_t fault, int32_t line) {
+  self(cta).failFault(fault, line);
   self(cta).unwind();
 }
 

@@ -2,6 +2,8 @@
 
 #include "device/host/Cta.h"
 
+#include "mkernel/ABI/Package.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <sys/mman.h>
@@ -163,8 +165,10 @@ bool Cta::fail(const char *what, const std::string &text) {
   return false;
 }
 
-void Cta::failDivision(int32_t line) {
-  fail("division", divisionText(line));
+void Cta::failFault(int32_t fault, int32_t line) {
+  bool division = fault == MK_FAULT_DIVISION;
+  fail(division ? "division" : "arithmetic",
+       faultText(grid_.metadata, -1 - (int64_t(fault) << 32 | line)));
 }
 
 void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,

@@ -64,7 +64,7 @@ public:
   bool ticket(int32_t loop, int64_t &value);
   void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);
   void setLine(int32_t line);
-  void failDivision(int32_t line);
+  void failFault(int32_t fault, int32_t line);
   /// Whose part of which argument an op names, and how.
   struct Place {
     int32_t site, named, argument;

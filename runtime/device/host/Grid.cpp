@@ -6,6 +6,7 @@
 #include "device/host/Cta.h"
 
 #include <algorithm>
+#include <new>
 #include <thread>
 
 using namespace mk::rt;
@@ -19,7 +20,7 @@ Grid::Grid(Context &context, const Metadata &metadata, const Payload &payload,
 
 Grid::~Grid() = default;
 
-Status Grid::prepare() {
+Status Grid::prepare() try {
   const Plan &own = plan.plan(rank());
   uint32_t peers = world();
   MK_ASSIGN(readySlot_, context.allocateSlots(peers, "the launch protocol's"));
@@ -73,6 +74,10 @@ Status Grid::prepare() {
   for (uint32_t i = 0; i < metadata.grid; ++i)
     ctas_.push_back(std::make_unique<Cta>(*this, i));
   return monitor.open();
+} catch (const std::bad_alloc &) {
+  return error(StatusCode::ResourceExhausted, "kernel '", metadata.kernel,
+               "': there is no memory for its signals, counters and queues on rank ",
+               rank(), ": give smaller sizes");
 }
 
 Status Grid::launch(const LaunchOptions &options,

@@ -1,6 +1,7 @@
 //===- Connect.cpp - Peers of the loopback transport ----------------------===//
 
 #include "bootstrap/PeerSockets.h"
+#include "core/Thread.h"
 #include "transport/loopback/Loopback.h"
 
 #include <cerrno>
@@ -58,8 +59,7 @@ Status Loopback::doConnect(StoreClient &store, std::span<const uint32_t> peers,
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.socket.get(), &event) < 0)
       return errnoError(StatusCode::Internal, "epoll_ctl", errno);
   }
-  wire_ = std::thread([this] { runWire(); });
-  return {};
+  return startThread(wire_, "the loopback transport", [this] { runWire(); });
 }
 
 } // namespace mk::rt

@@ -21,8 +21,8 @@
 
 // Code for a CTA, and for what is known before.
 // RUN: mk-opt --target=host --emit=llvm --bind gpu=1 %s | FileCheck %s --check-prefix=CODE
-// CODE-DAG: llvm.func @mkrt_division(!llvm.ptr, i32)
-// CODE-DAG: llvm.call @mkrt_division
+// CODE-DAG: llvm.func @mkrt_fault(!llvm.ptr, i32, i32)
+// CODE-DAG: llvm.call @mkrt_fault
 
 mk.mesh @mesh (gpu = ? via link)
 

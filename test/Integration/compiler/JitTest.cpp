@@ -9,6 +9,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,6 +213,52 @@ TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
   EXPECT_TRUE(packages().empty()); // failures are not kept
   EXPECT_ERROR(jit::Source::read("/no/such.mlir").status(), NotFound,
                "/no/such.mlir");
+}
+
+/// In a process of its own: whether compilations with hardly any memory fail, and say
+/// why, and one with memory succeeds behind them.
+static bool compilesAfterNoMemory(const jit::Source &source, const jit::Options &options) {
+  if (!jit::compile(source, options))
+    return false;
+  unsigned failed = 0;
+  for (rlim_t more : {16 << 20, 4 << 20, 1 << 20, 0}) {
+    malloc_trim(0);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit before, little;
+    getrlimit(RLIMIT_AS, &before);
+    little = {pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + more, before.rlim_max};
+    setrlimit(RLIMIT_AS, &little);
+    auto package = jit::compile(source, options);
+    setrlimit(RLIMIT_AS, &before);
+    if (package)
+      continue;
+    ++failed;
+    if (package.status().message().find("no memory left") == std::string::npos) {
+      std::fprintf(stderr, "%s\n", package.status().message().c_str());
+      return false;
+    }
+  }
+  return failed > 0 && jit::compile(source, options);
+}
+
+TEST_F(JitTest, WithoutMemoryTheCallFailsAndTheProcessGoesOn) {
+  options.cache = DiskCache("");
+  pid_t child = fork();
+  if (child == 0)
+    _exit(compilesAfterNoMemory(source, options) ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(JitTest, BracketsThatNestWithoutEndAreAnError) {
+  source.text = std::string(100000, '{');
+  auto package = compile();
+  EXPECT_FALSE(package);
+  EXPECT_NE(package.status().message().find("nest more than 1000 deep"),
+            std::string::npos);
 }
 
 TEST_F(JitTest, ACacheThatCannotBeWrittenIsNoFailure) {

@@ -1,0 +1,20 @@
+//===- Sizes.h - Sizes of tiles and arguments ------------------*- C++ -*-===//
+#ifndef MKERNEL_DIALECT_TILE_SIZES_H
+#define MKERNEL_DIALECT_TILE_SIZES_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+
+namespace mlir::mk {
+
+/// Elements of a tile that is any use: a hundred times what a CTA works on at a time.
+constexpr int64_t kMaxTileElements = int64_t(1) << 24;
+
+/// Ranks of a mesh: a rank is 16 bits of a command (mkernel/ABI/Command.h).
+constexpr int64_t kMaxRanks = 65536;
+
+/// An extent of an argument as a file writes it, by names of dimensions and axes.
+std::string describeExtent(KernelOp kernel, AffineExpr extent);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_DIALECT_TILE_SIZES_H

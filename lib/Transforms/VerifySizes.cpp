@@ -1,0 +1,76 @@
+//===- VerifySizes.cpp - Sizes that are known must fit in their types -----===//
+//
+// Behind this, canonicalisation folds constants, and would fold one that wraps to what
+// is left of it. What is not known yet mk_plan computes, with tests of its own.
+//
+//===----------------------------------------------------------------------===//
+#include "mkernel/Support/Checked.h"
+#include "mkernel/Transforms/Evaluate.h"
+#include "mkernel/Transforms/Sizes/Passes.h"
+#include "llvm/Support/InterleavedRange.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_VERIFYSIZESPASS
+#include "mkernel/Transforms/Sizes/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
+  using VerifySizesPassBase::VerifySizesPassBase;
+
+  /// What a branch does may be left out with these sizes.
+  bool isCertain(Operation *op) {
+    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
+         parent = parent->getParentOp())
+      if (!isa<RoleOp, PrepareOp, ForeachOp, ForeachItemOp, ForeachPeerOp, FoldOp>(parent))
+        return false;
+    return true;
+  }
+
+  LogicalResult verifyArith(Operation *op) {
+    if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !isCertain(op))
+      return success();
+    (void)numbers.getIndex(op->getResult(0));
+    if (!numbers.wraps(op))
+      return success();
+    StringRef sign = isa<arith::AddIOp>(op) ? " + " : isa<arith::SubIOp>(op) ? " - " : " * ";
+    return op->emitOpError() << "wraps: " << *numbers.getIndex(op->getOperand(0)) << sign
+                             << *numbers.getIndex(op->getOperand(1))
+                             << " does not fit in 64 bits; bind smaller sizes";
+  }
+
+  LogicalResult verifyItems(ForeachOp loop) {
+    SmallVector<int64_t> bounds;
+    for (Value bound : loop.getBounds()) {
+      std::optional<int64_t> number = numbers.getIndex(bound);
+      if (!number || *number < 0)
+        return success();
+      bounds.push_back(*number);
+    }
+    if (mkernel::checked::product(bounds))
+      return success();
+    return loop.emitOpError() << "goes over " << llvm::interleaved(bounds, " x ")
+                              << " items, more than fit in 64 bits; bind smaller sizes";
+  }
+
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      numbers = IndexEvaluator();
+      WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
+        auto loop = dyn_cast<ForeachOp>(op);
+        if (failed(verifyArith(op)) ||
+            (loop && failed(verifyItems(loop))))
+          return WalkResult::interrupt();
+        return WalkResult::advance();
+      });
+      if (result.wasInterrupted())
+        return signalPassFailure();
+    }
+  }
+
+  IndexEvaluator numbers;
+};
+} // namespace

@@ -1,0 +1,26 @@
+//===- Output.h - What a tool prints must arrive ---------------*- C++ -*-===//
+#ifndef MKERNEL_TOOLS_SUPPORT_OUTPUT_H
+#define MKERNEL_TOOLS_SUPPORT_OUTPUT_H
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace mkernel {
+
+/// The status to exit with: that given, unless what was printed could not be written
+/// (the disk is full). A verdict that nobody can read is no success.
+inline int finishOutput(const char *tool, int status) {
+  errno = 0;
+  bool failed = std::fflush(stdout) != 0;
+  int err = errno;
+  if (!failed && !std::ferror(stdout))
+    return status;
+  std::fprintf(stderr, "%s: standard output could not be written%s%s\n", tool,
+               err ? ": " : "", err ? std::strerror(err) : "");
+  return status ? status : 1;
+}
+
+} // namespace mkernel
+
+#endif // MKERNEL_TOOLS_SUPPORT_OUTPUT_H
