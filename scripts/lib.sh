@@ -78,6 +78,25 @@ mk_apt_update() {
   fi
 }
 
+# mk_archive SUITE: where this machine's apt has a suite of Debian from; nothing
+# if it does not know the suite.
+mk_archive() {
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 2>/dev/null |
+    awk -v suite="$1" '
+      $2 == suite && !found { sub("/+$", "", $1); print $1; found = 1 }' || true
+}
+
+# How to let apt know Debian's security suite, which lies beside the archive.
+mk_security_remedy() {
+  local archive
+  archive=$(mk_archive bookworm)
+  if [[ $archive == */debian ]]; then
+    printf '%s' "as root: echo 'deb $archive-security bookworm-security main' > /etc/apt/sources.list.d/bookworm-security.list"
+  else
+    printf '%s' "as root: add Debian's security suite to a file of /etc/apt/sources.list.d: deb <mirror>/debian-security bookworm-security main"
+  fi
+}
+
 mk_install() {
   [[ ${MK_SKIP_INSTALL:-0} != 1 ]] || return 0
   local id='' version=''
@@ -118,11 +137,11 @@ mk_install() {
   if ((${#MK_UNKNOWN[@]})); then
     if [[ ${MK_UNKNOWN[*]} == *-$MK_LLVM* && $version == 12 ]]; then
       mk_die "apt knows no ${MK_UNKNOWN[*]}: LLVM $MK_LLVM is in Debian 12's security suite, which is not among this machine's sources" \
-        "as root: echo 'deb http://deb.debian.org/debian-security bookworm-security main' > /etc/apt/sources.list.d/bookworm-security.list" \
+        "$(mk_security_remedy)" \
         "then run this again"
     fi
     mk_die "apt knows no ${MK_UNKNOWN[*]} on ${id} ${version:-testing}" \
-      "add a source that has LLVM $MK_LLVM (Debian 12: its security suite; others: https://apt.llvm.org)," \
+      "add a source that has LLVM $MK_LLVM (Debian 12: its security suite; others: the packages of the LLVM project)," \
       "or install it on another way and run this again with MK_SKIP_INSTALL=1"
   fi
 

@@ -7,6 +7,7 @@
 #   bundle     `ninja bundle` can be built
 #   ptxas      MK_PTXAS names CUDA's assembler, or PATH has it
 #   mpirun     Open MPI's is there
+#   apt        Debian's package manager is there
 #   loopback   emulated nodes can be run (always; for symmetry with gpu)
 # Substitutions besides lit's own:
 #   %examples  the folder examples/
@@ -68,6 +69,8 @@ if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
 
+if shutil.which("apt-get"):
+    config.available_features.add("apt")
 mpirun = shutil.which("mpirun")
 if mpirun and b"Open MPI" in subprocess.run([mpirun, "--version"],
                                             capture_output=True).stdout:

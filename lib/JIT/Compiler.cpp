@@ -201,8 +201,11 @@ struct Compilation {
     func::FuncOp reference = findReference(kernel);
     MetadataOptions about{options.target, cpu->name, options.grid,
                           std::move(binding->dims), reference};
-    if (options.target == "sm_90a")
+    about.roundings = !hasPartitions(kernel);
+    if (options.target == "sm_90a") {
+      about.fp8Sums = kFp8Sums;
       return compileSm(kernel, about, *cpu);
+    }
     FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();

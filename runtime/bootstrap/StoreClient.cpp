@@ -24,8 +24,18 @@ StoreClient::connect(StoreClientOptions options, Deadline deadline) {
                  store::kMaxKey);
   auto impl = std::make_unique<Impl>(std::move(options));
   MK_ASSIGN(impl->waker, makeWaker());
-  MK_TRY(impl->dial(deadline));
-  MK_TRY(impl->handshake(deadline));
+  Backoff backoff(std::chrono::milliseconds(20));
+  while (true) {
+    impl->in = store::FrameBuffer();
+    MK_TRY(impl->dial(deadline));
+    Status status = impl->handshake(deadline);
+    if (status)
+      break;
+    // Sent away to make room, before it had said who it is: once more.
+    if (status.code() != StatusCode::Again || deadline.passed())
+      return status;
+    backoff.pause();
+  }
   Impl *raw = impl.get();
   MK_TRY(startThread(impl->thread, "the store's client", [raw] { raw->run(); }));
   return std::unique_ptr<StoreClient>(new StoreClient(std::move(impl)));

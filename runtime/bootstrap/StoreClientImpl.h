@@ -22,6 +22,7 @@ struct StoreClient::Impl {
   // Connecting (StoreConnect.cpp); single-threaded.
   Status dial(const Deadline &deadline);
   Status handshake(const Deadline &deadline);
+  Status refused(const store::Frame &frame);
   Result<store::Frame> readFrame(const Deadline &deadline);
 
   // Afterwards.

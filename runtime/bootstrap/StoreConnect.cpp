@@ -124,8 +124,18 @@ Result<store::Frame> StoreClient::Impl::readFrame(const Deadline &deadline) {
   }
 }
 
+Status StoreClient::Impl::refused(const store::Frame &frame) {
+  store::Reader refusal(frame.payload);
+  bool busy = refusal.u32() == static_cast<uint32_t>(StatusCode::Again);
+  return error(busy ? StatusCode::Again : StatusCode::PermissionDenied,
+               "the store at ", options.endpoint, " refused rank ",
+               options.rank, ": ", refusal.bytes());
+}
+
 Status StoreClient::Impl::handshake(const Deadline &deadline) {
   MK_ASSIGN(store::Frame challenge, readFrame(deadline));
+  if (challenge.type == Type::Refuse)
+    return refused(challenge);
   store::Reader reader(challenge.payload);
   std::string magic(reader.bytes()), nonce(reader.bytes());
   if (challenge.type != Type::Challenge || !reader.done() ||
@@ -142,13 +152,8 @@ Status StoreClient::Impl::handshake(const Deadline &deadline) {
   MK_TRY(send(Type::Hello, 0, store::encodeHello(hello), deadline));
 
   MK_ASSIGN(store::Frame answer, readFrame(deadline));
-  if (answer.type == Type::Refuse) {
-    store::Reader refusal(answer.payload);
-    refusal.u32();
-    std::string text(refusal.bytes());
-    return error(StatusCode::PermissionDenied, "the store at ",
-                 options.endpoint, " refused rank ", options.rank, ": ", text);
-  }
+  if (answer.type == Type::Refuse)
+    return refused(answer);
   Digest proof{};
   if (answer.type != Type::Welcome || answer.payload.size() != proof.size())
     return error(StatusCode::Unavailable, options.endpoint,

@@ -2,7 +2,9 @@
 //
 // One thread, non-blocking sockets. Nothing that a peer does or fails to do
 // holds up the others: what it sends is limited in size, what it does not read
-// is limited too, and before it is admitted it has a deadline.
+// is limited too, and before it is admitted it has a deadline. Those that are not
+// admitted yet are limited in number: the one that has been silent longest makes
+// room for the next, which a rank among them is told, so that it comes again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +24,10 @@ using store::Type;
 using store::Writer;
 
 namespace {
-// Strangers that have not said hello; more are turned away at once.
-constexpr size_t kMaxHandshakes = 256;
+// Connections that are not admitted, besides one for each rank.
+constexpr size_t kMaxStrangers = 64;
+// What a rank takes to answer the challenge, unless the machine is busy.
+constexpr std::chrono::milliseconds kPatience{100};
 constexpr size_t kMaxRefusalsKept = 100;
 // Bytes that a client may leave unread, over one message.
 constexpr size_t kOutSlack = 64u << 20;
@@ -36,8 +40,10 @@ void StoreServer::Impl::run() {
       listener.reset(); // poll ignores it from now on
     polls.clear();
     polls.push_back({waker.get(), POLLIN, 0});
-    polls.push_back({listener.get(), POLLIN, 0});
-    Deadline next = Deadline::never();
+    if (pause && pause->passed())
+      pause.reset();
+    Deadline next = pause ? *pause : Deadline::never();
+    polls.push_back({pause ? -1 : listener.get(), POLLIN, 0});
     for (Connection &c : connections) {
       short events = POLLIN;
       if (!c.out.empty())
@@ -83,20 +89,71 @@ void StoreServer::Impl::run() {
   }
 }
 
+bool StoreServer::Impl::makeRoom(bool patiently) {
+  auto first = std::find_if(
+      connections.begin(), connections.end(), [](const Connection &c) {
+        return c.state == Connection::State::Handshake;
+      });
+  if (first == connections.end())
+    return false;
+  if (patiently && !first->patience.passed()) {
+    pause = first->patience;
+    return false;
+  }
+  refuse(*first, error(StatusCode::Again,
+                       "too many connections wait to say hello, and this one "
+                       "has waited longest"));
+  --connecting;
+  return true;
+}
+
+bool StoreServer::Impl::closeRefused(size_t keep) {
+  auto refused = [](const Connection &c) {
+    return c.state == Connection::State::Closing && !c.admitted;
+  };
+  if (size_t(std::count_if(connections.begin(), connections.end(), refused)) <=
+      keep)
+    return false;
+  auto first = std::find_if(connections.begin(), connections.end(), refused);
+  first->state = Connection::State::Dead;
+  first->fd.reset();
+  return true;
+}
+
+void StoreServer::Impl::outOfDescriptors() {
+  // Who is refused keeps its descriptor until it has its answer.
+  if (closeRefused(0) || (makeRoom(/*patiently=*/false) && closeRefused(0)))
+    return;
+  pause = Deadline::after(kPatience); // leaves the caller in the backlog
+  size_t left = 0;
+  {
+    std::lock_guard lock(mutex);
+    if (abortRecord)
+      return;
+    left = std::count(arrived.begin(), arrived.end(), false);
+  }
+  if (left)
+    setAborted(AbortRecord::now(
+        -1, "store",
+        str("no descriptors are left for the connections of ", left,
+            left == 1 ? " rank" : " ranks", ": allow more (ulimit -n)")));
+}
+
 void StoreServer::Impl::accept() {
   while (true) {
+    size_t most = kMaxStrangers + options.world;
+    closeRefused(most);
+    if (connecting >= most && !makeRoom(/*patiently=*/true))
+      return;
     sockaddr_storage address{};
     socklen_t size = sizeof(address);
     Fd fd(::accept4(listener.get(), reinterpret_cast<sockaddr *>(&address),
                     &size, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // Out of descriptors: leave the caller in the backlog and do not spin.
       if (errno == EMFILE || errno == ENFILE)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        outOfDescriptors();
       return;
     }
-    if (connecting >= kMaxHandshakes)
-      continue;
     ++connecting;
     int one = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -112,6 +169,7 @@ void StoreServer::Impl::accept() {
                  static_cast<const char *>(service));
     c.nonce = randomBytes(store::kNonceBytes);
     c.deadline = Deadline::after(options.handshakeTimeout);
+    c.patience = Deadline::after(kPatience);
     send(c, Type::Challenge, 0,
          Writer().bytes(store::kMagic).bytes(c.nonce).take());
   }
@@ -184,7 +242,11 @@ void StoreServer::Impl::send(Connection &c, Type type, uint32_t id,
 
 void StoreServer::Impl::refuse(Connection &c, const Status &why) {
   std::string message = str("refused ", c.from, ": ", why.message());
-  log::warn("store: ", message);
+  // Of those that make room there may be many.
+  if (why.code() == StatusCode::Again)
+    log::info("store: ", message);
+  else
+    log::warn("store: ", message);
   {
     std::lock_guard lock(mutex);
     if (refusals.size() < kMaxRefusalsKept)

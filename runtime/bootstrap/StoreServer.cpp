@@ -144,6 +144,7 @@ void StoreServer::Impl::admit(Connection &c, const store::Frame &frame) {
     return refuse(c, verdict);
   c.rank = hello->rank;
   c.state = Connection::State::Ready;
+  c.admitted = true;
   c.deadline = Deadline::never();
   if (c.rank >= 0)
     ++connected;

@@ -38,6 +38,8 @@ struct StoreServer::Impl {
     const char *broken = nullptr;
     store::FrameBuffer in;
     Deadline deadline = Deadline::never(); // of handshake and closing
+    Deadline patience = Deadline::never(); // until it may have to make room
+    bool admitted = false;
   };
   struct Waiter {
     Connection *connection;
@@ -54,6 +56,12 @@ struct StoreServer::Impl {
 
   // Connections.
   void accept();
+  /// Sends away who has waited longest without a proof of the secret; false when
+  /// nobody waits, or all are too new for that.
+  bool makeRoom(bool patiently);
+  /// Closes a connection that was refused before it was admitted, beyond `keep`.
+  bool closeRefused(size_t keep);
+  void outOfDescriptors();
   void read(Connection &c);
   void write(Connection &c);
   void send(Connection &c, store::Type type, uint32_t id,
@@ -79,7 +87,8 @@ struct StoreServer::Impl {
   std::atomic<bool> stop{false}, deaf{false};
   std::atomic<uint32_t> connected{0}, connecting{0};
 
-  std::list<Connection> connections;
+  std::list<Connection> connections; // in the order in which they came
+  std::optional<Deadline> pause;     // until which nobody is accepted
   std::unordered_map<std::string, std::string> values;
   std::unordered_map<std::string, int64_t> counters;
   std::map<std::string, std::vector<Waiter>> waiting;

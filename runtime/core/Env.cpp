@@ -38,6 +38,8 @@ constexpr Variable kTable[] = {
     {"MK_NODE", "",
      "Node of this rank, for nodes emulated on one host: a number, or rank/N for N ranks "
      "in a row."},
+    {"MK_NO_PTXAS", "",
+     "1: .ci/run skips the tests that assemble PTX instead of failing without ptxas."},
     {"MK_PTXAS", "",
      "Path of CUDA's assembler, which compiles kernels for a GPU; off: leave that to "
      "the driver. By default it is looked for in CUDA_HOME, /usr/local/cuda and PATH."},

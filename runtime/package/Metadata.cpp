@@ -170,13 +170,20 @@ struct Parser {
       e.fail("has not one type for each input and output");
     if (const Json *k = e.find("check_k", false))
       ref.contraction = e.number(*k, "key 'check_k'", 0, kLarge);
-    if (const Json *epsilon = e.find("check_epsilon", false)) {
-      if (!epsilon->is_number() || !(epsilon->get<double>() >= 0) ||
-          !(epsilon->get<double>() <= 1))
-        e.fail("has a key 'check_epsilon' that is no number from 0 to 1");
-      else
-        ref.epsilon = epsilon->get<double>();
+    if (e.find("check_epsilon", false)) {
+      for (const Json &epsilon : e.list("check_epsilon"))
+        if (!epsilon.is_number() || !(epsilon.get<double>() >= 0) ||
+            !(epsilon.get<double>() <= 1))
+          e.fail("key 'check_epsilon' has something that is no number from 0 to 1");
+        else
+          ref.epsilons.push_back(epsilon.get<double>());
+      if (ref.epsilons.size() != ref.outputs.size())
+        e.fail("key 'check_epsilon' has not one number for each output");
     }
+    if (e.find("dims", false))
+      for (const Json &v : e.list("dims"))
+        ref.dims.push_back(
+            e.number(v, "a dimension's index", 0, int64_t(m.dims.size()) - 1));
   }
 
   void parseGpu(Reader &r) {
@@ -231,6 +238,11 @@ struct Parser {
     m.kernel = r.text("kernel");
     m.target = r.text("target");
     m.cpu = r.text("cpu");
+    if (const Json *features = r.find("cpu_features", false);
+        features && features->is_array())
+      for (const Json &feature : *features)
+        m.cpuFeatures.push_back(
+            feature.is_string() ? feature.get<std::string>() : "");
     m.grid = r.number("grid", 1, 65534);
     m.stackBytes = r.number("stack_bytes", 0, int64_t(1) << 32);
     parseAxes(r);

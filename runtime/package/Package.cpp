@@ -29,6 +29,11 @@ int Metadata::argIndex(std::string_view name) const {
   return -1;
 }
 
+std::span<const std::byte> Package::metadataText() const {
+  return std::span(bytes_).subspan(sizeof(mk_package_header),
+                                   payloadOffset_ - sizeof(mk_package_header));
+}
+
 Result<Package> Package::read(const std::string &path) {
   // A named pipe would wait for a writer.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -3,8 +3,10 @@
 #include "mkernel/Runtime/Payload.h"
 
 #include "mkernel/ABI/HostCalls.h"
+#include "package/Cpu.h"
 
 #include <cerrno>
+#include <cstring>
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,6 +64,7 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
                  "' is compiled for ", meta.target,
                  ", this runtime runs host and sm_90a: compile it with "
                  "--target=host or --target=sm_90a");
+  MK_TRY(checkCpu(meta)); // before anything of it runs
   if (!meta.gpu)
     MK_TRY(makeOwnSymbolsGlobal());
   std::unique_ptr<Payload> payload(new Payload());
@@ -84,6 +87,14 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
     out = reinterpret_cast<std::remove_reference_t<decltype(out)>>(symbol);
     return Status::ok();
   };
+  const std::byte *stated = nullptr;
+  MK_TRY(find("mk_metadata_digest", stated));
+  Digest digest = sha256(package.metadataText());
+  if (std::memcmp(stated, digest.data(), digest.size()) != 0)
+    return error(StatusCode::InvalidArgument, "the metadata of kernel '",
+                 meta.kernel,
+                 "' is not that of its code: the package was put together from "
+                 "two, or changed; compile the kernel again");
   MK_TRY(find("mk_plan", payload->plan));
   if (meta.gpu) {
     const char *code = nullptr;

@@ -11,6 +11,9 @@ using namespace mk::rt;
 namespace {
 
 constexpr int64_t kMaxElements = int64_t(1) << 46;
+/// What no plan says, and how much of it stands behind a plan.
+constexpr int64_t kUnwritten = INT64_MIN + 0x6d6b706c;
+constexpr size_t kGuard = 64;
 
 /// Product of extents; -1 when one is negative or the product is absurd.
 int64_t product(std::span<const int64_t> extents) {
@@ -142,7 +145,7 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
     words += counter.rank;
   words += metadata.queues.size();
 
-  std::vector<int64_t> out(words + 1, 0);
+  std::vector<int64_t> out(words + kGuard, kUnwritten);
   std::vector<int64_t> coords = mesh.coords(rank);
   mk_launch launch = {};
   launch.abi_version = MK_ABI_VERSION;
@@ -164,6 +167,13 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
                        : str("requirement ", failed - 1, " does not hold"));
   }
 
+  auto unwritten = std::find(out.begin(), out.end(), kUnwritten);
+  if (size_t written = unwritten - out.begin(); written != words)
+    return error(StatusCode::Internal, "kernel '", metadata.kernel,
+                 "': its plan has ", written == out.size() ? "at least " : "",
+                 written, " numbers, and its metadata promises ", words,
+                 ": the package's parts do not belong together; compile the "
+                 "kernel again");
   const int64_t *next = out.data();
   auto take = [&](size_t n) {
     std::vector<int64_t> extents(next, next + n);

@@ -5,6 +5,7 @@
 #include "Support.h"
 
 #include <cmath>
+#include <csignal>
 
 namespace mk::rt::test {
 namespace {
@@ -89,6 +90,29 @@ TEST(Kernel, LaunchesWithChangingDataInAttachedMemory) {
   });
   ranks.close();
 }
+
+// A thread sanitizer hands over signals only when a thread calls something.
+#ifndef __SANITIZE_THREAD__
+TEST(Kernel, EndlessLoopsEnd) {
+  Ranks ranks(1, 2);
+  Package wrong = package("wrong");
+  ranks.each([&](uint32_t r) {
+    auto kernel = Kernel::load(*ranks.contexts[r], wrong);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"MODE", {16}}});
+    ASSERT_OK(bound);
+    // All threads are gone when this returns, and their memory may go.
+    EXPECT_ERROR((*bound)->launch({.computeDeadline = 200ms}), Aborted,
+                 "has computed for 200 ms of processor time");
+  });
+  // The signal that it took is given back.
+  for (int s = SIGRTMIN; s <= SIGRTMAX; ++s) {
+    struct sigaction action;
+    ASSERT_EQ(sigaction(s, nullptr, &action), 0);
+    EXPECT_EQ(action.sa_handler, SIG_DFL) << s;
+  }
+}
+#endif
 
 TEST(Kernel, TwoKernelsTakeTurnsAndMemoryIsReused) {
   Ranks ranks(1, 2);

@@ -24,7 +24,7 @@ const std::string good = R"({
            {"name": "t", "ctas": 3, "then": -1}],
  "prepare": true,
  "reference": {"inputs": [0], "outputs": [0], "types": ["f64", "f64"],
-               "check_epsilon": 0.0078125}
+               "dims": [1], "check_epsilon": [0.0078125]}
 })";
 
 std::string with(std::string from, const std::string &to) {
@@ -47,7 +47,8 @@ TEST(Metadata, Parses) {
   EXPECT_TRUE(m->signals[0].dynamic);
   EXPECT_EQ(m->roles[0].then, 1);
   EXPECT_EQ(m->reference->types.size(), 2u);
-  EXPECT_EQ(m->reference->epsilon, 0x1p-7);
+  EXPECT_EQ(m->reference->epsilons, (std::vector<double>{0x1p-7}));
+  EXPECT_EQ(m->reference->dims, (std::vector<uint32_t>{1}));
   EXPECT_TRUE(m->sites.empty());
   auto sites = parseMetadata(
       with("\"prepare\"",
@@ -86,8 +87,11 @@ TEST(Metadata, NamesWhatIsWrong) {
       {with("\"role\": 1", "\"role\": 2"), "has a loop of role 2 of 2"},
       {with("\"outputs\": [0]", "\"outputs\": [1]"), "an output's index is 1"},
       {with("[\"f64\", \"f64\"]", "[\"f64\"]"), "not one type for each"},
-      {with("0.0078125", "-1"), "'check_epsilon' that is no number from 0 to 1"},
-      {with("0.0078125", "\"x\""), "'check_epsilon' that is no number"},
+      {with("0.0078125", "-1"),
+       "'check_epsilon' has something that is no number from 0 to 1"},
+      {with("0.0078125", "\"x\""), "'check_epsilon' has something that is no number"},
+      {with("0.0078125", ""), "'check_epsilon' has not one number for each output"},
+      {with("\"dims\": [1]", "\"dims\": [2]"), "a dimension's index is 2"},
       {with("\"uniform\", \"value\": 8", "\"uniform\", \"value\": [8]"),
        "only a 'rank' dimension may have"},
       {with("\"value\": 8", "\"value\": -8"), "key 'value' is -8"},

@@ -43,6 +43,18 @@ TEST(Options, EverythingTogether) {
   EXPECT_FALSE(o->graph || o->checkEach);
 }
 
+TEST(Options, TolerancesOfSingleOutputs) {
+  auto o = parse({"f.mlir", "--check", "--tolerance", "2,c=0.1", "--tolerance=lse=3"});
+  ASSERT_OK(o);
+  EXPECT_EQ(toleranceOf(*o, "c"), 0.1);
+  EXPECT_EQ(toleranceOf(*o, "lse"), 3);
+  EXPECT_EQ(toleranceOf(*o, "other"), 2);
+  for (const char *bad : {"inf", "-inf", "nan", "-1", "0", "1e999", "", "c=", "c=inf",
+                          "=1", "1,", "c=1x"})
+    EXPECT_ERROR(parse({"f.mlir", "--tolerance", bad}).status(), InvalidArgument,
+                 "a factor above 0 is needed, a number, or OUTPUT=FACTOR");
+}
+
 TEST(Options, GraphsAreLaunches) {
   auto o = parse({"f.mkpkg", "--graph", "7", "--check=each"});
   ASSERT_OK(o);

@@ -13,10 +13,26 @@
 namespace mk::rt::test {
 namespace {
 
-std::vector<std::byte> makePackage(const std::string &target = "host") {
+std::vector<std::byte> write(std::string_view metadata,
+                             std::string_view payload) {
+  void *package;
+  size_t bytes;
+  char *message = nullptr;
+  EXPECT_EQ(mk_package_write(metadata.data(), metadata.size(), payload.data(),
+                             payload.size(), &package, &bytes, &message),
+            0)
+      << message;
+  auto *data = static_cast<std::byte *>(package);
+  std::vector<std::byte> copy(data, data + bytes);
+  mk_package_free(package);
+  return copy;
+}
+
+std::vector<std::byte> makePackage(const std::string &target = "host",
+                                   const std::string &features = "") {
   std::string metadata =
       R"({"kernel": "k", "target": ")" + target +
-      R"(", "cpu": "x", "grid": 1, "stack_bytes": 0, "mesh": [], "dims": [],
+      R"(", "cpu": "x", "cpu_features": [)" + features + R"(], "grid": 1, "stack_bytes": 0, "mesh": [], "dims": [],
        "args": [], "signals": [], "counters": [], "queues": [], "loops": [],
        "requires": [], "roles": [{"name": "r", "ctas": 1, "then": -1}],
        "prepare": false, "reference": null)" +
@@ -24,17 +40,7 @@ std::vector<std::byte> makePackage(const std::string &target = "host") {
            ? "}"
            : R"(, "gpu": {"threads": 1, "cooperative": false, "shared_bytes": 0, "param_bytes": 112,
                 "workspace_bytes": 0, "tensor_maps": [], "peer_maps": []}})");
-  void *package;
-  size_t bytes;
-  char *message = nullptr;
-  EXPECT_EQ(mk_package_write(metadata.data(), metadata.size(), "code", 4,
-                             &package, &bytes, &message),
-            0)
-      << message;
-  auto *data = static_cast<std::byte *>(package);
-  std::vector<std::byte> copy(data, data + bytes);
-  mk_package_free(package);
-  return copy;
+  return write(metadata, "code");
 }
 
 Status parsed(std::vector<std::byte> bytes) {
@@ -105,6 +111,34 @@ TEST(Package, LoadingNamesTheCause) {
                "No such file");
   EXPECT_ERROR(Package::read("/").status(), InvalidArgument,
                "is not a regular file");
+}
+
+TEST(Package, CpuHasToCoverTheCode) {
+  auto package =
+      Package::parse(makePackage("host", R"("avx1024", "amx-fp64")"), "p");
+  ASSERT_OK(package);
+  Status status = Payload::load(*package).status();
+  EXPECT_ERROR(status, FailedPrecondition,
+               "kernel 'k' is compiled for the CPU 'x', and this machine's, '");
+  EXPECT_THAT(status.message(), HasSubstr("', lacks avx1024, amx-fp64: "));
+}
+
+TEST(Package, MetadataHasToBeThatOfTheCode) {
+  auto package = Package::read(MK_TEST_PACKAGES "/allgather.mkpkg");
+  ASSERT_OK(package);
+  auto text = [](std::span<const std::byte> bytes) {
+    return std::string(reinterpret_cast<const char *>(bytes.data()),
+                       bytes.size());
+  };
+  std::string metadata = text(package->metadataText());
+  size_t begin = metadata.find("\"signals\": ["), end = metadata.find(']', begin);
+  ASSERT_NE(begin, std::string::npos);
+  metadata.replace(begin, end + 1 - begin, "\"signals\": []");
+  auto forged =
+      Package::parse(write(metadata, text(package->payload())), "forged");
+  ASSERT_OK(forged);
+  EXPECT_ERROR(Payload::load(*forged).status(), InvalidArgument,
+               "the metadata of kernel 'allgather' is not that of its code");
 }
 
 TEST(Package, TwoPayloadsAreTwo) {

@@ -43,6 +43,19 @@ TEST(Plan, ShardsOfUniformExtents) {
   EXPECT_EQ(plan->slots(), 8u + 4);
 }
 
+TEST(Plan, NumbersAreThoseOfTheMetadata) {
+  Loaded ag("allgather", 2, 2);
+  std::vector<int64_t> dims = {10, 3};
+  Metadata metadata = ag.package->metadata();
+  metadata.signals.clear();
+  EXPECT_ERROR(evaluatePlan(metadata, *ag.payload, ag.mesh, 0, dims).status(),
+               Internal, "its plan has 10 numbers, and its metadata promises 7");
+  metadata = ag.package->metadata();
+  metadata.queues.push_back({"more", 1});
+  EXPECT_ERROR(evaluatePlan(metadata, *ag.payload, ag.mesh, 0, dims).status(),
+               Internal, "its plan has 10 numbers, and its metadata promises 11");
+}
+
 TEST(Plan, ShardsOfPerRankExtents) {
   Loaded mix("mix", 2, 2);
   auto plan = mix.plan({{"T", {13, 0, 64, 5}}});

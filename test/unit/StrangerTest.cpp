@@ -15,6 +15,7 @@
 #include <cstring>
 #include <poll.h>
 #include <random>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 namespace mk::rt::test {
@@ -147,6 +148,94 @@ TEST(Stranger, SaysNothing) {
   EXPECT_THAT(silent.refusal(), HasSubstr("no hello within 50 ms"));
   EXPECT_THAT(slow.refusal(), HasSubstr("no hello within 50 ms"));
   expectAlive(job);
+}
+
+TEST(Stranger, ManyAreNotInTheWay) {
+  StoreServerOptions options;
+  options.handshakeTimeout = 30s;
+  Job job(1, options);
+  std::vector<std::unique_ptr<RawPeer>> silent;
+  for (int i = 0; i < 300; ++i)
+    silent.push_back(std::make_unique<RawPeer>(job.server->port()));
+  auto begin = Deadline::Clock::now();
+  auto rank = StoreClient::connect(job.clientOptions(kObserver), soon());
+  ASSERT_OK(rank);
+  EXPECT_LT(Deadline::Clock::now() - begin, 5s);
+  expectAlive(job);
+  // They have been told, and few are still there.
+  EXPECT_THAT(silent[0]->refusal(), HasSubstr("has waited longest"));
+  auto count = [&] {
+    size_t open = 0;
+    for (auto &peer : silent) {
+      char byte;
+      pollfd p{peer->fd.get(), POLLIN, 0};
+      while (::poll(&p, 1, 0) > 0 && ::recv(peer->fd.get(), &byte, 1, 0) > 0) {
+      }
+      open += ::recv(peer->fd.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    }
+    return open;
+  };
+  EXPECT_TRUE(eventually([&] { return count() <= 70; }));
+  (*rank)->goodbye(soon()).ignore();
+}
+
+TEST(Stranger, WhoMakesRoomComesAgain) {
+  // More ranks at once than may wait, beside strangers that keep coming.
+  Job job(1);
+  std::atomic<bool> stop{false};
+  std::thread flood([&] {
+    std::vector<std::unique_ptr<RawPeer>> silent;
+    while (!stop) {
+      silent.push_back(std::make_unique<RawPeer>(job.server->port()));
+      if (silent.size() > 200)
+        silent.erase(silent.begin());
+    }
+  });
+  Job::parallel(8, [&](uint32_t) {
+    for (int i = 0; i < 5; ++i) {
+      auto client = StoreClient::connect(job.clientOptions(kObserver), soon());
+      EXPECT_OK(client);
+      if (client)
+        (*client)->goodbye(soon()).ignore();
+    }
+  });
+  stop = true;
+  flood.join();
+  expectAlive(job);
+}
+
+TEST(Stranger, NoDescriptorsLeftIsSaidAtOnce) {
+  QuietLog quiet;
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  StoreServerOptions options;
+  options.job = "unit-test";
+  options.token = randomToken();
+  options.world = 2;
+  auto store = StoreServer::start(options);
+  ASSERT_OK(store);
+  // A socket for the rank, and none for the store's end of it.
+  Fd caller(::socket(AF_INET, SOCK_STREAM, 0));
+  rlimit none{rlim_t(caller.get()) + 1, before.rlim_max};
+  std::vector<Fd> all;
+  while (true) {
+    Fd fd(::dup(caller.get()));
+    if (!fd || fd.get() > caller.get())
+      break;
+    all.push_back(std::move(fd));
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  sockaddr_in a{};
+  a.sin_family = AF_INET;
+  a.sin_port = htons((*store)->port());
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(caller.get(), reinterpret_cast<sockaddr *>(&a), sizeof(a)), 0);
+  EXPECT_TRUE(eventually([&] { return (*store)->aborted().has_value(); }));
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_TRUE((*store)->aborted());
+  EXPECT_THAT((*store)->aborted()->text,
+              HasSubstr("no descriptors are left for the connections of 2 ranks: "
+                        "allow more (ulimit -n)"));
 }
 
 TEST(Stranger, HangsUp) {

@@ -26,7 +26,10 @@ public:
   int run(llvm::StringRef input, llvm::StringRef output);
 
 private:
-  llvm::cl::OptionCategory category{"One-step compilation"};
+  // Categories are listed by name, and this one is to come before MLIR's.
+  llvm::cl::OptionCategory category{
+      "A kernel in one step",
+      "From a file to what --emit says. mk-run compiles in the same way."};
   using List = llvm::cl::list<std::string>;
 
   llvm::cl::opt<std::string> target{

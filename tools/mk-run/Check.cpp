@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <random>
 
 using namespace mk::run;
@@ -103,8 +104,50 @@ struct Checker {
     return str("[", text, "]");
   }
 
+  /// Counts an element that is wrong, and describes the first few.
+  void addMismatch(OutputCheck &check, size_t arg, uint32_t copy, int64_t i,
+                   const std::string &text) {
+    uint32_t rank = owner(arg, copy, i);
+    ++check.mismatches;
+    ++check.mismatchesOfRank[rank];
+    if (check.firstMismatches.size() < kShownMismatches)
+      check.firstMismatches.push_back(
+          str(check.name, indexText(plan.shard(arg, 0).global, i), " on rank ",
+              rank, text));
+  }
+
+  /// Elements that hold what they held before the launch, where the reference was
+  /// not computed: NaN, or of integers something else in each run.
+  void findUnwritten(OutputCheck &check, size_t arg, uint32_t copy,
+                     const std::vector<Range> &rows, int64_t width) {
+    ElementType type = metadata.args[arg].type;
+    const std::byte *got = job.output(arg, copy);
+    const std::byte *again = job.output(arg, copy, 1);
+    if (!isFloat(type) && !again)
+      return; // what was there is an input
+    size_t size = byteSize(type);
+    auto look = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        if (isFloat(type)
+                ? std::isnan(loadElement(type, got, i))
+                : std::memcmp(got + i * size, again + i * size, size) != 0) {
+          check.maxError = check.maxErrorOfRank[owner(arg, copy, i)] = INFINITY;
+          addMismatch(check, arg, copy, i,
+                      isFloat(type) ? ": is NaN, as it was before the launch"
+                                    : ": differs between two runs, as it did "
+                                      "before the launch: not written");
+        }
+    };
+    int64_t next = 0;
+    for (const Range &range : rows) {
+      look(next, range.begin * width);
+      next = range.end * width;
+    }
+    look(next, check.elements);
+  }
+
   OutputCheck compare(size_t arg, const RefTensor &reference,
-                      const std::vector<Range> &rows) {
+                      const std::vector<Range> &rows, double rounding) {
     const Metadata::Arg &a = metadata.args[arg];
     OutputCheck check;
     check.name = a.name;
@@ -129,7 +172,7 @@ struct Checker {
     });
     check.rms = check.compared ? std::sqrt(sum / check.compared) : 0;
     Tolerance tolerance =
-        Tolerance::of(a.type, epsilonIn, k, check.rms, options.toleranceFactor);
+        Tolerance::of(a.type, rounding, k, check.rms, toleranceOf(options, a.name));
     if (check.compared < kEnoughForRms)
       tolerance.rms *= 2;
     if (check.compared && unwritten == check.compared) {
@@ -153,8 +196,7 @@ struct Checker {
     check.base = tolerance.base;
     check.rmsTolerance = tolerance.rms;
 
-    for (uint32_t copy = 0; copy < plan.copies(arg); ++copy) {
-      const std::byte *got = job.output(arg, copy);
+    auto compareWith = [&](const std::byte *got, uint32_t copy) {
       double squares = 0;
       each([&](int64_t i, double want) {
         double value = loadElement(a.type, got, i);
@@ -172,20 +214,15 @@ struct Checker {
             std::max(check.maxErrorOfRank[rank], error);
         if (good)
           return;
-        ++check.mismatches;
-        ++check.mismatchesOfRank[rank];
-        if (check.firstMismatches.size() < kShownMismatches) {
-          char text[160];
-          std::snprintf(text, sizeof(text),
-                        ": got %.9g, want %.9g (error %.3g, tolerance %.3g)",
-                        value, want, error,
-                        tolerance.base + tolerance.relative * std::fabs(want));
-          check.firstMismatches.push_back(str(
-              a.name, indexText(reference.shape, i), " on rank ", rank, text));
-        }
+        char text[160];
+        std::snprintf(text, sizeof(text),
+                      ": got %.9g, want %.9g (error %.3g, tolerance %.3g)",
+                      value, want, error,
+                      tolerance.base + tolerance.relative * std::fabs(want));
+        addMismatch(check, arg, copy, i, text);
       });
       if (check.compared == 0)
-        continue;
+        return;
       double rmsError = std::sqrt(squares / check.compared);
       check.rmsError = std::max(check.rmsError, rmsError);
       if (!(rmsError <= tolerance.rms) && check.mismatches == 0) {
@@ -197,6 +234,13 @@ struct Checker {
                       rmsError, tolerance.rms);
         check.firstMismatches.push_back(a.name + text);
       }
+    };
+    for (uint32_t copy = 0; copy < plan.copies(arg); ++copy) {
+      compareWith(job.output(arg, copy), copy);
+      // Of integers poison may be the right value, but not in both runs.
+      if (const std::byte *again = job.output(arg, copy, 1))
+        compareWith(again, copy);
+      findUnwritten(check, arg, copy, rows, width);
     }
     check.passed &= check.mismatches == 0;
     return check;
@@ -205,15 +249,15 @@ struct Checker {
 
 } // namespace
 
-Tolerance Tolerance::of(ElementType out, double epsilonIn, double k, double rms,
+Tolerance Tolerance::of(ElementType out, double rounding, double k, double rms,
                         double factor) {
   Tolerance t;
   if (!isFloat(out))
     return t;
   double sums = std::sqrt(std::max(k, 1.0)) * 0x1p-23;
   t.relative = factor * epsilon(out);
-  t.base = factor * 4 * (epsilonIn + sums) * rms;
-  t.rms = factor * ((epsilon(out) + epsilonIn) / 2 + sums) * rms;
+  t.base = factor * 4 * (rounding + sums) * rms;
+  t.rms = factor * ((epsilon(out) + rounding) / 2 + sums) * rms;
   return t;
 }
 
@@ -263,7 +307,6 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
                          plan.shard(ref.outputs[i], 0).global);
   if (ref.contraction)
     checker.k = static_cast<double>(ref.contraction);
-  checker.epsilonIn = std::max(checker.epsilonIn, ref.epsilon);
 
   // One set of rows for all outputs; what has other rows is computed whole.
   int64_t rows = -1, elements = 0;
@@ -293,9 +336,21 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
     ranges = chooseRows(rows, elements, borders, options.seed);
   whole |= ranges == std::vector<Range>{{0, rows}};
 
+  // Dimensions that the reference asks for: one value, or one for each rank.
+  std::vector<RefTensor> dims;
+  dims.reserve(ref.dims.size());
+  for (uint32_t dim : ref.dims) {
+    uint32_t n = metadata.dims[dim].perRank ? world : 1;
+    RefTensor &values = dims.emplace_back(ElementType::i64,
+                                          std::vector<int64_t>{n});
+    for (uint32_t r = 0; r < n; ++r)
+      std::memcpy(values.data.data() + r * sizeof(int64_t), &plan.dims(r)[dim],
+                  sizeof(int64_t));
+  }
   std::vector<void *> descriptors;
-  for (RefTensor &tensor : tensors)
-    descriptors.push_back(tensor.descriptor.data());
+  for (std::vector<RefTensor> *list : {&tensors, &dims})
+    for (RefTensor &tensor : *list)
+      descriptors.push_back(tensor.descriptor.data());
   if (whole)
     ranges = {{0, -1}}; // all there is
   for (const Range &range : ranges)
@@ -308,8 +363,12 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
   for (size_t i = 0; i < ref.outputs.size(); ++i) {
     const RefTensor &tensor = tensors[ref.inputs.size() + i];
     std::vector<Range> all = {{0, tensor.shape.empty() ? 1 : tensor.shape[0]}};
+    // A package that does not say is as coarse as its inputs.
+    double rounding = ref.epsilons.empty()
+                          ? checker.epsilonIn
+                          : std::max(ref.epsilons[i], 0x1p-23);
     checks.push_back(
-        checker.compare(ref.outputs[i], tensor, whole ? all : ranges));
+        checker.compare(ref.outputs[i], tensor, whole ? all : ranges, rounding));
   }
   return checks;
 }

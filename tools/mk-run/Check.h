@@ -25,7 +25,8 @@ struct OutputCheck {
 /// Tolerances for an output: see mk-run --help.
 struct Tolerance {
   double relative = 0, base = 0, rms = 0;
-  static Tolerance of(rt::ElementType out, double epsilonIn, double k,
+  /// `rounding`: the coarsest before the last one, `k`: terms of a sum.
+  static Tolerance of(rt::ElementType out, double rounding, double k,
                       double rms, double factor);
 };
 

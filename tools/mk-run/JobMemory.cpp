@@ -51,7 +51,12 @@ void JobMemory::layOut(const Options &options, const Metadata &metadata,
                                }));
     inputs_.push_back(fromFile ? take(bytes) : 0);
     outputBytes_.push_back(bytes);
-    outputs_.push_back(wanted ? take(bytes * plan.copies(i)) : 0);
+    outputs_[0].push_back(wanted ? take(bytes * plan.copies(i)) : 0);
+    bool twice = options.check && !isFloat(arg.type) &&
+                 arg.kind == Metadata::ArgKind::Out;
+    outputs_[1].push_back(twice ? take(bytes * plan.copies(i)) : 0);
+    if (twice)
+      runs_ = 2;
   }
 }
 
@@ -142,7 +147,8 @@ JobMemory::JobMemory(JobMemory &&other) noexcept
       base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_),
       world_(other.world_), numRoles_(other.numRoles_), ranks_(other.ranks_),
       roles_(other.roles_), peers_(other.peers_),
-      inputs_(std::move(other.inputs_)), outputs_(std::move(other.outputs_)),
+      runs_(other.runs_), inputs_(std::move(other.inputs_)),
+      outputs_{std::move(other.outputs_[0]), std::move(other.outputs_[1])},
       outputBytes_(std::move(other.outputBytes_)) {}
 
 JobMemory::~JobMemory() {

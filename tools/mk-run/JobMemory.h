@@ -64,11 +64,14 @@ public:
   /// Global value of an argument that comes from a file; null for others.
   std::byte *input(size_t arg) const { return place(inputs_[arg]); }
   /// Global value of an output, one for each copy of it in the mesh; null
-  /// when nobody asked for results.
-  std::byte *output(size_t arg, uint32_t copy) const {
-    std::byte *base = place(outputs_[arg]);
+  /// when nobody asked for results, or run 1 leaves none.
+  std::byte *output(size_t arg, uint32_t copy, int run = 0) const {
+    std::byte *base = place(outputs_[run][arg]);
     return base ? base + copy * outputBytes_[arg] : nullptr;
   }
+  /// Of each launch that is checked: 2 when there are integer outputs to compare,
+  /// whose memory holds something else before the second.
+  int runs() const { return runs_; }
 
 private:
   JobMemory() = default;
@@ -88,7 +91,8 @@ private:
   uint32_t world_ = 0;
   size_t numRoles_ = 0;
   uint64_t ranks_ = 0, roles_ = 0, peers_ = 0; // offsets
-  std::vector<uint64_t> inputs_, outputs_, outputBytes_;
+  int runs_ = 1;
+  std::vector<uint64_t> inputs_, outputs_[2], outputBytes_;
 };
 
 } // namespace mk::run

@@ -64,6 +64,8 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
     MK_TRY(checkRange(options, metadata, range));
   for (const NamedFile &file : options.outputs)
     MK_TRY(check("--out", file, isOutput));
+  for (const auto &[output, factor] : options.tolerances)
+    MK_TRY(check("--tolerance", {output, ""}, isOutput));
   if (options.check && !metadata.reference)
     return error(StatusCode::FailedPrecondition, "--check: kernel '",
                  metadata.kernel,

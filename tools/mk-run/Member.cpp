@@ -46,13 +46,12 @@ struct Results {
     putArray(out, &job.rank(rank).wallMs, 1);
     putArray(out, job.roles(rank), metadata.roles.size());
     putArray(out, job.peers(rank), world);
-    for (size_t i = 0; i < metadata.args.size(); ++i)
-      if (const std::byte *global = job.output(i, plan.copy(i, rank))) {
-        size_t at = out.size();
-        out.resize(at + bytesOf(i, rank));
-        copyFromGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
-                       global, reinterpret_cast<std::byte *>(&out[at]));
-      }
+    eachOutput(rank, [&](size_t i, const std::byte *global) {
+      size_t at = out.size();
+      out.resize(at + bytesOf(i, rank));
+      copyFromGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
+                     global, reinterpret_cast<std::byte *>(&out[at]));
+    });
     return out;
   }
 
@@ -60,9 +59,7 @@ struct Results {
     size_t wanted = sizeof(double) +
                     metadata.roles.size() * sizeof(LaunchStats::Role) +
                     world * sizeof(LaunchStats::Peer);
-    for (size_t i = 0; i < metadata.args.size(); ++i)
-      if (job.output(i, plan.copy(i, rank)))
-        wanted += bytesOf(i, rank);
+    eachOutput(rank, [&](size_t i, std::byte *) { wanted += bytesOf(i, rank); });
     if (in.size() != wanted)
       return error(StatusCode::InvalidArgument, "rank ", rank, " sent ",
                    in.size(), " bytes of results, ", wanted,
@@ -75,13 +72,20 @@ struct Results {
     take(&job.rank(rank).wallMs, sizeof(double));
     take(job.roles(rank), metadata.roles.size() * sizeof(LaunchStats::Role));
     take(job.peers(rank), world * sizeof(LaunchStats::Peer));
-    for (size_t i = 0; i < metadata.args.size(); ++i)
-      if (std::byte *global = job.output(i, plan.copy(i, rank))) {
-        copyToGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
-                     reinterpret_cast<const std::byte *>(from), global);
-        from += bytesOf(i, rank);
-      }
+    eachOutput(rank, [&](size_t i, std::byte *global) {
+      copyToGlobal(plan.shard(i, rank), byteSize(metadata.args[i].type),
+                   reinterpret_cast<const std::byte *>(from), global);
+      from += bytesOf(i, rank);
+    });
     return Status::ok();
+  }
+
+  /// Calls fn(argument, global value) for what a rank leaves in each run.
+  template <typename Fn> void eachOutput(uint32_t rank, Fn fn) const {
+    for (size_t i = 0; i < metadata.args.size(); ++i)
+      for (int run = 0; run < job.runs(); ++run)
+        if (std::byte *global = job.output(i, plan.copy(i, rank), run))
+          fn(i, global);
   }
 
   size_t bytesOf(size_t arg, uint32_t rank) const {

@@ -46,19 +46,22 @@ data
   --check               compares all outputs with the kernel's reference,
                         evaluated in double precision. An element passes when
                           |error| <= F * (eps(out) * |ref|
-                                 + 4 * (eps(in) + sqrt(K) * 2^-23) * rms(ref))
-                        eps(in): widest rounding of the kernel's inputs and of
-                        its dots' operands; K: terms of a sum; and the rms of all errors is at most
-                          F * ((eps(out) + eps(in)) / 2 + sqrt(K) * 2^-23) * rms(ref),
+                                 + 4 * (eps(mid) + sqrt(K) * 2^-23) * rms(ref))
+                        eps(mid): coarsest rounding of values on their way to this
+                        output, before the last one; K: terms of a sum; and the rms
+                        of all errors is at most
+                          F * ((eps(out) + eps(mid)) / 2 + sqrt(K) * 2^-23) * rms(ref),
                         twice that of fewer than 32 errors.
                         Integers must be equal. Large outputs: 256 random rows
-                        and the borders of all shards.
+                        and the borders of all shards; what was not written is
+                        looked for everywhere (docs/running.md)
   --check=races         looks for accesses that nothing orders, from a record of what
                         all CTAs did; reports both, with roles, CTAs, regions and
                         lines (.mlir and host target only; may be given beside
                         --check)
   --check=each          after every launch instead of the last (one rank only)
-  --tolerance F         factor in the formulas above (default 1)
+  --tolerance F,...     factor in the formulas above (default 1); NAME=F: of one
+                        output
 
 running
   --launches N          launches the kernel N times, with other random inputs
@@ -70,6 +73,9 @@ running
   --loopback OPTIONS    of the emulated network (axes via net):
                         delay=5ms,reorder=SEED,...
   --deadline SECONDS    of every single wait (default 30)
+  --compute-deadline S  processor seconds that a CTA may compute without beginning an
+                        item, waiting or putting: longer is taken for a loop
+                        that never ends (default ten times --deadline; host target)
   --stats[=json]        bytes for each link, waits, times; json: one object on
                         standard output, everything else on standard error
 
@@ -205,6 +211,7 @@ struct Parser {
     entries.push_back({"--stats", Entry::Optional,
                        [this](const std::string &v) { return stats(v); }});
     duration("--deadline", o.deadline);
+    duration("--compute-deadline", o.computeDeadline);
     duration("--join-timeout", o.job.timeout);
     entries.push_back({"--corrupt", Entry::Value,
                        [this](const std::string &v) { return corrupt(v); }});
@@ -318,12 +325,23 @@ struct Parser {
   }
 
   Status tolerance(const std::string &v) {
-    char *end = nullptr;
-    o.toleranceFactor = std::strtod(v.c_str(), &end);
-    if (v.empty() || *end || !(o.toleranceFactor > 0) ||
-        !std::isfinite(o.toleranceFactor))
-      return error(StatusCode::InvalidArgument, "--tolerance ", v,
-                   ": a factor above 0 is needed");
+    for (size_t at = 0; at <= v.size();) {
+      size_t comma = std::min(v.find(',', at), v.size());
+      std::string item = v.substr(at, comma - at);
+      at = comma + 1;
+      size_t equals = item.find('=');
+      std::string text = equals == std::string::npos ? item : item.substr(equals + 1);
+      char *end = nullptr;
+      double factor = std::strtod(text.c_str(), &end);
+      if (text.empty() || *end || !(factor > 0) || !std::isfinite(factor) ||
+          equals == 0)
+        return error(StatusCode::InvalidArgument, "--tolerance ", item,
+                     ": a factor above 0 is needed, a number, or OUTPUT=FACTOR");
+      if (equals == std::string::npos)
+        o.toleranceFactor = factor;
+      else
+        o.tolerances.emplace_back(item.substr(0, equals), factor);
+    }
     return Status::ok();
   }
 
@@ -408,6 +426,13 @@ struct Parser {
 };
 
 } // namespace
+
+double mk::run::toleranceOf(const Options &options, const std::string &output) {
+  for (const auto &[name, factor] : options.tolerances)
+    if (name == output)
+      return factor;
+  return options.toleranceFactor;
+}
 
 const IntegerRange *mk::run::findRange(const Options &options,
                                        const std::string &name) {

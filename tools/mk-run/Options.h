@@ -43,9 +43,11 @@ struct Options {
   bool checkEach = false; // after every launch, by the rank
   bool races = false;
   double toleranceFactor = 1;
+  std::vector<std::pair<std::string, double>> tolerances; // of single outputs
   enum class Stats { None, Text, Json } stats = Stats::None;
   std::string loopback;
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  std::chrono::nanoseconds computeDeadline{0}; // 0: ten times the other
   int64_t launches = 1;
   bool graph = false; // the launches are replays of a captured one
   std::string kernel, target, cpu, jitLibrary; // empty: not given
@@ -63,6 +65,9 @@ struct Options {
 
 /// The range that --random gives an argument; null if none.
 const IntegerRange *findRange(const Options &options, const std::string &name);
+
+/// The factor of --tolerance for an output.
+double toleranceOf(const Options &options, const std::string &output);
 
 /// InvalidArgument names the option, the reason and the accepted form.
 Result<Options> parseOptions(int argc, char **argv);

@@ -50,16 +50,17 @@ private:
 
 /// Values of all arguments before launch `launch`. What a launch must produce
 /// is poisoned (all bits set: NaN in every float type), so that nothing left
-/// over from the launch before can pass for a result.
+/// over from the launch before can pass for a result. No integer is poison: of those
+/// there are two runs, the second with all bits clear.
 Status fillArguments(const Options &options, const JobMemory &job,
-                     BoundKernel &kernel, int64_t launch) {
+                     BoundKernel &kernel, int64_t launch, int run = 0) {
   Staging staging(kernel);
   for (size_t i = 0; i < kernel.metadata().args.size(); ++i) {
     const Metadata::Arg &arg = kernel.metadata().args[i];
     const Shard &shard = kernel.shard(i);
     std::byte *data = staging.begin(i);
     if (!isInput(arg))
-      std::memset(data, 0xff, kernel.bytes(i));
+      std::memset(data, run && !isFloat(arg.type) ? 0 : 0xff, kernel.bytes(i));
     else if (const std::byte *global = job.input(i))
       copyFromGlobal(shard, byteSize(arg.type), global, data);
     else
@@ -72,14 +73,15 @@ Status fillArguments(const Options &options, const JobMemory &job,
   return Status::ok();
 }
 
-Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank) {
+Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank,
+               int run = 0) {
   const LaunchStats &stats = kernel.stats();
   job.rank(rank).wallMs = stats.wallMs;
   std::copy(stats.roles.begin(), stats.roles.end(), job.roles(rank));
   std::copy(stats.peers.begin(), stats.peers.end(), job.peers(rank));
   Staging staging(kernel);
   for (size_t i = 0; i < kernel.metadata().args.size(); ++i)
-    if (std::byte *global = job.output(i, kernel.plan().copy(i, rank))) {
+    if (std::byte *global = job.output(i, kernel.plan().copy(i, rank), run)) {
       MK_ASSIGN(const std::byte *local, staging.read(i));
       copyToGlobal(kernel.shard(i), byteSize(kernel.metadata().args[i].type),
                    local, global);
@@ -162,6 +164,7 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   std::string log;
   if (options.races)
     launch.record = &log;
+  launch.computeDeadline = options.computeDeadline;
   std::unique_ptr<LaunchGraph> graph;
   auto runLaunches = [&]() -> Status {
     if (options.graph) {
@@ -176,12 +179,19 @@ Status mk::run::runKernel(const Options &options, const Package &package,
         MK_TRY(ctx->allGather("start", "").status());
       MK_TRY(graph ? graph->launch() : bound->launch(launch));
       MK_TRY(bound->synchronize());
-      if (options.checkEach) {
-        MK_TRY(publish(job, *bound, rank));
-        MK_TRY(checkNow(options, job, *bound, payload, i));
+      if (!options.checkEach && i + 1 < options.launches)
+        continue;
+      MK_TRY(publish(job, *bound, rank));
+      if (job.runs() > 1) {
+        MK_TRY(fillArguments(options, job, *bound, i, /*run=*/1));
+        MK_TRY(graph ? graph->launch() : bound->launch(launch));
+        MK_TRY(bound->synchronize());
+        MK_TRY(publish(job, *bound, rank, /*run=*/1));
       }
+      if (options.checkEach)
+        MK_TRY(checkNow(options, job, *bound, payload, i));
     }
-    return publish(job, *bound, rank);
+    return Status::ok();
   };
   Status status = runLaunches();
   // Also of a launch that failed: a race may have been why.

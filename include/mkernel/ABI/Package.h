@@ -9,6 +9,8 @@
 //   kernel    string
 //   target    "host" | "sm_90a"
 //   cpu       string, the CPU the payload was compiled for
+//   cpu_features [string] of MK_CPU_FEATURES, what the payload may use of them
+//             (optional: not checked)
 //   grid      int, CTAs
 //   stack_bytes int, stack one CTA needs
 //   mesh      [{name, link: "link"|"net", size: int or null when unbound}]
@@ -31,9 +33,15 @@
 //   sites     [{op: "mk.put"..., at: "file.mlir:12:5"}], see Site.h (optional: no op
 //             is checked when it runs)
 //   reference null, or {inputs: [arg index...], outputs: [arg index...],
-//              types: ["f64"|"i64"|"i32"...: of inputs, then outputs]}
+//              types: ["f64"|"i64"|"i32"...: of inputs, then outputs],
+//              dims: [dimension index...] (optional),
+//              check_epsilon: [number for each output] (optional: as inputs),
+//              check_k: int, terms of a sum (optional: largest extent)}
 //
 // Symbols of a host payload:
+//   const uint8_t mk_metadata_digest[32]
+//     SHA-256 of the metadata. What is allocated follows from the metadata, and what
+//     is written from the code: a loader refuses a payload of other metadata.
 //   int64_t mk_plan(const mk_launch *, int64_t *out)
 //     Evaluates what depends on dimensions and mesh. Writes, in order: for
 //     each argument its `rank` extents (the *global* shape where dimensions are
@@ -44,7 +52,8 @@
 //   void mk_role_<i>(const mk_cta *)
 //   void mk_prepare(const mk_cta *)   run by every CTA before any role
 //   int64_t mk_reference(void *const *descriptors, int64_t row, int64_t rows)
-//     descriptors: memref descriptors of inputs, then outputs, global shapes.
+//     descriptors: memref descriptors of inputs, then outputs, global shapes; then for
+//     each of `dims` a list of i64, one value or, of a `rank` dimension, one for each rank.
 //     Computes rows [row, row + rows) of dimension 0 of every output;
 //     row = 0, rows = -1 computes everything. An output whose result has another
 //     shape than its descriptor is not written. Returns 0, or a fault.
@@ -77,6 +86,17 @@ enum mk_fault {
   MK_FAULT_MEMORY = 3,   // no memory for a temporary
   MK_FAULT_ASSERT = 4,   // an assertion of the file's
 };
+
+// What some x86-64 CPUs have and others do not, as LLVM and GCC call it.
+#define MK_CPU_FEATURES(X)                                                     \
+  X("sse3") X("ssse3") X("sse4.1") X("sse4.2") X("sse4a") X("popcnt") X("aes") \
+  X("pclmul") X("avx") X("avx2") X("fma") X("fma4") X("xop") X("f16c")         \
+  X("bmi") X("bmi2") X("lzcnt") X("movbe") X("adx") X("sha") X("tbm")          \
+  X("gfni") X("vaes") X("vpclmulqdq") X("avxvnni") X("avx512f") X("avx512cd")  \
+  X("avx512bw") X("avx512dq") X("avx512vl") X("avx512ifma") X("avx512vbmi")    \
+  X("avx512vbmi2") X("avx512vnni") X("avx512bitalg") X("avx512vpopcntdq")      \
+  X("avx512vp2intersect") X("avx512bf16") X("avx512fp16") X("amx-tile")        \
+  X("amx-int8") X("amx-bf16")
 
 typedef struct mk_package_header {
   char magic[8];

@@ -33,6 +33,10 @@ namespace mk::rt {
 struct LaunchOptions {
   /// Of every single wait of the launch.
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
+  /// Host target: processor time that a CTA may take between two calls of the runtime
+  /// (an item, a wait, a put ...). A longer loop is taken for one that never ends,
+  /// and the CTA is unwound with a report. 0: ten times the deadline.
+  std::chrono::nanoseconds computeDeadline{0};
   /// Host target. Not 0: link puts are executed late and in a random order that this seeds,
   /// and CTAs start in a random order, at random times. Results must not
   /// depend on it.

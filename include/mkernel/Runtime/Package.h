@@ -81,7 +81,10 @@ struct Metadata {
     std::vector<uint32_t> inputs, outputs; // argument indices
     std::vector<ElementType> types;        // of inputs, then outputs
     int64_t contraction = 0; // "check_k": terms of a sum; 0: not stated
-    double epsilon = 0;      // "check_epsilon": of what operands are rounded to
+    /// "check_epsilon", for each output: of the coarsest type to which values on their
+    /// way to it are rounded, the last rounding left out. Empty: not stated.
+    std::vector<double> epsilons;
+    std::vector<uint32_t> dims; // indices of dimensions that it takes
   };
 
   /// Tensor map `i` of the parameter block; see mkernel/ABI/Gpu.h.
@@ -101,6 +104,7 @@ struct Metadata {
   };
 
   std::string kernel, target, cpu;
+  std::vector<std::string> cpuFeatures; // what the code may use of a CPU
   uint32_t grid = 1;
   uint64_t stackBytes = 0;
   std::vector<MeshAxis> mesh;
@@ -156,6 +160,8 @@ public:
                                const std::string &what);
 
   const Metadata &metadata() const { return metadata_; }
+  /// What metadata() was parsed from.
+  std::span<const std::byte> metadataText() const;
   std::span<const std::byte> payload() const {
     return std::span(bytes_).subspan(payloadOffset_);
   }

@@ -26,7 +26,8 @@ FailureOr<OwningOpRef<ModuleOp>> extractReference(func::FuncOp reference,
 /// rows)` on buffers, which computes rows [row, row + rows) of dimension 0 of
 /// every output, all of them if rows is negative. Producers are computed only
 /// as far as they are needed. With `destinations` the last arguments, as many as
-/// there are results, are empty tensors with the extents of the outputs.
+/// there are results, are empty tensors with the extents of the outputs. Arguments that
+/// stand for dimensions (Analysis/ReferenceDims.h) become lists of i64 behind the outputs.
 LogicalResult buildReferenceEntry(func::FuncOp reference, bool destinations);
 
 /// Computes the producers of each slice in the function's body only as far as
@@ -43,7 +44,7 @@ void buildReferenceToLLVM(OpPassManager &pm);
 
 /// Adds `@mk_reference(descriptors, row, rows)` around the wrapper that upstream
 /// makes, which takes each descriptor by pointer. `ranks` are those of inputs,
-/// then outputs.
+/// outputs, then dimensions.
 LogicalResult addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> ranks);
 /// Makes everything but the entry point internal, under names that a kernel's
 /// code cannot have. An op outside the LLVM dialect is an error.

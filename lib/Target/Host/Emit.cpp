@@ -3,12 +3,14 @@
 #include "HostMachine.h"
 #include "mkernel/Runtime/PackageC.h"
 #include "mkernel/Target/Host/Metadata.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -92,6 +94,16 @@ LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
   return linkSharedObject(module.getLoc(), bytes, object);
 }
 
+/// So that the loader knows which metadata the code was compiled with.
+static void addDigest(ModuleOp module, StringRef metadata) {
+  auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef(metadata));
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), digest.size());
+  LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
+                         LLVM::Linkage::External, "mk_metadata_digest",
+                         builder.getStringAttr(llvm::toStringRef(digest)));
+}
+
 LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
                               llvm::json::Object metadata,
                               SmallVectorImpl<char> &package) {
@@ -100,12 +112,17 @@ LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
     return failure();
   metadata["stack_bytes"] = *stack;
   metadata["cpu"] = cpu.name;
-  SmallVector<char, 0> payload;
-  if (failed(emitSharedObject(module, cpu, payload)))
-    return failure();
+  llvm::json::Array needs;
+  for (StringRef feature : cpu.needs)
+    needs.push_back(feature);
+  metadata["cpu_features"] = std::move(needs);
   std::string text;
   llvm::raw_string_ostream(text)
       << llvm::json::Value(std::move(metadata));
+  addDigest(module, text);
+  SmallVector<char, 0> payload;
+  if (failed(emitSharedObject(module, cpu, payload)))
+    return failure();
   void *bytes = nullptr;
   size_t size = 0;
   char *error = nullptr;

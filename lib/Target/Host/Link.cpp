@@ -2,39 +2,61 @@
 #include "lld/Common/Driver.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <fcntl.h>
 #include <mutex>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 
 namespace {
-/// A directory that only this user can read, gone when this is.
-struct PrivateDirectory {
-  SmallString<128> path;
-
-  std::error_code create() {
-    if (std::error_code error =
-            llvm::sys::fs::createUniqueDirectory("mkernel-link", path))
-      return error;
-    return llvm::sys::fs::setPermissions(path, llvm::sys::fs::owner_all);
+/// A descriptor, which the linker opens by the name that the system gives it. So
+/// nothing has a name in a file system, and a process that is killed leaves nothing.
+class Descriptor {
+public:
+  ~Descriptor() { reset(); }
+  void reset() {
+    if (fd >= 0)
+      ::close(fd);
+    fd = -1;
   }
-  ~PrivateDirectory() {
-    if (!path.empty())
-      llvm::sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
-  }
-  std::string file(StringRef name) const {
-    SmallString<128> result(path);
-    llvm::sys::path::append(result, name);
-    return result.str().str();
-  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
+  int fd = -1;
 };
+
+/// The bytes as a file in memory; false with errno.
+bool fill(Descriptor &file, StringRef bytes) {
+  file.fd = ::memfd_create("mkernel-object", MFD_CLOEXEC);
+  if (file.fd < 0)
+    return false;
+  while (!bytes.empty()) {
+    ssize_t n = ::write(file.fd, bytes.data(), bytes.size());
+    if (n < 0 && errno != EINTR)
+      return false;
+    bytes = bytes.drop_front(n > 0 ? n : 0);
+  }
+  return true;
+}
+
+/// Until nobody has the other end any more.
+void drain(int fd, SmallVectorImpl<char> &bytes) {
+  char buffer[1 << 16];
+  while (true) {
+    ssize_t n = ::read(fd, buffer, sizeof(buffer));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return;
+    bytes.append(buffer, buffer + n);
+  }
+}
 } // namespace
 
 /// lld resets every command line option of the process before it parses its
@@ -48,26 +70,16 @@ static std::mutex linkerMutex;
 
 LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
                                    SmallVectorImpl<char> &shared) {
-  PrivateDirectory directory;
-  if (std::error_code error = directory.create())
-    return emitError(loc) << "cannot make a temporary directory: "
-                          << error.message()
-                          << "; set TMPDIR to one that is writable";
-  std::string input = directory.file("kernel.o");
-  std::string output = directory.file("kernel.so");
-  {
-    std::error_code error;
-    llvm::raw_fd_ostream os(input, error);
-    if (!error) {
-      os << relocatable;
-      os.close();
-      error = os.error();
-      os.clear_error();
-    }
-    if (error)
-      return emitError(loc)
-             << "cannot write " << input << ": " << error.message();
-  }
+  // The linker makes temporary files beside an output that is a file: it writes
+  // to a pipe.
+  Descriptor input, reader, writer;
+  int ends[2];
+  if (!fill(input, relocatable) || ::pipe2(ends, O_CLOEXEC) != 0)
+    return emitError(loc) << "the object cannot be handed to the linker: "
+                          << llvm::sys::StrError(errno);
+  reader.fd = ends[0];
+  writer.fd = ends[1];
+  std::string from = input.path(), to = writer.path();
   // Symbols of the runtime and the C library are found among those of the
   // process that loads the object.
   const char *args[] = {"ld.lld",
@@ -80,23 +92,21 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
                         "--gc-sections",
                         "--threads=1",
                         "-o",
-                        output.c_str(),
-                        input.c_str()};
+                        to.c_str(),
+                        from.c_str()};
   std::string messages;
   llvm::raw_string_ostream os(messages);
   lld::Result result;
+  shared.clear();
+  std::thread receiver([&] { drain(reader.fd, shared); });
   {
     std::lock_guard<std::mutex> lock(linkerMutex);
     result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
   }
+  writer.reset();
+  receiver.join();
   if (result.retCode != 0)
     return emitError(loc) << "the object cannot be linked: "
                           << StringRef(messages).trim();
-  auto linked = llvm::MemoryBuffer::getFile(output);
-  if (!linked)
-    return emitError(loc) << "cannot read what the linker wrote: "
-                          << linked.getError().message();
-  StringRef bytes = (*linked)->getBuffer();
-  shared.assign(bytes.begin(), bytes.end());
   return success();
 }

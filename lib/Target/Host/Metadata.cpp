@@ -1,7 +1,9 @@
 //===- Metadata.cpp - What a host package says about its kernel -----------===//
 #include "mkernel/Target/Host/Metadata.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Analysis/Roundings.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
 
 #include <cmath>
@@ -172,7 +174,8 @@ bool mk::hasDestinations(KernelOp kernel, func::FuncOp reference) {
                                  kernel.getArgKind(i));
   FunctionType type = reference.getFunctionType();
   return type.getNumResults() > 0 &&
-         type.getNumInputs() == inputs + type.getNumResults();
+         type.getNumInputs() - countReferenceDims(reference) ==
+             inputs + type.getNumResults();
 }
 
 /// Matches tensors of the reference with arguments of the kernel, by position
@@ -216,33 +219,60 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
   return success();
 }
 
-/// The largest distance from 1 to the next number among the types that the
-/// kernel's dots round their operands to, 0 without dots.
-static double getOperandEpsilon(KernelOp kernel) {
-  double epsilon = 0;
-  kernel.walk([&](DotOp dot) {
-    for (Value operand : {dot.getLhs(), dot.getRhs()}) {
-      auto type = dyn_cast<FloatType>(getElementTypeOrSelf(operand));
-      if (!type)
-        continue;
-      // tf32 keeps 10 bits of the fraction; tensor cores cut the others off, which
-      // is off by twice as much as rounding.
-      int bits = dot.getPrecision() == Precision::TF32
-                     ? 9
-                     : type.getFPMantissaWidth() - 1;
-      epsilon = std::max(epsilon, std::ldexp(1.0, -bits));
+/// Indices of the dimensions that the reference takes behind its tensors.
+static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference,
+                               json::Array &indices) {
+  unsigned count = countReferenceDims(reference);
+  unsigned first = reference.getNumArguments() - count;
+  for (unsigned i = 0, e = reference.getNumArguments(); i != e; ++i) {
+    auto name = reference.getArgAttrOfType<StringAttr>(i, kReferenceDim);
+    if (!name && !reference.getArgAttr(i, kReferenceDim))
+      continue;
+    InFlightDiagnostic error = reference.emitError()
+                               << "argument " << i << " of @"
+                               << reference.getSymName() << " ";
+    if (!name)
+      return error << "has the attribute '" << kReferenceDim
+                   << "', which has to be the name of a dimension, a string";
+    if (i < first)
+      return error << "stands for dimension '" << name.getValue()
+                   << "': it has to come behind all tensors";
+    unsigned dim = 0, dims = kernel.getNumDims();
+    while (dim != dims && getString(kernel.getDimNames()[dim]) != name)
+      ++dim;
+    if (dim == dims) {
+      error << "stands for dimension '" << name.getValue() << "', but kernel '"
+            << kernel.getSymName() << "' has";
+      for (unsigned d = 0; d != dims; ++d)
+        error << (d ? ", '" : " '") << getString(kernel.getDimNames()[d]) << "'";
+      return dims ? error : error << " none";
     }
-  });
-  return epsilon;
+    Type type = reference.getArgumentTypes()[i];
+    bool perRank = kernel.getDimKind(dim) == DimKind::Rank;
+    auto list = dyn_cast<RankedTensorType>(type);
+    if (perRank ? !list || list.getRank() != 1 || !list.isDynamicDim(0) ||
+                      !list.getElementType().isInteger(64)
+                : !type.isIndex())
+      return error << "stands for dimension '" << name.getValue()
+                   << "' and is of type " << type << "; it has to be "
+                   << (perRank ? "tensor<?xi64>, with a value for each rank"
+                               : "index");
+    error.abandon();
+    indices.push_back(dim);
+  }
+  return success();
 }
 
-static FailureOr<json::Value> describeReference(KernelOp kernel,
-                                                func::FuncOp reference) {
+static FailureOr<json::Value>
+describeReference(KernelOp kernel, const MetadataOptions &options) {
+  func::FuncOp reference = options.reference;
   if (!reference)
     return json::Value(nullptr);
-  json::Array inputs, outputs, types;
+  json::Array inputs, outputs, types, dims;
+  if (failed(matchDims(kernel, reference, dims)))
+    return failure();
   FunctionType type = reference.getFunctionType();
-  TypeRange tensors = type.getInputs();
+  TypeRange tensors = type.getInputs().drop_back(dims.size());
   if (hasDestinations(kernel, reference))
     tensors = tensors.drop_back(type.getNumResults());
   if (failed(matchArgs(kernel, reference, tensors,
@@ -252,10 +282,19 @@ static FailureOr<json::Value> describeReference(KernelOp kernel,
                        {ArgKind::Out, ArgKind::InOut}, "results", outputs,
                        types)))
     return failure();
-  return json::Value(json::Object{{"inputs", std::move(inputs)},
-                                  {"outputs", std::move(outputs)},
-                                  {"types", std::move(types)},
-                                  {"check_epsilon", getOperandEpsilon(kernel)}});
+  json::Object object{{"inputs", std::move(inputs)},
+                      {"types", std::move(types)}};
+  if (options.roundings) {
+    json::Array epsilons;
+    SmallVector<double> all = getRoundings(kernel, options.fp8Sums);
+    for (const json::Value &output : outputs)
+      epsilons.push_back(all[*output.getAsInteger()]);
+    object["check_epsilon"] = std::move(epsilons);
+  }
+  object["outputs"] = std::move(outputs);
+  if (!dims.empty())
+    object["dims"] = std::move(dims);
+  return json::Value(std::move(object));
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,7 +316,7 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
   if (failed(ctas))
     return failure();
   FailureOr<json::Value> reference =
-      describeReference(kernel, options.reference);
+      describeReference(kernel, options);
   if (failed(reference))
     return failure();
   KernelResources resources = getKernelResources(kernel);

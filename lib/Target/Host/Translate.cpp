@@ -1,5 +1,6 @@
 //===- Translate.cpp - To optimised LLVM IR -------------------------------===//
 #include "HostMachine.h"
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Target/Common.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mlir/IR/Diagnostics.h"
@@ -53,6 +54,16 @@ FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
     cpu.vectorBits = info->checkFeatures("+avx512f") ? 512
                      : info->checkFeatures("+avx")   ? 256
                                                      : 128;
+  if (triple.isX86()) {
+#define MK_NAME(name) name,
+    static constexpr StringRef known[] = {MK_CPU_FEATURES(MK_NAME)};
+#undef MK_NAME
+    for (const llvm::SubtargetFeatureKV &feature :
+         info->getEnabledProcessorFeatures())
+      if (const auto *name = llvm::find(known, StringRef(feature.Key));
+          name != std::end(known))
+        cpu.needs.push_back(*name);
+  }
   return cpu;
 }
 
@@ -76,9 +87,11 @@ static bool isEntryPoint(StringRef name) {
          name.starts_with("mk_role_");
 }
 
-/// Code for a GPU, which travels with its host part.
-static bool isDeviceCode(StringRef name) {
-  return name == "mk_device_code" || name == "mk_device_bytes";
+/// What the loader looks up besides: code for a GPU, which travels with its host
+/// part, and whose metadata this is.
+static bool isData(StringRef name) {
+  return name == "mk_device_code" || name == "mk_device_bytes" ||
+         name == "mk_metadata_digest";
 }
 
 static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
@@ -94,7 +107,7 @@ static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
     function.setUWTableKind(llvm::UWTableKind::Sync);
   }
   for (llvm::GlobalVariable &global : module.globals())
-    if (!global.isDeclaration() && !isDeviceCode(global.getName()))
+    if (!global.isDeclaration() && !isData(global.getName()))
       global.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 

@@ -1,5 +1,6 @@
 //===- LowerReference.cpp - The reference as native code ------------------===//
 #include "GuardAllocations.h"
+#include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Dialect/Tile/Dims.h"
 #include "mkernel/Transforms/CallGraph.h"
 #include "mkernel/Transforms/Reference.h"
@@ -111,7 +112,8 @@ struct LowerReferencePass
       return module.emitError() << "there is no function @" << function
                                 << " to lower as the reference";
     SmallVector<int64_t> ranks;
-    TypeRange inputs = reference.getArgumentTypes();
+    unsigned dims = countReferenceDims(reference);
+    TypeRange inputs = TypeRange(reference.getArgumentTypes()).drop_back(dims);
     if (destinations)
       inputs = inputs.drop_back(
           std::min<size_t>(inputs.size(), reference.getNumResults()));
@@ -125,6 +127,7 @@ struct LowerReferencePass
       return op->emitOpError("cannot be used in a reference, which is written with "
                              "linalg, tensor, arith, math and scf");
     });
+    ranks.append(dims, 1);
     if (foreign.wasInterrupted() || failed(verifyInlinedSize(module, reference, "a reference")) ||
         failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })) ||
         failed(verifyDims(module)))

@@ -1,4 +1,5 @@
 //===- ReferenceEntry.cpp - The reference as a function on buffers --------===//
+#include "mkernel/Analysis/ReferenceDims.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -166,11 +167,14 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
               "control flow";
   SmallVector<Type> types;
   FunctionType signature = reference.getFunctionType();
-  unsigned numInputs = signature.getNumInputs();
+  unsigned numDims = countReferenceDims(reference);
+  unsigned numTensors = signature.getNumInputs() - numDims;
+  unsigned numInputs = numTensors;
   if (destinations) {
     unsigned numResults = signature.getNumResults();
     if (numInputs < numResults ||
-        signature.getInputs().take_back(numResults) != signature.getResults())
+        signature.getInputs().slice(numInputs - numResults, numResults) !=
+            signature.getResults())
       return reference.emitError()
              << "the reference's last arguments must be of its results' types";
     numInputs -= numResults;
@@ -190,9 +194,12 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
       return failure();
     types.push_back(*buffer);
   }
-  unsigned numBuffers = types.size();
   OpBuilder builder(reference);
   Location loc = reference.getLoc();
+  unsigned firstDim = types.size();
+  types.append(numDims, MemRefType::get({ShapedType::kDynamic},
+                                        builder.getI64Type()));
+  unsigned numBuffers = types.size();
   types.append(2, builder.getIndexType());
   auto entry = func::FuncOp::create(builder, loc, "mk_reference_rows",
                                     builder.getFunctionType(
@@ -209,7 +216,7 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
     mapping.map(reference.getArgument(i), tensor.getResult());
   }
   // All that a destination says is its extents.
-  for (unsigned i = numInputs; i != signature.getNumInputs(); ++i) {
+  for (unsigned i = numInputs; i != numTensors; ++i) {
     auto type = cast<RankedTensorType>(signature.getInput(i));
     SmallVector<Value> extents;
     for (int64_t d = 0; d < type.getRank(); ++d)
@@ -219,6 +226,20 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
     mapping.map(
         reference.getArgument(i),
         tensor::EmptyOp::create(builder, loc, type, extents).getResult());
+  }
+  for (unsigned i = 0; i != numDims; ++i) {
+    Value list = block->getArgument(firstDim + i), value;
+    Type type = signature.getInput(numTensors + i);
+    if (type.isIndex()) {
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      value = memref::LoadOp::create(builder, loc, list, zero);
+      value = arith::IndexCastOp::create(builder, loc, type, value);
+    } else {
+      auto tensor = bufferization::ToTensorOp::create(builder, loc, type, list);
+      tensor.setRestrict(true);
+      value = tensor;
+    }
+    mapping.map(reference.getArgument(numTensors + i), value);
   }
   for (Operation &op : reference.getBody().front().without_terminator())
     builder.clone(op, mapping);

@@ -16,7 +16,11 @@ using namespace mk::rt::host;
 
 namespace {
 
-Cta &self(const mk_cta *cta) { return *static_cast<Cta *>(cta->state); }
+Cta &self(const mk_cta *cta) {
+  Cta &self = *static_cast<Cta *>(cta->state);
+  self.beat();
+  return self;
+}
 
 bool makeRegion(Cta &cta, Region &region, void *dst, const void *src,
                 int32_t type, int32_t ndims, const int64_t *sizes,

@@ -42,6 +42,7 @@ void Cta::reset() {
   readySeen_.assign(grid_.world(), false);
   pending_.clear();
   log = {};
+  ended_ = false;
   loop_ = ticketLoop_ = -1;
   draw_ = -1;
   std::fill(item_, item_ + 4, -1);
@@ -73,6 +74,22 @@ Status Cta::start() {
   return Status::ok();
 }
 
+void Cta::checkEndless(std::chrono::nanoseconds limit) {
+  if (!started_ || ended_.load(std::memory_order_acquire) ||
+      meter_.since(thread_) < limit)
+    return;
+  fail("compute",
+       str("has computed for ", Deadline::after(limit).duration(),
+           " of processor time without a call of the runtime (an item, a wait, "
+           "a put ...): a loop that does not end? If it is only slow, allow more "
+           "(--compute-deadline, LaunchOptions::computeDeadline)"));
+}
+
+void Cta::interrupt(Interrupter &interrupter, const CodeRange &code) {
+  if (started_ && !ended_.load(std::memory_order_acquire))
+    interrupter.interrupt(thread_, code);
+}
+
 void Cta::join() {
   if (started_)
     pthread_join(thread_, nullptr);
@@ -84,8 +101,13 @@ void Cta::unwind() { _longjmp(jump_, 1); }
 void *Cta::trampoline(void *self) {
   // Nothing in this frame or in run() and runRole() has a destructor.
   Cta *cta = static_cast<Cta *>(self);
-  if (_setjmp(cta->jump_) == 0)
+  cta->beat();
+  if (_setjmp(cta->jump_) == 0) {
+    setLanding(&cta->jump_);
     cta->run();
+  }
+  setLanding(nullptr);
+  cta->ended_.store(true, std::memory_order_release);
   cta->grid_.ctaEnded(cta->linear_);
   return nullptr;
 }
@@ -134,6 +156,7 @@ void Cta::runRole(uint32_t role, uint32_t index) {
   cta_.count = grid_.metadata.roles[role].ctas;
   loop_ = -1;
   ticketLoop_ = -1;
+  beat();
   auto begin = Deadline::Clock::now();
   grid_.payload.roles[role](&cta_);
   draw_ = -1;
@@ -177,6 +200,7 @@ void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,
   if (loop == ticketLoop_)
     enterItem();
   item_[0] = i0, item_[1] = i1, item_[2] = i2, item_[3] = i3;
+  beat(); // behind what a report says
 }
 
 bool Cta::waitFor(const std::function<bool()> &done,

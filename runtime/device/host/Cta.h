@@ -10,6 +10,7 @@
 #define MKERNEL_RUNTIME_DEVICE_HOST_CTA_H
 
 #include "device/Device.h"
+#include "device/host/Endless.h"
 #include "device/host/Grid.h"
 #include "device/host/Region.h"
 #include "mkernel/Check/Log.h"
@@ -43,6 +44,14 @@ public:
   [[noreturn]] void unwind();
   /// Before each launch.
   void reset();
+  /// Every call of compiled code says so.
+  void beat() { meter_.beat(); }
+
+  // For the thread of the launch, while this runs.
+  /// Raises the abort word if this has computed for longer without a call.
+  void checkEndless(std::chrono::nanoseconds limit);
+  /// Unwinds this if it is in compiled code at the moment.
+  void interrupt(Interrupter &interrupter, const CodeRange &code);
 
   // Entry points; see mkernel/ABI/HostCalls.h.
   bool put(Region region, int64_t peer, int32_t signal, int64_t index,
@@ -135,6 +144,8 @@ private:
   jmp_buf jump_;
   pthread_t thread_{};
   bool started_ = false;
+  std::atomic<bool> ended_{false};
+  Meter meter_;
   std::byte *stack_ = nullptr;
   size_t stackBytes_ = 0;
 

@@ -12,6 +12,9 @@
 using namespace mk::rt;
 using namespace mk::rt::host;
 
+static constexpr std::chrono::nanoseconds kForever =
+    std::chrono::nanoseconds::max() / 10;
+
 Grid::Grid(Context &context, const Metadata &metadata, const Payload &payload,
            const JobPlan &plan)
     : context(context), metadata(metadata), payload(payload), plan(plan),
@@ -85,6 +88,9 @@ Status Grid::launch(const LaunchOptions &options,
   MK_TRY(context.abort().status());
   auto begin = Deadline::Clock::now();
   deadline = options.deadline;
+  computeDeadline = options.computeDeadline;
+  if (computeDeadline.count() == 0)
+    computeDeadline = deadline < kForever ? deadline * 10 : kForever;
   seed = options.seed;
   recording = options.record != nullptr;
   for (size_t i = 0; recording && i < metadata.args.size(); ++i)
@@ -166,6 +172,7 @@ Status Grid::runCtas() {
   for (auto &cta : ctas_)
     cta->reset();
   ended_ = 0;
+  grace_.reset();
   uint32_t started = 0;
   Status status;
   for (uint32_t i : order) {
@@ -181,6 +188,7 @@ Status Grid::runCtas() {
   awaitCtas(started);
   for (auto &cta : ctas_)
     cta->join();
+  interrupter_.reset();
   return context.abort().status();
 }
 
@@ -238,8 +246,27 @@ void Grid::awaitCtas(uint32_t started) {
                                  [&] { return ended_ >= started; })) {
     lock.unlock();
     checkDeadlock(/*idle=*/false);
+    checkEndless();
     lock.lock();
   }
+}
+
+void Grid::checkEndless() {
+  if (!context.abort().raised()) {
+    for (auto &cta : ctas_)
+      cta->checkEndless(computeDeadline);
+    return;
+  }
+  // Every call of the runtime ends a CTA now. Before mk-run kills the rank.
+  if (!grace_)
+    grace_ = Deadline::after(std::chrono::milliseconds(200));
+  if (!grace_->passed())
+    return;
+  if (!interrupter_)
+    interrupter_.emplace();
+  CodeRange code = CodeRange::of(reinterpret_cast<void *>(payload.plan));
+  for (auto &cta : ctas_)
+    cta->interrupt(*interrupter_, code);
 }
 
 void Grid::checkDeadlock(bool idle) {

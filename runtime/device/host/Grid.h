@@ -10,6 +10,7 @@
 
 #include "mkernel/ABI/Launch.h"
 #include "device/host/Deadlock.h"
+#include "device/host/Endless.h"
 #include "mkernel/Runtime/Kernel.h"
 
 #include <atomic>
@@ -71,7 +72,7 @@ public:
   std::vector<QueueState> queues;
   std::vector<CounterArray> counters;
   std::vector<std::atomic<int64_t>> tickets; // by loop
-  std::chrono::nanoseconds deadline{};
+  std::chrono::nanoseconds deadline{}, computeDeadline{};
   std::chrono::microseconds maxSleep{};
   uint64_t seed = 0;
   bool recording = false; // what CTAs do
@@ -120,6 +121,9 @@ private:
   /// Waits until all threads of CTAs are done, and looks for deadlocks.
   void awaitCtas(uint32_t started);
   void checkDeadlock(bool idle);
+  /// Looks for CTAs that compute for ever, and unwinds those that do not react to
+  /// an abort.
+  void checkEndless();
   void collect();
 
   uint64_t epoch_ = 0;
@@ -131,6 +135,8 @@ private:
   std::mutex endedMutex_;
   std::condition_variable endedChanged_;
   uint32_t ended_ = 0; // of this launch's CTAs
+  std::optional<Deadline> grace_;         // of an abort
+  std::optional<Interrupter> interrupter_; // until all threads are joined
   std::vector<int64_t> coords_, descriptorWords_;
   std::vector<void *> descriptors_;
   std::vector<std::byte *> arguments_;

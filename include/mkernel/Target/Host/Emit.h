@@ -21,6 +21,8 @@ namespace mlir::mk {
 /// says they have; the native one those that it is found to have.
 struct HostCpu {
   std::string name, features;
+  /// What it has of MK_CPU_FEATURES (mkernel/ABI/Package.h).
+  SmallVector<StringRef> needs;
   int64_t vectorBits = 128; // width of a vector register
 };
 /// Emits an error at `loc` that says what to do if the CPU is unknown.
@@ -43,8 +45,8 @@ LogicalResult emitSharedObject(ModuleOp module, const HostCpu &cpu,
 LogicalResult linkSharedObject(Location loc, StringRef relocatable,
                                SmallVectorImpl<char> &shared);
 
-/// To a package: measures the stack, which completes `metadata`, emits the
-/// shared object and puts both together.
+/// To a package: measures the stack, which completes `metadata`, adds its digest to
+/// the code, emits the shared object and puts both together.
 LogicalResult emitPackage(ModuleOp module, const HostCpu &cpu,
                           llvm::json::Object metadata,
                           SmallVectorImpl<char> &package);

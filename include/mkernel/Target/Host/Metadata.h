@@ -17,6 +17,9 @@ struct MetadataOptions {
   int64_t grid = 16;
   DimValues dims;
   func::FuncOp reference; // null if there is none
+  /// Whether to say how coarsely the kernel rounds, which is known at the tile level.
+  bool roundings = true;
+  double fp8Sums = 0; // see Analysis/Roundings.h
 };
 
 /// The metadata of mkernel/ABI/Package.h for a kernel whose mesh is bound and

@@ -15,6 +15,10 @@ class Module;
 
 namespace mlir::mk {
 
+/// What tensor cores lose of a sum of products of 8-bit floats, relative to it: they keep
+/// 13 bits of its fraction, and four steps of 32 products share an accumulator.
+inline constexpr double kFp8Sums = 0x1p-11;
+
 /// To optimised LLVM IR for sm_90a.
 FailureOr<std::unique_ptr<llvm::Module>>
 translateDeviceModule(ModuleOp module, llvm::LLVMContext &context);

@@ -75,6 +75,17 @@ void mk_role_0(const mk_cta *cta) {
       break;
     case 15:
       _Exit(3);
+    case 16: // never returns, and nobody waits for it
+      for (volatile int go = 1; go;) {
+      }
+      break;
+    case 17: // slow, with an item now and then
+      for (int64_t item = 0; item < 400; ++item) {
+        mkrt_item(cta, 0, item, -1, -1, -1);
+        for (volatile int i = 0; i < 2000000; ++i) {
+        }
+      }
+      break;
     }
   } else if (l->dims[0] == 5 || l->dims[0] == 11) {
     mkrt_wait(cta, 0, 3, 1);
