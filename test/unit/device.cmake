@@ -7,6 +7,7 @@ list(APPEND unit_sources
     cuda/LaunchTest.cpp
   cuda/ModuleTest.cpp
   cuda/ParamsTest.cpp
+  cuda/PeersTest.cpp
   cuda/ReportTest.cpp
   cuda/TensorMapTest.cpp)
 

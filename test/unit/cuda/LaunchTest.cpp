@@ -266,34 +266,5 @@ TEST_F(CudaLaunch, WhatCannotRunHereIsRefused) {
                ResourceExhausted, "argument 'a' needs 4000000 bytes");
 }
 
-TEST_F(CudaLaunch, SeveralGpusAreNotThereYet) {
-  StoreServerOptions server;
-  server.job = "unit-test";
-  server.token = randomToken();
-  server.world = 2;
-  auto store = StoreServer::start(server);
-  ASSERT_OK(store);
-  Package affine = package();
-  Job::parallel(2, [&](uint32_t rank) {
-    auto mesh = Mesh::create({{"node", 1, LinkKind::Net},
-                              {"gpu", 2, LinkKind::Link}});
-    ASSERT_OK(mesh);
-    ContextOptions options;
-    options.mesh = *mesh;
-    options.rank = rank;
-    options.endpoint = (*store)->endpoint();
-    options.job = server.job;
-    options.token = server.token;
-    options.heapBytes = 1 << 20;
-    options.slots = 64;
-    auto context = Context::create(options);
-    ASSERT_OK(context);
-    EXPECT_ERROR(Kernel::load(**context, affine).status(), InvalidArgument,
-                 "kernel 'affine' for sm_90a on a mesh of 2 ranks: several "
-                 "GPUs are not supported yet by this target: run one rank");
-    EXPECT_OK((*context)->close());
-  });
-}
-
 } // namespace
 } // namespace mk::rt::test

@@ -1,0 +1,154 @@
+//===- PeersTest.cpp - Kernels of several ranks on fake GPUs --------------===//
+
+#include "FakeGpu.h"
+
+#include <cstring>
+
+namespace mk::rt::test {
+namespace {
+
+struct CudaPeers : FakeGpu {
+  CudaPeers() { fake->gpus = 2; }
+
+  /// Two ranks, each with GPU `gpu(rank)`; `body` runs on a thread for each.
+  void run(const std::function<void(Job &, uint32_t, Context &)> &body,
+           DeviceKind device = DeviceKind::Gpu) {
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      auto mesh = Mesh::create({{"node", 1, LinkKind::Net},
+                                {"gpu", 2, LinkKind::Link}});
+      ASSERT_OK(mesh);
+      ContextOptions options;
+      options.mesh = *mesh;
+      options.rank = rank;
+      options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
+                                                   job.clients[rank].get());
+      options.heapBytes = 1 << 20;
+      options.slots = 64;
+      options.device = device;
+      options.gpu = int(rank);
+      auto context = Context::create(options);
+      ASSERT_OK(context);
+      body(job, rank, **context);
+      EXPECT_OK((*context)->close());
+    });
+  }
+
+  /// `affine` for two GPUs, with an argument and a signal that peers write.
+  Package shared() {
+    return package(
+        "affine",
+        {{R"("link": "net", "size": null)", R"("link": "net", "size": 1)"},
+         {R"("link": "link", "size": null)", R"("link": "link", "size": 2)"},
+         {R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
+           "symmetric": false)",
+          R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
+           "symmetric": true)"},
+         {R"("scope": "gpu")", R"("scope": "sys")"},
+         {R"("param_bytes": 568)", R"("param_bytes": 632)"},
+         {R"("peer_maps": [])",
+          R"("peer_maps": [{"arg": 1, "box": [64, 16], "swizzle": 0}])"}},
+        {"params=568", "params=632"});
+  }
+};
+
+template <typename T> T at(uint64_t address, size_t i = 0) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const T *>(address) + i, sizeof(T));
+  return value;
+}
+
+TEST_F(CudaPeers, TablesSayWherePeersAre) {
+  Package package = shared();
+  uint64_t places[2] = {};
+  run([&](Job &job, uint32_t rank, Context &context) {
+    auto kernel = Kernel::load(context, package);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+    ASSERT_OK(bound);
+    Heap &heap = context.heap();
+    std::byte *c = (*bound)->data("c");
+    EXPECT_TRUE(heap.contains(c)) << "symmetric";
+    EXPECT_FALSE(heap.contains((*bound)->data("a")));
+    places[rank] = *heap.offsetOf(c);
+    // One after the other: the fake driver keeps one launch.
+    for (uint32_t turn = 0; turn < 2; ++turn) {
+      if (turn == rank) {
+        ASSERT_OK((*bound)->launch({}));
+        ASSERT_OK((*bound)->synchronize());
+        const std::vector<std::byte> params = fake->last.params;
+        mk_gpu_launch l;
+        std::memcpy(&l, params.data() + 256, sizeof(l));
+        EXPECT_EQ(l.rank, rank);
+        EXPECT_EQ(l.world, 2u);
+        for (uint32_t r = 0; r < 2; ++r) {
+          EXPECT_EQ(at<uint64_t>(l.heaps, r),
+                    reinterpret_cast<uint64_t>(heap.peerPointer(r, uint64_t(0))));
+          EXPECT_EQ(at<int64_t>(l.rows, 1 * 2 + r), 6) << "rows of c";
+          EXPECT_EQ(at<uint32_t>(l.peer_maps_valid, r), 1u);
+          // That of rank r describes its part of c, as it is addressed here.
+          uint64_t there = reinterpret_cast<uint64_t>(heap.peerPointer(r, c));
+          EXPECT_TRUE(std::any_of(fake->maps.begin(), fake->maps.end(),
+                                  [&](const FakeCuda::Map &map) {
+                                    return map.address == there;
+                                  }));
+        }
+        EXPECT_EQ(l.peer_maps % 128, 0u);
+        EXPECT_EQ(l.network, 0u);
+        // The signal, then `ready` and `done`: {values, bases, net, slot}.
+        std::vector<uint64_t> words((params.size() - 256 - sizeof(l)) / 8);
+        std::memcpy(words.data(), params.data() + 256 + sizeof(l),
+                    8 * words.size());
+        uint64_t signal = words[12], ready = words[words.size() - 8],
+                 done = words[words.size() - 4];
+        for (uint64_t values : {signal, ready, done}) {
+          EXPECT_TRUE(heap.contains(reinterpret_cast<void *>(values)));
+          EXPECT_EQ(at<uint32_t>(values), 0u);
+        }
+        EXPECT_NE(ready, done);
+      }
+      ASSERT_OK(job.clients[rank]->barrier(str("turn ", turn), 2, soon()));
+    }
+  });
+  EXPECT_EQ(places[0], places[1]);
+}
+
+TEST_F(CudaPeers, MemoryIsAStackOfKernels) {
+  Package package = shared();
+  run([&](Job &, uint32_t, Context &context) {
+    auto kernel = Kernel::load(context, package);
+    ASSERT_OK(kernel);
+    uint64_t used = context.heap().used();
+    for (int i = 0; i < 3; ++i) {
+      auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+      ASSERT_OK(bound);
+      EXPECT_GT(context.heap().used(), used);
+    }
+    EXPECT_EQ(context.heap().used(), used);
+  });
+}
+
+TEST_F(CudaPeers, OtherSizesAreNamedBeforeMemoryIsShared) {
+  Package package = shared();
+  run([&](Job &, uint32_t rank, Context &context) {
+    auto kernel = Kernel::load(context, package);
+    ASSERT_OK(kernel);
+    int64_t m = rank == 0 ? 6 : int64_t(64) << 20; // a segment of its own
+    EXPECT_ERROR((*kernel)->bind({{"M", {m}}, {"N", {4}}}).status(),
+                 InvalidArgument, "ranks disagree: dimension 'M' is 6 on rank 0");
+  });
+}
+
+TEST_F(CudaPeers, AContextForTheHostHasNoMemoryOfGpus) {
+  Package package = shared();
+  run(
+      [&](Job &, uint32_t, Context &context) {
+        EXPECT_ERROR(Kernel::load(context, package).status(), FailedPrecondition,
+                     "kernel 'affine' for sm_90a on a mesh of 2 ranks needs "
+                     "symmetric memory of GPUs");
+      },
+      DeviceKind::Host);
+}
+
+} // namespace
+} // namespace mk::rt::test
