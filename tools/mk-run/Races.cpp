@@ -142,30 +142,31 @@ public:
   size_t check(const Machine &machine, size_t launch) {
     size_t wrong = 0;
     for (const auto &[where, waiter] : machine.waited())
-      elements_.try_emplace(where, 0);
+      first_.try_emplace(where, 0);
     for (const auto &[where, count] : machine.arrivals())
-      elements_.try_emplace(where, launch == 0 ? count : 0);
-    for (const auto &[where, before] : elements_) {
+      first_.try_emplace(where, launch == 0 ? count : 0);
+    for (const auto &[where, first] : first_) {
       const Plan::Signal &signal = plan_.plan(where.rank).signals[where.signal];
       auto found = machine.arrivals().find(where);
       int64_t count = found == machine.arrivals().end() ? 0 : found->second;
       bool waited = machine.waited().contains(where);
-      if (signal.arrivals < 0 || count == signal.arrivals ||
-          (count == 0 && before == 0 && !waited))
+      bool changes = (count == 0) != (first == 0);
+      if (signal.arrivals < 0 ||
+          (!changes && (count == signal.arrivals || (count == 0 && !waited))))
         continue;
       if (wrong++ < kListed)
         std::fprintf(
             out_,
-            "arrivals: signal %s of rank %u gets %lld in launch %zu, and is "
-            "declared with %lld: later launches %s; raise it in every launch as "
-            "often as it is declared, or declare it dynamic\n",
+            "arrivals: signal %s of rank %u gets %lld in launch %zu%s, and is "
+            "declared with %lld: later launches wait for the wrong value; raise "
+            "it in every launch as often as it is declared, or declare it "
+            "dynamic\n",
             elementName(report_.metadata.signals[where.signal].name,
                         signal.extents, where.element)
                 .c_str(),
             where.rank, static_cast<long long>(count), launch + 1,
-            static_cast<long long>(signal.arrivals),
-            count < signal.arrivals ? "wait for what is missing"
-                                    : "do not wait for their own");
+            changes ? str(", ", first, " in launch 1").c_str() : "",
+            static_cast<long long>(signal.arrivals));
     }
     return wrong;
   }
@@ -175,7 +176,7 @@ private:
   FILE *out_;
   const Report &report_;
   const JobPlan &plan_;
-  std::map<Machine::Element, int64_t> elements_; // arrivals in the first launch
+  std::map<Machine::Element, int64_t> first_; // arrivals in the first launch
 };
 
 } // namespace
