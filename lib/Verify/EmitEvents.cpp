@@ -41,8 +41,6 @@ KernelProgram::shapeOf(const CtaState &state, Value declared) const {
   return result;
 }
 
-}
-
 std::optional<KernelProgram::Box>
 KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
                        ValueRange offsets, ArrayRef<int64_t> tile,
