@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/JIT/Guarded.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -92,7 +93,7 @@ bool mk::runGuarded(llvm::function_ref<void()> body, std::string &problem) {
   return task.ok;
 }
 
-std::string mk::checkNesting(StringRef source, StringRef name) {
+std::string mk::checkNesting(llvm::StringRef source, llvm::StringRef name) {
   unsigned depth = 0, line = 1;
   for (size_t i = 0; i < source.size(); ++i) {
     char c = source[i];
@@ -106,13 +107,13 @@ std::string mk::checkNesting(StringRef source, StringRef name) {
           ++i;
       if (i < source.size() && source[i] == '\n')
         ++line; // the parser says that the string does not end
-    } else if (StringRef("([{<").contains(c)) {
+    } else if (llvm::StringRef("([{<").contains(c)) {
       if (++depth > kMaxNesting)
         return (name + ":" + llvm::Twine(line) +
                 ": error: brackets nest more than " + llvm::Twine(kMaxNesting) +
                 " deep: split this into several ops or functions")
             .str();
-    } else if (StringRef(")]}>").contains(c) && depth > 0 &&
+    } else if (llvm::StringRef(")]}>").contains(c) && depth > 0 &&
                source.substr(i ? i - 1 : 0, 2) != "->") {
       --depth;
     }
