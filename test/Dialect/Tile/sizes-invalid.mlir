@@ -21,7 +21,7 @@ mk.kernel @mod on @mesh dims(uniform N) (in %x : memref<?x?xf32> [N, N mod 0]) {
 
 // -----
 
-// expected-error @+1 {{@mesh has more than 65536 ranks at axis 'gpu' of size 4294967296: give axes smaller sizes}}
+// expected-error @+1 {{@mesh has more than 65536 ranks at axis 'node' of size 4294967296: give axes smaller sizes}}
 mk.mesh @mesh (node = 4294967296 via net, gpu = 4294967296 via link)
 
 // -----

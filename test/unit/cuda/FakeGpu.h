@@ -50,6 +50,7 @@ struct FakeGpu : ::testing::Test {
     size_t header = 96; // bytes
     std::string metadata(reinterpret_cast<const char *>(all.data()) + header,
                          all.size() - header - payload.size());
+    const std::string before = metadata;
     for (auto &[old, now] : changes) {
       size_t at = metadata.find(old);
       EXPECT_NE(at, std::string::npos) << old;
@@ -64,6 +65,13 @@ struct FakeGpu : ::testing::Test {
       bytes.replace(at, old.size(), now);
     };
     patch("fake: affine params", "fake: " + kernel + " params");
+    // The code says whose it is.
+    auto digestOf = [](const std::string &text) {
+      auto digest = sha256(std::as_bytes(std::span(text)));
+      return std::string(reinterpret_cast<const char *>(digest.data()),
+                         digest.size());
+    };
+    patch(digestOf(before), digestOf(metadata));
     if (!code.first.empty())
       patch(code.first, code.second);
     void *written = nullptr;

@@ -154,9 +154,9 @@ TEST_F(CudaModule, ErrorsCarryTheLog) {
 }
 
 TEST_F(CudaModule, CodeAndMetadataMustAgree) {
-  Package other = package("affine", {}, {"params=536", "params=528"});
+  Package other = package("affine", {}, {"params=568", "params=560"});
   EXPECT_ERROR(load(other).status(), Internal,
-               "takes parameters of 528 bytes, its metadata says 536");
+               "takes parameters of 560 bytes, its metadata says 568");
 }
 
 TEST_F(CudaModule, WhatDoesNotFitIsRefusedWithNumbers) {

@@ -4,7 +4,7 @@
 #include "kernel.h"
 
 const char mk_device_code[] =
-    "// fake: affine params=536 maps=2 dims=2\n"
+    "// fake: affine params=568 maps=2 dims=2\n"
     ".version 8.6\n.target sm_90a\n.address_size 64\n"
     ".visible .entry mk_kernel(.param .align 64 .b8 p[536]) { ret; }\n";
 const uint64_t mk_device_bytes = sizeof(mk_device_code) - 1;
