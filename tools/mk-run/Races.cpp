@@ -141,10 +141,10 @@ public:
   /// How many elements are wrong in this launch.
   size_t check(const Machine &machine, size_t launch) {
     size_t wrong = 0;
-    for (const auto &[where, waiter] : machine.waited())
-      first_.try_emplace(where, 0);
     for (const auto &[where, count] : machine.arrivals())
       first_.try_emplace(where, launch == 0 ? count : 0);
+    for (const auto &[where, waiter] : machine.waited())
+      first_.try_emplace(where, 0);
     for (const auto &[where, first] : first_) {
       const Plan::Signal &signal = plan_.plan(where.rank).signals[where.signal];
       auto found = machine.arrivals().find(where);

@@ -5,7 +5,7 @@
 
 // 2^32 * 2^30 wraps to 0 twice over.
 // RUN: not mk-run %s --kernel extents --gpus 2 --bind N=17179869184 2>&1 | FileCheck %s --check-prefix=EXTENT
-// EXTENT: kernel 'extents' cannot run with these sizes (rank 0): a sum, difference or product of sizes does not fit in its integers, in extent 1 of argument 's', (N * 1073741824) - 2147483646, in line [[#]]: give smaller sizes
+// EXTENT: kernel 'extents' cannot run with these sizes (rank 0): a sum, difference or product of sizes does not fit in its integers, in extent 1 of argument 's', (N * 1073741824) + -2147483646, in line [[#]]: give smaller sizes
 
 // RUN: mk-run %s --kernel items --bind T=2 | FileCheck %s --check-prefix=ITEMS
 // ITEMS: done: kernel 'items'

@@ -3,7 +3,7 @@
 // REQUIRES: compiler
 // RUN: mk-run %s --kernel flags --bind N=40 --check | FileCheck %s
 // CHECK: check: PASS c
-// RUN: sed 's/%%count = .*/%%count = arith.constant 39 : index/' %s > %t.mlir
+// RUN: sed 's/%%filled = .*/%%filled = arith.constant 39 : index/' %s > %t.mlir
 // RUN: not mk-run %t.mlir --kernel flags --bind N=40 --check | FileCheck %s --check-prefix=FLAGS
 // FLAGS: c[39] on rank 0: got {{0|1}}, want {{0|1}}
 // FLAGS: check: FAIL c
@@ -24,9 +24,9 @@ mk.mesh @mesh (gpu = ? via link)
 mk.kernel @flags on @mesh dims(uniform N) (out %c : memref<?xi8> [N]) {
   %true = arith.constant -1 : i8
   %tile = tensor.splat %true : tensor<1xi8>
-  %count = arith.addi %N, %N : index
+  %filled = arith.addi %N, %N : index
   mk.role @write ctas(rest) {
-    mk.foreach (%i) in (%count) {
+    mk.foreach (%i) in (%filled) {
       mk.store %tile, %c[%i] : tensor<1xi8>, memref<?xi8>
     }
   }
