@@ -10,6 +10,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <memory>
 #include <mutex>
 #include <new>
 #include <pthread.h>
@@ -23,10 +24,15 @@ struct Ended {
   std::string reason;
 };
 
+constexpr size_t kReserve = 1 << 20;
+
 struct Task {
   llvm::function_ref<void()> body;
   std::string *problem;
   bool ok = false;
+  /// Given back when there is no more, so that saying so has some: what the task has
+  /// is not freed, since its frames have nothing to clean up.
+  std::unique_ptr<char[]> reserve{new (std::nothrow) char[kReserve]};
 };
 } // namespace
 
@@ -55,6 +61,7 @@ static void runTask(Task &task) {
   } catch (const Ended &ended) {
     *task.problem = ended.reason;
   } catch (const std::bad_alloc &) {
+    task.reserve.reset();
     *task.problem = "the compiler has no memory left: use smaller tiles or a smaller "
                     "file, or raise the limit of memory (ulimit -v)";
   }
