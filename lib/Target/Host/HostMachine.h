@@ -11,8 +11,8 @@ namespace mlir::mk {
 std::unique_ptr<llvm::TargetMachine> makeHostMachine(const HostCpu &cpu,
                                                      Location loc);
 
-/// See SelectBits.cpp.
-void selectBits(llvm::Module &module);
+/// See Bf16Bits.cpp.
+void keepBf16AsBits(llvm::Module &module);
 
 } // namespace mlir::mk
 

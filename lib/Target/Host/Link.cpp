@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <mutex>
 #include <sys/mman.h>
-#include <thread>
+#include <pthread.h>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -98,13 +98,28 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
   llvm::raw_string_ostream os(messages);
   lld::Result result;
   shared.clear();
-  std::thread receiver([&] { drain(reader.fd, shared); });
+  struct Drain {
+    int fd;
+    SmallVectorImpl<char> &bytes;
+  } job{reader.fd, shared};
+  auto run = [](void *argument) -> void * {
+    auto *job = static_cast<Drain *>(argument);
+    drain(job->fd, job->bytes);
+    return nullptr;
+  };
+  // std::thread throws where there is no thread to be had.
+  pthread_t receiver;
+  if (int error = ::pthread_create(&receiver, nullptr, run, &job))
+    return emitError(loc) << "there is no thread for the linker's output: "
+                          << llvm::sys::StrError(error)
+                          << ": raise the limits of processes and memory (ulimit "
+                             "-u, -v)";
   {
     std::lock_guard<std::mutex> lock(linkerMutex);
     result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
   }
   writer.reset();
-  receiver.join();
+  ::pthread_join(receiver, nullptr);
   if (result.retCode != 0)
     return emitError(loc) << "the object cannot be linked: "
                           << StringRef(messages).trim();
