@@ -81,9 +81,15 @@ mk_apt_update() {
 # mk_archive SUITE: where this machine's apt has a suite of Debian from; nothing
 # if it does not know the suite.
 mk_archive() {
-  apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 2>/dev/null |
-    awk -v suite="$1" '
-      $2 == suite && !found { sub("/+$", "", $1); print $1; found = 1 }' || true
+  # `apt-get indextargets` names only what has been downloaded already.
+  apt-get update --print-uris 2>/dev/null |
+    awk -v marker="/dists/$1/" '
+      !found && (at = index($1, marker)) {
+        archive = substr($1, 2, at - 2) # behind a quote
+        sub("/+$", "", archive)
+        print archive
+        found = 1
+      }' || true
 }
 
 # How to let apt know Debian's security suite, which lies beside the archive.

@@ -186,7 +186,12 @@ SmallVector<double> mk::getRoundings(KernelOp kernel, double fp8Sums) {
     kernel.getBody().walk([&](Operation *op) { analysis.visit(op); });
   } while (analysis.changed);
   SmallVector<double> roundings;
-  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
-    roundings.push_back(analysis.values.lookup(kernel.getKernelArg(i)).before);
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
+    Value arg = kernel.getKernelArg(i);
+    Past past = analysis.values.lookup(arg);
+    // The last rounding gives the argument its type only if it is to that type.
+    bool toType = past.all <= getEpsilon(arg.getType());
+    roundings.push_back(toType ? past.before : past.all);
+  }
   return roundings;
 }

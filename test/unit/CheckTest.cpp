@@ -43,5 +43,23 @@ TEST(Check, TolerancesFollowTypeAndLength) {
   EXPECT_EQ(Tolerance::of(ElementType::i32, 1, 1024, 1, 1).base, 0);
 }
 
+TEST(Check, SmallestNumbersAreAsFarApartAsTheSmallestNormal) {
+  for (auto [type, normal] : {std::pair(ElementType::f8e4m3, 0x1p-6),
+                              {ElementType::f8e5m2, 0x1p-14},
+                              {ElementType::f16, 0x1p-14},
+                              {ElementType::bf16, 0x1p-126},
+                              {ElementType::f32, 0x1p-126}}) {
+    auto t = Tolerance::of(type, 0, 1, 0, 1);
+    EXPECT_EQ(t.of(0), rt::epsilon(type) * normal);
+    EXPECT_EQ(t.of(-4 * normal), rt::epsilon(type) * 4 * normal);
+    EXPECT_EQ(t.rms, rt::epsilon(type) * normal / 2);
+  }
+}
+
+TEST(Check, LargeRowsHaveLargeTolerances) {
+  auto t = Tolerance::of(ElementType::f32, 0x1p-7, 1, 0.5, 1);
+  EXPECT_NEAR(t.of(0, 8), 4 * 0x1p-7 * 0.5 * 8, 1e-5);
+}
+
 } // namespace
 } // namespace mk::run

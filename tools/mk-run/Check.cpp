@@ -196,13 +196,32 @@ struct Checker {
     check.base = tolerance.base;
     check.rmsTolerance = tolerance.rms;
 
+    // What is rounded on the way to an element is as large as its row. Rows of dimension
+    // 0 are compared whole, so the innermost ones are too, but of rank 1 it is all.
+    int64_t length = reference.shape.size() > 1 ? reference.shape.back() : 0;
+    int64_t row = -1;
+    double larger = 1;
+    auto enterRow = [&](int64_t i) {
+      if (length == 0 || i / length == row)
+        return;
+      row = i / length;
+      double squares = 0;
+      for (int64_t j = row * length; j < (row + 1) * length; ++j) {
+        double want = loadElement(reference.type, reference.data.data(), j);
+        squares += std::isfinite(want) ? want * want : 0;
+      }
+      double rms = std::sqrt(squares / length);
+      larger = rms > check.rms ? rms / check.rms : 1;
+    };
+
     auto compareWith = [&](const std::byte *got, uint32_t copy) {
       double squares = 0;
       each([&](int64_t i, double want) {
+        enterRow(i);
         double value = loadElement(a.type, got, i);
         double error = value == want ? 0 : std::fabs(value - want);
-        bool good =
-            error <= tolerance.base + tolerance.relative * std::fabs(want);
+        double allowed = tolerance.of(want, larger);
+        bool good = error <= allowed;
         if (std::isnan(error) || std::isnan(want))
           error = INFINITY, good = false;
         squares += error * error;
@@ -217,8 +236,7 @@ struct Checker {
         char text[160];
         std::snprintf(text, sizeof(text),
                       ": got %.9g, want %.9g (error %.3g, tolerance %.3g)",
-                      value, want, error,
-                      tolerance.base + tolerance.relative * std::fabs(want));
+                      value, want, error, allowed);
         addMismatch(check, arg, copy, i, text);
       });
       if (check.compared == 0)
@@ -255,10 +273,18 @@ Tolerance Tolerance::of(ElementType out, double rounding, double k, double rms,
   if (!isFloat(out))
     return t;
   double sums = std::sqrt(std::max(k, 1.0)) * 0x1p-23;
+  // Its fraction is 0 and its exponent 1.
+  auto bits = static_cast<uint64_t>(1 / epsilon(out));
+  t.smallestNormal = loadElement(out, &bits, 0);
   t.relative = factor * epsilon(out);
   t.base = factor * 4 * (rounding + sums) * rms;
-  t.rms = factor * ((epsilon(out) + rounding) / 2 + sums) * rms;
+  t.rms = factor * (epsilon(out) / 2 * std::max(rms, t.smallestNormal) +
+                    (rounding / 2 + sums) * rms);
   return t;
+}
+
+double Tolerance::of(double reference, double larger) const {
+  return base * larger + relative * std::max(std::fabs(reference), smallestNormal);
 }
 
 std::vector<Range> mk::run::chooseRows(int64_t rows, int64_t elements,

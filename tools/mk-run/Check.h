@@ -14,8 +14,8 @@ struct OutputCheck {
   double maxError = 0, rmsError = 0;
   double rms = 0; // of the reference
   double rmsTolerance = 0;
-  double base = 0; // tolerance = base + relative * |reference|
-  double relative = 0;
+  double base = 0; // tolerance = base + relative * max(|reference|, smallestNormal),
+  double relative = 0; // the base where no row is larger than the whole
   int64_t mismatches = 0;
   std::vector<std::string> firstMismatches;
   std::vector<int64_t> mismatchesOfRank;
@@ -25,6 +25,11 @@ struct OutputCheck {
 /// Tolerances for an output: see mk-run --help.
 struct Tolerance {
   double relative = 0, base = 0, rms = 0;
+  double smallestNormal = 0; // numbers below it are as far apart as those above it
+
+  /// Of an element of a row whose root mean square is `larger` times that of the
+  /// whole output.
+  double of(double reference, double larger = 1) const;
   /// `rounding`: the coarsest before the last one, `k`: terms of a sum.
   static Tolerance of(rt::ElementType out, double rounding, double k,
                       double rms, double factor);

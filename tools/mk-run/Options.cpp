@@ -45,12 +45,15 @@ data
   --out NAME=FILE.npy   writes the global value of an output
   --check               compares all outputs with the kernel's reference,
                         evaluated in double precision. An element passes when
-                          |error| <= F * (eps(out) * |ref|
-                                 + 4 * (eps(mid) + sqrt(K) * 2^-23) * rms(ref))
+                          |error| <= F * (eps(out) * max(|ref|, min(out))
+                                 + 4 * (eps(mid) + sqrt(K) * 2^-23)
+                                     * max(rms(ref), rms(row)))
                         eps(mid): coarsest rounding of values on their way to this
-                        output, before the last one; K: terms of a sum; and the rms
-                        of all errors is at most
-                          F * ((eps(out) + eps(mid)) / 2 + sqrt(K) * 2^-23) * rms(ref),
+                        output, before the last one; K: terms of a sum; min(out):
+                        smallest normal number; row: along the last dimension; and
+                        the rms of all errors is at most
+                          F * (eps(out) / 2 * max(rms(ref), min(out))
+                               + (eps(mid) / 2 + sqrt(K) * 2^-23) * rms(ref)),
                         twice that of fewer than 32 errors.
                         Integers must be equal. Large outputs: 256 random rows
                         and the borders of all shards; what was not written is

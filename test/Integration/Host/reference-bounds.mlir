@@ -80,11 +80,21 @@ func.func @reference(%x: tensor<?xf64>) -> tensor<?xf64> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?xf64>
   %m = arith.subi %c0, %n : index
-  %e = tensor.empty(%m) : tensor<?xf64>
-  %zero = arith.constant 0.0 : f64
-  %f = linalg.fill ins(%zero : f64) outs(%e : tensor<?xf64>) -> tensor<?xf64>
-  %v = tensor.extract %f[%c0] : tensor<?xf64>
-  %y = linalg.fill ins(%v : f64) outs(%x : tensor<?xf64>) -> tensor<?xf64>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf64>
+  %f = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?xf64>) outs(%e : tensor<?x?xf64>) {
+  ^bb0(%v: f64, %o: f64):
+    %d = arith.mulf %v, %v : f64
+    linalg.yield %d : f64
+  } -> tensor<?x?xf64>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%x : tensor<?xf64>) {
+  ^bb0(%o: f64):
+    %i = linalg.index 0 : index
+    %v = tensor.extract %f[%i, %i] : tensor<?x?xf64>
+    linalg.yield %v : f64
+  } -> tensor<?xf64>
   return %y : tensor<?xf64>
 }
 

@@ -1,7 +1,6 @@
-# patch.py IN OUT OFFSET TEXT: replaces bytes of a file.
+# patch.py IN OUT OFFSET: inverts a byte of a file, which any value notices.
 import sys
 
 data = bytearray(open(sys.argv[1], "rb").read())
-offset, text = int(sys.argv[3]), sys.argv[4].encode()
-data[offset : offset + len(text)] = text
+data[int(sys.argv[3])] ^= 0xFF
 open(sys.argv[2], "wb").write(data)
