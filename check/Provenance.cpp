@@ -12,8 +12,13 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-Provenance::Provenance(uint32_t ctas, uint32_t ctasOfRank)
-    : ctasOfRank_(ctasOfRank), items_(ctas) {}
+Provenance::Provenance(uint32_t ctas, uint32_t ctasOfRank, bool items)
+    : ctasOfRank_(ctasOfRank), linked_(items), items_(ctas) {}
+
+void Provenance::done(uint32_t cta, uint64_t number) {
+  if (linked_)
+    items_[cta] = mix(items_[cta], number);
+}
 
 template <typename Fn>
 void Provenance::forElements(uint32_t rank, int32_t buffer,
@@ -70,7 +75,7 @@ uint64_t Provenance::read(uint32_t cta, const Event &event, uint64_t place,
   forElements(rank, buffer, boxes,
               [&](Element &element, uint64_t i) { element.readers += mix(number, i); });
   note(number, event, rank, buffer, boxes, false);
-  items_[cta] = mix(items_[cta], number);
+  done(cta, number);
   return number;
 }
 
@@ -90,7 +95,7 @@ void Provenance::write(uint32_t cta, const Event &event, uint64_t place, uint32_
       element = {mix(number, i), 0, 0};
   });
   note(number, event, rank, buffer, boxes, true);
-  items_[cta] = mix(items_[cta], number);
+  done(cta, number);
 }
 
 void Provenance::add(uint32_t cta, const Event &event, uint64_t place) {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <new>
 #include <pthread.h>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -39,6 +40,27 @@ struct Task {
 /// Whether this thread is inside runGuarded(): others are not ours.
 static thread_local bool guarded = false;
 
+static constexpr char kNoMemory[] =
+    "the compiler has no memory left: use smaller tiles or a smaller "
+    "file, or raise the limit of memory (ulimit -v)";
+
+/// Whether the process is the compiler's own. Threads of MLIR's pool cannot throw.
+static bool exitsWithoutMemory = false;
+
+[[noreturn]] static void exitWithoutMemory() {
+  // Nothing that might allocate.
+  for (llvm::StringRef part : {llvm::StringRef("error: "), llvm::StringRef(kNoMemory),
+                               llvm::StringRef("\n")})
+    if (::write(2, part.data(), part.size()) < 0)
+      break;
+  ::_exit(1);
+}
+
+void mk::exitIfNoMemory() {
+  exitsWithoutMemory = true;
+  std::set_new_handler(exitWithoutMemory);
+}
+
 static void onFatalError(void *, const char *reason, bool) {
   if (guarded)
     throw Ended{std::string("the compiler cannot go on: ") + reason +
@@ -47,8 +69,10 @@ static void onFatalError(void *, const char *reason, bool) {
 }
 
 static void onNoMemory(void *, const char *reason, bool) {
-  if (guarded)
+  if (guarded && !exitsWithoutMemory)
     throw std::bad_alloc();
+  if (exitsWithoutMemory)
+    exitWithoutMemory();
   llvm::errs() << "LLVM ERROR: out of memory: " << reason << '\n';
   abort();
 }
@@ -62,8 +86,7 @@ static void runTask(Task &task) {
     *task.problem = ended.reason;
   } catch (const std::bad_alloc &) {
     task.reserve.reset();
-    *task.problem = "the compiler has no memory left: use smaller tiles or a smaller "
-                    "file, or raise the limit of memory (ulimit -v)";
+    *task.problem = kNoMemory;
   }
   guarded = false;
 }

@@ -43,7 +43,7 @@ public:
     kernel.popped(cta, record);
   }
 
-  std::vector<AccessTrace::Access> read() const {
+  std::vector<AccessTrace::Access> read(KernelOp op) const {
     std::vector<AccessTrace::Access> list;
     for (const Provenance::Access &access : provenance.accesses()) {
       std::string text;
@@ -51,7 +51,10 @@ public:
           << "'" << kernel.opOf(access.site)->getName() << "' of '"
           << kernel.bufferName(access.buffer) << "'" << access.box.toString()
           << " of rank " << access.rank;
-      list.push_back({access.number, text});
+      bool output =
+          access.write && llvm::is_contained({ArgKind::Out, ArgKind::InOut},
+                                             op.getArgKind(access.buffer));
+      list.push_back({access.number, output, text});
     }
     return list;
   }
@@ -144,20 +147,20 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
     if (!trace.problem.empty())
       return trace;
     if (!again)
-      trace.accesses = traced.read();
+      trace.accesses = traced.read(clone);
     if (!options.guarantees)
       return trace;
   }
   return trace;
 }
 
-std::string AccessTrace::difference(const AccessTrace &other) const {
-  auto missing = [](const AccessTrace &from, const AccessTrace &in) -> std::string {
+std::string AccessTrace::difference(const AccessTrace &other, bool outputs) const {
+  auto missing = [&](const AccessTrace &from, const AccessTrace &in) -> std::string {
     std::map<uint64_t, int64_t> counts;
     for (const Access &access : in.accesses)
       ++counts[access.number];
     for (const Access &access : from.accesses)
-      if (--counts[access.number] < 0)
+      if ((access.output || !outputs) && --counts[access.number] < 0)
         return access.text;
     return {};
   };

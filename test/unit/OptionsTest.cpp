@@ -76,7 +76,7 @@ TEST(Options, Refusals) {
       {{"f", "--nodes", "0"}, "an integer from 1"},
       {{"f", "--nodes", "x"}, "an integer from 1"},
       {{"f", "--help=1"}, "takes no value"},
-      {{"f", "--check=1"}, "--check=1: each, last or races is possible"},
+      {{"f", "--check=1"}, "--check=1: each, last, races or accesses is possible"},
       {{"f", "--launches", "2", "--graph", "2"}, "exclude each other"},
       {{"f", "--graph", "0"}, "an integer from 1"},
       {{"f.mlir", "--set", "x"}, "NAME=N is needed"},

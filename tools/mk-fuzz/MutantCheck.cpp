@@ -2,6 +2,7 @@
 #include "MutantCheck.h"
 #include "MutantJob.h"
 #include "mkernel/Verify/Accesses.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -51,6 +52,7 @@ struct Checker {
   const MutantOptions &options;
   MutantShared &shared;
   std::string path, text, original;
+  bool inputsAlone = false; // the change may be one of what is read alone
 
   template <size_t n> static void copy(char (&to)[n], StringRef from) {
     std::snprintf(to, n, "%s", from.str().c_str());
@@ -96,6 +98,7 @@ struct Checker {
         isa<KernelOp>(edit.site) ? std::string() : firstLine(edit.site);
     copy(shared.name, kase.kernel + " " + toString(mutant.kind).str() + ": " + edit.what +
                           " | " + line);
+    inputsAlone = isa<LoadOp, memref::LoadOp>(edit.site);
     edit.apply();
     std::string messages;
     ScopedDiagnosticHandler handler(
@@ -170,11 +173,42 @@ struct Checker {
     (void)option->addOccurrence(0, "", "true");
   }
 
+  /// By records of runs with the same inputs, where control depends on data. `why` it does.
+  void compareRuns(const std::string &line, const std::string &why) {
+    auto survives = [&](const Twine &text) {
+      end(Verdict::Survivor, line + "\n    " + text.str());
+    };
+    // Records have no loads of what nothing writes.
+    if (inputsAlone)
+      return survives("not compared: " + why);
+    std::string first = path + ".original.mlir";
+    std::error_code problem;
+    llvm::raw_fd_ostream(first, problem) << original;
+    for (size_t mesh = 0; mesh < kase.meshes().size(); ++mesh) {
+      std::string name = kase.meshes()[mesh].toString();
+      doing("comparing runs on " + name);
+      auto run = [&](const std::string &file) {
+        return runForAccesses(kase, mesh, mutant.random, file, options);
+      };
+      std::string before = run(first), again = run(first), after = run(path);
+      if (before.empty() || again.empty())
+        return survives(name + ": not compared: a run of the original fails; " + why);
+      if (before != again)
+        return survives(name + ": not compared: runs of the original differ; " + why);
+      if (before != after)
+        return survives(name + ": differs in a run");
+    }
+    std::remove(first.c_str());
+    end(Verdict::Equivalent, line + "\n    the same accesses in the same order in runs on " +
+                                 std::to_string(kase.meshes().size()) + " meshes");
+  }
+
   /// Whether it does the same as the original on all meshes; else why that cannot be
   /// said is left as the message.
   void compare() {
     keepLines();
     std::string line = shared.text, messages;
+    bool same = true; // in accesses that no result depends on, too
     for (size_t mesh = 0; mesh < kase.meshes().size(); ++mesh) {
       std::string name = kase.meshes()[mesh].toString();
       auto survives = [&](const Twine &why) {
@@ -185,7 +219,7 @@ struct Checker {
       if (!before)
         return end(Verdict::Broken, name + ": the original is refused: " + firstError(messages));
       if (!before->problem.empty())
-        return survives("not compared: " + before->problem);
+        return compareRuns(line, before->problem);
       for (uint64_t order = 1; order <= kOrders; ++order) {
         std::optional<AccessTrace> after =
             trace(text, mesh, mutant.random + order, messages);
@@ -193,12 +227,16 @@ struct Checker {
           return end(Verdict::Compiler, name + ": " + firstError(messages));
         if (!after->problem.empty())
           return survives("differs: " + after->problem);
-        if (std::string what = after->difference(*before); !what.empty())
+        if (std::string what = after->difference(*before, /*outputs=*/true); !what.empty())
           return survives("differs: " + what);
+        same &= after->difference(*before).empty();
       }
     }
-    end(Verdict::Equivalent, line + "\n    the same accesses in the same order on " +
-                                 std::to_string(kase.meshes().size()) + " meshes");
+    end(Verdict::Equivalent,
+        line + (same ? "\n    the same accesses in the same order on "
+                     : "\n    results are made of the same accesses in the same order, "
+                       "without a race, on ") +
+            std::to_string(kase.meshes().size()) + " meshes");
   }
 
   /// Whether a run finds it.
@@ -271,6 +309,7 @@ std::set<std::string> fuzz::readProofs(StringRef path, std::string &problem) {
     return proven;
   }
   std::string open; // without a proof so far
+  size_t openLine = 0;
   SmallVector<StringRef> lines;
   (*buffer)->getBuffer().split(lines, '\n');
   lines.push_back("end");
@@ -282,11 +321,12 @@ std::set<std::string> fuzz::readProofs(StringRef path, std::string &problem) {
       continue;
     }
     if (!open.empty()) {
-      problem = path.str() + ":" + std::to_string(number + 1) + ": '" + open +
+      problem = path.str() + ":" + std::to_string(openLine) + ": '" + open +
                 "' has no proof: write it below, indented";
       return proven;
     }
     open = line.str();
+    openLine = number + 1;
     proven.insert(open);
   }
   proven.erase("end");
@@ -300,7 +340,7 @@ static std::string pathOf(const std::string &name, const MutantOptions &options)
 void fuzz::checkMutant(const MutantCase &kase, const Mutant &mutant,
                        const std::string &name, const MutantOptions &options,
                        MutantShared &shared) {
-  Checker checker{kase, mutant, options, shared, pathOf(name, options), {}, {}};
+  Checker checker{kase, mutant, options, shared, pathOf(name, options), {}, {}, false};
   checker.run();
   // What was found needs no file.
   if (shared.verdict < Verdict::Survivor)
@@ -310,7 +350,7 @@ void fuzz::checkMutant(const MutantCase &kase, const Mutant &mutant,
 void fuzz::checkOriginal(const MutantCase &kase, const std::string &name, uint64_t random,
                          const MutantOptions &options, MutantShared &shared) {
   Mutant none{0, MutantKind::Count, 0, random};
-  Checker checker{kase, none, options, shared, pathOf(name, options), {}, {}};
+  Checker checker{kase, none, options, shared, pathOf(name, options), {}, {}, false};
   checker.runOriginal();
   std::remove(checker.path.c_str());
 }

@@ -102,12 +102,18 @@ StringRef lineWith(StringRef text, ArrayRef<StringRef> wanted) {
 }
 } // namespace
 
-JobResult fuzz::runJob(const MutantCase &kase, unsigned i, uint64_t random,
-                       const std::string &file, const MutantOptions &options) {
-  const Setting &setting = kSettings[i % kJobs];
+namespace {
+struct Run {
+  std::string command, text; // what was run, and what it printed
+  std::optional<int> status;
+  std::string problem; // it could not be started
+};
+
+Run run(const MutantCase &kase, unsigned i, uint64_t seed, const std::string &file,
+        const MutantOptions &options, const Setting &setting, StringRef check) {
+  Run result;
   const Sizes &sizes = kase.sizesOf(i);
   const Mesh mesh = kase.meshes()[i];
-  uint64_t seed = 1 + (random + i) % 1000000; // 0 would be no random order
   std::vector<std::string> words{options.mkRun, file, "--kernel", kase.kernel,
                                  "--nodes", std::to_string(mesh.nodes), "--gpus",
                                  std::to_string(mesh.gpus)};
@@ -118,57 +124,77 @@ JobResult fuzz::runJob(const MutantCase &kase, unsigned i, uint64_t random,
   for (const auto &[name, values] : sizes.lists) {
     std::string path = file + "." + name + ".npy";
     if (!writeList(path, values))
-      return {Verdict::Broken, "--list " + name + "=" + values + " cannot be written", ""};
+      result.problem = "--list " + name + "=" + values + " cannot be written";
     words.insert(words.end(), {"--in", name + "=" + path});
   }
-  words.insert(words.end(), {"--tuning", "none", "--check", "--check=races", "--seed",
+  words.insert(words.end(), {"--tuning", "none", "--check", check.str(), "--seed",
                              std::to_string(seed), "--launches",
                              std::to_string(setting.launches), "--deadline",
                              std::to_string(kDeadline)});
   if (mesh.nodes > 1)
     words.insert(words.end(), {"--loopback", llvm::formatv(setting.loopback, seed)});
-
-  JobResult result{Verdict::Survivor, {}, llvm::join(words, " ")};
+  result.command = llvm::join(words, " ");
+  if (!result.problem.empty())
+    return result;
   std::string log = file + ".log";
-  std::optional<int> status = spawn(words, log);
-  if (!status)
-    return {Verdict::Broken, "did not end in " + std::to_string(kLimit) + " s",
-            result.command};
-  auto buffer = llvm::MemoryBuffer::getFile(log, /*IsText=*/true);
-  std::string text = buffer ? (*buffer)->getBuffer().str() : std::string();
+  result.status = spawn(words, log);
+  if (auto buffer = llvm::MemoryBuffer::getFile(log, /*IsText=*/true))
+    result.text = (*buffer)->getBuffer().str();
   unlink(log.c_str());
   for (const auto &[name, values] : sizes.lists)
     unlink((file + "." + name + ".npy").c_str());
-  if (!WIFEXITED(*status)) {
-    result.verdict = Verdict::Broken;
-    result.message = "was killed by signal " + std::to_string(WTERMSIG(*status));
-  } else if (StringRef line = lineWith(text, {"killed by signal", "ended with status",
-                                              "cannot be replayed", "mk-run: --"});
-             !line.empty()) {
-    result.verdict = Verdict::Broken;
-    result.message = line.str();
-  } else if (WEXITSTATUS(*status) == 0) {
-    // Nothing passes unlooked at.
-    if (lineWith(text, {"check: PASS"}).empty() || lineWith(text, {"races: none"}).empty()) {
-      result.verdict = Verdict::Broken;
-      result.message = "ended with success, but without a verdict";
-    }
-  } else if (line = lineWith(text, {"check: FAIL"}); !line.empty()) {
-    result.verdict = Verdict::Values;
-    result.message = line.str();
-  } else if (line = lineWith(text, {"race: "}); !line.empty()) {
-    result.verdict = Verdict::Races;
-    result.message = line.str();
-  } else if (line = lineWith(text, {"cannot compile"}); !line.empty()) {
-    result.verdict = Verdict::Compiler;
-    result.message = line.str();
-  } else if (line = lineWith(text, {"mk-run: "}); !line.empty()) {
-    result.verdict = Verdict::Values;
-    result.message = line.str();
-  } else {
-    result.verdict = Verdict::Broken;
-    result.message = "ended with status " + std::to_string(WEXITSTATUS(*status)) +
-                     " and no reason";
-  }
   return result;
+}
+} // namespace
+
+std::string fuzz::runForAccesses(const MutantCase &kase, unsigned i, uint64_t seed,
+                                 const std::string &file, const MutantOptions &options) {
+  Run ended = run(kase, i, 1 + seed % 1000000, file, options, {"reorder={0}", 1},
+                  "--check=accesses");
+  if (!ended.status || !WIFEXITED(*ended.status) || WEXITSTATUS(*ended.status) != 0)
+    return {};
+  return lineWith(ended.text, {"accesses: "}).str();
+}
+
+JobResult fuzz::runJob(const MutantCase &kase, unsigned i, uint64_t random,
+                       const std::string &file, const MutantOptions &options) {
+  uint64_t seed = 1 + (random + i) % 1000000; // 0 would be no random order
+  Run ended =
+      run(kase, i, seed, file, options, kSettings[i % kJobs], "--check=races");
+  JobResult result{Verdict::Broken, {}, ended.command};
+  auto say = [&](Verdict verdict, StringRef message) {
+    result.verdict = verdict;
+    result.message = message.str();
+    return result;
+  };
+  if (!ended.problem.empty())
+    return say(Verdict::Broken, ended.problem);
+  if (!ended.status)
+    return say(Verdict::Broken, "did not end in " + std::to_string(kLimit) + " s");
+  if (!WIFEXITED(*ended.status))
+    return say(Verdict::Broken,
+               "was killed by signal " + std::to_string(WTERMSIG(*ended.status)));
+  int status = WEXITSTATUS(*ended.status);
+  auto has = [&](ArrayRef<StringRef> wanted) { return lineWith(ended.text, wanted); };
+  // A crash of a rank, or a call that this tool has got wrong.
+  if (StringRef line = has({"killed by signal", "ended with status", "cannot be replayed",
+                            "mk-run: --"});
+      !line.empty())
+    return say(Verdict::Broken, line);
+  if (status == 0) {
+    // Nothing passes unlooked at.
+    if (has({"check: PASS"}).empty() || has({"races: none"}).empty())
+      return say(Verdict::Broken, "ended with success, but without a verdict");
+    return say(Verdict::Survivor, "");
+  }
+  if (StringRef line = has({"check: FAIL"}); !line.empty())
+    return say(Verdict::Values, line);
+  if (StringRef line = has({"race: ", "arrivals: "}); !line.empty())
+    return say(Verdict::Races, line);
+  if (StringRef line = has({"cannot compile"}); !line.empty())
+    return say(Verdict::Compiler, line);
+  if (StringRef line = has({"mk-run: "}); !line.empty())
+    return say(Verdict::Values, line);
+  return say(Verdict::Broken,
+             "ended with status " + std::to_string(status) + " and no reason");
 }

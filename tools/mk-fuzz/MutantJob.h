@@ -20,6 +20,12 @@ inline constexpr unsigned kJobs = 6;
 JobResult runJob(const MutantCase &kase, unsigned i, uint64_t random,
                  const std::string &file, const MutantOptions &options);
 
+/// A number of what all accesses of a file's kernel touch and see on the i-th mesh, with the
+/// inputs that `seed` gives; empty if it does not run well. For kernels whose control
+/// depends on data.
+std::string runForAccesses(const MutantCase &kase, unsigned i, uint64_t seed,
+                           const std::string &file, const MutantOptions &options);
+
 } // namespace mlir::mk::fuzz
 
 #endif // MKERNEL_TOOLS_MKFUZZ_MUTANTJOB_H

@@ -59,6 +59,7 @@ static int run(int argc, char **argv) {
 
 extern "C" int mk_opt_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  mk::exitIfNoMemory();
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) {
     os << "mKernel " MK_VERSION ", ABI "
        << llvm::StringRef(MK_ABI_HASH_HEX).take_front(12) << '\n';

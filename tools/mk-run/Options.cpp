@@ -62,6 +62,9 @@ data
                         all CTAs did; reports both, with roles, CTAs, regions and
                         lines (.mlir and host target only; may be given beside
                         --check)
+  --check=accesses      the same, and prints a number of what all accesses have touched
+                        and seen: two kernels that have the same for the same inputs
+                        and do not race do the same
   --check=each          after every launch instead of the last (one rank only)
   --tolerance F,...     factor in the formulas above (default 1); NAME=F: of one
                         output
@@ -294,11 +297,13 @@ struct Parser {
   }
 
   Status check(const std::string &v) {
-    if (!v.empty() && v != "each" && v != "last" && v != "races")
+    if (!v.empty() && v != "each" && v != "last" && v != "races" &&
+        v != "accesses")
       return error(StatusCode::InvalidArgument, "--check=", v,
-                   ": each, last or races is possible");
-    if (v == "races") {
+                   ": each, last, races or accesses is possible");
+    if (v == "races" || v == "accesses") {
       o.races = true;
+      o.accesses |= v == "accesses";
       return Status::ok();
     }
     o.check = true;

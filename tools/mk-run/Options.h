@@ -42,6 +42,7 @@ struct Options {
   bool check = false;
   bool checkEach = false; // after every launch, by the rank
   bool races = false;
+  bool accesses = false; // with races: prints a number of them all
   double toleranceFactor = 1;
   std::vector<std::pair<std::string, double>> tolerances; // of single outputs
   enum class Stats { None, Text, Json } stats = Stats::None;

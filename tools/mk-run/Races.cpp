@@ -4,6 +4,7 @@
 
 #include "mkernel/Check/Log.h"
 #include "mkernel/Check/Machine.h"
+#include "mkernel/Check/Provenance.h"
 #include "mkernel/Runtime/Plan.h"
 
 #include <algorithm>
@@ -25,6 +26,9 @@ public:
     for (RankLog *log : ranks_)
       ctas_ = std::max(ctas_, log->ctas.size());
     next_.resize(ranks_.size() * ctas_);
+    provenance_ = std::make_unique<mk::check::Provenance>(
+        static_cast<uint32_t>(next_.size()), static_cast<uint32_t>(ctas_),
+        /*items=*/false);
     size_t sites = 0;
     for (RankLog *log : ranks_)
       for (size_t c = 0; c < ctas_; ++c) {
@@ -42,7 +46,15 @@ public:
   }
 
   size_t ctas() const { return ctas_; }
+  /// Of what all accesses have touched and seen: who made them, and when, is chance.
+  uint64_t accesses() const {
+    uint64_t sum = 0;
+    for (const auto &access : provenance_->accesses())
+      sum += access.number;
+    return sum;
+  }
   void rewind() {
+    provenance_.reset();
     std::fill(next_.begin(), next_.end(), 0);
     turn_ = UINT32_MAX;
   }
@@ -64,6 +76,11 @@ public:
     }
     event = log.ctas[c].events[next_[id]++];
     event.site += static_cast<int32_t>(firstSite_[id]);
+    if (provenance_) {
+      const Site &site = *sites_[event.site];
+      provenance_->add(id, event,
+                       (uint64_t(uint32_t(site.role)) << 32) + uint32_t(site.line));
+    }
     return Next::Event;
   }
 
@@ -75,6 +92,7 @@ private:
   std::vector<int32_t> places_; // of sites
   std::map<std::pair<int32_t, int32_t>, int32_t> numbers_;
   uint32_t turn_ = UINT32_MAX;
+  std::unique_ptr<mk::check::Provenance> provenance_;
 };
 
 std::string describe(const Metadata &metadata, const Replay &replay,
@@ -189,6 +207,7 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
   uint64_t events = 0;
   size_t found = 0, wrong = 0, launches = logs[0].size();
   bool allCompared = true;
+  uint64_t accesses = 0;
   for (size_t launch = 0; launch < launches && !found && !wrong; ++launch) {
     std::vector<RankLog *> ranks;
     for (auto &log : logs)
@@ -202,6 +221,7 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
       return error(StatusCode::Internal, "launch ", launch + 1,
                    " cannot be replayed from its log");
     events += machine->events();
+    accesses = accesses * 31 + replay.accesses();
     // The last launch of a run that failed is cut off.
     if (whole && (ended || launch + 1 < launches))
       wrong = arrivals.check(*machine, launch);
@@ -221,6 +241,8 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
                    describe(report.metadata, replay, race.first).c_str(),
                    remedyOf(race));
   }
+  if (report.options.accesses)
+    std::fprintf(out, "accesses: %016llx\n", static_cast<unsigned long long>(accesses));
   std::string text =
       found ? str(found, found == 1 ? " pair of places" : " pairs of places",
                   " that nothing orders")

@@ -19,7 +19,9 @@ namespace mk::check {
 
 class Provenance {
 public:
-  Provenance(uint32_t ctas, uint32_t ctasOfRank);
+  /// `items`: what a CTA stores is computed from what it has loaded for the same item;
+  /// without, each access is looked at by itself, for where who does what is chance.
+  Provenance(uint32_t ctas, uint32_t ctasOfRank, bool items = true);
 
   struct Access {
     uint64_t number = 0;
@@ -56,7 +58,10 @@ private:
   template <typename Fn>
   void forElements(uint32_t rank, int32_t buffer, const std::vector<Box> &boxes, Fn each);
 
+  void done(uint32_t cta, uint64_t number);
+
   uint32_t ctasOfRank_;
+  bool linked_;
   std::vector<uint64_t> items_; // by CTA: of all accesses of its item
   std::map<std::pair<uint32_t, int32_t>, Buffer> buffers_;
   std::vector<Access> accesses_;

@@ -21,6 +21,10 @@ namespace mlir::mk {
 /// still ends the process.
 bool runGuarded(llvm::function_ref<void()> body, std::string &problem);
 
+/// For the compiler's own process: without memory it ends with an error and status 1,
+/// on whatever thread that happens.
+void exitIfNoMemory();
+
 /// Brackets of a text nest deeper than this only if somebody tries what happens.
 constexpr unsigned kMaxNesting = 1000;
 

@@ -15,13 +15,15 @@ struct AccessTrace {
   std::string problem;
   struct Access {
     uint64_t number;
+    bool output;      // writes an argument that is a result
     std::string text; // "'mk.load' of 'full'[0:8, 0:16] of rank 1"
   };
   std::vector<Access> accesses; // in the order of the run
 
   /// The first access that `other` does not have as often; empty if there is none in
-  /// either.
-  std::string difference(const AccessTrace &other) const;
+  /// either. `outputs`: of those that write results, which depend on all that results are
+  /// made of.
+  std::string difference(const AccessTrace &other, bool outputs = false) const;
 };
 
 /// Follows a kernel at the tile level, with calls inlined and parameters resolved, in one

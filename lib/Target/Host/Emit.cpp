@@ -81,6 +81,7 @@ LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
       makeHostMachine(cpu, module.getLoc());
   if (!machine)
     return failure();
+  keepBf16AsBits(**translated);
   SmallVector<char, 0> relocatable;
   llvm::raw_svector_ostream os(relocatable);
   llvm::legacy::PassManager passes;

@@ -11,6 +11,9 @@ namespace mlir::mk {
 std::unique_ptr<llvm::TargetMachine> makeHostMachine(const HostCpu &cpu,
                                                      Location loc);
 
+/// See Bf16Bits.cpp.
+void keepBf16AsBits(llvm::Module &module);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_LIB_TARGET_HOST_HOSTMACHINE_H

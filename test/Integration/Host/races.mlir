@@ -38,7 +38,7 @@
 // ITEMS: race: 'c'[4:12] of rank {{[01]}}, launch 1
 // ITEMS-NEXT: role 'twice' (rank {{[01]}}, CTA {{[23]}}), item ({{[01]}}) of loop 0, line {{[0-9]+}}: stores [{{0:12|4:16}}]
 
-// USAGE: --check=race: each, last or races is possible
+// USAGE: --check=race: each, last, races or accesses is possible
 // PACKAGE: --check=races: a package does not say which accesses it makes: give the kernel's .mlir
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)

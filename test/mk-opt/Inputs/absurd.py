@@ -6,15 +6,13 @@ mesh = "mk.mesh @mesh (gpu = ? via link)\n"
 
 
 def kernel(extent="N", scope="", tile="8"):
-    # What is loaded for nothing may go before anybody looks at its size.
-    store = f"mk.store %t, %x[%c0] : tensor<{tile}xf32>, memref<?xf32>"
-    used, store = ("inout", store) if tile != "8" else ("in", "")
-    return f"""mk.kernel @k on @mesh dims(uniform N) ({used} %x : memref<?xf32> [{extent}]) {{
+    return f"""mk.kernel @k on @mesh dims(uniform N) (
+    in %x : memref<?xf32> [{extent}], scratch %y : memref<?xf32> [N]) {{
   %c0 = arith.constant 0 : index
   {scope}
   mk.role @r ctas(1) {{
     %t = mk.load %x[%c0] : memref<?xf32> -> tensor<{tile}xf32>
-    {store}
+    mk.store %t, %y[%c0] : tensor<{tile}xf32>, memref<?xf32>
   }}
 }}
 """
