@@ -121,7 +121,12 @@ struct LowerReferencePass
       for (Type type : types)
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           ranks.push_back(tensor.getRank());
-    WalkResult foreign = module.walk([](Operation *op) -> WalkResult {
+    WalkResult foreign = module.walk([&](Operation *op) -> WalkResult {
+      if (auto call = dyn_cast<func::CallOp>(op))
+        if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+            callee && callee.isDeclaration())
+          return op->emitOpError("calls @")
+                 << call.getCallee() << ", which has no body: write it in this file";
       if (!isa<LLVM::LLVMDialect>(op->getDialect()))
         return WalkResult::advance();
       return op->emitOpError("cannot be used in a reference, which is written with "
