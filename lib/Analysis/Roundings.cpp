@@ -180,7 +180,7 @@ struct Analysis {
 } // namespace
 
 SmallVector<double> mk::getRoundings(KernelOp kernel, double fp8Sums) {
-  Analysis analysis{fp8Sums, {}};
+  Analysis analysis{fp8Sums, llvm::DenseMap<Value, Past>()};
   do {
     analysis.changed = false;
     kernel.getBody().walk([&](Operation *op) { analysis.visit(op); });

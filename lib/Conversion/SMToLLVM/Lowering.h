@@ -92,8 +92,8 @@ struct Named {
   int64_t number = 0;        // of the argument, signal, counter or queue,
   Value chosen;              // or which one, an i32
   int64_t param = -1;        // where the parameters have the extent,
-  Value extent;              // or the extent itself, i64
-  Value rank;                // whose it is; null: this rank's
+  Value extent = {};         // or the extent itself, i64
+  Value rank = {};           // whose it is; null: this rank's
 };
 
 /// Name of the parameter block in PTX.

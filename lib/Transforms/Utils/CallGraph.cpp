@@ -58,5 +58,5 @@ struct CallGraph {
 } // namespace
 
 LogicalResult mk::verifyInlinedSize(ModuleOp module, Operation *root, const Twine &what) {
-  return CallGraph{module, what, {}}.count(root);
+  return CallGraph{module, what, DenseMap<Operation *, int64_t>()}.count(root);
 }
