@@ -62,6 +62,9 @@ void mk::exitIfNoMemory() {
 }
 
 static void onFatalError(void *, const char *reason, bool) {
+  llvm::StringRef text(reason);
+  if (guarded && text.consume_front("IO failure on output stream: "))
+    throw Ended{"standard output could not be written: " + text.str()};
   if (guarded)
     throw Ended{std::string("the compiler cannot go on: ") + reason +
                 ": this is a defect of the compiler"};

@@ -474,6 +474,7 @@ int tensorMapEncodeTiled(TensorMapBytes *map, TensorMapType type, uint32_t rank,
   }
   if (!good)
     return 1;
+  std::lock_guard lock(calls);
   fake.maps.push_back({type, reinterpret_cast<uint64_t>(address),
                        {extents, extents + rank},
                        {strides, strides + rank - 1},
