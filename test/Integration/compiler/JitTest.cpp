@@ -235,7 +235,10 @@ static bool compilesAfterNoMemory(const jit::Source &source, const jit::Options 
       continue;
     ++failed;
     // Whoever it was that had none: the compiler, the linker or its thread.
-    if (package.status().message().find("memory") == std::string::npos) {
+    std::string said(package.status().message());
+    if (said.find("no memory left") == std::string::npos &&
+        said.find("raise the limit of memory") == std::string::npos &&
+        said.find("Cannot allocate memory") == std::string::npos) {
       std::fprintf(stderr, "%s\n", package.status().message().c_str());
       return false;
     }
