@@ -24,5 +24,7 @@ func.func @reference(%a: tensor<?x8xf64>) -> tensor<?x8xf64> {
     linalg.yield %y : f64
   } -> tensor<?x8xf64>
   %s = linalg.add ins(%t, %a : tensor<?x8xf64>, tensor<?x8xf64>) outs(%e : tensor<?x8xf64>) -> tensor<?x8xf64>
-  return %s : tensor<?x8xf64>
+  // Arithmetic on whole tensors is sliced too.
+  %d = arith.addf %s, %s : tensor<?x8xf64>
+  return %d : tensor<?x8xf64>
 }

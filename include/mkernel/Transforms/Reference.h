@@ -37,6 +37,9 @@ void sliceProducers(func::FuncOp function);
 /// Makes innermost the loop along which most operands are contiguous.
 void orderReferenceLoops(func::FuncOp function);
 
+/// Calls are inlined; arithmetic on whole tensors becomes linalg ops.
+void buildReferenceInput(OpPassManager &pm);
+
 /// From tensors to buffers, each freed by whoever allocated it.
 void buildReferenceBufferization(OpPassManager &pm);
 /// From buffers to the LLVM dialect.

@@ -92,7 +92,7 @@ struct LowerReferencePass
                     memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect>();
     OpPassManager pm(ModuleOp::getOperationName());
-    pm.addPass(createInlinerPass());
+    buildReferenceInput(pm);
     buildReferenceBufferization(pm);
     buildReferenceToLLVM(pm);
     pm.getDependentDialects(registry);
@@ -134,7 +134,7 @@ struct LowerReferencePass
     });
     ranks.append(dims, 1);
     if (foreign.wasInterrupted() || failed(verifyInlinedSize(module, reference, "a reference")) ||
-        failed(run([](OpPassManager &pm) { pm.addPass(createInlinerPass()); })) ||
+        failed(run(buildReferenceInput)) ||
         failed(verifyDims(module)))
       return failure();
     if (failed(buildReferenceEntry(reference, destinations)) || failed(decompose(module)))

@@ -27,6 +27,12 @@
 
 using namespace mlir;
 
+void mk::buildReferenceInput(OpPassManager &pm) {
+  pm.addPass(createInlinerPass());
+  // Arithmetic on whole tensors, such as arith.addf.
+  pm.addPass(createConvertElementwiseToLinalgPass());
+}
+
 void mk::buildReferenceBufferization(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
