@@ -190,10 +190,13 @@ mk_configure() {
     command -v $tool >/dev/null || mk_die "$tool was not found" \
       "on Debian, as root: apt-get install cmake ninja-build"
   done
+  # A new build compiles several sources as one unit: half of the time. Who works on the
+  # code configures with a preset first, or with -DCMAKE_UNITY_BUILD=OFF.
+  [[ -f $MK_BUILD_DIR/CMakeCache.txt ]] || args+=(-DCMAKE_UNITY_BUILD=ON)
   # A build folder of a tree that has been moved is of no use.
   if [[ -f $MK_BUILD_DIR/CMakeCache.txt ]] &&
      ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$MK_ROOT" "$MK_BUILD_DIR/CMakeCache.txt"; then
-    args+=(--fresh)
+    args+=(--fresh -DCMAKE_UNITY_BUILD=ON)
   fi
   # shellcheck disable=SC2086
   if ! log=$(cmake -S "$MK_ROOT" -B "$MK_BUILD_DIR" -G Ninja "${args[@]}" \

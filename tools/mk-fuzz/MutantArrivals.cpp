@@ -9,7 +9,7 @@ using namespace mlir::mk;
 using namespace mlir::mk::fuzz;
 
 namespace {
-struct Collector {
+struct ArrivalCollector {
   MutantScope &scope;
   std::vector<Edit> edits;
 
@@ -127,7 +127,7 @@ struct Collector {
 } // namespace
 
 std::vector<Edit> fuzz::collectArrivalEdits(MutantScope &scope, MutantKind kind) {
-  Collector collector{scope, {}};
+  ArrivalCollector collector{scope, {}};
   collector.run(kind);
   return std::move(collector.edits);
 }

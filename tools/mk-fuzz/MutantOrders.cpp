@@ -9,7 +9,7 @@ using namespace mlir::mk;
 using namespace mlir::mk::fuzz;
 
 namespace {
-struct Collector {
+struct OrderCollector {
   MutantScope &scope;
   std::vector<Edit> edits;
 
@@ -162,7 +162,7 @@ struct Collector {
 } // namespace
 
 std::vector<Edit> fuzz::collectOrderEdits(MutantScope &scope, MutantKind kind) {
-  Collector collector{scope, {}};
+  OrderCollector collector{scope, {}};
   collector.run(kind);
   return std::move(collector.edits);
 }

@@ -16,7 +16,7 @@ bool same(Value a, Value b) {
                     matchPattern(b, m_ConstantInt(&y)) && x == y);
 }
 
-struct Collector {
+struct PlaceCollector {
   MutantScope &scope;
   std::vector<Edit> edits;
 
@@ -203,7 +203,7 @@ struct Collector {
 } // namespace
 
 std::vector<Edit> fuzz::collectPlaceEdits(MutantScope &scope, MutantKind kind) {
-  Collector collector{scope, {}};
+  PlaceCollector collector{scope, {}};
   collector.run(kind);
   return std::move(collector.edits);
 }

@@ -94,7 +94,7 @@ private:
       Value ring = channels.rings[site.ring];
       auto type = cast<RingType>(ring.getType());
       Location loc = site.getFirst().getLoc();
-      Value slot = WaitOp::create(
+      Value slot = mk_sm::WaitOp::create(
           b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
       for (auto [j, load] : llvm::enumerate(site.loads)) {
         mk::LoadOp from = load;
@@ -212,7 +212,7 @@ void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
       offsets.push_back(get(offset));
     for (Value extent : op.getValid())
       valid.push_back(get(extent));
-    StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), offsets, valid,
+    mk_sm::StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), offsets, valid,
                     local ? Value() : get(op.getPeer()), channels.staging,
                     op.getReduction().has_value());
   }
