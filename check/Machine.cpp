@@ -15,6 +15,8 @@ struct mk::check::Guarantees {
 
 // Numbers of clocks that are compared for guarantees.
 static constexpr uint64_t kMaxCompared = uint64_t(1) << 25;
+// Words of clocks that waits join: some seconds.
+static constexpr uint64_t kMaxJoined = uint64_t(1) << 31;
 
 struct Machine::Signal {
   std::vector<Races::Arrival> arrivals; // in their order; kept for races only
@@ -126,7 +128,7 @@ Machine::End Machine::run() {
         }
         events_ += cta.event.kind != Event::Turn;
         if (events_ > options_.maxEvents ||
-            races_->compared() > options_.maxCompared)
+            races_->compared() > options_.maxCompared || races_->joined() > kMaxJoined)
           return End::TooLong;
         if (cta.event.kind == Event::RoleEnd)
           cta.counted = false;

@@ -273,6 +273,7 @@ void Races::join(Clock &clock, const Released &released) const {
 }
 
 void Races::acquire(uint32_t cta, const Released &released) {
+  joined_ += 16 + ctas_.size();
   join(mutableClock(cta), released);
 }
 

@@ -254,7 +254,7 @@ def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
     %t = mk_sm.ticket loop(0)
     ```
   }];
-  let arguments = (ins I64Attr:$loop);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<511>]>:$loop);
   let results = (outs Index:$result);
   let assemblyFormat = "`loop` `(` $loop `)` attr-dict";
 }

@@ -173,8 +173,14 @@ static bool isCarriable(Type type) {
 
 /// Whether a constant is neutral for a reduction; unknown values may be.
 static bool mayBeNeutral(Value init, Reduction kind) {
-  Attribute value;
-  if (!matchPattern(init, m_Constant(&value)))
+  // m_Constant takes it that a constant has a value; this one may not be verified yet.
+  SmallVector<OpFoldResult> folded;
+  Operation *constant = init.getDefiningOp();
+  if (!constant || !constant->hasTrait<OpTrait::ConstantLike>() ||
+      failed(constant->fold({}, folded)) || folded.empty())
+    return true;
+  auto value = dyn_cast<Attribute>(folded.front());
+  if (!value)
     return true;
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
     if (!dense.isSplat())

@@ -9,6 +9,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <csignal>
 
 using namespace mlir;
 
@@ -59,6 +60,8 @@ static int run(int argc, char **argv) {
 
 extern "C" int mk_opt_main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A file that grows too large (ulimit -f) is an error of writing.
+  std::signal(SIGXFSZ, SIG_IGN);
   mk::exitIfNoMemory();
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) {
     os << "mKernel " MK_VERSION ", ABI "

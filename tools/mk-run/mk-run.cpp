@@ -8,6 +8,7 @@
 
 #include "mkernel/Runtime/Env.h"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -57,6 +58,8 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   int status = 1;
+  // A file that grows too large (ulimit -f) is an error of writing.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     status = run(argc, argv);
   } catch (const std::bad_alloc &) {

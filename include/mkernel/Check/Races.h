@@ -85,6 +85,8 @@ public:
   const std::vector<Race> &races() const { return races_; }
   /// Pairs of boxes that overlap and were compared, which is what takes time.
   uint64_t compared() const { return compared_; }
+  /// Words of clocks that waits have joined: each wait joins those of all arrivals it counts.
+  uint64_t joined() const { return joined_; }
 
 private:
   struct Transfer;
@@ -137,7 +139,7 @@ private:
   std::map<std::pair<uint32_t, int32_t>, Buffer> buffers_;
   std::set<std::pair<int32_t, int32_t>> reported_;
   std::vector<Race> races_;
-  uint64_t compared_ = 0;
+  uint64_t compared_ = 0, joined_ = 0;
 };
 
 } // namespace mk::check

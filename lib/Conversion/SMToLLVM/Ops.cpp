@@ -389,7 +389,10 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, scalar(op.getDefaultValue()));
         return success();
       })
-      .Case([&](CtaIndexOp op) {
+      .Case([&](CtaIndexOp op) -> LogicalResult {
+        if (!ctaInRole)
+          return op.emitOpError("stands outside of a role, where a CTA has no place: move it "
+                                "into the role that uses it");
         set(op, ctaInRole);
         return success();
       })

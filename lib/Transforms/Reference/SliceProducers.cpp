@@ -131,9 +131,10 @@ struct Slicer {
     eliminateCommonSubExpressions(rewriter, dominance, function);
     Block &body = function.getBody().front();
     for (Operation *op = body.getTerminator()->getPrevNode(); op;) {
-      Operation *previous = op->getPrevNode();
       if (!isOpTriviallyDead(op))
         visit(op);
+      // Asked for now: what stood there before may have been a common subexpression.
+      Operation *previous = op->getPrevNode();
       if (isOpTriviallyDead(op))
         rewriter.eraseOp(op);
       op = previous;
