@@ -28,6 +28,10 @@ public:
   virtual Status upload(size_t arg, const void *from, void *stream) = 0;
   virtual Status download(size_t arg, void *to, void *stream) = 0;
 
+  virtual Status fill(size_t arg, std::byte value, void *stream) = 0;
+  virtual Status fillRandom(size_t arg, const RandomValues &values,
+                            void *stream) = 0;
+
   virtual Status launch(const LaunchOptions &options) = 0;
   virtual Status synchronize(void *stream) = 0;
   virtual Result<std::unique_ptr<LaunchGraph>>

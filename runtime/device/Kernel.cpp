@@ -185,6 +185,13 @@ Status BoundKernel::upload(size_t arg, const void *from, void *stream) {
 Status BoundKernel::download(size_t arg, void *to, void *stream) {
   return device_->download(arg, to, stream);
 }
+Status BoundKernel::fill(size_t arg, std::byte value, void *stream) {
+  return device_->fill(arg, value, stream);
+}
+Status BoundKernel::fillRandom(size_t arg, const RandomValues &values,
+                               void *stream) {
+  return device_->fillRandom(arg, values, stream);
+}
 Status BoundKernel::launch(const LaunchOptions &options) {
   return device_->launch(options);
 }

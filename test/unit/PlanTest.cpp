@@ -98,7 +98,7 @@ TEST(Tensors, ShardsComeFromTheGlobalTensor) {
     const Shard &shard = plan->shard(0, r);
     std::vector<float> local(9), copied(9);
     auto *bytes = reinterpret_cast<std::byte *>(local.data());
-    run::fillRandom(shard, ElementType::f32, random, bytes);
+    random.fill(ShardLayout::of(shard), bytes);
     run::copyToGlobal(shard, 4, bytes,
                       reinterpret_cast<std::byte *>(global.data()));
     run::copyFromGlobal(shard, 4, reinterpret_cast<std::byte *>(whole.data()),

@@ -8,6 +8,7 @@ list(APPEND unit_sources
   cuda/ModuleTest.cpp
   cuda/ParamsTest.cpp
   cuda/PeersTest.cpp
+  cuda/RandomTest.cpp
   cuda/ReportTest.cpp
   cuda/TensorMapTest.cpp)
 

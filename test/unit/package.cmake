@@ -7,7 +7,8 @@ list(APPEND unit_sources
   NpyTest.cpp
   OptionsTest.cpp
   PackageTest.cpp
-  PlanTest.cpp)
+  PlanTest.cpp
+  RandomTest.cpp)
 link_libraries(mk-run-support)
 add_compile_definitions(
   MK_TEST_PACKAGES="${PROJECT_BINARY_DIR}/test/Integration/runtime")

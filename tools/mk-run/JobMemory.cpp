@@ -21,6 +21,21 @@ bool mk::run::isInput(const Metadata::Arg &arg) {
          arg.kind == Metadata::ArgKind::InOut;
 }
 
+RankTimes RankTimes::of(const LaunchStats &last, std::vector<double> deviceMs) {
+  RankTimes times{};
+  times.wall = last.wallMs;
+  times.counted = !last.peers.empty();
+  times.timed = deviceMs.size();
+  if (deviceMs.empty())
+    return times;
+  std::sort(deviceMs.begin(), deviceMs.end());
+  size_t n = deviceMs.size();
+  times.min = deviceMs.front();
+  times.max = deviceMs.back();
+  times.median = (deviceMs[(n - 1) / 2] + deviceMs[n / 2]) / 2;
+  return times;
+}
+
 void JobMemory::layOut(const Options &options, const Metadata &metadata,
                        const JobPlan &plan, uint32_t world) {
   world_ = world;

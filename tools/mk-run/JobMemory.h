@@ -21,10 +21,23 @@ struct JobHeader {
   uint32_t slots;
 };
 
+/// How long a rank's launches took, in milliseconds.
+struct RankTimes {
+  double wall; // of the last launch
+  /// On a GPU, of all launches.
+  double median, min, max;
+  /// Launches that `median` and its neighbours are of; 0: nobody measured them.
+  uint64_t timed;
+  /// Whether roles and traffic of the last launch were measured.
+  uint64_t counted;
+
+  static RankTimes of(const rt::LaunchStats &last, std::vector<double> deviceMs);
+};
+
 struct RankBlock {
   enum State : uint32_t { Started, Running, Finished, Failed };
   std::atomic<uint32_t> state;
-  double wallMs; // of the last launch
+  RankTimes times;
   char error[4096];
 };
 
@@ -50,7 +63,7 @@ public:
   int fd() const { return fd_; }
   JobHeader &header() const { return *at<JobHeader>(0); }
   RankBlock &rank(uint32_t r) const { return at<RankBlock>(ranks_)[r]; }
-  /// Times of the last launch, by role, and traffic, by peer.
+  /// Times of the last launch, by role, and traffic, by peer, if RankTimes::counted.
   rt::LaunchStats::Role *roles(uint32_t r) const {
     return at<rt::LaunchStats::Role>(roles_) + r * numRoles_;
   }

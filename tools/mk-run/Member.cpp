@@ -43,7 +43,7 @@ struct Results {
 
   std::string pack(uint32_t rank) const {
     std::string out;
-    putArray(out, &job.rank(rank).wallMs, 1);
+    putArray(out, &job.rank(rank).times, 1);
     putArray(out, job.roles(rank), metadata.roles.size());
     putArray(out, job.peers(rank), world);
     eachOutput(rank, [&](size_t i, const std::byte *global) {
@@ -56,7 +56,7 @@ struct Results {
   }
 
   Status unpack(uint32_t rank, const std::string &in) const {
-    size_t wanted = sizeof(double) +
+    size_t wanted = sizeof(RankTimes) +
                     metadata.roles.size() * sizeof(LaunchStats::Role) +
                     world * sizeof(LaunchStats::Peer);
     eachOutput(rank, [&](size_t i, std::byte *) { wanted += bytesOf(i, rank); });
@@ -69,7 +69,7 @@ struct Results {
       std::memcpy(to, from, bytes);
       from += bytes;
     };
-    take(&job.rank(rank).wallMs, sizeof(double));
+    take(&job.rank(rank).times, sizeof(RankTimes));
     take(job.roles(rank), metadata.roles.size() * sizeof(LaunchStats::Role));
     take(job.peers(rank), world * sizeof(LaunchStats::Peer));
     eachOutput(rank, [&](size_t i, std::byte *global) {

@@ -82,7 +82,8 @@ running
   --compute-deadline S  processor seconds that a CTA may compute without beginning an
                         item, waiting or putting: longer is taken for a loop
                         that never ends (default ten times --deadline; host target)
-  --stats[=json]        bytes for each link, waits, times; json: one object on
+  --stats[=json]        what was measured: bytes for each link, waits and times of
+                        roles (host), times of launches (GPU); json: one object on
                         standard output, everything else on standard error
 
 compiling (of a .mlir; a package has been)

@@ -57,28 +57,21 @@ Status fillArguments(const Options &options, const JobMemory &job,
   Staging staging(kernel);
   for (size_t i = 0; i < kernel.metadata().args.size(); ++i) {
     const Metadata::Arg &arg = kernel.metadata().args[i];
-    const Shard &shard = kernel.shard(i);
-    std::byte *data = staging.begin(i);
-    if (!isInput(arg))
-      std::memset(data, run && !isFloat(arg.type) ? 0 : 0xff, kernel.bytes(i));
-    else if (const std::byte *global = job.input(i))
-      copyFromGlobal(shard, byteSize(arg.type), global, data);
-    else
-      fillRandom(shard, arg.type,
-                 RandomTensor(arg.type, options.seed, launch, i,
-                              findRange(options, arg.name)),
-                 data);
-    MK_TRY(staging.write(i));
+    if (!isInput(arg)) {
+      MK_TRY(kernel.fill(i, std::byte(run && !isFloat(arg.type) ? 0 : 0xff)));
+    } else if (const std::byte *global = job.input(i)) {
+      copyFromGlobal(kernel.shard(i), byteSize(arg.type), global, staging.begin(i));
+      MK_TRY(staging.write(i));
+    } else {
+      MK_TRY(kernel.fillRandom(i, RandomTensor(arg.type, options.seed, launch, i,
+                                               findRange(options, arg.name))));
+    }
   }
   return Status::ok();
 }
 
 Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank,
                int run = 0) {
-  const LaunchStats &stats = kernel.stats();
-  job.rank(rank).wallMs = stats.wallMs;
-  std::copy(stats.roles.begin(), stats.roles.end(), job.roles(rank));
-  std::copy(stats.peers.begin(), stats.peers.end(), job.peers(rank));
   Staging staging(kernel);
   for (size_t i = 0; i < kernel.metadata().args.size(); ++i)
     if (std::byte *global = job.output(i, kernel.plan().copy(i, rank), run)) {
@@ -87,6 +80,14 @@ Status publish(const JobMemory &job, BoundKernel &kernel, uint32_t rank,
                    local, global);
     }
   return Status::ok();
+}
+
+void publishTimes(const JobMemory &job, const BoundKernel &kernel, uint32_t rank,
+                  const std::vector<double> &deviceMs) {
+  const LaunchStats &stats = kernel.stats();
+  job.rank(rank).times = RankTimes::of(stats, deviceMs);
+  std::copy(stats.roles.begin(), stats.roles.end(), job.roles(rank));
+  std::copy(stats.peers.begin(), stats.peers.end(), job.peers(rank));
 }
 
 /// --check=each: the results that are published now against the reference.
@@ -161,6 +162,9 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   job.rank(rank).state = RankBlock::Running;
   LaunchOptions launch;
   launch.deadline = options.deadline;
+  bool timed = options.stats != Options::Stats::None && package.metadata().gpu;
+  launch.timed = timed;
+  std::vector<double> deviceMs; // of each launch
   std::string log;
   if (options.races)
     launch.record = &log;
@@ -179,7 +183,12 @@ Status mk::run::runKernel(const Options &options, const Package &package,
         MK_TRY(ctx->allGather("start", "").status());
       MK_TRY(graph ? graph->launch() : bound->launch(launch));
       MK_TRY(bound->synchronize());
-      if (!options.checkEach && i + 1 < options.launches)
+      if (timed)
+        deviceMs.push_back(bound->stats().deviceMs);
+      bool last = i + 1 == options.launches;
+      if (last)
+        publishTimes(job, *bound, rank, deviceMs);
+      if (!options.checkEach && !last)
         continue;
       MK_TRY(publish(job, *bound, rank));
       if (job.runs() > 1) {

@@ -48,8 +48,23 @@ LaunchStats::Role roleTotal(const Report &r, size_t role) {
 double wall(const Report &r) {
   double ms = 0;
   for (uint32_t rank = 0; rank < r.mesh.size(); ++rank)
-    ms = std::max(ms, r.job.rank(rank).wallMs);
+    ms = std::max(ms, r.job.rank(rank).times.wall);
   return ms;
+}
+
+/// All ranks measure the same things: those of rank 0.
+bool counted(const Report &r) { return r.job.rank(0).times.counted; }
+bool timed(const Report &r) { return r.job.rank(0).times.timed; }
+
+/// Of the slowest rank.
+RankTimes slowest(const Report &r) {
+  RankTimes most{};
+  for (uint32_t rank = 0; rank < r.mesh.size(); ++rank) {
+    const RankTimes &one = r.job.rank(rank).times;
+    if (one.median >= most.median)
+      most = one;
+  }
+  return most;
 }
 
 } // namespace
@@ -64,8 +79,11 @@ void mk::run::printTable(FILE *out, const Report &r) {
   rows[0] = {"rank"};
   for (const Axis &axis : r.mesh.axes())
     rows[0].push_back(axis.name);
-  for (const auto &role : r.metadata.roles)
-    rows[0].push_back(role.name + " ms");
+  if (counted(r))
+    for (const auto &role : r.metadata.roles)
+      rows[0].push_back(role.name + " ms");
+  if (timed(r))
+    rows[0].insert(rows[0].end(), {"median ms", "min ms", "max ms"});
   rows[0].insert(rows[0].end(), {"wall ms"});
   if (r.checked)
     rows[0].insert(rows[0].end(), {"max error", "verdict"});
@@ -78,9 +96,13 @@ void mk::run::printTable(FILE *out, const Report &r) {
     std::vector<std::string> row = {std::to_string(rank)};
     for (int64_t coord : r.mesh.coords(rank))
       row.push_back(std::to_string(coord));
-    for (size_t i = 0; i < r.metadata.roles.size(); ++i)
+    const RankTimes &times = r.job.rank(rank).times;
+    for (size_t i = 0; counted(r) && i < r.metadata.roles.size(); ++i)
       row.push_back(number("%.3f", r.job.roles(rank)[i].ms));
-    row.push_back(number("%.3f", r.job.rank(rank).wallMs));
+    if (timed(r))
+      for (double ms : {times.median, times.min, times.max})
+        row.push_back(number("%.4f", ms));
+    row.push_back(number("%.3f", times.wall));
     if (r.checked) {
       double worst = 0;
       bool good = true;
@@ -118,8 +140,8 @@ void mk::run::printTable(FILE *out, const Report &r) {
   }
 }
 
-void mk::run::printStats(FILE *out, const Report &r) {
-  std::fprintf(out, "started by %s\n", r.launcher.c_str());
+/// Bytes by link kind and pair, waits and times of roles.
+static void printCounts(FILE *out, const Report &r) {
   auto sums = total(r);
   for (int kind = Local; kind <= Net; ++kind)
     std::fprintf(out, "%-5s  %llu bytes in %llu puts\n", kindNames[kind],
@@ -140,24 +162,27 @@ void mk::run::printStats(FILE *out, const Report &r) {
                  r.metadata.roles[i].name.c_str(), role.ms,
                  static_cast<unsigned long long>(role.waits), role.blockedMs);
   }
+}
+
+void mk::run::printStats(FILE *out, const Report &r) {
+  std::fprintf(out, "started by %s\n", r.launcher.c_str());
+  if (counted(r))
+    printCounts(out, r);
+  if (timed(r)) {
+    RankTimes most = slowest(r);
+    std::fprintf(out,
+                 "launches on the slowest rank: median %.4f ms, min %.4f ms, max "
+                 "%.4f ms (%llu timed by events)\n",
+                 most.median, most.min, most.max,
+                 static_cast<unsigned long long>(most.timed));
+  }
   if (r.compileMs > 0)
     std::fprintf(out, "compiled in %.0f ms\n", r.compileMs);
 }
 
-void mk::run::printJson(FILE *out, const Report &r) {
-  using Json = nlohmann::ordered_json;
-  Json json;
-  json["kernel"] = r.metadata.kernel;
-  json["target"] = r.metadata.target;
-  json["grid"] = r.metadata.grid;
-  json["world"] = r.mesh.size();
-  json["launcher"] = r.launcher;
-  for (const Axis &axis : r.mesh.axes())
-    json["mesh"][axis.name] = axis.size;
-  json["launches"] = r.options.launches;
-  json["seed"] = r.options.seed;
-  json["compile_ms"] = r.compileMs;
-  json["wall_ms"] = wall(r);
+using Json = nlohmann::ordered_json;
+
+static void addCounts(Json &json, const Report &r) {
   auto sums = total(r);
   for (int kind = Local; kind <= Net; ++kind)
     json["traffic"][kindNames[kind]] = {{"bytes", sums[kind].bytes},
@@ -179,6 +204,31 @@ void mk::run::printJson(FILE *out, const Report &r) {
       entry["ms_of_rank"].push_back(r.job.roles(rank)[i].ms);
     json["roles"][r.metadata.roles[i].name] = std::move(entry);
   }
+}
+
+void mk::run::printJson(FILE *out, const Report &r) {
+  Json json;
+  json["kernel"] = r.metadata.kernel;
+  json["target"] = r.metadata.target;
+  json["grid"] = r.metadata.grid;
+  json["world"] = r.mesh.size();
+  json["launcher"] = r.launcher;
+  for (const Axis &axis : r.mesh.axes())
+    json["mesh"][axis.name] = axis.size;
+  json["launches"] = r.options.launches;
+  json["seed"] = r.options.seed;
+  json["compile_ms"] = r.compileMs;
+  json["wall_ms"] = wall(r);
+  if (timed(r)) {
+    auto times = [](const RankTimes &t) {
+      return Json{{"median", t.median}, {"min", t.min}, {"max", t.max}};
+    };
+    json["launch_ms"] = times(slowest(r));
+    for (uint32_t rank = 0; rank < r.mesh.size(); ++rank)
+      json["launch_ms_of_rank"].push_back(times(r.job.rank(rank).times));
+  }
+  if (counted(r))
+    addCounts(json, r);
   if (r.checked) {
     json["check"]["passed"] = r.passed();
     // JSON has no infinity, which stands for NaN here.

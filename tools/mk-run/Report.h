@@ -21,8 +21,8 @@ struct Report {
   bool passed() const;
 };
 
-/// One line for each rank: coordinates, time of each role, largest error,
-/// verdict; then mismatches and tolerances.
+/// One line for each rank: coordinates, times, largest error, verdict; then
+/// mismatches and tolerances. Here and below: only what was measured.
 void printTable(FILE *out, const Report &report);
 /// Bytes and puts by link kind and pair, waits and times.
 void printStats(FILE *out, const Report &report);

@@ -4,27 +4,16 @@
 
 #include "Options.h"
 #include "mkernel/Runtime/Plan.h"
+#include "mkernel/Runtime/Random.h"
 
 namespace mk::run {
 
-/// Random values that are a function of (seed, launch, argument, element)
-/// alone, so that every rank can make its shard by itself. Floats are nearly
-/// normal (a sum of four uniform numbers) with mean 0, deviation 0.58 and
-/// magnitude below 2; integers are uniform in `range`, or from 0 to 7 without
-/// one, i1 from 0 to 1.
-class RandomTensor {
+/// Values of an input that are a function of (seed, launch, argument, element) alone.
+/// Integers are uniform in `range`, or from 0 to 7 without one, i1 from 0 to 1.
+class RandomTensor : public rt::RandomValues {
 public:
   RandomTensor(rt::ElementType type, uint64_t seed, uint64_t launch,
                uint64_t arg, const IntegerRange *range = nullptr);
-  /// Of the element with this row-major index in the global tensor, before
-  /// rounding to the type.
-  double operator()(uint64_t index) const;
-
-private:
-  rt::ElementType type_;
-  uint64_t key_;
-  int64_t low_ = 0;
-  uint64_t count_ = 8; // of different integers
 };
 
 /// Calls fn(local element, global element, run length) for each run of
@@ -36,8 +25,6 @@ void copyFromGlobal(const rt::Shard &shard, size_t elementBytes,
                     const std::byte *global, std::byte *local);
 void copyToGlobal(const rt::Shard &shard, size_t elementBytes,
                   const std::byte *local, std::byte *global);
-void fillRandom(const rt::Shard &shard, rt::ElementType type,
-                const RandomTensor &random, std::byte *local);
 
 //===----------------------------------------------------------------------===//
 

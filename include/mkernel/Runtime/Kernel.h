@@ -27,6 +27,7 @@
 
 #include "mkernel/Runtime/Context.h"
 #include "mkernel/Runtime/Plan.h"
+#include "mkernel/Runtime/Random.h"
 
 namespace mk::rt {
 
@@ -46,9 +47,12 @@ struct LaunchOptions {
   std::string *record = nullptr;
   /// Where a GPU's launch is enqueued. It may be capturing.
   void *stream = nullptr;
+  /// GPU: events around the launch, for LaunchStats::deviceMs. Not on a stream that
+  /// captures; capture() passes it on to each launch of the graph.
+  bool timed = false;
 };
 
-/// What one launch did on this rank.
+/// What one launch did on this rank. What nobody measured is empty or 0.
 struct LaunchStats {
   struct Peer {
     uint64_t bytes = 0; // put or stored to that rank
@@ -59,11 +63,14 @@ struct LaunchStats {
     double blockedMs = 0; // sum over its CTAs
     uint64_t waits = 0;   // that did not find what they waited for at once
   };
-  std::vector<Peer> peers; // by rank; own rank: local puts
-  std::vector<Role> roles;
-  /// From the call of launch() until every peer has closed it; on a GPU, which
-  /// fills in nothing else, until synchronize() returned.
+  std::vector<Peer> peers; // by rank; own rank: local puts; empty on a GPU
+  std::vector<Role> roles; // empty on a GPU
+  /// From the call of launch() until every peer has closed it; on a GPU until
+  /// synchronize() returned.
   double wallMs = 0;
+  /// GPU: of the last timed launch, from its turn in the stream to its end, once
+  /// synchronize() has returned. Has what it waited for peers in it.
+  double deviceMs = 0;
 };
 
 class DeviceBinding;
@@ -128,6 +135,13 @@ public:
   Status download(std::string_view name, void *to, void *stream = nullptr) {
     return download(index(name), to, stream);
   }
+
+  /// Every byte of the argument, which is tight, becomes `value`; or each element what
+  /// `values`, of its type, give it. On a GPU the GPU does that, in the order of
+  /// `stream`, and nothing waits for it.
+  Status fill(size_t arg, std::byte value, void *stream = nullptr);
+  Status fillRandom(size_t arg, const RandomValues &values,
+                    void *stream = nullptr);
 
   /// Host: runs one launch and returns when this rank's results are complete
   /// and all peers have closed it, too. GPU: enqueues one on options.stream and

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
@@ -87,8 +88,6 @@ Status Binding::allocate() {
   l.job_abort = pinned_.address() + abortAt;
   l.rank = context_.rank();
   l.world = context_.world();
-  stats_.roles.resize(metadata_.roles.size());
-  stats_.peers.resize(context_.world());
   Current current(*device_);
   encodeMaps();
   return Status::ok();
@@ -173,6 +172,37 @@ Status Binding::download(size_t arg, void *to, void *stream) {
   return synchronize(stream);
 }
 
+Status Binding::fill(size_t arg, std::byte value, void *stream) {
+  MK_TRY(context_.abort().status());
+  if (bytes(arg) == 0)
+    return Status::ok();
+  MK_TRY(checkTight(arg, "fill() writes"));
+  Current current(*device_);
+  return check(device_->driver().memsetD8Async(
+                   tensors_[arg].address, static_cast<unsigned char>(value),
+                   bytes(arg), handle(stream)),
+               str("filling argument '", metadata_.args[arg].name, "'"));
+}
+
+Status Binding::fillRandom(size_t arg, const RandomValues &values, void *stream) {
+  MK_TRY(context_.abort().status());
+  if (bytes(arg) == 0)
+    return Status::ok();
+  MK_TRY(checkTight(arg, "fillRandom() writes"));
+  ShardLayout layout = ShardLayout::of(plan_.shard(arg, context_.rank()));
+  if (!RandomKernel::takes(layout)) {
+    std::vector<std::byte> local(bytes(arg));
+    values.fill(layout, local.data());
+    return upload(arg, local.data(), stream);
+  }
+  Current current(*device_);
+  if (!random_) {
+    MK_ASSIGN(random_, RandomKernel::load(device_));
+  }
+  return check(random_->launch(values, layout, tensors_[arg].address, handle(stream)),
+               str("filling argument '", metadata_.args[arg].name, "'"));
+}
+
 Status Binding::enqueue(const LaunchOptions &options) {
   deadline_ = options.deadline;
   block_.launch().deadline_ns =
@@ -200,19 +230,27 @@ Status Binding::enqueue(const LaunchOptions &options) {
                str("launching kernel '", metadata_.kernel, "'"));
 }
 
-void Binding::begun() {
+Status Binding::begin(StreamHandle stream, bool timed,
+                      const std::function<Status()> &start) {
+  MK_TRY(context_.abort().status());
+  Current current(*device_);
+  if (timed && !watch_) {
+    MK_ASSIGN(watch_, Stopwatch::create(device_));
+  }
+  if (timed)
+    MK_TRY(check(watch_.begin(stream), "cuEventRecord"));
   begin_ = Deadline::Clock::now();
+  MK_TRY(start());
   ++epoch_;
+  if (timed)
+    MK_TRY(check(watch_.end(stream), "cuEventRecord"));
+  watching_ = timed;
+  return Status::ok();
 }
 
 Status Binding::launch(const LaunchOptions &options) {
-  MK_TRY(context_.abort().status());
-  Current current(*device_);
-  begun();
-  Status status = enqueue(options);
-  if (!status.isOk())
-    --epoch_;
-  return status;
+  return begin(handle(options.stream), options.timed,
+               [&] { return enqueue(options); });
 }
 
 Status Binding::synchronize(void *stream) {
@@ -223,6 +261,8 @@ Status Binding::synchronize(void *stream) {
   stats_.wallMs =
       std::chrono::duration<double, std::milli>(Deadline::Clock::now() - begin_)
           .count();
+  if (std::exchange(watching_, false))
+    MK_TRY(check(watch_.elapsed(stats_.deviceMs), "cuEventElapsedTime"));
   return context_.abort().status();
 }
 

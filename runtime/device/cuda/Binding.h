@@ -12,6 +12,9 @@
 #include "device/cuda/Module.h"
 #include "device/cuda/Params.h"
 #include "device/cuda/Peers.h"
+#include "device/cuda/RandomKernel.h"
+
+#include <functional>
 
 namespace mk::rt::cuda {
 
@@ -32,6 +35,8 @@ public:
                 std::span<const int64_t> strides) override;
   Status upload(size_t arg, const void *from, void *stream) override;
   Status download(size_t arg, void *to, void *stream) override;
+  Status fill(size_t arg, std::byte value, void *stream) override;
+  Status fillRandom(size_t arg, const RandomValues &values, void *stream) override;
   Status launch(const LaunchOptions &options) override;
   Status synchronize(void *stream) override;
   Result<std::unique_ptr<LaunchGraph>>
@@ -45,8 +50,9 @@ public:
   /// raised and reported, any other is returned as "`what`: ...".
   Status check(int code, std::string_view what);
   Status enqueue(const LaunchOptions &options);
-  /// Counts a launch.
-  void begun();
+  /// Counts the launch on `stream` that `start` makes, between events if it is timed.
+  Status begin(StreamHandle stream, bool timed,
+               const std::function<Status()> &start);
 
 private:
   uint64_t bytes(size_t arg) const;
@@ -74,6 +80,9 @@ private:
   uint64_t epoch_ = 0;
   std::chrono::nanoseconds deadline_{};
   Deadline::Clock::time_point begin_;
+  Stopwatch watch_;
+  std::unique_ptr<RandomKernel> random_; // loaded when it is needed
+  bool watching_ = false; // a timed launch is under way
   LaunchStats stats_;
 };
 

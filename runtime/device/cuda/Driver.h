@@ -23,6 +23,7 @@ using FunctionHandle = struct FunctionOpaque *;
 using StreamHandle = struct StreamOpaque *;
 using GraphHandle = struct GraphOpaque *;
 using GraphExecHandle = struct GraphExecOpaque *;
+using EventHandle = struct EventOpaque *;
 
 /// Results that are told apart here.
 enum : int {
@@ -182,6 +183,11 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(streamCreate, cuStreamCreate, 2000, (StreamHandle *, unsigned))            \
   X(streamDestroy, cuStreamDestroy, 4000, (StreamHandle))                      \
   X(streamSynchronize, cuStreamSynchronize, 2000, (StreamHandle))              \
+  X(eventCreate, cuEventCreate, 2000, (EventHandle *, unsigned))               \
+  X(eventDestroy, cuEventDestroy, 4000, (EventHandle))                         \
+  X(eventRecord, cuEventRecord, 2000, (EventHandle, StreamHandle))             \
+  X(eventElapsedTime, cuEventElapsedTime, 2000,                                \
+    (float *, EventHandle, EventHandle))                                       \
   X(streamBeginCapture, cuStreamBeginCapture, 10010, (StreamHandle, int))      \
   X(streamEndCapture, cuStreamEndCapture, 10000,                               \
     (StreamHandle, GraphHandle *))                                             \

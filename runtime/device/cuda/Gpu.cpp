@@ -192,3 +192,44 @@ void PinnedMemory::reset() {
   host_ = nullptr;
   device_.reset();
 }
+
+Result<Stopwatch> Stopwatch::create(std::shared_ptr<Gpu> device) {
+  const Driver &driver = device->driver();
+  Current current(*device);
+  Stopwatch watch;
+  watch.device_ = std::move(device);
+  for (EventHandle *event : {&watch.begin_, &watch.end_})
+    MK_TRY(driver.check(driver.eventCreate(event, 0), "cuEventCreate"));
+  return watch;
+}
+
+Stopwatch &Stopwatch::operator=(Stopwatch &&other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(begin_, other.begin_);
+  std::swap(end_, other.end_);
+  return *this;
+}
+
+Stopwatch::~Stopwatch() {
+  if (!device_)
+    return;
+  Current current(*device_);
+  for (EventHandle event : {begin_, end_})
+    if (event)
+      device_->driver().eventDestroy(event);
+}
+
+int Stopwatch::begin(StreamHandle stream) {
+  return device_->driver().eventRecord(begin_, stream);
+}
+
+int Stopwatch::end(StreamHandle stream) {
+  return device_->driver().eventRecord(end_, stream);
+}
+
+int Stopwatch::elapsed(double &ms) const {
+  float value = 0;
+  int code = device_->driver().eventElapsedTime(&value, begin_, end_);
+  ms = value;
+  return code;
+}

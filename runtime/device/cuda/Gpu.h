@@ -98,6 +98,27 @@ private:
   uint64_t address_ = 0;
 };
 
+/// Times what lies in a stream between begin() and end(). Move-only.
+class Stopwatch {
+public:
+  Stopwatch() = default;
+  Stopwatch(Stopwatch &&other) noexcept { *this = std::move(other); }
+  Stopwatch &operator=(Stopwatch &&other) noexcept;
+  ~Stopwatch();
+
+  static Result<Stopwatch> create(std::shared_ptr<Gpu> device);
+  explicit operator bool() const { return device_ != nullptr; }
+  /// CUresults of the driver. The context is current.
+  int begin(StreamHandle stream);
+  int end(StreamHandle stream);
+  /// Milliseconds of what was enclosed last, which is done.
+  int elapsed(double &ms) const;
+
+private:
+  std::shared_ptr<Gpu> device_;
+  EventHandle begin_ = nullptr, end_ = nullptr;
+};
+
 } // namespace mk::rt::cuda
 
 #endif // MKERNEL_RUNTIME_DEVICE_CUDA_GPU_H

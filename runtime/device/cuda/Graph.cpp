@@ -9,8 +9,7 @@ namespace {
 
 class CudaGraph : public LaunchGraph {
 public:
-  CudaGraph(Context &context, Binding &binding)
-      : context_(context), binding_(binding) {}
+  explicit CudaGraph(Binding &binding) : binding_(binding) {}
   ~CudaGraph() override {
     const Driver &driver = binding_.device().driver();
     Current current(binding_.device());
@@ -32,6 +31,7 @@ public:
         "cuStreamBeginCapture"));
     LaunchOptions captured = options;
     captured.stream = stream;
+    timed = options.timed;
     Status status = binding_.enqueue(captured);
     // Ended in any case: a stream that captures cannot be destroyed in peace.
     int code = driver.streamEndCapture(stream, &graph);
@@ -42,18 +42,16 @@ public:
   }
 
   Status launch(void *on) override {
-    MK_TRY(context_.abort().status());
-    Current current(binding_.device());
-    MK_TRY(binding_.check(binding_.device().driver().graphLaunch(
-                              exec, static_cast<StreamHandle>(on)),
-                          "cuGraphLaunch"));
-    binding_.begun();
-    return Status::ok();
+    auto stream = static_cast<StreamHandle>(on);
+    return binding_.begin(stream, timed, [&] {
+      return binding_.check(
+          binding_.device().driver().graphLaunch(exec, stream), "cuGraphLaunch");
+    });
   }
 
 private:
-  Context &context_;
   Binding &binding_;
+  bool timed = false;
   StreamHandle stream = nullptr;
   GraphHandle graph = nullptr;
   GraphExecHandle exec = nullptr;
@@ -64,7 +62,7 @@ private:
 Result<std::unique_ptr<LaunchGraph>>
 Binding::capture(const LaunchOptions &options) {
   MK_TRY(context_.abort().status());
-  auto graph = std::make_unique<CudaGraph>(context_, *this);
+  auto graph = std::make_unique<CudaGraph>(*this);
   MK_TRY(graph->record(options));
   return std::unique_ptr<LaunchGraph>(std::move(graph));
 }

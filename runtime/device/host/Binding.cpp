@@ -91,6 +91,16 @@ public:
     return Status::ok();
   }
 
+  Status fill(size_t arg, std::byte value, void *) override {
+    if (bytes(arg))
+      std::memset(data_[arg], int(value), bytes(arg));
+    return Status::ok();
+  }
+  Status fillRandom(size_t arg, const RandomValues &values, void *) override {
+    values.fill(ShardLayout::of(plan_.shard(arg, context_.rank())), data_[arg]);
+    return Status::ok();
+  }
+
   Status launch(const LaunchOptions &options) override {
     return grid_.launch(options, data_);
   }

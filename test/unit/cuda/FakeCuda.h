@@ -9,6 +9,9 @@
 //   hang    a wait fails: writes the report and traps
 //   fault   an illegal access
 //
+// The n-th launch takes n / 4 ms by events. PTX without such a line is executed as it is
+// written, if it is as simple as the runtime's own kernels (FakePtx.h).
+//
 // Tests reach its state by dlsym("fakeCuda").
 //
 //===----------------------------------------------------------------------===//
@@ -55,7 +58,7 @@ struct FakeCuda {
   std::map<uint64_t, File> files; // by handle
   uint64_t lastFile = 0;
   std::map<uint64_t, int> ownerOf; // of what is mapped: handle of the GPU
-  int launched = 0, pushed = 0, retained = 0;
+  int launched = 0, pushed = 0, retained = 0, events = 0;
   int sticky = 0; // what every call returns since a kernel failed
   struct Launch {
     cuda::LaunchConfig config;

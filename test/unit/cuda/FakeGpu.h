@@ -35,6 +35,7 @@ struct FakeGpu : ::testing::Test {
     EXPECT_TRUE(fake->pinned.empty());
     EXPECT_TRUE(fake->files.empty() && fake->mapped.empty());
     EXPECT_TRUE(fake->reserved.empty());
+    EXPECT_EQ(fake->events, 0);
     EXPECT_EQ(fake->pushed, 0);
     EXPECT_EQ(fake->retained, 0);
   }

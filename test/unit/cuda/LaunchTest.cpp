@@ -2,6 +2,7 @@
 
 #include "FakeGpu.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace mk::rt::test {
@@ -84,6 +85,63 @@ TEST_F(CudaLaunch, WhatTheDriverIsAskedFor) {
   uint64_t first;
   std::memcpy(&first, fake->last.params.data() + 256 + sizeof(mk_gpu_launch) + 2 * 8, 8);
   EXPECT_EQ(first, reinterpret_cast<uint64_t>(bound->data("a")));
+}
+
+TEST_F(CudaLaunch, TimesByEvents) {
+  bind(package());
+  EXPECT_TRUE(bound->stats().roles.empty() && bound->stats().peers.empty())
+      << "nobody measures them";
+  for (double want : {0.25, 0.5, 0.75}) {
+    ASSERT_OK(bound->launch({.timed = true}));
+    ASSERT_OK(bound->synchronize());
+    EXPECT_EQ(bound->stats().deviceMs, want);
+  }
+  auto graph = bound->capture({.timed = true});
+  ASSERT_OK(graph);
+  ASSERT_OK((*graph)->launch());
+  ASSERT_OK(bound->synchronize());
+  EXPECT_EQ(bound->stats().deviceMs, 1);
+  graph->reset();
+  // Only on demand: an event costs a microsecond.
+  fake->calls.clear();
+  ASSERT_OK(bound->launch({}));
+  ASSERT_OK(bound->synchronize());
+  EXPECT_EQ(fake->count("cuEventRecord") + fake->count("cuEventElapsedTime"), 0u);
+  EXPECT_EQ(bound->stats().deviceMs, 1);
+}
+
+TEST_F(CudaLaunch, ArgumentsAreFilledByTheGpu) {
+  bind(package());
+  ASSERT_OK(bound->launch({}));
+  fake->calls.clear();
+  RandomValues values(ElementType::f32, 77, 0, 8);
+  for (int turn = 0; turn < 2; ++turn)
+    ASSERT_OK(bound->fillRandom(bound->index("a"), values));
+  ASSERT_OK(bound->fill(bound->index("c"), std::byte(0xff)));
+  EXPECT_EQ(fake->calls,
+            (std::vector<std::string>{"cuModuleLoadDataEx", "cuLaunchKernelEx",
+                                      "cuLaunchKernelEx", "cuMemsetD8Async"}));
+  EXPECT_EQ(fake->launched, 1) << "of the kernel itself";
+  std::vector<float> a(24), c(24), want(24);
+  values.fill(ShardLayout::of(bound->shard("a")),
+              reinterpret_cast<std::byte *>(want.data()));
+  ASSERT_OK(bound->download("a", a.data()));
+  ASSERT_OK(bound->download("c", c.data()));
+  EXPECT_EQ(a, want);
+  for (float element : c)
+    EXPECT_TRUE(std::isnan(element));
+  int64_t strides[] = {8, 1};
+  auto device = cuda::Driver::get();
+  ASSERT_OK(device);
+  uint64_t memory = 0;
+  ASSERT_EQ((*device)->memAlloc(&memory, 4096), 0);
+  ASSERT_OK(bound->attach("a", reinterpret_cast<void *>(memory), strides));
+  EXPECT_ERROR(bound->fillRandom(bound->index("a"), values), FailedPrecondition,
+               "was attached with strides: fillRandom() writes tight memory only");
+  EXPECT_ERROR(bound->fill(bound->index("a"), std::byte(0)), FailedPrecondition,
+               "fill() writes tight memory only");
+  bound.reset();
+  ASSERT_EQ((*device)->memFree(memory), 0);
 }
 
 TEST_F(CudaLaunch, CtasThatDoNotWaitNeedNotRunAtATime) {

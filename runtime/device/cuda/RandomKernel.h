@@ -1,0 +1,53 @@
+//===- RandomKernel.h - Random values made by a GPU -------------*- C++ -*-===//
+//
+// The function of mkernel/Runtime/Random.h as a kernel, to the same bits: integer
+// arithmetic, and one rounding.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_RANDOMKERNEL_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_RANDOMKERNEL_H
+
+#include "device/cuda/Gpu.h"
+#include "mkernel/Runtime/Random.h"
+
+namespace mk::rt::cuda {
+
+/// The kernel's parameter; the PTX text has the offsets.
+struct RandomParams {
+  static constexpr uint32_t kMaxDims = 8;
+  uint64_t to = 0, elements = 0;
+  uint64_t first = 0, key = 0; // of ShardLayout, RandomValues
+  int64_t low = 0;
+  uint64_t count = 0;
+  uint32_t type = 0, numDims = 0; // mk_type
+  ShardLayout::Dim dims[kMaxDims] = {};
+};
+
+class RandomKernel {
+public:
+  /// Has the driver compile the kernel.
+  static Result<std::unique_ptr<RandomKernel>> load(std::shared_ptr<Gpu> device);
+  ~RandomKernel();
+  RandomKernel(const RandomKernel &) = delete;
+  RandomKernel &operator=(const RandomKernel &) = delete;
+
+  /// Whether the shard has few enough dimensions.
+  static bool takes(const ShardLayout &layout) {
+    return layout.dims.size() <= RandomParams::kMaxDims;
+  }
+  /// Enqueues; a CUresult. The context is current.
+  int launch(const RandomValues &values, const ShardLayout &layout, uint64_t to,
+             StreamHandle stream) const;
+  /// The kernel's text.
+  static const char *ptx();
+
+private:
+  explicit RandomKernel(std::shared_ptr<Gpu> device) : device_(std::move(device)) {}
+  std::shared_ptr<Gpu> device_;
+  ModuleHandle module_ = nullptr;
+  FunctionHandle function_ = nullptr;
+};
+
+} // namespace mk::rt::cuda
+
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_RANDOMKERNEL_H
