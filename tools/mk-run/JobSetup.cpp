@@ -88,7 +88,7 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
 
 /// What only some meshes and targets can do.
 Status mk::run::checkMode(const Options &options, const Metadata &metadata,
-                 const Mesh &mesh) {
+                          const Mesh &mesh, const std::string &launcher) {
   uint32_t world = mesh.size();
   bool network = !mesh.netPeers(0).empty();
   if (!network && (!options.loopback.empty() || options.pauseProxy >= 0))
@@ -100,10 +100,14 @@ Status mk::run::checkMode(const Options &options, const Metadata &metadata,
   if (options.pauseProxy >= int64_t(world))
     return error(StatusCode::InvalidArgument, "--pause-proxy ",
                  options.pauseProxy, ": the job has ", world, " ranks");
-  if (options.checkEach && world > 1)
+  if (options.checkEach && world > 1 && !launcher.empty())
+    return error(StatusCode::InvalidArgument, "--check=each: ranks that ", launcher,
+                 " has started are checked after the last launch only: use --check, or "
+                 "run this without it, as mk-run FILE --nodes N --gpus G");
+  if (options.delay.count() && world == 1)
     return error(StatusCode::InvalidArgument,
-                 "--check=each: a job of ", world,
-                 " ranks is checked after its last launch only: use --check");
+                 "--delay: there is one rank, which nobody waits for: give --gpus or "
+                 "--nodes");
   if (options.races && (metadata.gpu || !options.file.ends_with(".mlir")))
     return error(StatusCode::InvalidArgument, "--check=races: ",
                  metadata.gpu ? "works on the host target only"

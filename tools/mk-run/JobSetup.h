@@ -17,9 +17,10 @@ Result<Compiled> compileFile(const Options &options);
 
 /// Names of files must fit before anything is started.
 Status checkNames(const Options &options, const rt::Metadata &metadata);
-/// What only some meshes and targets can do.
+/// What only some meshes and targets can do. `launcher`: who else has started the ranks,
+/// if not mk-run.
 Status checkMode(const Options &options, const rt::Metadata &metadata,
-                 const rt::Mesh &mesh);
+                 const rt::Mesh &mesh, const std::string &launcher = "");
 /// ResourceExhausted when the arguments of `ranks`, those of this machine, do
 /// not fit its memory.
 /// Of these ranks, in the memory of this machine.

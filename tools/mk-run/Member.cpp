@@ -110,7 +110,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
     return mesh.status().withContext(job.describe());
   MK_TRY(job.checkMesh(*mesh));
   MK_TRY(checkNames(options, metadata));
-  MK_TRY(checkMode(options, metadata, *mesh));
+  MK_TRY(checkMode(options, metadata, *mesh, job.place().source));
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, *mesh, options.bind));

@@ -65,7 +65,8 @@ data
   --check=accesses      the same, and prints a number of what all accesses have touched
                         and seen: two kernels that have the same for the same inputs
                         and do not race do the same
-  --check=each          after every launch instead of the last (one rank only)
+  --check=each          after every launch instead of the last (of ranks that mk-run
+                        itself has started)
   --tolerance F,...     factor in the formulas above (default 1); NAME=F: of one
                         output
 
@@ -82,6 +83,8 @@ running
   --compute-deadline S  processor seconds that a CTA may compute without beginning an
                         item, waiting or putting: longer is taken for a loop
                         that never ends (default ten times --deadline; host target)
+  --delay S             before each launch one rank is late by up to S seconds; which
+                        and how much is drawn by --seed
   --stats[=json]        what was measured: bytes for each link, waits and times of
                         roles (host), times of launches (GPU); json: one object on
                         standard output, everything else on standard error
@@ -219,6 +222,7 @@ struct Parser {
                        [this](const std::string &v) { return stats(v); }});
     duration("--deadline", o.deadline);
     duration("--compute-deadline", o.computeDeadline);
+    duration("--delay", o.delay);
     duration("--join-timeout", o.job.timeout);
     entries.push_back({"--corrupt", Entry::Value,
                        [this](const std::string &v) { return corrupt(v); }});

@@ -49,6 +49,7 @@ struct Options {
   std::string loopback;
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   std::chrono::nanoseconds computeDeadline{0}; // 0: ten times the other
+  std::chrono::nanoseconds delay{0}; // of one rank before each launch, at most
   int64_t launches = 1;
   bool graph = false; // the launches are replays of a captured one
   std::string kernel, target, cpu, jitLibrary; // empty: not given

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <thread>
 
 using namespace mk::run;
 using namespace mk::rt;
@@ -90,22 +91,48 @@ void publishTimes(const JobMemory &job, const BoundKernel &kernel, uint32_t rank
   std::copy(stats.peers.begin(), stats.peers.end(), job.peers(rank));
 }
 
-/// --check=each: the results that are published now against the reference.
-Status checkNow(const Options &options, const JobMemory &job,
-                const BoundKernel &kernel, const Payload &payload,
-                int64_t launch) {
+/// What is wrong with the results that all ranks have published; empty: nothing.
+Result<std::string> findWrong(const Options &options, const JobMemory &job,
+                              const BoundKernel &kernel, const Payload &payload,
+                              uint32_t world, int64_t launch) {
   Options now = options;
   now.launches = launch + 1; // whose inputs these are
   MK_ASSIGN(std::vector<OutputCheck> checks,
-            checkOutputs(now, kernel.metadata(), payload, kernel.plan(), job,
-                         /*world=*/1));
+            checkOutputs(now, kernel.metadata(), payload, kernel.plan(), job, world));
   for (const OutputCheck &check : checks)
     if (!check.passed)
-      return error(StatusCode::FailedPrecondition, "launch ", launch + 1, " of ",
-                   options.launches, ": ",
-                   check.firstMismatches.empty() ? check.name
-                                                 : check.firstMismatches[0]);
-  return Status::ok();
+      return str("launch ", launch + 1, " of ", options.launches, ": ",
+                 check.firstMismatches.empty() ? check.name
+                                               : check.firstMismatches[0]);
+  return std::string();
+}
+
+/// --check=each: rank 0 compares what all ranks have published with the reference while
+/// the others wait. An error on all of them when it is wrong.
+Status checkNow(const Options &options, const JobMemory &job, Context &context,
+                const BoundKernel &kernel, const Payload &payload,
+                int64_t launch) {
+  MK_TRY(context.allGather("results", "").status());
+  Result<std::string> wrong = std::string();
+  if (context.rank() == 0)
+    wrong = findWrong(options, job, kernel, payload, context.world(), launch);
+  std::string said = wrong ? *wrong : wrong.status().message();
+  MK_ASSIGN(std::vector<std::string> all, context.allGather("verdict", said));
+  if (!wrong)
+    return wrong.status();
+  return all[0].empty() ? Status::ok()
+                        : error(StatusCode::FailedPrecondition, all[0]);
+}
+
+/// --delay: how long this rank lets the others wait before a launch. One rank is late,
+/// which and how much is drawn.
+std::chrono::nanoseconds delayOf(const Options &options, const Context &context,
+                                 int64_t launch) {
+  uint64_t key = RandomValues::keyOf({options.seed, uint64_t(launch)});
+  RandomValues late(ElementType::i64, key, 0, context.world());
+  RandomValues time(ElementType::i64, key, 0, uint64_t(options.delay.count()) + 1);
+  return std::chrono::nanoseconds(
+      late(0) == context.rank() ? static_cast<int64_t>(time(1)) : 0);
 }
 
 Status runJob(const Options &options, RankBlock *&block) {
@@ -181,6 +208,8 @@ Status mk::run::runKernel(const Options &options, const Package &package,
       // launches drift, as they do in a program.
       if (i == 0)
         MK_TRY(ctx->allGather("start", "").status());
+      if (options.delay.count())
+        std::this_thread::sleep_for(delayOf(options, *ctx, i));
       MK_TRY(graph ? graph->launch() : bound->launch(launch));
       MK_TRY(bound->synchronize());
       if (timed)
@@ -198,7 +227,7 @@ Status mk::run::runKernel(const Options &options, const Package &package,
         MK_TRY(publish(job, *bound, rank, /*run=*/1));
       }
       if (options.checkEach)
-        MK_TRY(checkNow(options, job, *bound, payload, i));
+        MK_TRY(checkNow(options, job, *ctx, *bound, payload, i));
     }
     return Status::ok();
   };
