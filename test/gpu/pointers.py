@@ -40,21 +40,28 @@ class HostMemory:
 
 
 class GpuMemory:
-    cuda = None
+    cuda, ordinal = None, 0
 
     @classmethod
     def check(cls, status, what):
         if status:
             sys.exit(f"{what}: CUresult {status}")
 
+    @classmethod
+    def start(cls):
+        """Makes the GPU's primary context current."""
+        if cls.cuda:
+            return
+        cls.cuda = C.CDLL("libcuda.so.1")
+        device, context = C.c_int(), C.c_void_p()
+        cls.check(cls.cuda.cuInit(0), "cuInit")
+        cls.check(cls.cuda.cuDeviceGet(C.byref(device), cls.ordinal), "cuDeviceGet")
+        cls.check(cls.cuda.cuDevicePrimaryCtxRetain(C.byref(context), device),
+                  "cuDevicePrimaryCtxRetain")
+        cls.check(cls.cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent")
+
     def __init__(self, bits):
-        if not GpuMemory.cuda:
-            GpuMemory.cuda = C.CDLL("libcuda.so.1")
-            context = C.c_void_p()
-            self.check(self.cuda.cuInit(0), "cuInit")
-            self.check(self.cuda.cuDevicePrimaryCtxRetain(C.byref(context), 0),
-                       "cuDevicePrimaryCtxRetain")
-            self.check(self.cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent")
+        self.start()
         self.count = len(bits)
         pointer = C.c_uint64()
         self.check(self.cuda.cuMemAlloc_v2(C.byref(pointer),

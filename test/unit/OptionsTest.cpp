@@ -21,7 +21,7 @@ TEST(Options, EverythingTogether) {
   auto o = parse({"f.mlir", "--nodes", "2", "--gpus=4", "--bind",
                   "M=1024,T=100:80:0:33", "--bind=node=2", "--in", "a=x.npy",
                   "--out=c=y=z.npy", "--stats=json", "--deadline", "500ms",
-                  "--corrupt=c:7", "--check", "--seed=9",
+                  "--corrupt=c:7", "--check", "--seed=9", "--delay=50ms",
                   "--set", "depth=3,split=2"});
   ASSERT_OK(o);
   EXPECT_EQ(o->file, "f.mlir");
@@ -32,6 +32,7 @@ TEST(Options, EverythingTogether) {
   EXPECT_EQ(o->outputs[0].path, "y=z.npy");
   EXPECT_EQ(o->stats, Options::Stats::Json);
   EXPECT_EQ(o->deadline, std::chrono::milliseconds(500));
+  EXPECT_EQ(o->delay, std::chrono::milliseconds(50));
   EXPECT_EQ(o->corrupt, "c");
   EXPECT_EQ(o->corruptIndex, 7);
   EXPECT_FALSE(o->rank);

@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""Kernels with collectives, run by several processes with a GPU each, through the C ABI.
+
+usage: ranks.py PREFIX TARGET RANKS WHAT [COUNT or DEADLINE] [runs|lost]
+
+  queue    COUNT launches in a stream that nobody waits for in between, each with inputs
+           and results of its own
+  graph    the same as replays of one captured launch
+  streams  the same on two streams in turn, each launch behind an event of the one before
+  pairs    two kernels, each on a stream of its own, in turn
+  killed   the last rank is killed; the others have to say so within DEADLINE + 1 s
+  late     the last rank begins after DEADLINE s; the others have to report their wait
+           within DEADLINE + 1 s
+
+After `killed` and `late` the ranks that are left run another kernel: "runs" says that it has
+to be right, "lost" that the GPU no longer serves the process (ends in an error).
+
+All sums are exact: each row of A has one element other than 0 in the part of K of each
+rank. Scratch memory and results are poisoned before each launch, in the stream.
+"""
+import array
+import ctypes as C
+import functools
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+
+import pointers  # noqa: E402,F401 (where mkbench is)
+from mkbench.errors import BenchError  # noqa: E402
+from mkbench.library import CompileOptions, Handle, Library, sizes_of  # noqa: E402
+from mkbench.places import Places  # noqa: E402
+from pointers import ROOT, GpuMemory, HostMemory, encode  # noqa: E402
+
+M, N, K = 201, 130, 72  # the last shard is smaller
+TILES = {"TM": 64, "TN": 64}
+FACTORS = (-3, -1, 1, 2)
+# What the ranks split, by argument: rows, columns or nothing.
+KERNELS = {
+    "ag_gemm": {"a": "rows", "b": "rows", "c": "columns"},
+    "gemm_rs": {"a": "columns", "b": "columns", "c": "rows"},
+    "gemm_rs_add": {"a": "columns", "b": "columns", "c": "rows"},
+    "gemm_ar": {"a": "columns", "b": "columns", "c": None}}
+BF16 = {v: array.array("H", encode([v], "bf16")).tobytes() for v in range(-256, 257)}
+
+
+class JobOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("source", C.c_char_p), ("store", C.c_char_p),
+                ("token", C.c_char_p), ("node", C.c_char_p), ("timeout_ns", C.c_uint64)]
+
+
+class ContextOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("axes", C.c_void_p), ("num_axes", C.c_size_t),
+                ("rank", C.c_uint32), ("endpoint", C.c_char_p), ("job", C.c_char_p),
+                ("token", C.c_char_p), ("heap_bytes", C.c_uint64), ("slots", C.c_uint32),
+                ("transport", C.c_char_p), ("transport_options", C.c_char_p),
+                ("timeout_ns", C.c_uint64), ("gpu_plus_one", C.c_int32),
+                ("member_of", C.c_void_p)]
+
+
+class RankLibrary(Library):
+    """The library in one rank of a job."""
+
+    def __init__(self, places, target, rank):
+        super().__init__(places)
+        self.target, self.rank = target, rank
+        c = self.c
+        c.mkernel_arg_data.argtypes = [C.c_void_p, C.c_size_t]
+        c.mkernel_arg_data.restype = C.c_void_p
+        c.mkernel_arg_bytes.argtypes = [C.c_void_p, C.c_size_t]
+        c.mkernel_arg_bytes.restype = C.c_uint64
+        c.mkernel_job_compile_file.argtypes = [C.c_void_p, C.c_char_p, C.c_void_p,
+                                               C.c_void_p]
+        c.mkernel_job_leave.argtypes = c.mkernel_context_close.argtypes = [C.c_void_p]
+        c.mkernel_capture.argtypes = [C.c_void_p] * 3
+        c.mkernel_graph_launch.argtypes = [C.c_void_p] * 2
+        c.mkernel_graph_destroy.argtypes = [C.c_void_p]
+        self.job = C.c_void_p()
+        options = JobOptions(C.sizeof(JobOptions), source=b"torchrun")
+        self.check(c.mkernel_job_join(C.byref(options), C.byref(self.job)), "joining")
+
+    def collective(self, name):
+        """A kernel of the job, loaded, in one context for all."""
+        params, num_params = sizes_of(TILES)
+        options = CompileOptions(size=C.sizeof(CompileOptions), tuning=b"none",
+                                 target=self.target.encode(), params=params,
+                                 num_params=num_params)
+        package = C.c_void_p()
+        path = os.path.join(ROOT, "examples", name + ".mlir")
+        self.check(self.c.mkernel_job_compile_file(
+            self.job, path.encode(), C.byref(options), C.byref(package)), name)
+        return self.load(Handle(self, package, "mkernel_package_destroy"), "job")
+
+    def context(self, package, key):
+        if key != "job" or key in self.contexts:
+            return super().context(package, key)
+        options = ContextOptions(C.sizeof(ContextOptions), heap_bytes=256 << 20,
+                                 gpu_plus_one=self.rank + 1, member_of=self.job)
+        context = C.c_void_p()
+        self.check(self.c.mkernel_context_create(
+            package.pointer, C.byref(options), C.byref(context)), "context")
+        self.contexts[key] = Handle(self, context, "mkernel_context_destroy")
+        return self.contexts[key]
+
+
+    def leave(self):
+        """Waits for the other ranks."""
+        for context in self.contexts.values():
+            self.check(self.c.mkernel_context_close(context.pointer), "closing")
+        self.check(self.c.mkernel_job_leave(self.job), "leaving")
+
+
+class Host:
+    """Copies and streams of the host target: everything is done at once."""
+    streams = (None, None)
+    Memory = HostMemory
+
+    def copy(self, to, source, size, _stream):
+        C.memmove(to, source, size)
+
+    def poison(self, to, size, _stream):
+        C.memset(to, 0xff, size)
+
+    def order(self, before, after):
+        pass
+
+
+class Gpu:
+    Memory = GpuMemory
+
+    def __init__(self, ordinal):
+        GpuMemory.ordinal = ordinal
+        GpuMemory.start()
+        self.cuda = GpuMemory.cuda
+        self.streams = tuple(self.make("cuStreamCreate", 1) for _ in range(2))
+        self.event = self.make("cuEventCreate", 2)
+
+    def make(self, function, flags):
+        handle = C.c_void_p()
+        GpuMemory.check(getattr(self.cuda, function)(C.byref(handle), flags), function)
+        return handle
+
+    def copy(self, to, source, size, stream):
+        GpuMemory.check(self.cuda.cuMemcpyDtoDAsync_v2(
+            C.c_uint64(to), C.c_uint64(source), C.c_size_t(size), stream), "copy")
+
+    def poison(self, to, size, stream):
+        GpuMemory.check(self.cuda.cuMemsetD8Async(
+            C.c_uint64(to), C.c_ubyte(0xff), C.c_size_t(size), stream), "memset")
+
+    def order(self, before, after):
+        GpuMemory.check(self.cuda.cuEventRecord(self.event, before), "cuEventRecord")
+        GpuMemory.check(self.cuda.cuStreamWaitEvent(after, self.event, 0),
+                        "cuStreamWaitEvent")
+
+
+def part(extent, rank, ranks):
+    """What a rank has of a dimension."""
+    shard = -(-extent // ranks)
+    return range(min(rank * shard, extent), min((rank + 1) * shard, extent))
+
+
+class Problem:
+    """A kernel with the inputs of `count` launches, of which each rank knows all."""
+
+    def __init__(self, library, device, name, rank, ranks, count):
+        self.library, self.device, self.name = library, device, name
+        split = KERNELS[name]
+        self.bound = library.collective(name).bind({"M": M, "N": N, "K": K})
+        rng = random.Random(name)
+        b = [[rng.randint(-8, 8) for _ in range(K)] for _ in range(N)]
+        parts = [part(K, r, ranks) for r in range(ranks)]
+        own = {"rows": lambda n: part(n, rank, ranks), None: range}
+        rows = own.get(split["a"], range)(M)
+        inner = part(K, rank, ranks) if split["a"] == "columns" else range(K)
+        results = own["rows" if split["c"] == "rows" else None](M)
+        columns = own["rows" if split["c"] == "columns" else None](N)
+
+        @functools.cache
+        def row_of_a(choice):
+            values = {place: factor for factor, place in choice}
+            return b"".join(BF16[values.get(k, 0)] for k in inner)
+
+        @functools.cache
+        def row_of_c(choice):
+            return b"".join(BF16[sum(f * b[n][k] for f, k in choice)] for n in columns)
+
+        a_bytes, c_bytes = [], []
+        for _ in range(count):
+            # For each row a factor and a place in each part of K.
+            choices = [[(rng.choice(FACTORS), rng.choice(p)) for p in parts]
+                       for _ in range(M)]
+            for row in rows:
+                a_bytes.append(row_of_a(tuple(choices[row])))
+            for row in results:
+                c_bytes.append(row_of_c(tuple(choices[row])))
+        b_rows = own["rows" if split["b"] == "rows" else None](N)
+        b_own = b"".join(BF16[b[n][k]] for n in b_rows for k in inner)
+        self.wanted = b"".join(c_bytes)
+        self.a_size, self.c_size = len(rows) * len(inner) * 2, len(results) * len(columns) * 2
+        self.count = count
+        self.inputs = device.Memory(array.array("H", b"".join(a_bytes)))
+        self.results = device.Memory(array.array("H", [0x7fc1]) * (len(self.wanted) // 2))
+        known = self.bound.arguments()
+        self.place = {argument: library.c.mkernel_arg_data(self.bound.pointer, i)
+                      for argument, (i, _) in known.items()}
+        self.bytes = {argument: library.c.mkernel_arg_bytes(self.bound.pointer, i)
+                      for argument, (i, _) in known.items()}
+        assert self.bytes["a"] == self.a_size and self.bytes["c"] == self.c_size
+        b_memory = device.Memory(array.array("H", b_own))
+        device.copy(self.place["b"], b_memory.address, len(b_own), None)
+        self.bound.synchronize()
+
+    def begin(self, i, stream):
+        """Inputs of launch `i`, and nothing of the one before."""
+        device = self.device
+        for argument, place in self.place.items():
+            if argument not in ("a", "b") and self.bytes[argument]:
+                device.poison(place, self.bytes[argument], stream)
+        if self.a_size:
+            device.copy(self.place["a"], self.inputs.address + i * self.a_size,
+                        self.a_size, stream)
+
+    def end(self, i, stream):
+        if self.c_size:
+            self.device.copy(self.results.address + i * self.c_size, self.place["c"],
+                             self.c_size, stream)
+
+    def wrong(self):
+        got, size = self.results.read().tobytes(), self.c_size
+        return [i for i in range(self.count)
+                if got[i * size:(i + 1) * size] != self.wanted[i * size:(i + 1) * size]]
+
+    def report(self, what):
+        wrong = self.wrong()
+        print(f"{what} {self.name}: {self.count - len(wrong)} of {self.count} right"
+              + (f", the first wrong one is {wrong[0]}" if wrong else ""), flush=True)
+        return len(wrong)
+
+
+def run_queue(library, device, rank, ranks, what, count):
+    return sum(run_one(library, device, name, rank, ranks, what, count)
+               for name in KERNELS)
+
+
+def run_one(library, device, name, rank, ranks, what, count):
+    problem = Problem(library, device, name, rank, ranks, count)
+    bound, streams, graph = problem.bound, device.streams, C.c_void_p()
+    if what == "graph":
+        library.check(library.c.mkernel_capture(bound.pointer, None, C.byref(graph)),
+                      "capture")
+    launches = [bound.launcher(stream) for stream in streams]
+    for i in range(count):
+        which = i % 2 if what == "streams" else 0
+        stream = streams[which]
+        if what == "streams":
+            device.order(streams[1 - which], stream)
+        problem.begin(i, stream)
+        if graph:
+            library.check(library.c.mkernel_graph_launch(graph, stream), "graph")
+        else:
+            launches[which]()
+        problem.end(i, stream)
+    for stream in streams:
+        bound.synchronize(stream)
+    library.c.mkernel_graph_destroy(graph)
+    return problem.report(f"{what}, rank {rank},")
+
+
+def run_pairs(library, device, rank, ranks, count):
+    """Two kernels that would wait for each other's GPUs if the ranks began them in
+    another order: events keep it."""
+    problems = [Problem(library, device, name, rank, ranks, count)
+                for name in ("ag_gemm", "gemm_rs")]
+    launches = [p.bound.launcher(s) for p, s in zip(problems, device.streams)]
+    for i in range(count):
+        for which, (problem, stream) in enumerate(zip(problems, device.streams)):
+            problem.begin(i, stream)
+            device.order(device.streams[1 - which], stream)
+            launches[which]()
+            problem.end(i, stream)
+    for problem, stream in zip(problems, device.streams):
+        problem.bound.synchronize(stream)
+    return sum(problem.report(f"pairs, rank {rank},") for problem in problems)
+
+
+def another_kernel(library, device):
+    """A product on this rank alone, in the same process."""
+    with open(os.path.join(ROOT, "examples", "gemm.mlir"), encoding="utf-8") as file:
+        text = file.read()
+    bound = library.load(library.compile(text, "gemm.mlir", {
+        "target": library.target, "kernel": "gemm_nt", "bind": {}, "set": {}, "grid": 0,
+        "tuning": "none"})).bind({"M": 4, "N": 8, "K": 16})
+    known = bound.arguments()
+    a, b = [1.0] * 64, [float(i // 16) for i in range(128)]
+    for name, values in (("a", a), ("b", b)):
+        bits = array.array("H", encode(values, "bf16"))
+        library.check(library.c.mkernel_upload(
+            bound.pointer, C.c_size_t(known[name][0]),
+            (C.c_char * (2 * len(bits))).from_buffer(bits), None), "upload")
+    bound.launcher(None)()
+    got = (C.c_uint16 * 32)()
+    library.check(library.c.mkernel_download(
+        bound.pointer, C.c_size_t(known["c"][0]), got, None), "download")
+    want = list(encode([16.0 * n for _ in range(4) for n in range(8)], "bf16"))
+    if list(got) != want:
+        raise BenchError("another kernel", "its result is wrong", "")
+
+
+def run_fault(library, device, rank, ranks, what, deadline, then):
+    problem = Problem(library, device, "ag_gemm", rank, ranks, 4)
+    stream = device.streams[0]
+    launch = problem.bound.launcher(stream, deadline)
+    last = rank == ranks - 1
+    for i in range(3):
+        problem.begin(i, stream)
+        launch()
+        problem.end(i, stream)
+    problem.bound.synchronize(stream)
+    if last and what == "killed":
+        time.sleep(0.5)  # the others are waiting by then
+        os.kill(os.getpid(), signal.SIGKILL)
+    if last:
+        time.sleep(deadline + 2)
+    begin = time.monotonic()
+    try:
+        problem.begin(3, stream)
+        launch()
+        problem.bound.synchronize(stream)
+        said = ""
+    except BenchError as error:
+        said = str(error)
+    seconds = time.monotonic() - begin
+    print(f"rank {rank}: {what}: after {seconds:.2f} s: {said or 'nothing'}", flush=True)
+    want = "was lost" if what == "killed" else f"waited {deadline} s for"
+    if want not in said or (not last and seconds > deadline + 1):
+        print(f"rank {rank}: FAILED: '{want}' was to be said within {deadline + 1} s")
+        return 1
+    if last:
+        return 0
+    try:
+        another_kernel(library, device)
+        after = "runs"
+    except BenchError as error:
+        after = "lost"
+        print(f"rank {rank}: {error}")
+    print(f"rank {rank}: then another kernel: {after}", flush=True)
+    return after != then
+
+
+def run_rank(prefix, target, ranks, what, number, then="runs"):
+    rank = int(os.environ["RANK"])
+    # The GPU's context is made first, or the library would take another.
+    device = Host() if target == "host" else Gpu(rank)
+    library = RankLibrary(Places(prefix), target, rank)
+    if what in ("killed", "late"):
+        status = run_fault(library, device, rank, ranks, what, number, then)
+    else:
+        status = (run_pairs(library, device, rank, ranks, number) if what == "pairs"
+                  else run_queue(library, device, rank, ranks, what, number))
+        library.leave()
+    sys.stdout.flush()
+    # Nothing is destroyed, which a lost GPU might not let happen.
+    os._exit(1 if status else 0)
+
+
+def free_port():
+    """One whose successor is free as well: that is where the job's store listens."""
+    for _ in range(100):
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+                return port
+            except (OSError, OverflowError):
+                continue
+    sys.exit("no port is free")
+
+
+def main(prefix, target, ranks, what, number="1000", *rest):
+    ranks, number = int(ranks), int(number)
+    if "RANK" in os.environ:
+        run_rank(prefix, target, ranks, what, number, *rest)
+    port = free_port()
+    processes = [subprocess.Popen(
+        [sys.executable, os.path.realpath(__file__), prefix, target, str(ranks), what,
+         str(number), *rest],
+        env={**os.environ, "RANK": str(rank), "WORLD_SIZE": str(ranks),
+             "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(ranks),
+             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+             "TORCHELASTIC_RUN_ID": f"ranks-{os.getpid()}"}) for rank in range(ranks)]
+    status = 0
+    for rank, process in enumerate(processes):
+        code = process.wait()
+        killed = what == "killed" and rank == ranks - 1
+        if code != (-signal.SIGKILL if killed else 0):
+            print(f"rank {rank} ended with status {code}")
+            status = 1
+    print("all right" if not status else "FAILED")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
