@@ -100,6 +100,7 @@ Result<std::unique_ptr<Job>> Job::join(JobOptions options) {
 }
 
 Result<std::unique_ptr<Job>> Job::join(JobPlace place, JobOptions options) {
+  env::warnOnce();
   auto orElse = [](std::string &option, const char *variable) {
     if (option.empty())
       option = env::get(variable).value_or("");

@@ -98,11 +98,9 @@ std::optional<std::vector<std::byte>> readEntry(int fd, const struct stat &info,
 } // namespace
 
 DiskCache DiskCache::standard() {
-  auto limit = env::getBytes("MK_CACHE_BYTES", kDefaultLimit);
-  if (!limit)
-    log::warn(limit.status().message(), "; the limit is ", kDefaultLimit,
-              " bytes");
-  uint64_t bytes = limit.valueOr(kDefaultLimit);
+  env::warnOnce();
+  uint64_t bytes =
+      env::getBytes("MK_CACHE_BYTES", kDefaultLimit).valueOr(kDefaultLimit);
   if (auto directory = env::get("MK_CACHE_DIR"))
     return DiskCache(*directory == "off" ? "" : *directory, bytes);
   const char *xdg = ::getenv("XDG_CACHE_HOME"), *home = ::getenv("HOME");

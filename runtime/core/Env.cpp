@@ -50,6 +50,12 @@ constexpr Variable kTable[] = {
      "it."},
 };
 
+const char *defaultOf(std::string_view name) {
+  return std::find_if(std::begin(kTable), std::end(kTable),
+                      [&](const Variable &v) { return name == v.name; })
+      ->defaultText;
+}
+
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
@@ -179,10 +185,34 @@ std::vector<std::string> unknownVariables(char **environment) {
   return messages;
 }
 
-void warnUnknown() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+std::vector<std::string> wrongValues() {
+  std::vector<std::string> messages;
+  auto check = [&](const char *name, auto &&parse) {
+    auto text = get(name);
+    if (!text)
+      return;
+    if (Status status = parse(*text); !status.isOk())
+      messages.push_back(
+          str(name, ": ", status.message(), "; taking ", defaultOf(name)));
+  };
+  check("MK_CACHE_BYTES",
+        [](const std::string &text) { return parseBytes(text).status(); });
+  check("MK_DEBUG",
+        [](const std::string &text) { return log::parseLevel(text).status(); });
+  return messages;
+}
+
+static std::once_flag warned;
+
+void dontWarn() {
+  std::call_once(warned, [] {});
+}
+
+void warnOnce() {
+  std::call_once(warned, [] {
     for (const std::string &message : unknownVariables(::environ))
+      log::warn(message);
+    for (const std::string &message : wrongValues())
       log::warn(message);
   });
 }

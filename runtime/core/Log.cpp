@@ -15,27 +15,24 @@ std::atomic<int> gLevel{-1}; // -1: not read from the environment yet
 std::atomic<int> gRank{-1};
 std::atomic<Sink> gSink{nullptr};
 
-Level levelFromEnvironment() {
-  auto text = env::get("MK_DEBUG");
-  if (!text)
-    return Level::Warn;
-  for (int i = 0; i < 5; ++i)
-    if (*text == kNames[i] || (i == 1 && *text == "warn") ||
-        *text == std::to_string(i))
-      return static_cast<Level>(i);
-  gLevel = static_cast<int>(Level::Warn);
-  write(Level::Warn, str("MK_DEBUG=", *text,
-                         " is no log level: use error, warn, info, debug or "
-                         "trace; using warn"));
-  return Level::Warn;
-}
-
 } // namespace
+
+Result<Level> parseLevel(std::string_view text) {
+  for (int i = 0; i < 5; ++i)
+    if (text == kNames[i] || (i == 1 && text == "warn") ||
+        text == std::to_string(i))
+      return static_cast<Level>(i);
+  return mk::rt::error(StatusCode::InvalidArgument, "'", text,
+                       "' is no log level: write error, warn, info, debug or "
+                       "trace");
+}
 
 Level level() {
   int l = gLevel.load(std::memory_order_relaxed);
   if (l < 0) {
-    l = static_cast<int>(levelFromEnvironment());
+    auto text = env::get("MK_DEBUG");
+    l = static_cast<int>(text ? parseLevel(*text).valueOr(Level::Warn)
+                              : Level::Warn);
     gLevel.store(l, std::memory_order_relaxed);
   }
   return static_cast<Level>(l);

@@ -4,6 +4,7 @@
 
 #include "device/Device.h"
 
+#include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 
@@ -34,6 +35,7 @@ static Status firstCause(StoreClient *store, Status status) {
 }
 
 Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
+  env::warnOnce();
   std::unique_ptr<Context> context(new Context());
   context->options_ = std::move(options);
   if (Status status = context->build(); !status.isOk())

@@ -3,6 +3,7 @@
 #include "Support.h"
 
 #include "mkernel/Runtime/Env.h"
+#include "mkernel/Runtime/Log.h"
 
 #include <cstdlib>
 
@@ -65,6 +66,31 @@ TEST(Env, UnknownVariablesGetASuggestion) {
   ASSERT_EQ(messages.size(), 2u);
   EXPECT_THAT(messages[0], HasSubstr("did you mean MK_CACHE_DIR?"));
   EXPECT_THAT(messages[1], Not(HasSubstr("did you mean")));
+}
+
+TEST(Env, WrongValuesAreNamedWithWhatIsTaken) {
+  EXPECT_TRUE(env::wrongValues().empty());
+  SetEnv bytes("MK_CACHE_BYTES", "1Q"), debug("MK_DEBUG", "loud");
+  EXPECT_THAT(
+      env::wrongValues(),
+      testing::ElementsAre(
+          "MK_CACHE_BYTES: '1Q' is not a size: write a number of bytes with an "
+          "optional K, M, G or T, like 64M; taking 1G",
+          "MK_DEBUG: 'loud' is no log level: write error, warn, info, debug or "
+          "trace; taking warn"));
+  for (const char *level : {"error", "warn", "warning", "info", "debug",
+                            "trace", "0", "4", ""}) {
+    SetEnv right("MK_DEBUG", level);
+    EXPECT_EQ(env::wrongValues().size(), 1u) << level;
+  }
+}
+
+TEST(Log, LevelsHaveNamesAndNumbers) {
+  EXPECT_EQ(*log::parseLevel("info"), log::Level::Info);
+  EXPECT_EQ(*log::parseLevel("4"), log::Level::Trace);
+  for (const char *bad : {"", "INFO", "5", "-1", "warn "})
+    EXPECT_ERROR(log::parseLevel(bad).status(), InvalidArgument,
+                 "is no log level: write error, warn, info, debug or trace");
 }
 
 TEST(Log, LinesCarryTheRank) {

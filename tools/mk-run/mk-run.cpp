@@ -26,9 +26,11 @@ static int run(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
-  if (options->rank)
+  if (options->rank) {
+    mk::rt::env::dontWarn(); // the launcher has
     return runRank(*options);
-  mk::rt::env::warnUnknown(); // once, not by every rank
+  }
+  mk::rt::env::warnOnce();
   auto place = mk::rt::findPlace(options->job);
   if (!place) {
     std::fprintf(stderr, "mk-run: %s\n", place.status().message().c_str());

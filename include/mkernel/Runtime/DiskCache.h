@@ -24,7 +24,8 @@ namespace mk::rt {
 class DiskCache {
 public:
   /// The folder that the environment names, MK_CACHE_BYTES as limit. Creates
-  /// nothing yet. A limit that does not parse is logged and ignored.
+  /// nothing yet. A limit that does not parse is warned about (env::warnOnce) and
+  /// the default is taken.
   static DiskCache standard();
 
   static constexpr uint64_t kDefaultLimit = uint64_t(1) << 30;

@@ -1,8 +1,8 @@
 //===- Env.h - The environment variables of mKernel -------------*- C++ -*-===//
 //
 // One table lists every MK_* variable with its meaning and default; nothing
-// else calls getenv for them. A misspelt name is warned about once instead of
-// being ignored.
+// else calls getenv for them. A misspelt name and a value that does not parse are
+// warned about once instead of being ignored.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_ENV_H
@@ -49,8 +49,15 @@ std::string nearest(std::string_view name,
 /// A message for each MK_* variable of `environment` ("NAME=value" strings,
 /// null-terminated) that is not in the table.
 std::vector<std::string> unknownVariables(char **environment);
-/// Logs those of this process's environment, once a process.
-void warnUnknown();
+/// A message for each variable of this process whose value does not parse and for
+/// which a default is taken then: name, value, what it takes, the default. Values
+/// without a default (MK_JOB and the like) are errors of whoever reads them.
+std::vector<std::string> wrongValues();
+/// Logs both, once a process. Called where programs come in: joining a job, making
+/// a context, looking for the cache.
+void warnOnce();
+/// warnOnce() says nothing from now on: another process of the job has.
+void dontWarn();
 
 } // namespace mk::rt::env
 

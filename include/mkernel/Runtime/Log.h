@@ -13,7 +13,12 @@ namespace mk::rt::log {
 
 enum class Level { Error = 0, Warn, Info, Debug, Trace };
 
-/// Level of the process; from MK_DEBUG on first use.
+/// "error", "warn" (or "warning"), "info", "debug", "trace", or their numbers from
+/// 0. InvalidArgument says what a level is.
+Result<Level> parseLevel(std::string_view text);
+
+/// Level of the process; from MK_DEBUG on first use. One that does not parse is
+/// `warn`, of which env::warnOnce() tells.
 Level level();
 void setLevel(Level level);
 inline bool enabled(Level l) { return l <= level(); }
