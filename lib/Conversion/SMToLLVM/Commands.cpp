@@ -1,6 +1,6 @@
 //===- Commands.cpp - The GPU's side of the ring to the proxy -------------===//
 //
-// One thread of a CTA writes the CTA's commands. A place is reserved first and
+// One thread of a partition, or of each team, writes its commands. A place is reserved first and
 // written once the proxy has consumed what was there a lap ago.
 //
 //===----------------------------------------------------------------------===//
@@ -68,15 +68,18 @@ void Lowering::countSubmitted() {
   Value network = loadParamHere(params.launch + offsetof(mk_gpu_launch, network));
   Value count =
       wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta);
-  store(add(load(i32, count), 1), count);
+  // Each team of a CTA has a thread that sends.
+  reduceAdd(*this, count, c32(1), "relaxed", MemScope::Cta);
 }
 
 void Lowering::awaitPuts() {
   barrierPartition();
   ifThen(eq(partitionThread, 0), [&] {
     Value network = loadParamHere(params.launch + offsetof(mk_gpu_launch, network));
-    Value submitted = load(
-        i32, wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta));
+    Value submitted = loadRelaxed(
+        *this, i32,
+        wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta),
+        MemScope::Cta);
     waitWord(wordOfCta(*this, network, offsetof(mk_gpu_network, completed), cta),
              submitted, /*equal=*/false, MemScope::Sys, MK_WAIT_PUTS, 0, c64(0),
              resize(submitted, i64));

@@ -101,6 +101,7 @@ mk.kernel @net on @mesh dims(uniform M) (
       // CHECK: ld.acquire.sys.global.b32 seen
       // CHECK: st.release.gpu.global.b32
       // CHECK-COUNT-2: st.relaxed.sys.global.b128
+      // CHECK: red.relaxed.cta.global.add.u32
       mk.put %a[%c0, %c0][%M, %c64] to %b[%c0, %c0] on %c1 signal strong %done[%c0]
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
       // Rows listed in registers go to shared memory first.
@@ -110,7 +111,7 @@ mk.kernel @net on @mesh dims(uniform M) (
       mk.put %a[%c0, %c0][%c32, %c64] rows(%i : tensor<32xi32, #mk_sm.blocked<threads = 128, vector = 1>>) to %b[%c0, %c0] on %c1
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>
       // Puts of this CTA complete at other nodes.
-      // CHECK: fence.acq_rel.sys;
+      // CHECK: ld.relaxed.cta.global.b32
       mk.fence
       // CHECK: red.release.sys.global.add.u32
       // CHECK: st.relaxed.sys.global.b128

@@ -80,6 +80,33 @@ mk.kernel @behind on @mesh (out %c : memref<64x64xf32> [64, 64]) {
 
 // -----
 
+// A thread of each team sends to another node: what they count is one word.
+
+mk.mesh @mesh (node = 2 via net)
+!ring = !mk_sm.ring<2, tensor<64x64xbf16>>
+
+// CHECK-LABEL: llvm.func @mk_kernel
+mk.kernel @both on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = mk.signals() : !mk.signal<1, sys, arrivals = 1>
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(8) registers(240) teams(2) {
+      // CHECK: bar.arrive
+      mk_sm.turn_wait
+      %slot = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
+      mk_sm.turn_pass
+      mk_sm.release %ring : !ring
+      // CHECK: st.relaxed.sys.global.b128
+      // CHECK: red.relaxed.cta.global.add.u32
+      mk.signal %s[%c0] on %c1 : !mk.signal<1, sys, arrivals = 1>
+    }
+  }
+}
+
+// -----
+
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @three on @mesh (out %c : memref<64x64xf32> [64, 64]) {
   mk.role @r ctas(1) {
