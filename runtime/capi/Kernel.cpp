@@ -70,6 +70,34 @@ mkernel_status mkernel_context_close(mkernel_context *context) {
 
 void mkernel_context_destroy(mkernel_context *context) { delete context; }
 
+mkernel_status mkernel_symmetric_allocate(mkernel_context *context,
+                                          uint64_t bytes, void **out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(context);
+    MK_NOT_NULL(out);
+    MK_ASSIGN(*out, context->context->allocate(bytes));
+    return Status::ok();
+  });
+}
+
+mkernel_status mkernel_symmetric_free(mkernel_context *context, void *memory) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(context);
+    return context->context->free(memory);
+  });
+}
+
+mkernel_status mkernel_symmetric_at(mkernel_context *context, uint32_t rank,
+                                    const void *memory, void **out) {
+  return guard(__func__, [&](const char *function) -> Status {
+    MK_NOT_NULL(context);
+    MK_NOT_NULL(memory);
+    MK_NOT_NULL(out);
+    MK_ASSIGN(*out, context->context->addressAt(rank, memory));
+    return Status::ok();
+  });
+}
+
 mkernel_status mkernel_kernel_load(mkernel_context *context,
                                    const mkernel_package *package,
                                    mkernel_kernel **out) {

@@ -21,10 +21,14 @@ public:
   /// The same for the host's own loads and stores; null where it has to use
   /// upload() and download().
   virtual std::byte *hostData(size_t arg) const = 0;
-  /// `arg` and `data` are checked by the caller: not symmetric, aligned.
+  /// `arg` and `data` are checked by the caller: aligned, of a symmetric argument in
+  /// the heap, where all ranks have it.
   /// `strides`: none (row-major and tight) or one for each dimension, elements.
   virtual Status attach(size_t arg, std::byte *data,
                         std::span<const int64_t> strides) = 0;
+  /// Before attach() of a symmetric argument, on all ranks: waits for launches that
+  /// may use memory of its own, which goes then.
+  virtual Status settle(size_t) { return Status::ok(); }
   virtual Status upload(size_t arg, const void *from, void *stream) = 0;
   virtual Status download(size_t arg, void *to, void *stream) = 0;
 
@@ -53,6 +57,8 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual DeviceKind kind() const = 0;
+  /// Waits for everything that this process has enqueued on it.
+  virtual Status synchronize() { return Status::ok(); }
   /// Symmetric memory of this rank, not exchanged yet.
   virtual Result<std::unique_ptr<Heap>>
   createHeap(const HeapOptions &options) = 0;

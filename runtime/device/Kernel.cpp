@@ -2,8 +2,10 @@
 
 #include "mkernel/Runtime/Kernel.h"
 
+#include "device/Agreement.h"
 #include "device/Device.h"
 
+#include <algorithm>
 #include <cassert>
 #include <sstream>
 
@@ -153,16 +155,66 @@ std::byte *BoundKernel::hostData(size_t arg) const {
   return device_->hostData(arg);
 }
 
+/// Memory for a symmetric argument: what all ranks need of it must be there.
+Status BoundKernel::checkShared(size_t arg, std::byte *data,
+                                std::span<const int64_t> strides) const {
+  const Metadata::Arg &a = metadata_.args[arg];
+  auto refuse = [&](const auto &...why) {
+    return error(StatusCode::InvalidArgument, "argument '", a.name, "' of kernel '",
+                 metadata_.kernel, "' is symmetric, peers reach it: ", why...);
+  };
+  if (!strides.empty() &&
+      !std::ranges::equal(strides, tightStrides(shard(arg).sizes)))
+    return refuse("it is row-major and tight, strides cannot be given");
+  if (metadata_.gpu && context_.device().kind() != DeviceKind::Gpu)
+    return refuse("the context's symmetric memory is the host's; make the context "
+                  "with ContextOptions::device = DeviceKind::Gpu");
+  auto memory = context_.heap().allocationOf(data);
+  if (!memory)
+    return refuse("attach memory of Context::allocate, or the data of another "
+                  "symmetric argument");
+  uint64_t begin = *context_.heap().offsetOf(data) - memory->offset;
+  if (begin % kSharedAlignment)
+    return refuse("its memory begins ", begin, " bytes behind the start of ",
+                  memory->what, ", which is no multiple of ", kSharedAlignment);
+  uint64_t needed = plan_.symmetricBytes(arg);
+  if (needed > memory->bytes - begin)
+    return refuse("it needs ", needed, " bytes, as many as the largest part of all "
+                  "ranks, and ", memory->what, " has ", memory->bytes - begin,
+                  " from there on");
+  for (size_t i = 0; i < metadata_.args.size(); ++i)
+    if (i != arg && metadata_.args[i].symmetric && needed &&
+        plan_.symmetricBytes(i) && this->data(i) < data + needed &&
+        data < this->data(i) + plan_.symmetricBytes(i))
+      return refuse("its memory would overlap that of argument '",
+                    metadata_.args[i].name, "'");
+  return Status::ok();
+}
+
 Status BoundKernel::attach(size_t arg, void *data,
                            std::span<const int64_t> strides) {
   if (arg >= metadata_.args.size())
     return error(StatusCode::InvalidArgument, "kernel '", metadata_.kernel,
                  "' has no argument ", arg);
   const Metadata::Arg &a = metadata_.args[arg];
-  if (a.symmetric)
-    return error(StatusCode::InvalidArgument, "argument '", a.name,
-                 "' is symmetric, peers reach it: it lives in the heap; fill "
-                 "the memory that data() gives");
+  if (a.symmetric) {
+    // Whatever is wrong here, other ranks wait for what this one says.
+    Status status = checkShared(arg, static_cast<std::byte *>(data), strides);
+    if (status.isOk())
+      status = device_->settle(arg);
+    uint64_t place = context_.heap().offsetOf(data).value_or(0);
+    MK_TRY(agreeOn(
+        context_, str("attach ", metadata_.kernel, ".", a.name), place, status,
+        [&](uint32_t r, const std::string &here, const std::string &there) {
+          return error(StatusCode::InvalidArgument,
+                       "ranks disagree: symmetric argument '", a.name,
+                       "' is attached at offset ", here,
+                       " of the symmetric memory on rank 0 and at ", there,
+                       " on rank ", r,
+                       ": attach the same place of what all ranks have allocated");
+        }));
+    return device_->attach(arg, static_cast<std::byte *>(data), {});
+  }
   if (!data || reinterpret_cast<uintptr_t>(data) % byteSize(a.type))
     return error(StatusCode::InvalidArgument, "argument '", a.name,
                  "': the memory is ",

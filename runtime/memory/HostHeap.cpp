@@ -6,6 +6,7 @@
 #include "mkernel/ABI/Command.h"
 
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -119,6 +120,12 @@ Status HostHeap::mapSegment(uint32_t peer, const Fd &segment, uint64_t,
                             uint64_t bytes, std::string_view) {
   MK_ASSIGN(mappings_[peer], HeapMapping::map(segment.get(), bytes, peer));
   setBase(peer, mappings_[peer].base());
+  return Status::ok();
+}
+
+Status HostHeap::clear(std::byte *begin, uint64_t bytes) {
+  if (bytes)
+    std::memset(begin, 0, bytes);
   return Status::ok();
 }
 

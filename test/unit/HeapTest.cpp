@@ -34,10 +34,62 @@ TEST(Heap, LayoutAndAlignment) {
   EXPECT_EQ(heap->used(), 1024u);
   EXPECT_EQ(heap->used() + heap->available() + heap->dataOffset(),
             heap->bytes());
-  uint64_t mark = heap->used();
-  EXPECT_OK(heap->allocate(5000, "d"));
-  heap->rewind(mark);
-  EXPECT_EQ(heap->used(), mark);
+  uint64_t before = heap->used();
+  auto d = heap->allocate(5000, "d");
+  ASSERT_OK(d);
+  EXPECT_OK(heap->free(*d));
+  EXPECT_EQ(heap->used(), before);
+}
+
+TEST(Heap, GapsAreUsedAgain) {
+  auto heap = make({.bytes = 1 << 20, .slots = 8});
+  std::byte *at[5];
+  uint64_t sizes[] = {1000, 5000, 300, 2000, 1};
+  for (int i = 0; i < 5; ++i)
+    at[i] = *heap->allocate(sizes[i], str("piece ", i));
+  EXPECT_OK(heap->free(at[1]));
+  EXPECT_OK(heap->free(at[3]));
+  // The first gap that is large enough; what is left of it stays a gap.
+  EXPECT_EQ(*heap->allocate(2000, "x"), at[1]);
+  EXPECT_EQ(*heap->allocate(3000, "y"), at[1] + 2048);
+  EXPECT_EQ(*heap->allocate(2048, "z"), at[3]);
+  EXPECT_EQ(*heap->allocate(1, "end"), at[4] + 256);
+  // Neighbouring gaps are one.
+  EXPECT_OK(heap->free(at[1]));
+  EXPECT_OK(heap->free(at[1] + 2048));
+  EXPECT_EQ(*heap->allocate(5120, "all"), at[1]);
+  EXPECT_ERROR(heap->free(at[1] + 256), InvalidArgument,
+               "no symmetric memory that was allocated at this address");
+  EXPECT_ERROR(heap->free(sizes), InvalidArgument, "free what was allocated");
+  EXPECT_OK(heap->free(at[0]));
+  EXPECT_ERROR(heap->free(at[0]), InvalidArgument, "once");
+}
+
+TEST(Heap, AllocationsAreFoundByAddress) {
+  auto heap = make({.bytes = 1 << 20, .slots = 8});
+  std::byte *a = *heap->allocate(1000, "a"), *b = *heap->allocate(10, "b");
+  EXPECT_FALSE(heap->allocationOf(a - 1));
+  for (std::byte *p : {a, a + 999, a + 1000})
+    EXPECT_EQ(heap->allocationOf(p)->what, "a");
+  EXPECT_FALSE(heap->allocationOf(a + 1001)) << "padding";
+  EXPECT_EQ(heap->allocationOf(b + 5)->bytes, 10u);
+  EXPECT_EQ(heap->allocationOf(b)->offset, *heap->offsetOf(b));
+  EXPECT_OK(heap->free(a));
+  EXPECT_FALSE(heap->allocationOf(a));
+  EXPECT_FALSE(heap->allocationOf(&heap));
+}
+
+TEST(Heap, MemoryInPiecesIsSaid) {
+  auto heap = make({.bytes = 64 << 10, .slots = 8});
+  std::byte *first = *heap->allocate(16 << 10, "first");
+  ASSERT_OK(heap->allocate(16 << 10, "second"));
+  EXPECT_OK(heap->free(first));
+  // 56 KiB can be had (two pages are the header's and the slots'), 40 are free.
+  Status status = heap->allocate(30 << 10, "third").status();
+  EXPECT_ERROR(status, ResourceExhausted,
+               "third needs 30720 bytes of symmetric memory; 40960 of 65536 are "
+               "free, at most 24576 in one piece: use a heap of at least 73728 "
+               "bytes");
 }
 
 TEST(Heap, ExhaustionSaysHowMuchIsMissing) {

@@ -2,61 +2,13 @@
 
 #include "mkernel/Runtime/Kernel.h"
 
-#include "Support.h"
+#include "Ranks.h"
 
 #include <cmath>
 #include <csignal>
 
 namespace mk::rt::test {
 namespace {
-
-Package package(const std::string &name) {
-  auto result = Package::read(MK_TEST_PACKAGES "/" + name + ".mkpkg");
-  EXPECT_OK(result);
-  return std::move(*result);
-}
-
-/// A job whose ranks are threads.
-struct Ranks {
-  Ranks(int64_t nodes, int64_t gpus, ContextOptions base = {}) {
-    auto made = Mesh::create(
-        {{"node", nodes, LinkKind::Net}, {"gpu", gpus, LinkKind::Link}});
-    EXPECT_OK(made);
-    StoreServerOptions options;
-    options.job = "unit-test";
-    options.token = randomToken();
-    options.world = made->size();
-    auto started = StoreServer::start(options);
-    EXPECT_OK(started);
-    server = std::move(*started);
-    base.mesh = *made;
-    base.endpoint = server->endpoint();
-    base.job = options.job;
-    base.token = options.token;
-    base.heapBytes = 1 << 20;
-    base.slots = 4096;
-    contexts.resize(made->size());
-    each([&](uint32_t r) {
-      ContextOptions own = base;
-      own.rank = r;
-      own.proxyPaused = base.proxyPaused && r == 0;
-      auto context = Context::create(own);
-      EXPECT_OK(context);
-      contexts[r] = std::move(*context);
-    });
-  }
-
-  void each(const std::function<void(uint32_t)> &body) {
-    Job::parallel(static_cast<uint32_t>(contexts.size()), body);
-  }
-  void close() {
-    each([&](uint32_t r) { EXPECT_OK(contexts[r]->close()); });
-  }
-
-  QuietLog quiet;
-  std::unique_ptr<StoreServer> server;
-  std::vector<std::unique_ptr<Context>> contexts;
-};
 
 /// One launch of allgather with data that depends on `round`.
 void gatherOnce(BoundKernel &kernel, int64_t m, int64_t n, int round,
@@ -170,7 +122,11 @@ TEST(Kernel, ArgumentsAreChecked) {
   auto bound = (*kernel)->bind({{"M", {8}}, {"N", {4}}});
   ASSERT_OK(bound);
   float value[2];
-  EXPECT_ERROR((*bound)->attach("a", value), InvalidArgument, "is symmetric");
+  EXPECT_ERROR((*bound)->attach("a", value), InvalidArgument,
+               "is symmetric, peers reach it: attach memory of Context::allocate");
+  int64_t wide[] = {5, 1};
+  EXPECT_ERROR((*bound)->attach("c", value, wide), InvalidArgument,
+               "the host target takes row-major, tight memory only: copy it");
   EXPECT_ERROR((*bound)->attach("c", nullptr), InvalidArgument, "is null");
   EXPECT_ERROR((*bound)->attach("c", reinterpret_cast<char *>(value) + 1),
                InvalidArgument, "not aligned");

@@ -2,6 +2,7 @@
 list(APPEND unit_sources
   KernelTest.cpp
   RegionTest.cpp
+  SymmetricMemoryTest.cpp
   cuda/DriverTest.cpp
   cuda/GpuHeapTest.cpp
     cuda/LaunchTest.cpp

@@ -210,6 +210,22 @@ mkernel_status mkernel_context_create(const mkernel_package *package,
 mkernel_status mkernel_context_close(mkernel_context *context);
 void mkernel_context_destroy(mkernel_context *context);
 
+/* Symmetric memory of the program's own, zeroed: `bytes` on every rank, at the same
+   place of its symmetric memory. mkernel_attach makes kernels share it. An address
+   of the device. Collective: all ranks allocate, free, bind and destroy kernels in
+   the same order; INVALID_ARGUMENT names two ranks whose sizes differ. Freed by
+   mkernel_symmetric_free or with the context. */
+mkernel_status mkernel_symmetric_allocate(mkernel_context *context,
+                                          uint64_t bytes, void **out);
+/* Gives it back, once everything that all ranks have enqueued has ended.
+   Collective. */
+mkernel_status mkernel_symmetric_free(mkernel_context *context, void *memory);
+/* Where this device addresses what `rank` has at the place of `memory`, an address
+   in symmetric memory of this rank. FAILED_PRECONDITION where the memory of `rank`
+   is not mapped: on another node. */
+mkernel_status mkernel_symmetric_at(mkernel_context *context, uint32_t rank,
+                                    const void *memory, void **out);
+
 mkernel_status mkernel_kernel_load(mkernel_context *context,
                                    const mkernel_package *package,
                                    mkernel_kernel **out);
@@ -240,10 +256,14 @@ uint64_t mkernel_arg_bytes(const mkernel_bound *bound, size_t arg);
 void *mkernel_arg_data(const mkernel_bound *bound, size_t arg);
 void *mkernel_arg_host_data(const mkernel_bound *bound, size_t arg);
 
-/* Uses the caller's memory for an argument that is not symmetric; it must live
-   until the last launch. On a GPU any address the GPU reaches, and `strides`,
-   one for each dimension, in elements; NULL: row-major and tight, which is all
-   that the host target takes. */
+/* Uses the caller's memory for an argument; it must live until the last launch.
+   Not symmetric: on a GPU any address the GPU reaches, and `strides`, one for each
+   dimension, in elements; NULL: row-major and tight, which is all that the host
+   target takes.
+   Symmetric: a place in symmetric memory (mkernel_symmetric_allocate, or the data of
+   another kernel's symmetric argument), a multiple of 16 bytes behind its start, the
+   same on all ranks, with as many bytes as the largest part of all ranks. Collective;
+   INVALID_ARGUMENT names the ranks and both offsets where they differ. */
 mkernel_status mkernel_attach(mkernel_bound *bound, size_t arg, void *data,
                               const int64_t *strides);
 /* Copy all of an argument, row-major and tight, from or to host memory. Ordered

@@ -15,6 +15,8 @@
 #include "mkernel/Runtime/Store.h"
 #include "mkernel/Runtime/Transport.h"
 
+#include <map>
+
 namespace mk::rt {
 
 class Device;
@@ -86,6 +88,23 @@ public:
   /// Raised on every rank when one fails; final for this context.
   AbortWord &abort() { return abort_; }
 
+  /// Symmetric memory of the program's own, zeroed: `bytes` at the same offset on
+  /// every rank, aligned to Heap::kAlignment. Kernels share it by
+  /// BoundKernel::attach. Freed by free(), or with the context. The address is the
+  /// device's. Collective: all ranks allocate, free, bind and destroy kernels in the
+  /// same order. InvalidArgument names two ranks whose sizes differ; whatever goes
+  /// wrong on one rank is an error of all, and nothing is allocated. `what` is for
+  /// messages.
+  Result<std::byte *> allocate(uint64_t bytes,
+                               std::string_view what = "the program's memory");
+  /// Gives memory of allocate() back, once everything that all ranks have enqueued
+  /// has ended. Collective.
+  Status free(void *memory);
+  /// Where this device addresses what `rank` has at the place of `memory`, an
+  /// address in symmetric memory of this rank (allocate(), the data of a symmetric
+  /// argument). FailedPrecondition across a net axis, where nothing is mapped.
+  Result<std::byte *> addressAt(uint32_t rank, const void *memory) const;
+
   /// Everybody's `value`, in rank order. Collective, in the same order on all
   /// ranks; `what` is for messages.
   Result<std::vector<std::string>> allGather(std::string_view what,
@@ -104,6 +123,7 @@ public:
 private:
   Context();
   Status build();
+  Status checkOpen(std::string_view what) const;
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   // Declared in the order in which they come up; destroyed in reverse.
@@ -112,6 +132,7 @@ private:
   std::shared_ptr<StoreClient> store_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Heap> heap_;
+  std::map<std::byte *, HeapMemory> allocated_; // by the program
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Proxy> proxy_;
   uint32_t slotsUsed_ = 0;

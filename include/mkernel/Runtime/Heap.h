@@ -19,9 +19,11 @@
 #include "mkernel/Runtime/Status.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace mk::rt {
@@ -64,16 +66,27 @@ public:
   /// Start of the allocatable (and transport-visible) window.
   uint64_t dataOffset() const { return dataOffset_; }
 
-  /// Bump allocation, kAlignment aligned. Zero bytes give a distinct valid
-  /// address. All ranks must allocate in the same order and sizes; where memory
-  /// is added as needed they meet here. ResourceExhausted names wanted, free and
-  /// total bytes. `what` is for the message ("argument 'a'").
+  /// The first gap that is large enough, kAlignment aligned. Zero bytes give a
+  /// distinct valid address. All ranks must allocate and free in the same order
+  /// and sizes, so that they get the same offsets; where memory is added as needed
+  /// they meet here. ResourceExhausted names wanted, free and total bytes. `what`
+  /// is for messages ("argument 'a'").
   Result<std::byte *> allocate(uint64_t bytes, std::string_view what);
-  /// Bytes handed out (with padding) and bytes left.
+  /// Gives back what allocate() returned; InvalidArgument for any other address.
+  /// No rank may use it any more. Nothing happens to the memory behind it.
+  Status free(const void *allocation);
+  /// Bytes handed out (with padding) and bytes left, in one piece or not.
   uint64_t used() const;
   uint64_t available() const;
-  /// Frees everything allocated since used() returned `mark`.
-  void rewind(uint64_t mark);
+
+  struct Allocation {
+    uint64_t offset = 0, bytes = 0; // from the heap's start; as asked for
+    std::string what;
+  };
+  /// The allocation that `p` points into, or just behind.
+  std::optional<Allocation> allocationOf(const void *p) const;
+  /// Fills bytes of this rank's heap with zeroes; done when it returns.
+  virtual Status clear(std::byte *begin, uint64_t bytes) = 0;
 
   /// Whether [p, p + bytes) lies in this rank's heap.
   bool contains(const void *p, uint64_t bytes = 1) const;
@@ -130,8 +143,33 @@ private:
   bool exchanged_ = false;
   Status broken_;            // by a segment that was not shared with all
   mutable std::mutex mutex_; // guards what follows
-  uint64_t next_ = 0;        // offset of the next allocation
-  uint64_t backed_ = 0;      // memory is there up to here
+  std::map<uint64_t, Allocation> allocations_; // by offset
+  uint64_t used_ = 0;   // by them, with padding
+  uint64_t backed_ = 0; // memory is there up to here
+};
+
+/// An allocation of a heap, which it must not outlive. Move-only; frees.
+class HeapMemory {
+public:
+  HeapMemory() = default;
+  HeapMemory(HeapMemory &&other) noexcept { *this = std::move(other); }
+  HeapMemory &operator=(HeapMemory &&other) noexcept {
+    std::swap(heap_, other.heap_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~HeapMemory() { reset(); }
+
+  /// As Heap::allocate.
+  static Result<HeapMemory> allocate(Heap &heap, uint64_t bytes,
+                                     std::string_view what);
+  explicit operator bool() const { return data_; }
+  std::byte *data() const { return data_; }
+  void reset();
+
+private:
+  Heap *heap_ = nullptr;
+  std::byte *data_ = nullptr;
 };
 
 } // namespace mk::rt

@@ -50,6 +50,7 @@ public:
 
   int fd() const { return fd_; }
   HostHeap *asHost() override { return this; }
+  Status clear(std::byte *begin, uint64_t bytes) override;
 
   /// Signal slots live in shared memory: lock-free atomics. `slot` < slots().
   std::atomic<uint64_t> &signal(uint32_t slot) const {

@@ -98,6 +98,8 @@ public:
   const Metadata &metadata() const { return metadata_; }
   const JobPlan &plan() const { return plan_; }
 
+  static constexpr uint64_t kSharedAlignment = 16; // bytes, see attach()
+
   /// Argument by index (JobPlan and Metadata use the same) or by name; the
   /// name must exist.
   size_t index(std::string_view name) const;
@@ -112,11 +114,19 @@ public:
   const Shard &shard(std::string_view name) const { return shard(index(name)); }
   uint64_t bytes(size_t arg) const; // of this rank's part
 
-  /// Uses the caller's memory for an argument that is not symmetric. It must
-  /// be aligned to its element and live until the last launch. On a GPU: any
-  /// address that the GPU can reach; `strides`, one for each dimension, are in
-  /// elements and not negative (none: row-major and tight). A captured launch
-  /// keeps what was attached before.
+  /// Uses the caller's memory for an argument; it must live until the last launch.
+  /// A captured launch keeps what was attached before. What the argument had of its
+  /// own is given back.
+  ///
+  /// Not symmetric: any address that the device reaches, aligned to its element. On
+  /// a GPU `strides`, one for each dimension, are in elements and not negative; none
+  /// means row-major and tight, which is all that the host target takes.
+  ///
+  /// Symmetric: a place in symmetric memory of the context (Context::allocate, the
+  /// data of another kernel's symmetric argument), kSharedAlignment aligned in its
+  /// allocation, with as many bytes as the largest part of all ranks; so kernels
+  /// share buffers. Row-major and tight, not in another argument of this kernel.
+  /// Collective; InvalidArgument names the ranks and both offsets where they differ.
   Status attach(size_t arg, void *data, std::span<const int64_t> strides = {});
   Status attach(std::string_view name, void *data,
                 std::span<const int64_t> strides = {}) {
@@ -167,6 +177,8 @@ private:
   Status bind(std::span<const DimValue> dims, const Digest &digest);
   std::string describePlan(const Digest &digest) const;
   std::string describePlaces() const;
+  Status checkShared(size_t arg, std::byte *data,
+                     std::span<const int64_t> strides) const;
   /// Compares with what other ranks say. Collective.
   Status agree(const std::string &text);
 

@@ -24,11 +24,10 @@ Binding::Binding(Context &context, std::shared_ptr<Gpu> device,
 Binding::~Binding() {
   if (jobAbort_)
     context_.abort().removeMirror(jobAbort_);
-  if (heapEnd_ && context_.heap().used() == heapEnd_) {
-    // Launches may be under way; memory is a stack, like that of the host.
+  if (context_.device().kind() == DeviceKind::Gpu) {
+    // Launches may be under way that use memory of the heap.
     Current current(*device_);
     device_->driver().ctxSynchronize();
-    context_.heap().rewind(heapBegin_);
   }
 }
 
@@ -40,6 +39,7 @@ uint64_t Binding::bytes(size_t arg) const {
 Status Binding::allocate() {
   size_t numArgs = metadata_.args.size();
   owned_.resize(numArgs);
+  shared_.resize(numArgs);
   tensors_.resize(numArgs);
   for (size_t i = 0; i < numArgs; ++i) {
     const std::vector<int64_t> &sizes = plan_.shard(i, context_.rank()).sizes;
@@ -50,15 +50,13 @@ Status Binding::allocate() {
     MK_TRY(checkExtents(tensors_[map.arg], metadata_.args[map.arg].name));
   // A context that was made for the host has its heap there.
   bool hasHeap = context_.device().kind() == DeviceKind::Gpu;
-  if (hasHeap)
-    heapBegin_ = context_.heap().used();
   for (size_t i = 0; i < numArgs; ++i) {
     const Metadata::Arg &arg = metadata_.args[i];
     std::string what = str("argument '", arg.name, "'");
     if (hasHeap && arg.symmetric) {
-      MK_ASSIGN(std::byte *data,
-                context_.heap().allocate(plan_.symmetricBytes(i), what));
-      tensors_[i].address = reinterpret_cast<uint64_t>(data);
+      MK_ASSIGN(shared_[i], HeapMemory::allocate(context_.heap(),
+                                                 plan_.symmetricBytes(i), what));
+      tensors_[i].address = reinterpret_cast<uint64_t>(shared_[i].data());
       continue;
     }
     MK_ASSIGN(owned_[i], DeviceMemory::allocate(device_, bytes(i), what));
@@ -68,8 +66,6 @@ Status Binding::allocate() {
     MK_TRY(peers_.allocate(context_, device_, metadata_, plan_));
     MK_TRY(peers_.describe(context_, metadata_, plan_, tensors_));
   }
-  if (hasHeap)
-    heapEnd_ = context_.heap().used();
   MK_ASSIGN(layout_, StateLayout::create(metadata_, own_));
   MK_ASSIGN(state_,
             DeviceMemory::allocate(
@@ -112,9 +108,11 @@ Status Binding::attach(size_t arg, std::byte *data,
   const Driver &driver = device_->driver();
   Current current(*device_);
   auto address = reinterpret_cast<uint64_t>(data);
+  bool inHeap = context_.device().kind() == DeviceKind::Gpu &&
+                context_.heap().contains(data);
   int kind = 0;
   // Memory of malloc is unknown to the driver; some GPUs reach it all the same.
-  if (bytes(arg) &&
+  if (bytes(arg) && !inHeap &&
       driver.pointerGetAttribute(&kind, kPointerMemoryType, address) !=
           kSuccess &&
       !device_->attribute(kPageableMemoryAccess))
@@ -128,8 +126,19 @@ Status Binding::attach(size_t arg, std::byte *data,
                        ? tightStrides(tensor.sizes)
                        : std::vector<int64_t>(strides.begin(), strides.end());
   owned_[arg].reset();
+  shared_[arg].reset();
+  if (metadata_.args[arg].symmetric && context_.world() > 1)
+    MK_TRY(peers_.describe(context_, metadata_, plan_, tensors_));
   encodeMaps();
   return Status::ok();
+}
+
+Status Binding::settle(size_t arg) {
+  if (!shared_[arg])
+    return Status::ok();
+  Current current(*device_);
+  return check(device_->driver().ctxSynchronize(),
+               str("waiting for kernel '", metadata_.kernel, "'"));
 }
 
 Status Binding::checkTight(size_t arg, std::string_view what) const {

@@ -33,6 +33,7 @@ public:
   std::byte *hostData(size_t) const override { return nullptr; }
   Status attach(size_t arg, std::byte *data,
                 std::span<const int64_t> strides) override;
+  Status settle(size_t arg) override;
   Status upload(size_t arg, const void *from, void *stream) override;
   Status download(size_t arg, void *to, void *stream) override;
   Status fill(size_t arg, std::byte value, void *stream) override;
@@ -69,7 +70,7 @@ private:
   const Plan &own_;
   std::vector<Tensor> tensors_;       // arguments as attached
   std::vector<DeviceMemory> owned_;   // empty where attached or in the heap
-  uint64_t heapBegin_ = 0, heapEnd_ = 0;
+  std::vector<HeapMemory> shared_;    // in the heap; empty where attached
   Peers peers_;
   DeviceMemory state_;
   PinnedMemory pinned_; // mk_gpu_report, then the job's abort word

@@ -46,6 +46,11 @@ class CudaDevice : public Device {
 public:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
   DeviceKind kind() const override { return DeviceKind::Gpu; }
+  Status synchronize() override {
+    Current current(*gpu_);
+    return gpu_->driver().check(gpu_->driver().ctxSynchronize(),
+                                "cuCtxSynchronize");
+  }
   Result<std::unique_ptr<Heap>>
   createHeap(const HeapOptions &options) override {
     return GpuHeap::create(gpu_, options);

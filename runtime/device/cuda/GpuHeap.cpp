@@ -111,12 +111,8 @@ Result<Fd> GpuHeap::addSegment(uint64_t offset, uint64_t bytes) {
   }
   MK_TRY(map(rank(), memory, offset, bytes,
              str("memory of ", gpu_->name(), " for itself")));
-  uint64_t address = reinterpret_cast<uint64_t>(base() + offset);
-  MK_TRY(driver.check(driver.memsetD8Async(address, 0, bytes, nullptr),
-                      "cuMemsetD8Async"));
   // Peers may write as soon as they have mapped it.
-  MK_TRY(driver.check(driver.streamSynchronize(nullptr),
-                      "cuStreamSynchronize"));
+  MK_TRY(clear(base() + offset, bytes));
   if (world() == 1)
     return Fd();
   int fd = -1;
@@ -124,6 +120,16 @@ Result<Fd> GpuHeap::addSegment(uint64_t offset, uint64_t bytes) {
       driver.memExport(&fd, memory, kPosixDescriptor, 0),
       str("a descriptor of memory of ", gpu_->name(), " for its peers")));
   return Fd(fd);
+}
+
+Status GpuHeap::clear(std::byte *begin, uint64_t bytes) {
+  const Driver &driver = gpu_->driver();
+  Current current(*gpu_);
+  if (bytes)
+    MK_TRY(driver.check(driver.memsetD8Async(reinterpret_cast<uint64_t>(begin),
+                                             0, bytes, nullptr),
+                        "cuMemsetD8Async"));
+  return driver.check(driver.streamSynchronize(nullptr), "cuStreamSynchronize");
 }
 
 Status GpuHeap::mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,

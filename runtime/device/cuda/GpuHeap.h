@@ -24,6 +24,8 @@ public:
                                               HeapOptions options);
   ~GpuHeap() override;
 
+  Status clear(std::byte *begin, uint64_t bytes) override;
+
 private:
   GpuHeap(std::shared_ptr<Gpu> gpu, HeapOptions options);
 

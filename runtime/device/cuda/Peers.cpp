@@ -17,10 +17,12 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
   Current current(*gpu_);
   auto add = [&](uint64_t elements, std::string_view name) -> Status {
     uint64_t bytes = std::max<uint64_t>(elements, 1) * sizeof(uint32_t);
-    MK_ASSIGN(std::byte *words,
-              context.heap().allocate(bytes, str("signal '", name, "'")));
-    auto address = reinterpret_cast<uint64_t>(words);
+    MK_ASSIGN(HeapMemory words,
+              HeapMemory::allocate(context.heap(), bytes,
+                                   str("signal '", name, "'")));
+    auto address = reinterpret_cast<uint64_t>(words.data());
     signals_.push_back(address);
+    shared_.push_back(std::move(words));
     // The memory may have been another kernel's.
     return driver.check(driver.memsetD8Async(address, 0, bytes, nullptr),
                         "cuMemsetD8Async");
@@ -43,6 +45,13 @@ Status Peers::describe(Context &context, const Metadata &metadata,
   Current current(*gpu_);
   uint32_t world = context.world();
   const auto &maps = metadata.gpu->peerMaps;
+  std::vector<uint64_t> places;
+  for (const Metadata::TensorMap &map : maps)
+    places.push_back(args[map.arg].address);
+  if (auto it = memory_.find(places); it != memory_.end()) {
+    current_ = it->second.address();
+    return Status::ok();
+  }
   Tables &t = tables_;
   t.heaps = maps.size() * world * MK_GPU_TENSOR_MAP_BYTES;
   t.rows = t.heaps + 8 * uint64_t(world);
@@ -79,18 +88,22 @@ Status Peers::describe(Context &context, const Metadata &metadata,
       put(t.valid + 4 * number, uint32_t(valid));
     }
   }
-  MK_ASSIGN(memory_, DeviceMemory::allocate(
-                         gpu_, t.bytes,
-                         str("what kernel '", metadata.kernel,
-                             "' knows of the memory of its peers")));
-  MK_TRY(driver.check(driver.memcpyHtoDAsync(memory_.address(), bytes.data(),
+  MK_ASSIGN(DeviceMemory memory,
+            DeviceMemory::allocate(gpu_, t.bytes,
+                                   str("what kernel '", metadata.kernel,
+                                       "' knows of the memory of its peers")));
+  MK_TRY(driver.check(driver.memcpyHtoDAsync(memory.address(), bytes.data(),
                                              t.bytes, nullptr),
                       "cuMemcpyHtoDAsync"));
-  return driver.check(driver.streamSynchronize(nullptr), "cuStreamSynchronize");
+  MK_TRY(driver.check(driver.streamSynchronize(nullptr),
+                      "cuStreamSynchronize"));
+  current_ = memory.address();
+  memory_.emplace(std::move(places), std::move(memory));
+  return Status::ok();
 }
 
 void Peers::fill(mk_gpu_launch &launch) const {
-  uint64_t base = memory_.address();
+  uint64_t base = current_;
   launch.heaps = base + tables_.heaps;
   launch.rows = base + tables_.rows;
   launch.peer_maps = base + tables_.maps;

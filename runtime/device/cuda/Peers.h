@@ -13,6 +13,8 @@
 #include "mkernel/Runtime/Context.h"
 #include "mkernel/Runtime/Plan.h"
 
+#include <map>
+
 namespace mk::rt::cuda {
 
 class Peers {
@@ -22,7 +24,8 @@ public:
   /// Allocates and zeroes the signals. Collective.
   Status allocate(Context &context, std::shared_ptr<Gpu> gpu,
                   const Metadata &metadata, const JobPlan &plan);
-  /// Makes the tables, once the symmetric arguments of `args` have their places.
+  /// Makes the tables, once the symmetric arguments of `args` have their places;
+  /// those for earlier places stay, since launches may be under way or captured.
   Status describe(Context &context, const Metadata &metadata,
                   const JobPlan &plan, std::span<const Tensor> args);
   /// Sets the fields of a mesh of several ranks.
@@ -39,8 +42,10 @@ private:
 
   std::shared_ptr<Gpu> gpu_;
   std::vector<uint64_t> signals_;
-  DeviceMemory memory_;
+  std::vector<HeapMemory> shared_; // behind them
   Tables tables_;
+  std::map<std::vector<uint64_t>, DeviceMemory> memory_; // by places
+  uint64_t current_ = 0;
 };
 
 } // namespace mk::rt::cuda

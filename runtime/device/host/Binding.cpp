@@ -29,25 +29,24 @@ public:
         grid_(context, metadata, payload, plan) {}
 
   ~HostBinding() override {
-    // Memory is a stack: what was bound last is given back first, anything
+    // Slots are a stack: what was bound last is given back first, anything
     // else stays until the context goes.
-    if (heapEnd_ && context_.heap().used() == heapEnd_)
-      context_.heap().rewind(heapBegin_);
     if (slotEnd_ && context_.slotsUsed() == slotEnd_)
       context_.rewindSlots(slotBegin_);
   }
 
   Status allocate() {
-    heapBegin_ = context_.heap().used();
     slotBegin_ = context_.slotsUsed();
     data_.resize(metadata_.args.size());
     owned_.resize(metadata_.args.size());
+    shared_.resize(metadata_.args.size());
     for (size_t i = 0; i < metadata_.args.size(); ++i) {
       if (metadata_.args[i].symmetric) {
-        MK_ASSIGN(data_[i],
-                  context_.heap().allocate(
-                      plan_.symmetricBytes(i),
+        MK_ASSIGN(shared_[i],
+                  HeapMemory::allocate(
+                      context_.heap(), plan_.symmetricBytes(i),
                       str("argument '", metadata_.args[i].name, "'")));
+        data_[i] = shared_[i].data();
         continue;
       }
       // Room to align: rows are read with vector loads.
@@ -56,7 +55,6 @@ public:
       auto address = reinterpret_cast<uintptr_t>(owned_[i].data());
       data_[i] = owned_[i].data() + (align - address % align) % align;
     }
-    heapEnd_ = context_.heap().used();
     MK_TRY(grid_.prepare());
     slotEnd_ = context_.slotsUsed();
     return Status::ok();
@@ -78,6 +76,7 @@ public:
                    "only: copy it");
     data_[arg] = data;
     owned_[arg] = {};
+    shared_[arg].reset();
     return Status::ok();
   }
   Status upload(size_t arg, const void *from, void *) override {
@@ -123,8 +122,9 @@ private:
   const JobPlan &plan_;
   host::Grid grid_;
   std::vector<std::byte *> data_;
-  std::vector<std::vector<std::byte>> owned_; // of arguments not symmetric
-  uint64_t heapBegin_ = 0, heapEnd_ = 0;
+  // Of arguments: what is not symmetric, and what is; empty where attached.
+  std::vector<std::vector<std::byte>> owned_;
+  std::vector<HeapMemory> shared_;
   uint32_t slotBegin_ = 0, slotEnd_ = 0;
 };
 

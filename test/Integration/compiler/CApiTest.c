@@ -183,6 +183,76 @@ static void test_launches(mkernel_bound *bound, size_t in, size_t out) {
   mkernel_graph_destroy(graph);
 }
 
+/* Two kernels that share a buffer: what the first writes the second reads. */
+static void test_symmetric(const char *library) {
+  /* The same kernel with arguments that peers reach. */
+  char shared[sizeof(text) + 64];
+  const char *rest = text, *at;
+  shared[0] = 0;
+  while ((at = strstr(rest, "memref<?x?xf32>")) != NULL) {
+    strncat(shared, rest, (size_t)(at - rest));
+    strcat(shared, "memref<?x?xf32, #mk.symmetric>");
+    rest = at + strlen("memref<?x?xf32>");
+  }
+  strcat(shared, rest);
+  mkernel_compile_options how = MKERNEL_COMPILE_OPTIONS_INIT;
+  how.cache = "off";
+  how.library = library;
+  how.gpus = 1;
+  mkernel_package *package = NULL;
+  mkernel_context *context = NULL;
+  mkernel_kernel *kernel = NULL;
+  mkernel_bound *first = NULL, *second = NULL;
+  mkernel_size size = {"N", N, NULL, 0};
+  OK(mkernel_compile_text(shared, strlen(shared), NULL, &how, &package));
+  if (!package)
+    return;
+  OK(mkernel_context_create(package, NULL, &context));
+  OK(mkernel_kernel_load(context, package, &kernel));
+  OK(mkernel_kernel_bind(kernel, &size, 1, &first));
+  OK(mkernel_kernel_bind(kernel, &size, 1, &second));
+  if (!first || !second)
+    return;
+
+  void *memory = NULL, *there = NULL;
+  OK(mkernel_symmetric_allocate(context, sizeof(y) + 16, &memory));
+  OK(mkernel_symmetric_at(context, 0, (char *)memory + 16, &there));
+  CHECK(there == (char *)memory + 16);
+  FAILS(mkernel_symmetric_at(context, 1, memory, &there),
+        MKERNEL_INVALID_ARGUMENT, "there is no rank 1 in a mesh of 1 ranks");
+  FAILS(mkernel_symmetric_at(context, 0, x, &there), MKERNEL_INVALID_ARGUMENT,
+        "not in symmetric memory");
+  FAILS(mkernel_symmetric_allocate(context, 1, NULL), MKERNEL_INVALID_ARGUMENT,
+        "'out' is NULL");
+  FAILS(mkernel_attach(first, 1, y, NULL), MKERNEL_INVALID_ARGUMENT,
+        "argument 'y' of kernel 'twice' is symmetric");
+  FAILS(mkernel_attach(first, 1, (char *)memory + 32, NULL),
+        MKERNEL_INVALID_ARGUMENT, "it needs 144 bytes");
+  OK(mkernel_attach(first, 1, (char *)memory + 16, NULL));
+  OK(mkernel_attach(second, 0, (char *)memory + 16, NULL));
+  CHECK(mkernel_arg_data(second, 0) == mkernel_arg_data(first, 1));
+  for (int i = 0; i < 10; ++i) {
+    fill((float)i);
+    OK(mkernel_upload(first, 0, x, NULL));
+    OK(mkernel_launch(first, NULL));
+    OK(mkernel_launch(second, NULL));
+    OK(mkernel_download(second, 1, y, NULL));
+    for (int j = 0; j < N * N; ++j)
+      CHECK(y[j] == 4 * x[j]);
+  }
+  mkernel_bound_destroy(first);
+  mkernel_bound_destroy(second);
+  FAILS(mkernel_symmetric_free(context, (char *)memory + 16),
+        MKERNEL_INVALID_ARGUMENT, "no address that");
+  OK(mkernel_symmetric_free(context, memory));
+  FAILS(mkernel_symmetric_free(context, memory), MKERNEL_INVALID_ARGUMENT,
+        "no address that");
+  OK(mkernel_context_close(context));
+  mkernel_kernel_destroy(kernel);
+  mkernel_context_destroy(context);
+  mkernel_package_destroy(package);
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   CHECK(strchr(mkernel_version(), '.') != NULL);
@@ -199,6 +269,7 @@ int main(int argc, char **argv) {
   size_t in = 0, out = 0;
   test_arguments(bound, &in, &out);
   test_launches(bound, in, out);
+  test_symmetric(argv[1]);
   mkernel_package_destroy(NULL);
   mkernel_graph_destroy(NULL);
   FAILS(mkernel_launch(NULL, NULL), MKERNEL_INVALID_ARGUMENT,

@@ -91,10 +91,16 @@ TEST_P(HeapConformance, OffsetsNameTheSameMemoryEverywhere) {
     EXPECT_EQ((*early)[99], std::byte(40 + peer));
     EXPECT_EQ((*large)[last], std::byte(50 + peer));
     ASSERT_OK(job.clients[r]->barrier("read", world, soon()));
-    // A stack.
     uint64_t used = heap.used();
-    ASSERT_OK(heap.allocate(1000, "more"));
-    heap.rewind(used);
+    auto more = heap.allocate(1000, "more");
+    ASSERT_OK(more);
+    std::memset(*more, 7, 1000);
+    ASSERT_OK(heap.clear(*more + 1, 998));
+    EXPECT_EQ((*more)[0], std::byte{7});
+    EXPECT_EQ((*more)[1], std::byte{0});
+    EXPECT_EQ((*more)[998], std::byte{0});
+    EXPECT_EQ((*more)[999], std::byte{7});
+    ASSERT_OK(heap.free(*more));
     EXPECT_EQ(heap.used(), used);
     EXPECT_ERROR(heap.exchange(*job.clients[r], peers, soon()),
                  FailedPrecondition, "exchanged before");

@@ -12,7 +12,7 @@ struct CudaPeers : FakeGpu {
 
   /// Two ranks, each with GPU `gpu(rank)`; `body` runs on a thread for each.
   void run(const std::function<void(Job &, uint32_t, Context &)> &body,
-           DeviceKind device = DeviceKind::Gpu) {
+           DeviceKind device = DeviceKind::Gpu, bool aborts = false) {
     Job job(2);
     Job::parallel(2, [&](uint32_t rank) {
       auto mesh = Mesh::create({{"node", 1, LinkKind::Net},
@@ -30,15 +30,18 @@ struct CudaPeers : FakeGpu {
       auto context = Context::create(options);
       ASSERT_OK(context);
       body(job, rank, **context);
-      EXPECT_OK((*context)->close());
+      EXPECT_EQ((*context)->close().code(),
+                aborts ? StatusCode::Aborted : StatusCode::Ok);
     });
   }
 
   /// `affine` for two GPUs, with an argument and a signal that peers write.
-  Package shared() {
+  Package shared(const std::string &fake = "affine",
+                 const std::string &name = "affine") {
     return package(
-        "affine",
-        {{R"("link": "net", "size": null)", R"("link": "net", "size": 1)"},
+        fake,
+        {{R"("kernel": "affine")", str(R"("kernel": ")", name, "\"")},
+         {R"("link": "net", "size": null)", R"("link": "net", "size": 1)"},
          {R"("link": "link", "size": null)", R"("link": "link", "size": 2)"},
          {R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
            "symmetric": false)",
@@ -125,6 +128,68 @@ TEST_F(CudaPeers, MemoryIsAStackOfKernels) {
       EXPECT_GT(context.heap().used(), used);
     }
     EXPECT_EQ(context.heap().used(), used);
+  });
+}
+
+TEST_F(CudaPeers, MemoryOfTheProgramIsAttached) {
+  Package package = shared();
+  run([&](Job &job, uint32_t rank, Context &context) {
+    auto kernel = Kernel::load(context, package);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+    ASSERT_OK(bound);
+    BoundKernel &affine = **bound;
+    uint64_t before = context.heap().used();
+    std::byte *memory[2] = {};
+    for (std::byte *&m : memory) {
+      auto made = context.allocate(6 * 4 * 4 + 256, "buffer");
+      ASSERT_OK(made);
+      m = *made;
+      EXPECT_TRUE(context.heap().contains(m));
+      EXPECT_EQ(*context.addressAt(1 - rank, m), context.heap().peerPointer(1 - rank, m));
+    }
+    EXPECT_ERROR(affine.attach("c", rank ? memory[0] : memory[1]), InvalidArgument,
+                 "ranks disagree: symmetric argument 'c' is attached at offset");
+    EXPECT_ERROR(affine.attach("c", memory[0] + 272), InvalidArgument,
+                 "it needs 96 bytes, as many as the largest part of all ranks, and "
+                 "buffer has 80 from there on");
+    // An argument that is not symmetric may lie there, too.
+    ASSERT_OK(affine.attach("a", memory[1] + 128));
+    uint64_t tables[2] = {};
+    for (int round = 0; round < 4; ++round) {
+      ASSERT_OK(affine.attach("c", memory[round % 2] + (round % 2 ? 0 : 256)));
+      ASSERT_OK(job.clients[rank]->barrier(str("attached ", round), 2, soon()));
+      if (round == 0) {
+        EXPECT_EQ(context.heap().used(), before + 2 * 512 - 256) << "its own went";
+      }
+      for (uint32_t turn = 0; turn < 2; ++turn) {
+        if (turn == rank) {
+          ASSERT_OK(affine.launch({}));
+          ASSERT_OK(affine.synchronize());
+          const std::vector<std::byte> params = fake->last.params;
+          mk_gpu_launch l;
+          std::memcpy(&l, params.data() + 256, sizeof(l));
+          // What other ranks have at the new place; made once for each place.
+          if (round < 2)
+            tables[round] = l.peer_maps;
+          EXPECT_EQ(l.peer_maps, tables[round % 2]) << round;
+          EXPECT_NE(tables[0], tables[1]);
+          EXPECT_EQ(at<uint32_t>(l.peer_maps_valid, 1 - rank), 1u);
+          auto there = reinterpret_cast<uint64_t>(
+              *context.addressAt(1 - rank, affine.data("c")));
+          EXPECT_TRUE(std::any_of(fake->maps.begin(), fake->maps.end(),
+                                  [&](const FakeCuda::Map &map) {
+                                    return map.address == there;
+                                  }));
+        }
+        ASSERT_OK(job.clients[rank]->barrier(str("round ", round, turn), 2, soon()));
+      }
+    }
+    EXPECT_EQ(affine.data("c"), memory[1]);
+    bound->reset();
+    ASSERT_OK(context.free(memory[0]));
+    ASSERT_OK(context.free(memory[1]));
+    EXPECT_EQ(context.heap().used(), 0u);
   });
 }
 

@@ -1,0 +1,22 @@
+//===- Agreement.h - What all ranks have to do alike ------------*- C++ -*-===//
+#ifndef MKERNEL_RUNTIME_DEVICE_AGREEMENT_H
+#define MKERNEL_RUNTIME_DEVICE_AGREEMENT_H
+
+#include "mkernel/Runtime/Context.h"
+
+#include <functional>
+
+namespace mk::rt {
+
+/// Tells all ranks the `place` that this one got, or why it has none, and compares.
+/// Ok when no rank failed and all places are the same; else the own failure, that of
+/// the first rank that has one ("rank 2: ..."), or `differ(rank, place of rank 0,
+/// place of that rank)`. So all ranks succeed or none does. Collective.
+Status agreeOn(
+    Context &context, std::string_view what, uint64_t place, const Status &status,
+    const std::function<Status(uint32_t, const std::string &, const std::string &)>
+        &differ);
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_DEVICE_AGREEMENT_H

@@ -1,0 +1,61 @@
+//===- Ranks.h - The ranks of a job as threads of this process --*- C++ -*-===//
+#ifndef MKERNEL_TEST_UNIT_RANKS_H
+#define MKERNEL_TEST_UNIT_RANKS_H
+
+#include "Support.h"
+#include "mkernel/Runtime/Kernel.h"
+
+namespace mk::rt::test {
+
+/// One of the packages of hand-written kernels.
+inline Package package(const std::string &name) {
+  auto result = Package::read(MK_TEST_PACKAGES "/" + name + ".mkpkg");
+  EXPECT_OK(result);
+  return std::move(*result);
+}
+
+/// A job whose ranks are threads.
+struct Ranks {
+  Ranks(int64_t nodes, int64_t gpus, ContextOptions base = {}) {
+    auto made = Mesh::create(
+        {{"node", nodes, LinkKind::Net}, {"gpu", gpus, LinkKind::Link}});
+    EXPECT_OK(made);
+    StoreServerOptions options;
+    options.job = "unit-test";
+    options.token = randomToken();
+    options.world = made->size();
+    auto started = StoreServer::start(options);
+    EXPECT_OK(started);
+    server = std::move(*started);
+    base.mesh = *made;
+    base.endpoint = server->endpoint();
+    base.job = options.job;
+    base.token = options.token;
+    base.heapBytes = 1 << 20;
+    base.slots = 4096;
+    contexts.resize(made->size());
+    each([&](uint32_t r) {
+      ContextOptions own = base;
+      own.rank = r;
+      own.proxyPaused = base.proxyPaused && r == 0;
+      auto context = Context::create(own);
+      EXPECT_OK(context);
+      contexts[r] = std::move(*context);
+    });
+  }
+
+  void each(const std::function<void(uint32_t)> &body) {
+    Job::parallel(static_cast<uint32_t>(contexts.size()), body);
+  }
+  void close() {
+    each([&](uint32_t r) { EXPECT_OK(contexts[r]->close()); });
+  }
+
+  QuietLog quiet;
+  std::unique_ptr<StoreServer> server;
+  std::vector<std::unique_ptr<Context>> contexts;
+};
+
+} // namespace mk::rt::test
+
+#endif // MKERNEL_TEST_UNIT_RANKS_H
