@@ -3,6 +3,7 @@
 #include "mkernel/Runtime/Context.h"
 
 #include "device/Device.h"
+#include "device/Launches.h"
 
 #include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Job.h"
@@ -19,7 +20,10 @@ ContextOptions ContextOptions::of(Job &job, Mesh mesh) {
   return options;
 }
 
-Context::Context() = default;
+// Of a GPU's launches, which are enqueued without waiting.
+static constexpr uint64_t kListBytes = 128 << 10;
+
+Context::Context() : launches_(std::make_unique<Launches>()) {}
 
 /// A peer that went away is seen in several places at once; the store knows why
 /// it went, a moment later.
@@ -82,8 +86,10 @@ Status Context::build() {
   heap.scope = c.options_.scope;
   heap.timeout = c.options_.timeout;
   MK_ASSIGN(c.heap_, c.device_->createHeap(heap));
-  if (c.store_)
+  if (c.store_) {
     MK_TRY(c.heap_->exchange(*c.store_, mesh.linkPeers(rank), c.deadline()));
+    MK_TRY(c.shareLaunches(heap));
+  }
 
   std::vector<uint32_t> net = mesh.netPeers(rank);
   if (net.empty())
@@ -102,6 +108,20 @@ Status Context::build() {
   proxy.channels = c.options_.maxGrid + 1;
   proxy.paused = c.options_.proxyPaused;
   MK_ASSIGN(c.proxy_, Proxy::start(proxy));
+  return Status::ok();
+}
+
+Status Context::shareLaunches(HeapOptions options) {
+  if (HostHeap *host = heap_->asHost()) {
+    launches_->open(*host, HostHeap::kSignalOffset);
+    return Status::ok();
+  }
+  options.bytes = kListBytes;
+  options.slots = 0;
+  options.scope += ".launches";
+  MK_ASSIGN(lists_, HostHeap::create(options));
+  MK_TRY(lists_->exchange(*store_, options_.mesh.linkPeers(rank()), deadline()));
+  launches_->open(*lists_, kListBytes);
   return Status::ok();
 }
 

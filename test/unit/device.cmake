@@ -1,6 +1,7 @@
 # Tests of runtime/device.
 list(APPEND unit_sources
   KernelTest.cpp
+  LaunchesTest.cpp
   RegionTest.cpp
   SymmetricMemoryTest.cpp
   cuda/DriverTest.cpp

@@ -21,6 +21,7 @@ namespace mk::rt {
 
 class Device;
 class Job;
+class Launches;
 
 /// Where the kernels of a context run, and where symmetric memory is.
 enum class DeviceKind {
@@ -110,6 +111,9 @@ public:
   Result<std::vector<std::string>> allGather(std::string_view what,
                                              std::string_view value);
 
+  /// What this rank has launched, beside what other ranks have.
+  Launches &launches() { return *launches_; }
+
   /// `n` signal slots in a row. Collective in the sense of Heap::allocate.
   Result<uint32_t> allocateSlots(uint64_t n, std::string_view what);
   uint32_t slotsUsed() const { return slotsUsed_; }
@@ -124,6 +128,7 @@ private:
   Context();
   Status build();
   Status checkOpen(std::string_view what) const;
+  Status shareLaunches(HeapOptions options);
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   // Declared in the order in which they come up; destroyed in reverse.
@@ -133,6 +138,8 @@ private:
   std::unique_ptr<Device> device_;
   std::unique_ptr<Heap> heap_;
   std::map<std::byte *, HeapMemory> allocated_; // by the program
+  std::unique_ptr<HostHeap> lists_; // of launches, where the heap is a GPU's
+  std::unique_ptr<Launches> launches_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Proxy> proxy_;
   uint32_t slotsUsed_ = 0;

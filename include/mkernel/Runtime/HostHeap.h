@@ -4,7 +4,7 @@
 // that a `link` axis reaches, and, privately, by a transport that stands for a
 // network:
 //
-//   0                unused page
+//   0                the rank's list of launches (runtime/device/Launches.h)
 //   4096             signal slots, uint64_t each
 //   dataOffset()     what allocate() hands out
 //

@@ -2,6 +2,7 @@
 
 #include "device/cuda/Binding.h"
 
+#include "device/Launches.h"
 #include "device/cuda/Report.h"
 
 #include <algorithm>
@@ -37,6 +38,7 @@ uint64_t Binding::bytes(size_t arg) const {
 }
 
 Status Binding::allocate() {
+  kernel_ = context_.launches().bind();
   size_t numArgs = metadata_.args.size();
   owned_.resize(numArgs);
   shared_.resize(numArgs);
@@ -249,8 +251,16 @@ Status Binding::begin(StreamHandle stream, bool timed,
   if (timed)
     MK_TRY(check(watch_.begin(stream), "cuEventRecord"));
   begin_ = Deadline::Clock::now();
-  MK_TRY(start());
+  // Counted before it is enqueued: others may ask at once which launch this rank is in.
   ++epoch_;
+  if (context_.world() > 1)
+    context_.launches().begin(kernel_, metadata_.kernel);
+  if (Status status = start(); !status.isOk()) {
+    --epoch_;
+    if (context_.world() > 1)
+      context_.launches().withdraw();
+    return status;
+  }
   if (timed)
     MK_TRY(check(watch_.end(stream), "cuEventRecord"));
   watching_ = timed;
@@ -288,7 +298,10 @@ Status Binding::fail(int code, std::string_view what) {
   // Written before the trap, and stored last.
   bool reported = __atomic_load_n(&report_->written, __ATOMIC_ACQUIRE) != 0;
   std::string text =
-      reported ? reportText(*report_, metadata_, own_, deadline_) + lost
+      reported ? reportText(*report_, metadata_, own_, deadline_) +
+                     (isWait(*report_) ? context_.launches().explain()
+                                       : std::string()) +
+                     lost
                : str(what, ": ", device_->driver().describe(code), lost,
                      "; compute-sanitizer shows where it happened");
   context_.abort().raise(

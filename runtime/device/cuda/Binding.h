@@ -79,6 +79,7 @@ private:
   StateLayout layout_;
   ParamBlock block_;
   uint64_t epoch_ = 0;
+  uint64_t kernel_ = 0; // in the context
   std::chrono::nanoseconds deadline_{};
   Deadline::Clock::time_point begin_;
   Stopwatch watch_;

@@ -55,6 +55,10 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
              ")");
 }
 
+bool cuda::isWait(const mk_gpu_report &report) {
+  return report.kind < MK_FAIL_LOOP;
+}
+
 std::string cuda::reportText(const mk_gpu_report &report,
                              const Metadata &metadata, const Plan &plan,
                              std::chrono::nanoseconds deadline) {

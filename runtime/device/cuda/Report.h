@@ -15,6 +15,9 @@ namespace mk::rt::cuda {
 std::string reportText(const mk_gpu_report &report, const Metadata &metadata,
                        const Plan &plan, std::chrono::nanoseconds deadline);
 
+/// Whether a wait did not end; else the program did what it must not.
+bool isWait(const mk_gpu_report &report);
+
 } // namespace mk::rt::cuda
 
 #endif // MKERNEL_RUNTIME_DEVICE_CUDA_REPORT_H

@@ -2,6 +2,7 @@
 
 #include "device/host/Cta.h"
 
+#include "device/Launches.h"
 #include "mkernel/ABI/Package.h"
 
 #include <algorithm>
@@ -228,7 +229,7 @@ bool Cta::waitFor(const std::function<bool()> &done,
                     [&] { return where() + ": waits for " + describe(); });
     if (Deadline::Clock::now() - begin >= grid_.deadline) {
       fail("wait", str("waited ", Deadline::after(grid_.deadline).duration(),
-                       " for ", describe()));
+                       " for ", describe(), grid_.context.launches().explain()));
       break;
     }
     backoff.pause();

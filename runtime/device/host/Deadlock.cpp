@@ -2,6 +2,7 @@
 
 #include "device/host/Deadlock.h"
 
+#include "device/Launches.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
@@ -25,13 +26,16 @@ Status DeadlockMonitor::open() {
   return context_.store() && context_.world() > 1 ? publish({}) : Status::ok();
 }
 
-void DeadlockMonitor::beginLaunch(uint32_t instance, uint64_t epoch) {
+void DeadlockMonitor::beginLaunch(uint64_t kernel, uint64_t epoch,
+                                  uint64_t number) {
   for (CtaState &cta : ctas_)
     cta.state.store(kRuns);
   wakes_.fetch_add(1);
   own_ = {};
-  own_.instance = instance + 1; // 0: no launch yet
+  own_.kernel = kernel; // 0: no launch yet
   own_.epoch = epoch;
+  own_.number = number;
+  own_.name = kernel_;
   wasPassive_ = false;
   stage_ = 0;
   next_ = std::chrono::steady_clock::now() + kPeriod;
@@ -104,12 +108,12 @@ std::string DeadlockMonitor::describeCtas(bool idle) {
 Status DeadlockMonitor::publish(const Entry &e) {
   return context_.store()->set(
       keyOf(context_, context_.rank()),
-      str(e.instance, " ", e.epoch, " ", e.wakes, " ", e.count, " ", e.sent,
-          " ", e.arrived, "\n", e.text),
+      str(e.kernel, " ", e.epoch, " ", e.wakes, " ", e.count, " ", e.sent, " ",
+          e.arrived, " ", e.number, "\n", e.name, "\n", e.text),
       Deadline::after(std::chrono::seconds(1)));
 }
 
-bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
+bool DeadlockMonitor::collect(std::vector<Entry> &entries, std::string &report) {
   for (uint32_t rank = 0; rank < context_.world(); ++rank) {
     if (rank == context_.rank()) {
       entries.push_back(own_);
@@ -124,12 +128,18 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
       return false;
     std::istringstream in(*text);
     Entry &entry = entries.emplace_back();
-    in >> entry.instance >> entry.epoch >> entry.wakes >> entry.count >>
-        entry.sent >> entry.arrived;
+    in >> entry.kernel >> entry.epoch >> entry.wakes >> entry.count >>
+        entry.sent >> entry.arrived >> entry.number;
     in.ignore(1);
+    std::getline(in, entry.name);
+    if (entry.number == own_.number && entry.kernel != own_.kernel) {
+      report = orderText(own_.number, context_.rank(), str("kernel '", kernel_, "'"),
+                         rank, str("kernel '", entry.name, "'"));
+      return false;
+    }
     entry.text.assign(std::istreambuf_iterator<char>(in), {});
     // No more questions than needed: many ranks may share the store.
-    if (entry.instance != own_.instance || entry.epoch != own_.epoch ||
+    if (entry.kernel != own_.kernel || entry.epoch != own_.epoch ||
         (stage_ > 0 && !entry.sameRun(seen_[rank])))
       return false;
   }
@@ -138,9 +148,9 @@ bool DeadlockMonitor::collect(std::vector<Entry> &entries) {
 
 bool DeadlockMonitor::decide(std::string &report) {
   std::vector<Entry> now;
-  if (!collect(now)) {
+  if (!collect(now, report)) {
     stage_ = 0;
-    return false;
+    return !report.empty();
   }
   if (stage_ == 0) {
     uint64_t sent = 0, arrived = 0;

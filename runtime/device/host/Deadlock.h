@@ -17,6 +17,10 @@
 //   3. read after that: the same wakes, all counts larger by 2. So every wait
 //      was tried after the end of 1 and failed: nobody can wake anybody.
 //
+// Entries also say which kernel a rank runs as which launch of the context. All ranks
+// take part in every launch, so two ranks whose launches of one number are of different
+// kernels will never meet.
+//
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_HOST_DEADLOCK_H
 #define MKERNEL_RUNTIME_DEVICE_HOST_DEADLOCK_H
@@ -37,9 +41,9 @@ public:
   /// Makes the entry of this rank. Collective: peers may read it after the next
   /// barrier.
   Status open();
-  /// Before the CTAs of launch `epoch` start. `instance` tells apart the kernels
-  /// of a context, the same on all ranks.
-  void beginLaunch(uint32_t instance, uint64_t epoch);
+  /// Before the CTAs of launch `epoch` start, which is launch `number` of the
+  /// context. `kernel` tells apart the kernels of a context, the same on all ranks.
+  void beginLaunch(uint64_t kernel, uint64_t epoch, uint64_t number);
 
   // CTAs.
 
@@ -73,11 +77,11 @@ private:
     std::string text;
   };
   struct Entry {
-    uint64_t instance = 0, epoch = 0, wakes = 0, count = 0, sent = 0,
-             arrived = 0;
-    std::string text;
+    uint64_t kernel = 0, epoch = 0, wakes = 0, count = 0, sent = 0, arrived = 0,
+             number = 0;
+    std::string name, text; // of the kernel; of its CTAs
     bool sameRun(const Entry &other) const {
-      return instance == other.instance && epoch == other.epoch &&
+      return kernel == other.kernel && epoch == other.epoch &&
              wakes == other.wakes;
     }
   };
@@ -88,8 +92,9 @@ private:
   std::string describeCtas(bool idle);
   Status publish(const Entry &entry);
   /// All entries, if all of them are of this launch and have not woken up since
-  /// the last collection that counts.
-  bool collect(std::vector<Entry> &entries);
+  /// the last collection that counts. `report`: that a rank runs another kernel in
+  /// this launch of the context.
+  bool collect(std::vector<Entry> &entries, std::string &report);
   bool decide(std::string &report);
 
   Context &context_;

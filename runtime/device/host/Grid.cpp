@@ -3,6 +3,7 @@
 #include "device/host/Grid.h"
 
 #include "device/Device.h"
+#include "device/Launches.h"
 #include "device/host/Cta.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ Grid::Grid(Context &context, const Metadata &metadata, const Payload &payload,
 Grid::~Grid() = default;
 
 Status Grid::prepare() try {
+  kernel_ = context.launches().bind();
   const Plan &own = plan.plan(rank());
   uint32_t peers = world();
   MK_ASSIGN(readySlot_, context.allocateSlots(peers, "the launch protocol's"));
@@ -101,6 +103,7 @@ Status Grid::launch(const LaunchOptions &options,
                    " dimensions, and accesses of at most ", check::Box::kMaxRank,
                    " can be recorded: run without --check=races");
   ++epoch_;
+  number_ = context.launches().begin(kernel_, metadata.kernel);
 
   // Descriptors: {allocated, aligned, offset, sizes, strides}.
   descriptorWords_.clear();
@@ -133,7 +136,7 @@ Status Grid::launch(const LaunchOptions &options,
   preparedCount_.store(0, std::memory_order_relaxed);
   preparedAll_.store(false, std::memory_order_relaxed);
 
-  monitor.beginLaunch(readySlot_, epoch_);
+  monitor.beginLaunch(kernel_, epoch_, number_);
 
   Status status = payload.prepare ? Status::ok() : tellPeers(readySlot_);
   if (status.isOk())

@@ -127,6 +127,7 @@ private:
   void collect();
 
   uint64_t epoch_ = 0;
+  uint64_t kernel_ = 0, number_ = 0; // in the context: which one, which launch
   uint32_t readySlot_ = 0, doneSlot_ = 0; // + rank that raises it
   std::vector<uint64_t> readyBase_, doneBase_;
   std::atomic<uint32_t> preparedCount_{0};

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "device/Launches.h"
 #include "device/host/Cta.h"
 #include "device/host/Grid.h"
 
@@ -74,7 +75,8 @@ Status Grid::waitForPeers() {
         return error(StatusCode::DeadlineExceeded, "kernel '", metadata.kernel,
                      "': all CTAs of this rank have finished, but rank ", peer,
                      " has not closed launch ", epoch_, " within ",
-                     Deadline::after(limit).duration());
+                     Deadline::after(limit).duration(),
+                     context.launches().explain());
       checkDeadlock(/*idle=*/true);
       backoff.pause();
     }

@@ -204,6 +204,76 @@ TEST_F(CudaPeers, OtherSizesAreNamedBeforeMemoryIsShared) {
   });
 }
 
+TEST_F(CudaPeers, KernelsInAnotherOrderAreNamed) {
+  Package first = shared("hang  ", "gather"), second = shared("affine", "reduce");
+  fake->report = {0, MK_WAIT_READY, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
+  run(
+      [&](Job &job, uint32_t rank, Context &context) {
+        auto loaded = Kernel::load(context, first),
+             other = Kernel::load(context, second);
+        ASSERT_OK(loaded);
+        ASSERT_OK(other);
+        auto gather = (*loaded)->bind({{"M", {6}}, {"N", {4}}}),
+             reduce = (*other)->bind({{"M", {6}}, {"N", {4}}});
+        ASSERT_OK(gather);
+        ASSERT_OK(reduce);
+        // Many launches in the same order, as a graph on one rank.
+        auto graph = (*reduce)->capture({});
+        ASSERT_OK(graph);
+        for (int i = 0; i < 2; ++i)
+          for (uint32_t turn = 0; turn < 2; ++turn) {
+            // One after the other: the fake driver keeps one launch.
+            if (turn == rank) {
+              ASSERT_OK(rank ? (*graph)->launch() : (*reduce)->launch({}));
+            }
+            ASSERT_OK(job.clients[rank]->barrier(str("turn ", i, turn), 2, soon()));
+          }
+        for (uint32_t turn = 0; turn < 2; ++turn) {
+          // Rank 1, whose kernels do not hang in the fake driver, is one ahead.
+          for (int i = 2; turn == rank && i < 3000 + int(rank); ++i) {
+            ASSERT_OK((*reduce)->launch({}));
+          }
+          ASSERT_OK(job.clients[rank]->barrier(str("many ", turn), 2, soon()));
+        }
+        if (rank == 0) {
+          ASSERT_OK((*gather)->launch({.deadline = 2s}));
+          Status status = (*gather)->synchronize();
+          EXPECT_ERROR(
+              status, Aborted,
+              "kernel 'gather', CTA 7: waited 2 s for rank 1 to begin this launch "
+              "(its memory may be written only then); rank 0 has kernel 'gather' as "
+              "launch 3001, rank 1 kernel 'reduce': kernels have to be enqueued in "
+              "the same order on all ranks");
+        } else {
+          EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
+          EXPECT_ERROR((*reduce)->launch({}), Aborted, "rank 1 kernel 'reduce'");
+        }
+        graph->reset();
+      },
+      DeviceKind::Gpu, /*aborts=*/true);
+}
+
+TEST_F(CudaPeers, ALaunchThatARankLeftOutIsNamed) {
+  Package package = shared("hang  ", "gather");
+  fake->report = {0, MK_WAIT_DONE, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
+  run(
+      [&](Job &, uint32_t rank, Context &context) {
+        auto kernel = Kernel::load(context, package);
+        ASSERT_OK(kernel);
+        auto gather = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+        ASSERT_OK(gather);
+        if (rank == 0) {
+          ASSERT_OK((*gather)->launch({.deadline = 2s}));
+          EXPECT_ERROR((*gather)->synchronize(), Aborted,
+                       "for rank 1 to close this launch; rank 1 has launched 0 of the "
+                       "1 kernels that rank 0 has: what it has not launched is kernel "
+                       "'gather' (launch 1)");
+        }
+        EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
+      },
+      DeviceKind::Gpu, /*aborts=*/true);
+}
+
 TEST_F(CudaPeers, AContextForTheHostHasNoMemoryOfGpus) {
   Package package = shared();
   run(
