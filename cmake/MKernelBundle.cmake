@@ -154,6 +154,7 @@ mkernel_bundle_program(mk-run ARCHIVES mk-run-support mkernel_check)
 mkernel_bundle_program(mk-info)
 mkernel_bundle_program(example-gemm-cpp)
 mkernel_bundle_program(example-gemm-c)
+mkernel_bundle_program(example-ag-gemm)
 mkernel_bundle_program(mk-opt)
 target_link_libraries(bundle-mk-opt PRIVATE bundle-jit)
 
