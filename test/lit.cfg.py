@@ -15,6 +15,7 @@
 #   %packages  packages of hand-written C kernels, made by the build
 #   %bundle    the archive that `ninja bundle` makes
 #   %fake_cuda a driver that stands in for NVIDIA's (MK_CUDA_LIBRARY)
+#   %ptx_run   runs a command on GPUs that are not there (docs/checking.md)
 #   %python    Python 3
 #   %mpirun    it, with the options that a small machine needs
 #   %ptxas     CUDA's assembler, %tuning the folder of tuning files
@@ -59,6 +60,8 @@ config.substitutions.append(
 config.substitutions.append(
     ("%fake_cuda",
      os.path.join(config.mkernel_test_dir, "unit", "fake-cuda.so")))
+config.substitutions.append(
+    ("%ptx_run", os.path.join(config.mkernel_test_dir, "ptx", "ptx-run")))
 config.substitutions.append(("%bundle", config.mkernel_bundle))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(

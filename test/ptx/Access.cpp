@@ -1,0 +1,260 @@
+//===- Access.cpp - Loads, stores and atomics -----------------------------===//
+
+#include "Table.h"
+
+#include <sstream>
+
+using namespace mk::ptx;
+
+namespace {
+
+enum Space : uint8_t { kParam, kShared, kGlobal };
+enum Order : uint8_t { kWeak, kRelaxed, kAcquire, kRelease, kAcqRel };
+enum Op : uint8_t { kLoad, kStore, kAdd, kExchange, kAddFloat };
+
+struct Access {
+  uint8_t op, space, bytes, count, order, scope, isSigned, unused;
+};
+
+Access accessOf(const Instr &instr) {
+  Access access;
+  std::memcpy(&access, instr.code.data(), sizeof(access));
+  return access;
+}
+
+const char *kUnknown = "does what is not modelled: add it to test/ptx";
+
+bool parse(const std::string &opcode, Access &access) {
+  access = {};
+  access.count = 1;
+  std::istringstream words(opcode);
+  std::string word;
+  std::getline(words, word, '.');
+  bool reduces = word == "red" || word == "atom";
+  if (word == "st")
+    access.op = kStore;
+  else if (word != "ld" && !reduces)
+    return false;
+  while (std::getline(words, word, '.')) {
+    if (word == "param" || word == "shared" || word == "global")
+      access.space = word == "param" ? kParam : word == "shared" ? kShared : kGlobal;
+    else if (word == "volatile" || word == "relaxed")
+      access.order = kRelaxed, access.scope = word == "volatile" ? kSys : 0;
+    else if (word == "acquire")
+      access.order = kAcquire;
+    else if (word == "release")
+      access.order = kRelease;
+    else if (word == "acq_rel")
+      access.order = kAcqRel;
+    else if (word == "cta" || word == "gpu" || word == "sys")
+      access.scope = word == "cta" ? kCta : word == "gpu" ? kGpu : kSys;
+    else if (word == "v2" || word == "v4")
+      access.count = uint8_t(word[1] - '0');
+    else if (word == "add" && reduces)
+      access.op = kAdd;
+    else if (word == "exch" && reduces)
+      access.op = kExchange;
+    else if (word == "b8" || word == "u8" || word == "s8")
+      access.bytes = 1, access.isSigned = word[0] == 's';
+    else if (word == "b16" || word == "u16" || word == "s16")
+      access.bytes = 2, access.isSigned = word[0] == 's';
+    else if (word == "b32" || word == "u32" || word == "s32" || word == "f32")
+      access.bytes = 4, access.isSigned = word[0] == 's';
+    else if (word == "b64" || word == "u64" || word == "s64" || word == "f64")
+      access.bytes = 8, access.isSigned = word[0] == 's';
+    else
+      throw Error("'" + opcode + "' " + kUnknown);
+    if (word == "f32" && access.op == kAdd)
+      access.op = kAddFloat;
+  }
+  if (reduces && (access.op == kLoad || access.bytes != 4 ||
+                  access.space != kGlobal))
+    throw Error("'" + opcode + "' " + kUnknown);
+  return true;
+}
+
+uint64_t extend(uint64_t raw, const Access &access) {
+  if (!access.isSigned)
+    return raw;
+  unsigned shift = 64 - 8u * access.bytes;
+  return uint64_t(int64_t(raw << shift) >> shift);
+}
+
+void checkAligned(uint64_t address, uint64_t bytes) {
+  if (address % bytes)
+    throw Error("is misaligned");
+}
+
+void load(Warp &warp, const Instr &instr, uint32_t lanes) {
+  Access access = accessOf(instr);
+  const Operand *to = instr.ops.data() + (instr.b - 1);
+  const Operand &from = to[access.count];
+  Machine &machine = warp.machine;
+  uint32_t bytes = uint32_t(access.bytes) * access.count;
+  bool stale = access.space == kGlobal && access.order == kWeak &&
+               machine.readsStale();
+  forLanes(lanes, [&](uint32_t lane) {
+    uint64_t address = warp.address(from, lane);
+    checkAligned(address, bytes);
+    uint8_t data[16];
+    if (access.space == kParam) {
+      const auto &params = warp.cta.rank.launch->params;
+      uint64_t at = address & 0xffffffff;
+      if (at + bytes > params.size())
+        throw Error("reads beyond the parameters");
+      std::memcpy(data, params.data() + at, bytes);
+    } else if (access.space == kShared) {
+      std::memcpy(data, warp.cta.at(uint32_t(address), bytes), bytes);
+    } else {
+      const uint8_t *at = warp.cta.rank.at(address, bytes);
+      if (stale)
+        machine.global.read(at, data, bytes, machine.random,
+                            [&](const Writer &w) {
+                              return w.cta == warp.cta.id ||
+                                     w.time <= warp.view.generic[w.cta];
+                            });
+      else
+        std::memcpy(data, at, bytes);
+      if (access.order == kAcquire && !instr.removed)
+        machine.acquire(warp, at, access.scope, false);
+      else if (access.order != kWeak)
+        machine.acquire(warp, at, access.scope, true);
+    }
+    for (uint32_t i = 0; i < access.count; ++i) {
+      uint64_t raw = 0;
+      std::memcpy(&raw, data + i * access.bytes, access.bytes);
+      warp.set(to[i], lane, extend(raw, access));
+    }
+  });
+}
+
+void store(Warp &warp, const Instr &instr, uint32_t lanes) {
+  Access access = accessOf(instr);
+  const Operand &to = instr.ops[instr.b - 1];
+  const Operand *from = instr.ops.data() + instr.b;
+  Machine &machine = warp.machine;
+  uint32_t bytes = uint32_t(access.bytes) * access.count;
+  forLanes(lanes, [&](uint32_t lane) {
+    uint64_t address = warp.address(to, lane);
+    checkAligned(address, bytes);
+    uint8_t data[16];
+    for (uint32_t i = 0; i < access.count; ++i) {
+      uint64_t raw = warp.value(from[i], lane);
+      std::memcpy(data + i * access.bytes, &raw, access.bytes);
+    }
+    if (access.space == kShared) {
+      warp.cta.writeShared(uint32_t(address), data, bytes, false);
+      return;
+    }
+    uint8_t *at = warp.cta.rank.at(address, bytes);
+    machine.global.write(at, data, bytes,
+                         {machine.now, uint16_t(warp.cta.id), false});
+    if (access.order != kWeak)
+      machine.release(warp, at, access.scope,
+                      access.order == kRelease && !instr.removed, false);
+  });
+  machine.changed();
+}
+
+void atomic(Warp &warp, const Instr &instr, uint32_t lanes) {
+  Access access = accessOf(instr);
+  bool returns = startsWith(instr.opcode, "atom");
+  const Operand *ops = instr.ops.data() + (instr.b - 1) + (returns ? 1 : 0);
+  Machine &machine = warp.machine;
+  forLanes(lanes, [&](uint32_t lane) {
+    uint64_t address = warp.address(ops[0], lane);
+    checkAligned(address, 4);
+    uint8_t *at = warp.cta.rank.at(address, 4);
+    uint32_t old, next = uint32_t(warp.value(ops[1], lane));
+    std::memcpy(&old, at, 4);
+    if (access.op == kAdd) {
+      next += old;
+    } else if (access.op == kAddFloat) {
+      float sum, more;
+      std::memcpy(&sum, &old, 4);
+      std::memcpy(&more, &next, 4);
+      sum += more;
+      std::memcpy(&next, &sum, 4);
+    }
+    bool acquires = access.order == kAcquire || access.order == kAcqRel;
+    bool releases = access.order == kRelease || access.order == kAcqRel;
+    machine.acquire(warp, at, access.scope, !acquires || instr.removed);
+    machine.global.write(at, &next, 4,
+                         {machine.now, uint16_t(warp.cta.id), false});
+    machine.release(warp, at, access.scope, releases && !instr.removed, true);
+    if (returns)
+      warp.set(instr.ops[instr.b - 1], lane, old);
+  });
+  machine.changed();
+}
+
+} // namespace
+
+uint8_t *Cta::at(uint32_t address, uint32_t bytes) {
+  if (address < kSharedBase || uint64_t(address) + bytes > shared.size())
+    throw Error("touches shared memory at " + std::to_string(address) +
+                ", of which there are " +
+                std::to_string(shared.size() - kSharedBase) + " bytes from " +
+                std::to_string(kSharedBase) + " on");
+  return shared.data() + address;
+}
+
+Cta &Cta::window(uint32_t &address) {
+  uint32_t which = address / kWindow;
+  if (which == 0)
+    return *this;
+  if (which > cluster.size())
+    throw Error("touches shared memory of CTA " + std::to_string(which - 1) +
+                " of a cluster of " + std::to_string(cluster.size()));
+  address %= kWindow;
+  return *cluster[which - 1];
+}
+
+void Cta::writeShared(uint32_t address, const void *from, uint32_t bytes,
+                      bool async) {
+  uint8_t *to = at(address, bytes);
+  uint32_t first = address / History::kSector;
+  uint32_t last = (address + bytes - 1) / History::kSector;
+  // Only generic writes are seen late.
+  bool plain = async;
+  for (uint32_t s = first; s <= last; ++s) {
+    written[s] = machine.now;
+    if (!async)
+      stored[s] = machine.now;
+    plain &= stored[s] == 0;
+  }
+  if (plain)
+    std::memcpy(to, from, bytes);
+  else
+    history.write(to, from, bytes, {machine.now, uint16_t(id), async});
+  machine.changed();
+}
+
+void Cta::readShared(uint32_t address, void *to, uint32_t bytes,
+                     uint64_t view) {
+  const uint8_t *from = at(address, bytes);
+  uint32_t first = address / History::kSector;
+  uint32_t last = (address + bytes - 1) / History::kSector;
+  bool known = true;
+  for (uint32_t s = first; s <= last; ++s)
+    known &= stored[s] <= view;
+  if (known)
+    std::memcpy(to, from, bytes);
+  else
+    history.read(from, to, bytes, machine.random, [&](const Writer &w) {
+      return w.async || w.time <= view;
+    });
+}
+
+bool mk::ptx::decodeAccess(Instr &instr) {
+  Access access;
+  if (!parse(instr.opcode, access))
+    return false;
+  std::memcpy(instr.code.data(), &access, sizeof(access));
+  instr.exec = access.op == kLoad ? load : access.op == kStore ? store : atomic;
+  if (access.order == kAcquire)
+    instr.orders = Orders::Acquire;
+  else if (access.order == kRelease || access.order == kAcqRel)
+    instr.orders = Orders::Release;
+  return true;
+}

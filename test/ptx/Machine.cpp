@@ -1,0 +1,256 @@
+//===- Machine.cpp - Whose turn it is -------------------------------------===//
+
+#include "Machine.h"
+
+#include <sstream>
+
+using namespace mk::ptx;
+
+bool Groups::passed(size_t but, bool readOnly) {
+  while (closed.size() > but) {
+    for (auto &pending : closed.front())
+      if (!(readOnly ? pending->read : pending->done))
+        return false;
+    // Those of which only the reads are over may be waited for once more.
+    if (readOnly) {
+      for (size_t g = 0; g + but < closed.size(); ++g)
+        for (auto &pending : closed[g])
+          if (!pending->read)
+            return false;
+      return true;
+    }
+    closed.pop_front();
+  }
+  return true;
+}
+
+Style Style::of(uint64_t seed) {
+  switch (seed % 4) {
+  case 0: return {32, 80, 1000, 30};
+  case 1: return {200, 30, 5000, 60};
+  case 2: return {4, 95, 30000, 50};
+  default: return {1000, 50, 20000, 70};
+  }
+}
+
+Cta::Cta(Machine &machine, Rank &rank, uint32_t index, uint32_t id)
+    : machine(machine), rank(rank), index(index), id(id) {
+  const Launch &launch = *rank.launch;
+  // What nobody has written is no number.
+  shared.assign(launch.sharedBytes + kSharedBase, 0xff);
+  written.assign(shared.size() / History::kSector + 1, 0);
+  stored.assign(written.size(), 0);
+  for (uint32_t w = 0; w * 32 < launch.threads; ++w)
+    warps.push_back(std::make_unique<Warp>(*this, w));
+}
+
+uint8_t *Rank::at(uint64_t address, uint64_t bytes) {
+  const std::vector<Region> &memory = launch->memory;
+  auto holds = [&](const Region &r) {
+    return address >= r.address && address + bytes <= r.address + r.bytes;
+  };
+  if (lastRegion >= memory.size() || !holds(memory[lastRegion])) {
+    lastRegion = memory.size();
+    for (size_t i = 0; i < memory.size(); ++i)
+      if (holds(memory[i]))
+        lastRegion = i;
+  }
+  if (lastRegion >= memory.size()) {
+    std::ostringstream text;
+    text << "touches " << bytes << " bytes at 0x" << std::hex << address
+         << ", where rank " << std::dec << number << " has no memory";
+    throw Error(text.str());
+  }
+  const Region &r = memory[lastRegion];
+  return r.data + (address - r.address);
+}
+
+Machine::Machine(std::vector<Launch> launches, uint64_t seed)
+    : random(seed), style(Style::of(seed)), launches_(std::move(launches)) {
+  start();
+}
+
+Machine::~Machine() = default;
+
+void Machine::start() {
+  uint32_t id = 0;
+  for (size_t r = 0; r < launches_.size(); ++r) {
+    const Launch &launch = launches_[r];
+    auto rank = std::make_unique<Rank>();
+    rank->number = uint32_t(r);
+    rank->launch = &launch;
+    rank->program = launch.program.get();
+    for (uint32_t c = 0; c < launch.ctas; ++c) {
+      if (id >= kMaxCtas)
+        throw Error("more than " + std::to_string(kMaxCtas) +
+                    " CTAs on all ranks: choose a smaller grid");
+      rank->ctas.push_back(std::make_unique<Cta>(*this, *rank, c, id++));
+    }
+    uint32_t size = rank->program->cluster[0];
+    for (uint32_t c = 0; c < launch.ctas; ++c) {
+      Cta &cta = *rank->ctas[c];
+      cta.clusterRank = c % size;
+      for (uint32_t i = 0; i < size && c / size * size + i < launch.ctas; ++i)
+        cta.cluster.push_back(rank->ctas[c / size * size + i].get());
+      cta.clusterBarrier =
+          cta.clusterRank ? cta.cluster[0]->clusterBarrier
+                          : std::make_shared<Cta::ClusterBarrier>();
+      for (auto &warp : cta.warps) {
+        live_.push_back(warp.get());
+        ++rank->live;
+      }
+    }
+    ranks_.push_back(std::move(rank));
+  }
+  executed.assign(ranks_[0]->program->instrs.size(), 0);
+}
+
+void Machine::at(uint64_t delay, std::function<void()> what) {
+  events_.push({now + delay, nextOrder_++, std::move(what)});
+}
+
+uint64_t Machine::copyTime() {
+  if (random.chance(style.quick))
+    return 1 + random.below(200);
+  return 1 + random.below(style.slow);
+}
+
+Warp *Machine::pick() {
+  auto ready = [&](const Warp *warp) {
+    return !warp->blocked && warp->wakeAt <= now;
+  };
+  // Now and then a CTA falls behind.
+  uint32_t lazy = uint32_t(now >> 15) % 7;
+  for (int tries = 0; tries < 8; ++tries) {
+    Warp *warp = live_[random.below(uint32_t(live_.size()))];
+    if (ready(warp) && (warp->cta.id % 7 != lazy || random.chance(10)))
+      return warp;
+  }
+  size_t first = random.below(uint32_t(live_.size()));
+  for (size_t i = 0; i < live_.size(); ++i)
+    if (Warp *warp = live_[(first + i) % live_.size()]; ready(warp))
+      return warp;
+  return nullptr;
+}
+
+void Machine::run() {
+  // Sleeps in a row in which nothing has changed: nothing will.
+  constexpr uint64_t kPolls = 2000, kSteps = uint64_t(1) << 24;
+  uint64_t polls = 0, seen = 0;
+  while (!live_.empty() || !events_.empty()) {
+    while (!events_.empty() && events_.top().time <= now) {
+      auto what = std::move(const_cast<Event &>(events_.top()).what);
+      events_.pop();
+      what();
+      changed();
+    }
+    if (live_.empty()) {
+      if (!events_.empty())
+        now = std::max(now, events_.top().time);
+      continue;
+    }
+    Warp *warp = pick();
+    if (!warp) {
+      uint64_t next = ~uint64_t(0);
+      for (Warp *w : live_)
+        if (!w->blocked)
+          next = std::min(next, w->wakeAt);
+      if (!events_.empty())
+        next = std::min(next, events_.top().time);
+      if (next == ~uint64_t(0))
+        deadlock();
+      now = std::max(now, next);
+      continue;
+    }
+    if (lastChange != seen) {
+      seen = lastChange;
+      polls = 0;
+    }
+    uint32_t burst = 1 + random.below(style.burst);
+    for (uint32_t i = 0; i < burst; ++i) {
+      ++now;
+      ++steps_;
+      warp->step();
+      if (!warp->live) {
+        changed();
+        --warp->cta.rank.live;
+        live_.erase(std::find(live_.begin(), live_.end(), warp));
+        break;
+      }
+      if (warp->blocked)
+        break;
+      if (warp->wakeAt > now) {
+        ++polls;
+        break;
+      }
+      if (!events_.empty() && events_.top().time <= now)
+        break;
+    }
+    if (polls > kPolls * live_.size() || now - lastChange > kSteps)
+      deadlock();
+    if (stepLimit && steps_ > stepLimit)
+      throw Error("has not ended after " + std::to_string(steps_) + " steps");
+  }
+}
+
+void Machine::deadlock() {
+  std::ostringstream text;
+  text << "no warp can go on:";
+  size_t told = 0;
+  for (Warp *warp : live_) {
+    if (++told > 12) {
+      text << "\n  and " << live_.size() - 12 << " more";
+      break;
+    }
+    text << "\n  rank " << warp->cta.rank.number << ", CTA " << warp->cta.index
+         << ", warp " << warp->number << ":";
+    for (const Warp::Part &part : warp->parts)
+      text << " line " << warp->cta.rank.program->instrs[part.pc].line;
+    if (warp->blocked)
+      text << " (behind a barrier)";
+  }
+  throw Error(text.str());
+}
+
+//===--- Messages ---------------------------------------------------------===//
+
+/// Whether scopes of two accesses include both threads.
+static bool includes(int mine, int other, const Cta &cta,
+                     const Message::Part &part) {
+  int needed = part.cta == cta.id                ? kCta
+               : part.rank == cta.rank.number ? kGpu
+                                              : kSys;
+  return mine >= needed && other >= needed;
+}
+
+void Machine::acquire(Warp &warp, const uint8_t *word, int scope, bool keep) {
+  auto it = messages.find(word);
+  if (it == messages.end())
+    return;
+  for (const Message::Part &part : it->second.parts) {
+    if (!includes(scope, part.scope, warp.cta, part))
+      continue;
+    if (keep)
+      warp.acquirable.join(part.view);
+    else
+      warp.view.join(part.view);
+  }
+}
+
+void Machine::release(Warp &warp, const uint8_t *word, int scope,
+                      bool releases, bool chain) {
+  Message &message = messages[word];
+  if (!chain)
+    message.parts.clear();
+  auto add = [&](int level, const View &view) {
+    for (Message::Part &part : message.parts)
+      if (part.scope == level && part.cta == warp.cta.id)
+        return part.view.join(view);
+    message.parts.push_back({level, warp.cta.rank.number, warp.cta.id, view});
+  };
+  if (releases)
+    return add(scope, warp.released());
+  for (int level = scope; level >= kCta; --level)
+    if (warp.hasFenced[level])
+      add(level, warp.fenced[level]);
+}

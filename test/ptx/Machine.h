@@ -1,0 +1,253 @@
+//===- Machine.h - GPUs that run a kernel, one step at a time ---*- C++ -*-===//
+//
+// All warps of all CTAs of all ranks, in one thread: whose turn it is, how long
+// copies take and what is seen late is chance, by a seed. The same seed does
+// the same again.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_TEST_PTX_MACHINE_H
+#define MKERNEL_TEST_PTX_MACHINE_H
+
+#include "History.h"
+#include "Program.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+
+namespace mk::ptx {
+
+class Machine;
+struct Cta;
+
+/// Memory that the kernel of a rank can address.
+struct Region {
+  uint64_t address = 0, bytes = 0;
+  uint8_t *data = nullptr; // here; two ranks share it where this is the same
+};
+
+struct Launch {
+  std::shared_ptr<const Program> program;
+  std::vector<Region> memory; // by address
+  std::vector<uint8_t> params;
+  uint32_t ctas = 1, threads = 1, sharedBytes = 0;
+};
+
+/// A copy or a product that a thread waits for.
+struct Pending {
+  bool read = false, done = false;
+};
+using Group = std::vector<std::shared_ptr<Pending>>;
+struct Groups {
+  Group open;
+  std::deque<Group> closed;
+  void commit() {
+    closed.push_back(std::move(open));
+    open.clear();
+  }
+  /// Whether all groups but the last `but` are through.
+  bool passed(size_t but, bool readOnly);
+};
+
+struct MBarrier {
+  uint32_t expected = 0, pending = 0, phase = 0;
+  int64_t bytes = 0;
+  bool helped = false; // by complete_tx of a thread, in this phase
+  View arriving, arrived; // of this phase, of all phases before
+};
+
+struct NamedBarrier {
+  uint32_t arrived = 0, expected = 0; // threads
+  std::vector<Warp *> waiting;
+  View view;
+};
+
+/// A wgmma that may still read its operands.
+struct Product {
+  uint64_t time = 0;
+  std::vector<uint32_t> sectors; // of shared memory
+};
+
+class Warp {
+public:
+  Warp(Cta &cta, uint32_t number);
+
+  /// Executes one instruction of some lanes.
+  void step();
+
+  template <typename T> T *registerOf(const Operand &o) {
+    return reinterpret_cast<T *>(words + o.index);
+  }
+  /// The value of an operand as wide as its register; not widened.
+  uint64_t value(const Operand &o, uint32_t lane) const;
+  uint64_t address(const Operand &o, uint32_t lane) const;
+  void set(const Operand &o, uint32_t lane, uint64_t value);
+  bool predicate(const Operand &o, uint32_t lane) const {
+    return words[o.index] >> lane & 1;
+  }
+  /// Sleeps for a random time of at most `most`.
+  void sleep(uint32_t most);
+  /// The instruction is executed again later.
+  void again() {
+    stay = true;
+    sleep(200);
+  }
+  void check(const Instr &instr);
+  /// What a message that is sent now carries.
+  View released() const;
+
+  Cta &cta;
+  Machine &machine;
+  uint32_t number; // in the CTA
+  uint32_t live = ~0u;
+  struct Part { // lanes at one place
+    uint32_t pc, lanes;
+  };
+  std::vector<Part> parts;
+  uint64_t wakeAt = 0;
+  bool blocked = false; // by a barrier
+  bool stay = false;
+  const Instr *now = nullptr;
+
+  View view;
+  // At the last fence of a scope or a wider one, for relaxed stores behind it.
+  View fenced[4];
+  bool hasFenced[4] = {};
+  View acquirable; // what relaxed loads met
+
+  Groups bulk[32], copies[32];
+  // Products by group: open, then committed.
+  std::vector<Product> products;
+  std::deque<std::vector<Product>> committed;
+  uint64_t commits = 0, retired = 0;
+  std::vector<uint64_t> inFlight; // by register: the group that writes it
+  uint64_t clusterPhase = 0;
+
+  uint32_t *words = nullptr;
+
+private:
+  std::unique_ptr<uint32_t, void (*)(void *)> storage_;
+};
+
+struct Rank;
+
+struct Cta {
+  Cta(Machine &machine, Rank &rank, uint32_t index, uint32_t id);
+  uint8_t *at(uint32_t address, uint32_t bytes); // throws
+  /// The CTA of the cluster in whose window an address is; leaves the offset.
+  Cta &window(uint32_t &address);
+  void writeShared(uint32_t address, const void *from, uint32_t bytes,
+                   bool async);
+  /// Through the async proxy, by who knows of generic writes up to `view`.
+  void readShared(uint32_t address, void *to, uint32_t bytes, uint64_t view);
+  MBarrier &barrier(uint32_t address); // throws
+  /// Completes the phase if nothing is missing.
+  void settle(MBarrier &barrier);
+
+  Machine &machine;
+  Rank &rank;
+  uint32_t index, id;
+  std::vector<uint8_t> shared;
+  std::vector<uint64_t> written; // by sector: when last
+  std::vector<uint64_t> stored;  // by sector: when last by a generic write
+  History history;               // of generic writes
+  std::map<uint32_t, MBarrier> barriers;
+  NamedBarrier named[16];
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::vector<Cta *> cluster;
+  uint32_t clusterRank = 0;
+  struct ClusterBarrier {
+    uint32_t arrived = 0;
+    uint64_t phase = 0;
+    View view;
+  };
+  std::shared_ptr<ClusterBarrier> clusterBarrier;
+};
+
+struct Rank {
+  uint32_t number = 0;
+  const Launch *launch = nullptr;
+  const Program *program = nullptr;
+  std::vector<std::unique_ptr<Cta>> ctas;
+  uint32_t live = 0; // warps
+  size_t lastRegion = 0;
+  /// Where `bytes` bytes lie; throws where the kernel may not go.
+  uint8_t *at(uint64_t address, uint64_t bytes);
+};
+
+/// Who takes part in an order.
+enum Scope : int { kCta = 1, kGpu = 2, kSys = 3 };
+
+/// What the value of a word carries to who acquires it.
+struct Message {
+  struct Part {
+    int scope;
+    uint32_t rank, cta;
+    View view;
+  };
+  std::vector<Part> parts;
+};
+
+struct Style {
+  uint32_t burst = 32;  // steps of a warp in a row, at most
+  uint32_t quick = 50;  // percent of copies that are
+  uint32_t slow = 3000; // steps of the others
+  uint32_t stale = 40;  // percent of reads that may see old values
+  static Style of(uint64_t seed);
+};
+
+class Machine {
+public:
+  Machine(std::vector<Launch> launches, uint64_t seed);
+  ~Machine();
+
+  /// Runs the launches, of one rank each, to their end. Throws Error for what
+  /// no right kernel does, waiting for ever included.
+  void run();
+
+  uint64_t steps() const { return steps_; }
+  uint64_t stepLimit = 0; // 0: none
+  /// What a test wants to know: a phase that threads have helped to complete.
+  std::function<void(Cta &, const MBarrier &)> onPhase;
+
+  // For the instructions.
+  void at(uint64_t delay, std::function<void()> what);
+  uint64_t copyTime();
+  void changed() { lastChange = now; }
+  void acquire(Warp &warp, const uint8_t *word, int scope, bool keep);
+  void release(Warp &warp, const uint8_t *word, int scope, bool releases,
+               bool chain);
+  bool readsStale() { return random.chance(style.stale); }
+
+  uint64_t now = 0, lastChange = 0;
+  Random random;
+  Style style;
+  History global;
+  std::unordered_map<const uint8_t *, Message> messages;
+  std::vector<uint64_t> executed; // by instruction of rank 0's program
+
+private:
+  friend class Warp;
+  [[noreturn]] void deadlock();
+  void start();
+  Warp *pick();
+
+  std::vector<Launch> launches_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::vector<Warp *> live_;
+  struct Event {
+    uint64_t time, order;
+    std::function<void()> what;
+    bool operator<(const Event &other) const {
+      return std::tie(time, order) > std::tie(other.time, other.order);
+    }
+  };
+  std::priority_queue<Event> events_;
+  uint64_t nextOrder_ = 0, steps_ = 0;
+};
+
+} // namespace mk::ptx
+
+#endif // MKERNEL_TEST_PTX_MACHINE_H

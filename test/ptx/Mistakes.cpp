@@ -1,0 +1,132 @@
+//===- Mistakes.cpp - Kernels that lack what orders -----------------------===//
+
+#include "Mistakes.h"
+
+#include <cstdio>
+#include <set>
+#include <sstream>
+
+using namespace mk::ptx;
+
+namespace {
+
+/// Instructions of a line that are left out together: inline assembly is one.
+struct Site {
+  Orders kind = Orders::Nothing;
+  uint32_t line = 0;
+  std::vector<uint32_t> instrs;
+};
+
+/// As --mistakes spells it.
+std::string optionOf(Orders kind) {
+  switch (kind) {
+  case Orders::Fence: return "fence";
+  case Orders::ProxyFence: return "proxy-fence";
+  case Orders::Barrier: return "barrier";
+  case Orders::Phase: return "phase";
+  case Orders::Signal: return "signal";
+  case Orders::Acquire: return "acquire";
+  case Orders::Release: return "release";
+  case Orders::Group: return "group";
+  case Orders::Nothing: break;
+  }
+  return "";
+}
+
+void add(std::vector<Site> &sites, Orders kind, uint32_t line, uint32_t instr) {
+  for (Site &site : sites)
+    if (site.kind == kind && site.line == line) {
+      site.instrs.push_back(instr);
+      return;
+    }
+  sites.push_back({kind, line, {instr}});
+}
+
+std::vector<Site> sitesOf(const Program &program,
+                          const std::vector<uint64_t> &executed) {
+  std::vector<Site> sites;
+  for (uint32_t i = 0; i < program.instrs.size(); ++i) {
+    const Instr &instr = program.instrs[i];
+    if (instr.orders == Orders::Nothing || !executed[i])
+      continue;
+    // Lanes of a warp go in step here: what is between them is not seen.
+    if (instr.opcode == "bar.warp.sync")
+      continue;
+    add(sites, instr.orders, instr.line, i);
+    if (instr.orders != Orders::Acquire || instr.opcode[0] != 'l')
+      continue;
+    for (uint32_t j = i + 1; j < i + 6 && j < program.instrs.size(); ++j)
+      if (program.instrs[j].flow == Flow::Branch &&
+          program.instrs[j].guard >= 0 && program.instrs[j].line == instr.line) {
+        add(sites, Orders::Signal, instr.line, j);
+        break;
+      }
+  }
+  return sites;
+}
+
+std::shared_ptr<const Program> without(const Program &program,
+                                       const Site &site) {
+  auto changed = std::make_shared<Program>(program);
+  for (uint32_t i : site.instrs) {
+    Instr &instr = changed->instrs[i];
+    instr.removed = true;
+    switch (site.kind) {
+    case Orders::Signal:
+      instr.guard = -1; // it has come
+      break;
+    case Orders::Fence:
+    case Orders::ProxyFence:
+    case Orders::Barrier:
+    case Orders::Group:
+      instr.exec = nullptr;
+      break;
+    default: // the instruction knows
+      break;
+    }
+  }
+  return changed;
+}
+
+} // namespace
+
+void mk::ptx::tryMistakes(Session &session, const MistakeOptions &options) {
+  const Recording &recording = session.recording();
+  const Program &program = *recording.events.at(0).launches.at(0).program;
+  std::set<std::string> wanted;
+  std::istringstream kinds(options.kinds);
+  for (std::string kind; std::getline(kinds, kind, ',');)
+    wanted.insert(kind);
+  std::vector<Site> sites = sitesOf(program, recording.executed);
+  uint64_t limit = 30 * recording.steps + 1000000;
+  for (int k = 1; k < kOrders; ++k) {
+    Orders kind = Orders(k);
+    if (!wanted.count("all") && !wanted.count(optionOf(kind)))
+      continue;
+    std::vector<Site> ofKind;
+    for (const Site &site : sites)
+      if (site.kind == kind)
+        ofKind.push_back(site);
+    size_t all = ofKind.size(), found = 0;
+    if (options.sample && ofKind.size() > size_t(options.sample)) {
+      std::vector<Site> some;
+      for (int i = 0; i < options.sample; ++i)
+        some.push_back(ofKind[size_t(i) * all / size_t(options.sample)]);
+      ofKind = some;
+    }
+    for (const Site &site : ofKind) {
+      auto changed = without(program, site);
+      std::string why;
+      int seed = 1;
+      for (; seed <= options.tries && why.empty(); ++seed)
+        why = session.replay(uint64_t(seed), changed, limit);
+      std::printf("line %u, %s: %s: %s\n", site.line, nameOf(kind),
+                  program.instrs[site.instrs[0]].opcode.c_str(),
+                  why.empty() ? "not found"
+                              : ("found: " + why.substr(0, why.find('\n'))).c_str());
+      found += !why.empty();
+    }
+    if (all)
+      std::printf("%s: %zu of %zu found\n", nameOf(kind), found, ofKind.size());
+  }
+}

@@ -1,0 +1,306 @@
+//===- Session.cpp - What the ranks of a job ask of the machine -----------===//
+
+#include "Session.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+using namespace mk::ptx;
+
+namespace {
+
+constexpr int kInvalid = 1, kInvalidPtx = 218, kLost = 719;
+
+std::string makeFolder() {
+  const char *base = std::getenv("TMPDIR");
+  std::string path = std::string(base && *base ? base : "/tmp") + "/mk-ptx-XXXXXX";
+  if (!::mkdtemp(path.data()))
+    throw Error("no temporary folder could be made");
+  return path;
+}
+
+} // namespace
+
+Session::~Session() {
+  for (auto &[number, memory] : memory_) {
+    ::munmap(memory.data, memory.bytes);
+    ::close(memory.file);
+  }
+}
+
+//===--- The command ------------------------------------------------------===//
+
+int Session::run(char **command, const std::string &driver) {
+  std::string folder = makeFolder(), path = folder + "/socket";
+  listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path.c_str());
+  if (::bind(listener_, reinterpret_cast<sockaddr *>(&address),
+             sizeof(address)) ||
+      ::listen(listener_, 64))
+    throw Error("cannot listen at " + path);
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv(kSocket, path.c_str(), 1);
+    ::setenv(kGpus, std::to_string(gpus_).c_str(), 1);
+    ::setenv("MK_CUDA_LIBRARY", driver.c_str(), 1);
+    ::setenv("MK_PTXAS", "off", 1); // PTX is what is wanted here
+    ::execvp(command[0], command);
+    std::fprintf(stderr, "ptx-run: cannot run %s\n", command[0]);
+    ::_exit(127);
+  }
+  int status = -1;
+  bool ended = false;
+  while (!ended) {
+    std::vector<pollfd> waits = {{listener_, POLLIN, 0}};
+    for (auto &client : clients_)
+      waits.push_back({client->socket, POLLIN, 0});
+    ::poll(waits.data(), waits.size(), 20);
+    if (waits[0].revents & POLLIN) {
+      auto client = std::make_unique<Client>();
+      client->socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      clients_.push_back(std::move(client));
+    }
+    for (size_t i = 1; i < waits.size(); ++i)
+      if (waits[i].revents)
+        serve(*clients_[i - 1]);
+    std::erase_if(clients_, [](auto &client) { return client->socket < 0; });
+    launchAll();
+    ended = ::waitpid(child, &status, WNOHANG) == child;
+  }
+  clients_.clear();
+  ::close(listener_);
+  ::unlink(path.c_str());
+  ::rmdir(folder.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+void Session::serve(Client &client) {
+  Request request;
+  int file = -1;
+  if (!receiveMessage(client.socket, request, file)) {
+    ::close(client.socket);
+    client.socket = -1;
+    return;
+  }
+  if (request.kind == Request::Wait && !client.launches.empty() &&
+      error_.empty()) {
+    client.waits = true;
+    return;
+  }
+  Answer result = answer(client, request, file);
+  if (file >= 0)
+    ::close(file);
+  sendMessage(client.socket, result);
+}
+
+Answer Session::answer(Client &client, const Request &request, int file) {
+  Answer result;
+  switch (request.kind) {
+  case Request::Hello:
+    client.device = int(request.a);
+    break;
+  case Request::Map: {
+    Memory *memory = memoryOf(file, request.b);
+    result.code = memory ? 0 : kInvalid;
+    if (memory)
+      client.regions[request.a] = {request.a, request.b, memory->data};
+    break;
+  }
+  case Request::Unmap:
+    client.regions.erase(request.a);
+    break;
+  case Request::Load: {
+    std::string text(request.b, '\0');
+    if (::pread(file, text.data(), text.size(), 0) != ssize_t(text.size())) {
+      result.code = kInvalid;
+      break;
+    }
+    size_t known = 0;
+    while (known < texts_.size() && texts_[known] != text)
+      ++known;
+    try {
+      if (known == texts_.size()) {
+        programs_.push_back(std::make_shared<Program>(Program::parse(text)));
+        texts_.push_back(text);
+      }
+      result.a = known;
+      result.b = programs_[known]->paramBytes;
+    } catch (const Error &error) {
+      error_ = error.what();
+      result.code = kInvalidPtx;
+      std::snprintf(result.text, sizeof(result.text), "%s", error.what());
+    }
+    break;
+  }
+  case Request::Launch: {
+    Launch launch;
+    launch.program = programs_.at(request.a);
+    launch.params.resize(request.b);
+    launch.ctas = request.ctas;
+    launch.threads = request.threads;
+    launch.sharedBytes = request.shared;
+    for (auto &[at, region] : client.regions)
+      launch.memory.push_back(region);
+    if (::pread(file, launch.params.data(), request.b, 0) != ssize_t(request.b))
+      result.code = kInvalid;
+    else
+      client.launches.push_back(std::move(launch));
+    break;
+  }
+  case Request::Wait:
+    result.code = error_.empty() ? 0 : kLost;
+    break;
+  case Request::Upload:
+  case Request::Download: {
+    uint8_t *data = find(client, request.a);
+    if (!data) {
+      result.code = kInvalid;
+    } else if (recording_.events.empty()) {
+      // What is there before the first launch is kept as a whole.
+    } else if (request.kind == Request::Upload) {
+      recording_.results.clear();
+      recording_.events.push_back({{}, data, {data, data + request.b}});
+    } else {
+      recording_.results.push_back({data, {data, data + request.b}});
+    }
+    break;
+  }
+  }
+  return result;
+}
+
+//===--- Launches ---------------------------------------------------------===//
+
+void Session::launchAll() {
+  while (true) {
+    std::map<int, Client *> ready;
+    for (auto &client : clients_)
+      if (!client->launches.empty())
+        ready[client->device] = client.get();
+    if (int(ready.size()) < gpus_)
+      break;
+    std::vector<Launch> launches;
+    for (auto &[device, client] : ready) {
+      launches.push_back(std::move(client->launches.front()));
+      client->launches.pop_front();
+    }
+    if (recording_.events.empty())
+      keepMemory();
+    recording_.results.clear();
+    if (error_.empty()) {
+      try {
+        runLaunches(launches, seed_ + recording_.events.size(), 0, true);
+      } catch (const Error &error) {
+        error_ = error.what();
+      }
+    }
+    recording_.events.push_back({std::move(launches), nullptr, {}});
+  }
+  for (auto &client : clients_)
+    if (client->waits && (client->launches.empty() || !error_.empty())) {
+      client->waits = false;
+      Answer answer;
+      answer.code = error_.empty() ? 0 : kLost;
+      sendMessage(client->socket, answer);
+    }
+}
+
+void Session::runLaunches(const std::vector<Launch> &launches, uint64_t seed,
+                          uint64_t stepLimit, bool records) {
+  Machine machine(launches, seed);
+  machine.stepLimit = stepLimit;
+  machine.run();
+  if (!records)
+    return;
+  recording_.steps += machine.steps();
+  recording_.executed.resize(machine.executed.size());
+  for (size_t i = 0; i < machine.executed.size(); ++i)
+    recording_.executed[i] += machine.executed[i];
+}
+
+std::string Session::replay(uint64_t seed,
+                            std::shared_ptr<const Program> program,
+                            uint64_t stepLimit) {
+  restoreMemory();
+  uint64_t number = 0;
+  for (const Recording::Event &event : recording_.events) {
+    if (event.launches.empty()) {
+      std::memcpy(event.to, event.data.data(), event.data.size());
+      continue;
+    }
+    std::vector<Launch> launches = event.launches;
+    for (Launch &launch : launches)
+      if (program)
+        launch.program = program;
+    try {
+      runLaunches(launches, seed + number++, stepLimit, false);
+    } catch (const Error &error) {
+      return error.what();
+    }
+  }
+  uint64_t bytes = 0, wrong = 0;
+  for (const Recording::Result &result : recording_.results)
+    for (size_t i = 0; i < result.data.size(); ++i, ++bytes)
+      wrong += result.from[i] != result.data[i];
+  if (!wrong)
+    return "";
+  return std::to_string(wrong) + " of " + std::to_string(bytes) +
+         " bytes of results differ";
+}
+
+//===--- Memory -----------------------------------------------------------===//
+
+Memory *Session::memoryOf(int file, uint64_t) {
+  struct stat info {};
+  if (file < 0 || ::fstat(file, &info))
+    return nullptr;
+  Memory &memory = memory_[uint64_t(info.st_ino)];
+  if (memory.data)
+    return &memory;
+  void *data = ::mmap(nullptr, size_t(info.st_size), PROT_READ | PROT_WRITE,
+                      MAP_SHARED, file, 0);
+  if (data == MAP_FAILED) {
+    memory_.erase(uint64_t(info.st_ino));
+    return nullptr;
+  }
+  memory.file = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+  memory.data = static_cast<uint8_t *>(data);
+  memory.bytes = uint64_t(info.st_size);
+  return &memory;
+}
+
+uint8_t *Session::find(const Client &client, uint64_t address) {
+  auto it = client.regions.upper_bound(address);
+  if (it == client.regions.begin())
+    return nullptr;
+  const Region &region = std::prev(it)->second;
+  if (address >= region.address + region.bytes)
+    return nullptr;
+  return region.data + (address - region.address);
+}
+
+void Session::keepMemory() {
+  for (auto &[number, memory] : memory_)
+    for (off_t at = 0; (at = ::lseek(memory.file, at, SEEK_DATA)) >= 0;) {
+      off_t end = ::lseek(memory.file, at, SEEK_HOLE);
+      recording_.pages.push_back(
+          {memory.data + at, {memory.data + at, memory.data + end}});
+      at = end;
+    }
+}
+
+void Session::restoreMemory() {
+  for (auto &[number, memory] : memory_)
+    ::fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                off_t(memory.bytes));
+  for (const Recording::Page &page : recording_.pages)
+    std::memcpy(page.to, page.data.data(), page.data.size());
+}

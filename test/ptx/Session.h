@@ -1,0 +1,90 @@
+//===- Session.h - What the ranks of a job ask of the machine ---*- C++ -*-===//
+#ifndef MKERNEL_TEST_PTX_SESSION_H
+#define MKERNEL_TEST_PTX_SESSION_H
+
+#include "Machine.h"
+#include "Protocol.h"
+
+#include <sys/types.h>
+
+namespace mk::ptx {
+
+/// A memory file, mapped here.
+struct Memory {
+  int file = -1;
+  uint8_t *data = nullptr;
+  uint64_t bytes = 0;
+};
+
+/// What was done to all GPUs since the first launch, so that it can be done
+/// again.
+struct Recording {
+  /// The first content of all memory: pages that are not zero.
+  struct Page {
+    uint8_t *to;
+    std::vector<uint8_t> data;
+  };
+  std::vector<Page> pages;
+  struct Event {
+    std::vector<Launch> launches; // one of each rank, or
+    uint8_t *to = nullptr;        // bytes that the host wrote
+    std::vector<uint8_t> data;
+  };
+  std::vector<Event> events;
+  struct Result {
+    const uint8_t *from;
+    std::vector<uint8_t> data;
+  };
+  std::vector<Result> results; // what the host read behind the last launch
+  std::vector<uint64_t> executed; // of the instructions, in all launches
+  uint64_t steps = 0;
+};
+
+/// Runs a command whose ranks use the driver, and serves them.
+class Session {
+public:
+  Session(int gpus, uint64_t seed) : gpus_(gpus), seed_(seed) {}
+  ~Session();
+
+  /// The command's exit status.
+  int run(char **command, const std::string &driver);
+  /// The first thing that went wrong in a launch, or "".
+  const std::string &error() const { return error_; }
+
+  /// Does everything again with another seed, and with another program if there
+  /// is one. "" if the results are the same, else what is not.
+  std::string replay(uint64_t seed, std::shared_ptr<const Program> program,
+                     uint64_t stepLimit);
+  const Recording &recording() const { return recording_; }
+
+private:
+  struct Client {
+    int socket = -1, device = -1;
+    bool waits = false;
+    std::map<uint64_t, Region> regions;
+    std::deque<Launch> launches;
+  };
+  void serve(Client &client);
+  Answer answer(Client &client, const Request &request, int file);
+  void launchAll();
+  void runLaunches(const std::vector<Launch> &launches, uint64_t seed,
+                   uint64_t stepLimit, bool records);
+  Memory *memoryOf(int file, uint64_t bytes);
+  uint8_t *find(const Client &client, uint64_t address);
+  void keepMemory();
+  void restoreMemory();
+
+  int gpus_;
+  uint64_t seed_;
+  int listener_ = -1;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::map<uint64_t, Memory> memory_; // by number of the file
+  std::vector<std::shared_ptr<const Program>> programs_;
+  std::vector<std::string> texts_;
+  Recording recording_;
+  std::string error_;
+};
+
+} // namespace mk::ptx
+
+#endif // MKERNEL_TEST_PTX_SESSION_H

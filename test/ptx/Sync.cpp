@@ -1,0 +1,307 @@
+//===- Sync.cpp - Barriers, fences and what lanes exchange ----------------===//
+
+#include "Table.h"
+
+using namespace mk::ptx;
+
+namespace {
+
+//===--- Within a warp ----------------------------------------------------===//
+
+void nothing(Warp &, const Instr &, uint32_t) {}
+
+void shuffle(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  uint32_t from[32];
+  forLanes(~0u, [&](uint32_t lane) { from[lane] = uint32_t(warp.value(ops[1], lane)); });
+  bool butterfly = contains(instr.opcode, ".bfly."), down = contains(instr.opcode, ".down.");
+  bool up = contains(instr.opcode, ".up.");
+  forLanes(lanes, [&](uint32_t lane) {
+    uint32_t by = uint32_t(warp.value(ops[2], lane)) & 31;
+    uint32_t control = uint32_t(warp.value(ops[3], lane));
+    uint32_t segment = control >> 8 & 31, clamp = control & 31;
+    uint32_t most = (lane & segment) | (clamp & ~segment);
+    uint32_t least = lane & segment;
+    uint32_t source;
+    bool valid;
+    if (butterfly) {
+      source = lane ^ by;
+      valid = source <= most;
+    } else if (down) {
+      source = lane + by;
+      valid = source <= most;
+    } else if (up) {
+      source = lane - by;
+      valid = int32_t(source) >= int32_t(most);
+    } else {
+      source = least | (by & ~segment);
+      valid = source <= most;
+    }
+    if (!valid)
+      source = lane;
+    if (!(lanes >> source & 1))
+      throw Error("takes a value from a lane that does not take part");
+    warp.set(ops[0], lane, from[source]);
+  });
+}
+
+void vote(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  uint32_t votes = 0;
+  forLanes(lanes, [&](uint32_t lane) {
+    votes |= uint32_t(warp.value(ops[1], lane) & 1) << lane;
+  });
+  uint64_t result = contains(instr.opcode, ".all.")   ? votes == lanes
+                    : contains(instr.opcode, ".any.") ? votes != 0
+                                                      : votes;
+  forLanes(lanes, [&](uint32_t lane) { warp.set(ops[0], lane, result); });
+}
+
+void reduce(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  uint32_t least = ~0u;
+  forLanes(lanes, [&](uint32_t lane) {
+    least = std::min(least, uint32_t(warp.value(ops[1], lane)));
+  });
+  forLanes(lanes, [&](uint32_t lane) { warp.set(ops[0], lane, least); });
+}
+
+void nanosleep(Warp &warp, const Instr &, uint32_t) { warp.sleep(500); }
+
+//===--- Within a CTA -----------------------------------------------------===//
+
+void barrier(Warp &warp, const Instr &instr, uint32_t) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  size_t given = instr.ops.size() - (instr.b - 1);
+  bool waits = startsWith(instr.opcode, "bar.sync");
+  uint64_t which = warp.value(ops[0], 0);
+  if (which >= 16)
+    throw Error("there is no barrier " + std::to_string(which));
+  NamedBarrier &b = warp.cta.named[which];
+  uint32_t expected = given > 1 ? uint32_t(warp.value(ops[1], 0))
+                                : warp.cta.rank.launch->threads;
+  if (b.arrived && b.expected != expected)
+    throw Error("barrier " + std::to_string(which) + " is waited for by " +
+                std::to_string(expected) + " and by " +
+                std::to_string(b.expected) + " threads");
+  b.expected = expected;
+  b.arrived += 32;
+  View mine = warp.view;
+  b.view.join(mine);
+  if (waits) {
+    b.waiting.push_back(&warp);
+    warp.blocked = true;
+  }
+  warp.machine.changed();
+  if (b.arrived < expected)
+    return;
+  for (Warp *waiting : b.waiting) {
+    waiting->blocked = false;
+    waiting->view.join(b.view);
+  }
+  b = NamedBarrier();
+}
+
+void fence(Warp &warp, const Instr &instr, uint32_t) {
+  warp.view.join(warp.acquirable);
+  for (int scope = kCta; scope <= int(instr.code[0]); ++scope) {
+    warp.fenced[scope] = warp.released();
+    warp.hasFenced[scope] = true;
+  }
+}
+
+void proxyFence(Warp &warp, const Instr &instr, uint32_t) {
+  if (instr.opcode != "fence.proxy.async.global")
+    warp.view.shared = warp.machine.now;
+  if (instr.opcode == "fence.proxy.async.shared::cta")
+    return;
+  join(warp.view.async, warp.view.generic);
+  warp.view.async[warp.cta.id] = warp.machine.now;
+}
+
+//===--- Mbarriers --------------------------------------------------------===//
+
+void initialise(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  forLanes(lanes, [&](uint32_t lane) {
+    uint32_t address = uint32_t(warp.address(ops[0], lane));
+    warp.cta.at(address, 8);
+    MBarrier &b = warp.cta.barriers[address];
+    b = MBarrier();
+    b.expected = b.pending = uint32_t(warp.value(ops[1], lane));
+  });
+  warp.machine.changed();
+}
+
+void arrive(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  size_t given = instr.ops.size() - (instr.b - 1);
+  bool expects = contains(instr.opcode, ".expect_tx.");
+  forLanes(lanes, [&](uint32_t lane) {
+    uint32_t address = uint32_t(warp.address(ops[1], lane));
+    Cta &cta = warp.cta.window(address);
+    MBarrier &b = cta.barrier(address);
+    if (expects)
+      b.bytes += int64_t(uint32_t(warp.value(ops[2], lane)));
+    uint32_t count = !expects && given > 2 ? uint32_t(warp.value(ops[2], lane)) : 1;
+    if (count > b.pending)
+      throw Error("more arrivals than mbarrier.init said");
+    b.pending -= count;
+    b.arriving.join(warp.released());
+    cta.settle(b);
+  });
+  warp.machine.changed();
+}
+
+/// expect_tx and complete_tx, both relaxed.
+void transact(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  bool expects = contains(instr.opcode, ".expect_tx.");
+  forLanes(lanes, [&](uint32_t lane) {
+    uint32_t address = uint32_t(warp.address(ops[0], lane));
+    MBarrier &b = warp.cta.barrier(address);
+    int64_t bytes = int64_t(uint32_t(warp.value(ops[1], lane)));
+    b.bytes += expects ? bytes : -bytes;
+    b.helped |= !expects;
+    if (!expects && warp.hasFenced[kCta])
+      b.arriving.join(warp.fenced[kCta]);
+    warp.cta.settle(b);
+  });
+  warp.machine.changed();
+}
+
+void tryWait(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  bool any = false;
+  forLanes(lanes, [&](uint32_t lane) {
+    bool done = instr.removed;
+    if (!done) {
+      MBarrier &b = warp.cta.barrier(uint32_t(warp.address(ops[1], lane)));
+      done = (b.phase & 1) != (warp.value(ops[2], lane) & 1);
+      if (done)
+        warp.view.join(b.arrived);
+    }
+    any |= done;
+    warp.set(ops[0], lane, done);
+  });
+  if (!any)
+    warp.sleep(200);
+}
+
+//===--- Clusters ---------------------------------------------------------===//
+
+void mapa(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  forLanes(lanes, [&](uint32_t lane) {
+    uint32_t address = uint32_t(warp.value(ops[1], lane));
+    uint32_t rank = uint32_t(warp.value(ops[2], lane));
+    warp.set(ops[0], lane, (rank + 1) * kWindow + address % kWindow);
+  });
+}
+
+void clusterArrive(Warp &warp, const Instr &, uint32_t) {
+  auto &b = *warp.cta.clusterBarrier;
+  warp.clusterPhase = b.phase;
+  if (++b.arrived == warp.cta.cluster.size() * warp.cta.warps.size()) {
+    b.arrived = 0;
+    ++b.phase;
+  }
+  warp.machine.changed();
+}
+
+void clusterWait(Warp &warp, const Instr &, uint32_t) {
+  if (warp.cta.clusterBarrier->phase == warp.clusterPhase)
+    warp.again();
+}
+
+} // namespace
+
+MBarrier &Cta::barrier(uint32_t address) {
+  auto it = barriers.find(address);
+  if (it == barriers.end())
+    throw Error("there is no mbarrier at " + std::to_string(address));
+  return it->second;
+}
+
+void Cta::settle(MBarrier &b) {
+  if (b.bytes >= 1 << 20 || b.bytes <= -(1 << 20))
+    throw Error("an mbarrier counts more than 2^20 bytes");
+  if (b.pending || b.bytes)
+    return;
+  ++b.phase;
+  b.pending = b.expected;
+  b.arrived.join(b.arriving);
+  b.arriving = View();
+  if (b.helped && machine.onPhase)
+    machine.onPhase(*this, b);
+  b.helped = false;
+}
+
+bool mk::ptx::decodeSync(Instr &instr) {
+  const std::string &op = instr.opcode;
+  auto converge = [&](Exec exec, size_t maskFromEnd) {
+    instr.exec = exec;
+    instr.flow = Flow::Converge;
+    instr.a = maskFromEnd ? uint32_t(instr.ops.size() - maskFromEnd) : ~0u;
+  };
+  auto orders = [&](Exec exec, Orders what) {
+    instr.exec = exec;
+    instr.orders = what;
+  };
+  if (op == "bar.warp.sync") {
+    converge(nothing, 1);
+    instr.orders = Orders::Barrier;
+  } else if (startsWith(op, "shfl.sync.")) {
+    converge(shuffle, 1);
+  } else if (startsWith(op, "vote.sync.")) {
+    converge(vote, 1);
+  } else if (op == "redux.sync.min.u32") {
+    converge(reduce, 1);
+  } else if (op == "bar.sync") {
+    converge(barrier, 0);
+    instr.orders = Orders::Barrier;
+  } else if (op == "bar.arrive") {
+    converge(barrier, 0);
+  } else if (startsWith(op, "fence.acq_rel.")) {
+    orders(fence, Orders::Fence);
+    instr.code[0] = contains(op, ".cta") ? kCta : contains(op, ".gpu") ? kGpu : kSys;
+  } else if (op == "fence.proxy.async" || op == "fence.proxy.async.global" ||
+             op == "fence.proxy.async.shared::cta") {
+    orders(proxyFence, Orders::ProxyFence);
+  } else if (op == "mbarrier.init.shared::cta.b64") {
+    instr.exec = initialise;
+  } else if (startsWith(op, "mbarrier.arrive.")) {
+    instr.exec = arrive;
+  } else if (startsWith(op, "mbarrier.expect_tx.relaxed.cta.") ||
+             startsWith(op, "mbarrier.complete_tx.relaxed.cta.")) {
+    instr.exec = transact;
+  } else if (op == "mbarrier.try_wait.parity.shared::cta.b64") {
+    orders(tryWait, Orders::Phase);
+  } else if (op == "nanosleep.u32") {
+    instr.exec = nanosleep;
+  } else if (op == "mapa.shared::cluster.u32") {
+    instr.exec = mapa;
+  } else if (op == "barrier.cluster.arrive.relaxed") {
+    converge(clusterArrive, 0);
+  } else if (op == "barrier.cluster.wait.acquire") {
+    converge(clusterWait, 0);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+const char *mk::ptx::nameOf(Orders orders) {
+  switch (orders) {
+  case Orders::Nothing: return "nothing";
+  case Orders::Fence: return "fence";
+  case Orders::ProxyFence: return "proxy fence";
+  case Orders::Barrier: return "barrier";
+  case Orders::Phase: return "wait for an mbarrier";
+  case Orders::Signal: return "wait for a signal";
+  case Orders::Acquire: return "acquire";
+  case Orders::Release: return "release";
+  case Orders::Group: return "wait for a group";
+  }
+  return "";
+}

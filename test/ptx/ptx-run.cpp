@@ -1,0 +1,112 @@
+//===- ptx-run.cpp - Runs a command on GPUs that are not there ------------===//
+
+#include "Mistakes.h"
+#include "Session.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+using namespace mk::ptx;
+
+namespace {
+
+const char *kUsage =
+    R"(Runs a command whose GPUs are interpreters of PTX, such as
+  ptx-run --gpus 2 mk-run ag_gemm.mlir --target sm_90a --gpus 2 --grid 4 --check ...
+
+usage: ptx-run [options] COMMAND...
+
+  --gpus N       GPUs that the command uses, all of them (default 1)
+  --seed S       whose turn it is, how long copies take, what is seen late
+  --replays N    behind the command, does its launches N times more, with other
+                 seeds: the results have to be the same
+  --mistakes K   leaves out what orders, one place at a time, and says for each
+                 whether the results were other ones or the launch did not end.
+                 K: all, or some of fence, proxy-fence, barrier, phase, signal,
+                 acquire, release, group, separated by commas
+  --tries N      seeds for each mistake (default 6)
+  --sample N     at most N places of each kind (default: all)
+
+The command's own exit status; 1 if a launch failed or a replay differed.
+)";
+
+struct Options {
+  int gpus = 1;
+  uint64_t seed = 1;
+  int replays = 0;
+  MistakeOptions mistakes;
+  char **command = nullptr;
+};
+
+bool parse(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word.empty() || word[0] != '-') {
+      options.command = argv + i;
+      return true;
+    }
+    if (i + 1 >= argc)
+      return false;
+    const char *value = argv[++i];
+    if (word == "--gpus")
+      options.gpus = std::atoi(value);
+    else if (word == "--seed")
+      options.seed = std::strtoull(value, nullptr, 0);
+    else if (word == "--replays")
+      options.replays = std::atoi(value);
+    else if (word == "--mistakes")
+      options.mistakes.kinds = value;
+    else if (word == "--tries")
+      options.mistakes.tries = std::atoi(value);
+    else if (word == "--sample")
+      options.mistakes.sample = std::atoi(value);
+    else
+      return false;
+  }
+  return false;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  if (!parse(argc, argv, options)) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  try {
+    std::string driver =
+        std::filesystem::read_symlink("/proc/self/exe").parent_path() /
+        "ptx-cuda.so";
+    Session session(options.gpus, options.seed);
+    int status = session.run(options.command, driver);
+    std::fflush(stdout);
+    if (!session.error().empty()) {
+      std::fprintf(stderr, "ptx-run: seed %llu: %s\n",
+                   static_cast<unsigned long long>(options.seed),
+                   session.error().c_str());
+      return 1;
+    }
+    if (status)
+      return status;
+    const Recording &recording = session.recording();
+    std::printf("ptx-run: %llu steps\n",
+                static_cast<unsigned long long>(recording.steps));
+    for (int i = 1; i <= options.replays; ++i) {
+      uint64_t seed = options.seed + uint64_t(i) * 101;
+      std::string wrong = session.replay(seed, nullptr, 0);
+      if (!wrong.empty()) {
+        std::fprintf(stderr, "ptx-run: seed %llu: %s\n",
+                     static_cast<unsigned long long>(seed), wrong.c_str());
+        status = 1;
+      }
+    }
+    if (!options.mistakes.kinds.empty())
+      tryMistakes(session, options.mistakes);
+    return status;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "ptx-run: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,271 @@
+//===- slow-copies.cpp - What the producer's helpers leave ----------------===//
+//
+// Copies that the tensor memory unit cannot do, element by element:
+//   ptx-slow-copies MK_OPT
+// The kernel of a case copies tiles of an argument of rank 2 into a ring of 4
+// slots, without tensor maps. When a slot is full, what is there is read as a
+// product would read it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+#include "mkernel/ABI/Gpu.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+using namespace mk::ptx;
+
+namespace {
+
+constexpr uint32_t kDepth = 4, kChunk = 128;
+constexpr uint64_t kArgument = 0x10000000, kState = 0x20000000;
+
+/// A tile and where it is from: offsets are added to its place in the grid.
+struct Tile {
+  int rows = 16, columns = 64, rowOffset = 0, columnOffset = 0;
+  int validRows = -1, validColumns = -1; // -1: no `valid`
+  bool padsWithOne = false;
+};
+
+/// Strides and `start`, of the argument behind an aligned address, are in
+/// elements.
+struct Case {
+  const char *name, *type;
+  std::vector<Tile> tiles;
+  int rows, columns, rowStride, start = 0, columnStride = 1;
+  int gridRows = 2, gridColumns = 2;
+};
+
+const std::vector<Case> &cases() {
+  static const std::vector<Case> all = {
+      {"aligned to 16 bytes", "bf16", {{}}, 40, 128, 136, 0, 1, 3, 2},
+      {"aligned to 8 bytes", "bf16", {{}}, 32, 128, 132},
+      {"aligned to 4 bytes", "bf16", {{}}, 32, 126, 126},
+      {"aligned to 2 bytes, tiles end with the argument", "bf16", {{}}, 32, 127, 127},
+      {"aligned to 2 bytes, starts at an odd one", "bf16", {{}}, 35, 140, 141, 3},
+      {"aligned to 1 byte", "f8E4M3FN", {{16, 128}}, 27, 230, 231, 3},
+      {"aligned to 1 byte, starts within a word", "f8E4M3FN", {{8, 144, 1, 5}}, 14, 300, 301, 1},
+      {"f32", "f32", {{24, 40}}, 45, 77, 77, 1},
+      {"f32, offsets in front of the argument", "f32", {{16, 32, -3, -5}}, 27, 57, 57},
+      {"offsets in front of the argument", "bf16", {{16, 64, -5, -7}}, 30, 100, 101, 1},
+      {"valid", "bf16", {{16, 64, 0, 0, 9, 35}}, 40, 127, 127, 1},
+      {"valid and a pad", "bf16", {{16, 64, 0, 0, 9, 35, true}}, 19, 99, 99},
+      {"a pad behind the argument", "f8E4M3FN", {{16, 128, 0, 0, -1, -1, true}}, 21, 199, 203, 2},
+      {"inner stride 2", "bf16", {{8, 40}}, 13, 70, 150, 0, 2},
+      {"two tiles in a slot, more than the ring has", "bf16", {{16, 64}, {24, 40, 2, 1}}, 60, 150, 151, 0, 1, 3, 2},
+      {"the last row within a tile", "bf16", {{}}, 19, 101, 102},
+      {"beyond the argument", "bf16", {{16, 64, 12}}, 20, 99, 99},
+  };
+  return all;
+}
+
+uint32_t sizeOf(const std::string &type) {
+  return type == "bf16" ? 2 : type == "f32" ? 4 : 1;
+}
+uint32_t oneOf(const std::string &type) {
+  return type == "bf16" ? 0x3f80 : type == "f32" ? 0x3f800000 : 0x38;
+}
+
+//===--- The kernel -------------------------------------------------------===//
+
+/// The ops of one copy. %i and %j are the tile's place in the grid.
+std::string copyText(size_t number, const Tile &tile, const std::string &type,
+                     const std::string &slot) {
+  std::ostringstream out;
+  auto constant = [&](const char *name, auto value, const std::string &of) {
+    out << "%" << name << number << " = arith.constant " << value << " : " << of << "\n";
+    return "%" + std::string(name) + std::to_string(number);
+  };
+  auto offset = [&](const char *index, int extent, int shift) {
+    std::string i(index), n = std::to_string(number);
+    std::string by = constant(("extent_" + i).c_str(), extent, "index");
+    std::string more = constant(("offset_" + i).c_str(), shift, "index");
+    out << "%scaled_" << i << n << " = arith.muli %" << i << ", " << by << " : index\n"
+        << "%at_" << i << n << " = arith.addi %scaled_" << i << n << ", " << more << " : index\n";
+    return "%at_" + i + n;
+  };
+  std::string at = offset("i", tile.rows, tile.rowOffset) + ", " +
+                   offset("j", tile.columns, tile.columnOffset);
+  std::string clauses;
+  if (tile.validRows >= 0)
+    clauses += " valid(" + constant("valid_i", tile.validRows, "index") + ", " +
+               constant("valid_j", tile.validColumns, "index") + ")";
+  if (tile.padsWithOne)
+    clauses += " pad(" + constant("pad", "1.0", type) + " : " + type + ")";
+  out << "mk_sm.copy %a[" << at << "]" << clauses << " to %slot[" << number
+      << "] : memref<?x?x" << type << ">, " << slot << "\n";
+  return out.str();
+}
+
+std::string kernelText(const Case &c) {
+  std::string type = c.type, tiles, copies;
+  for (const Tile &tile : c.tiles)
+    tiles += (tiles.empty() ? "" : ", ") + std::string("tensor<") + std::to_string(tile.rows) +
+             "x" + std::to_string(tile.columns) + "x" + type + ">";
+  std::string ring = "!mk_sm.ring<" + std::to_string(kDepth) + ", " + tiles + ">";
+  std::string slot = "!mk_sm.slot<" + tiles + ">";
+  for (size_t i = 0; i < c.tiles.size(); ++i)
+    copies += copyText(i, c.tiles[i], type, slot);
+  std::string loops = "scf.for %i = %c0 to %ci step %c1 { scf.for %j = %c0 to %cj step %c1 {\n";
+  return "mk.mesh @mesh (gpu = 1 via link)\n"
+         "mk.kernel @t on @mesh dims(uniform M, uniform N) (in %a : memref<?x?x" + type +
+         "> [M, N]) {\n"
+         "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+         "%ci = arith.constant " + std::to_string(c.gridRows) + " : index\n"
+         "%cj = arith.constant " + std::to_string(c.gridColumns) + " : index\n"
+         "mk.role @r ctas(rest) {\n%ring = mk_sm.create_ring : " + ring + "\n"
+         "mk_sm.partition producer warps(1) registers(40) {\n" + loops +
+         "%slot = mk_sm.acquire %ring : " + ring + " -> " + slot + "\n" + copies +
+         "mk_sm.commit %ring, %slot : " + ring + ", " + slot + "\n} } }\n"
+         "mk_sm.partition consumer warps(8) registers(232) {\n" + loops +
+         "%slot = mk_sm.wait %ring : " + ring + " -> " + slot + "\n"
+         "mk_sm.release %ring : " + ring + "\n} } } } }\n";
+}
+
+std::string compile(const std::string &mkOpt, const Case &c) {
+  char folder[] = "/tmp/mk-slow-copies-XXXXXX";
+  if (!mkdtemp(folder))
+    throw Error("no temporary folder could be made");
+  std::string base = folder, in = base + "/kernel.mlir", out = base + "/kernel.ptx";
+  std::ofstream(in) << kernelText(c);
+  std::string command = "'" + mkOpt + "' --target=sm_90a --emit=ptx --gpus=1 '" + in + "' -o '" + out + "'";
+  int status = std::system(command.c_str());
+  std::ifstream file(out);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const std::string &path : {in, out, base})
+    std::remove(path.c_str());
+  if (status)
+    throw Error("mk-opt fails");
+  return text;
+}
+
+//===--- The run ----------------------------------------------------------===//
+
+class Run {
+public:
+  Run(const Case &c, uint64_t seed) : case_(c), size_(sizeOf(c.type)) {
+    Random random(seed);
+    size_t count = size_t((c.rows - 1) * c.rowStride + (c.columns - 1) * c.columnStride + 1);
+    argument_.resize(count * size_);
+    for (uint8_t &byte : argument_)
+      byte = uint8_t(random.below(256));
+    state_.resize(4096);
+  }
+
+  std::string run(const std::string &ptx, uint64_t seed) {
+    Launch launch;
+    launch.program = std::make_shared<Program>(Program::parse(ptx));
+    launch.threads = launch.program->threads;
+    launch.sharedBytes = 232448;
+    uint64_t base = kArgument + uint64_t(case_.start) * size_;
+    launch.memory = {{base, argument_.size(), argument_.data()},
+                     {kState, state_.size(), state_.data()}};
+    launch.params = parameters(launch.program->paramBytes, base);
+    Machine machine({launch}, seed);
+    machine.onPhase = [&](Cta &cta, const MBarrier &barrier) {
+      compare(cta, barrier.arrived.shared);
+    };
+    machine.run();
+    int slots = case_.gridRows * case_.gridColumns;
+    if (slot_ != slots)
+      throw Error(std::to_string(slot_) + " of " + std::to_string(slots) + " slots have come");
+    return std::to_string(size_t(slots) * case_.tiles.size()) + " tiles, " +
+           std::to_string(elements_) + " elements, " + std::to_string(existing_) +
+           " of the argument";
+  }
+
+private:
+  std::vector<uint8_t> parameters(uint32_t bytes, uint64_t base) {
+    std::vector<uint8_t> params(bytes);
+    int64_t words[] = {case_.rows, case_.columns, int64_t(base), case_.rows, case_.columns,
+                       case_.rowStride, case_.columnStride};
+    size_t behindMaps = sizeof(mk_gpu_launch) + sizeof(words);
+    uint8_t *at = params.data() + (bytes - behindMaps) / 128 * 128;
+    mk_gpu_launch header = {};
+    header.control = kState;
+    header.report = kState + 256;
+    header.zero = kState + 512;
+    header.deadline_ns = uint64_t(1) << 40;
+    header.world = header.num_ctas = 1;
+    std::memcpy(at, &header, sizeof(header));
+    std::memcpy(at + sizeof(header), words, sizeof(words));
+    return params;
+  }
+
+  /// All tiles of the next slot. Chunks of 128 bytes of each row, slots of
+  /// whole 1024 bytes, as the copy engine lays them out.
+  void compare(Cta &cta, uint64_t view) {
+    uint32_t slotBytes = 0;
+    for (const Tile &tile : case_.tiles)
+      slotBytes += tileBytes(tile);
+    slotBytes = (slotBytes + 1023) / 1024 * 1024;
+    uint32_t start = kSharedBase + uint32_t(slot_) % kDepth * slotBytes;
+    int i = slot_ / case_.gridColumns, j = slot_ % case_.gridColumns;
+    ++slot_;
+    for (const Tile &tile : case_.tiles) {
+      for (int row = 0; row < tile.rows; ++row)
+        for (int column = 0; column < tile.columns; ++column) {
+          uint32_t offset = uint32_t(column) * size_;
+          uint32_t at = start + (offset / kChunk * uint32_t(tile.rows) + uint32_t(row)) * kChunk +
+                        (offset % kChunk ^ uint32_t(row) % 8 * 16);
+          uint32_t got = 0, want = expect(tile, row, column, i * tile.rows + tile.rowOffset + row,
+                                          j * tile.columns + tile.columnOffset + column);
+          cta.readShared(at, &got, size_, view);
+          if (got != want)
+            throw Error("slot " + std::to_string(slot_ - 1) + ", row " + std::to_string(row) +
+                        ", column " + std::to_string(column) + " is " + std::to_string(got) +
+                        " and should be " + std::to_string(want));
+          ++elements_;
+        }
+      start += tileBytes(tile);
+    }
+  }
+  uint32_t tileBytes(const Tile &tile) const {
+    return uint32_t(tile.rows) * ((uint32_t(tile.columns) * size_ + kChunk - 1) / kChunk * kChunk);
+  }
+  uint32_t expect(const Tile &tile, int row, int column, int sourceRow, int sourceColumn) {
+    bool valid = tile.validRows < 0 || (row < tile.validRows && column < tile.validColumns);
+    if (!valid || sourceRow < 0 || sourceRow >= case_.rows || sourceColumn < 0 ||
+        sourceColumn >= case_.columns)
+      return tile.padsWithOne ? oneOf(case_.type) : 0;
+    ++existing_;
+    uint32_t value = 0;
+    std::memcpy(&value, argument_.data() +
+                    size_t(sourceRow * case_.rowStride + sourceColumn * case_.columnStride) * size_,
+                size_);
+    return value;
+  }
+
+  const Case &case_;
+  uint32_t size_;
+  std::vector<uint8_t> argument_, state_;
+  int slot_ = 0;
+  size_t elements_ = 0, existing_ = 0;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fputs("usage: ptx-slow-copies MK_OPT\n", stderr);
+    return 2;
+  }
+  int failed = 0;
+  for (const Case &c : cases()) {
+    std::string text;
+    try {
+      std::string ptx = compile(argv[1], c);
+      for (uint64_t seed = 1; seed <= 8; ++seed)
+        text = Run(c, seed).run(ptx, seed);
+    } catch (const Error &error) {
+      text = std::string("FAILED: ") + error.what();
+      failed = 1;
+    }
+    std::printf("%s: %s\n", c.name, text.c_str());
+  }
+  return failed;
+}
