@@ -137,7 +137,6 @@ private:
 
   struct Scope {
     int parent = -1;
-    uint32_t firstWord = 0;
     std::unordered_map<std::string, Operand> registers;
     std::unordered_map<std::string, uint32_t> labels;
     std::unordered_map<std::string, std::vector<std::string>> tables;
@@ -145,12 +144,10 @@ private:
   void open() {
     scopes_.push_back({});
     scopes_.back().parent = scope_;
-    scopes_.back().firstWord = nextWord_;
     scope_ = int(scopes_.size()) - 1;
   }
   void close() {
-    // What comes behind may have the registers.
-    nextWord_ = scopes_[size_t(scope_)].firstWord;
+    // Nobody else gets the registers: other lanes may still be here.
     scope_ = scopes_[size_t(scope_)].parent;
   }
   void declare(const std::string &type, const std::string &reg) {

@@ -150,6 +150,12 @@ void commit(Warp &warp, const Instr &, uint32_t) {
 
 void wait(Warp &warp, const Instr &instr, uint32_t) {
   uint64_t but = warp.value(instr.ops[instr.b - 1], 0);
+  // A product is one of four warps: it ends when all of them have begun it.
+  uint64_t needed = warp.commits > but ? warp.commits - but : 0;
+  for (uint32_t w = warp.number / 4 * 4; w < warp.number / 4 * 4 + 4; ++w)
+    if (w < warp.cta.warps.size() && warp.cta.warps[w]->live &&
+        warp.cta.warps[w]->commits < needed)
+      return warp.again();
   while (warp.committed.size() > but) {
     for (const Product &product : warp.committed.front())
       for (uint32_t sector : product.sectors)

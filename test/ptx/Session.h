@@ -56,6 +56,8 @@ public:
   std::string replay(uint64_t seed, std::shared_ptr<const Program> program,
                      uint64_t stepLimit);
   const Recording &recording() const { return recording_; }
+  /// The PTX of the launches.
+  const std::vector<std::string> &texts() const { return texts_; }
 
 private:
   struct Client {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 using namespace mk::ptx;
 
@@ -27,6 +28,7 @@ usage: ptx-run [options] COMMAND...
                  acquire, release, group, separated by commas
   --tries N      seeds for each mistake (default 6)
   --sample N     at most N places of each kind (default: all)
+  --save FILE    keeps the PTX: the lines that messages name
 
 The command's own exit status; 1 if a launch failed or a replay differed.
 )";
@@ -36,6 +38,7 @@ struct Options {
   uint64_t seed = 1;
   int replays = 0;
   MistakeOptions mistakes;
+  std::string save;
   char **command = nullptr;
 };
 
@@ -61,6 +64,8 @@ bool parse(int argc, char **argv, Options &options) {
       options.mistakes.tries = std::atoi(value);
     else if (word == "--sample")
       options.mistakes.sample = std::atoi(value);
+    else if (word == "--save")
+      options.save = value;
     else
       return false;
   }
@@ -82,6 +87,8 @@ int main(int argc, char **argv) {
     Session session(options.gpus, options.seed);
     int status = session.run(options.command, driver);
     std::fflush(stdout);
+    if (!options.save.empty() && !session.texts().empty())
+      std::ofstream(options.save) << session.texts()[0];
     if (!session.error().empty()) {
       std::fprintf(stderr, "ptx-run: seed %llu: %s\n",
                    static_cast<unsigned long long>(options.seed),
