@@ -15,7 +15,8 @@
 #   %packages  packages of hand-written C kernels, made by the build
 #   %bundle    the archive that `ninja bundle` makes
 #   %fake_cuda a driver that stands in for NVIDIA's (MK_CUDA_LIBRARY)
-#   %ptx_run   runs a command on GPUs that are not there (docs/checking.md)
+#   %ptx_run   runs a command on GPUs that are not there (docs/checking.md),
+#              %ptx_slow_copies some of the same code
 #   %python    Python 3
 #   %mpirun    it, with the options that a small machine needs
 #   %ptxas     CUDA's assembler, %tuning the folder of tuning files
@@ -62,6 +63,9 @@ config.substitutions.append(
      os.path.join(config.mkernel_test_dir, "unit", "fake-cuda.so")))
 config.substitutions.append(
     ("%ptx_run", os.path.join(config.mkernel_test_dir, "ptx", "ptx-run")))
+config.substitutions.append(
+    ("%ptx_slow_copies",
+     os.path.join(config.mkernel_test_dir, "ptx", "ptx-slow-copies")))
 config.substitutions.append(("%bundle", config.mkernel_bundle))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(

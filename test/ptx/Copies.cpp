@@ -253,6 +253,7 @@ void startStore(Warp &warp, uint32_t lane, Copy copy, bool adds) {
   warp.bulk[lane].open.push_back(pending);
   auto shared = std::make_shared<const Copy>(std::move(copy));
   uint64_t view = warp.view.shared;
+  ++cta->rank.inFlight;
   uint64_t reads = machine.copyTime();
   machine.at(reads, [=, &machine] {
     // What it has read is on its way.
@@ -288,7 +289,10 @@ void startStore(Warp &warp, uint32_t lane, Copy copy, bool adds) {
       });
       begin = end;
     }
-    machine.at(last, [=] { pending->done = true; });
+    machine.at(last, [=] {
+      pending->done = true;
+      --cta->rank.inFlight;
+    });
   });
 }
 

@@ -65,44 +65,80 @@ uint8_t *Rank::at(uint64_t address, uint64_t bytes) {
   return r.data + (address - r.address);
 }
 
-Machine::Machine(std::vector<Launch> launches, uint64_t seed)
-    : random(seed), style(Style::of(seed)), launches_(std::move(launches)) {
-  start();
+Machine::Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed)
+    : random(seed), style(Style::of(seed)) {
+  uint32_t ctas = 0;
+  for (const std::vector<Stage> &stages : ranks) {
+    auto rank = std::make_unique<Rank>();
+    rank->number = uint32_t(ranks_.size());
+    rank->stages = &stages;
+    rank->firstCta = ctas;
+    uint32_t most = 1;
+    for (const Stage &stage : stages)
+      if (stage.launch)
+        most = std::max(most, stage.launch->ctas);
+    ctas += most;
+    stages_ += stages.size();
+    ranks_.push_back(std::move(rank));
+  }
+  if (ctas > kMaxCtas)
+    throw Error(std::to_string(ctas) + " CTAs on all ranks, more than " +
+                std::to_string(kMaxCtas) + ": choose a smaller grid");
 }
 
 Machine::~Machine() = default;
 
-void Machine::start() {
-  uint32_t id = 0;
-  for (size_t r = 0; r < launches_.size(); ++r) {
-    const Launch &launch = launches_[r];
-    auto rank = std::make_unique<Rank>();
-    rank->number = uint32_t(r);
-    rank->launch = &launch;
-    rank->program = launch.program.get();
-    for (uint32_t c = 0; c < launch.ctas; ++c) {
-      if (id >= kMaxCtas)
-        throw Error("more than " + std::to_string(kMaxCtas) +
-                    " CTAs on all ranks: choose a smaller grid");
-      rank->ctas.push_back(std::make_unique<Cta>(*this, *rank, c, id++));
+/// The next stage of a rank whose launches have ended.
+void Machine::begin(Rank &rank) {
+  const Stage &stage = (*rank.stages)[rank.next++];
+  --stages_;
+  changed();
+  for (uint32_t c = 0; c < rank.ctas.size(); ++c)
+    rank.view.generic[rank.firstCta + c] = rank.view.async[rank.firstCta + c] =
+        now;
+  if (stage.launch)
+    return start(rank, *stage.launch);
+  global.write(stage.to, stage.data.data(), stage.data.size(),
+               {now, uint16_t(rank.firstCta), false});
+  rank.view.generic[rank.firstCta] = rank.view.async[rank.firstCta] = now;
+}
+
+void Machine::start(Rank &rank, const Launch &launch) {
+  rank.launch = &launch;
+  rank.program = launch.program.get();
+  // Copies of the launch before may still name them.
+  for (auto &cta : rank.ctas)
+    rank.ended.push_back(std::move(cta));
+  rank.ctas.clear();
+  for (uint32_t c = 0; c < launch.ctas; ++c)
+    rank.ctas.push_back(
+        std::make_unique<Cta>(*this, rank, c, rank.firstCta + c));
+  uint32_t size = rank.program->cluster[0];
+  for (uint32_t c = 0; c < launch.ctas; ++c) {
+    Cta &cta = *rank.ctas[c];
+    cta.clusterRank = c % size;
+    for (uint32_t i = 0; i < size && c / size * size + i < launch.ctas; ++i)
+      cta.cluster.push_back(rank.ctas[c / size * size + i].get());
+    cta.clusterBarrier = cta.clusterRank
+                             ? cta.cluster[0]->clusterBarrier
+                             : std::make_shared<Cta::ClusterBarrier>();
+    for (auto &warp : cta.warps) {
+      warp->view.generic = rank.view.generic;
+      warp->view.async = rank.view.async;
+      live_.push_back(warp.get());
+      ++rank.live;
     }
-    uint32_t size = rank->program->cluster[0];
-    for (uint32_t c = 0; c < launch.ctas; ++c) {
-      Cta &cta = *rank->ctas[c];
-      cta.clusterRank = c % size;
-      for (uint32_t i = 0; i < size && c / size * size + i < launch.ctas; ++i)
-        cta.cluster.push_back(rank->ctas[c / size * size + i].get());
-      cta.clusterBarrier =
-          cta.clusterRank ? cta.cluster[0]->clusterBarrier
-                          : std::make_shared<Cta::ClusterBarrier>();
-      for (auto &warp : cta.warps) {
-        live_.push_back(warp.get());
-        ++rank->live;
-      }
-    }
-    ranks_.push_back(std::move(rank));
   }
-  executed.assign(ranks_[0]->program->instrs.size(), 0);
+  executed.resize(std::max(executed.size(), rank.program->instrs.size()));
+}
+
+void Machine::end(Warp &warp) {
+  Rank &rank = warp.cta.rank;
+  rank.view.join(warp.view);
+  live_.erase(std::find(live_.begin(), live_.end(), &warp));
+  changed();
+  if (--rank.live == 0)
+    rank.startAt = now + (random.chance(50) ? 0 : random.below(style.slow));
 }
 
 void Machine::at(uint64_t delay, std::function<void()> what) {
@@ -137,28 +173,34 @@ void Machine::run() {
   // Sleeps in a row in which nothing has changed: nothing will.
   constexpr uint64_t kPolls = 2000, kSteps = uint64_t(1) << 24;
   uint64_t polls = 0, seen = 0;
-  while (!live_.empty() || !events_.empty()) {
+  while (!live_.empty() || !events_.empty() || stages_) {
     while (!events_.empty() && events_.top().time <= now) {
       auto what = std::move(const_cast<Event &>(events_.top()).what);
       events_.pop();
       what();
       changed();
     }
-    if (live_.empty()) {
-      if (!events_.empty())
-        now = std::max(now, events_.top().time);
-      continue;
+    uint64_t next = ~uint64_t(0); // when something will happen
+    for (auto &rank : ranks_) {
+      bool waits = rank->live == 0 && rank->inFlight == 0;
+      while (waits && rank->next < rank->stages->size() &&
+             rank->startAt <= now && rank->live == 0)
+        begin(*rank);
+      if (waits && rank->next < rank->stages->size() && rank->live == 0)
+        next = std::min(next, rank->startAt);
     }
-    Warp *warp = pick();
+    Warp *warp = live_.empty() ? nullptr : pick();
     if (!warp) {
-      uint64_t next = ~uint64_t(0);
       for (Warp *w : live_)
         if (!w->blocked)
           next = std::min(next, w->wakeAt);
       if (!events_.empty())
         next = std::min(next, events_.top().time);
-      if (next == ~uint64_t(0))
+      if (next == ~uint64_t(0)) {
+        if (live_.empty())
+          break;
         deadlock();
+      }
       now = std::max(now, next);
       continue;
     }
@@ -172,9 +214,7 @@ void Machine::run() {
       ++steps_;
       warp->step();
       if (!warp->live) {
-        changed();
-        --warp->cta.rank.live;
-        live_.erase(std::find(live_.begin(), live_.end(), warp));
+        end(*warp);
         break;
       }
       if (warp->blocked)

@@ -35,6 +35,13 @@ struct Launch {
   uint32_t ctas = 1, threads = 1, sharedBytes = 0;
 };
 
+/// What a rank does next: a launch, or bytes that the host writes.
+struct Stage {
+  std::shared_ptr<const Launch> launch;
+  uint8_t *to = nullptr;
+  std::vector<uint8_t> data;
+};
+
 /// A copy or a product that a thread waits for.
 struct Pending {
   bool read = false, done = false;
@@ -167,11 +174,16 @@ struct Cta {
 };
 
 struct Rank {
-  uint32_t number = 0;
+  uint32_t number = 0, firstCta = 0;
+  const std::vector<Stage> *stages = nullptr;
+  size_t next = 0;      // stage
+  uint64_t startAt = 0; // when it begins, at the earliest
   const Launch *launch = nullptr;
   const Program *program = nullptr;
-  std::vector<std::unique_ptr<Cta>> ctas;
-  uint32_t live = 0; // warps
+  std::vector<std::unique_ptr<Cta>> ctas, ended;
+  uint32_t live = 0;     // warps
+  uint32_t inFlight = 0; // stores
+  View view;             // what the launches so far have seen
   size_t lastRegion = 0;
   /// Where `bytes` bytes lie; throws where the kernel may not go.
   uint8_t *at(uint64_t address, uint64_t bytes);
@@ -200,11 +212,12 @@ struct Style {
 
 class Machine {
 public:
-  Machine(std::vector<Launch> launches, uint64_t seed);
+  /// `ranks` says what each rank does, and outlives this.
+  Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed);
   ~Machine();
 
-  /// Runs the launches, of one rank each, to their end. Throws Error for what
-  /// no right kernel does, waiting for ever included.
+  /// Does all of it; a rank may be several stages ahead of another. Throws Error
+  /// for what no right kernel does, waiting for ever included.
   void run();
 
   uint64_t steps() const { return steps_; }
@@ -226,15 +239,16 @@ public:
   Style style;
   History global;
   std::unordered_map<const uint8_t *, Message> messages;
-  std::vector<uint64_t> executed; // by instruction of rank 0's program
+  std::vector<uint64_t> executed; // by instruction
 
 private:
   friend class Warp;
   [[noreturn]] void deadlock();
-  void start();
+  void begin(Rank &rank);
+  void start(Rank &rank, const Launch &launch);
+  void end(Warp &warp);
   Warp *pick();
 
-  std::vector<Launch> launches_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::vector<Warp *> live_;
   struct Event {
@@ -246,6 +260,7 @@ private:
   };
   std::priority_queue<Event> events_;
   uint64_t nextOrder_ = 0, steps_ = 0;
+  size_t stages_ = 0; // that have not begun
 };
 
 } // namespace mk::ptx

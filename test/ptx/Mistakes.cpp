@@ -42,6 +42,21 @@ void add(std::vector<Site> &sites, Orders kind, uint32_t line, uint32_t instr) {
   sites.push_back({kind, line, {instr}});
 }
 
+/// The release to which nothing leads but registers' arithmetic from fence `i`;
+/// 0 if there is none.
+uint32_t releaseBehind(const Program &program, uint32_t i) {
+  if (program.instrs[i].orders != Orders::Fence)
+    return 0;
+  for (uint32_t j = i + 1; j < i + 6 && j < program.instrs.size(); ++j) {
+    const Instr &instr = program.instrs[j];
+    if (instr.orders == Orders::Release)
+      return j;
+    if (!instr.opcode.starts_with("mov.") && !instr.opcode.starts_with("add."))
+      return 0;
+  }
+  return 0;
+}
+
 std::vector<Site> sitesOf(const Program &program,
                           const std::vector<uint64_t> &executed) {
   std::vector<Site> sites;
@@ -52,6 +67,15 @@ std::vector<Site> sitesOf(const Program &program,
     // Lanes of a warp go in step here: what is between them is not seen.
     if (instr.opcode == "bar.warp.sync")
       continue;
+    // These two are there for one another: fence.mbarrier_init does as well.
+    if (instr.orders == Orders::ProxyFence && i > 0 &&
+        program.instrs[i - 1].opcode.starts_with("fence.mbarrier_init"))
+      continue;
+    // So are a fence and a release behind it, which are left out together.
+    if (uint32_t release = releaseBehind(program, i)) {
+      add(sites, Orders::Release, program.instrs[release].line, i);
+      continue;
+    }
     add(sites, instr.orders, instr.line, i);
     if (instr.orders != Orders::Acquire || instr.opcode[0] != 'l')
       continue;
@@ -71,7 +95,8 @@ std::shared_ptr<const Program> without(const Program &program,
   for (uint32_t i : site.instrs) {
     Instr &instr = changed->instrs[i];
     instr.removed = true;
-    switch (site.kind) {
+    // A line may have more than what is left out.
+    switch (site.kind == Orders::Signal ? site.kind : instr.orders) {
     case Orders::Signal:
       instr.guard = -1; // it has come
       break;
@@ -92,7 +117,11 @@ std::shared_ptr<const Program> without(const Program &program,
 
 void mk::ptx::tryMistakes(Session &session, const MistakeOptions &options) {
   const Recording &recording = session.recording();
-  const Program &program = *recording.events.at(0).launches.at(0).program;
+  const Program *first = nullptr;
+  for (const Stage &stage : recording.stages.begin()->second)
+    if (stage.launch && !first)
+      first = stage.launch->program.get();
+  const Program &program = *first;
   std::set<std::string> wanted;
   std::istringstream kinds(options.kinds);
   for (std::string kind; std::getline(kinds, kind, ',');)

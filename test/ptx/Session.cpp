@@ -152,7 +152,7 @@ Answer Session::answer(Client &client, const Request &request, int file) {
     if (::pread(file, launch.params.data(), request.b, 0) != ssize_t(request.b))
       result.code = kInvalid;
     else
-      client.launches.push_back(std::move(launch));
+      client.launches.push_back(std::make_shared<Launch>(std::move(launch)));
     break;
   }
   case Request::Wait:
@@ -163,11 +163,11 @@ Answer Session::answer(Client &client, const Request &request, int file) {
     uint8_t *data = find(client, request.a);
     if (!data) {
       result.code = kInvalid;
-    } else if (recording_.events.empty()) {
+    } else if (recording_.launches == 0) {
       // What is there before the first launch is kept as a whole.
     } else if (request.kind == Request::Upload) {
-      recording_.results.clear();
-      recording_.events.push_back({{}, data, {data, data + request.b}});
+      recording_.stages[client.device].push_back(
+          {nullptr, data, {data, data + request.b}});
     } else {
       recording_.results.push_back({data, {data, data + request.b}});
     }
@@ -187,22 +187,28 @@ void Session::launchAll() {
         ready[client->device] = client.get();
     if (int(ready.size()) < gpus_)
       break;
-    std::vector<Launch> launches;
-    for (auto &[device, client] : ready) {
-      launches.push_back(std::move(client->launches.front()));
-      client->launches.pop_front();
-    }
-    if (recording_.events.empty())
+    if (recording_.launches++ == 0)
       keepMemory();
     recording_.results.clear();
-    if (error_.empty()) {
-      try {
-        runLaunches(launches, seed_ + recording_.events.size(), 0, true);
-      } catch (const Error &error) {
-        error_ = error.what();
-      }
+    std::vector<std::vector<Stage>> ranks;
+    for (auto &[device, client] : ready) {
+      Stage stage{client->launches.front(), nullptr, {}};
+      client->launches.pop_front();
+      recording_.stages[device].push_back(stage);
+      ranks.push_back({stage});
     }
-    recording_.events.push_back({std::move(launches), nullptr, {}});
+    if (!error_.empty())
+      continue;
+    try {
+      Machine machine(ranks, seed_ + recording_.launches);
+      machine.run();
+      recording_.steps += machine.steps();
+      recording_.executed.resize(machine.executed.size());
+      for (size_t i = 0; i < machine.executed.size(); ++i)
+        recording_.executed[i] += machine.executed[i];
+    } catch (const Error &error) {
+      error_ = error.what();
+    }
   }
   for (auto &client : clients_)
     if (client->waits && (client->launches.empty() || !error_.empty())) {
@@ -213,38 +219,27 @@ void Session::launchAll() {
     }
 }
 
-void Session::runLaunches(const std::vector<Launch> &launches, uint64_t seed,
-                          uint64_t stepLimit, bool records) {
-  Machine machine(launches, seed);
-  machine.stepLimit = stepLimit;
-  machine.run();
-  if (!records)
-    return;
-  recording_.steps += machine.steps();
-  recording_.executed.resize(machine.executed.size());
-  for (size_t i = 0; i < machine.executed.size(); ++i)
-    recording_.executed[i] += machine.executed[i];
-}
-
 std::string Session::replay(uint64_t seed,
                             std::shared_ptr<const Program> program,
                             uint64_t stepLimit) {
   restoreMemory();
-  uint64_t number = 0;
-  for (const Recording::Event &event : recording_.events) {
-    if (event.launches.empty()) {
-      std::memcpy(event.to, event.data.data(), event.data.size());
-      continue;
+  std::vector<std::vector<Stage>> ranks;
+  for (auto &[device, stages] : recording_.stages) {
+    ranks.push_back(stages);
+    for (Stage &stage : ranks.back()) {
+      if (!stage.launch || !program)
+        continue;
+      auto changed = std::make_shared<Launch>(*stage.launch);
+      changed->program = program;
+      stage.launch = changed;
     }
-    std::vector<Launch> launches = event.launches;
-    for (Launch &launch : launches)
-      if (program)
-        launch.program = program;
-    try {
-      runLaunches(launches, seed + number++, stepLimit, false);
-    } catch (const Error &error) {
-      return error.what();
-    }
+  }
+  try {
+    Machine machine(ranks, seed);
+    machine.stepLimit = stepLimit;
+    machine.run();
+  } catch (const Error &error) {
+    return error.what();
   }
   uint64_t bytes = 0, wrong = 0;
   for (const Recording::Result &result : recording_.results)

@@ -25,12 +25,8 @@ struct Recording {
     std::vector<uint8_t> data;
   };
   std::vector<Page> pages;
-  struct Event {
-    std::vector<Launch> launches; // one of each rank, or
-    uint8_t *to = nullptr;        // bytes that the host wrote
-    std::vector<uint8_t> data;
-  };
-  std::vector<Event> events;
+  std::map<int, std::vector<Stage>> stages; // by device
+  uint64_t launches = 0;                    // of each rank
   struct Result {
     const uint8_t *from;
     std::vector<uint8_t> data;
@@ -52,7 +48,7 @@ public:
   const std::string &error() const { return error_; }
 
   /// Does everything again with another seed, and with another program if there
-  /// is one. "" if the results are the same, else what is not.
+  /// is one; ranks need not wait for one another between launches. "" if the results are the same, else what is not.
   std::string replay(uint64_t seed, std::shared_ptr<const Program> program,
                      uint64_t stepLimit);
   const Recording &recording() const { return recording_; }
@@ -64,13 +60,11 @@ private:
     int socket = -1, device = -1;
     bool waits = false;
     std::map<uint64_t, Region> regions;
-    std::deque<Launch> launches;
+    std::deque<std::shared_ptr<const Launch>> launches;
   };
   void serve(Client &client);
   Answer answer(Client &client, const Request &request, int file);
   void launchAll();
-  void runLaunches(const std::vector<Launch> &launches, uint64_t seed,
-                   uint64_t stepLimit, bool records);
   Memory *memoryOf(int file, uint64_t bytes);
   uint8_t *find(const Client &client, uint64_t address);
   void keepMemory();

@@ -165,7 +165,9 @@ public:
     launch.memory = {{base, argument_.size(), argument_.data()},
                      {kState, state_.size(), state_.data()}};
     launch.params = parameters(launch.program->paramBytes, base);
-    Machine machine({launch}, seed);
+    std::vector<std::vector<Stage>> ranks(1);
+    ranks[0].push_back({std::make_shared<Launch>(launch), nullptr, {}});
+    Machine machine(ranks, seed);
     machine.onPhase = [&](Cta &cta, const MBarrier &barrier) {
       compare(cta, barrier.arrived.shared);
     };
