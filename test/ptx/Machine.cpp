@@ -171,7 +171,7 @@ Warp *Machine::pick() {
 
 void Machine::run() {
   // Sleeps in a row in which nothing has changed: nothing will.
-  constexpr uint64_t kPolls = 2000, kSteps = uint64_t(1) << 24;
+  constexpr uint64_t kPolls = 500, kSteps = uint64_t(1) << 24;
   uint64_t polls = 0, seen = 0;
   while (!live_.empty() || !events_.empty() || stages_) {
     while (!events_.empty() && events_.top().time <= now) {

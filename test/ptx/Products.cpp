@@ -63,9 +63,11 @@ float decodeOne(const uint8_t *from, Type type) {
   return 0;
 }
 
-/// Reads rows [first, first + count) as floats [row][k]; says what it read.
+/// Reads rows [first, first + count) as floats, element e of row r to
+/// to[r * perRow + e * perElement]; says what it read.
 void readTile(Warp &warp, const Tile &tile, uint32_t first, uint32_t count,
-              float *to, Product &product) {
+              float *to, uint32_t perRow, uint32_t perElement,
+              Product &product) {
   uint32_t size = bytesOf(tile.type), perChunk = 16 / size;
   uint32_t k = kRun / size;
   auto read = [&](uint32_t address, uint8_t *data) {
@@ -78,7 +80,8 @@ void readTile(Warp &warp, const Tile &tile, uint32_t first, uint32_t count,
       for (uint32_t c = 0; c < 2; ++c) {
         read(tile.at(first + r, c), data);
         for (uint32_t i = 0; i < perChunk; ++i)
-          to[r * k + c * perChunk + i] = decodeOne(data + i * size, tile.type);
+          to[r * perRow + (c * perChunk + i) * perElement] =
+              decodeOne(data + i * size, tile.type);
       }
     return;
   }
@@ -86,11 +89,12 @@ void readTile(Warp &warp, const Tile &tile, uint32_t first, uint32_t count,
     for (uint32_t c = first / 8; c < (first + count) / 8; ++c) {
       read(tile.at(row, c), data);
       for (uint32_t i = 0; i < 8; ++i)
-        to[(c * 8 + i - first) * k + row] = decodeOne(data + i * 2, tile.type);
+        to[(c * 8 + i - first) * perRow + row * perElement] =
+            decodeOne(data + i * 2, tile.type);
     }
 }
 
-void multiply(Warp &warp, const Instr &instr, uint32_t lanes) {
+void multiply(Warp &warp, const Instr &instr, uint32_t) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   uint32_t accumulators = instr.vecs[0], n = accumulators * 2;
   Type typeA = Type(instr.code[0]), typeB = Type(instr.code[1]);
@@ -110,7 +114,7 @@ void multiply(Warp &warp, const Instr &instr, uint32_t lanes) {
   float a[16 * 32], b[256 * 32];
   if (!fromRegisters) {
     readTile(warp, Tile(warp.value(ops[accumulators], 0), typeA, transposedA),
-             warp.number % 4 * 16, 16, a, product);
+             warp.number % 4 * 16, 16, a, k, 1, product);
   } else {
     uint32_t perWord = 4 / bytesOf(typeA);
     forLanes(~0u, [&](uint32_t lane) {
@@ -125,17 +129,28 @@ void multiply(Warp &warp, const Instr &instr, uint32_t lanes) {
     });
   }
   readTile(warp, Tile(warp.value(rest[0], 0), typeB, transposedB), 0, n, b,
-           product);
+           1, n, product);
+  // In a tile of the warp's rows, where the inner loop is many alike.
+  float sums[16 * 256];
+  auto place = [&](uint32_t i, uint32_t lane) {
+    uint32_t row = lane / 4 + i / 2 % 2 * 8;
+    return row * n + lane % 4 * 2 + i % 2 + i / 4 * 8;
+  };
+  for (uint32_t i = 0; i < accumulators; ++i) {
+    const float *from = warp.registerOf<float>(ops[i]);
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      sums[place(i, lane)] = adds ? from[lane] : 0;
+  }
+  for (uint32_t row = 0; row < 16; ++row)
+    for (uint32_t e = 0; e < k; ++e) {
+      float left = a[row * k + e];
+      for (uint32_t column = 0; column < n; ++column)
+        sums[row * n + column] += left * b[e * n + column];
+    }
   for (uint32_t i = 0; i < accumulators; ++i) {
     float *to = warp.registerOf<float>(ops[i]);
-    forLanes(lanes, [&](uint32_t lane) {
-      uint32_t row = lane / 4 + i / 2 % 2 * 8;
-      uint32_t column = lane % 4 * 2 + i % 2 + i / 4 * 8;
-      float sum = adds ? to[lane] : 0;
-      for (uint32_t e = 0; e < k; ++e)
-        sum += a[row * k + e] * b[column * k + e];
-      to[lane] = sum;
-    });
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      to[lane] = sums[place(i, lane)];
     warp.inFlight[ops[i].index >> 5] = warp.commits + 1;
   }
   warp.products.push_back(std::move(product));
