@@ -1,6 +1,4 @@
 """Attention, forward: data, reference, rivals through torch."""
-import math
-
 from .measure import Contestant
 from .problem import Problem
 
@@ -55,29 +53,13 @@ class Attention(Problem):
         """Head by head in double precision."""
         if self.reference is not None:
             return self.reference
-        torch = self.device.torch
         heads = self.b * self.h
         q = self.q.view(heads, self.s, self.d)
         expand = lambda t: t.repeat_interleave(self.group, dim=1) \
             .reshape(heads, self.s, self.d)
-        k, v = expand(self.k), expand(self.v)
-        out = torch.empty(q.shape, dtype=torch.float64, device="cuda")
-        lse = torch.empty(q.shape[:2], dtype=torch.float64, device="cuda")
-        scale = 1 / math.sqrt(self.d)
-        step = max(1, min(self.s, (1 << 28) // self.s))
-        columns = torch.arange(self.s, device="cuda")
-        for head in range(heads):
-            keys, values = k[head].double().t(), v[head].double()
-            for row in range(0, self.s, step):
-                scores = q[head, row:row + step].double() @ keys
-                scores *= scale
-                if self.causal:
-                    rows = columns[row:row + step, None]
-                    scores.masked_fill_(columns > rows, -math.inf)
-                sums = torch.logsumexp(scores, -1)
-                lse[head, row:row + step] = sums
-                scores -= sums[:, None]
-                out[head, row:row + step] = scores.exp_() @ values
+        out, lse = self.device.attention_reference(
+            q, expand(self.k), expand(self.v),
+            range(self.s) if self.causal else None)
         self.reference = {"o": out.view(self.o.shape),
                           "lse": lse.view(self.lse.shape)}
         return self.reference

@@ -33,9 +33,11 @@ def measure_ceilings(device, rates, plan, budget):
     return result
 
 
-def bound_ms(problem, ceilings, condition):
-    """None where nothing is known of the device."""
+def bound_ms(problem, ceilings, condition, link=None):
+    """The largest of what products, memory and links (`link` bytes/s, to or from
+    one rank) take at least; None where nothing is known of the device."""
     rate = ceilings.get(problem.rate, {}).get(condition)
     if not rate or not ceilings.get("copy"):
         return None
-    return 1e3 * max(problem.flops / rate, problem.bytes / ceilings["copy"])
+    return 1e3 * max(problem.flops / rate, problem.bytes / ceilings["copy"],
+                     problem.link_bytes / link if link else 0.0)

@@ -6,6 +6,7 @@ import sys
 from . import compile_suite, gates, measure, report, tune
 from .budget import Budget
 from .errors import BenchError
+from .job import Job, count_gpus
 from .places import Places
 from .session import Session, say
 from .suites import Suites
@@ -13,9 +14,10 @@ from .suites import Suites
 DESCRIPTION = """Measures kernels beside cuBLAS, cuDNN and torch: same data, one
 process, random order; checked before timed. docs/benchmarking.md says how.
 
-  mk-bench                              all suites, less than 8 minutes
+  mk-bench                              all suites of one GPU, less than 8 minutes
   mk-bench --quick --suite gemm         fewer samples: not for quoting
   mk-bench --gates --json bench.json    are the ratios as large as asked for?
+  mk-bench --gpus 2                     suites of several ranks, one process a GPU
   mk-bench --tune gemm --time-budget 500   rewrites the tuning file
 """
 
@@ -30,6 +32,8 @@ def parse(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--suite", type=words, metavar="NAME,...", default=None)
+    add("--gpus", type=int, metavar="N", help="ranks of suites of several, which are "
+        "run if there is no --suite (default: all GPUs; 2 on the host target)")
     add("--shapes", type=words, metavar="AxBxC,...",
         help="instead of those of the suite")
     add("--variants", type=words, metavar="NAME,...", help="of the suite")
@@ -86,8 +90,9 @@ def list_cases(suites, options):
     good = True
     for name in options.suite or suites.data:
         suite = suites.get(name)
-        print(name + (" (not in the default run)" if suite.get("optional")
-                      else ""))
+        print(name + (" (not in the default run)" if suite.get("optional") else
+                      f" (at least {suite['min_gpus']} GPUs)"
+                      if suites.several(name) else ""))
         if suite["problem"] == "compile":
             good &= compile_suite.list_kernels(Places(options.prefix), suite,
                                                name, options.target)
@@ -96,14 +101,14 @@ def list_cases(suites, options):
     return good
 
 
-def show(session, rows, options):
+def show(records, rows, options):
     for line in report.case_table(
-            [r for r in session.records if r["suite"] != "compile"],
+            [r for r in records if r["suite"] != "compile"],
             options.conditions):
         print(line)
-    for line in compile_suite.lines(session.records):
+    for line in compile_suite.lines(records):
         print(line)
-    for line in report.problems(session.records):
+    for line in report.problems(records):
         print("! " + line)
     if options.quick:
         print("--quick: fewer than 30 samples, not for quoting")
@@ -111,33 +116,82 @@ def show(session, rows, options):
         print(line)
 
 
-def bench(options, budget):
-    suites = Suites(options.suites)
-    if options.list:
-        return 0 if list_cases(suites, options) else 1
-    # All of that is found out before a GPU is used.
-    names = options.suite or [n for n in suites.names()
-                              if not options.quick or n != "compile"]
-    cases = [case for name in names
-             for case in suites.cases(name, options.shapes, options.variants)]
-    places = Places(options.prefix)
+def bench_alone(names, cases, places, suites, options, budget):
+    """Suites of one GPU."""
     device = make_device(options)
     from .library import Library
-    library = Library(places, device)
-    session = Session(places, device, library, suites, options, budget)
+    session = Session(places, device, Library(places, device), suites, options,
+                      budget)
     for name in names:
         if suites.get(name)["problem"] == "compile":
             session.records += compile_suite.run(session, suites.get(name),
                                                  name)
     if cases:
         session.run(cases)
-    rows = gates.evaluate(suites, session.records, options.conditions)
-    show(session, rows if options.gates else [], options)
+    return session
+
+
+def bench_several(cases, places, suites, options, budget, world):
+    """Suites of several ranks; those for which there are too few GPUs are not
+    measured."""
+    session = Job(places, suites, options, budget, world)
+    there, why = (world, "") if options.target == "host" else count_gpus(places)
+    if why:
+        say(why)
+    can = []
+    for case in cases:
+        need = max(world, suites.get(case.suite)["min_gpus"])
+        if need <= min(world, there):
+            can.append(case)
+        else:
+            session.fail([case], f"not measured: {need} GPUs are needed, there "
+                         f"{'is' if there == 1 else 'are'} {there}")
+    if can:
+        session.run(can)
+    return session
+
+
+def count_ranks(places, options):
+    if options.gpus is not None:
+        return options.gpus
+    return 2 if options.target == "host" else count_gpus(places)[0]
+
+
+def bench(options, budget):
+    suites = Suites(options.suites)
+    if options.list:
+        return 0 if list_cases(suites, options) else 1
+    # All of that is found out before a GPU is used.
+    names = options.suite or [n for n in suites.names(options.gpus is not None)
+                              if not options.quick or n != "compile"]
+    places = Places(options.prefix)
+    several = [name for name in names if suites.several(name)]
+    alone = [name for name in names if name not in several]
+    world = count_ranks(places, options) if several else 1
+    cases = {name: suites.cases(name, options.shapes, options.variants, world)
+             for name in names}
+    of = lambda some: [case for name in some for case in cases[name]]
+    sessions = []
+    if alone:
+        sessions.append(bench_alone(alone, of(alone), places, suites, options,
+                                    budget))
+    if several:
+        sessions.append(bench_several(of(several), places, suites, options,
+                                      budget, world))
+    records = [record for session in sessions for record in session.records]
+    rows = gates.evaluate(suites, records, options.conditions)
+    show(records, rows if options.gates else [], options)
     if options.json:
-        report.write_json(options.json, session.document(
-            rows, options.tuning or places.tuning(device.target + ".json")))
+        target = sessions[0].device.target
+        tuning = options.tuning or places.tuning(target + ".json")
+        first, *rest = [s.document(rows, tuning) for s in sessions]
+        for other in rest:
+            first["cases"] += other["cases"]
+            first["several"] = {key: other[key] for key in (
+                "environment", "ceilings")}
+        report.write_json(options.json, first)
         say(f"written: {options.json}")
-    wrong = [r for r in session.records if r.get("problem") or any(
+    wrong = [r for r in records if r.get("problem") or any(
         c["problem"] for c in r.get("contestants", [])
         if c["name"] == "mkernel")]
     if options.gates:

@@ -7,6 +7,8 @@ import random
 import struct
 import time
 
+from .group import Alone
+
 EPS = {"f64": 2.0 ** -52, "f32": 2.0 ** -23, "bf16": 2.0 ** -7,
        "f16": 2.0 ** -10}
 CODES = {"f64": "d", "f32": "f", "bf16": "H", "f16": "H", "i32": "i",
@@ -52,9 +54,10 @@ class HostDevice:
     has_rivals = False
     compile_grid = 16  # the target's own: roles need more CTAs than a rehearsal
 
-    def __init__(self, grid=4, clock=time.perf_counter, sleep=time.sleep):
+    def __init__(self, grid=4, clock=time.perf_counter, sleep=time.sleep,
+                 group=None):
         self.grid, self.clock, self.sleep = grid, clock, sleep
-        self.objects = {}
+        self.group, self.objects = group or Alone(), {}
 
     def normal(self, shape, type, seed, scale=1.0):
         rng = random.Random(seed)
@@ -67,8 +70,61 @@ class HostDevice:
     def empty(self, shape, type):
         return HostTensor(shape, type, encode([0] * math.prod(shape), type))
 
+    zeros = empty
+
     def ones(self, count):
         return HostTensor((count,), "f32", encode([1.0] * count, "f32"))
+
+    def shaped(self, tensor, shape):
+        return HostTensor(shape, tensor.type, tensor.bits)
+
+    def joined(self, tensors):
+        bits = array.array(CODES[tensors[0].type])
+        for tensor in tensors:
+            bits.extend(tensor.bits)
+        rows = sum(tensor.shape[0] for tensor in tensors)
+        return HostTensor((rows, *tensors[0].shape[1:]), tensors[0].type, bits)
+
+    def beside(self, tensors):
+        rows = [self.joined([self.row(t, i) for t in tensors])
+                for i in range(tensors[0].shape[0])]
+        return self.shaped(self.joined(rows),
+                           (len(rows), *rows[0].shape))
+
+    def row(self, tensor, number):
+        part = self.part(tensor, 0, number, number + 1)
+        return HostTensor(part.shape[1:], part.type, part.bits)
+
+    def part(self, tensor, dimension, begin, end):
+        step = math.prod(tensor.shape[dimension + 1:])
+        stride = step * tensor.shape[dimension]
+        bits = array.array(CODES[tensor.type])
+        for outer in range(0, len(tensor.bits), max(1, stride)):
+            bits.extend(tensor.bits[outer + begin * step:outer + end * step])
+        shape = list(tensor.shape)
+        shape[dimension] = end - begin
+        return HostTensor(shape, tensor.type, bits)
+
+    def take(self, tensor, rows):
+        step = math.prod(tensor.shape[1:])
+        bits = array.array(CODES[tensor.type])
+        for row in rows:
+            bits.extend(tensor.bits[row * step:(row + 1) * step])
+        return HostTensor((len(rows), *tensor.shape[1:]), tensor.type, bits)
+
+    def put(self, tensor, begin, rows):
+        step = math.prod(tensor.shape[1:])
+        for i, value in enumerate(rows.bits, begin * step):
+            tensor.bits[i] = value
+
+    def memory(self, address, like):
+        element = C.c_char * max(1, len(like.bits) * like.bits.itemsize)
+        bits = memoryview(element.from_address(address)).cast("B") \
+            [:len(like.bits) * like.bits.itemsize].cast(CODES[like.type])
+        return HostTensor(like.shape, like.type, bits)
+
+    def copy(self, target, source):
+        target.bits[:] = source.bits
 
     def transpose(self, tensor):
         rows, columns = tensor.shape
@@ -83,7 +139,8 @@ class HostDevice:
         return self.objects.setdefault(factory, factory(self))
 
     def poison(self, tensor):
-        nan = encode([float("nan")], tensor.type)[0]
+        nan = -2 ** 31 if tensor.type in ("i32", "i64") \
+            else encode([float("nan")], tensor.type)[0]
         for i in range(len(tensor.bits)):
             tensor.bits[i] = nan
 
@@ -105,9 +162,11 @@ class HostDevice:
     def idle(self, seconds):
         self.sleep(seconds)
 
-    def record(self, run, count):
+    def record(self, run, count, meet=False):
         times = []
         for _ in range(count):
+            if meet:
+                self.group.gather("meeting", None)
             begin = self.clock()
             run()
             times.append((self.clock() - begin) * 1e3)
@@ -134,6 +193,9 @@ class HostDevice:
     def compare(self, out, reference, rounding_in, terms):
         values, wanted = out.values(), reference.values()
         errors = [abs(v - w) for v, w in zip(values, wanted)]
+        if out.type in ("i32", "i64"):
+            return {"max": float(max(errors, default=0)), "rel_l2": 0.0,
+                    "rms": 0.0, "rms_bound": 0.0, "passed": not any(errors)}
         rms = math.sqrt(sum(w * w for w in wanted) / max(1, len(wanted)))
         sums = math.sqrt(terms) * 2.0 ** -23
         slack = 4 * (rounding_in + sums) * rms
@@ -146,3 +208,37 @@ class HostDevice:
                 "rel_l2": number(rms_error / rms if rms else rms_error),
                 "rms": number(rms_error), "rms_bound": bound,
                 "passed": small and rms_error <= bound}
+
+    def attention_reference(self, q, k, v, places=None):
+        heads, rows, width = q.shape
+        columns, scale = k.shape[1], width ** -0.5
+        q, k, v = (t.values() for t in (q, k, v))
+        out, lse = array.array("d"), array.array("d")
+        line = lambda t, head, i, length: t[(head * length + i) * width:][:width]
+        for head in range(heads):
+            for row in range(rows):
+                query = line(q, head, row, rows)
+                seen = columns if places is None else places[row] + 1
+                scores = [scale * math.fsum(map(float.__mul__, query, line(
+                    k, head, j, columns))) for j in range(seen)]
+                top = max(scores)
+                sums = top + math.log(math.fsum(
+                    math.exp(s - top) for s in scores))
+                weights = [math.exp(s - sums) for s in scores]
+                lse.append(sums)
+                out.extend(math.fsum(
+                    w * v[(head * columns + j) * width + d]
+                    for j, w in enumerate(weights)) for d in range(width))
+        return (HostTensor((heads, rows, width), "f64", out),
+                HostTensor((heads, rows), "f64", lse))
+
+    def gated(self, gate, up):
+        values = [g / (1 + math.exp(-g)) * u
+                  for g, u in zip(gate.values(), up.values())]
+        return HostTensor(gate.shape, "f64", array.array("d", values))
+
+    def add_rows(self, out, rows, values, factors, places):
+        width, given, factor = out.shape[1], values.values(), factors.values()
+        for i, (row, place) in enumerate(zip(rows, places)):
+            for j in range(width):
+                out.bits[row * width + j] += given[i * width + j] * factor[place]

@@ -1,7 +1,9 @@
 """The GPU, through torch: data, streams, events, graphs and references."""
+import gc
 import time
 
-from .errors import BenchError
+from .errors import BenchError, Lost
+from .group import Alone
 
 TYPES = {"bf16": "bfloat16", "f16": "float16", "f32": "float32",
          "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "i32": "int32",
@@ -11,8 +13,10 @@ TYPES = {"bf16": "bfloat16", "f16": "float16", "f32": "float32",
 class TorchDevice:
     target = "sm_90a"
     has_rivals = True
+    where = "cuda"
 
-    def __init__(self, index=0):
+    def __init__(self, index=0, group=None):
+        self.index, self.group = index, group or Alone()
         try:
             import torch
         except ImportError as error:
@@ -35,6 +39,10 @@ class TorchDevice:
         self.sms = torch.cuda.get_device_properties(index).multi_processor_count
         self.grid = self.compile_grid = self.sms
         self.objects = {}
+        self.meet = lambda: None
+        if self.group.world > 1:
+            from .peers_torch import Peers
+            self.meet = self.shared(Peers).meet
 
     # Data -----------------------------------------------------------------
 
@@ -43,19 +51,60 @@ class TorchDevice:
 
     def normal(self, shape, type, seed, scale=1.0):
         """Random normal numbers, the same for a seed in every type."""
-        generator = self.torch.Generator(device="cuda").manual_seed(seed)
-        values = self.torch.randn(shape, generator=generator, device="cuda",
+        generator = self.torch.Generator(device=self.where).manual_seed(seed)
+        values = self.torch.randn(shape, generator=generator, device=self.where,
                                   dtype=self.torch.float32)
         return (values * scale).to(self.type(type))
 
     def integers(self, values, type="i32"):
-        return self.torch.tensor(values, dtype=self.type(type), device="cuda")
+        return self.torch.tensor(values, dtype=self.type(type), device=self.where)
 
     def empty(self, shape, type):
-        return self.torch.empty(shape, dtype=self.type(type), device="cuda")
+        return self.torch.empty(shape, dtype=self.type(type), device=self.where)
+
+    def zeros(self, shape, type):
+        return self.torch.zeros(shape, dtype=self.type(type), device=self.where)
 
     def ones(self, count):
-        return self.torch.ones(count, device="cuda")
+        return self.torch.ones(count, device=self.where)
+
+    def shaped(self, tensor, shape):
+        return tensor.view(shape)
+
+    def joined(self, tensors):
+        """One behind the other along the first dimension."""
+        return self.torch.cat(tensors)
+
+    def beside(self, tensors):
+        """One behind the other along the second dimension."""
+        return self.torch.cat(tensors, 1)
+
+    def row(self, tensor, number):
+        """One of the first dimension, without it."""
+        return tensor[number]
+
+    def part(self, tensor, dimension, begin, end):
+        """A copy of what lies there along one dimension."""
+        return tensor.narrow(dimension, begin, end - begin).contiguous()
+
+    def take(self, tensor, rows):
+        """A copy of some rows of the first dimension, a list of numbers."""
+        return tensor[self.integers(rows, "i64")]
+
+    def put(self, tensor, begin, rows):
+        """Writes rows of the first dimension, from `begin` on."""
+        tensor[begin:begin + rows.shape[0]] = rows
+
+    def memory(self, address, like):
+        """A kernel's own memory as a tensor like another: tight, of its type."""
+        torch, element = self.torch, like.dtype.itemsize
+        view = torch.as_tensor(_Memory(address, like.numel() * element),
+                               device=self.where) if like.numel() else \
+            torch.empty(0, dtype=torch.uint8, device=self.where)
+        return view.view(like.dtype).view(like.shape)
+
+    def copy(self, target, source):
+        target.copy_(source)
 
     def transpose(self, tensor):
         """The last two dimensions swapped in memory."""
@@ -72,7 +121,9 @@ class TorchDevice:
 
     def poison(self, tensor):
         """NaN in every element, so that what is not written is found."""
-        if tensor.dtype.itemsize == 1:
+        if not tensor.is_floating_point():
+            tensor.fill_(self.torch.iinfo(tensor.dtype).min)
+        elif tensor.dtype.itemsize == 1:
             tensor.view(self.torch.uint8).fill_(0x7f)  # NaN in both fp8 types
         else:
             tensor.fill_(float("nan"))
@@ -95,11 +146,14 @@ class TorchDevice:
         self.synchronize()
         time.sleep(seconds)
 
-    def record(self, run, count):
-        """Milliseconds of each of `count` runs, one after the other."""
+    def record(self, run, count, meet=False):
+        """Milliseconds of each of `count` runs, one after the other. `meet`: ranks
+        meet on their devices in front of each, and clocks start behind that."""
         event = lambda: self.torch.cuda.Event(enable_timing=True)
         pairs = [(event(), event()) for _ in range(count)]
         for begin, end in pairs:
+            if meet:
+                self.meet()
             begin.record()
             run()
             end.record()
@@ -110,11 +164,12 @@ class TorchDevice:
         """`count` calls as one graph; what replays it."""
         self.synchronize()
         graph = self.torch.cuda.CUDAGraph()
-        with self.torch.cuda.graph(graph, stream=self.stream):
+        # Threads of NCCL go on asking for events meanwhile.
+        mode = "global" if self.group.world == 1 else "thread_local"
+        with self.torch.cuda.graph(graph, stream=self.stream,
+                                   capture_error_mode=mode):
             for _ in range(count):
                 call()
-        graph.replay()
-        self.synchronize()
         return graph.replay
 
     def recover(self):
@@ -122,11 +177,12 @@ class TorchDevice:
         try:
             self.synchronize()
         except RuntimeError as error:
-            raise BenchError("the GPU cannot be used any more",
-                             str(error).splitlines()[0]) from error
+            raise Lost("the GPU cannot be used any more",
+                       str(error).splitlines()[0]) from error
 
     def release(self):
         """Gives memory back that nobody holds any more."""
+        gc.collect()  # contestants hold what they have computed, and themselves
         self.torch.cuda.empty_cache()
 
     # References -------------------------------------------------------------
@@ -136,9 +192,14 @@ class TorchDevice:
         they are as small as docs/running.md asks for; an element's slack goes
         with the values of its own row, if these are larger than most."""
         torch = self.torch
+        if not out.is_floating_point():
+            wrong = int((out != reference).sum())
+            return {"max": float((out.double() - reference.double()).abs().max()),
+                    "rel_l2": 0.0, "rms": 0.0, "rms_bound": 0.0,
+                    "passed": wrong == 0}
         eps_out = float(torch.finfo(out.dtype).eps)
         sums = terms ** 0.5 * 2.0 ** -23
-        square = torch.zeros((), dtype=torch.float64, device="cuda")
+        square = torch.zeros((), dtype=torch.float64, device=self.where)
         norm = torch.zeros_like(square)
         largest = torch.zeros_like(square)
         worst = torch.full_like(square, -float("inf"))
@@ -171,6 +232,49 @@ class TorchDevice:
     def matmul_reference(self, a, b):
         """a @ b in double precision on the GPU."""
         return a.double() @ b.double()
+
+    def attention_reference(self, q, k, v, places=None):
+        """O and the logarithms of its rows' sums, of heads x S x D, head by head in
+        double precision. `places`: where in the sequence the queries are, of which
+        each sees the keys up to its own."""
+        torch, scale = self.torch, q.shape[-1] ** -0.5
+        out = torch.empty(q.shape, dtype=torch.float64, device=self.where)
+        lse = torch.empty(q.shape[:2], dtype=torch.float64, device=self.where)
+        if places is not None:
+            places = self.integers(places, "i64")
+            columns = torch.arange(k.shape[1], device=self.where)
+        step = max(1, min(q.shape[1], (1 << 28) // k.shape[1]))
+        for head in range(q.shape[0]):
+            keys, values = k[head].double().t(), v[head].double()
+            for row in range(0, q.shape[1], step):
+                scores = q[head, row:row + step].double() @ keys
+                scores *= scale
+                if places is not None:
+                    scores.masked_fill_(
+                        columns > places[row:row + step, None], -float("inf"))
+                sums = torch.logsumexp(scores, -1)
+                lse[head, row:row + step] = sums
+                scores -= sums[:, None]
+                out[head, row:row + step] = scores.exp_() @ values
+        return out, lse
+
+    def gated(self, gate, up):
+        """silu(gate) * up"""
+        return self.torch.nn.functional.silu(gate) * up
+
+    def add_rows(self, out, rows, values, factors, places):
+        """out[rows[i]] += values[i] * factors.flat[places[i]]; rows are distinct."""
+        factors = factors.reshape(-1)[self.integers(places, "i64")].double()
+        out.index_add_(0, self.integers(rows, "i64"), values * factors[:, None])
+
+
+class _Memory:
+    """What torch makes a tensor of bytes from without copying."""
+
+    def __init__(self, address, bytes):
+        self.__cuda_array_interface__ = {
+            "shape": (bytes,), "typestr": "|u1", "data": (address, False),
+            "version": 3}
 
 
 def _number(value):

@@ -9,6 +9,10 @@ class BenchError(Exception):
         super().__init__(text + (f"\nremedy: {remedy}" if remedy else ""))
 
 
+class Lost(BenchError):
+    """This process cannot go on: its GPU or another rank is lost."""
+
+
 def first_line(error):
     """What goes into a table of problems."""
     lines = str(error).strip().splitlines() or [type(error).__name__]

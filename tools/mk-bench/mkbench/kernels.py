@@ -12,15 +12,19 @@ from .measure import Contestant
 from .places import HERE
 
 
+DEADLINE_S = 10  # of every wait of a kernel
+
+
 class Request:
-    """One compilation. `bind` may be empty: sizes are given when bound."""
+    """One compilation. `bind` may be empty: sizes are given when bound. `gpus`, the
+    ranks of one node; 0: whatever there is."""
 
     def __init__(self, path, kernel, bind=None, set=None, replace=None,
-                 target="sm_90a", grid=0, tuning=""):
+                 target="sm_90a", grid=0, tuning="", gpus=0):
         self.path, self.replace = path, dict(replace or {})
         self.options = {"target": target, "kernel": kernel,
                         "bind": dict(bind or {}), "set": dict(set or {}),
-                        "grid": grid, "tuning": tuning}
+                        "grid": grid, "tuning": tuning, "gpus": gpus}
         self.problem, self.seconds = None, None
 
     def text(self):
@@ -41,11 +45,15 @@ class Request:
 def interface(places, request):
     """The compiler's own words for what a tuning entry is looked up by, the value
     of each parameter, and the entry that was used."""
+    return ask_compiler(places, request, "params")
+
+
+def ask_compiler(places, request, emit):
     options = request.options
     pairs = lambda mapping: ",".join(f"{k}={v}" for k, v in mapping.items())
     command = [places.program("mk-opt"), f"--target={options['target']}",
-               "--emit=params", "--kernel", options["kernel"],
-               "--gpus=1", "--nodes=1", "-"]
+               f"--emit={emit}", "--kernel", options["kernel"],
+               f"--gpus={options['gpus'] or 1}", "--nodes=1", "-"]
     if options["grid"]:
         command.append(f"--grid={options['grid']}")
     for option, value in (("bind", pairs(options["bind"])),
@@ -56,7 +64,7 @@ def interface(places, request):
     result = subprocess.run(command, input=request.text(), text=True,
                             capture_output=True, timeout=60, check=False)
     if result.returncode:
-        raise BenchError(f"parameters of kernel '{options['kernel']}'",
+        raise BenchError(f"{emit} of kernel '{options['kernel']}'",
                          result.stderr.strip())
     return json.loads(result.stdout)
 
@@ -132,22 +140,42 @@ class Pool:
 class Kernels:
     """Makes contestants; keeps what is loaded."""
 
-    def __init__(self, library, device):
-        self.library, self.device = library, device
+    def __init__(self, places, library, device):
+        self.places, self.library, self.device = places, library, device
         self.loaded = {}
 
     def load(self, request):
         key = request.key()
         if key not in self.loaded:
             name = os.path.basename(request.path)
-            self.loaded[key] = self.library.load(self.library.compile(
-                request.text(), name, request.options), name)
+            self.loaded[key] = self.library.load(
+                self.package(request, name), name)
         return self.loaded[key]
+
+    def package(self, request, name):
+        """Of several ranks the first one compiles."""
+        compile = lambda: self.library.compile(request.text(), name,
+                                               request.options)
+        group = self.device.group
+        if group.world == 1:
+            return compile()
+        package, problem = None, None
+        try:
+            package = compile() if group.rank == 0 else None
+        except BenchError as error:
+            problem = str(error)
+        problem = group.problem("package", problem)
+        if problem:
+            raise BenchError(problem)
+        return self.library.share(package)
 
     def contestant(self, request, problem, name="mkernel"):
         bound = self.load(request).bind(problem.kernel_dims())
-        known, attached = bound.arguments(), []
-        for argument, tensor in problem.kernel_arguments().items():
+        known, kept = bound.arguments(), []
+        inherent = self.symmetric(request)
+        outputs = problem.outputs()
+        for own_name, tensor in problem.arguments().items():
+            argument = problem.kernel_name(own_name)
             if argument not in known:
                 continue
             index, extents = known[argument]
@@ -155,13 +183,32 @@ class Kernels:
                 raise BenchError(
                     f"argument '{argument}' of {request.options['kernel']}",
                     f"has extents {extents}, the data {list(tensor.shape)}")
-            bound.attach(index, self.device.pointer(tensor),
-                         self.device.strides(tensor))
-            attached.append(tensor)
-        contestant = Contestant(name,
-                                bound.launcher(self.device.stream_handle()))
-        contestant.keep = (bound, attached)
+            if argument in inherent:
+                place = self.device.memory(bound.address(index), tensor)
+                if own_name in outputs:
+                    outputs[own_name] = place
+                else:
+                    self.device.copy(place, tensor)
+                tensor = place
+            else:
+                bound.attach(index, self.device.pointer(tensor),
+                             self.device.strides(tensor))
+            kept.append(tensor)
+        stream = self.device.stream_handle()
+        contestant = Contestant(name, bound.launcher(stream, DEADLINE_S))
+        contestant.wait = lambda: bound.synchronize(stream or None)
+        contestant.keep = (bound, kept)
+        contestant.outputs = outputs
         return contestant
+
+    def symmetric(self, request):
+        """Arguments whose memory peers reach: it is the runtime's, in the heap."""
+        if self.device.group.world == 1:
+            return set()
+        found = ask_compiler(self.places, request, "signature")
+        return {arg["name"] for kernel in found["kernels"]
+                if kernel["kernel"] == request.options["kernel"]
+                for arg in kernel["args"] if arg["symmetric"]}
 
     def drop(self):
         self.loaded.clear()

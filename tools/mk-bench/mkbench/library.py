@@ -19,6 +19,22 @@ class CompileOptions(C.Structure):
                 ("library", C.c_char_p)]
 
 
+class JobOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("source", C.c_char_p),
+                ("store", C.c_char_p), ("token", C.c_char_p),
+                ("node", C.c_char_p), ("timeout_ns", C.c_uint64)]
+
+
+class ContextOptions(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("axes", C.POINTER(Size)),
+                ("num_axes", C.c_size_t), ("rank", C.c_uint32),
+                ("endpoint", C.c_char_p), ("job", C.c_char_p),
+                ("token", C.c_char_p), ("heap_bytes", C.c_uint64),
+                ("slots", C.c_uint32), ("transport", C.c_char_p),
+                ("transport_options", C.c_char_p), ("timeout_ns", C.c_uint64),
+                ("gpu_plus_one", C.c_int32), ("member_of", C.c_void_p)]
+
+
 class LaunchOptions(C.Structure):
     _fields_ = [("size", C.c_size_t), ("stream", C.c_void_p),
                 ("deadline_ns", C.c_uint64), ("seed", C.c_uint64)]
@@ -54,17 +70,20 @@ class Library:
         if not hasattr(self.c, "mkernel_version"):
             raise BenchError(f"{path} is older than this program",
                              "it lacks the C interface", "build it again")
-        self.contexts = {}
+        self.contexts, self.job = {}, None
         self.declare()
 
     def declare(self):
         c, pointer, text = self.c, C.c_void_p, C.c_char_p
         for name in ("mkernel_message", "mkernel_version"):
             getattr(c, name).restype = text
-        for name, arguments in {
-                "package": 1, "context": 1, "kernel": 1, "bound": 1}.items():
-            getattr(c, f"mkernel_{name}_destroy").argtypes = [pointer] * arguments
+        for name in ("package", "context", "kernel", "bound", "job"):
+            getattr(c, f"mkernel_{name}_destroy").argtypes = [pointer]
             getattr(c, f"mkernel_{name}_destroy").restype = None
+        c.mkernel_job_join.argtypes = [pointer] * 2
+        c.mkernel_job_share_package.argtypes = [pointer] * 3
+        c.mkernel_job_leave.argtypes = [pointer]
+        c.mkernel_context_close.argtypes = [pointer]
         c.mkernel_compile_text.argtypes = [text, C.c_size_t, text, pointer,
                                            pointer]
         c.mkernel_context_create.argtypes = [pointer] * 3
@@ -78,6 +97,8 @@ class Library:
         c.mkernel_arg_rank.restype = C.c_size_t
         c.mkernel_arg_sizes.argtypes = [pointer, C.c_size_t]
         c.mkernel_arg_sizes.restype = C.POINTER(C.c_int64)
+        c.mkernel_arg_data.argtypes = [pointer, C.c_size_t]
+        c.mkernel_arg_data.restype = pointer
         c.mkernel_attach.argtypes = [pointer, C.c_size_t, pointer, pointer]
         c.mkernel_launch.argtypes = [pointer, pointer]
         c.mkernel_synchronize.argtypes = [pointer, pointer]
@@ -107,6 +128,7 @@ class Library:
             size=C.sizeof(CompileOptions), target=options["target"].encode(),
             kernel=(options["kernel"] or "").encode() or None, sizes=sizes,
             num_sizes=num_sizes, params=params, num_params=num_params,
+            nodes=1 if options.get("gpus") else 0, gpus=options.get("gpus", 0),
             grid=options["grid"],
             tuning=(options["tuning"] or "").encode() or None)
         package, source = C.c_void_p(), text.encode()
@@ -115,11 +137,40 @@ class Library:
             C.byref(package)), f"compiling {name}")
         return Handle(self, package, "mkernel_package_destroy")
 
+    def join(self, heap_bytes=0, gpu=None, timeout_s=60):
+        """Makes this process the rank of a job that its environment says; waits
+        for the others. All kernels share the job's one context from then on."""
+        job = C.c_void_p()
+        given = JobOptions(size=C.sizeof(JobOptions),
+                           timeout_ns=int(timeout_s * 1e9))
+        self.check(self.c.mkernel_job_join(C.byref(given), C.byref(job)), "job")
+        self.job = Handle(self, job, "mkernel_job_destroy")
+        self.options = ContextOptions(
+            size=C.sizeof(ContextOptions), heap_bytes=heap_bytes,
+            gpu_plus_one=0 if gpu is None else gpu + 1, member_of=job)
+
+    def share(self, package):
+        """Rank 0's package, on all ranks; the others pass None. Collective."""
+        shared = C.c_void_p()
+        self.check(self.c.mkernel_job_share_package(
+            self.job.pointer, package.pointer if package else None,
+            C.byref(shared)), "sharing a package")
+        return Handle(self, shared, "mkernel_package_destroy")
+
+    def leave(self):
+        """Ends the job in peace. Collective."""
+        for context in self.contexts.values():
+            self.check(self.c.mkernel_context_close(context.pointer), "context")
+        self.contexts.clear()
+        self.check(self.c.mkernel_job_leave(self.job.pointer), "job")
+
     def context(self, package, key):
+        key = "job" if self.job else key
         if key not in self.contexts:
             context = C.c_void_p()
+            options = C.byref(self.options) if self.job else None
             self.check(self.c.mkernel_context_create(
-                package.pointer, None, C.byref(context)), "context")
+                package.pointer, options, C.byref(context)), "context")
             self.contexts[key] = Handle(self, context,
                                         "mkernel_context_destroy")
         return self.contexts[key]
@@ -156,6 +207,10 @@ class Bound(Handle):
         array = (C.c_int64 * max(1, len(strides)))(*strides)
         self.library.check(self.library.c.mkernel_attach(
             self.pointer, index, address, array), f"argument {index}")
+
+    def address(self, index):
+        """Of the argument's memory on the device."""
+        return self.library.c.mkernel_arg_data(self.pointer, index)
 
     def launcher(self, stream, deadline_s=30):
         """A function without arguments that launches, as quickly as Python

@@ -51,6 +51,9 @@ def environment(places, device, options, tuning):
         data["torch"] = {"version": torch.__version__,
                          "cuda": torch.version.cuda,
                          "cudnn": torch.backends.cudnn.version()}
+        if device.group.world > 1:
+            data["torch"]["nccl"] = ".".join(map(
+                str, torch.cuda.nccl.version()))
         data["gpu_before"] = gpu_state()
     lt = next((o for o in device.objects.values()
                if type(o).__name__ == "CublasLt"), None)

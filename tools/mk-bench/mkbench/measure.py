@@ -4,12 +4,17 @@ profits from what ran before it (docs/benchmarking.md says why).
 A contestant is measured in two conditions, `burst` (after the device was idle)
 and `steady` (after it has run the same work for a while), and in two modes,
 `call` (from the host's calls) and `graph` (calls captured once and replayed).
+
+Several ranks go through all of that alike: the same order, as many calls. They
+meet on their devices right before each sample, and a sample is the largest of
+all ranks.
 """
 import dataclasses
 import math
 import random
 
 from . import stats
+from .errors import first_line
 
 CONDITIONS = ("burst", "steady")
 MODES = ("call", "graph")
@@ -32,10 +37,11 @@ class Plan:
 
 
 class Contestant:
-    """Something that computes: `call` enqueues it once on the device."""
+    """Something that computes: `call` enqueues it once on the device. `wait`, if it
+    is not None, waits for that and raises with what it knows of a failure."""
 
     def __init__(self, name, call, config=None):
-        self.name, self.call = name, call
+        self.name, self.call, self.wait = name, call, None
         self.config = config or {}
         self.problem = None  # why it takes no part
         self.error = None    # what check.py found
@@ -71,11 +77,37 @@ def _repeat(call, count):
 
 
 def _estimate(device, call):
-    """Milliseconds of one call, roughly."""
+    """Milliseconds of one call, roughly; the same on all ranks."""
     for _ in range(3):
         call()
     device.synchronize()
-    return stats.median(device.record(call, 5))
+    return device.group.largest(
+        "estimate", stats.median(device.record(call, 5, meet=True)))
+
+
+def _make_unit(device, contestant, mode, plan, estimate):
+    """None for all ranks, if one of them cannot."""
+    unit, problem = None, None
+    try:
+        unit = _Unit(device, contestant, mode, plan, estimate)
+    except Exception as error:  # whatever the capture raised
+        problem = first_line(error)
+        device.recover()
+    problem = device.group.problem(f"{contestant.name} by {mode}", problem)
+    if problem:
+        contestant.modes[mode] = problem
+        return None
+    if mode == "graph":
+        unit.run()  # the first replay takes longer
+        device.synchronize()
+    return unit
+
+
+def _of_all_ranks(group, samples):
+    """The largest of each sample."""
+    each = group.gather("samples", samples)
+    return {turn: list(map(max, zip(*(ranks[turn] for ranks in each))))
+            for turn in samples}
 
 
 def _turn(device, unit, condition, plan):
@@ -86,11 +118,11 @@ def _turn(device, unit, condition, plan):
         times = []
         for _ in range(plan.samples):
             device.synchronize()
-            times += device.record(unit.run, 1)
+            times += device.record(unit.run, 1, meet=True)
     else:
         for _ in range(unit.warm):
             unit.run()
-        times = device.record(unit.run, plan.samples)
+        times = device.record(unit.run, plan.samples, meet=True)
     return [time / unit.calls for time in times]
 
 
@@ -102,12 +134,9 @@ def measure(device, contestants, plan, budget, conditions=CONDITIONS,
     for contestant in contestants:
         estimate = _estimate(device, contestant.call)
         for mode in modes:
-            try:
-                units[contestant.name, mode] = _Unit(device, contestant, mode,
-                                                     plan, estimate)
-            except Exception as error:  # whatever the capture raised
-                contestant.modes[mode] = str(error).splitlines()[0]
-                device.recover()
+            unit = _make_unit(device, contestant, mode, plan, estimate)
+            if unit:
+                units[contestant.name, mode] = unit
     order = random.Random(plan.seed)
     samples = {}
     turns = [(name, mode, condition) for name, mode in units
@@ -127,6 +156,7 @@ def measure(device, contestants, plan, budget, conditions=CONDITIONS,
     device.synchronize()
     result = {c.name: {condition: {} for condition in conditions}
               for c in contestants}
+    samples = _of_all_ranks(device.group, samples)
     for (name, mode, condition), times in samples.items():
         summary = stats.summarize(times)
         summary["calls"] = units[name, mode].calls

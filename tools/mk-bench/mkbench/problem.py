@@ -6,11 +6,18 @@ from .space import evaluate
 
 def kernel_dims(variant, dims):
     """A variant's `dims` says what a kernel's dimensions are, as expressions in
-    those of the shape ("B * H"); without it they are the same."""
+    those of the shape ("B * H") and, of several ranks, their number P; without
+    it they are the same."""
     if "dims" not in variant:
-        return dict(dims)
+        return {name: value for name, value in dims.items() if name != "P"}
     return {name: evaluate(text, dims)
             for name, text in variant["dims"].items()}
+
+
+def severity(error):
+    """Orders errors: those that do not pass behind all others."""
+    return (not error["passed"],
+            error["rel_l2"] if error["rel_l2"] is not None else 1e9)
 
 
 class Problem:
@@ -21,15 +28,15 @@ class Problem:
     # outputs() (tensors by the kernel's names), compute_reference(), terms().
 
     rounding_in = 0.0
+    link_bytes = 0  # from or to other ranks
 
     def kernel_dims(self):
         """Values of the kernel's dimensions, by name."""
         return kernel_dims(self.variant, self.dims)
 
-    def kernel_arguments(self):
-        names = self.variant.get("arguments", {})
-        return {names.get(name, name): tensor
-                for name, tensor in self.arguments().items()}
+    def kernel_name(self, name):
+        """What the kernel calls an argument."""
+        return self.variant.get("arguments", {}).get(name, name)
 
     def rival(self, name):
         raise BenchError(f"rival '{name}'",
@@ -44,16 +51,17 @@ class Problem:
         worst of all outputs, which `outputs` has one by one."""
         device = self.device
         outputs = self.rival_outputs(contestant)
-        for tensor in self.outputs().values():
+        for tensor in [*self.outputs().values(), *outputs.values()]:
             device.poison(tensor)
         contestant.call()
+        if contestant.wait:
+            contestant.wait()
         device.synchronize()
         outputs = self.rival_outputs(contestant) or outputs
         reference = self.compute_reference()
         each = {name: device.compare(tensor, reference[name], self.rounding_in,
                                      self.terms(name))
                 for name, tensor in outputs.items() if name in reference}
-        worst = max(each.values(), key=lambda e: (
-            not e["passed"], e["rel_l2"] if e["rel_l2"] is not None else 1e9))
+        worst = max(each.values(), key=severity)
         return {**worst, "passed": all(e["passed"] for e in each.values()),
                 "outputs": each}

@@ -34,7 +34,7 @@ def case_rows(record, conditions):
             first = [f"{record['suite']} {record['name']}", contestant["name"],
                      condition]
             if contestant["problem"] or not best:
-                rows.append(first + ["-"] * 8)
+                rows.append(first + ["-"] * (len(HEADER) - len(first)))
                 break
             worse = max((m["median"] for m in (call, graph) if m))
             bound = record["bound_ms"].get(condition)
@@ -46,6 +46,7 @@ def case_rows(record, conditions):
                 number(best["p5"], 4), number(best["p95"], 4),
                 number(record["flops"] / worse * 1e-9, 0)
                 if record["flops"] else "-",
+                number(bound, 4),
                 f"{100 * bound / worse:.0f} %" if bound else "-",
                 number(ratio.get("quoted")),
                 f"{error['rel_l2']:.1e}" if error.get("rel_l2") is not None
@@ -54,7 +55,7 @@ def case_rows(record, conditions):
 
 
 HEADER = ["case", "who", "condition", "call ms", "graph ms", "p5", "p95",
-          "TFLOP/s", "of bound", "x", "error"]
+          "TFLOP/s", "bound ms", "of bound", "x", "error"]
 
 
 def case_table(records, conditions):

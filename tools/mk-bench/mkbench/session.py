@@ -4,13 +4,18 @@ import sys
 from . import ceilings, manifest, measure
 from .attention import Attention
 from .budget import Budget
-from .errors import BenchError, first_line
+from .errors import BenchError, Lost, first_line
 from .gemm import Gemm
 from .grouped import Grouped
 from .kernels import Kernels, Pool, Request, interface
-from .problem import kernel_dims
+from .problem import kernel_dims, severity
+from .ranks_attention import RanksAttention
+from .ranks_gemm import RanksGemm
+from .ranks_moe import RanksMoe
 
-PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped}
+PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
+            "ranks_gemm": RanksGemm, "ranks_moe": RanksMoe,
+            "ranks_attention": RanksAttention}
 
 
 def say(text):
@@ -23,7 +28,7 @@ class Session:
         self.places, self.device, self.library = places, device, library
         self.suites, self.options, self.budget = suites, options, budget
         self.pool = pool or Pool(places, options.jobs)
-        self.kernels = Kernels(library, device)
+        self.kernels = Kernels(places, library, device)
         self.plan = (measure.Plan.quick() if options.quick
                      else measure.Plan())
         self.plan.seed = options.seed
@@ -43,7 +48,8 @@ class Session:
             self.places.example(variant["file"]), variant["kernel"], sizes,
             self.options.set if set is None else set, variant.get("replace"),
             self.device.target, self.device.grid,
-            self.options.tuning if tuning is None else tuning)
+            self.options.tuning if tuning is None else tuning,
+            case.dims.get("P", 0))
 
     def compile(self, requests, what):
         say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
@@ -59,7 +65,11 @@ class Session:
             except BenchError as error:
                 self.records.append(self.record(case, str(error)))
         self.compile(list(requests.values()), "kernels")
-        cases = [c for c in cases if (c.suite, c.name) in requests]
+        self.measure([c for c in cases if (c.suite, c.name) in requests],
+                     requests)
+        return self.records
+
+    def measure(self, cases, requests):
         self.measure_ceilings(cases)
         for number, case in enumerate(cases):
             record = self.record(case)
@@ -71,9 +81,16 @@ class Session:
                               share)
             except Exception as error:  # torch raises what it likes
                 record["problem"] = first_line(error)
-            say(f"[{self.budget.spent():5.0f} s] {case.suite} {case.name}: "
-                + (record["problem"] or self.short(record)))
-        return self.records
+                if isinstance(error, Lost) and self.device.group.world > 1:
+                    raise
+            self.done(record)
+
+    say = staticmethod(say)
+
+    def done(self, record):
+        self.say(f"[{self.budget.spent():5.0f} s] {record['suite']} "
+                 f"{record['name']}: "
+                 + (record["problem"] or self.short(record)))
 
     def measure_ceilings(self, cases):
         if self.device.target == "host":
@@ -84,9 +101,12 @@ class Session:
                             else set()) if rates else set()
         try:
             self.ceilings = ceilings.measure_ceilings(
-                self.device, rates, self.plan, Budget(5 * len(rates)))
+                self.device, rates, self.plan,
+                Budget(5 * len(rates), self.budget.clock))
+        except Lost:
+            raise
         except BenchError as error:
-            say(f"no bounds: {error}")
+            self.say(f"no bounds: {error}")
 
     @staticmethod
     def record(case, problem=None):
@@ -94,7 +114,8 @@ class Session:
                 "variant": case.variant["name"], "shape": case.shape,
                 "dims": case.dims, "reported": case.reported,
                 "problem": problem, "contestants": [], "ratios": {},
-                "bound_ms": {}, "flops": None, "bytes": None}
+                "bound_ms": {}, "flops": None, "bytes": None,
+                "link_bytes": None}
 
     @staticmethod
     def short(record):
@@ -106,10 +127,16 @@ class Session:
 
     def run_case(self, case, request, record, budget):
         suite = self.suites.get(case.suite)
-        problem = PROBLEMS[suite["problem"]](self.device, case.variant,
-                                             case.dims, self.options.seed)
-        record["flops"], record["bytes"] = problem.flops, problem.bytes
-        contestants = self.contestants(suite, request, problem)
+        self.device.release()
+        kind = PROBLEMS[suite["problem"]]
+        problem, why = self.agreed("data", lambda: kind(
+            self.device, case.variant, case.dims, self.options.seed))
+        if why:
+            raise BenchError(why)
+        for key in ("flops", "bytes", "link_bytes"):
+            record[key] = getattr(problem, key)
+        contestants = self.contestants(
+            case.variant.get("rivals", suite.get("rivals", [])), request, problem)
         for contestant in contestants:
             self.check(contestant, problem)
         problem.reference = None
@@ -120,30 +147,45 @@ class Session:
                                 conditions) if good else {}
         record["contestants"] = [c.describe(times.get(c.name, {}))
                                  for c in contestants]
-        record["bound_ms"] = {c: ceilings.bound_ms(problem, self.ceilings, c)
-                              for c in conditions}
+        record["bound_ms"] = {c: ceilings.bound_ms(
+            problem, self.ceilings, c, suite.get("link")) for c in conditions}
         if "mkernel" in times:
             for contestant in good[1:]:
                 record["ratios"][contestant.name] = measure.ratios(
                     times, "mkernel", contestant.name)
-        if self.device.target != "host":
+        if self.device.target != "host" and self.device.group.rank == 0:
             record["gpu"] = manifest.gpu_state()
         self.kernels.drop()
         self.device.release()
 
-    def contestants(self, suite, request, problem):
+    def agreed(self, what, make):
+        """What `make` returns and None, or None and why it failed, on whichever
+        rank."""
+        value, problem = None, None
+        try:
+            value = make()
+        except Lost:
+            raise
+        except Exception as error:  # torch and ctypes raise what they like
+            problem = first_line(error)
+            try:
+                self.device.recover()
+            except Lost as lost:
+                raise Lost(f"{what}: {problem}") from lost
+        problem = self.device.group.problem(what, problem)
+        return (None, problem) if problem else (value, None)
+
+    def contestants(self, rivals, request, problem):
         makers = [("mkernel", lambda: self.ours(request, problem))]
         if self.options.rivals and self.device.has_rivals:
             makers += [(name, lambda name=name: problem.rival(name))
-                       for name in suite["rivals"]]
+                       for name in rivals]
         result = []
         for name, make in makers:
-            try:
-                contestant = make()
-            except Exception as error:  # torch and ctypes raise what they like
+            contestant, why = self.agreed(name, make)
+            if why:
                 contestant = measure.Contestant(name, None)
-                contestant.problem = first_line(error)
-                self.device.recover()
+                contestant.problem = why
             result.append(contestant)
         return result
 
@@ -160,23 +202,26 @@ class Session:
                                             "tuning")}
 
     def check(self, contestant, problem):
-        """What is timed has just been checked."""
+        """What is timed has just been checked, on all ranks."""
         if contestant.problem:
             return
-        try:
-            contestant.error = problem.check(contestant)
-        except Exception as error:
-            contestant.problem = first_line(error)
-            self.device.recover()  # raises if the GPU is lost
+        error, contestant.problem = self.agreed(
+            f"check of {contestant.name}", lambda: problem.check(contestant))
+        if contestant.problem:
             return
+        each = self.device.group.gather("errors", error)
+        contestant.error = max(each, key=severity)
         if not contestant.error["passed"]:
             contestant.problem = (
                 "wrong result: largest error {max}, relative {rel_l2}".format(
                     **contestant.error))
 
     def document(self, gates, tuning_file):
-        return {"environment": manifest.environment(
-                    self.places, self.device, self.options, tuning_file),
+        return {"environment": self.environment(tuning_file),
                 "plan": vars(self.plan), "ceilings": self.ceilings,
                 "seconds": round(self.budget.spent(), 1),
                 "cases": self.records, "gates": gates}
+
+    def environment(self, tuning_file):
+        return manifest.environment(self.places, self.device, self.options,
+                                    tuning_file)

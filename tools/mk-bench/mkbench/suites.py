@@ -12,7 +12,7 @@ class Case:
     suite: str
     variant: dict
     shape: str      # "8192x8192x8192"
-    dims: dict      # {"M": 8192, ...}
+    dims: dict      # {"M": 8192, ...}; of several ranks, their number is P
     reported: bool  # measured, but counts for no gate
 
     @property
@@ -29,9 +29,13 @@ class Suites:
         except (OSError, ValueError) as error:
             raise BenchError(f"suites {path}", str(error)) from error
 
-    def names(self):
-        """Those that a run without --suite does."""
-        return [n for n, s in self.data.items() if not s.get("optional")]
+    def names(self, several=False):
+        """Those that a run without --suite does: of one GPU, or of several."""
+        return [n for n, s in self.data.items() if not s.get("optional")
+                and self.several(n) == several]
+
+    def several(self, name):
+        return "min_gpus" in self.get(name)
 
     def get(self, name):
         if name not in self.data:
@@ -39,8 +43,9 @@ class Suites:
                              remedy="one of " + ", ".join(self.data))
         return self.data[name]
 
-    def cases(self, name, shapes=None, variants=None):
-        """Of one suite; `shapes` replaces those that it has."""
+    def cases(self, name, shapes=None, variants=None, gpus=1):
+        """Of one suite; `shapes` replaces those that it has. `gpus`, the ranks of a
+        suite of several."""
         suite = self.get(name)
         if suite["problem"] == "compile":
             return []
@@ -53,9 +58,12 @@ class Suites:
             variant = {**{k: suite[k] for k in ("file", "arguments", "closed")
                           if k in suite}, **variant}
             for shape in wanted:
-                cases.append(Case(name, variant, shape,
-                                  parse_shape(name, shape, suite["dims"]),
-                                  shape not in suite["shapes"]))
+                dims = parse_shape(name, shape, suite["dims"])
+                if self.several(name):
+                    dims["P"] = gpus
+                cases.append(Case(name, variant, shape, dims,
+                                  variant.get("reported", False)
+                                  or shape not in suite["shapes"]))
         if not cases:
             raise BenchError(f"suite '{name}' has no such variant",
                              remedy="one of " + ", ".join(

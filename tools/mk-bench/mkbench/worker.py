@@ -1,5 +1,6 @@
 """A process that compiles and loads kernels, one for each line of its input, and
-answers with a line each. Fills the caches on disk for others, and measures.
+answers with a line each. Fills the caches on disk for others, and measures. What
+is for several ranks is compiled alone.
 
 usage: worker.py PREFIX
   in   {"text": "...", "path": "gemm.mlir", "options": {...}}
@@ -24,7 +25,8 @@ def answer(library, line):
         package = library.compile(job["text"], os.path.basename(job["path"]),
                                   job["options"])
         compiled = time.perf_counter()
-        library.load(package)
+        if job["options"].get("gpus", 0) < 2:  # else it takes the ranks of a job
+            library.load(package)
     except BenchError as error:
         return {"problem": str(error)}
     return {"seconds": time.perf_counter() - begin,
@@ -37,8 +39,10 @@ def main(prefix):
     for line in sys.stdin:
         # The start of the GPU is nobody's compilation.
         if target is None:
-            target = json.loads(line)["options"]["target"]
-            library.start(target)
+            options = json.loads(line)["options"]
+            target = options["target"]
+            if options.get("gpus", 0) < 2:
+                library.start(target)
         print(json.dumps(answer(library, line)), flush=True)
 
 

@@ -1,0 +1,312 @@
+"""What mk-bench adds for several ranks, without a GPU and without a compiler:
+agreement among ranks, times of all of them, ranks that are lost, routing.
+
+usage: test_several.py FOLDER-OF-MK-BENCH
+"""
+import itertools
+import json
+import os
+import sys
+import tempfile
+import threading
+import types
+import unittest
+
+sys.path.insert(0, sys.argv.pop(1))
+
+from mkbench import ceilings, cli, job, kernels, measure, suites  # noqa: E402
+from mkbench.budget import Budget  # noqa: E402
+from mkbench.device_host import HostDevice  # noqa: E402
+from mkbench.errors import BenchError, Lost  # noqa: E402
+from mkbench.group import Alone, Group  # noqa: E402
+from mkbench.ranks_attention import places  # noqa: E402
+from mkbench.ranks_gemm import RanksGemm  # noqa: E402
+from mkbench.ranks_moe import RanksMoe, Routing  # noqa: E402
+
+
+def on_ranks(world, work, limit=10.0):
+    """What work(group) returns or raises on each rank; ranks are threads."""
+    results = [None] * world
+    with tempfile.TemporaryDirectory() as folder:
+        def run(rank):
+            try:
+                group = Group(rank, world, os.path.join(folder, "s"), b"k", limit)
+                results[rank] = work(group)
+            except Exception as error:  # for the test to look at
+                results[rank] = error
+            finally:
+                group.close()
+        threads = [threading.Thread(target=run, args=(rank,))
+                   for rank in range(world)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return results
+
+
+class Agreement(unittest.TestCase):
+    def test_all_get_the_same(self):
+        results = on_ranks(3, lambda g: (
+            g.gather("name", g.rank), g.largest("time", 1.0 / (g.rank + 1)),
+            g.clock()))
+        self.assertEqual(results[0][:2], ([0, 1, 2], 1.0))
+        self.assertEqual(results, [results[0]] * 3)
+
+    def test_a_problem_is_everyones(self):
+        problem = lambda g: g.problem("x", "no memory" if g.rank == 1 else None)
+        self.assertEqual(on_ranks(2, problem), ["rank 1: no memory"] * 2)
+        self.assertEqual(on_ranks(2, lambda g: g.problem("x", "bad shape")),
+                         ["bad shape"] * 2)
+        self.assertEqual(on_ranks(2, lambda g: g.problem("x", None)), [None] * 2)
+        self.assertEqual(Alone().problem("x", "bad shape"), "bad shape")
+
+    def test_ranks_that_go_apart_are_lost(self):
+        for result in on_ranks(3, lambda g: g.gather(f"round {g.rank // 2}", 0)):
+            self.assertIsInstance(result, Lost)
+            self.assertIn("rank 0 is at 'round 0', rank 2 at 'round 1'",
+                          str(result))
+
+    def test_a_rank_that_goes_or_is_silent_is_missed(self):
+        def leaves(group):
+            if group.rank == 0:
+                return group.gather("x", 0)
+            return None
+        self.assertIn("rank 1: has gone", str(on_ranks(2, leaves)[0]))
+        done = threading.Event()
+
+        def sleeps(group):
+            if group.rank:
+                done.wait(10)
+                return None
+            try:
+                return group.gather("x", 0)
+            finally:
+                done.set()
+        self.assertIn("said nothing for 0 s", str(on_ranks(2, sleeps, 0.2)[0]))
+
+
+class Clock:
+    """Time of one rank that passes only when something says so."""
+
+    def __init__(self):
+        self.now, self.log = 0.0, []
+
+    def __call__(self):
+        return self.now
+
+    def work(self, name, seconds):
+        def call():
+            self.log.append(name)
+            self.now += seconds
+        return call
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+class Measuring(unittest.TestCase):
+    def run_ranks(self, refuse=None):
+        def work(group):
+            clock = Clock()
+            device = HostDevice(clock=clock, sleep=clock.sleep, group=group)
+            if refuse == group.rank:
+                def capture(call, count):
+                    raise RuntimeError("no capture")
+                device.capture = capture
+            # Who is slower differs from one contestant to the other.
+            speeds = ({"a": 1e-3, "b": 3e-3}, {"a": 2e-3, "b": 1e-3})[group.rank]
+            contestants = [measure.Contestant(n, clock.work(n, s))
+                           for n, s in speeds.items()]
+            times = measure.measure(device, contestants, measure.Plan(
+                warm_ms=8, sample_ms=6), Budget(1e9, group.clock))
+            return times, clock.log, [c.modes for c in contestants]
+        results = on_ranks(2, work)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return results
+
+    def test_a_sample_is_the_largest_and_all_call_alike(self):
+        (times, log, _), (others, other_log, _) = self.run_ranks()
+        self.assertEqual((times, log), (others, other_log))
+        for condition, mode in itertools.product(measure.CONDITIONS,
+                                                 measure.MODES):
+            self.assertAlmostEqual(times["a"][condition][mode]["median"], 2)
+            self.assertAlmostEqual(times["b"][condition][mode]["median"], 3)
+        self.assertEqual(times["a"]["burst"]["call"]["calls"], 3)
+
+    def test_what_one_rank_cannot_capture_nobody_replays(self):
+        for times, _, modes in self.run_ranks(refuse=1):
+            self.assertEqual(list(times["a"]["burst"]), ["call"])
+            self.assertEqual(modes[0], {"graph": "rank 1: no capture"})
+
+
+class Bounds(unittest.TestCase):
+    def test_the_link_counts(self):
+        problem = types.SimpleNamespace(rate="bf16", flops=2e12, bytes=1e9,
+                                        link_bytes=1e9)
+        known = {"bf16": {"burst": 1e15}, "copy": 4e12}
+        self.assertAlmostEqual(ceilings.bound_ms(problem, known, "burst"), 2.0)
+        self.assertAlmostEqual(
+            ceilings.bound_ms(problem, known, "burst", 4e11), 2.5)
+        self.assertIsNone(ceilings.bound_ms(problem, {}, "burst", 4e11))
+
+
+class One(Alone):
+    """One of several ranks, for what needs no agreement."""
+
+    def __init__(self, rank, world):
+        self.rank, self.world = rank, world
+
+
+class Problems(unittest.TestCase):
+    def problem(self, kind, variant, dims, rank, world=2):
+        return kind(HostDevice(group=One(rank, world)), variant, dims, 1)
+
+    def test_parts_of_ranks_make_the_whole(self):
+        dims = {"M": 4, "N": 6, "K": 8}
+        whole = self.problem(RanksGemm, {"collective": "ar"}, dims, 0, 1)
+        c = whole.compute_reference()["c"].values()
+        for kind in ("ag", "rs", "ar"):
+            parts = [self.problem(RanksGemm, {"collective": kind}, dims, rank)
+                     for rank in range(2)]
+            values = [p.compute_reference()["c"].values() for p in parts]
+            if kind == "ar":
+                self.assertEqual(values, [c, c])
+            elif kind == "rs":
+                self.assertEqual(values[0] + values[1], c)
+            else:
+                columns = [v[row * 3:row * 3 + 3] for row in range(4)
+                           for v in values]
+                self.assertEqual(sum(columns, []), c)
+            self.assertEqual(parts[0].flops, 2 * 4 * 6 * 8 / 2)
+        # Half of A; half of the sums; both ways.
+        self.assertEqual([self.problem(
+            RanksGemm, {"collective": kind}, dims, 0).link_bytes
+            for kind in ("ag", "rs", "ar")], [32, 24, 48])
+
+    def test_uneven_parts_are_refused(self):
+        with self.assertRaisesRegex(BenchError, "M = 5: 2 ranks do not share"):
+            self.problem(RanksGemm, {"collective": "ag"},
+                         {"M": 5, "N": 6, "K": 8}, 0)
+
+    def test_an_exchange_brings_every_row_and_sends_it_home(self):
+        routing = Routing(tokens=12, experts=8, choices=3, world=2, seed=4)
+        how = [routing.exchange(rank) for rank in range(2)]
+        send = [[rank * 6 + token for token in how[rank]["tokens"]]
+                for rank in range(2)]
+        for rank in range(2):
+            arrived = []
+            for source in range(2):
+                begin = sum(how[source]["to"][:rank])
+                arrived += send[source][begin:begin + how[source]["to"][rank]]
+            self.assertEqual(len(arrived), sum(how[rank]["from"]))
+            self.assertEqual([arrived[i] for i in how[rank]["rows"]],
+                             [token for _, token in routing.rows(rank)])
+            # Behind the way back, each token's choices.
+            self.assertEqual([send[rank][place] for place in how[rank]["home"]],
+                             [rank * 6 + t for t in range(6) for _ in range(3)])
+
+    def test_tokens_cross_the_link_once(self):
+        moe = self.problem(RanksMoe, {"layer": False}, {
+            "T": 4, "H": 10, "I": 2, "E": 4, "K": 2}, 0)
+        moe.routing.tokens_of = [[0, 2], [0, 1, 2, 3], [0, 1, 2], []]
+        # To rank 1 go tokens 0 and 1; from there come 2 and 3.
+        self.assertEqual(moe.link_bytes, 2 * 10 * 2)
+
+    def test_zigzag(self):
+        self.assertEqual([places(12, rank, 3, True) for rank in range(3)],
+                         [[(0, 2), (10, 12)], [(2, 4), (8, 10)],
+                          [(4, 6), (6, 8)]])
+        self.assertEqual(places(12, 1, 3, False), [(4, 8)])
+
+
+RANK = """
+import json, os, sys, time
+job, rank = json.load(sys.stdin), int(os.environ["RANK"])
+channel = os.fdopen(job["channels"][rank], "w")
+tell = lambda **message: print(json.dumps(message), file=channel, flush=True)
+assert os.environ["NCCL_NVLS_ENABLE"] == "0" and os.environ["WORLD_SIZE"] == "2"
+tell(ceilings={"copy": 1.0})
+for case in job["cases"]:
+    name = case["variant"]["name"] + " " + case["shape"]
+    if rank == 0:
+        tell(begin=[case["suite"], name])
+    if case["shape"] == "2x2x2":  # one rank says why, the other one hangs
+        if rank == 1:
+            tell(lost="its GPU is lost")
+            sys.exit(1)
+        time.sleep(60)
+    if case["shape"] == "3x3x3" and rank == 1:
+        os._exit(7)
+    if case["shape"] == "3x3x3":
+        tell(lost="rank 1: has gone")
+        sys.exit(1)
+    if rank == 0:
+        tell(record={"suite": case["suite"], "name": name, "problem": None,
+                     "contestants": [], "ratios": {}})
+tell(environment={"python": "9"})
+"""
+
+
+class Jobs(unittest.TestCase):
+    def run_job(self, shapes, budget=1e9):
+        every = suites.Suites()
+        places = types.SimpleNamespace(prefix="/p", example=lambda name: name)
+        options = cli.parse(["--target", "host"])
+        pool = types.SimpleNamespace(jobs=1, run=lambda requests, budget: None)
+        run = job.Job(places, every, options, Budget(budget), 2, pool,
+                      [sys.executable, "-c", RANK])
+        run.say = lambda text: None
+        run.run(every.cases("ag_gemm", shapes, gpus=2))
+        return run, {r["name"][5:]: r["problem"] for r in run.records}
+
+    def test_ranks_are_started_again_behind_a_case_on_which_they_fail(self):
+        job.GRACE_S = 0.5
+        run, problems = self.run_job(["1x1x1", "2x2x2", "3x3x3", "4x4x4"])
+        self.assertEqual(problems, {
+            "1x1x1": None, "2x2x2": "rank 1: its GPU is lost",
+            "3x3x3": "rank 1: ended with status 7", "4x4x4": None})
+        self.assertEqual((run.ceilings, run.of_ranks["python"]),
+                         ({"copy": 1.0}, "9"))
+
+    def test_no_more_starts_than_time_and_patience(self):
+        job.GRACE_S, starts = 0.1, job.ATTEMPTS
+        _, problems = self.run_job(["3x3x3"] + ["2x2x2"] * 0, budget=5)
+        self.assertIn("time budget", problems["3x3x3"])
+        job.ATTEMPTS = 1
+        try:
+            _, problems = self.run_job(["3x3x3", "4x4x4"])
+        finally:
+            job.ATTEMPTS = starts
+        self.assertEqual(problems["4x4x4"],
+                         "not measured: ranks were lost 1 times")
+
+    def test_what_fails_before_any_case_is_not_tried_again(self):
+        global RANK
+        good, RANK = RANK, "import sys; sys.exit(3)"
+        try:
+            _, problems = self.run_job(["1x1x1", "4x4x4"])
+        finally:
+            RANK = good
+        self.assertEqual(set(problems.values()),
+                         {"rank 0: ended with status 3"})
+
+
+class Suites(unittest.TestCase):
+    every = suites.Suites()
+
+    def test_ranks_are_a_dimension(self):
+        several = self.every.names(several=True)
+        self.assertIn("ag_gemm", several)
+        self.assertFalse(set(several) & set(self.every.names()))
+        case = self.every.cases("moe", gpus=4)[0]
+        self.assertEqual(case.dims["P"], 4)
+        self.assertEqual(
+            kernels.Request("f", "k", gpus=4).options["gpus"], 4)
+        self.assertNotIn("P", self.every.cases("gemm")[0].dims)
+
+
+if __name__ == "__main__":
+    unittest.main()
