@@ -14,7 +14,8 @@ import unittest
 
 sys.path.insert(0, sys.argv.pop(1))
 
-from mkbench import ceilings, cli, job, kernels, measure, suites  # noqa: E402
+from mkbench import (ceilings, cli, job, kernels, measure, session,  # noqa
+                     suites)
 from mkbench.budget import Budget  # noqa: E402
 from mkbench.device_host import HostDevice  # noqa: E402
 from mkbench.errors import BenchError, Lost  # noqa: E402
@@ -273,7 +274,7 @@ class Jobs(unittest.TestCase):
 
     def test_no_more_starts_than_time_and_patience(self):
         job.GRACE_S, starts = 0.1, job.ATTEMPTS
-        _, problems = self.run_job(["3x3x3"] + ["2x2x2"] * 0, budget=5)
+        _, problems = self.run_job(["3x3x3"], budget=5)
         self.assertIn("time budget", problems["3x3x3"])
         job.ATTEMPTS = 1
         try:
@@ -292,6 +293,51 @@ class Jobs(unittest.TestCase):
             RANK = good
         self.assertEqual(set(problems.values()),
                          {"rank 0: ended with status 3"})
+
+
+class Failures(unittest.TestCase):
+    """What happens to the cases of a session in which something fails."""
+
+    def run_cases(self, world, failure):
+        class Failing(session.Session):
+            def run_case(self, case, request, record, budget):
+                raise failure
+        device = HostDevice(group=One(0, world))
+        run = Failing(types.SimpleNamespace(prefix="/p"), device, None,
+                      suites.Suites(), cli.parse(["--target", "host"]),
+                      Budget(1e9), types.SimpleNamespace(jobs=1))
+        run.say = lambda text: None
+        cases = run.suites.cases("ag_gemm", ["1x1x1", "2x2x2"], gpus=world)
+        run.measure(cases, {(c.suite, c.name): None for c in cases})
+        return [r["problem"] for r in run.records]
+
+    def test_what_ranks_agree_about_is_one_cases_problem(self):
+        for world in (1, 2):
+            self.assertEqual(self.run_cases(world, BenchError("bad shape")),
+                             ["bad shape"] * 2)
+
+    def test_what_one_rank_meets_alone_ends_them_all(self):
+        for failure in (Lost("gone"), RuntimeError("CUDA error")):
+            self.assertEqual(self.run_cases(1, failure), [str(failure)] * 2)
+            with self.assertRaises(type(failure)):
+                self.run_cases(2, failure)
+
+    def test_a_kernels_own_report_is_the_reason(self):
+        def fails():
+            raise RuntimeError("CUDA error: unspecified launch failure")
+
+        def reports():
+            raise BenchError("role 'gemm' waited 10 s")
+        device = HostDevice()
+        run = session.Session(types.SimpleNamespace(prefix="/p"), device, None,
+                              None, cli.parse(["--target", "host"]),
+                              Budget(1e9), types.SimpleNamespace(jobs=1))
+        ours, rival = (measure.Contestant(n, fails) for n in ("mkernel", "nccl"))
+        with self.assertRaisesRegex(Lost, "^CUDA error"):
+            run.times([rival], Budget(1e9))
+        ours.wait = reports
+        with self.assertRaisesRegex(Lost, "^mkernel: role 'gemm' waited 10 s"):
+            run.times([ours, rival], Budget(1e9))
 
 
 class Suites(unittest.TestCase):

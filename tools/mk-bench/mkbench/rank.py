@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
@@ -41,7 +42,8 @@ class RankSession(Session):
 
     def measure_ceilings(self, cases):
         super().measure_ceilings(cases)
-        self.tell(ceilings=self.ceilings)
+        self.tell(ceilings=self.ceilings, environment=manifest.environment(
+            self.places, self.device, self.options, None))
 
     def run_case(self, case, request, record, budget):
         self.tell(begin=[case.suite, case.name])
@@ -76,7 +78,6 @@ def measure(job, environment, tell):
     session = RankSession(said, places, device, library, suites, options,
                           Budget(job["seconds"], group.clock))
     session.run([Case(**case) for case in job["cases"]])
-    said(environment=manifest.environment(places, device, options, None))
     library.leave()
     group.close()
 
@@ -90,7 +91,9 @@ def main():
 
     try:
         measure(job, os.environ, tell)
-    except BenchError as error:
+    except Exception as error:  # torch and ctypes raise what they like
+        if not isinstance(error, BenchError):
+            traceback.print_exc()
         tell(lost=first_line(error))
         return 1
     return 0

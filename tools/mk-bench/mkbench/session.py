@@ -81,7 +81,10 @@ class Session:
                               share)
             except Exception as error:  # torch raises what it likes
                 record["problem"] = first_line(error)
-                if isinstance(error, Lost) and self.device.group.world > 1:
+                # Of several ranks the others wait, unless all agree about it.
+                if self.device.group.world > 1 and (
+                        isinstance(error, Lost)
+                        or not isinstance(error, BenchError)):
                     raise
             self.done(record)
 
@@ -143,8 +146,7 @@ class Session:
         self.device.release()
         good = [c for c in contestants if not c.problem]
         conditions = self.options.conditions
-        times = measure.measure(self.device, good, self.plan, budget,
-                                conditions) if good else {}
+        times = self.times(good, budget) if good else {}
         record["contestants"] = [c.describe(times.get(c.name, {}))
                                  for c in contestants]
         record["bound_ms"] = {c: ceilings.bound_ms(
@@ -157,6 +159,22 @@ class Session:
             record["gpu"] = manifest.gpu_state()
         self.kernels.drop()
         self.device.release()
+
+    def times(self, contestants, budget):
+        try:
+            return measure.measure(self.device, contestants, self.plan, budget,
+                                   self.options.conditions)
+        except BenchError:
+            raise
+        except Exception as error:  # torch only knows that the GPU has failed
+            why = first_line(error)
+            for contestant in contestants:
+                try:
+                    (contestant.wait or self.device.recover)()
+                except BenchError as report:
+                    why = f"{contestant.name}: {first_line(report)}"
+                    break
+            raise Lost(why) from error
 
     def agreed(self, what, make):
         """What `make` returns and None, or None and why it failed, on whichever
