@@ -52,6 +52,7 @@ class HostTensor:
 class HostDevice:
     target = "host"
     has_rivals = False
+    deadline_s = 60  # of every wait of a kernel; threads share few processors
     compile_grid = 16  # the target's own: roles need more CTAs than a rehearsal
 
     def __init__(self, grid=4, clock=time.perf_counter, sleep=time.sleep,

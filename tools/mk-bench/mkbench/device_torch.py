@@ -14,6 +14,7 @@ class TorchDevice:
     target = "sm_90a"
     has_rivals = True
     where = "cuda"
+    deadline_s = 10  # of every wait of a kernel
 
     def __init__(self, index=0, group=None):
         self.index, self.group = index, group or Alone()

@@ -12,9 +12,6 @@ from .measure import Contestant
 from .places import HERE
 
 
-DEADLINE_S = 10  # of every wait of a kernel
-
-
 class Request:
     """One compilation. `bind` may be empty: sizes are given when bound. `gpus`, the
     ranks of one node; 0: whatever there is."""
@@ -195,7 +192,8 @@ class Kernels:
                              self.device.strides(tensor))
             kept.append(tensor)
         stream = self.device.stream_handle()
-        contestant = Contestant(name, bound.launcher(stream, DEADLINE_S))
+        contestant = Contestant(name, bound.launcher(
+            stream, self.device.deadline_s))
         contestant.wait = lambda: bound.synchronize(stream or None)
         contestant.keep = (bound, kept)
         contestant.outputs = outputs

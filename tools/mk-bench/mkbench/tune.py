@@ -214,6 +214,10 @@ class Tuner:
 def main(options, budget, make_device):
     from .library import Library
     suites = Suites(options.suites)
+    if suites.several(options.tune):
+        raise BenchError(f"--tune {options.tune}", "its kernels need several "
+                         "ranks, and the tuner works on one GPU", "compare values "
+                         "by --suite and --set, and write the tuning entry")
     cases = suites.cases(options.tune, options.shapes, options.variants)
     places = Places(options.prefix)
     space_path = options.space or places.tuning("space.json")
