@@ -1,5 +1,6 @@
 """Suites of several ranks: starts a process for each GPU (rank.py), takes what
 they find, and goes on without a case on which they failed."""
+import contextlib
 import ctypes as C
 import dataclasses
 import json
@@ -75,8 +76,9 @@ class Ranks:
                                        "LOCAL_RANK": str(rank)})
             self.processes.append(process)
             self.selector.register(read, selectors.EVENT_READ, [rank, b""])
-            process.stdin.write(json.dumps(job).encode())
-            process.stdin.close()
+            with contextlib.suppress(OSError):  # its status will say why
+                process.stdin.write(json.dumps(job).encode())
+                process.stdin.close()
         for _, write in pipes:
             os.close(write)
 
