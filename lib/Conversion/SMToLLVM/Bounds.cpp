@@ -23,15 +23,21 @@ static std::optional<int64_t> constantOf(Value value) {
 }
 
 void Lowering::check(Operation *op, const Named &named, Value begin, Value size,
-                     Value when) {
+                     ArrayRef<AtLeast> when) {
   if (!sites)
     return;
-  std::optional<int64_t> holds = when ? constantOf(when) : 1;
+  SmallVector<AtLeast> unknown;
+  for (const AtLeast &condition : when) {
+    std::optional<int64_t> value = constantOf(condition.value);
+    if (!value)
+      unknown.push_back(condition);
+    else if (*value < condition.least)
+      return;
+  }
   std::optional<int64_t> first = constantOf(begin);
   std::optional<int64_t> count = size ? constantOf(size) : 1;
   std::optional<int64_t> all = named.extent ? constantOf(named.extent) : std::nullopt;
-  if (holds == 0 || (first && count && all && *first >= 0 && *first <= *all &&
-                     *count <= *all - *first))
+  if (first && count && all && *first >= 0 && *first <= *all && *count <= *all - *first)
     return;
   std::string text, name = getParamName(function);
   llvm::raw_string_ostream os(text);
@@ -45,9 +51,6 @@ void Lowering::check(Operation *op, const Named &named, Value begin, Value size,
   };
   os << "{ .reg .pred some; .reg .b32 low, word, named; "
      << ".reg .b64 begin, size, extent, value, control, report; ";
-  if (!holds)
-    os << "setp.eq.u32 some, " << operand(resize(when, i32))
-       << ", 0; @some bra FINE; ";
   os << "mov.b64 begin, " << word(begin, first) << "; ";
   if (named.extent)
     os << "mov.b64 extent, " << word(named.extent, all) << "; ";
@@ -59,7 +62,12 @@ void Lowering::check(Operation *op, const Named &named, Value begin, Value size,
        << "setp.ge.s64 some, value, begin; setp.ge.and.s64 some, begin, 0, some; ";
   else
     os << "setp.lt.u64 some, begin, extent; ";
-  os << "@some bra FINE; ld.param.b64 control, [" << name << "+"
+  os << "@some bra FINE; ";
+  // Asked where it matters: what is not there may be anywhere.
+  for (const AtLeast &condition : unknown)
+    os << "setp.lt.s" << condition.value.getType().getIntOrFloatBitWidth() << " some, "
+       << operand(condition.value) << ", " << condition.least << "; @some bra FINE; ";
+  os << "ld.param.b64 control, [" << name << "+"
      << params.launch + offsetof(mk_gpu_launch, control) << "]; ";
   ReportText report;
   report.kind = MK_FAIL_BOUNDS;
@@ -109,7 +117,7 @@ static Value numberOf(Emitter &e, const Buffer &buffer) {
 
 void Lowering::checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
                            ArrayRef<Value> offsets, ArrayRef<Value> sizes,
-                           Value when, Value rank) {
+                           ArrayRef<AtLeast> when, Value rank) {
   if (!sites)
     return;
   for (auto [d, offset] : llvm::enumerate(offsets)) {
@@ -144,9 +152,9 @@ void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
       scalars(source ? op.getSrcOffsets() : op.getDstOffsets());
   SmallVector<Value> sizes = scalars(op.getSizes());
   // A region of nothing may lie anywhere.
-  Value some = cbool(true);
+  SmallVector<AtLeast> some;
   for (Value size : sizes)
-    some = and_(some, cmp(Predicate::sgt, size, 0));
+    some.push_back({size, 1});
   if (!list)
     return checkRegion(op, kind, end, offsets, sizes, some, peer);
   auto listed = cast<RankedTensorType>(op.getRows().getType()).getNumElements();
@@ -155,7 +163,8 @@ void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
   Value first = offsets[0];
   forRange(partitionThread, count, c32(partition.getNumThreads()), [&](Value i) {
     Value row = load(i32, add(list, shl(i, 2)));
-    Value there = and_(some, cmp(Predicate::sge, row, 0));
+    SmallVector<AtLeast> there(some);
+    there.push_back({row, 0});
     offsets[0] = add(first, resize(source ? row : i, i64));
     checkRegion(op, kind, end, offsets, sizes, there, peer);
   });

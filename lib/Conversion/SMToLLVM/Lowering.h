@@ -96,6 +96,12 @@ struct Named {
   Value rank = {};           // whose it is; null: this rank's
 };
 
+/// A condition of a check: the number is at least so large.
+struct AtLeast {
+  Value value;
+  int64_t least;
+};
+
 /// Name of the parameter block in PTX.
 std::string getParamName(LLVM::LLVMFuncOp function);
 
@@ -279,15 +285,15 @@ private:
   //===--- Checks that what ops name exists -------------------------------===//
 
   /// Ends the launch with a report unless element `begin` exists, or `size` from there on
-  /// (i64), where `when` (i1, null: always) holds.
+  /// (i64), where all of `when` hold.
   void check(Operation *op, const Named &named, Value begin, Value size = {},
-             Value when = {});
+             ArrayRef<AtLeast> when = {});
   void checkIndices(Operation *op, int64_t kind, int64_t number, int64_t param,
                     ArrayRef<int64_t> shape, ValueRange index);
   /// Of an argument; `offsets` without sizes name one element.
   void checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
-                   ArrayRef<Value> offsets, ArrayRef<Value> sizes, Value when,
-                   Value rank = {});
+                   ArrayRef<Value> offsets, ArrayRef<Value> sizes,
+                   ArrayRef<AtLeast> when, Value rank = {});
   /// One end of a put. `list`: source rows, in shared memory.
   void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
   void checkScalar(Operation *op, int64_t kind, const Buffer &buffer,

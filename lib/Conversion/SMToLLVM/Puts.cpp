@@ -280,15 +280,20 @@ LogicalResult Lowering::emitPut(PutOp op) {
   }
   fenceAsync();
   barrierPartition();
+  Value peer = hasPeers() ? scalar(op.getPeer()) : Value();
+  // What is checked is checked before anything else is read: it takes registers.
+  Value list = op.getRows() ? exchangeAddress() : Value();
+  checkPut(op, MK_READ_ARGUMENT, list);
+  if (peer)
+    awaitReady(peer);
+  checkPut(op, MK_WRITTEN_ARGUMENT, list, peer);
+  Value signal = op.getSignal(), element_;
+  if (signal)
+    element_ = signalElement(op, signal, op.getSignalIndex());
   FailureOr<Runs> runs = planRuns(op);
   if (failed(runs))
     return failure();
 
-  Value signal = op.getSignal(), element_;
-  if (signal)
-    element_ = signalElement(op, signal, op.getSignalIndex());
-  Value peer = hasPeers() ? scalar(op.getPeer()) : Value();
-  checkPut(op, MK_READ_ARGUMENT, runs->list);
   auto copy = [&] {
     ifThenElse(
         runs->aligned,
@@ -301,13 +306,10 @@ LogicalResult Lowering::emitPut(PutOp op) {
     if (signal)
       once([&] { raise(signalArray(signal), element_, 1, peer, op.getStrong()); });
   };
-  if (!hasPeers()) {
-    checkPut(op, MK_WRITTEN_ARGUMENT, runs->list);
+  if (!peer) {
     copy();
     return success();
   }
-  awaitReady(peer);
-  checkPut(op, MK_WRITTEN_ARGUMENT, runs->list, peer);
   Value heap = heapOf(peer), dest = runs->dest;
   Value there = add(sub(dest, heapOf(ownRank())), heap);
   if (!hasNet()) {
