@@ -37,7 +37,9 @@ bool parse(const std::string &opcode, Access &access) {
     return false;
   while (std::getline(words, word, '.')) {
     if (word == "param" || word == "shared" || word == "global")
-      access.space = word == "param" ? kParam : word == "shared" ? kShared : kGlobal;
+      access.space = word == "param"    ? kParam
+                     : word == "shared" ? kShared
+                                        : kGlobal;
     else if (word == "volatile" || word == "relaxed")
       access.order = kRelaxed, access.scope = word == "volatile" ? kSys : 0;
     else if (word == "acquire")
@@ -67,8 +69,8 @@ bool parse(const std::string &opcode, Access &access) {
     if (word == "f32" && access.op == kAdd)
       access.op = kAddFloat;
   }
-  if (reduces && (access.op == kLoad || access.bytes != 4 ||
-                  access.space != kGlobal))
+  if (reduces &&
+      (access.op == kLoad || access.bytes != 4 || access.space != kGlobal))
     throw Error("'" + opcode + "' " + kUnknown);
   return true;
 }
@@ -91,8 +93,8 @@ void load(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand &from = to[access.count];
   Machine &machine = warp.machine;
   uint32_t bytes = uint32_t(access.bytes) * access.count;
-  bool stale = access.space == kGlobal && access.order == kWeak &&
-               machine.readsStale();
+  bool stale =
+      access.space == kGlobal && access.order == kWeak && machine.readsStale();
   forLanes(lanes, [&](uint32_t lane) {
     uint64_t address = warp.address(from, lane);
     checkAligned(address, bytes);
@@ -108,11 +110,10 @@ void load(Warp &warp, const Instr &instr, uint32_t lanes) {
     } else {
       const uint8_t *at = warp.cta.rank.at(address, bytes);
       if (stale)
-        machine.global.read(at, data, bytes, machine.random,
-                            [&](const Writer &w) {
-                              return w.cta == warp.cta.id ||
-                                     w.time <= warp.view.generic[w.cta];
-                            });
+        machine.global.read(
+            at, data, bytes, machine.random, [&](const Writer &w) {
+              return w.cta == warp.cta.id || w.time <= warp.view.generic[w.cta];
+            });
       else
         std::memcpy(data, at, bytes);
       if (access.order == kAcquire && !instr.removed)
@@ -241,9 +242,8 @@ void Cta::readShared(uint32_t address, void *to, uint32_t bytes,
   if (known)
     std::memcpy(to, from, bytes);
   else
-    history.read(from, to, bytes, machine.random, [&](const Writer &w) {
-      return w.async || w.time <= view;
-    });
+    history.read(from, to, bytes, machine.random,
+                 [&](const Writer &w) { return w.async || w.time <= view; });
 }
 
 bool mk::ptx::decodeAccess(Instr &instr) {

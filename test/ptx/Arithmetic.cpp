@@ -88,126 +88,176 @@ void ternary(Warp &warp, const Instr &instr, uint32_t lanes) {
   };
 template <typename T> using Unsigned = std::make_unsigned_t<T>;
 
-OP(Add, template <typename T> static T apply(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(Unsigned<T>(a) + Unsigned<T>(b));
-  else
-    return a + b;
-})
-OP(Sub, template <typename T> static T apply(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(Unsigned<T>(a) - Unsigned<T>(b));
-  else
-    return a - b;
-})
-OP(Mul, template <typename T> static T apply(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return T(Unsigned<T>(a) * Unsigned<T>(b));
-  else
-    return a * b;
-})
-OP(MulHigh, template <typename T> static T apply(T a, T b) {
-  using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
-  return T((Wide(a) * Wide(b)) >> (8 * sizeof(T)));
-})
+OP(
+    Add, template <typename T> static T apply(T a, T b) {
+      if constexpr (std::is_integral_v<T>)
+        return T(Unsigned<T>(a) + Unsigned<T>(b));
+      else
+        return a + b;
+    })
+OP(
+    Sub, template <typename T> static T apply(T a, T b) {
+      if constexpr (std::is_integral_v<T>)
+        return T(Unsigned<T>(a) - Unsigned<T>(b));
+      else
+        return a - b;
+    })
+OP(
+    Mul, template <typename T> static T apply(T a, T b) {
+      if constexpr (std::is_integral_v<T>)
+        return T(Unsigned<T>(a) * Unsigned<T>(b));
+      else
+        return a * b;
+    })
+OP(
+    MulHigh, template <typename T> static T apply(T a, T b) {
+      using Wide =
+          std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+      return T((Wide(a) * Wide(b)) >> (8 * sizeof(T)));
+    })
 template <typename R> struct MulWide {
   template <typename T> R operator()(T a, T b) const { return R(a) * R(b); }
 };
-OP(Mad, template <typename T> static T apply(T a, T b, T c) {
-  return T(Unsigned<T>(a) * Unsigned<T>(b) + Unsigned<T>(c));
-})
-OP(Fma, static float apply(float a, float b, float c) { return std::fma(a, b, c); })
-OP(Div, template <typename T> static T apply(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return b ? T(a / b) : T(~T(0));
-  else
-    return a / b;
-})
-OP(Min, template <typename T> static T apply(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return std::min(a, b);
-  else
-    return std::fmin(a, b);
-})
-OP(Max, template <typename T> static T apply(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return std::max(a, b);
-  else
-    return std::fmax(a, b);
-})
-OP(MaxNan, static float apply(float a, float b) {
-  return std::isnan(a) || std::isnan(b) ? std::nanf("") : std::fmax(a, b);
-})
-OP(And, template <typename T> static T apply(T a, T b) { return a & b; })
-OP(Or, template <typename T> static T apply(T a, T b) { return a | b; })
-OP(Xor, template <typename T> static T apply(T a, T b) { return a ^ b; })
-OP(Not, template <typename T> static T apply(T a) { return T(~a); })
-OP(Neg, template <typename T> static T apply(T a) {
-  if constexpr (std::is_integral_v<T>)
-    return T(Unsigned<T>(0) - Unsigned<T>(a));
-  else
-    return -a;
-})
-OP(Abs, template <typename T> static T apply(T a) {
-  if constexpr (std::is_integral_v<T>)
-    return a < 0 ? T(Unsigned<T>(0) - Unsigned<T>(a)) : a;
-  else
-    return std::fabs(a);
-})
-OP(Shl, template <typename T> static T apply(T a, uint32_t by) {
-  return by >= 8 * sizeof(T) ? T(0) : T(a << by);
-})
-OP(Shr, template <typename T> static T apply(T a, uint32_t by) {
-  if (by >= 8 * sizeof(T))
-    return std::is_signed_v<T> && a < 0 ? T(-1) : T(0);
-  return T(a >> by);
-})
-OP(FunnelRight, static uint32_t apply(uint32_t low, uint32_t high, uint32_t by) {
-  uint64_t both = uint64_t(high) << 32 | low;
-  return uint32_t(both >> (by & 31));
-})
-OP(Extract, template <typename T> static T apply(T a, uint32_t from, uint32_t count) {
-  if (from >= 8 * sizeof(T) || count == 0)
-    return 0;
-  T value = T(a >> from);
-  return count >= 8 * sizeof(T) ? value : T(value & ((T(1) << count) - 1));
-})
-OP(LeadingZeroes, template <typename T> static uint32_t apply(T a) {
-  return a ? uint32_t(__builtin_clzll(uint64_t(a))) - (64 - 8 * uint32_t(sizeof(T)))
-           : 8 * uint32_t(sizeof(T));
-})
-OP(Move, template <typename T> static T apply(T a) { return a; })
+OP(
+    Mad, template <typename T> static T apply(T a, T b, T c) {
+      return T(Unsigned<T>(a) * Unsigned<T>(b) + Unsigned<T>(c));
+    })
+OP(
+    Fma,
+    static float apply(float a, float b, float c) { return std::fma(a, b, c); })
+OP(
+    Div, template <typename T> static T apply(T a, T b) {
+      if constexpr (std::is_integral_v<T>)
+        return b ? T(a / b) : T(~T(0));
+      else
+        return a / b;
+    })
+OP(
+    Min, template <typename T> static T apply(T a, T b) {
+      if constexpr (std::is_integral_v<T>)
+        return std::min(a, b);
+      else
+        return std::fmin(a, b);
+    })
+OP(
+    Max, template <typename T> static T apply(T a, T b) {
+      if constexpr (std::is_integral_v<T>)
+        return std::max(a, b);
+      else
+        return std::fmax(a, b);
+    })
+OP(
+    MaxNan, static float apply(float a, float b) {
+      return std::isnan(a) || std::isnan(b) ? std::nanf("") : std::fmax(a, b);
+    })
+OP(
+    And, template <typename T> static T apply(T a, T b) { return a & b; })
+OP(
+    Or, template <typename T> static T apply(T a, T b) { return a | b; })
+OP(
+    Xor, template <typename T> static T apply(T a, T b) { return a ^ b; })
+OP(
+    Not, template <typename T> static T apply(T a) { return T(~a); })
+OP(
+    Neg, template <typename T> static T apply(T a) {
+      if constexpr (std::is_integral_v<T>)
+        return T(Unsigned<T>(0) - Unsigned<T>(a));
+      else
+        return -a;
+    })
+OP(
+    Abs, template <typename T> static T apply(T a) {
+      if constexpr (std::is_integral_v<T>)
+        return a < 0 ? T(Unsigned<T>(0) - Unsigned<T>(a)) : a;
+      else
+        return std::fabs(a);
+    })
+OP(
+    Shl, template <typename T> static T apply(T a, uint32_t by) {
+      return by >= 8 * sizeof(T) ? T(0) : T(a << by);
+    })
+OP(
+    Shr, template <typename T> static T apply(T a, uint32_t by) {
+      if (by >= 8 * sizeof(T))
+        return std::is_signed_v<T> && a < 0 ? T(-1) : T(0);
+      return T(a >> by);
+    })
+OP(
+    FunnelRight,
+    static uint32_t apply(uint32_t low, uint32_t high, uint32_t by) {
+      uint64_t both = uint64_t(high) << 32 | low;
+      return uint32_t(both >> (by & 31));
+    })
+OP(
+    Extract,
+    template <typename T> static T apply(T a, uint32_t from, uint32_t count) {
+      if (from >= 8 * sizeof(T) || count == 0)
+        return 0;
+      T value = T(a >> from);
+      return count >= 8 * sizeof(T) ? value : T(value & ((T(1) << count) - 1));
+    })
+OP(
+    LeadingZeroes, template <typename T> static uint32_t apply(T a) {
+      return a ? uint32_t(__builtin_clzll(uint64_t(a))) -
+                     (64 - 8 * uint32_t(sizeof(T)))
+               : 8 * uint32_t(sizeof(T));
+    })
+OP(
+    Move, template <typename T> static T apply(T a) { return a; })
 template <typename R> struct Convert {
   template <typename T> R operator()(T a) const { return R(a); }
 };
-OP(Exp2, static float apply(float a) { return std::exp2(a); })
-OP(Log2, static float apply(float a) { return std::log2(a); })
-OP(Reciprocal, static float apply(float a) { return 1.0f / a; })
-OP(FromBf16, static float apply(uint16_t a) { return fromBf16(a); })
-OP(ToBf16, static uint16_t apply(float a) { return toBf16(a); })
-OP(ToBf16x2, static uint32_t apply(float high, float low) {
-  return uint32_t(toBf16(high)) << 16 | toBf16(low);
-})
-OP(FromF16, static float apply(uint16_t a) { return fromF16(a); })
-OP(ToF16, static uint16_t apply(float a) { return toF16(a); })
-OP(ToF16x2, static uint32_t apply(float high, float low) {
-  return uint32_t(toF16(high)) << 16 | toF16(low);
-})
+OP(
+    Exp2, static float apply(float a) { return std::exp2(a); })
+OP(
+    Log2, static float apply(float a) { return std::log2(a); })
+OP(
+    Reciprocal, static float apply(float a) { return 1.0f / a; })
+OP(
+    FromBf16, static float apply(uint16_t a) { return fromBf16(a); })
+OP(
+    ToBf16, static uint16_t apply(float a) { return toBf16(a); })
+OP(
+    ToBf16x2, static uint32_t apply(float high, float low) {
+      return uint32_t(toBf16(high)) << 16 | toBf16(low);
+    })
+OP(
+    FromF16, static float apply(uint16_t a) { return fromF16(a); })
+OP(
+    ToF16, static uint16_t apply(float a) { return toF16(a); })
+OP(
+    ToF16x2, static uint32_t apply(float high, float low) {
+      return uint32_t(toF16(high)) << 16 | toF16(low);
+    })
 
 //===--- Predicates -------------------------------------------------------===//
 
-struct Eq { template <typename T> bool operator()(T a, T b) const { return a == b; } };
-struct Ne { template <typename T> bool operator()(T a, T b) const {
-  if constexpr (std::is_floating_point_v<T>)
-    return a < b || a > b; // false with a NaN
-  else
-    return a != b;
-} };
-struct Neu { template <typename T> bool operator()(T a, T b) const { return a != b; } };
-struct Lt { template <typename T> bool operator()(T a, T b) const { return a < b; } };
-struct Le { template <typename T> bool operator()(T a, T b) const { return a <= b; } };
-struct Gt { template <typename T> bool operator()(T a, T b) const { return a > b; } };
-struct Ge { template <typename T> bool operator()(T a, T b) const { return a >= b; } };
+struct Eq {
+  template <typename T> bool operator()(T a, T b) const { return a == b; }
+};
+struct Ne {
+  template <typename T> bool operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return a < b || a > b; // false with a NaN
+    else
+      return a != b;
+  }
+};
+struct Neu {
+  template <typename T> bool operator()(T a, T b) const { return a != b; }
+};
+struct Lt {
+  template <typename T> bool operator()(T a, T b) const { return a < b; }
+};
+struct Le {
+  template <typename T> bool operator()(T a, T b) const { return a <= b; }
+};
+struct Gt {
+  template <typename T> bool operator()(T a, T b) const { return a > b; }
+};
+struct Ge {
+  template <typename T> bool operator()(T a, T b) const { return a >= b; }
+};
 
 uint32_t &bits(Warp &warp, const Operand &o) { return warp.words[o.index]; }
 uint32_t bitsOf(Warp &warp, const Operand &o) {
@@ -239,10 +289,12 @@ void logic(Warp &warp, const Instr &instr, uint32_t lanes) {
                bitsOf(warp, instr.ops[instr.b + 1])));
 }
 void notPred(Warp &warp, const Instr &instr, uint32_t lanes) {
-  setBits(warp, instr.ops[instr.b - 1], lanes, ~bitsOf(warp, instr.ops[instr.b]));
+  setBits(warp, instr.ops[instr.b - 1], lanes,
+          ~bitsOf(warp, instr.ops[instr.b]));
 }
 void movePred(Warp &warp, const Instr &instr, uint32_t lanes) {
-  setBits(warp, instr.ops[instr.b - 1], lanes, bitsOf(warp, instr.ops[instr.b]));
+  setBits(warp, instr.ops[instr.b - 1], lanes,
+          bitsOf(warp, instr.ops[instr.b]));
 }
 template <typename T>
 void select(Warp &warp, const Instr &instr, uint32_t lanes) {
@@ -277,9 +329,7 @@ void moveVector(Warp &warp, const Instr &instr, uint32_t lanes) {
 }
 void nothing(Warp &, const Instr &, uint32_t) {}
 
-
-template <typename T>
-void addCompares(Table &t, const std::string &type) {
+template <typename T> void addCompares(Table &t, const std::string &type) {
   t["setp.eq." + type] = compare<T, Eq, false>;
   t["setp.ne." + type] = compare<T, Ne, false>;
   t["setp.lt." + type] = compare<T, Lt, false>;
@@ -293,8 +343,7 @@ void addCompares(Table &t, const std::string &type) {
   t["setp.gt.and." + type] = compare<T, Gt, true>;
   t["setp.ge.and." + type] = compare<T, Ge, true>;
 }
-template <typename T>
-void addIntegers(Table &t, const std::string &type) {
+template <typename T> void addIntegers(Table &t, const std::string &type) {
   t["add." + type] = binary<T, T, T, Add>;
   t["sub." + type] = binary<T, T, T, Sub>;
   t["mul.lo." + type] = binary<T, T, T, Mul>;
@@ -415,11 +464,12 @@ void mk::ptx::decode(Instr &instr) {
     instr.moves = true;
     instr.exec = moveVector;
     instr.a = op == "mov.b64" ? 64 : 32;
-    // Which side the vector is on: a register of the whole's width is the other.
+    // Which side the vector is on: a register of the whole's width is the
+    // other.
     const Operand &first = instr.ops[instr.b - 1];
-    bool firstIsWhole =
-        first.kind == Operand::Reg && first.bytes * 8u == instr.a &&
-        instr.ops.size() - instr.b == instr.vecs[0];
+    bool firstIsWhole = first.kind == Operand::Reg &&
+                        first.bytes * 8u == instr.a &&
+                        instr.ops.size() - instr.b == instr.vecs[0];
     const Operand &second = instr.ops[instr.b];
     if (firstIsWhole && second.kind == Operand::Reg &&
         second.bytes * 8u == instr.a)
@@ -433,8 +483,8 @@ void mk::ptx::decode(Instr &instr) {
              startsWith(op, "fence.mbarrier_init.")) {
     // Nothing that shows: launches are one after another, registers enough.
     instr.exec = nothing;
-  } else if (!decodeAccess(instr) && !decodeSync(instr) &&
-             !decodeCopy(instr) && !decodeProduct(instr)) {
+  } else if (!decodeAccess(instr) && !decodeSync(instr) && !decodeCopy(instr) &&
+             !decodeProduct(instr)) {
     throw Error("'" + op + "' is not known: add it to test/ptx");
   }
 }

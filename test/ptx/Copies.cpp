@@ -61,7 +61,8 @@ Copy boxOf(Warp &warp, const TensorMap &map, const int32_t *at,
   copy.swizzle = map.swizzle;
   copy.type = map.type;
   if (shared % 128)
-    throw Error("copies to or from shared memory that is not aligned to 128 bytes");
+    throw Error(
+        "copies to or from shared memory that is not aligned to 128 bytes");
   uint32_t row = uint32_t(map.box[0]) * map.bytes; // bytes
   uint32_t rows = 1;
   for (uint32_t d = 1; d < map.rank; ++d)
@@ -80,8 +81,8 @@ Copy boxOf(Warp &warp, const TensorMap &map, const int32_t *at,
       address += uint64_t(i) * map.strides[d - 1];
     }
     int64_t begin = std::max<int64_t>(at[0], 0);
-    int64_t end = std::min<int64_t>(int64_t(at[0]) + map.box[0],
-                                    int64_t(map.extents[0]));
+    int64_t end =
+        std::min<int64_t>(int64_t(at[0]) + map.box[0], int64_t(map.extents[0]));
     if (inside && begin < end) {
       uint32_t before = uint32_t(begin - at[0]) * map.bytes;
       if (before) {
@@ -90,8 +91,8 @@ Copy boxOf(Warp &warp, const TensorMap &map, const int32_t *at,
       }
       piece.bytes = uint32_t(end - begin) * map.bytes;
       piece.zeroes = row - before - piece.bytes;
-      piece.global = warp.cta.rank.at(address + uint64_t(begin) * map.bytes,
-                                      piece.bytes);
+      piece.global =
+          warp.cta.rank.at(address + uint64_t(begin) * map.bytes, piece.bytes);
     }
     copy.pieces.push_back(piece);
   }
@@ -357,14 +358,14 @@ void copyAsync(Warp &warp, const Instr &instr, uint32_t lanes) {
     forLanes(lanes & half, [&](uint32_t lane) {
       uint32_t to = uint32_t(warp.address(ops[0], lane));
       uint64_t from = warp.address(ops[1], lane);
-      uint32_t bytes =
-          given > 3 ? uint32_t(warp.value(ops[3], lane)) : size;
+      uint32_t bytes = given > 3 ? uint32_t(warp.value(ops[3], lane)) : size;
       if (to % size || from % size)
         throw Error("copies what is misaligned");
       if (bytes > size)
         throw Error("copies more bytes than it says");
       warp.cta.at(to, size);
-      ones->push_back({to, bytes, bytes ? warp.cta.rank.at(from, bytes) : nullptr});
+      ones->push_back(
+          {to, bytes, bytes ? warp.cta.rank.at(from, bytes) : nullptr});
       warp.copies[lane].open.push_back(pending);
     });
     auto view = std::make_shared<const Clock>(warp.view.generic);
@@ -374,11 +375,10 @@ void copyAsync(Warp &warp, const Instr &instr, uint32_t lanes) {
       for (const One &one : *ones) {
         uint8_t data[16] = {};
         if (one.bytes && stale)
-          machine.global.read(one.from, data, one.bytes, machine.random,
-                              [&](const Writer &w) {
-                                return w.cta == cta->id ||
-                                       w.time <= (*view)[w.cta];
-                              });
+          machine.global.read(
+              one.from, data, one.bytes, machine.random, [&](const Writer &w) {
+                return w.cta == cta->id || w.time <= (*view)[w.cta];
+              });
         else if (one.bytes)
           std::memcpy(data, one.from, one.bytes);
         cta->writeShared(one.to, data, size, false);
@@ -437,7 +437,8 @@ bool mk::ptx::decodeCopy(Instr &instr) {
   else if (op == "cp.async.bulk.wait_group" ||
            op == "cp.async.bulk.wait_group.read")
     instr.exec = bulkWait, instr.orders = Orders::Group;
-  else if (op == "cp.async.ca.shared.global" || op == "cp.async.cg.shared.global")
+  else if (op == "cp.async.ca.shared.global" ||
+           op == "cp.async.cg.shared.global")
     instr.exec = copyAsync;
   else if (op == "cp.async.commit_group")
     instr.exec = copyCommit;

@@ -105,12 +105,23 @@ bool connect() {
 
 int getErrorName(int code, const char **name) {
   switch (code) {
-  case kInvalid: *name = "CUDA_ERROR_INVALID_VALUE"; return 0;
-  case kNoMemory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
-  case 100: *name = "CUDA_ERROR_NO_DEVICE"; return 0;
-  case 218: *name = "CUDA_ERROR_INVALID_PTX"; return 0;
-  case kLost: *name = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
-  default: return 1;
+  case kInvalid:
+    *name = "CUDA_ERROR_INVALID_VALUE";
+    return 0;
+  case kNoMemory:
+    *name = "CUDA_ERROR_OUT_OF_MEMORY";
+    return 0;
+  case 100:
+    *name = "CUDA_ERROR_NO_DEVICE";
+    return 0;
+  case 218:
+    *name = "CUDA_ERROR_INVALID_PTX";
+    return 0;
+  case kLost:
+    *name = "CUDA_ERROR_LAUNCH_FAILED";
+    return 0;
+  default:
+    return 1;
   }
 }
 int getErrorString(int, const char **text) {
@@ -139,14 +150,28 @@ int deviceGetName(char *name, int bytes, int) {
 }
 int deviceGetAttribute(int *value, int which, int) {
   switch (which) {
-  case kMultiprocessorCount: *value = 8; return 0;
-  case kCapabilityMajor: *value = 9; return 0;
-  case kCapabilityMinor: *value = 0; return 0;
-  case kCooperativeLaunch: *value = 1; return 0;
-  case kMaxSharedPerBlock: *value = 232448; return 0;
+  case kMultiprocessorCount:
+    *value = 8;
+    return 0;
+  case kCapabilityMajor:
+    *value = 9;
+    return 0;
+  case kCapabilityMinor:
+    *value = 0;
+    return 0;
+  case kCooperativeLaunch:
+    *value = 1;
+    return 0;
+  case kMaxSharedPerBlock:
+    *value = 232448;
+    return 0;
   case kVirtualMemory:
-  case kPosixDescriptors: *value = 1; return 0;
-  default: *value = 0; return 0;
+  case kPosixDescriptors:
+    *value = 1;
+    return 0;
+  default:
+    *value = 0;
+    return 0;
   }
 }
 int deviceTotalMem(size_t *bytes, int) {
@@ -219,7 +244,9 @@ int memHostAlloc(void **host, size_t bytes, unsigned) {
   *host = reinterpret_cast<void *>(address);
   return code;
 }
-int memFreeHost(void *host) { return release(reinterpret_cast<uint64_t>(host)); }
+int memFreeHost(void *host) {
+  return release(reinterpret_cast<uint64_t>(host));
+}
 int memHostGetDevicePointer(uint64_t *address, void *host, unsigned) {
   *address = reinterpret_cast<uint64_t>(host);
   return 0;
@@ -285,8 +312,8 @@ int memExport(void *to, uint64_t memory, int, unsigned long long) {
 }
 int memImport(uint64_t *memory, void *descriptor, int) {
   std::lock_guard lock(guard);
-  int fd = ::fcntl(int(reinterpret_cast<uintptr_t>(descriptor)),
-                   F_DUPFD_CLOEXEC, 0);
+  int fd =
+      ::fcntl(int(reinterpret_cast<uintptr_t>(descriptor)), F_DUPFD_CLOEXEC, 0);
   struct stat info {};
   if (fd < 0 || ::fstat(fd, &info))
     return kInvalid;
@@ -352,8 +379,8 @@ int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
       std::strcpy(static_cast<char *>(values[i]), answer.text);
   if (code)
     return code;
-  *module = reinterpret_cast<ModuleHandle>(
-      new LoadedModule{answer.a, answer.b});
+  *module =
+      reinterpret_cast<ModuleHandle>(new LoadedModule{answer.a, answer.b});
   return 0;
 }
 int moduleUnload(ModuleHandle module) {

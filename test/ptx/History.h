@@ -1,4 +1,5 @@
-//===- History.h - What was written lately, and who has to see it -*- C++ -*-===//
+//===- History.h - What was written lately, and who has to see it -*- C++
+//-*-===//
 //
 // A write takes effect at once, and what it overwrote is kept. Who reads later
 // may be given the older bytes, as long as nothing obliges the reader to see

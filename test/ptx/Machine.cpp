@@ -26,10 +26,14 @@ bool Groups::passed(size_t but, bool readOnly) {
 
 Style Style::of(uint64_t seed) {
   switch (seed % 4) {
-  case 0: return {32, 80, 1000, 30};
-  case 1: return {200, 30, 5000, 60};
-  case 2: return {4, 95, 30000, 50};
-  default: return {1000, 50, 20000, 70};
+  case 0:
+    return {32, 80, 1000, 30};
+  case 1:
+    return {200, 30, 5000, 60};
+  case 2:
+    return {4, 95, 30000, 50};
+  default:
+    return {1000, 50, 20000, 70};
   }
 }
 
@@ -148,6 +152,8 @@ void Machine::at(uint64_t delay, std::function<void()> what) {
 uint64_t Machine::copyTime() {
   if (random.chance(style.quick))
     return 1 + random.below(200);
+  if (random.chance(5)) // longer than anybody would think
+    return 1 + random.below(style.slow * 10);
   return 1 + random.below(style.slow);
 }
 
@@ -171,7 +177,7 @@ Warp *Machine::pick() {
 
 void Machine::run() {
   // Sleeps in a row in which nothing has changed: nothing will.
-  constexpr uint64_t kPolls = 500, kSteps = uint64_t(1) << 24;
+  constexpr uint64_t kPolls = 200, kSteps = uint64_t(1) << 24;
   uint64_t polls = 0, seen = 0;
   while (!live_.empty() || !events_.empty() || stages_) {
     while (!events_.empty() && events_.top().time <= now) {
@@ -226,8 +232,17 @@ void Machine::run() {
       if (!events_.empty() && events_.top().time <= now)
         break;
     }
-    if (polls > kPolls * live_.size() || now - lastChange > kSteps)
-      deadlock();
+    if (polls > kPolls * live_.size() || now - lastChange > kSteps) {
+      // Unless copies are under way, or a rank is still between launches.
+      uint64_t later = events_.empty() ? 0 : events_.top().time;
+      for (auto &rank : ranks_)
+        if (rank->live == 0 && rank->next < rank->stages->size())
+          later = std::max(later, rank->startAt);
+      if (later <= now)
+        deadlock();
+      now = later;
+      polls = 0;
+    }
     if (stepLimit && steps_ > stepLimit)
       throw Error("has not ended after " + std::to_string(steps_) + " steps");
   }
@@ -257,7 +272,7 @@ void Machine::deadlock() {
 /// Whether scopes of two accesses include both threads.
 static bool includes(int mine, int other, const Cta &cta,
                      const Message::Part &part) {
-  int needed = part.cta == cta.id                ? kCta
+  int needed = part.cta == cta.id             ? kCta
                : part.rank == cta.rank.number ? kGpu
                                               : kSys;
   return mine >= needed && other >= needed;
@@ -277,8 +292,8 @@ void Machine::acquire(Warp &warp, const uint8_t *word, int scope, bool keep) {
   }
 }
 
-void Machine::release(Warp &warp, const uint8_t *word, int scope,
-                      bool releases, bool chain) {
+void Machine::release(Warp &warp, const uint8_t *word, int scope, bool releases,
+                      bool chain) {
   Message &message = messages[word];
   if (!chain)
     message.parts.clear();

@@ -61,7 +61,7 @@ struct Groups {
 struct MBarrier {
   uint32_t expected = 0, pending = 0, phase = 0;
   int64_t bytes = 0;
-  bool helped = false; // by complete_tx of a thread, in this phase
+  bool helped = false;    // by complete_tx of a thread, in this phase
   View arriving, arrived; // of this phase, of all phases before
 };
 
@@ -216,8 +216,8 @@ public:
   Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed);
   ~Machine();
 
-  /// Does all of it; a rank may be several stages ahead of another. Throws Error
-  /// for what no right kernel does, waiting for ever included.
+  /// Does all of it; a rank may be several stages ahead of another. Throws
+  /// Error for what no right kernel does, waiting for ever included.
   void run();
 
   uint64_t steps() const { return steps_; }

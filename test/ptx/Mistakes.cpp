@@ -20,15 +20,24 @@ struct Site {
 /// As --mistakes spells it.
 std::string optionOf(Orders kind) {
   switch (kind) {
-  case Orders::Fence: return "fence";
-  case Orders::ProxyFence: return "proxy-fence";
-  case Orders::Barrier: return "barrier";
-  case Orders::Phase: return "phase";
-  case Orders::Signal: return "signal";
-  case Orders::Acquire: return "acquire";
-  case Orders::Release: return "release";
-  case Orders::Group: return "group";
-  case Orders::Nothing: break;
+  case Orders::Fence:
+    return "fence";
+  case Orders::ProxyFence:
+    return "proxy-fence";
+  case Orders::Barrier:
+    return "barrier";
+  case Orders::Phase:
+    return "phase";
+  case Orders::Signal:
+    return "signal";
+  case Orders::Acquire:
+    return "acquire";
+  case Orders::Release:
+    return "release";
+  case Orders::Group:
+    return "group";
+  case Orders::Nothing:
+    break;
   }
   return "";
 }
@@ -81,7 +90,8 @@ std::vector<Site> sitesOf(const Program &program,
       continue;
     for (uint32_t j = i + 1; j < i + 6 && j < program.instrs.size(); ++j)
       if (program.instrs[j].flow == Flow::Branch &&
-          program.instrs[j].guard >= 0 && program.instrs[j].line == instr.line) {
+          program.instrs[j].guard >= 0 &&
+          program.instrs[j].line == instr.line) {
         add(sites, Orders::Signal, instr.line, j);
         break;
       }
@@ -151,8 +161,9 @@ void mk::ptx::tryMistakes(Session &session, const MistakeOptions &options) {
         why = session.replay(uint64_t(seed), changed, limit);
       std::printf("line %u, %s: %s: %s\n", site.line, nameOf(kind),
                   program.instrs[site.instrs[0]].opcode.c_str(),
-                  why.empty() ? "not found"
-                              : ("found: " + why.substr(0, why.find('\n'))).c_str());
+                  why.empty()
+                      ? "not found"
+                      : ("found: " + why.substr(0, why.find('\n'))).c_str());
       found += !why.empty();
     }
     if (all)

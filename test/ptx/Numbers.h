@@ -18,7 +18,9 @@ inline uint32_t floatToBits(float value) {
   std::memcpy(&bits, &value, 4);
   return bits;
 }
-inline float fromBf16(uint16_t bits) { return bitsToFloat(uint32_t(bits) << 16); }
+inline float fromBf16(uint16_t bits) {
+  return bitsToFloat(uint32_t(bits) << 16);
+}
 inline uint16_t toBf16(float value) { // to the nearest, ties to even
   uint32_t bits = floatToBits(value);
   if (std::isnan(value))

@@ -67,7 +67,8 @@ private:
     skip();
     size_t begin = at_;
     // Names of special registers and opcodes have dots and colons.
-    while (isName(peek()) || (peek() == ':' && text_.compare(at_, 2, "::") == 0)) {
+    while (isName(peek()) ||
+           (peek() == ':' && text_.compare(at_, 2, "::") == 0)) {
       at_ += peek() == ':' ? 2 : 1;
     }
     return text_.substr(begin, at_ - begin);
@@ -331,8 +332,10 @@ private:
   }
   bool findSpecial(const std::string &word, Operand &o) {
     static const std::map<std::string, Special> known = {
-        {"%tid.x", Special::Tid},          {"%ctaid.x", Special::Ctaid},
-        {"%nctaid.x", Special::Nctaid},    {"%laneid", Special::Lane},
+        {"%tid.x", Special::Tid},
+        {"%ctaid.x", Special::Ctaid},
+        {"%nctaid.x", Special::Nctaid},
+        {"%laneid", Special::Lane},
         {"%cluster_ctarank", Special::ClusterRank},
         {"%globaltimer", Special::Timer}};
     auto it = known.find(word);

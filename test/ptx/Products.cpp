@@ -27,7 +27,8 @@ struct Tile {
         swizzle(uint32_t(4 - (descriptor >> 62)) & 3), type(type),
         transposed(transposed) {
     if (descriptor >> 49 & 7)
-      throw Error("takes a descriptor with a base offset, which is not modelled");
+      throw Error(
+          "takes a descriptor with a base offset, which is not modelled");
     if (transposed && bytesOf(type) != 2)
       throw Error("transposes elements that are not of 16 bits");
   }
@@ -35,7 +36,8 @@ struct Tile {
   /// The address of 16 bytes: the `chunk`th along K of row `row`, or, where
   /// the operand is transposed, rows from 8 * chunk on of element `row` of K.
   uint32_t at(uint32_t row, uint32_t chunk) const {
-    uint32_t width = swizzle ? 16u << swizzle : 16u; // bytes of a row of an atom
+    uint32_t width =
+        swizzle ? 16u << swizzle : 16u; // bytes of a row of an atom
     uint32_t linear;
     if (!transposed) {
       linear = start + row / 8 * stride + row % 8 * width +
@@ -54,11 +56,19 @@ float decodeOne(const uint8_t *from, Type type) {
   uint16_t half;
   uint32_t word;
   switch (type) {
-  case kBf16: std::memcpy(&half, from, 2); return fromBf16(half);
-  case kF16: std::memcpy(&half, from, 2); return fromF16(half);
-  case kTf32: std::memcpy(&word, from, 4); return fromTf32(word);
-  case kE4m3: return fromF8(*from, false);
-  case kE5m2: return fromF8(*from, true);
+  case kBf16:
+    std::memcpy(&half, from, 2);
+    return fromBf16(half);
+  case kF16:
+    std::memcpy(&half, from, 2);
+    return fromF16(half);
+  case kTf32:
+    std::memcpy(&word, from, 4);
+    return fromTf32(word);
+  case kE4m3:
+    return fromF8(*from, false);
+  case kE5m2:
+    return fromF8(*from, true);
   }
   return 0;
 }
@@ -99,7 +109,8 @@ void multiply(Warp &warp, const Instr &instr, uint32_t) {
   uint32_t accumulators = instr.vecs[0], n = accumulators * 2;
   Type typeA = Type(instr.code[0]), typeB = Type(instr.code[1]);
   bool fromRegisters = instr.vecs.size() > 1;
-  const Operand *rest = ops + accumulators + (fromRegisters ? instr.vecs[1] : 1);
+  const Operand *rest =
+      ops + accumulators + (fromRegisters ? instr.vecs[1] : 1);
   // Behind the descriptor of B: predicate, signs, then what is transposed.
   uint32_t flags = uint32_t(instr.ops.data() + instr.ops.size() - rest) - 4;
   bool transposedA = !fromRegisters && flags > 1 && rest[4].imm;
@@ -128,8 +139,8 @@ void multiply(Warp &warp, const Instr &instr, uint32_t) {
       }
     });
   }
-  readTile(warp, Tile(warp.value(rest[0], 0), typeB, transposedB), 0, n, b,
-           1, n, product);
+  readTile(warp, Tile(warp.value(rest[0], 0), typeB, transposedB), 0, n, b, 1,
+           n, product);
   // In a tile of the warp's rows, where the inner loop is many alike.
   float sums[16 * 256];
   auto place = [&](uint32_t i, uint32_t lane) {

@@ -65,24 +65,24 @@ struct Instr {
   Exec exec = nullptr;
   Flow flow = Flow::Next;
   Orders orders = Orders::Nothing;
-  bool removed = false;      // a seeded mistake
-  bool moves = false;        // only copies: may touch accumulators in flight
-  bool multiplies = false;   // so may this
-  int16_t guard = -1;        // operand of the predicate in front
-  bool negated = false;      // it says when not to
-  uint32_t line = 0;         // in the text
-  uint32_t target = 0;       // of a branch
-  uint32_t a = 0, b = 0;     // what the opcode means by them
+  bool removed = false;    // a seeded mistake
+  bool moves = false;      // only copies: may touch accumulators in flight
+  bool multiplies = false; // so may this
+  int16_t guard = -1;      // operand of the predicate in front
+  bool negated = false;    // it says when not to
+  uint32_t line = 0;       // in the text
+  uint32_t target = 0;     // of a branch
+  uint32_t a = 0, b = 0;   // what the opcode means by them
   std::array<uint8_t, 8> code = {}; // and by these
-  std::vector<Operand> ops;  // vectors and addresses flattened
-  std::vector<uint8_t> vecs; // lengths of the vectors, in order
-  std::vector<uint32_t> targets; // of a switch
+  std::vector<Operand> ops;         // vectors and addresses flattened
+  std::vector<uint8_t> vecs;        // lengths of the vectors, in order
+  std::vector<uint32_t> targets;    // of a switch
   std::string opcode;
 };
 
 struct Program {
   std::vector<Instr> instrs;
-  uint32_t words = 0;       // of registers of a warp
+  uint32_t words = 0; // of registers of a warp
   uint32_t paramBytes = 0;
   uint32_t threads = 0; // of a CTA
   uint32_t cluster[3] = {1, 1, 1};

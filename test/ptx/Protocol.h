@@ -25,13 +25,13 @@ inline constexpr const char *kGpus = "PTX_RUN_GPUS";
 
 struct Request {
   enum Kind : uint32_t {
-    Hello,    // of device a
-    Map,      // b bytes at a, the file: rank's kernels may address them
-    Unmap,    // at a
-    Load,     // the file: b bytes of PTX; answer: its number, bytes of parameters
-    Launch,   // of module a, the file: b bytes of parameters
-    Wait,     // until all launches have ended; answer: a CUresult
-    Upload,   // b bytes at a have been written
+    Hello,  // of device a
+    Map,    // b bytes at a, the file: rank's kernels may address them
+    Unmap,  // at a
+    Load,   // the file: b bytes of PTX; answer: its number, bytes of parameters
+    Launch, // of module a, the file: b bytes of parameters
+    Wait,   // until all launches have ended; answer: a CUresult
+    Upload, // b bytes at a have been written
     Download, // b bytes at a are read
   };
   Kind kind = Hello;
@@ -78,8 +78,7 @@ template <typename T> bool receiveMessage(int socket, T &message, int &file) {
   file = -1;
   if (::recvmsg(socket, &header, MSG_CMSG_CLOEXEC) != ssize_t(sizeof(T)))
     return false;
-  if (cmsghdr *c = CMSG_FIRSTHDR(&header);
-      c && c->cmsg_type == SCM_RIGHTS)
+  if (cmsghdr *c = CMSG_FIRSTHDR(&header); c && c->cmsg_type == SCM_RIGHTS)
     std::memcpy(&file, CMSG_DATA(c), sizeof(int));
   return true;
 }

@@ -19,7 +19,8 @@ constexpr int kInvalid = 1, kInvalidPtx = 218, kLost = 719;
 
 std::string makeFolder() {
   const char *base = std::getenv("TMPDIR");
-  std::string path = std::string(base && *base ? base : "/tmp") + "/mk-ptx-XXXXXX";
+  std::string path =
+      std::string(base && *base ? base : "/tmp") + "/mk-ptx-XXXXXX";
   if (!::mkdtemp(path.data()))
     throw Error("no temporary folder could be made");
   return path;

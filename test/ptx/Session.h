@@ -31,7 +31,7 @@ struct Recording {
     const uint8_t *from;
     std::vector<uint8_t> data;
   };
-  std::vector<Result> results; // what the host read behind the last launch
+  std::vector<Result> results;    // what the host read behind the last launch
   std::vector<uint64_t> executed; // of the instructions, in all launches
   uint64_t steps = 0;
 };
@@ -48,7 +48,8 @@ public:
   const std::string &error() const { return error_; }
 
   /// Does everything again with another seed, and with another program if there
-  /// is one; ranks need not wait for one another between launches. "" if the results are the same, else what is not.
+  /// is one; ranks need not wait for one another between launches. "" if the
+  /// results are the same, else what is not.
   std::string replay(uint64_t seed, std::shared_ptr<const Program> program,
                      uint64_t stepLimit);
   const Recording &recording() const { return recording_; }

@@ -13,8 +13,11 @@ void nothing(Warp &, const Instr &, uint32_t) {}
 void shuffle(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   uint32_t from[32];
-  forLanes(~0u, [&](uint32_t lane) { from[lane] = uint32_t(warp.value(ops[1], lane)); });
-  bool butterfly = contains(instr.opcode, ".bfly."), down = contains(instr.opcode, ".down.");
+  forLanes(~0u, [&](uint32_t lane) {
+    from[lane] = uint32_t(warp.value(ops[1], lane));
+  });
+  bool butterfly = contains(instr.opcode, ".bfly."),
+       down = contains(instr.opcode, ".down.");
   bool up = contains(instr.opcode, ".up.");
   forLanes(lanes, [&](uint32_t lane) {
     uint32_t by = uint32_t(warp.value(ops[2], lane)) & 31;
@@ -143,7 +146,8 @@ void arrive(Warp &warp, const Instr &instr, uint32_t lanes) {
     MBarrier &b = cta.barrier(address);
     if (expects)
       b.bytes += int64_t(uint32_t(warp.value(ops[2], lane)));
-    uint32_t count = !expects && given > 2 ? uint32_t(warp.value(ops[2], lane)) : 1;
+    uint32_t count =
+        !expects && given > 2 ? uint32_t(warp.value(ops[2], lane)) : 1;
     if (count > b.pending)
       throw Error("more arrivals than mbarrier.init said");
     b.pending -= count;
@@ -264,7 +268,9 @@ bool mk::ptx::decodeSync(Instr &instr) {
     converge(barrier, 0);
   } else if (startsWith(op, "fence.acq_rel.")) {
     orders(fence, Orders::Fence);
-    instr.code[0] = contains(op, ".cta") ? kCta : contains(op, ".gpu") ? kGpu : kSys;
+    instr.code[0] = contains(op, ".cta")   ? kCta
+                    : contains(op, ".gpu") ? kGpu
+                                           : kSys;
   } else if (op == "fence.proxy.async" || op == "fence.proxy.async.global" ||
              op == "fence.proxy.async.shared::cta") {
     orders(proxyFence, Orders::ProxyFence);
@@ -293,15 +299,24 @@ bool mk::ptx::decodeSync(Instr &instr) {
 
 const char *mk::ptx::nameOf(Orders orders) {
   switch (orders) {
-  case Orders::Nothing: return "nothing";
-  case Orders::Fence: return "fence";
-  case Orders::ProxyFence: return "proxy fence";
-  case Orders::Barrier: return "barrier";
-  case Orders::Phase: return "wait for an mbarrier";
-  case Orders::Signal: return "wait for a signal";
-  case Orders::Acquire: return "acquire";
-  case Orders::Release: return "release";
-  case Orders::Group: return "wait for a group";
+  case Orders::Nothing:
+    return "nothing";
+  case Orders::Fence:
+    return "fence";
+  case Orders::ProxyFence:
+    return "proxy fence";
+  case Orders::Barrier:
+    return "barrier";
+  case Orders::Phase:
+    return "wait for an mbarrier";
+  case Orders::Signal:
+    return "wait for a signal";
+  case Orders::Acquire:
+    return "acquire";
+  case Orders::Release:
+    return "release";
+  case Orders::Group:
+    return "wait for a group";
   }
   return "";
 }

@@ -14,10 +14,10 @@ namespace mk::ptx {
 struct TensorMap {
   static constexpr uint32_t kMagic = 0x6d6b746d;
   uint32_t magic = 0;
-  uint8_t type = 0;     // CUtensorMapDataType
-  uint8_t bytes = 0;    // of an element
+  uint8_t type = 0;  // CUtensorMapDataType
+  uint8_t bytes = 0; // of an element
   uint8_t rank = 0;
-  uint8_t swizzle = 0;  // 0, or log2(bytes of a row / 16): 1, 2, 3
+  uint8_t swizzle = 0; // 0, or log2(bytes of a row / 16): 1, 2, 3
   uint64_t address = 0;
   uint64_t extents[5] = {};
   uint64_t strides[4] = {}; // bytes, from dimension 1 on

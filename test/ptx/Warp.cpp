@@ -23,23 +23,32 @@ Warp::Warp(Cta &cta, uint32_t number)
 
 uint64_t Warp::value(const Operand &o, uint32_t lane) const {
   switch (o.kind) {
-  case Operand::Imm: return o.imm;
-  case Operand::Pred: return words[o.index] >> lane & 1;
+  case Operand::Imm:
+    return o.imm;
+  case Operand::Pred:
+    return words[o.index] >> lane & 1;
   case Operand::Reg:
     if (o.bytes == 8)
       return reinterpret_cast<const uint64_t *>(words + o.index)[lane];
     return words[o.index + lane];
   case Operand::Special:
     switch (Special(o.imm)) {
-    case Special::Tid: return number * 32 + lane;
-    case Special::Ctaid: return cta.index;
-    case Special::Nctaid: return cta.rank.launch->ctas;
-    case Special::Lane: return lane;
-    case Special::ClusterRank: return cta.clusterRank;
-    case Special::Timer: return machine.now;
+    case Special::Tid:
+      return number * 32 + lane;
+    case Special::Ctaid:
+      return cta.index;
+    case Special::Nctaid:
+      return cta.rank.launch->ctas;
+    case Special::Lane:
+      return lane;
+    case Special::ClusterRank:
+      return cta.clusterRank;
+    case Special::Timer:
+      return machine.now;
     }
     return 0;
-  case Operand::None: return 0;
+  case Operand::None:
+    return 0;
   }
   return 0;
 }
@@ -52,11 +61,13 @@ void Warp::set(const Operand &o, uint32_t lane, uint64_t value) {
   if (o.kind == Operand::None)
     return;
   if (o.kind == Operand::Pred)
-    words[o.index] = (words[o.index] & ~(1u << lane)) | uint32_t(value & 1) << lane;
+    words[o.index] = (words[o.index] & ~(1u << lane)) | uint32_t(value & 1)
+                                                            << lane;
   else if (o.bytes == 8)
     reinterpret_cast<uint64_t *>(words + o.index)[lane] = value;
   else
-    words[o.index + lane] = o.bytes == 2 ? uint32_t(value & 0xffff) : uint32_t(value);
+    words[o.index + lane] =
+        o.bytes == 2 ? uint32_t(value & 0xffff) : uint32_t(value);
 }
 
 void Warp::sleep(uint32_t most) {
@@ -99,8 +110,8 @@ void Warp::step() {
       for (size_t i = 0; i < parts.size(); ++i) {
         if (stalled & parts[i].lanes)
           continue;
-        if (p == parts.size() || (any ? machine.random.chance(50)
-                                      : parts[i].pc < parts[p].pc))
+        if (p == parts.size() ||
+            (any ? machine.random.chance(50) : parts[i].pc < parts[p].pc))
           p = i;
       }
       if (p == parts.size())
@@ -117,8 +128,8 @@ void Warp::step() {
       break;
     uint32_t needed = live;
     if (instr->a < instr->ops.size())
-      needed &= uint32_t(value(instr->ops[instr->a],
-                               uint32_t(__builtin_ctz(parts[p].lanes))));
+      needed &= uint32_t(
+          value(instr->ops[instr->a], uint32_t(__builtin_ctz(parts[p].lanes))));
     if ((parts[p].lanes & needed) == needed)
       break;
     stalled |= parts[p].lanes;

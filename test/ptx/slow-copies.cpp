@@ -45,18 +45,61 @@ const std::vector<Case> &cases() {
       {"aligned to 16 bytes", "bf16", {{}}, 40, 128, 136, 0, 1, 3, 2},
       {"aligned to 8 bytes", "bf16", {{}}, 32, 128, 132},
       {"aligned to 4 bytes", "bf16", {{}}, 32, 126, 126},
-      {"aligned to 2 bytes, tiles end with the argument", "bf16", {{}}, 32, 127, 127},
-      {"aligned to 2 bytes, starts at an odd one", "bf16", {{}}, 35, 140, 141, 3},
+      {"aligned to 2 bytes, tiles end with the argument",
+       "bf16",
+       {{}},
+       32,
+       127,
+       127},
+      {"aligned to 2 bytes, starts at an odd one",
+       "bf16",
+       {{}},
+       35,
+       140,
+       141,
+       3},
       {"aligned to 1 byte", "f8E4M3FN", {{16, 128}}, 27, 230, 231, 3},
-      {"aligned to 1 byte, starts within a word", "f8E4M3FN", {{8, 144, 1, 5}}, 14, 300, 301, 1},
+      {"aligned to 1 byte, starts within a word",
+       "f8E4M3FN",
+       {{8, 144, 1, 5}},
+       14,
+       300,
+       301,
+       1},
       {"f32", "f32", {{24, 40}}, 45, 77, 77, 1},
-      {"f32, offsets in front of the argument", "f32", {{16, 32, -3, -5}}, 27, 57, 57},
-      {"offsets in front of the argument", "bf16", {{16, 64, -5, -7}}, 30, 100, 101, 1},
+      {"f32, offsets in front of the argument",
+       "f32",
+       {{16, 32, -3, -5}},
+       27,
+       57,
+       57},
+      {"offsets in front of the argument",
+       "bf16",
+       {{16, 64, -5, -7}},
+       30,
+       100,
+       101,
+       1},
       {"valid", "bf16", {{16, 64, 0, 0, 9, 35}}, 40, 127, 127, 1},
       {"valid and a pad", "bf16", {{16, 64, 0, 0, 9, 35, true}}, 19, 99, 99},
-      {"a pad behind the argument", "f8E4M3FN", {{16, 128, 0, 0, -1, -1, true}}, 21, 199, 203, 2},
+      {"a pad behind the argument",
+       "f8E4M3FN",
+       {{16, 128, 0, 0, -1, -1, true}},
+       21,
+       199,
+       203,
+       2},
       {"inner stride 2", "bf16", {{8, 40}}, 13, 70, 150, 0, 2},
-      {"two tiles in a slot, more than the ring has", "bf16", {{16, 64}, {24, 40, 2, 1}}, 60, 150, 151, 0, 1, 3, 2},
+      {"two tiles in a slot, more than the ring has",
+       "bf16",
+       {{16, 64}, {24, 40, 2, 1}},
+       60,
+       150,
+       151,
+       0,
+       1,
+       3,
+       2},
       {"the last row within a tile", "bf16", {{}}, 19, 101, 102},
       {"beyond the argument", "bf16", {{16, 64, 12}}, 20, 99, 99},
   };
@@ -77,15 +120,18 @@ std::string copyText(size_t number, const Tile &tile, const std::string &type,
                      const std::string &slot) {
   std::ostringstream out;
   auto constant = [&](const char *name, auto value, const std::string &of) {
-    out << "%" << name << number << " = arith.constant " << value << " : " << of << "\n";
+    out << "%" << name << number << " = arith.constant " << value << " : " << of
+        << "\n";
     return "%" + std::string(name) + std::to_string(number);
   };
   auto offset = [&](const char *index, int extent, int shift) {
     std::string i(index), n = std::to_string(number);
     std::string by = constant(("extent_" + i).c_str(), extent, "index");
     std::string more = constant(("offset_" + i).c_str(), shift, "index");
-    out << "%scaled_" << i << n << " = arith.muli %" << i << ", " << by << " : index\n"
-        << "%at_" << i << n << " = arith.addi %scaled_" << i << n << ", " << more << " : index\n";
+    out << "%scaled_" << i << n << " = arith.muli %" << i << ", " << by
+        << " : index\n"
+        << "%at_" << i << n << " = arith.addi %scaled_" << i << n << ", "
+        << more << " : index\n";
     return "%at_" + i + n;
   };
   std::string at = offset("i", tile.rows, tile.rowOffset) + ", " +
@@ -101,38 +147,59 @@ std::string copyText(size_t number, const Tile &tile, const std::string &type,
   return out.str();
 }
 
+template <typename... T> std::string str(const T &...parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
 std::string kernelText(const Case &c) {
   std::string type = c.type, tiles, copies;
   for (const Tile &tile : c.tiles)
-    tiles += (tiles.empty() ? "" : ", ") + std::string("tensor<") + std::to_string(tile.rows) +
-             "x" + std::to_string(tile.columns) + "x" + type + ">";
-  std::string ring = "!mk_sm.ring<" + std::to_string(kDepth) + ", " + tiles + ">";
-  std::string slot = "!mk_sm.slot<" + tiles + ">";
+    tiles += str(tiles.empty() ? "" : ", ", "tensor<", tile.rows, "x",
+                 tile.columns, "x", type, ">");
+  std::string ring = str("!mk_sm.ring<", kDepth, ", ", tiles, ">");
+  std::string slot = str("!mk_sm.slot<", tiles, ">");
   for (size_t i = 0; i < c.tiles.size(); ++i)
     copies += copyText(i, c.tiles[i], type, slot);
-  std::string loops = "scf.for %i = %c0 to %ci step %c1 { scf.for %j = %c0 to %cj step %c1 {\n";
-  return "mk.mesh @mesh (gpu = 1 via link)\n"
-         "mk.kernel @t on @mesh dims(uniform M, uniform N) (in %a : memref<?x?x" + type +
-         "> [M, N]) {\n"
-         "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
-         "%ci = arith.constant " + std::to_string(c.gridRows) + " : index\n"
-         "%cj = arith.constant " + std::to_string(c.gridColumns) + " : index\n"
-         "mk.role @r ctas(rest) {\n%ring = mk_sm.create_ring : " + ring + "\n"
-         "mk_sm.partition producer warps(1) registers(40) {\n" + loops +
-         "%slot = mk_sm.acquire %ring : " + ring + " -> " + slot + "\n" + copies +
-         "mk_sm.commit %ring, %slot : " + ring + ", " + slot + "\n} } }\n"
-         "mk_sm.partition consumer warps(8) registers(232) {\n" + loops +
-         "%slot = mk_sm.wait %ring : " + ring + " -> " + slot + "\n"
-         "mk_sm.release %ring : " + ring + "\n} } } } }\n";
+  std::string loops =
+      "scf.for %i = %c0 to %ci step %c1 { scf.for %j = %c0 to %cj step %c1 {\n";
+  return str(
+      "mk.mesh @mesh (gpu = 1 via link)\n"
+      "mk.kernel @t on @mesh dims(uniform M, uniform N) (in %a : memref<?x?x",
+      type,
+      "> [M, N]) {\n"
+      "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+      "%ci = arith.constant ",
+      c.gridRows,
+      " : index\n"
+      "%cj = arith.constant ",
+      c.gridColumns,
+      " : index\n"
+      "mk.role @r ctas(rest) {\n%ring = mk_sm.create_ring : ",
+      ring,
+      "\n"
+      "mk_sm.partition producer warps(1) registers(40) {\n",
+      loops, "%slot = mk_sm.acquire %ring : ", ring, " -> ", slot, "\n", copies,
+      "mk_sm.commit %ring, %slot : ", ring, ", ", slot,
+      "\n} } }\n"
+      "mk_sm.partition consumer warps(8) registers(232) {\n",
+      loops, "%slot = mk_sm.wait %ring : ", ring, " -> ", slot,
+      "\n"
+      "mk_sm.release %ring : ",
+      ring, "\n} } } } }\n");
 }
 
 std::string compile(const std::string &mkOpt, const Case &c) {
   char folder[] = "/tmp/mk-slow-copies-XXXXXX";
   if (!mkdtemp(folder))
     throw Error("no temporary folder could be made");
-  std::string base = folder, in = base + "/kernel.mlir", out = base + "/kernel.ptx";
+  std::string base = folder, in = base + "/kernel.mlir",
+              out = base + "/kernel.ptx";
   std::ofstream(in) << kernelText(c);
-  std::string command = "'" + mkOpt + "' --target=sm_90a --emit=ptx --gpus=1 '" + in + "' -o '" + out + "'";
+  std::string command = "'" + mkOpt +
+                        "' --target=sm_90a --emit=ptx --gpus=1 '" + in +
+                        "' -o '" + out + "'";
   int status = std::system(command.c_str());
   std::ifstream file(out);
   std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -149,7 +216,8 @@ class Run {
 public:
   Run(const Case &c, uint64_t seed) : case_(c), size_(sizeOf(c.type)) {
     Random random(seed);
-    size_t count = size_t((c.rows - 1) * c.rowStride + (c.columns - 1) * c.columnStride + 1);
+    size_t count = size_t((c.rows - 1) * c.rowStride +
+                          (c.columns - 1) * c.columnStride + 1);
     argument_.resize(count * size_);
     for (uint8_t &byte : argument_)
       byte = uint8_t(random.below(256));
@@ -174,17 +242,19 @@ public:
     machine.run();
     int slots = case_.gridRows * case_.gridColumns;
     if (slot_ != slots)
-      throw Error(std::to_string(slot_) + " of " + std::to_string(slots) + " slots have come");
+      throw Error(std::to_string(slot_) + " of " + std::to_string(slots) +
+                  " slots have come");
     return std::to_string(size_t(slots) * case_.tiles.size()) + " tiles, " +
-           std::to_string(elements_) + " elements, " + std::to_string(existing_) +
-           " of the argument";
+           std::to_string(elements_) + " elements, " +
+           std::to_string(existing_) + " of the argument";
   }
 
 private:
   std::vector<uint8_t> parameters(uint32_t bytes, uint64_t base) {
     std::vector<uint8_t> params(bytes);
-    int64_t words[] = {case_.rows, case_.columns, int64_t(base), case_.rows, case_.columns,
-                       case_.rowStride, case_.columnStride};
+    int64_t words[] = {case_.rows,        case_.columns, int64_t(base),
+                       case_.rows,        case_.columns, case_.rowStride,
+                       case_.columnStride};
     size_t behindMaps = sizeof(mk_gpu_launch) + sizeof(words);
     uint8_t *at = params.data() + (bytes - behindMaps) / 128 * 128;
     mk_gpu_launch header = {};
@@ -212,14 +282,19 @@ private:
       for (int row = 0; row < tile.rows; ++row)
         for (int column = 0; column < tile.columns; ++column) {
           uint32_t offset = uint32_t(column) * size_;
-          uint32_t at = start + (offset / kChunk * uint32_t(tile.rows) + uint32_t(row)) * kChunk +
-                        (offset % kChunk ^ uint32_t(row) % 8 * 16);
-          uint32_t got = 0, want = expect(tile, row, column, i * tile.rows + tile.rowOffset + row,
-                                          j * tile.columns + tile.columnOffset + column);
+          uint32_t at =
+              start +
+              (offset / kChunk * uint32_t(tile.rows) + uint32_t(row)) * kChunk +
+              (offset % kChunk ^ uint32_t(row) % 8 * 16);
+          uint32_t got = 0,
+                   want = expect(tile, row, column,
+                                 i * tile.rows + tile.rowOffset + row,
+                                 j * tile.columns + tile.columnOffset + column);
           cta.readShared(at, &got, size_, view);
           if (got != want)
-            throw Error("slot " + std::to_string(slot_ - 1) + ", row " + std::to_string(row) +
-                        ", column " + std::to_string(column) + " is " + std::to_string(got) +
+            throw Error("slot " + std::to_string(slot_ - 1) + ", row " +
+                        std::to_string(row) + ", column " +
+                        std::to_string(column) + " is " + std::to_string(got) +
                         " and should be " + std::to_string(want));
           ++elements_;
         }
@@ -227,17 +302,22 @@ private:
     }
   }
   uint32_t tileBytes(const Tile &tile) const {
-    return uint32_t(tile.rows) * ((uint32_t(tile.columns) * size_ + kChunk - 1) / kChunk * kChunk);
+    return uint32_t(tile.rows) *
+           ((uint32_t(tile.columns) * size_ + kChunk - 1) / kChunk * kChunk);
   }
-  uint32_t expect(const Tile &tile, int row, int column, int sourceRow, int sourceColumn) {
-    bool valid = tile.validRows < 0 || (row < tile.validRows && column < tile.validColumns);
-    if (!valid || sourceRow < 0 || sourceRow >= case_.rows || sourceColumn < 0 ||
-        sourceColumn >= case_.columns)
+  uint32_t expect(const Tile &tile, int row, int column, int sourceRow,
+                  int sourceColumn) {
+    bool valid = tile.validRows < 0 ||
+                 (row < tile.validRows && column < tile.validColumns);
+    if (!valid || sourceRow < 0 || sourceRow >= case_.rows ||
+        sourceColumn < 0 || sourceColumn >= case_.columns)
       return tile.padsWithOne ? oneOf(case_.type) : 0;
     ++existing_;
     uint32_t value = 0;
-    std::memcpy(&value, argument_.data() +
-                    size_t(sourceRow * case_.rowStride + sourceColumn * case_.columnStride) * size_,
+    std::memcpy(&value,
+                argument_.data() + size_t(sourceRow * case_.rowStride +
+                                          sourceColumn * case_.columnStride) *
+                                       size_,
                 size_);
     return value;
   }
