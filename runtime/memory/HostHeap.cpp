@@ -18,10 +18,10 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-uint64_t roundUp(uint64_t v, uint64_t to) { return (v + to - 1) / to * to; }
+uint64_t toPages(uint64_t v) { return (v + kPage - 1) / kPage * kPage; }
 
 uint64_t dataOffsetOf(uint32_t slots) {
-  return roundUp(HostHeap::kSignalOffset + uint64_t(slots) * 8, kPage);
+  return toPages(HostHeap::kSignalOffset + uint64_t(slots) * 8);
 }
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free &&
@@ -80,7 +80,7 @@ Result<std::unique_ptr<HostHeap>> HostHeap::create(const HeapOptions &options) {
     return error(StatusCode::InvalidArgument, "a heap with ", options.slots,
                  " signal slots: a command can name ", MK_COMMAND_MAX_SLOTS,
                  " (ContextOptions::slots)");
-  uint64_t bytes = roundUp(options.bytes, kPage);
+  uint64_t bytes = toPages(options.bytes);
   uint64_t limit = uint64_t(1) << MK_COMMAND_OFFSET_BITS;
   if (options.bytes > limit || dataOffsetOf(options.slots) + kPage > bytes)
     return error(StatusCode::InvalidArgument, "a heap of ", options.bytes,

@@ -327,7 +327,7 @@ void moveVector(Warp &warp, const Instr &instr, uint32_t lanes) {
     warp.set(ops[0], lane, whole);
   });
 }
-void nothing(Warp &, const Instr &, uint32_t) {}
+void noArithmetic(Warp &, const Instr &, uint32_t) {}
 
 template <typename T> void addCompares(Table &t, const std::string &type) {
   t["setp.eq." + type] = compare<T, Eq, false>;
@@ -482,7 +482,7 @@ void mk::ptx::decode(Instr &instr) {
              startsWith(op, "setmaxnreg.") ||
              startsWith(op, "fence.mbarrier_init.")) {
     // Nothing that shows: launches are one after another, registers enough.
-    instr.exec = nothing;
+    instr.exec = noArithmetic;
   } else if (!decodeAccess(instr) && !decodeSync(instr) && !decodeCopy(instr) &&
              !decodeProduct(instr)) {
     throw Error("'" + op + "' is not known: add it to test/ptx");

@@ -194,7 +194,7 @@ void wait(Warp &warp, const Instr &instr, uint32_t) {
   }
 }
 
-void nothing(Warp &, const Instr &, uint32_t) {}
+void noProduct(Warp &, const Instr &, uint32_t) {}
 
 void storeMatrix(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
@@ -241,7 +241,7 @@ bool mk::ptx::decodeProduct(Instr &instr) {
     instr.exec = wait;
     instr.orders = Orders::Group;
   } else if (op == "wgmma.fence.sync.aligned") {
-    instr.exec = nothing;
+    instr.exec = noProduct;
   } else if (startsWith(op, "stmatrix.sync.aligned.m8n8.x") &&
              !contains(op, ".trans") && contains(op, ".shared.b16")) {
     instr.exec = storeMatrix;

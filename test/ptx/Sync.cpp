@@ -8,7 +8,7 @@ namespace {
 
 //===--- Within a warp ----------------------------------------------------===//
 
-void nothing(Warp &, const Instr &, uint32_t) {}
+void noEffect(Warp &, const Instr &, uint32_t) {}
 
 void shuffle(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
@@ -253,7 +253,7 @@ bool mk::ptx::decodeSync(Instr &instr) {
     instr.orders = what;
   };
   if (op == "bar.warp.sync") {
-    converge(nothing, 1);
+    converge(noEffect, 1);
     instr.orders = Orders::Barrier;
   } else if (startsWith(op, "shfl.sync.")) {
     converge(shuffle, 1);
