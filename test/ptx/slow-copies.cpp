@@ -115,6 +115,12 @@ uint32_t oneOf(const std::string &type) {
 
 //===--- The kernel -------------------------------------------------------===//
 
+template <typename... T> std::string str(const T &...parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
 /// The ops of one copy. %i and %j are the tile's place in the grid.
 std::string copyText(size_t number, const Tile &tile, const std::string &type,
                      const std::string &slot) {
@@ -122,7 +128,7 @@ std::string copyText(size_t number, const Tile &tile, const std::string &type,
   auto constant = [&](const char *name, auto value, const std::string &of) {
     out << "%" << name << number << " = arith.constant " << value << " : " << of
         << "\n";
-    return "%" + std::string(name) + std::to_string(number);
+    return str("%", name, number);
   };
   auto offset = [&](const char *index, int extent, int shift) {
     std::string i(index), n = std::to_string(number);
@@ -132,7 +138,7 @@ std::string copyText(size_t number, const Tile &tile, const std::string &type,
         << " : index\n"
         << "%at_" << i << n << " = arith.addi %scaled_" << i << n << ", "
         << more << " : index\n";
-    return "%at_" + i + n;
+    return str("%at_", i, n);
   };
   std::string at = offset("i", tile.rows, tile.rowOffset) + ", " +
                    offset("j", tile.columns, tile.columnOffset);
@@ -144,12 +150,6 @@ std::string copyText(size_t number, const Tile &tile, const std::string &type,
     clauses += " pad(" + constant("pad", "1.0", type) + " : " + type + ")";
   out << "mk_sm.copy %a[" << at << "]" << clauses << " to %slot[" << number
       << "] : memref<?x?x" << type << ">, " << slot << "\n";
-  return out.str();
-}
-
-template <typename... T> std::string str(const T &...parts) {
-  std::ostringstream out;
-  (out << ... << parts);
   return out.str();
 }
 
