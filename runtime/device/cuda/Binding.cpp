@@ -201,14 +201,19 @@ Status Binding::fillRandom(size_t arg, const RandomValues &values, void *stream)
     return Status::ok();
   MK_TRY(checkTight(arg, "fillRandom() writes"));
   ShardLayout layout = ShardLayout::of(plan_.shard(arg, context_.rank()));
-  if (!RandomKernel::takes(layout)) {
+  Current current(*device_);
+  if (!random_ && !fillsOnHost_) {
+    auto loaded = RandomKernel::load(device_);
+    if (loaded.isOk())
+      random_ = std::move(*loaded);
+    else
+      log::info("random values are made by the host: ", loaded.status().message());
+    fillsOnHost_ = !random_;
+  }
+  if (!random_ || !RandomKernel::takes(layout)) {
     std::vector<std::byte> local(bytes(arg));
     values.fill(layout, local.data());
     return upload(arg, local.data(), stream);
-  }
-  Current current(*device_);
-  if (!random_) {
-    MK_ASSIGN(random_, RandomKernel::load(device_));
   }
   return check(random_->launch(values, layout, tensors_[arg].address, handle(stream)),
                str("filling argument '", metadata_.args[arg].name, "'"));

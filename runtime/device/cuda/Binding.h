@@ -84,6 +84,7 @@ private:
   Deadline::Clock::time_point begin_;
   Stopwatch watch_;
   std::unique_ptr<RandomKernel> random_; // loaded when it is needed
+  bool fillsOnHost_ = false; // the driver does not take it: slower, the same values
   bool watching_ = false; // a timed launch is under way
   LaunchStats stats_;
 };
