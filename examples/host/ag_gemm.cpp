@@ -121,11 +121,12 @@ static rt::Status runJob(const Options &options, rt::Job &job, int launches,
                 job.world(), options.target.c_str());
 
   if (report) {
-    rt::Status status;
+    // Behind this all ranks have done what is above.
+    rt::Status status = context->allGather("nothing", "").status();
     if (job.rank() == 1) { // does something else, until it hears of it
       while (status.isOk())
         status = context->allGather("nothing", "").status();
-    } else {
+    } else if (status.isOk()) {
       rt::LaunchOptions soon;
       soon.deadline = std::chrono::milliseconds(300);
       status = gemm->launch(soon);
