@@ -257,11 +257,13 @@ TEST_F(CudaPeers, ALaunchThatARankLeftOutIsNamed) {
   Package package = shared("hang  ", "gather");
   fake->report = {0, MK_WAIT_DONE, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
   run(
-      [&](Job &, uint32_t rank, Context &context) {
+      [&](Job &job, uint32_t rank, Context &context) {
         auto kernel = Kernel::load(context, package);
         ASSERT_OK(kernel);
         auto gather = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
         ASSERT_OK(gather);
+        // The abort must not meet a rank that still binds.
+        ASSERT_OK(job.clients[rank]->barrier("bound", 2, soon()));
         if (rank == 0) {
           ASSERT_OK((*gather)->launch({.deadline = 2s}));
           EXPECT_ERROR((*gather)->synchronize(), Aborted,
