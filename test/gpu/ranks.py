@@ -80,9 +80,9 @@ class RankLibrary(Library):
         c.mkernel_capture.argtypes = [C.c_void_p] * 3
         c.mkernel_graph_launch.argtypes = [C.c_void_p] * 2
         c.mkernel_graph_destroy.argtypes = [C.c_void_p]
-        self.job = C.c_void_p()
+        self.member = C.c_void_p()
         options = JobOptions(C.sizeof(JobOptions), source=b"torchrun")
-        self.check(c.mkernel_job_join(C.byref(options), C.byref(self.job)), "joining")
+        self.check(c.mkernel_job_join(C.byref(options), C.byref(self.member)), "joining")
 
     def collective(self, name):
         """A kernel of the job, loaded, in one context for all."""
@@ -93,14 +93,14 @@ class RankLibrary(Library):
         package = C.c_void_p()
         path = os.path.join(ROOT, "examples", name + ".mlir")
         self.check(self.c.mkernel_job_compile_file(
-            self.job, path.encode(), C.byref(options), C.byref(package)), name)
+            self.member, path.encode(), C.byref(options), C.byref(package)), name)
         return self.load(Handle(self, package, "mkernel_package_destroy"), "job")
 
     def context(self, package, key):
         if key != "job" or key in self.contexts:
             return super().context(package, key)
         options = ContextOptions(C.sizeof(ContextOptions), heap_bytes=256 << 20,
-                                 gpu_plus_one=self.rank + 1, member_of=self.job)
+                                 gpu_plus_one=self.rank + 1, member_of=self.member)
         context = C.c_void_p()
         self.check(self.c.mkernel_context_create(
             package.pointer, C.byref(options), C.byref(context)), "context")
@@ -112,7 +112,7 @@ class RankLibrary(Library):
         """Waits for the other ranks."""
         for context in self.contexts.values():
             self.check(self.c.mkernel_context_close(context.pointer), "closing")
-        self.check(self.c.mkernel_job_leave(self.job), "leaving")
+        self.check(self.c.mkernel_job_leave(self.member), "leaving")
 
 
 class Host:

@@ -28,7 +28,7 @@ using mk::ptx::Request;
 
 namespace {
 
-constexpr int kInvalid = 1, kNoMemory = 2, kLost = 719;
+constexpr int kInvalid = 1, kNoMemory = 2, kUnsupported = 801, kLost = 719;
 constexpr size_t kPage = 4096, kGranularity = size_t(2) << 20;
 
 std::mutex guard; // one call at a time
@@ -368,6 +368,9 @@ int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
                      int *options, void **values) {
   std::lock_guard lock(guard);
   const char *text = static_cast<const char *>(image);
+  // Random values are the host's business here: this is no code of the compiler's.
+  if (std::strstr(text, ".entry mk_random("))
+    return kUnsupported;
   Request request;
   request.kind = Request::Load;
   request.b = std::strlen(text);
