@@ -102,7 +102,21 @@ void Machine::begin(Rank &rank) {
         now;
   if (stage.launch)
     return start(rank, *stage.launch);
-  global.write(stage.to, stage.data.data(), stage.data.size(),
+  if (stage.reads) {
+    // What peers have written it sees as far as its launches have.
+    std::vector<uint8_t> data(stage.data.size());
+    uint32_t first = rank.firstCta;
+    uint32_t end = first + uint32_t(rank.ctas.size());
+    global.read(stage.at, data.data(), data.size(), random,
+                [&](const Writer &w) {
+                  return (w.cta >= first && w.cta < end) ||
+                         w.time <= rank.view.generic[w.cta];
+                });
+    for (size_t i = 0; i < data.size(); ++i, ++compared)
+      wrong += data[i] != stage.data[i];
+    return;
+  }
+  global.write(stage.at, stage.data.data(), stage.data.size(),
                {now, uint16_t(rank.firstCta), false});
   rank.view.generic[rank.firstCta] = rank.view.async[rank.firstCta] = now;
 }

@@ -35,11 +35,13 @@ struct Launch {
   uint32_t ctas = 1, threads = 1, sharedBytes = 0;
 };
 
-/// What a rank does next: a launch, or bytes that the host writes.
+/// What a rank does next: a launch, or bytes that the host writes, or reads and
+/// compares.
 struct Stage {
   std::shared_ptr<const Launch> launch;
-  uint8_t *to = nullptr;
+  uint8_t *at = nullptr;
   std::vector<uint8_t> data;
+  bool reads = false;
 };
 
 /// A copy or a product that a thread waits for.
@@ -221,6 +223,8 @@ public:
   void run();
 
   uint64_t steps() const { return steps_; }
+  /// Bytes that the host has read, and how many of them were other ones.
+  uint64_t compared = 0, wrong = 0;
   uint64_t stepLimit = 0; // 0: none
   /// What a test wants to know: a phase that threads have helped to complete.
   std::function<void(Cta &, const MBarrier &)> onPhase;

@@ -166,11 +166,12 @@ Answer Session::answer(Client &client, const Request &request, int file) {
       result.code = kInvalid;
     } else if (recording_.launches == 0) {
       // What is there before the first launch is kept as a whole.
-    } else if (request.kind == Request::Upload) {
-      recording_.stages[client.device].push_back(
-          {nullptr, data, {data, data + request.b}});
     } else {
-      recording_.results.push_back({data, {data, data + request.b}});
+      recording_.stages[client.device].push_back(
+          {nullptr,
+           data,
+           {data, data + request.b},
+           request.kind == Request::Download});
     }
     break;
   }
@@ -190,10 +191,9 @@ void Session::launchAll() {
       break;
     if (recording_.launches++ == 0)
       keepMemory();
-    recording_.results.clear();
     std::vector<std::vector<Stage>> ranks;
     for (auto &[device, client] : ready) {
-      Stage stage{client->launches.front(), nullptr, {}};
+      Stage stage{client->launches.front(), nullptr, {}, false};
       client->launches.pop_front();
       recording_.stages[device].push_back(stage);
       ranks.push_back({stage});
@@ -239,17 +239,13 @@ std::string Session::replay(uint64_t seed,
     Machine machine(ranks, seed);
     machine.stepLimit = stepLimit;
     machine.run();
+    if (!machine.wrong)
+      return "";
+    return std::to_string(machine.wrong) + " of " +
+           std::to_string(machine.compared) + " bytes of results differ";
   } catch (const Error &error) {
     return error.what();
   }
-  uint64_t bytes = 0, wrong = 0;
-  for (const Recording::Result &result : recording_.results)
-    for (size_t i = 0; i < result.data.size(); ++i, ++bytes)
-      wrong += result.from[i] != result.data[i];
-  if (!wrong)
-    return "";
-  return std::to_string(wrong) + " of " + std::to_string(bytes) +
-         " bytes of results differ";
 }
 
 //===--- Memory -----------------------------------------------------------===//

@@ -27,11 +27,6 @@ struct Recording {
   std::vector<Page> pages;
   std::map<int, std::vector<Stage>> stages; // by device
   uint64_t launches = 0;                    // of each rank
-  struct Result {
-    const uint8_t *from;
-    std::vector<uint8_t> data;
-  };
-  std::vector<Result> results;    // what the host read behind the last launch
   std::vector<uint64_t> executed; // of the instructions, in all launches
   uint64_t steps = 0;
 };

@@ -234,7 +234,7 @@ public:
                      {kState, state_.size(), state_.data()}};
     launch.params = parameters(launch.program->paramBytes, base);
     std::vector<std::vector<Stage>> ranks(1);
-    ranks[0].push_back({std::make_shared<Launch>(launch), nullptr, {}});
+    ranks[0].push_back({std::make_shared<Launch>(launch), nullptr, {}, false});
     Machine machine(ranks, seed);
     machine.onPhase = [&](Cta &cta, const MBarrier &barrier) {
       compare(cta, barrier.arrived.shared);
