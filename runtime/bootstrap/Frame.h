@@ -32,6 +32,8 @@ enum class Type : uint8_t {
   Reply,   // payload by request
   Failed,  // code, text
   Aborted, // record; id 0
+  // Requests.
+  Recover, // n; the reply: how many aborts are over
 };
 
 inline constexpr uint32_t kHeaderBytes = 9;       // of a frame

@@ -91,6 +91,9 @@ void StoreClient::Impl::dispatch(store::Frame frame) {
                      reader.bytes());
     }
     std::lock_guard lock(mutex);
+    // Here, before anything that comes behind the reply: the next abort may.
+    if (frame.type == Type::Reply && frame.id == recovery)
+      abortRecord.reset();
     // Absent: its caller's deadline has passed.
     if (auto it = pending.find(frame.id); it != pending.end())
       it->second = std::move(answer);
@@ -180,7 +183,7 @@ Result<std::string> StoreClient::Impl::request(Type type,
                    " after goodbye to the store");
     if (!lost)
       return lost.withContext(what);
-    if (abortRecord && type != Type::Goodbye)
+    if (abortRecord && type != Type::Goodbye && type != Type::Recover)
       return abortRecord->toStatus();
     return {};
   };
@@ -190,6 +193,8 @@ Result<std::string> StoreClient::Impl::request(Type type,
     id = nextId++;
     if (nextId == 0)
       nextId = 1;
+    if (type == Type::Recover)
+      recovery = id;
     pending[id];
   }
   Status sent = send(type, id, payload, deadline);
@@ -213,7 +218,8 @@ Result<std::string> StoreClient::Impl::request(Type type,
   }
   pending.erase(id);
   bool cancel = sent.code() == StatusCode::DeadlineExceeded &&
-                (type == Type::Get || type == Type::Barrier);
+                (type == Type::Get || type == Type::Barrier ||
+                 type == Type::Recover);
   lock.unlock();
   if (cancel)
     send(Type::Cancel, 0, Writer().u32(id).take(),
@@ -276,8 +282,24 @@ std::optional<AbortRecord> StoreClient::aborted() const {
   return impl_->abortRecord;
 }
 
+Result<uint32_t> StoreClient::recover(uint32_t n, Deadline deadline) {
+  MK_ASSIGN(std::string reply,
+            impl_->request(Type::Recover, Writer().u32(n).take(), deadline,
+                           str("all ", n, " ranks to begin anew")));
+  return store::Reader(reply).u32();
+}
+
+bool StoreClient::hasServed() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->served;
+}
+
 void StoreClient::onAbort(std::function<void(const AbortRecord &)> callback) {
   std::lock_guard calls(impl_->callMutex);
+  if (!callback && impl_->callback) {
+    std::lock_guard lock(impl_->mutex);
+    impl_->served = true;
+  }
   impl_->callback = std::move(callback);
   auto record = aborted();
   if (impl_->callback && record)

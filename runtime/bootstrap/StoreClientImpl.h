@@ -48,6 +48,8 @@ struct StoreClient::Impl {
   uint32_t nextId = 1;
   std::map<uint32_t, std::optional<Result<std::string>>> pending;
   std::optional<AbortRecord> abortRecord;
+  bool served = false;
+  uint32_t recovery = 0; // id of the request that ends the abort; 0: there is none
   Status lost; // why the connection ended
   bool saidGoodbye = false;
 

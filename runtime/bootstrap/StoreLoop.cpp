@@ -286,6 +286,7 @@ void StoreServer::Impl::drop(Connection &c, std::string_view cause) {
   if (c.rank < 0 || c.goodbye)
     return;
   --connected;
+  refuseRecovery(str("rank ", c.rank, " was lost"));
   setAborted(AbortRecord::now(
       c.rank, "store",
       str("rank ", c.rank, " was lost: its process ", cause,

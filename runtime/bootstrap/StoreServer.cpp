@@ -8,6 +8,7 @@
 #include <cstring>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <utility>
 
 namespace mk::rt {
 
@@ -204,6 +205,12 @@ void StoreServer::Impl::request(Connection &c, const store::Frame &frame) {
       return malformed(c, "barrier");
     return barrier(c, frame.id, name, n);
   }
+  case Type::Recover: {
+    uint32_t n = in.u32();
+    if (!in.done() || n == 0)
+      return malformed(c, "recover");
+    return recover(c, frame.id, n);
+  }
   case Type::Cancel:
     return forget(c, in.u32());
   case Type::Goodbye:
@@ -248,11 +255,41 @@ void StoreServer::Impl::barrier(Connection &c, uint32_t id,
   barriers.erase(it);
 }
 
+void StoreServer::Impl::recover(Connection &c, uint32_t id, uint32_t n) {
+  recovering.push_back({&c, id});
+  if (connected < n)
+    return refuseRecovery(str("only ", connected.load(), " of ", n, " ranks are left"));
+  if (recovering.size() < n)
+    return;
+  {
+    std::lock_guard lock(mutex);
+    abortRecord.reset();
+  }
+  // Who waited there has been told of the abort.
+  waiting.clear();
+  barriers.clear();
+  log::info("all ranks begin anew after an abort");
+  std::string reply = Writer().u32(++recoveries).take();
+  for (const Waiter &w : std::exchange(recovering, {}))
+    send(*w.connection, Type::Reply, w.id, reply);
+}
+
+void StoreServer::Impl::refuseRecovery(std::string_view why) {
+  Status status = error(StatusCode::Unavailable, "the job cannot go on after an abort: ", why);
+  std::string reply = Writer()
+                          .u32(static_cast<uint32_t>(status.code()))
+                          .bytes(status.message())
+                          .take();
+  for (const Waiter &w : std::exchange(recovering, {}))
+    send(*w.connection, Type::Failed, w.id, reply);
+}
+
 /// Forgets one waiting request of a connection, or all of them (id 0).
 void StoreServer::Impl::forget(Connection &c, uint32_t id) {
   auto mine = [&](const Waiter &w) {
     return w.connection == &c && (id == 0 || w.id == id);
   };
+  std::erase_if(recovering, mine);
   for (auto it = waiting.begin(); it != waiting.end();) {
     std::erase_if(it->second, mine);
     it = it->second.empty() ? waiting.erase(it) : std::next(it);

@@ -75,6 +75,9 @@ struct StoreServer::Impl {
   void admit(Connection &c, const store::Frame &frame);
   void request(Connection &c, const store::Frame &frame);
   void barrier(Connection &c, uint32_t id, std::string_view name, uint32_t n);
+  void recover(Connection &c, uint32_t id, uint32_t n);
+  /// Those who wait to begin anew wait in vain.
+  void refuseRecovery(std::string_view why);
   void forget(Connection &c, uint32_t id);
   void malformed(Connection &c, std::string_view what);
 
@@ -93,6 +96,8 @@ struct StoreServer::Impl {
   std::unordered_map<std::string, int64_t> counters;
   std::map<std::string, std::vector<Waiter>> waiting;
   std::map<std::string, Barrier> barriers;
+  std::vector<Waiter> recovering;
+  uint32_t recoveries = 0;
 
   mutable std::mutex mutex; // guards the following, used by any thread
   std::optional<AbortRecord> abortRecord;

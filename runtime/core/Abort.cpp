@@ -107,6 +107,28 @@ Status AbortWord::status() const {
   return record()->toStatus();
 }
 
+void AbortWord::addProbe(const void *owner, Probe probe) {
+  std::lock_guard lock(probeMutex_);
+  probes_.emplace_back(owner, std::move(probe));
+}
+
+void AbortWord::removeProbe(const void *owner) {
+  std::lock_guard lock(probeMutex_);
+  std::erase_if(probes_, [&](const auto &probe) { return probe.first == owner; });
+}
+
+Status AbortWord::check() {
+  std::optional<AbortRecord> found;
+  if (!raised()) {
+    std::lock_guard lock(probeMutex_);
+    for (auto it = probes_.begin(); it != probes_.end() && !found; ++it)
+      found = it->second();
+  }
+  if (found)
+    raise(std::move(*found));
+  return status();
+}
+
 void AbortWord::onRaise(Callback callback) {
   std::lock_guard calls(callMutex_);
   callback_ = std::move(callback);

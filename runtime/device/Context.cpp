@@ -63,6 +63,15 @@ Status Context::build() {
 
   if (c.options_.store) {
     c.store_ = c.options_.store;
+    // The one before has failed: nobody begins before everybody has left it, and no name
+    // of it counts any more.
+    if (auto record = c.store_->aborted(); record && c.store_->hasServed()) {
+      auto ended = c.store_->recover(world, c.deadline());
+      if (!ended)
+        return error(StatusCode::Aborted, "no new context: ", ended.status().message(),
+                     "; the one before failed: ", record->toString());
+      c.options_.scope += str("after", *ended, ".");
+    }
     connectAbort(c.abort_, *c.store_);
   } else if (!c.options_.endpoint.empty()) {
     StoreClientOptions store;
@@ -129,7 +138,9 @@ Status Context::close() {
   if (closed_)
     return Status::ok();
   closed_ = true;
-  Status result = abort_.status();
+  // After an abort, too, kernels come to their ends: nobody begins anew before.
+  device_->synchronize().ignore();
+  Status result = abort_.check();
   if (store_ && result.isOk())
     result = store_->barrier(options_.scope + "mk.context.close", world(), deadline());
   if (proxy_ && result.isOk())

@@ -171,5 +171,75 @@ TEST(Kernel, APausedProxyEndsInOneReportOnAllRanks) {
   EXPECT_TRUE(ranks.server->aborted());
 }
 
+TEST(Kernel, AfterAnAbortAllRanksMakeTheirContextsAnew) {
+  Job job(2);
+  auto mesh = Mesh::create({{"node", 2, LinkKind::Net}, {"gpu", 1, LinkKind::Link}});
+  ASSERT_OK(mesh);
+  Package ag = package("allgather");
+  Job::parallel(2, [&](uint32_t r) {
+    ContextOptions options;
+    options.mesh = *mesh;
+    options.rank = r;
+    options.heapBytes = 1 << 20;
+    options.slots = 4096;
+    options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
+                                                 job.clients[r].get());
+    for (int round = 0; round < 4; ++round) {
+      bool fails = round % 2 == 0;
+      options.proxyPaused = fails && r == 0;
+      auto context = Context::create(options);
+      ASSERT_OK(context);
+      auto kernel = Kernel::load(**context, ag);
+      ASSERT_OK(kernel);
+      auto bound = (*kernel)->bind({{"M", {23}}, {"N", {9}}});
+      ASSERT_OK(bound);
+      if (fails) {
+        EXPECT_ERROR((*bound)->launch({.deadline = 300ms}), Aborted,
+                     "waited 300 ms for");
+        EXPECT_ERROR((*context)->close(), Aborted, "waited 300 ms for");
+        continue;
+      }
+      std::vector<float> c(23 * 9);
+      ASSERT_OK((*bound)->attach("c", c.data()));
+      for (int i = 0; i < 5; ++i)
+        gatherOnce(**bound, 23, 9, i, 0, c);
+      EXPECT_EQ((*bound)->epoch(), 5u) << "counted from the new context on";
+      bound->reset();
+      ASSERT_OK((*context)->close());
+      // The next one fails: its names in the store are those of another.
+      options.scope = str("round", round);
+    }
+  });
+  EXPECT_FALSE(job.server->aborted());
+}
+
+TEST(Kernel, ARankThatIsLostEndsTheJobForGood) {
+  Job job(2);
+  auto mesh = Mesh::create({{"node", 2, LinkKind::Net}, {"gpu", 1, LinkKind::Link}});
+  ASSERT_OK(mesh);
+  ContextOptions options;
+  options.mesh = *mesh;
+  options.heapBytes = 1 << 20;
+  auto create = [&](uint32_t r) {
+    ContextOptions own = options;
+    own.rank = r;
+    own.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
+                                             job.clients[r].get());
+    return Context::create(own);
+  };
+  std::unique_ptr<Context> contexts[2];
+  Job::parallel(2, [&](uint32_t r) {
+    auto context = create(r);
+    ASSERT_OK(context);
+    contexts[r] = std::move(*context);
+  });
+  contexts[1].reset();
+  job.clients[1].reset();
+  EXPECT_TRUE(eventually([&] { return contexts[0]->abort().raised(); }));
+  EXPECT_ERROR(contexts[0]->close(), Aborted, "rank 1 was lost");
+  EXPECT_ERROR(create(0).status(), Aborted,
+               "no new context: all 2 ranks to begin anew: ");
+}
+
 } // namespace
 } // namespace mk::rt::test

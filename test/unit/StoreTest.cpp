@@ -137,6 +137,46 @@ TEST(Store, AbortWordsOfRanksAreOne) {
     disconnectAbort(words[r], *job.clients[r]);
 }
 
+TEST(Store, AllRanksTogetherEndAnAbort) {
+  Job job(3);
+  for (uint32_t round = 1; round <= 3; ++round) {
+    // Who waits somewhere is told, and is not waited for any more.
+    std::thread waits([&] {
+      EXPECT_ERROR(job.clients[1]->barrier("b", 2, soon()), Aborted, "boom");
+    });
+    EXPECT_OK(job.clients[0]->publishAbort(AbortRecord::now(0, "wait", "boom")));
+    waits.join();
+    Job::parallel(3, [&](uint32_t r) {
+      EXPECT_TRUE(eventually([&] { return job.clients[r]->aborted().has_value(); }));
+      EXPECT_FALSE(job.clients[r]->set("k", "v", soon()));
+      auto ended = job.clients[r]->recover(3, soon());
+      ASSERT_OK(ended);
+      EXPECT_EQ(*ended, round);
+      EXPECT_FALSE(job.clients[r]->aborted());
+      EXPECT_OK(job.clients[r]->barrier("b", 3, soon()));
+    });
+    EXPECT_FALSE(job.server->aborted());
+  }
+}
+
+TEST(Store, AnAbortStaysWhereARankIsLostOrDoesNotCome) {
+  Job job(3);
+  EXPECT_OK(job.clients[0]->publishAbort(AbortRecord::now(0, "wait", "boom")));
+  EXPECT_TRUE(eventually([&] { return job.clients[1]->aborted().has_value(); }));
+  EXPECT_ERROR(job.clients[1]->recover(3, Deadline::after(50ms)).status(),
+               DeadlineExceeded, "for all 3 ranks to begin anew");
+  std::thread waits([&] {
+    EXPECT_ERROR(job.clients[1]->recover(3, soon()).status(), Unavailable,
+                 "cannot go on after an abort: ");
+  });
+  std::this_thread::sleep_for(20ms);
+  job.clients[2].reset();
+  waits.join();
+  EXPECT_ERROR(job.clients[0]->recover(3, soon()).status(), Unavailable,
+               "only 2 of 3 ranks are left");
+  EXPECT_EQ(job.clients[1]->aborted()->text, "boom");
+}
+
 TEST(Store, LauncherAborts) {
   Job job(1);
   job.server->abort(AbortRecord::now(-1, "launcher", "interrupted"));

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace mk::rt {
@@ -58,6 +60,15 @@ public:
   /// Ok, or Aborted with the record.
   Status status() const;
 
+  /// Asked whether something has failed that does not say so by itself: a kernel that
+  /// leaves its report in memory.
+  using Probe = std::function<std::optional<AbortRecord>()>;
+  /// Raises what the probes know, then is status().
+  Status check();
+  /// `owner` takes its probe away again before it dies.
+  void addProbe(const void *owner, Probe probe);
+  void removeProbe(const void *owner);
+
   /// Words elsewhere that become 1 with this one, and are set at once if it is
   /// raised: memory that a GPU polls.
   void addMirror(std::atomic<uint32_t> *word);
@@ -76,6 +87,8 @@ private:
   std::recursive_mutex callMutex_; // held during the callback
   std::optional<AbortRecord> record_;
   std::vector<std::atomic<uint32_t> *> mirrors_;
+  std::mutex probeMutex_;
+  std::vector<std::pair<const void *, Probe>> probes_;
   bool local_ = false; // record_ was raised here
   Callback callback_;
 };

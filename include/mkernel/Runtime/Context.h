@@ -31,7 +31,8 @@ enum class DeviceKind {
 
 struct ContextOptions {
   /// Of a rank of a job that others started; `mesh` must fit it (Job::checkMesh).
-  /// The job must outlive the context. One context at a time.
+  /// The job must outlive the context. One context at a time. After one that has failed
+  /// the next one waits for all ranks: each has to close its own first.
   static ContextOptions of(Job &job, Mesh mesh);
 
   Mesh mesh;
@@ -72,7 +73,8 @@ public:
   Context &operator=(const Context &) = delete;
 
   /// Waits for all ranks, delivers what is in flight, leaves the job. After an
-  /// abort: leaves at once and returns Aborted with the first cause.
+  /// abort: waits for the own kernels to end, which they do, leaves and returns Aborted with
+  /// the first cause. A new context may be made then.
   Status close();
 
   uint32_t rank() const { return options_.rank; }

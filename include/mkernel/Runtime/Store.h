@@ -120,6 +120,12 @@ public:
   /// The job's first abort, including "rank N was lost" and the loss of the
   /// store itself. Does not block.
   std::optional<AbortRecord> aborted() const;
+  /// After an abort: waits until all `n` ranks have come here, each of which has
+  /// ended what the abort was about; then there is none any more. The result counts
+  /// the aborts that are over. Unavailable when a rank was lost.
+  Result<uint32_t> recover(uint32_t n, Deadline deadline);
+  /// Whether somebody has listened to aborts of this connection and has left since: a context.
+  bool hasServed() const;
   /// Called once, on the client's own thread, when the job is aborted; at once
   /// on this thread if it already is. Null removes it and waits for a running
   /// call.

@@ -23,12 +23,14 @@ Binding::Binding(Context &context, std::shared_ptr<Gpu> device,
       metadata_(metadata), plan_(plan), own_(plan.plan(context.rank())) {}
 
 Binding::~Binding() {
-  if (jobAbort_)
+  // Launches may be under way that use memory of the heap, look at the abort word and
+  // have reports to write.
+  Current current(*device_);
+  device_->driver().ctxSynchronize();
+  if (jobAbort_) {
     context_.abort().removeMirror(jobAbort_);
-  if (context_.device().kind() == DeviceKind::Gpu) {
-    // Launches may be under way that use memory of the heap.
-    Current current(*device_);
-    device_->driver().ctxSynchronize();
+    context_.abort().check().ignore();
+    context_.abort().removeProbe(this);
   }
 }
 
@@ -79,6 +81,7 @@ Status Binding::allocate() {
   report_ = reinterpret_cast<mk_gpu_report *>(pinned_.host());
   jobAbort_ = new (pinned_.host() + abortAt) std::atomic<uint32_t>(0);
   context_.abort().addMirror(jobAbort_);
+  context_.abort().addProbe(this, [this] { return readReport(); });
 
   block_ = ParamBlock(metadata_);
   mk_gpu_launch &l = block_.launch();
@@ -156,7 +159,7 @@ Status Binding::checkTight(size_t arg, std::string_view what) const {
 }
 
 Status Binding::upload(size_t arg, const void *from, void *stream) {
-  MK_TRY(context_.abort().status());
+  MK_TRY(context_.abort().check());
   if (bytes(arg) == 0)
     return Status::ok();
   MK_TRY(checkTight(arg, "upload() writes"));
@@ -166,11 +169,12 @@ Status Binding::upload(size_t arg, const void *from, void *stream) {
                                       handle(stream)),
                str("copying argument '", metadata_.args[arg].name,
                    "' to the GPU")));
-  return check(driver.streamSynchronize(handle(stream)), "cuStreamSynchronize");
+  MK_TRY(check(driver.streamSynchronize(handle(stream)), "cuStreamSynchronize"));
+  return context_.abort().check();
 }
 
 Status Binding::download(size_t arg, void *to, void *stream) {
-  MK_TRY(context_.abort().status());
+  MK_TRY(context_.abort().check());
   if (bytes(arg) == 0)
     return synchronize(stream);
   MK_TRY(checkTight(arg, "download() reads"));
@@ -248,7 +252,7 @@ Status Binding::enqueue(const LaunchOptions &options) {
 
 Status Binding::begin(StreamHandle stream, bool timed,
                       const std::function<Status()> &start) {
-  MK_TRY(context_.abort().status());
+  MK_TRY(context_.abort().check());
   Current current(*device_);
   if (timed && !watch_) {
     MK_ASSIGN(watch_, Stopwatch::create(device_));
@@ -278,7 +282,7 @@ Status Binding::launch(const LaunchOptions &options) {
 }
 
 Status Binding::synchronize(void *stream) {
-  MK_TRY(context_.abort().status());
+  MK_TRY(context_.abort().check());
   Current current(*device_);
   MK_TRY(check(device_->driver().streamSynchronize(handle(stream)),
                str("waiting for kernel '", metadata_.kernel, "'")));
@@ -287,7 +291,7 @@ Status Binding::synchronize(void *stream) {
           .count();
   if (std::exchange(watching_, false))
     MK_TRY(check(watch_.elapsed(stats_.deviceMs), "cuEventElapsedTime"));
-  return context_.abort().status();
+  return context_.abort().check();
 }
 
 Status Binding::check(int code, std::string_view what) {
@@ -297,23 +301,29 @@ Status Binding::check(int code, std::string_view what) {
                        : device_->driver().check(code, what);
 }
 
+std::optional<AbortRecord> Binding::readReport() const {
+  // Stored last, by a kernel that comes to its end all the same.
+  if (__atomic_load_n(&report_->written, __ATOMIC_ACQUIRE) == 0)
+    return std::nullopt;
+  std::string text = reportText(*report_, metadata_, own_, deadline_);
+  if (isWait(*report_))
+    text += context_.launches().explain();
+  return AbortRecord::now(static_cast<int32_t>(context_.rank()),
+                          report_->kind == MK_FAIL_BOUNDS ? "bounds" : "wait",
+                          std::move(text));
+}
+
 Status Binding::fail(int code, std::string_view what) {
   std::string lost =
       str("; ", device_->name(), " serves this process no longer");
-  // Written before the trap, and stored last.
-  bool reported = __atomic_load_n(&report_->written, __ATOMIC_ACQUIRE) != 0;
-  std::string text =
-      reported ? reportText(*report_, metadata_, own_, deadline_) +
-                     (isWait(*report_) ? context_.launches().explain()
-                                       : std::string()) +
-                     lost
-               : str(what, ": ", device_->driver().describe(code), lost,
-                     "; compute-sanitizer shows where it happened");
-  context_.abort().raise(
-      AbortRecord::now(static_cast<int32_t>(context_.rank()),
-                       !reported                          ? "launch"
-                       : report_->kind == MK_FAIL_BOUNDS ? "bounds"
-                                                         : "wait",
-                       std::move(text)));
+  std::optional<AbortRecord> record = readReport();
+  if (record)
+    record->text += lost;
+  else
+    record = AbortRecord::now(
+        static_cast<int32_t>(context_.rank()), "launch",
+        str(what, ": ", device_->driver().describe(code), lost,
+            "; compute-sanitizer shows where it happened"));
+  context_.abort().raise(std::move(*record));
   return context_.abort().status();
 }

@@ -61,6 +61,8 @@ private:
   void encodeMaps();
   /// Raises the job's abort word and returns its cause.
   Status fail(int code, std::string_view what);
+  /// What the kernel has reported, if it has.
+  std::optional<AbortRecord> readReport() const;
 
   Context &context_;
   std::shared_ptr<Gpu> device_;

@@ -131,7 +131,7 @@ bool mk::rt::cuda::isFatal(int code) {
   case 716: // misaligned address
   case 717: // invalid address space
   case 718: // invalid program counter
-  case 719: // launch failed: what a trap gives
+  case 719: // launch failed
   case 999: // unknown
     return true;
   default:

@@ -61,7 +61,7 @@ private:
 
 Result<std::unique_ptr<LaunchGraph>>
 Binding::capture(const LaunchOptions &options) {
-  MK_TRY(context_.abort().status());
+  MK_TRY(context_.abort().check());
   auto graph = std::make_unique<CudaGraph>(*this);
   MK_TRY(graph->record(options));
   return std::unique_ptr<LaunchGraph>(std::move(graph));

@@ -6,7 +6,7 @@
 // named in its PTX: "// fake: NAME params=BYTES maps=COUNT dims=COUNT".
 //
 //   affine  c = 2 * a + 1 on two matrices of f32, then ends the launch
-//   hang    a wait fails: writes the report and traps
+//   hang    a wait fails: writes the report and ends
 //   fault   an illegal access
 //
 // The n-th launch takes n / 4 ms by events. PTX without such a line is executed as it is

@@ -45,7 +45,6 @@ inline int runFakeKernel(FakeCuda &fake, const FakeKernel &kernel,
     control->abort = 1;
     *report = fake.report;
     __atomic_store_n(&report->written, 1, __ATOMIC_RELEASE);
-    fake.sticky = 719;
     return 0;
   }
   if (name == "fault") {

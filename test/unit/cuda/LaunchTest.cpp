@@ -224,8 +224,11 @@ TEST_F(CudaLaunch, AFailedWaitIsReportedAndLatches) {
   EXPECT_ERROR(status, Aborted,
                "kernel 'affine', role 'work', CTA 40: waited 2 s for signal "
                "'ready'[5, 1] to count 2 arrivals of this launch, saw 1 (of 2 "
-               "declared); GPU 0 (Fake H200) serves this process no longer");
+               "declared)");
   EXPECT_THAT(status.message(), HasSubstr("rank 0, wait, at "));
+  // The GPU serves the process as before.
+  EXPECT_THAT(status.message(), Not(HasSubstr("no longer")));
+  EXPECT_EQ(fake->sticky, 0);
   // The first cause stays, whatever is called.
   float c[24];
   EXPECT_EQ(bound->launch({}).message(), status.message());
@@ -245,8 +248,68 @@ TEST_F(CudaLaunch, WhatDoesNotExistIsReported) {
   EXPECT_ERROR(status, Aborted,
                "kernel 'affine', role 'work', CTA 40: mk.put (affine.mlir:3:5) writes "
                "[-4:4] of dimension 1 of argument 'c', which has 8 elements there on "
-               "rank 0: correct the index or the size; GPU 0 (Fake H200) serves");
+               "rank 0: correct the index or the size");
   EXPECT_THAT(status.message(), HasSubstr("rank 0, bounds, at "));
+}
+
+TEST_F(CudaLaunch, AReportIsSeenByWhateverIsCalledNext) {
+  bind(package("hang  "));
+  fake->report = {0, MK_FAIL_LOOP, 0, 1, 0, 0, 0, 0, 0};
+  ASSERT_OK(bound->launch({}));
+  // Enqueued behind it or not at all: nobody has waited.
+  EXPECT_ERROR(bound->launch({}), Aborted, "a loop begins or ends beyond 2^30");
+  EXPECT_EQ(fake->launched, 1);
+  EXPECT_EQ(bound->epoch(), 1u);
+}
+
+TEST_F(CudaLaunch, AReportOfOneKernelFailsTheOthers) {
+  bind(package("hang  "));
+  auto other = kernel->bind({{"M", {2}}, {"N", {4}}});
+  ASSERT_OK(other);
+  fake->report = {0, MK_WAIT_GRID, 3, MK_NO_ROLE, 0, 0, 0, 132, 131};
+  ASSERT_OK(bound->launch({.deadline = 1s}));
+  EXPECT_ERROR((*other)->synchronize(), Aborted,
+               "CTA 3: waited 1 s for all 132 CTAs to end mk.prepare, saw 131");
+}
+
+TEST_F(CudaLaunch, AContextIsMadeAnewAfterAFailedLaunch) {
+  for (bool close : {true, false}) {
+    bind(package("hang  "));
+    fake->report = {0, MK_WAIT_SIGNAL, 40, 1, 0, 0, 16, 2, 1};
+    ASSERT_OK(bound->launch({}));
+    if (close) {
+      // What nobody has asked for is said at the end.
+      EXPECT_ERROR(job->close(), Aborted, "CTA 40: waited");
+    }
+    bound.reset();
+    kernel.reset();
+    job.reset();
+    EXPECT_TRUE(fake->blocks.empty());
+
+    bind(package());
+    auto a = values(24, 5);
+    ASSERT_OK(bound->upload("a", a.data()));
+    for (int i = 0; i < 3; ++i)
+      ASSERT_OK(bound->launch({}));
+    ASSERT_OK(bound->synchronize());
+    expectAffine(a);
+    mk_gpu_control control;
+    std::memcpy(&control, reinterpret_cast<void *>(lastLaunch().control), sizeof(control));
+    EXPECT_EQ(control.epoch, 3u) << "counted from the new context on";
+    EXPECT_EQ(control.abort, 0u);
+    EXPECT_EQ(control.claimed, 0u);
+    EXPECT_OK(job->close());
+    TearDown();
+  }
+}
+
+TEST_F(CudaLaunch, MemoryIsFreedWhenItsKernelHasEnded) {
+  bind(package());
+  ASSERT_OK(bound->launch({}));
+  fake->calls.clear();
+  bound.reset();
+  ASSERT_FALSE(fake->calls.empty());
+  EXPECT_EQ(fake->calls.front(), "cuCtxSynchronize");
 }
 
 TEST_F(CudaLaunch, AFaultWithoutAReport) {

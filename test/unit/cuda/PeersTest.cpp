@@ -116,6 +116,84 @@ TEST_F(CudaPeers, TablesSayWherePeersAre) {
   EXPECT_EQ(places[0], places[1]);
 }
 
+TEST_F(CudaPeers, AllRanksMakeTheirContextsAnewAfterAFailedLaunch) {
+  Package good = shared(), bad = good;
+  bad = package(
+      "hang  ",
+      {{R"("link": "net", "size": null)", R"("link": "net", "size": 1)"},
+       {R"("link": "link", "size": null)", R"("link": "link", "size": 2)"},
+       {R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
+           "symmetric": false)",
+        R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
+           "symmetric": true)"},
+       {R"("scope": "gpu")", R"("scope": "sys")"},
+       {R"("param_bytes": 568)", R"("param_bytes": 632)"},
+       {R"("peer_maps": [])",
+        R"("peer_maps": [{"arg": 1, "box": [64, 16], "swizzle": 0}])"}},
+      {"params=568", "params=632"});
+  fake->report = {0, MK_WAIT_READY, 7, 0, 0, 0, 1, 1, 0};
+  Job job(2);
+  Job::parallel(2, [&](uint32_t rank) {
+    auto mesh = Mesh::create({{"node", 1, LinkKind::Net}, {"gpu", 2, LinkKind::Link}});
+    ASSERT_OK(mesh);
+    ContextOptions options;
+    options.mesh = *mesh;
+    options.rank = rank;
+    options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
+                                                 job.clients[rank].get());
+    options.heapBytes = 1 << 20;
+    options.device = DeviceKind::Gpu;
+    options.gpu = int(rank);
+    auto turns = [&](Context &context, const std::function<void()> &body) {
+      for (uint32_t turn = 0; turn < 2; ++turn) {
+        if (turn == rank)
+          body();
+        if (!context.abort().raised())
+          job.clients[rank]->barrier(str("turn ", turn), 2, soon()).ignore();
+      }
+    };
+    {
+      auto context = Context::create(options);
+      ASSERT_OK(context);
+      auto kernel = Kernel::load(**context, bad);
+      ASSERT_OK(kernel);
+      auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+      ASSERT_OK(bound);
+      if (rank == 0) {
+        ASSERT_OK((*bound)->launch({}));
+        EXPECT_ERROR((*bound)->synchronize(), Aborted, "for rank 1 to begin this launch");
+      }
+      // The other one hears of it.
+      while (!(*context)->abort().raised())
+        std::this_thread::sleep_for(1ms);
+      EXPECT_ERROR((*bound)->launch({}), Aborted, "rank 0, wait, at ");
+      EXPECT_ERROR((*context)->close(), Aborted, "rank 0, wait, at ");
+    }
+    // The same scope: what is left of the first one in the store does not count.
+    auto context = Context::create(options);
+    ASSERT_OK(context);
+    EXPECT_FALSE((*context)->abort().raised());
+    auto kernel = Kernel::load(**context, good);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+    ASSERT_OK(bound);
+    turns(**context, [&] {
+      ASSERT_OK((*bound)->launch({}));
+      ASSERT_OK((*bound)->synchronize());
+      mk_gpu_launch l;
+      std::memcpy(&l, fake->last.params.data() + 256, sizeof(l));
+      EXPECT_EQ(at<mk_gpu_control>(l.control).epoch, 1u);
+      std::vector<uint64_t> words((fake->last.params.size() - 256 - sizeof(l)) / 8);
+      std::memcpy(words.data(), fake->last.params.data() + 256 + sizeof(l),
+                  8 * words.size());
+      for (uint64_t values : {words[12], words[words.size() - 8], words[words.size() - 4]})
+        EXPECT_EQ(at<uint32_t>(values), 0u);
+    });
+    bound->reset();
+    EXPECT_OK((*context)->close());
+  });
+}
+
 TEST_F(CudaPeers, MemoryIsAStackOfKernels) {
   Package package = shared();
   run([&](Job &, uint32_t, Context &context) {
