@@ -71,9 +71,12 @@
 // epoch * arrivals, modulo 2^32. A record of a queue is there when its ready word
 // is epoch + 1.
 //
-// A wait that passes its deadline, or sees the abort word, ends the launch by a
-// trap, which no later work of the process on that GPU survives. Whoever sets
-// `claimed` of mk_gpu_control from 0 to 1 writes the report, then raises `abort`.
+// A launch that fails comes to its end all the same, doing no harm: a wait that passes its
+// deadline, or sees an abort word, returns, and from then on the CTA writes nothing
+// to others. Whoever sets `claimed` of mk_gpu_control from 0 to 1 writes the report, then
+// raises `abort`; the driver says of the launch that it has succeeded. What the launch leaves
+// in this memory counts no more: kernels bound anew have memory of their own. Launches
+// that are enqueued behind it find `abort` raised, wait for nobody and tell nobody anything.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_ABI_GPU_H
@@ -124,8 +127,7 @@ enum mk_gpu_wait_kind {
   MK_WAIT_COMMAND = 7, // a place in the command ring; element: its number
   MK_WAIT_PUTS = 8,   // wanted, seen: puts of the CTA complete at other nodes
   MK_WAIT_COPY = 9,   // element: the stage through which a put copies
-  // No waits, but what a program must not do, found by any number of threads: nobody
-  // claims the report, of which only the role is set.
+  // No waits, but what a program must not do; only the role is set.
   MK_FAIL_LOOP = 10, // begins or ends beyond 2^30
   MK_FAIL_PEER = 11, // no rank of the mesh, or one that only plain puts reach
   // The same, but reported like a wait: number: the site (mkernel/ABI/Site.h).

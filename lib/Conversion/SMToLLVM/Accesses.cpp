@@ -407,9 +407,11 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
 }
 
 LogicalResult Lowering::emitStore(mk::StoreOp op) {
-  Value peer = op.getPeer() && hasPeers() ? scalar(op.getPeer()) : Value();
-  if (peer)
+  Value peer;
+  if (op.getPeer() && hasPeers()) {
+    peer = existingPeer(scalar(op.getPeer()));
     awaitReady(peer);
+  }
   if (failed(storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
                            op.getValid(), op.getReduction().has_value(), peer)))
     return failure();

@@ -22,36 +22,38 @@ static std::optional<int64_t> constantOf(Value value) {
   return number.getSExtValue();
 }
 
-void Lowering::check(Operation *op, const Named &named, Value begin, Value size,
-                     ArrayRef<AtLeast> when) {
+Value Lowering::check(Operation *op, const Named &named, Value begin, Value size,
+                      ArrayRef<AtLeast> when) {
   if (!sites)
-    return;
+    return begin;
   SmallVector<AtLeast> unknown;
   for (const AtLeast &condition : when) {
     std::optional<int64_t> value = constantOf(condition.value);
     if (!value)
       unknown.push_back(condition);
     else if (*value < condition.least)
-      return;
+      return begin;
   }
   std::optional<int64_t> first = constantOf(begin);
   std::optional<int64_t> count = size ? constantOf(size) : 1;
   std::optional<int64_t> all = named.extent ? constantOf(named.extent) : std::nullopt;
   if (first && count && all && *first >= 0 && *first <= *all && *count <= *all - *first)
-    return;
+    return begin;
   std::string text, name = getParamName(function);
   llvm::raw_string_ostream os(text);
   SmallVector<Value> operands;
+  // An index is given back, in the same register: 0 where it does not exist.
+  bool redirects = !size && when.empty();
   auto operand = [&](Value value) {
     operands.push_back(value);
-    return "$" + std::to_string(operands.size() - 1);
+    return "$" + std::to_string(operands.size() + (redirects ? 1 : -1));
   };
   auto word = [&](Value value, std::optional<int64_t> constant) {
     return constant ? std::to_string(*constant) : operand(value);
   };
   os << "{ .reg .pred some; .reg .b32 low, word, named; "
-     << ".reg .b64 begin, size, extent, value, control, report; ";
-  os << "mov.b64 begin, " << word(begin, first) << "; ";
+     << ".reg .b64 begin, size, extent, value, report; ";
+  os << "mov.b64 begin, " << (redirects ? "$0" : word(begin, first)) << "; ";
   if (named.extent)
     os << "mov.b64 extent, " << word(named.extent, all) << "; ";
   else
@@ -67,12 +69,7 @@ void Lowering::check(Operation *op, const Named &named, Value begin, Value size,
   for (const AtLeast &condition : unknown)
     os << "setp.lt.s" << condition.value.getType().getIntOrFloatBitWidth() << " some, "
        << operand(condition.value) << ", " << condition.least << "; @some bra FINE; ";
-  os << "ld.param.b64 control, [" << name << "+"
-     << params.launch + offsetof(mk_gpu_launch, control) << "]; ";
-  ReportText report;
-  report.kind = MK_FAIL_BOUNDS;
-  report.role = roleNumber;
-  report.number = sites->numberOf(op);
+  ReportText report = makeReport(MK_FAIL_BOUNDS, sites->numberOf(op));
   int64_t fields = MK_GPU_NAMED(named.kind, named.dim, named.number);
   report.named = std::to_string(fields);
   if (named.chosen) {
@@ -89,22 +86,25 @@ void Lowering::check(Operation *op, const Named &named, Value begin, Value size,
     report.rank = "ld.param.b32 word, [" + name + "+" +
                   std::to_string(params.launch + offsetof(mk_gpu_launch, rank)) +
                   "]; cvt.u64.u32 value, word; ";
-  report.params = name;
-  report.launch = params.launch;
   report.write(os);
-  os << "FINE: }";
-  ptx(text, {}, operands);
+  if (!redirects) {
+    ptx(text + "FINE: }", {}, operands);
+    return begin;
+  }
+  return tied(text + "mov.b64 $0, 0; FINE: }", begin, operands)[0];
 }
 
-void Lowering::checkIndices(Operation *op, int64_t kind, int64_t number,
-                            int64_t param, ArrayRef<int64_t> shape,
-                            ValueRange index) {
+SmallVector<Value> Lowering::checkIndices(Operation *op, int64_t kind, int64_t number,
+                                          int64_t param, ArrayRef<int64_t> shape,
+                                          ValueRange index) {
+  SmallVector<Value> checked;
   for (auto [d, extent, i] : llvm::enumerate(shape, index)) {
     Named named{kind, int64_t(d), number, {}, param + 8 * int64_t(d)};
     if (!ShapedType::isDynamic(extent))
       named.extent = c64(extent);
-    check(op, named, scalar(i));
+    checked.push_back(check(op, named, scalar(i)));
   }
+  return checked;
 }
 
 /// Which of the arguments a chosen buffer is.
@@ -115,11 +115,13 @@ static Value numberOf(Emitter &e, const Buffer &buffer) {
                   numberOf(e, *buffer.whenFalse));
 }
 
-void Lowering::checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
-                           ArrayRef<Value> offsets, ArrayRef<Value> sizes,
-                           ArrayRef<AtLeast> when, Value rank) {
+SmallVector<Value> Lowering::checkRegion(Operation *op, int64_t kind,
+                                         const Buffer &buffer, ArrayRef<Value> offsets,
+                                         ArrayRef<Value> sizes, ArrayRef<AtLeast> when,
+                                         Value rank) {
+  SmallVector<Value> checked(offsets);
   if (!sites)
-    return;
+    return checked;
   for (auto [d, offset] : llvm::enumerate(offsets)) {
     Named named{kind, int64_t(d), buffer.arg, {}, -1, {}, rank};
     bool isParam = buffer.arg >= 0 && buffer.type.isDynamicDim(d) &&
@@ -132,13 +134,14 @@ void Lowering::checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
       named.number = 0;
       named.chosen = numberOf(*this, buffer);
     }
-    check(op, named, offset, sizes.empty() ? Value() : sizes[d], when);
+    checked[d] = check(op, named, offset, sizes.empty() ? Value() : sizes[d], when);
   }
+  return checked;
 }
 
-void Lowering::checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
-                           ValueRange indices) {
-  checkRegion(op, kind, buffer, scalars(indices), {}, {});
+SmallVector<Value> Lowering::checkScalar(Operation *op, int64_t kind,
+                                         const Buffer &buffer, ValueRange indices) {
+  return checkRegion(op, kind, buffer, scalars(indices), {}, {});
 }
 
 void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
@@ -155,8 +158,10 @@ void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
   SmallVector<AtLeast> some;
   for (Value size : sizes)
     some.push_back({size, 1});
-  if (!list)
-    return checkRegion(op, kind, end, offsets, sizes, some, peer);
+  if (!list) {
+    checkRegion(op, kind, end, offsets, sizes, some, peer);
+    return;
+  }
   auto listed = cast<RankedTensorType>(op.getRows().getType()).getNumElements();
   Value count = resize(minS(sizes[0], c64(listed)), i32);
   sizes[0] = c64(1);

@@ -176,11 +176,16 @@ LogicalResult Lowering::emitReceive(ReceiveOp op) {
 // Items
 //===----------------------------------------------------------------------===//
 
+/// The ticket of those who get none any more: no loop has so many items.
+static constexpr int64_t kNoTicket = int64_t(1) << 62;
+
 LogicalResult Lowering::emitTicket(TicketOp op) {
   Value counter = loadParam(params.loops[op.getLoop()], i64);
   set(op, onceForAll([&] {
-        return resize(
-            atomicAdd(*this, counter, c32(1), "relaxed", MemScope::Gpu), i64);
+        return valueIfFine(c64(kNoTicket), [&] {
+          return resize(
+              atomicAdd(*this, counter, c32(1), "relaxed", MemScope::Gpu), i64);
+        });
       }));
   return success();
 }
@@ -189,15 +194,16 @@ LogicalResult Lowering::emitPop(PopOp op) {
   unsigned number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
   Value entry = scalar(op.getEntry()), wanted = add(epoch, 1);
-  check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + 24}, entry);
+  entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + 24}, entry);
   Value flag = add(loadParam(at + 8, i64), shl(entry, 2));
-  waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number, entry,
-           resize(wanted, i64));
+  waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number,
+           Waited{at + 8}, wanted);
   // What the record speaks of may be read by the copy engine next.
   fenceAsync();
   int64_t width = op.getRecord().size();
   Value record = add(loadParam(at, i64), mul(entry, 8 * width));
+  Value failed = agreeOnFailure();
   for (auto [i, word] : llvm::enumerate(op.getRecord()))
-    set(word, load(i64, record, 8 * i));
+    set(word, loadIfFine(i64, add(record, 8 * i), failed));
   return success();
 }

@@ -22,12 +22,12 @@ static MemScope scopeOf(Value signal) {
 
 /// Row-major element of an array declared in the kernel, as an i64.
 Value Lowering::linearElement(ArrayRef<int64_t> shape, ValueRange extents,
-                              ValueRange index) {
+                              ArrayRef<Value> index) {
   Value linear = c64(0);
   unsigned next = 0;
   for (auto [extent, i] : llvm::zip(shape, index)) {
     Value size = ShapedType::isDynamic(extent) ? scalar(extents[next++]) : c64(extent);
-    linear = add(mul(linear, size), scalar(i));
+    linear = add(mul(linear, size), i);
   }
   return linear;
 }
@@ -39,15 +39,18 @@ SignalArray Lowering::signalArray(Value signal) {
 Value Lowering::signalElement(Operation *op, Value signal, ValueRange index) {
   auto declared = signal.getDefiningOp<SignalsOp>();
   int64_t number = *resources.indexOf(signal);
-  checkIndices(op, MK_USED_SIGNAL, number, params.signals[number] + kSignalBytes,
-               cast<SignalType>(signal.getType()).getShape(), index);
-  return linearElement(cast<SignalType>(signal.getType()).getShape(),
-                       declared.getExtents(), index);
+  ArrayRef<int64_t> shape = cast<SignalType>(signal.getType()).getShape();
+  SmallVector<Value> checked =
+      checkIndices(op, MK_USED_SIGNAL, number, params.signals[number] + kSignalBytes,
+                   shape, index);
+  return linearElement(shape, declared.getExtents(), checked);
 }
 
 LogicalResult Lowering::emitSignal(SignalOp op) {
   Value element = signalElement(op, op.getSignal(), op.getIndex());
-  Value peer = op.getPeer() && hasPeers() ? scalar(op.getPeer()) : Value();
+  Value peer;
+  if (op.getPeer() && hasPeers())
+    peer = existingPeer(scalar(op.getPeer()));
   once([&] {
     if (peer)
       awaitReady(peer);
@@ -73,6 +76,7 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   Value count = scalar(op.getCount());
   waitArrivals(signalArray(op.getSignal()), element, add(base, resize(count, i32)),
                MK_WAIT_SIGNAL, number, count);
+  noteWait();
   return success();
 }
 
@@ -80,15 +84,18 @@ LogicalResult Lowering::emitCount(CountOp op) {
   auto declared = op.getCounter().getDefiningOp<CountersOp>();
   auto type = cast<CounterType>(op.getCounter().getType());
   int64_t number = *resources.indexOf(op.getCounter());
-  checkIndices(op, MK_USED_COUNTER, number, params.counters[number] + 8,
-               type.getShape(), op.getIndex());
-  Value offset = shl(
-      linearElement(type.getShape(), declared.getExtents(), op.getIndex()), 2);
+  SmallVector<Value> index =
+      checkIndices(op, MK_USED_COUNTER, number, params.counters[number] + 8,
+                   type.getShape(), op.getIndex());
+  Value offset =
+      shl(linearElement(type.getShape(), declared.getExtents(), index), 2);
   Value address = add(loadParam(params.counters[number], i64), offset);
   Value amount = resize(scalar(op.getAmount()), i32);
   Value before = onceForAll([&] {
-    fenceAcqRel(*this, MemScope::Gpu);
-    return resize(atomicAdd(*this, address, amount, "acq_rel", MemScope::Gpu), i64);
+    return valueIfFine(c64(0), [&] {
+      fenceAcqRel(*this, MemScope::Gpu);
+      return resize(atomicAdd(*this, address, amount, "acq_rel", MemScope::Gpu), i64);
+    });
   });
   fenceAsync();
   set(op, before);
@@ -99,17 +106,21 @@ LogicalResult Lowering::emitPush(PushOp op) {
   int64_t number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
   SmallVector<Value> words = scalars(op.getRecord());
-  once([&] {
+  auto append = [&] {
     fenceAcqRel(*this, MemScope::Gpu);
     Value entry = resize(atomicAdd(*this, loadParam(at + 16, i64), c32(1),
                                    "relaxed", MemScope::Gpu),
                          i64);
-    check(op, {MK_FULL_QUEUE, 0, number, {}, at + 24}, entry);
-    Value record = add(loadParam(at, i64), mul(entry, 8 * words.size()));
-    for (auto [i, word] : llvm::enumerate(words))
-      store(resize(word, i64, /*isSigned=*/true), record, 8 * i);
-    storeRelease(*this, add(epoch, 1),
-                 add(loadParam(at + 8, i64), shl(entry, 2)), MemScope::Gpu);
-  });
+    entry = check(op, {MK_FULL_QUEUE, 0, number, {}, at + 24}, entry);
+    auto write = [&] {
+      Value record = add(loadParam(at, i64), mul(entry, 8 * words.size()));
+      for (auto [i, word] : llvm::enumerate(words))
+        store(resize(word, i64, /*isSigned=*/true), record, 8 * i);
+      storeRelease(*this, add(epoch, 1),
+                   add(loadParam(at + 8, i64), shl(entry, 2)), MemScope::Gpu);
+    };
+    sites ? ifFine(write) : write();
+  };
+  once([&] { ifFine(append); });
   return success();
 }

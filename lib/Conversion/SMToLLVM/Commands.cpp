@@ -15,6 +15,10 @@ using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
 void Lowering::writeCommand(const ProxyCommand &command) {
+  ifFine([&] { placeCommand(command); });
+}
+
+void Lowering::placeCommand(const ProxyCommand &command) {
   Value network = loadParamHere(params.launch + offsetof(mk_gpu_launch, network));
   Value ring = load(i64, network, offsetof(mk_gpu_network, ring));
   Value capacity = load(i64, network, offsetof(mk_gpu_network, capacity));
@@ -27,8 +31,8 @@ void Lowering::writeCommand(const ProxyCommand &command) {
   Value seen = loadAcquire(*this, i32, known, MemScope::Gpu);
   ifThen(cmp(Predicate::slt, sub(seen, wanted), 0), [&] {
     Value tail = add(ring, offsetof(mk_command_ring, tail));
-    waitWord(tail, wanted, /*equal=*/false, MemScope::Sys, MK_WAIT_COMMAND, 0, place,
-             resize(wanted, i64));
+    waitWord(tail, wanted, /*equal=*/false, MemScope::Sys, MK_WAIT_COMMAND, 0,
+             Waited{-1, place}, wanted);
     storeRelease(*this, loadAcquire(*this, i32, tail, MemScope::Sys), known,
                  MemScope::Gpu);
   });
@@ -54,9 +58,12 @@ void Lowering::writeCommand(const ProxyCommand &command) {
         "st.relaxed.sys.global.b128 [$0], half; }",
         {}, {add(at, offset), low, high});
   };
-  write(0, join(op, channel), join(command.bytes, lap));
-  write(offsetof(mk_command, src_and_slot_lo),
-        withSlot(command.source, and_(command.slot, 0xffff)), last);
+  // The wait may have been given up.
+  ifFine([&] {
+    write(0, join(op, channel), join(command.bytes, lap));
+    write(offsetof(mk_command, src_and_slot_lo),
+          withSlot(command.source, and_(command.slot, 0xffff)), last);
+  });
 }
 
 /// Address of a word of this CTA in an array of mk_gpu_network.
@@ -81,8 +88,8 @@ void Lowering::awaitPuts() {
         wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta),
         MemScope::Cta);
     waitWord(wordOfCta(*this, network, offsetof(mk_gpu_network, completed), cta),
-             submitted, /*equal=*/false, MemScope::Sys, MK_WAIT_PUTS, 0, c64(0),
-             resize(submitted, i64));
+             submitted, /*equal=*/false, MemScope::Sys, MK_WAIT_PUTS, 0,
+             Waited{-1, c64(0)}, submitted);
   });
   barrierPartition();
 }

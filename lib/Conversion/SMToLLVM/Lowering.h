@@ -11,6 +11,7 @@
 #include "Params.h"
 #include "Workarounds.h"
 #include "mkernel/Analysis/Sites.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::mk::sm {
@@ -84,7 +85,6 @@ void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
                 ArrayRef<Value> words, StringRef add);
 
 struct Helper;
-struct WaitText;
 
 /// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
 struct Named {
@@ -94,6 +94,13 @@ struct Named {
   int64_t param = -1;        // where the parameters have the extent,
   Value extent = {};         // or the extent itself, i64
   Value rank = {};           // whose it is; null: this rank's
+};
+
+/// Which element a wait is for: that of the array whose address the parameters have there, or
+/// a number.
+struct Waited {
+  int64_t array = -1;
+  Value element = {};
 };
 
 /// A condition of a check: the number is at least so large.
@@ -107,14 +114,14 @@ std::string getParamName(LLVM::LLVMFuncOp function);
 
 /// The launch's report as PTX: constants, and text that leaves 64 bits in `value`.
 struct ReportText {
-  int64_t kind, role, number;
+  int64_t kind = 0, role = 0, number = 0;
   std::string named = "0";
   std::string element, wanted, seen, rank;
   std::string params; // name of the parameter
-  int64_t launch;     // offset of mk_gpu_launch in it
-  /// Writes the report, raises the abort word and traps: the first thread that comes here.
-  /// `control` is loaded; uses the registers low, word, value, report and some. Others may
-  /// jump to STOP.
+  int64_t launch = 0; // offset of mk_gpu_launch in it
+  std::string failed; // address of the word that says that the CTA has failed
+  /// Writes the report and raises the abort word: the first thread that comes here; all say that the
+  /// CTA has failed. Uses the registers low, word, value, report and some.
   void write(llvm::raw_ostream &os) const;
 };
 
@@ -153,6 +160,7 @@ private:
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
+  bool waitsForOthers();
   bool hasCopies();
   void emitPrepared();
   void emitEnd();
@@ -261,7 +269,7 @@ private:
   LogicalResult emitCount(CountOp op);
   LogicalResult emitPush(PushOp op);
   Value linearElement(ArrayRef<int64_t> shape, ValueRange extents,
-                      ValueRange index);
+                      ArrayRef<Value> index);
   SignalArray signalArray(Value signal);
   /// `op` names it.
   Value signalElement(Operation *op, Value signal, ValueRange index);
@@ -284,20 +292,53 @@ private:
 
   //===--- Checks that what ops name exists -------------------------------===//
 
-  /// Ends the launch with a report unless element `begin` exists, or `size` from there on
-  /// (i64), where all of `when` hold.
-  void check(Operation *op, const Named &named, Value begin, Value size = {},
-             ArrayRef<AtLeast> when = {});
-  void checkIndices(Operation *op, int64_t kind, int64_t number, int64_t param,
-                    ArrayRef<int64_t> shape, ValueRange index);
-  /// Of an argument; `offsets` without sizes name one element.
-  void checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
-                   ArrayRef<Value> offsets, ArrayRef<Value> sizes,
-                   ArrayRef<AtLeast> when, Value rank = {});
+  /// The launch fails with a report unless element `begin` exists, or `size` from there on
+  /// (i64), where all of `when` hold. Gives `begin`; without `size` and `when` 0 where that does not
+  /// exist.
+  Value check(Operation *op, const Named &named, Value begin, Value size = {},
+              ArrayRef<AtLeast> when = {});
+  /// Gives the indices, 0 where they do not exist.
+  SmallVector<Value> checkIndices(Operation *op, int64_t kind, int64_t number,
+                                  int64_t param, ArrayRef<int64_t> shape,
+                                  ValueRange index);
+  /// Of an argument; `offsets` without sizes name one element. Gives the offsets as `check`.
+  SmallVector<Value> checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
+                                 ArrayRef<Value> offsets, ArrayRef<Value> sizes,
+                                 ArrayRef<AtLeast> when, Value rank = {});
   /// One end of a put. `list`: source rows, in shared memory.
   void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
-  void checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
-                   ValueRange indices);
+  SmallVector<Value> checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
+                                 ValueRange indices);
+
+  //===--- A launch that has failed (Faults.cpp) --------------------------===//
+
+  /// In PTX, the address of the word that says that this CTA has failed.
+  std::string failedWord();
+  ReportText makeReport(int64_t kind, int64_t number);
+  /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
+  /// program that is wrong.
+  void failUnless(Value condition, int64_t kind);
+  /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
+  /// found before a barrier that it has come to.
+  Value isFine();
+  void ifFine(function_ref<void()> body);
+  /// What `body` gives if the CTA has not failed.
+  Value valueIfFine(Value otherwise, function_ref<Value()> body);
+  /// The rank, or this one where the mesh has no such rank, which is reported.
+  Value existingPeer(Value peer);
+  /// i32: whether the CTA has failed, the same for all threads of the partition, which
+  /// meet for it.
+  Value agreeOnFailure();
+  /// To be called behind a wait for a signal.
+  void noteWait();
+  bool mayBeWritten(const Buffer &buffer);
+  /// Whether what is loaded, or from where, has no meaning after a failure.
+  bool isUncertain(memref::LoadOp op);
+  /// Whether threads of the consumer load scalars whose meaning depends on waits.
+  bool needsAgreement();
+  /// Zero if `failed` (i32) is not 0.
+  Value loadIfFine(Type type, Value address, Value failed);
+  Value loadScalar(memref::LoadOp op, Type type, Value address);
 
   //===--- Several ranks --------------------------------------------------===//
 
@@ -315,10 +356,8 @@ private:
   /// The buffer as it lies at a peer across links.
   Buffer atPeer(const Buffer &buffer, Value peer);
   Value rowsAt(const Buffer &buffer, Value peer);
-  /// Ends the launch with a report (MK_FAIL_*) where the condition does not hold: a
-  /// program that is wrong.
-  void failUnless(Value condition, int64_t kind);
   void writeCommand(const ProxyCommand &command);
+  void placeCommand(const ProxyCommand &command);
   /// One thread counts a put or signal of its commands.
   void countSubmitted();
   /// All threads wait until the puts of this CTA are complete at other nodes.
@@ -421,13 +460,10 @@ private:
   void waitBarrier(Value address, Value parity, Value stage, int64_t number,
                    bool ofPut = false);
   /// Waits until a word in global memory is `wanted`, or has reached it.
-  /// With `second` the sum of two words counts.
+  /// With `second` the sum of two words counts. The report says `count` instead of `wanted`.
   void waitWord(Value address, Value wanted, bool equal, MemScope scope,
-                int64_t kind, int64_t number, Value element, Value count,
+                int64_t kind, int64_t number, const Waited &waited, Value count,
                 Value second = {});
-  /// What both come to: `text` completed by who waits and for what.
-  void emitWait(WaitText &text, int64_t kind, int64_t number,
-                ValueRange operands);
 
   //===--- Threads --------------------------------------------------------===//
 
@@ -438,6 +474,8 @@ private:
   void barrierCluster();
   /// All threads of the partition have come here.
   void barrierPartition();
+  /// Its named barrier, of a consumer.
+  Value partitionBarrier();
   /// `body` by one thread once all have come here.
   void once(function_ref<void()> body);
   /// The same; every thread gets the i64 that it gives.
@@ -483,6 +521,8 @@ private:
   Value ctaInRole;
   ScopeMemory memory;
   Value readySeen; // a variable: peers known to have begun, a bit each
+  /// A variable, the same in all threads, where they need to agree: a wait was given up.
+  Value waitFailed;
   Value partitionThread; // in the partition
   Value group;           // warpgroup of the consumer
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces

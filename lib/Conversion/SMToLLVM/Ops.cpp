@@ -147,8 +147,10 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
         fits = and_(fits, cmp(Predicate::sle, value, kMost));
     if (!positive)
       fits = and_(fits, cmp(Predicate::sge, from, -kMost));
-    if (!fits.getDefiningOp<arith::ConstantOp>())
+    if (!fits.getDefiningOp<arith::ConstantOp>()) {
       failUnless(fits, MK_FAIL_LOOP);
+      to = select(fits, to, from);
+    }
     // An empty loop may end far below.
     to = maxS(to, c64(-kMost));
     from = resize(from, i32), to = resize(to, i32), step = resize(step, i32);
@@ -221,8 +223,12 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
         failed(emitOps(*op.getBeforeBody())))
       return failure();
     scf::ConditionOp condition = op.getConditionOp();
-    scf::ConditionOp::create(b, loc, scalar(condition.getCondition()),
-                             packAll(condition.getArgs()));
+    Value goesOn = scalar(condition.getCondition());
+    // It may wait for what nobody writes any more. Tickets end by themselves.
+    if (op.getBeforeBody()->getOps<TicketOp>().empty() &&
+        op.getBeforeBody()->getOps<ReceiveOp>().empty())
+      goesOn = and_(goesOn, eq(agreeOnFailure(), 0));
+    scf::ConditionOp::create(b, loc, goesOn, packAll(condition.getArgs()));
     if (items)
       restore();
     block = b.createBlock(&loop.getAfter(), {}, after,
@@ -344,9 +350,10 @@ LogicalResult Lowering::emit(Operation *op) {
         FailureOr<Buffer> from = buffer(op, op.getMemRef());
         if (failed(from))
           return failure();
-        checkScalar(op, MK_READ_ARGUMENT, *from, op.getIndices());
-        set(op, load(scalarType(op.getType()),
-                     elementAddress(*from, scalars(op.getIndices()))));
+        SmallVector<Value> indices =
+            checkScalar(op, MK_READ_ARGUMENT, *from, op.getIndices());
+        set(op, loadScalar(op, scalarType(op.getType()),
+                           elementAddress(*from, indices)));
         return success();
       })
       // All threads have the value; one writes it.
@@ -357,7 +364,8 @@ LogicalResult Lowering::emit(Operation *op) {
         checkScalar(op, MK_WRITTEN_ARGUMENT, *to, op.getIndices());
         Value value = scalar(op.getValue());
         Value address = elementAddress(*to, scalars(op.getIndices()));
-        ifThen(eq(partitionThread, 0), [&] { store(value, address); });
+        ifThen(eq(partitionThread, 0),
+               [&] { ifFine([&] { store(value, address); }); });
         return success();
       })
       .Case([&](RankOp op) { return emitRank(op); })

@@ -285,6 +285,7 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
     at += 8 * kPutSlots;
   }
   layout.broadcast = llvm::alignTo(at, 16);
+  layout.failed = layout.broadcast + 8;
   layout.request = layout.broadcast + 16;
   layout.bytes = layout.request + kRequests * kRequestBytes;
   if (layout.bytes > kSharedBytes)

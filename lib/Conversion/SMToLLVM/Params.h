@@ -83,7 +83,8 @@ struct SharedLayout {
   DenseMap<Operation *, Channel> channels;     // create_ring, create_mailbox
   DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
   DenseMap<Operation *, ScopeMemory> scopes;
-  int64_t broadcast = 0; // 16 bytes for the result of an op that one thread did
+  int64_t broadcast = 0; // 8 bytes for the result of an op that one thread did
+  int64_t failed = 0;    // 4 bytes: not 0 once this CTA has failed
   int64_t request = 0;   // kRequests of them, see SlowCopies.h
   int64_t bytes = 0;     // all of it
 };

@@ -45,14 +45,19 @@ Value Lowering::rowsAt(const Buffer &buffer, Value peer) {
 
 Buffer Lowering::atPeer(const Buffer &buffer, Value peer) {
   Buffer result = buffer;
-  failUnless(cmp(Predicate::ult, peer, kernel.getMeshOp().getNumRanks()),
-             MK_FAIL_PEER);
-  Value heap = heapOf(peer);
-  if (hasNet())
-    failUnless(cmp(Predicate::ne, heap, 0), MK_FAIL_PEER);
-  result.away = sub(heap, heapOf(ownRank()));
-  if (buffer.type.getRank() && buffer.type.isDynamicDim(0))
-    result.rows = rowsAt(buffer, peer);
+  Value heap = heapOf(peer), own = heapOf(ownRank());
+  if (hasNet()) {
+    Value isMapped = cmp(Predicate::ne, heap, 0);
+    failUnless(isMapped, MK_FAIL_PEER);
+    heap = select(isMapped, heap, own);
+  }
+  result.away = sub(heap, own);
+  if (!buffer.type.getRank())
+    return result;
+  // After a failure it has none there.
+  result.rows = buffer.type.isDynamicDim(0) ? rowsAt(buffer, peer)
+                                            : c64(buffer.type.getDimSize(0));
+  result.rows = select(isFine(), result.rows, c64(0));
   return result;
 }
 
@@ -79,8 +84,10 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
   Value values = loadParam(array.param, i64);
   Value here = add(values, shl(element, 2));
   auto reach = [&](Value address) {
-    fenceAcqRel(*this, array.scope);
-    reduceAdd(*this, address, c32(amount), "release", array.scope);
+    ifFine([&] {
+      fenceAcqRel(*this, array.scope);
+      reduceAdd(*this, address, c32(amount), "release", array.scope);
+    });
   };
   if (!peer || !hasPeers())
     return reach(here);
@@ -111,7 +118,7 @@ void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
   if (array.scope == MemScope::Sys && hasNet())
     net = add(loadParam(array.param + 16, i64), offset);
   waitWord(add(loadParam(array.param, i64), offset), wanted, /*equal=*/false,
-           array.scope, kind, number, element, count, net);
+           array.scope, kind, number, Waited{array.param}, count, net);
   fenceAsync();
 }
 
@@ -132,7 +139,6 @@ void Lowering::tellPeers(int64_t param) {
 
 void Lowering::awaitReady(Value peer) {
   int64_t world = kernel.getMeshOp().getNumRanks();
-  failUnless(cmp(Predicate::ult, peer, world), MK_FAIL_PEER);
   auto wait = [&] {
     waitArrivals({params.ready}, peer, add(epoch, 1), MK_WAIT_READY, 0, c64(1));
   };

@@ -280,7 +280,7 @@ LogicalResult Lowering::emitPut(PutOp op) {
   }
   fenceAsync();
   barrierPartition();
-  Value peer = hasPeers() ? scalar(op.getPeer()) : Value();
+  Value peer = hasPeers() ? existingPeer(scalar(op.getPeer())) : Value();
   // What is checked is checked before anything else is read: it takes registers.
   Value list = op.getRows() ? exchangeAddress() : Value();
   checkPut(op, MK_READ_ARGUMENT, list);
@@ -290,9 +290,13 @@ LogicalResult Lowering::emitPut(PutOp op) {
   Value signal = op.getSignal(), element_;
   if (signal)
     element_ = signalElement(op, signal, op.getSignalIndex());
+  // Each thread has looked at some rows.
+  if (list && sites)
+    barrierPartition();
   FailureOr<Runs> runs = planRuns(op);
   if (failed(runs))
     return failure();
+  runs->count = select(isFine(), runs->count, c32(0));
 
   auto copy = [&] {
     ifThenElse(
@@ -331,7 +335,7 @@ LogicalResult Lowering::emitPut(PutOp op) {
           Value slot;
           if (signal)
             slot = add(loadParam(signalArray(signal).param + 24, i64), element_);
-          putByCommands(*runs, peer, slot, op.getStrong());
+          ifFine([&] { putByCommands(*runs, peer, slot, op.getStrong()); });
         });
       });
   return success();

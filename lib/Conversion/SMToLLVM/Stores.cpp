@@ -19,8 +19,9 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   FailureOr<Buffer> to = buffer(op, op.getDest());
   if (failed(to))
     return failure();
-  Value peer = op.getPeer() && hasPeers() ? scalar(op.getPeer()) : Value();
-  if (peer) {
+  Value peer;
+  if (op.getPeer() && hasPeers()) {
+    peer = existingPeer(scalar(op.getPeer()));
     awaitReady(peer);
     to = atPeer(*to, peer);
   }
@@ -33,6 +34,8 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   if (!map || (op.getAdd() && getAddition(tile.getElementType()).empty()))
     return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
                          op.getValid(), op.getAdd(), peer);
+  if (peer)
+    usable = and_(usable, isFine());
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
   int64_t lead = offsets.size() - 2;

@@ -98,9 +98,14 @@ void Lowering::loadParams() {
     buffers[kernel.getKernelArg(i)] = buffer;
   }
   control = launchField(offsetof(mk_gpu_launch, control), i64);
-  if (!resources.signals.empty() || !resources.queues.empty() ||
-      resources.prepare || hasPeers())
+  if (waitsForOthers())
     epoch = load(i32, control, offsetof(mk_gpu_control, epoch));
+}
+
+/// Whether CTAs wait for one another, or for other ranks.
+bool Lowering::waitsForOthers() {
+  return !resources.signals.empty() || !resources.queues.empty() ||
+         resources.prepare || hasPeers();
 }
 
 LogicalResult Lowering::emitKernelScalars() {
@@ -122,6 +127,14 @@ bool Lowering::hasCopies() {
 
 void Lowering::emitPrologue() {
   ifThen(eq(thread, 0), [&] {
+    // Behind a launch that has failed, and has let this one begin, nothing is waited for, nor told
+    // to others. A launch that waits for nobody does no harm.
+    Value before = c32(0);
+    if (waitsForOthers())
+      before = loadRelaxed(*this, i32,
+                           add(loadParam(params.launch + offsetof(mk_gpu_launch, control), i64),
+                               offsetof(mk_gpu_control, abort)),
+                           MemScope::Gpu);
     for (unsigned i = 0; i != params.maps.size(); ++i) {
       ptx("prefetch.tensormap [$0];", {}, mapAddress(i));
     }
@@ -146,6 +159,7 @@ void Lowering::emitPrologue() {
         }
       }
     }
+    ptx("st.volatile.shared.b32 [" + failedWord() + "], $0;", {}, before);
     ptx("fence.mbarrier_init.release.cluster;", {}, {});
     fenceAsyncShared();
   });
@@ -182,8 +196,13 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
   cursors.clear();
   reciprocals.clear();
+  waitFailed = {};
   LogicalResult result = success();
   auto body = [&] {
+    if (needsAgreement()) {
+      waitFailed = variable(i32, c32(0));
+      noteWait();
+    }
     // Scalars between the partitions belong to each of them.
     for (Operation &other : scope->getRegion(0).front()) {
       if (isa<PartitionOp, CreateRingOp, CreateMailboxOp, CreateStagingOp>(other))
@@ -228,8 +247,7 @@ void Lowering::readThread() {
 
 /// Whether a launch leaves anything to the next one.
 bool Lowering::keepsCounts() {
-  if (!resources.signals.empty() || !resources.queues.empty() ||
-      !resources.counters.empty() || resources.prepare || hasPeers())
+  if (waitsForOthers() || !resources.counters.empty())
     return true;
   return kernel.walk([](TicketOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -275,7 +293,12 @@ void Lowering::emitEnd() {
     Value me = sub(thread, 128);
     if (hasPeers()) {
       roleNumber = -1;
-      ifThen(first, [&] { tellPeers(params.done); });
+      // Others of this launch may have failed, and with it peers that wait for them.
+      ifThen(first, [&] {
+        Value abort = loadRelaxed(*this, i32, add(control, offsetof(mk_gpu_control, abort)),
+                                  MemScope::Gpu);
+        ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
+      });
       awaitDone();
       barrier(c32(kEndBarrier), consumers);
     }
@@ -409,9 +432,12 @@ void Lowering::barrierPartition() {
   if (isProducer())
     syncWarp();
   else
-    // A team is a warpgroup.
-    barrier(partition.getTeams() > 1 ? add(group, 1) : c32(kPartitionBarrier),
-            partition.getNumThreads());
+    barrier(partitionBarrier(), partition.getNumThreads());
+}
+
+Value Lowering::partitionBarrier() {
+  // A team is a warpgroup.
+  return partition.getTeams() > 1 ? add(group, 1) : c32(kPartitionBarrier);
 }
 
 void Lowering::once(function_ref<void()> body) {

@@ -116,6 +116,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult rebuildLeaf(Operation *op) override {
+    if (plan.sent.contains(op)) {
+      receiveNumber(op->getResult(0));
+      return success();
+    }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp, mk::BroadcastOp,
               mk::SignalOp, mk::PutOp>([&](auto concrete) {
@@ -127,6 +131,19 @@ private:
           return success();
         })
         .Default([&](Operation *other) { return rebuildOther(other); });
+  }
+
+  void receiveNumber(Value number) {
+    Location loc = number.getLoc();
+    Type type = number.getType();
+    Value value =
+        ReceiveOp::create(b, loc, channels.mailboxes.lookup(1)).getValues().front();
+    Type bits = type.isIntOrIndex() ? type : b.getIntegerType(type.getIntOrFloatBitWidth());
+    if (!bits.isIndex())
+      value = arith::IndexCastOp::create(b, loc, bits, value);
+    if (bits != type)
+      value = arith::BitcastOp::create(b, loc, type, value);
+    mapping.map(number, value);
   }
 
   void receive(Operation *draw) {

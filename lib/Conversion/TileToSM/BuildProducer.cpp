@@ -15,8 +15,8 @@ private:
       stage(load);
     else if (isa<TicketOp, PopOp>(op))
       send(copy(op));
-    else
-      copy(op);
+    else if (Operation *fresh = copy(op); plan.sent.contains(op))
+      sendNumber(fresh->getResult(0));
     return success();
   }
 
@@ -41,6 +41,18 @@ private:
                    slots[staged.site], staged.index);
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);
+  }
+
+  /// As an index, which is what mailboxes hold.
+  void sendNumber(Value number) {
+    Location loc = number.getLoc();
+    Type type = number.getType();
+    if (!type.isIntOrIndex())
+      number = arith::BitcastOp::create(
+          b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), number);
+    if (!type.isIndex())
+      number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+    SendOp::create(b, loc, channels.mailboxes.lookup(1), number);
   }
 
   void send(Operation *draw) {

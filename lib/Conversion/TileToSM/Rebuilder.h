@@ -12,7 +12,7 @@ namespace mlir::mk_sm {
 /// The rings and mailboxes of a role.
 struct Channels {
   SmallVector<Value> rings;                 // as RolePlan::rings
-  llvm::DenseMap<int64_t, Value> mailboxes; // by words
+  llvm::DenseMap<int64_t, Value> mailboxes; // by words; of one for RolePlan::sent, too
   Value staging;                            // null without staged stores
 };
 

@@ -58,6 +58,11 @@ struct RolePlan {
   /// are live.
   int64_t liveRegisters = 0;
 
+  /// Numbers that both partitions read from memory that somebody writes: the producer reads
+  /// them, and sends them. Each for itself they might read different ones once a wait
+  /// is given up, and wait for one another for ever.
+  llvm::DenseSet<Operation *> sent;
+
   const StagedTile *getStaged(Value tile) const {
     Operation *def = tile.getDefiningOp();
     auto it = def ? staged.find(def) : staged.end();

@@ -99,7 +99,7 @@ FailureOr<SmallVector<Value>> RoleSplitter::producerOperands(Operation *op) {
 }
 
 FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
-  if (plan.staged.contains(op) || isDraw(op))
+  if (plan.staged.contains(op) || isReceived(op))
     return SmallVector<Value>();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
@@ -135,9 +135,12 @@ LogicalResult RoleSplitter::sliceProducer() {
     }
   }
   for (Operation *op : ops)
-    if (auto load = dyn_cast<memref::LoadOp>(op))
-      if (producer.contains(op) && failed(checkOverwritten(load)))
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && producer.contains(op)) {
+      if (failed(checkOverwritten(load)))
         return failure();
+      if (readsResults(op))
+        plan.sent.insert(op);
+    }
   return success();
 }
 
@@ -189,7 +192,7 @@ bool RoleSplitter::mustWaitInConsumer(mk::WaitOp wait) {
   if (!producer.contains(wait))
     return true;
   return llvm::any_of(ops, [&](Operation *op) {
-    if (!consumer.contains(op) || plan.staged.contains(op) || isDraw(op) ||
+    if (!consumer.contains(op) || plan.staged.contains(op) || isReceived(op) ||
         isa<mk::WaitOp>(op) || op->getNumRegions())
       return false;
     bool reads = readsResults(op);
@@ -217,5 +220,9 @@ LogicalResult RoleSplitter::sliceConsumer() {
       changed = true;
     }
   }
+  // What the consumer does not need is not sent.
+  for (Operation *op : ops)
+    if (!consumer.contains(op))
+      plan.sent.erase(op);
   return success();
 }

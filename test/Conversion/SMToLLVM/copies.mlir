@@ -32,7 +32,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
       // CHECK: scf.for
       scf.for %i = %c0 to %c4 step %c1 {
         // Once a millisecond it looks whether to give up.
-        // CHECK: mbarrier.try_wait.parity{{.*}} setp.eq.u32 some, now, last;{{.*}} bra AGAIN; mov.b32 last, now;{{.*}} shf.r.wrap.b32 low, low, high, 19;
+        // CHECK: mbarrier.try_wait.parity{{.*}} shf.r.wrap.b32 low, low, high, 19; min.u32 left, low, {{.*}} AGAIN: mbarrier.try_wait{{.*}} setp.eq.u32 some, low, last;{{.*}} bra AGAIN; add.u32 left, left, last; mov.b32 last, low; sub.u32 left, left, last;
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // 128 x 64 elements of 2 bytes in one box.
         // CHECK: scf.if

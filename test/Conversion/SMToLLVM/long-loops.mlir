@@ -1,7 +1,7 @@
 // RUN: mk-opt %s -convert-mk-sm-to-llvm=grid=4 | FileCheck %s
 
 // A loop whose bounds are not known is counted in 32 bits if they allow it; if not, the report
-// says so (kind 10) and in which role, and the kernel ends.
+// says so (kind 10) and in which role, and the loop has no iterations.
 
 mk.mesh @mesh (gpu = 1 via link)
 
@@ -14,13 +14,17 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(232) {
       // CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} : i64
-      // CHECK: setp.eq.u32 p, $0, 0; @p ld.param.b64 report, [mk_kernel_param_0+{{[0-9]+}}]; @p st.global.b32 [report+4], 10; @p st.global.b32 [report+12], 0; @p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1; @p trap;
+      // CHECK: setp.eq.u32 all, $0, 0; mov.b32 word, 1; @all st.volatile.shared.b32 [mk_shared+{{[0-9]+}}], 1;
+      // CHECK-SAME: @all atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.eq.u32 p, word, 0;
+      // CHECK-SAME: @p st.global.b32 [report+4], 10; @p st.global.b32 [report+12], 0; @p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1;
+      // CHECK-SAME: @all st.relaxed.sys.global.b32 [report+8], 1; }
+      // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
       // Nothing is tested where the bounds are known.
-      // CHECK-NOT: @p trap
+      // CHECK-NOT: st.global.b32 [report+4]
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %c4 step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>

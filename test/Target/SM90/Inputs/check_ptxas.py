@@ -1,4 +1,5 @@
-"""Assembles PTX and fails where ptxas spills, uses a stack or serialises products.
+"""Assembles PTX and fails where ptxas spills, uses a stack or serialises products, and where the
+code traps.
 
   check_ptxas.py PTXAS FILE.ptx...
   check_ptxas.py PTXAS --mk-opt MK_OPT --tuning FILE.json --examples FOLDER
@@ -23,6 +24,12 @@ BAD = {"C7508", "C7510", "C7512", "C7514", "C7515", "C7517", "C7518", "C7520"}
 
 def assemble(ptxas, name, path):
     """What is wrong, or nothing; prints what was found."""
+    # A launch that fails comes to its end: a trap would take the CUDA context with it, and
+    # a thread that ends early would be missed by barriers.
+    with open(path) as file:
+        ends = re.search(r"\b(trap|exit)\b", file.read())
+    if ends:
+        return f"{name}: the code has '{ends[1]}'"
     run = subprocess.run([ptxas, "-v", "-arch=sm_90a", path, "-o", os.devnull],
                          capture_output=True, text=True)
     text = run.stdout + run.stderr
