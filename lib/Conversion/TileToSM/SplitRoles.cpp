@@ -16,8 +16,6 @@ static constexpr int64_t kOtherRegisters = 32;
 /// Slots of a mailbox: the producer is one item ahead.
 static constexpr int64_t kMailboxDepth = 2;
 static constexpr int64_t kStagingBuffers = 2;
-/// Of numbers there may be one for each step.
-static constexpr int64_t kNumbersDepth = 16;
 
 LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
   plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -49,12 +47,9 @@ Channels RoleSplitter::createChannels(OpBuilder &b) {
     channels.rings.push_back(CreateRingOp::create(
         b, loc, RingType::get(context, ShapedType::kDynamic, tiles)));
   bool stages = false;
-  // Together with tickets: the place in a mailbox takes registers of the producer.
-  if (!plan.sent.empty())
-    channels.mailboxes[1] = CreateMailboxOp::create(
-        b, loc, MailboxType::get(context, kNumbersDepth, 1));
   for (Operation *op : ops) {
-    if (isDraw(op)) {
+    if (isReceived(op)) {
+      // Numbers go with tickets: a place in a mailbox takes registers of the producer.
       Value &mailbox = channels.mailboxes[op->getNumResults()];
       if (!mailbox)
         mailbox = CreateMailboxOp::create(

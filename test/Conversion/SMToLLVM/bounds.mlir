@@ -24,15 +24,6 @@ mk.kernel @k on @mesh dims(uniform M) (
   %q = mk.queue(%M) : !mk.queue<?x1xi32>
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(4) registers(168) {
-      // The constant index of the signal needs no comparison, the other one does: site 0,
-      // signal 0, dimension 1 (3 + 256).
-      // CHECK: mov.b64 begin, $0; ld.param.b64 extent, [mk_kernel_param_0+{{[0-9]+}}]; setp.lt.u64 some, begin, extent; @some bra FINE;
-      // CHECK-SAME: atom.acq_rel.gpu.global.exch.b32 word, [control+12], 1;
-      // CHECK-SAME: st.global.b32 [report+4], 12;
-      // CHECK-SAME: st.global.b32 [report+16], 0; st.global.b32 [report+20], 259;
-      // CHECK-SAME: mov.b64 value, begin; st.global.b64 [report+24], value; mov.b64 value, extent; st.global.b64 [report+32], value;
-      // CHECK-SAME: STOP: trap;
-      // CHECK-SAME: FINE: }
       // Rows of the source: argument 0, dimension 0, read (1). Its columns are all there.
       // CHECK: mov.b64 begin, $0; ld.param.b64 extent, [mk_kernel_param_0+{{[0-9]+}}]; mov.b64 size, 4; sub.s64 value, extent, size; setp.ge.s64 some, value, begin; setp.ge.and.s64 some, begin, 0, some; @some bra FINE;
       // CHECK-SAME: st.global.b32 [report+16], 0; st.global.b32 [report+20], 1;
@@ -42,13 +33,20 @@ mk.kernel @k on @mesh dims(uniform M) (
       // CHECK: mov.b64 begin, $0; mov.b64 extent, $1; mov.b64 size, 4;
       // CHECK-SAME: st.global.b32 [report+16], 0; st.global.b32 [report+20], 65538;
       // CHECK-SAME: mov.b64 value, $2; st.global.b64 [report+48], value;
+      // The constant index of the signal needs no comparison, the other one does: signal 0,
+      // dimension 1 (3 + 256). The launch goes on, with index 0.
+      // CHECK: mov.b64 begin, $0; ld.param.b64 extent, [mk_kernel_param_0+{{[0-9]+}}]; setp.lt.u64 some, begin, extent; @some bra FINE;
+      // CHECK-SAME: atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra LOST;
+      // CHECK-SAME: st.global.b32 [report+4], 12;
+      // CHECK-SAME: st.global.b32 [report+16], 0; st.global.b32 [report+20], 259;
+      // CHECK-SAME: mov.b64 value, begin; st.global.b64 [report+24], value; mov.b64 value, extent; st.global.b64 [report+32], value;
+      // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; LOST: st.volatile.shared.b32 [mk_shared+{{[0-9]+}}], 1; mov.b64 $0, 0; FINE: }
       // CHECK: cp.async.bulk.wait_group 0;
       mk.put %a[%M, %c0][%c4, %c64] to %b[%M, %c0] on %c1 signal %s[%c1, %M] : !x to !x, !sig
       // Where nothing is put nothing is compared.
-      // CHECK: setp.eq.u32 some, $0, 0; @some bra FINE; mov.b64 begin, $1;
-      // CHECK-SAME: mov.b64 size, $2;
+      // CHECK: mov.b64 begin, $0; {{.*}} mov.b64 size, $1; {{.*}} @some bra FINE; setp.lt.s64 some, $2, 1; @some bra FINE;
       mk.put %a[%M, %c0][%M, %c64] to %b[%M, %c0] on %c1 : !x to !x
-      // CHECK: mov.b64 begin, 4; ld.param.b64 extent, [mk_kernel_param_0+{{[0-9]+}}]; setp.lt.u64 some, begin, extent;
+      // CHECK: mov.b64 begin, $0; ld.param.b64 extent, [mk_kernel_param_0+{{[0-9]+}}]; setp.lt.u64 some, begin, extent;
       // CHECK-SAME: st.global.b32 [report+16], 2; st.global.b32 [report+20], 131073;
       // CHECK: llvm.load
       %v = memref.load %list[%c4] : memref<?xi32>

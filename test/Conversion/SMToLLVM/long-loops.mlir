@@ -24,7 +24,7 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
       // Nothing is tested where the bounds are known.
-      // CHECK-NOT: st.global.b32 [report+4]
+      // CHECK-NOT: [report+4], 10;
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %c4 step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>

@@ -89,7 +89,7 @@ mk.kernel @net on @mesh dims(uniform M) (
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(4) registers(168) {
       // Arrivals from links and from the network.
-      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; ld.acquire.sys.global.b32 low, [$4]; add.u32 seen, seen, low;
+      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; ld.acquire.sys.global.b32 low, [$3]; add.u32 seen, seen, low;
       mk.wait %done[%c0] ge %c1 : !mk.signal<?, sys, arrivals = 2>
       // A place is reserved, waited for when the ring was full, and written in two
       // halves.
