@@ -238,7 +238,8 @@ TEST(Kernel, ARankThatIsLostEndsTheJobForGood) {
   EXPECT_TRUE(eventually([&] { return contexts[0]->abort().raised(); }));
   EXPECT_ERROR(contexts[0]->close(), Aborted, "rank 1 was lost");
   EXPECT_ERROR(create(0).status(), Aborted,
-               "no new context: all 2 ranks to begin anew: ");
+               "no new context: the job cannot go on after an abort: only 1 of 2 ranks "
+               "are left; the one before failed: rank 1, store, at ");
 }
 
 } // namespace
