@@ -71,6 +71,8 @@ struct NamedBarrier {
   uint32_t arrived = 0, expected = 0; // threads
   std::vector<Warp *> waiting;
   View view;
+  bool any = false; // of what the threads of a reducing barrier bring
+  std::vector<std::pair<Warp *, const Operand *>> results; // predicates that take it
 };
 
 /// A wgmma that may still read its operands.

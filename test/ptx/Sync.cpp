@@ -76,7 +76,13 @@ void nanosleep(Warp &warp, const Instr &, uint32_t) { warp.sleep(500); }
 void barrier(Warp &warp, const Instr &instr, uint32_t) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   size_t given = instr.ops.size() - (instr.b - 1);
-  bool waits = startsWith(instr.opcode, "bar.sync");
+  bool reduces = contains(instr.opcode, ".red.or.");
+  bool waits = reduces || startsWith(instr.opcode, "bar.sync");
+  const Operand *result = ops;
+  if (reduces) {
+    ++ops;
+    given -= 2; // the predicates
+  }
   uint64_t which = warp.value(ops[0], 0);
   if (which >= 16)
     throw Error("there is no barrier " + std::to_string(which));
@@ -91,6 +97,11 @@ void barrier(Warp &warp, const Instr &instr, uint32_t) {
   b.arrived += 32;
   View mine = warp.view;
   b.view.join(mine);
+  if (reduces) {
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      b.any |= warp.value(ops[2], lane) != 0;
+    b.results.emplace_back(&warp, result);
+  }
   if (waits) {
     b.waiting.push_back(&warp);
     warp.blocked = true;
@@ -102,6 +113,9 @@ void barrier(Warp &warp, const Instr &instr, uint32_t) {
     waiting->blocked = false;
     waiting->view.join(b.view);
   }
+  for (auto [waiting, predicate] : b.results)
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      waiting->set(*predicate, lane, b.any);
   b = NamedBarrier();
 }
 
@@ -261,7 +275,7 @@ bool mk::ptx::decodeSync(Instr &instr) {
     converge(vote, 1);
   } else if (op == "redux.sync.min.u32") {
     converge(reduce, 1);
-  } else if (op == "bar.sync") {
+  } else if (op == "bar.sync" || op == "barrier.cta.red.or.aligned.pred") {
     converge(barrier, 0);
     instr.orders = Orders::Barrier;
   } else if (op == "bar.arrive") {

@@ -159,7 +159,8 @@ void Lowering::emitPrologue() {
         }
       }
     }
-    ptx("st.volatile.shared.b32 [" + failedWord() + "], $0;", {}, before);
+    // LLVM declares shared memory only where something uses its address.
+    ptx("st.volatile.shared.b32 [" + failedWord() + "], $0;", {}, {before, sharedBase});
     ptx("fence.mbarrier_init.release.cluster;", {}, {});
     fenceAsyncShared();
   });
