@@ -136,7 +136,7 @@ mk.kernel @between on @mesh dims(uniform N) (
 // CHECK: mk_sm.partition consumer
 // CHECK-NOT: memref.load
 // CHECK: %[[COUNT:.*]] = mk_sm.receive %[[TICKETS]]
-// CHECK-NEXT: arith.index_cast %[[COUNT]] : index to i32
+// CHECK-NEXT: arith.maxsi %[[COUNT]]
 // CHECK: mk_sm.receive %[[TICKETS]]
 // CHECK: mk_sm.receive %[[RECORDS]]
 // CHECK: mk_sm.receive %[[TICKETS]]
