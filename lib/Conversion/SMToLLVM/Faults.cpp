@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -90,31 +91,41 @@ void ReportText::write(llvm::raw_ostream &os) const {
      << "LOST: st.volatile.shared.b32 [" << failed << "], 1; ";
 }
 
-// Without a branch: one would cost what those of waits do, and stands in more places.
-// Not the line: code does not depend on where it stands in a file.
+// Stands in loops beside accumulators, where a report would take registers from them: what
+// has failed, and in which role, is kept for the end.
 void Lowering::failUnless(Value condition, int64_t kind) {
+  defersReports = true;
+  ptx("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p st.volatile.shared.b32 [" + failedWord() +
+          "], " + std::to_string(kind | int64_t(roleNumber) << 8) + "; }",
+      {}, resize(condition, i32));
+}
+
+// By whoever has found it, at least: a thread sees what it has stored.
+// Not the line: code does not depend on where it stands in a file.
+void Lowering::reportDeferred() {
+  if (!std::exchange(defersReports, false))
+    return;
   std::string text, name = getParamName(function);
   llvm::raw_string_ostream os(text);
-  auto put = [&](int64_t offset, int64_t value) {
-    os << "@p st.global.b32 [report+" << offset << "], " << value << "; ";
+  auto param = [&](int64_t offset) {
+    os << "ld.param.b64 report, [" << name << "+" << params.launch + offset << "]; ";
   };
-  os << "{ .reg .pred p, all; .reg .b32 word; .reg .b64 report; "
-     << "setp.eq.u32 all, $0, 0; mov.b32 word, 1; "
-     << "@all st.volatile.shared.b32 [" << failedWord() << "], 1; "
-     << "@all ld.param.b64 report, [" << name << "+"
-     << params.launch + offsetof(mk_gpu_launch, control) << "]; "
-     << "@all atom.acq_rel.gpu.global.exch.b32 word, [report+"
-     << offsetof(mk_gpu_control, claimed) << "], 1; "
-     << "setp.eq.u32 p, word, 0; @p ld.param.b64 report, [" << name << "+"
-     << params.launch + offsetof(mk_gpu_launch, report) << "]; ";
-  put(offsetof(mk_gpu_report, kind), kind);
-  put(offsetof(mk_gpu_report, role), roleNumber);
-  os << "@p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1; "
-     << "@p fence.acq_rel.sys; @all ld.param.b64 report, [" << name << "+"
-     << params.launch + offsetof(mk_gpu_launch, control) << "]; "
-     << "@all st.relaxed.sys.global.b32 [report+" << offsetof(mk_gpu_control, abort)
-     << "], 1; }";
-  ptx(text, {}, resize(condition, i32));
+  os << "{ .reg .pred some; .reg .b32 what, word; .reg .b64 report; "
+     << "ld.volatile.shared.b32 what, [" << failedWord() << "]; "
+     << "setp.le.u32 some, what, 1; @some bra FINE; ";
+  param(offsetof(mk_gpu_launch, control));
+  os << "atom.acq_rel.gpu.global.exch.b32 word, [report+"
+     << offsetof(mk_gpu_control, claimed)
+     << "], 1; setp.ne.u32 some, word, 0; @some bra LOST; ";
+  param(offsetof(mk_gpu_launch, report));
+  os << "and.b32 word, what, 255; st.global.b32 [report+" << offsetof(mk_gpu_report, kind)
+     << "], word; shr.u32 word, what, 8; st.global.b32 [report+"
+     << offsetof(mk_gpu_report, role) << "], word; "
+     << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; LOST: ";
+  param(offsetof(mk_gpu_launch, control));
+  os << "st.relaxed.sys.global.b32 [report+" << offsetof(mk_gpu_control, abort)
+     << "], 1; FINE: }";
+  ptx(text, {}, {});
 }
 
 //===----------------------------------------------------------------------===//

@@ -318,6 +318,9 @@ private:
   /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
   /// program that is wrong.
   void failUnless(Value condition, int64_t kind);
+  /// Reports what failUnless() has found, behind all that a side of the kernel does.
+  void reportDeferred();
+  bool defersReports = false;
   /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
   /// found before a barrier that it has come to.
   Value isFine();

@@ -403,6 +403,7 @@ LogicalResult Lowering::run() {
           ifThenElse(eq(warp, 0), produce, [&] { emitHelpers(); });
         else
           ifThen(eq(warp, 0), produce);
+        reportDeferred();
         if (keepsCounts())
           arriveAt(c32(kFinishBarrier), numThreads);
       },
@@ -410,6 +411,7 @@ LogicalResult Lowering::run() {
         setRegisters("inc", consumerRegisters);
         if (succeeded(result))
           result = emitSide(PartitionKind::Consumer);
+        reportDeferred();
         if (succeeded(result))
           emitEnd();
       });

@@ -72,7 +72,7 @@ mk.kernel @k on @mesh dims(uniform M) (
       // CHECK: st.release.gpu.global.b32
       mk.push %q, (%c0) : !mk.queue<?x1xi32>
       // A peer that does not exist is this rank; of a put no runs are left.
-      // CHECK: setp.eq.u32 all, $0, 0;
+      // CHECK: setp.eq.u32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+[[WORD]]], 11; }
       // CHECK: arith.select
       // CHECK: ld.volatile.shared.b32 $0, [mk_shared+[[WORD]]];
       // CHECK: arith.select {{.*}} : i32

@@ -14,21 +14,23 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(232) {
       // CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} : i64
-      // CHECK: setp.eq.u32 all, $0, 0; mov.b32 word, 1; @all st.volatile.shared.b32 [mk_shared+{{[0-9]+}}], 1;
-      // CHECK-SAME: @all atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.eq.u32 p, word, 0;
-      // CHECK-SAME: @p st.global.b32 [report+4], 10; @p st.global.b32 [report+12], 0; @p fence.acq_rel.sys; @p st.relaxed.sys.global.b32 [report], 1;
-      // CHECK-SAME: @all st.relaxed.sys.global.b32 [report+8], 1; }
+      // CHECK: setp.eq.u32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+[[WORD:[0-9]+]]], 10; }
       // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
       // Nothing is tested where the bounds are known.
-      // CHECK-NOT: [report+4], 10;
+      // CHECK-NOT: mk_shared+[[WORD]]], 10;
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %c4 step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
+      // Told at the end, where there are registers.
+      // CHECK: ld.volatile.shared.b32 what, [mk_shared+[[WORD]]]; setp.le.u32 some, what, 1; @some bra FINE;
+      // CHECK-SAME: atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra LOST;
+      // CHECK-SAME: and.b32 word, what, 255; st.global.b32 [report+4], word; shr.u32 word, what, 8; st.global.b32 [report+12], word; fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1;
+      // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; FINE: }
     }
   }
 }
