@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "TileVerify.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -117,6 +120,28 @@ static LogicalResult verifyValue(Operation *op, Value value) {
                               "with #mk.extents)";
 }
 
+/// Numbers that both targets compute with.
+static LogicalResult verifyNumber(Operation *op, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() > 64)
+    return op->emitOpError() << "computes with " << element
+                             << "; integers have 64 bits or less";
+  if (auto number = dyn_cast<FloatType>(element); number && number.getWidth() < 8)
+    return op->emitOpError() << "computes with " << element
+                             << ", which no target does: the smallest floats have 8 bits";
+  return success();
+}
+
+/// A loop that would go on for ever, or backwards, as far as is known here.
+static LogicalResult verifyStep(scf::ForOp loop) {
+  auto constant = loop.getStep().getDefiningOp<arith::ConstantOp>();
+  auto step = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  if (step && !step.getValue().isStrictlyPositive())
+    return loop.emitOpError() << "has a step of " << step.getValue().getSExtValue()
+                              << "; it has to be 1 or more";
+  return success();
+}
+
 static LogicalResult verifyBodyOp(Operation *op) {
   if (!mayStand(op)) {
     Refusal refusal = refusalOf(op);
@@ -127,8 +152,10 @@ static LogicalResult verifyBodyOp(Operation *op) {
   if (passesOn || op->getName().getStringRef() == "func.call")
     return success();
   for (Value result : op->getResults())
-    if (failed(verifyValue(op, result)))
+    if (failed(verifyValue(op, result)) || failed(verifyNumber(op, result.getType())))
       return failure();
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && failed(verifyStep(loop)))
+    return failure();
   for (Region &region : op->getRegions())
     for (Value argument : region.getArguments())
       if (failed(verifyValue(op, argument)))

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sys/resource.h>
 
 using namespace mk::run;
 
@@ -62,6 +63,15 @@ int main(int argc, char **argv) {
   int status = 1;
   // A file that grows too large (ulimit -f) is an error of writing.
   std::signal(SIGXFSZ, SIG_IGN);
+  constexpr rlim_t leastStack = 256 << 10;
+  if (rlimit stack; getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < leastStack) {
+    std::fprintf(stderr,
+                 "mk-run: the stack is limited to %llu KiB, %llu are needed: raise the limit "
+                 "(ulimit -s)\n",
+                 static_cast<unsigned long long>(stack.rlim_cur >> 10),
+                 static_cast<unsigned long long>(leastStack >> 10));
+    return 2;
+  }
   try {
     status = run(argc, argv);
   } catch (const std::bad_alloc &) {

@@ -112,19 +112,19 @@ void Lowering::reportDeferred() {
   };
   os << "{ .reg .pred some; .reg .b32 what, word; .reg .b64 report; "
      << "ld.volatile.shared.b32 what, [" << failedWord() << "]; "
-     << "setp.le.u32 some, what, 1; @some bra FINE; ";
+     << "setp.le.u32 some, what, 1; @some bra RIGHT; ";
   param(offsetof(mk_gpu_launch, control));
   os << "atom.acq_rel.gpu.global.exch.b32 word, [report+"
      << offsetof(mk_gpu_control, claimed)
-     << "], 1; setp.ne.u32 some, word, 0; @some bra LOST; ";
+     << "], 1; setp.ne.u32 some, word, 0; @some bra KNOWN; ";
   param(offsetof(mk_gpu_launch, report));
   os << "and.b32 word, what, 255; st.global.b32 [report+" << offsetof(mk_gpu_report, kind)
      << "], word; shr.u32 word, what, 8; st.global.b32 [report+"
      << offsetof(mk_gpu_report, role) << "], word; "
-     << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; LOST: ";
+     << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; KNOWN: ";
   param(offsetof(mk_gpu_launch, control));
   os << "st.relaxed.sys.global.b32 [report+" << offsetof(mk_gpu_control, abort)
-     << "], 1; FINE: }";
+     << "], 1; RIGHT: }";
   ptx(text, {}, {});
 }
 

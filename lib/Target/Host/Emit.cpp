@@ -108,6 +108,17 @@ static void addDigest(ModuleOp module, StringRef metadata) {
 LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
                               llvm::json::Object metadata,
                               SmallVectorImpl<char> &package) {
+  // The largest that packages hold; larger ones are for checks without a run.
+  constexpr int64_t largest = int64_t(1) << 47;
+  if (const auto *dims = metadata.getArray("dims"))
+    for (const llvm::json::Value &dim : *dims)
+      if (const auto *entry = dim.getAsObject())
+        if (auto value = entry->getInteger("value"); value && *value > largest)
+          return module.emitError("dimension '")
+                 << entry->getString("name").value_or("") << "' is " << *value
+                 << "; a package takes at most 2^47: bind a smaller size";
+  if (metadata.getInteger("grid").value_or(1) == 0)
+    return module.emitError("the kernel has no role, so that nothing would run: write a mk.role");
   FailureOr<int64_t> stack = measureStack(module);
   if (failed(stack))
     return failure();

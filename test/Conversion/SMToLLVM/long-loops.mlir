@@ -27,10 +27,10 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
       // Told at the end, where there are registers.
-      // CHECK: ld.volatile.shared.b32 what, [mk_shared+[[WORD]]]; setp.le.u32 some, what, 1; @some bra FINE;
-      // CHECK-SAME: atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra LOST;
+      // CHECK: ld.volatile.shared.b32 what, [mk_shared+[[WORD]]]; setp.le.u32 some, what, 1; @some bra RIGHT;
+      // CHECK-SAME: atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra KNOWN;
       // CHECK-SAME: and.b32 word, what, 255; st.global.b32 [report+4], word; shr.u32 word, what, 8; st.global.b32 [report+12], word; fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1;
-      // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; FINE: }
+      // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; RIGHT: }
     }
   }
 }

@@ -64,6 +64,8 @@ mk.kernel @link on @mesh dims(uniform M) (
       // CHECK: bar.sync
       // CHECK-NOT: st.relaxed.sys
       mk.settle
+      // Peers that do not exist are told of at the end.
+      // CHECK: ld.volatile.shared.b32 what
     }
   }
   // The last CTA tells the peers that all of it has arrived, and waits for theirs.

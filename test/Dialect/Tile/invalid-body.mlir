@@ -514,3 +514,43 @@ func.func @other(%a: memref<?x?xf32>) -> memref<?x4xf32> {
   %v = memref.cast %a : memref<?x?xf32> to memref<?x4xf32>
   return %v : memref<?x4xf32>
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @standing on @mesh dims(uniform M) (inout %y : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{'scf.for' op has a step of 0; it has to be 1 or more}}
+    scf.for %i = %c0 to %M step %c0 {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @wide on @mesh dims(uniform M) (in %x : memref<?xf32> [M], inout %y : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %t = mk.load %x[%c0] : memref<?xf32> -> tensor<8xf32>
+    // expected-error @+1 {{'arith.fptosi' op computes with 'i128'; integers have 64 bits or less}}
+    %i = arith.fptosi %t : tensor<8xf32> to tensor<8xi128>
+    %f = arith.sitofp %i : tensor<8xi128> to tensor<8xf32>
+    mk.store %f, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @narrow on @mesh dims(uniform M) (in %x : memref<?xf32> [M], inout %y : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %t = mk.load %x[%c0] : memref<?xf32> -> tensor<8xf32>
+    // expected-error @+1 {{'arith.truncf' op computes with 'f4E2M1FN', which no target does: the smallest floats have 8 bits}}
+    %i = arith.truncf %t : tensor<8xf32> to tensor<8xf4E2M1FN>
+    %f = arith.extf %i : tensor<8xf4E2M1FN> to tensor<8xf32>
+    mk.store %f, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  }
+}

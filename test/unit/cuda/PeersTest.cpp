@@ -159,6 +159,8 @@ TEST_F(CudaPeers, AllRanksMakeTheirContextsAnewAfterAFailedLaunch) {
       ASSERT_OK(kernel);
       auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
       ASSERT_OK(bound);
+      // Nobody binds any more when the launch fails.
+      ASSERT_OK(job.clients[rank]->barrier("bound", 2, soon()));
       if (rank == 0) {
         ASSERT_OK((*bound)->launch({}));
         EXPECT_ERROR((*bound)->synchronize(), Aborted, "for rank 1 to begin this launch");
