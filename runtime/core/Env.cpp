@@ -38,6 +38,7 @@ constexpr Variable kTable[] = {
     {"MK_NODE", "",
      "Node of this rank, for nodes emulated on one host: a number, or rank/N for N ranks "
      "in a row."},
+    {"MK_LONG_TESTS", "", "1: the tests assemble all tuned kernels, too."},
     {"MK_NO_PTXAS", "",
      "1: .ci/run skips the tests that assemble PTX instead of failing without ptxas."},
     {"MK_PTXAS", "",
