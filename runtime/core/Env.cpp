@@ -35,10 +35,10 @@ constexpr Variable kTable[] = {
     {"MK_JOB_TOKEN", "",
      "Secret of a job, at least 16 characters, the same on all ranks; needed on several "
      "hosts."},
+    {"MK_LONG_TESTS", "", "1: the tests assemble all tuned kernels, too."},
     {"MK_NODE", "",
      "Node of this rank, for nodes emulated on one host: a number, or rank/N for N ranks "
      "in a row."},
-    {"MK_LONG_TESTS", "", "1: the tests assemble all tuned kernels, too."},
     {"MK_NO_PTXAS", "",
      "1: .ci/run skips the tests that assemble PTX instead of failing without ptxas."},
     {"MK_PTXAS", "",
