@@ -108,6 +108,7 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
     if (PartitionOp op = findPartition(resources.prepare, kind);
         op && failed(emitPartition(op, resources.prepare)))
       return failure();
+    readEpoch();
     if (consumer)
       emitPrepared();
     Value all = launchField(offsetof(mk_gpu_launch, num_ctas), i32);

@@ -98,6 +98,9 @@ void Lowering::loadParams() {
     buffers[kernel.getKernelArg(i)] = buffer;
   }
   control = launchField(offsetof(mk_gpu_launch, control), i64);
+}
+
+void Lowering::readEpoch() {
   if (waitsForOthers())
     epoch = load(i32, control, offsetof(mk_gpu_control, epoch));
 }
@@ -200,6 +203,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   waitFailed = {};
   LogicalResult result = success();
   auto body = [&] {
+    readEpoch();
     if (needsAgreement()) {
       waitFailed = variable(i32, c32(0));
       noteWait();
@@ -300,6 +304,7 @@ void Lowering::emitEnd() {
                                   MemScope::Gpu);
         ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
       });
+      readEpoch();
       awaitDone();
       barrier(c32(kEndBarrier), consumers);
     }
