@@ -143,8 +143,8 @@ private:
 
   LogicalResult measurePartitions();
   void loadParams();
-  /// Each part of the kernel reads it for itself: kept from one to the next, it would take
-  /// a register beside accumulators.
+  /// Each part of the kernel reads it for itself, and each of its loops: kept from one to
+  /// the next, it would take a register beside accumulators.
   void readEpoch();
   void readThread();
   /// The thread's number, read anew; `here`: where this stands, else LLVM may read it earlier.

@@ -220,7 +220,12 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     // The first warpgroup has the first turn; the last one is not taken.
     if (turns)
       ifThen(eq(group, 1), [&] { emitTurn(/*wait=*/false); });
-    result = emitOps(op.getBody().front());
+    for (Operation &inner : op.getBody().front().without_terminator()) {
+      if (inner.getNumRegions() != 0)
+        readEpoch();
+      if (failed(result = emit(&inner)))
+        return;
+    }
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
     if (turns)
       ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
