@@ -5,7 +5,6 @@
 #   compiler   the compiler was built (else only the runtime and mk-run)
 #   x86        the host is an x86-64
 #   bundle     `ninja bundle` can be built
-#   long       MK_LONG_TESTS is 1
 #   ptxas      MK_PTXAS names CUDA's assembler, or PATH has it
 #   mpirun     Open MPI's is there
 #   apt        Debian's package manager is there
@@ -72,9 +71,6 @@ config.substitutions.append(("%python", config.python))
 config.substitutions.append(
     ("%tuning", os.path.join(config.mkernel_source_dir, "share", "mkernel",
                              "tuning")))
-# Tests that scripts/test-spills covers, kernel by kernel.
-if os.environ.get("MK_LONG_TESTS") == "1":
-    config.available_features.add("long")
 ptxas = os.environ.get("MK_PTXAS") or shutil.which("ptxas")
 if ptxas:
     config.available_features.add("ptxas")
