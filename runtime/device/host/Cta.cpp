@@ -46,6 +46,7 @@ void Cta::reset() {
   ended_ = false;
   loop_ = ticketLoop_ = -1;
   draw_ = -1;
+  heldBack_ = {};
   std::fill(item_, item_ + 4, -1);
   // Nearby seeds of this generator give nearby first numbers.
   uint64_t mixed =

@@ -136,6 +136,8 @@ private:
   /// last `ndims` dimensions have these sizes.
   std::optional<std::pair<int32_t, check::Box>>
   boxAt(const std::byte *at, int ndims, const int64_t *sizes) const;
+  /// At random, for a moment, if the launch has a seed or is recorded: others may come first.
+  void holdBack();
   bool chance(uint32_t oneIn) { return random_() % oneIn == 0; }
 
   Grid &grid_;
@@ -160,6 +162,7 @@ private:
   std::vector<bool> readySeen_; // by peer
   std::vector<Pending> pending_;
   std::minstd_rand random_;
+  std::chrono::microseconds heldBack_{0};
 };
 
 } // namespace mk::rt::host
