@@ -48,6 +48,7 @@ Status Grid::prepare() try {
     }
     for (int64_t e = 0; e < s.elements; ++e)
       s.base.push_back(signalWord(s, e).load(std::memory_order_relaxed));
+    s.start = s.base;
   }
   for (size_t i = 0; i < queues.size(); ++i) {
     queues[i].width = metadata.queues[i].width;

@@ -31,6 +31,7 @@ struct SignalArray {
   int64_t arrivals = -1; // of each element in a launch, -1: dynamic
   std::unique_ptr<std::atomic<uint64_t>[]> local;
   std::vector<uint64_t> base; // by element
+  std::vector<uint64_t> start; // before the first launch
 };
 
 struct QueueState {

@@ -95,14 +95,21 @@ Status Grid::advanceBases() {
         s.base[e] = value;
         continue;
       }
+      auto counted = static_cast<int64_t>(value - s.base[e]);
       s.base[e] += s.arrivals;
-      int64_t excess = static_cast<int64_t>(value - s.base[e]);
-      if (excess > 0)
-        return error(StatusCode::FailedPrecondition, "kernel '",
-                     metadata.kernel, "': ", signalName(i, e), " counted ",
-                     s.arrivals + excess, " arrivals in launch ", epoch_,
-                     ", it declares ", s.arrivals,
-                     ": correct its arrivals or declare it dynamic");
+      // What gets nothing in any launch may be there for other sizes: who waits for it hangs.
+      if (counted == s.arrivals || value == s.start[e])
+        continue;
+      if (counted < 0)
+        return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
+                     "': ", signalName(i, e), " counted arrivals in launch ", epoch_,
+                     " and none in earlier ones, it declares ", s.arrivals,
+                     " for each: raise it in every launch or declare it dynamic");
+      return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel, "': ",
+                   signalName(i, e), " counted ", counted,
+                   counted == 1 ? " arrival" : " arrivals", " in launch ", epoch_,
+                   ", it declares ", s.arrivals,
+                   ": correct its arrivals or declare it dynamic");
     }
   }
   return Status::ok();
