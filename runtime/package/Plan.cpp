@@ -132,6 +132,25 @@ std::string mk::rt::faultText(const Metadata &metadata, int64_t fault) {
              where);
 }
 
+/// Extents as the kernel's file has them: " [M - 100, N]".
+static std::string asWritten(const std::vector<std::string> &extents) {
+  std::string text;
+  for (const std::string &extent : extents) {
+    if (extent.empty())
+      return {};
+    text += (text.empty() ? " [" : ", ") + extent;
+  }
+  return text.empty() ? text : text + "]";
+}
+
+/// " (M = 8, N = 4)".
+static std::string dimsText(const Metadata &metadata, std::span<const int64_t> dims) {
+  std::string text;
+  for (size_t d = 0; d < dims.size() && d < metadata.dims.size(); ++d)
+    text += str(text.empty() ? " (" : ", ", metadata.dims[d].name, " = ", dims[d]);
+  return text.empty() ? text : text + ")";
+}
+
 Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
                                   const Payload &payload, const Mesh &mesh,
                                   uint32_t rank,
@@ -181,14 +200,14 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
     return extents;
   };
   auto count = [&](const char *what, const std::string &name,
-                   const std::vector<int64_t> &extents,
-                   int64_t &elements) -> Status {
+                   const std::vector<int64_t> &extents, int64_t &elements,
+                   const std::vector<std::string> &written = {}) -> Status {
     elements = product(extents);
     if (elements >= 0)
       return Status::ok();
     return error(StatusCode::OutOfRange, "kernel '", metadata.kernel,
-                 "': ", what, " '", name, "' would be ", shapeText(extents),
-                 " on rank ", rank,
+                 "': ", what, " '", name, "'", asWritten(written), " would be ",
+                 shapeText(extents), " on rank ", rank, dimsText(metadata, dims),
                  ": extents have to be at least 0 and elements at most 2^46; "
                  "give other sizes");
   };
@@ -196,7 +215,8 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
   int64_t elements;
   for (const auto &arg : metadata.args) {
     plan.args.push_back(take(arg.rank));
-    MK_TRY(count("argument", arg.name, plan.args.back(), elements));
+    MK_TRY(count("argument", arg.name, plan.args.back(), elements,
+                 arg.extents));
   }
   for (const auto &signal : metadata.signals) {
     Plan::Signal s;

@@ -80,8 +80,9 @@ void mkrt_settle(const mk_cta *cta);
 int64_t mkrt_count(const mk_cta *cta, int32_t counter, int64_t index,
                    int64_t amount);
 
-// Appends a record (as many words as the queue is wide) to a queue.
-void mkrt_push(const mk_cta *cta, int32_t queue, const int64_t *record);
+// Appends a record (as many words as the queue is wide) to a queue; `site` (Site.h)
+// names the op in a report, -1: none.
+void mkrt_push(const mk_cta *cta, int32_t queue, const int64_t *record, int32_t site);
 // Waits, boundedly, for entry `entry` (0-based, in push order) and copies it.
 void mkrt_pop(const mk_cta *cta, int32_t queue, int64_t entry, int64_t *record);
 

@@ -119,7 +119,8 @@ LogicalResult HostLowering::lowerCount(CountOp op) {
 
 LogicalResult HostLowering::lowerPush(PushOp op) {
   SmallVector<Value> record(op.getRecord());
-  call("mkrt_push", {getCta(), number(op.getQueue()), stackArray(record)});
+  call("mkrt_push", {getCta(), number(op.getQueue()), stackArray(record),
+                     i32(sites ? sites->numberOf(op) : -1)});
   op.erase();
   return success();
 }

@@ -135,8 +135,8 @@ int64_t mkrt_count(const mk_cta *cta, int32_t counter, int64_t index,
   return before;
 }
 
-void mkrt_push(const mk_cta *cta, int32_t queue, const int64_t *record) {
-  if (!self(cta).push(queue, record))
+void mkrt_push(const mk_cta *cta, int32_t queue, const int64_t *record, int32_t site) {
+  if (!self(cta).push(queue, record, site))
     self(cta).unwind();
 }
 

@@ -68,7 +68,7 @@ public:
   bool settle();
   bool fence();
   bool count(int32_t counter, int64_t index, int64_t amount, int64_t &before);
-  bool push(int32_t queue, const int64_t *record);
+  bool push(int32_t queue, const int64_t *record, int32_t site);
   bool pop(int32_t queue, int64_t entry, int64_t *record);
   bool ticket(int32_t loop, int64_t &value);
   void setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2, int64_t i3);

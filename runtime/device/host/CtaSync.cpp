@@ -139,7 +139,7 @@ bool Cta::count(int32_t counter, int64_t index, int64_t amount,
   return true;
 }
 
-bool Cta::push(int32_t queue, const int64_t *record) {
+bool Cta::push(int32_t queue, const int64_t *record, int32_t site) {
   if (!flush())
     return false;
   if (queue < 0 || size_t(queue) >= grid_.queues.size())
@@ -148,9 +148,8 @@ bool Cta::push(int32_t queue, const int64_t *record) {
   holdBack();
   int64_t entry = q.reserved.fetch_add(1, std::memory_order_relaxed);
   if (entry >= q.capacity)
-    return fail("push", str("queue '", grid_.metadata.queues[queue].name,
-                            "' has room for ", q.capacity,
-                            " records in a launch; declare it larger"));
+    return fail("push", outsideText(grid_.metadata, {site, MK_FULL_QUEUE, queue, 0, entry,
+                                                     1, q.capacity, 0}));
   noteObject(check::Event::Push, queue, 0, 1, entry);
   std::copy_n(record, q.width, q.records.data() + entry * q.width);
   q.published[entry].store(grid_.epoch(), std::memory_order_release);

@@ -56,7 +56,7 @@ mk.kernel @ticket on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
 
 // Records of a queue: each is visited once for every inner index.
 // CHECK-LABEL: func @mk_role_0
-// CHECK: call @mkrt_push(%arg0, %c0_i32, %{{.*}})
+// CHECK: call @mkrt_push(%arg0, %c0_i32, %{{.*}}, %{{.*}})
 // CHECK-LABEL: func @mk_role_1
 // CHECK: func.call @mkrt_ticket
 // CHECK: %[[ENTRY:.*]] = arith.divsi

@@ -74,7 +74,7 @@ void mk_role_1(const mk_cta *cta) { // place
     int64_t n = ARG(cta, int32_t, COUNTS)[s];
     mkrt_wait(cta, GOT, s, ceil_div(n, CHUNK));
     int64_t record[] = {s, n};
-    mkrt_push(cta, 0, record);
+    mkrt_push(cta, 0, record, -1);
   }
 }
 

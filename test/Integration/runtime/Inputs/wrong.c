@@ -54,8 +54,8 @@ void mk_role_0(const mk_cta *cta) {
                0);
       break;
     case 9: // a full queue
-      mkrt_push(cta, 0, &record);
-      mkrt_push(cta, 0, &record);
+      mkrt_push(cta, 0, &record, -1);
+      mkrt_push(cta, 0, &record, -1);
       break;
     case 10: // local signal of a peer
       mkrt_signal(cta, 1, 0, peer, 1, 0);
