@@ -87,7 +87,9 @@ FailureOr<TuningChoice> mk::applyTuning(KernelOp kernel,
   llvm::Expected<TuningTable> table = TuningTable::parse((*text)->getBuffer());
   if (!table)
     return kernel.emitError() << "tuning file '" << choice.file << "': "
-                              << llvm::toString(table.takeError());
+                              << llvm::toString(table.takeError())
+                              << "; mend it (mk-bench --tune writes such files), or go "
+                                 "without by --tuning=none";
   if (table->target != options.target)
     return kernel.emitError()
            << "tuning file '" << choice.file << "' is for target '"

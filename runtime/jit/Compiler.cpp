@@ -121,9 +121,12 @@ Result<jit::Compiler> jit::loadCompiler(const std::string &path) {
   if (auto found = loaded.find(path); found != loaded.end())
     return found->second;
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char *why = handle ? nullptr : dlerror();
+  if (why && (strstr(why, "map segment") || strstr(why, "allocate memory")))
+    return error(StatusCode::ResourceExhausted, "the compiler cannot be loaded: ", why,
+                 "; it takes half a gigabyte of addresses: raise the limit (ulimit -v)");
   if (!handle)
-    return error(StatusCode::Unavailable,
-                 "the compiler cannot be loaded: ", dlerror(),
+    return error(StatusCode::Unavailable, "the compiler cannot be loaded: ", why,
                  "; build it (MKERNEL_BUILD_COMPILER=ON) or name it in "
                  "MK_JIT_LIBRARY");
   Compiler compiler;

@@ -98,7 +98,7 @@ Result<Package> Package::parse(std::vector<std::byte> bytes,
     return refuse(what, str("was compiled for another ABI (hash ",
                             toHex(abi).substr(0, 16), ", this runtime has ",
                             toHex(abiHash()).substr(0, 16),
-                            "): compile the kernel again with this version"));
+                            "), or its header is damaged: compile the kernel again with this version"));
   uint64_t body = bytes.size() - sizeof(header);
   if (header.metadata_bytes > body ||
       header.payload_bytes > body - header.metadata_bytes)

@@ -123,11 +123,11 @@ RankNeeds RankNeeds::of(uint64_t threads) {
 
 Status mk::run::checkCapacity(const Capacity &c, const RankNeeds &needs, uint64_t ranks,
                               double bytes) {
-  auto tooMany = [&](uint64_t possible, const std::string &why) {
+  auto tooMany = [&](uint64_t possible, const std::string &why, const char *raise = "") {
     return error(StatusCode::ResourceExhausted, "a job of ", ranks,
                  " ranks is too large for this machine, which takes ", possible, ": ",
-                 why, "; use fewer ranks (--nodes, --gpus, --bind of a mesh axis) or fewer "
-                      "CTAs for each (--grid)");
+                 why, "; ", raise, "use fewer ranks (--nodes, --gpus, --bind of a mesh axis) "
+                 "or fewer CTAs for each (--grid)");
   };
   if (c.tasks && ranks * needs.tasks > c.tasks)
     return tooMany(c.tasks / needs.tasks,
@@ -137,7 +137,8 @@ Status mk::run::checkCapacity(const Capacity &c, const RankNeeds &needs, uint64_
   if (c.files && ranks + kLauncherFiles > c.files)
     return tooMany(c.files > kLauncherFiles ? c.files - kLauncherFiles : 0,
                    str("the launcher keeps a connection to each, and may have ", c.files,
-                       " files open (ulimit -n)"));
+                       " files open (ulimit -n)"),
+                   "raise that limit, or ");
   double each = double(needs.memory) + bytes / double(ranks);
   if (c.memory && each * double(ranks) > double(c.memory)) {
     char text[160];

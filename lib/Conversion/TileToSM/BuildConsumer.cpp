@@ -301,7 +301,7 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
            << "takes one element of a tile, which for sm_90a lies in some other thread: read "
               "it from memory by memref.load";
   bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
-  if (!known || op->getNumResults() != 1 || !isTile(op->getResult(0)))
+  if (!known || !llvm::all_of(op->getResults(), isTileValue))
     return op->emitOpError()
            << "works on tiles, but has no lowering for sm_90a: use mk ops, "
               "elementwise arith and math, and constants (docs/targets.md)";
@@ -311,7 +311,8 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
     operands.push_back(isTile(operand) ? getAs(operand, layout) : get(operand));
   Operation *fresh = copy(op);
   fresh->setOperands(operands);
-  fresh->getResult(0).setType(getType(op->getResult(0)));
+  for (auto [from, to] : llvm::zip(op->getResults(), fresh->getResults()))
+    to.setType(getType(from));
   return success();
 }
 

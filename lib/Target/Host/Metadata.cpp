@@ -310,7 +310,8 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
       return kernel.emitError()
              << "argument '" << getString(kernel.getArgNames()[i])
              << "' has elements of type " << type
-             << ", which packages cannot hold";
+             << ", which packages cannot hold: use f64, f32, f16, bf16, f8E4M3FN, f8E5M2, or i64 "
+                "to i1 (for index, i64)";
   }
   FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, options.grid);
   if (failed(ctas))

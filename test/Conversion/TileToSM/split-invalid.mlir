@@ -159,19 +159,6 @@ mk.kernel @last on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<6
 
 // -----
 
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @unknown on @mesh (in %x : memref<64x64xi32> [64, 64], out %c : memref<64x64xi32> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  mk.role @r ctas(1) {
-    %a = mk.load %x[%c0, %c0] : memref<64x64xi32> -> tensor<64x64xi32>
-    // expected-error @+1 {{works on tiles, but has no lowering for sm_90a: use mk ops, elementwise arith and math, and constants}}
-    %t, %over = arith.addui_extended %a, %a : tensor<64x64xi32>, tensor<64x64xi1>
-    mk.store %t, %c[%c0, %c0] : tensor<64x64xi32>, memref<64x64xi32>
-  }
-}
-
-// -----
-
 // The producer may be late: the consumer must not change what it reads.
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @number on @mesh (
