@@ -8,58 +8,6 @@
 using namespace mk::check;
 
 //===----------------------------------------------------------------------===//
-// Boxes
-//===----------------------------------------------------------------------===//
-
-int64_t Box::end(int d) const {
-  int64_t result;
-  return __builtin_add_overflow(begin[d], size[d], &result) ? INT64_MAX : result;
-}
-
-bool Box::empty() const {
-  for (int d = 0; d < rank; ++d)
-    if (size[d] <= 0)
-      return true;
-  return false;
-}
-
-bool Box::overlaps(const Box &other) const {
-  for (int d = 0; d < rank; ++d)
-    if (begin[d] >= other.end(d) || other.begin[d] >= end(d))
-      return false;
-  return true;
-}
-
-bool Box::contains(const Box &other) const {
-  for (int d = 0; d < rank; ++d)
-    if (other.begin[d] < begin[d] || other.end(d) > end(d))
-      return false;
-  return true;
-}
-
-Box Box::intersection(const Box &other) const {
-  Box both = *this;
-  for (int d = 0; d < rank; ++d) {
-    int64_t last = std::min(end(d), other.end(d));
-    both.begin[d] = std::max(begin[d], other.begin[d]);
-    if (last <= both.begin[d] ||
-        __builtin_sub_overflow(last, both.begin[d], &both.size[d]))
-      both.size[d] = last <= both.begin[d] ? 0 : INT64_MAX;
-  }
-  return both;
-}
-
-std::string Box::toString() const {
-  std::string text = "[";
-  for (int d = 0; d < rank; ++d) {
-    text += (d ? ", " : "") + std::to_string(begin[d]);
-    if (size[d] != 1)
-      text += ":" + std::to_string(end(d));
-  }
-  return text + "]";
-}
-
-//===----------------------------------------------------------------------===//
 // Clocks
 //===----------------------------------------------------------------------===//
 
@@ -527,77 +475,6 @@ std::shared_ptr<const Races::Released> Races::transfer(uint32_t cta,
   if (event.ofTile)
     state.remoteStores.push_back(id);
   return released;
-}
-
-//===----------------------------------------------------------------------===//
-// Cells
-//===----------------------------------------------------------------------===//
-
-Races::Buffer &Races::bufferOf(uint32_t rank, int32_t buffer) {
-  return buffers_[{rank, buffer}];
-}
-
-static size_t mix(size_t hash, int64_t value) {
-  return (hash ^ static_cast<size_t>(value)) * 0x9e3779b97f4a7c15u +
-         (hash >> 29);
-}
-
-uint32_t Races::cellOf(Buffer &buffer, const Box &box) {
-  size_t hash = 0;
-  for (int d = 0; d < box.rank; ++d)
-    hash = mix(mix(hash, box.begin[d]), box.size[d]);
-  std::vector<uint32_t> &same = buffer.byHash[hash];
-  for (uint32_t c : same)
-    if (buffer.cells[c].box == box)
-      return c;
-  auto id = static_cast<uint32_t>(buffer.cells.size());
-  same.push_back(id);
-  buffer.cells.emplace_back().box = box;
-  connect(buffer, id);
-  return id;
-}
-
-/// Finds the cells that overlap a new one. Squares are as large as the first.
-void Races::connect(Buffer &buffer, uint32_t id) {
-  const Box box = buffer.cells[id].box;
-  if (id == 0)
-    for (int d = 0; d < box.rank; ++d)
-      buffer.grid[d] = box.size[d];
-  std::array<int64_t, Box::kMaxRank> first{}, at{}, last{};
-  constexpr int64_t kMany = 32;
-  int64_t squares = 1;
-  for (int d = 0; d < box.rank; ++d) {
-    at[d] = first[d] = box.begin[d] / buffer.grid[d];
-    last[d] = (box.end(d) - 1) / buffer.grid[d];
-    int64_t more;
-    if (__builtin_sub_overflow(last[d], first[d], &more) || more > kMany)
-      more = kMany;
-    squares *= more + 1;
-  }
-  std::set<uint32_t> near(buffer.large.begin(), buffer.large.end());
-  if (squares > kMany) {
-    for (uint32_t c = 0; c < id; ++c)
-      near.insert(c);
-    buffer.large.push_back(id);
-  } else {
-    for (int d = 0; d >= 0;) {
-      size_t hash = 0;
-      for (int k = 0; k < box.rank; ++k)
-        hash = mix(hash, at[k]);
-      std::vector<uint32_t> &square = buffer.squares[hash];
-      near.insert(square.begin(), square.end());
-      square.push_back(id);
-      for (d = box.rank - 1; d >= 0 && ++at[d] > last[d]; --d)
-        at[d] = first[d];
-    }
-  }
-  buffer.cells[id].overlaps.push_back(id);
-  compared_ += near.size();
-  for (uint32_t c : near)
-    if (c != id && buffer.cells[c].box.overlaps(box)) {
-      buffer.cells[id].overlaps.push_back(c);
-      buffer.cells[c].overlaps.push_back(id);
-    }
 }
 
 //===----------------------------------------------------------------------===//

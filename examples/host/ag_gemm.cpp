@@ -10,9 +10,9 @@
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Kernel.h"
+#include "numbers.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,27 +27,11 @@ struct Options {
   int launches = 1000;
 };
 
-/// To the nearest, ties to even. All values here are finite.
-static uint16_t toBf16(double value) {
-  // Sums of small integers: exact in f32, too.
-  uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-/// Element `i` of all of A (0) or B (1) in one launch: an integer from -4 to 4, so
-/// that sums are exact in whatever order they are taken.
-static int valueOf(int launch, int which, int64_t i) {
-  uint32_t x = static_cast<uint32_t>(launch * 2 + which) * 0x9e3779b9u +
-               static_cast<uint32_t>(i) * 0x85ebca6bu;
-  x = (x ^ x >> 15) * 0x2c1b3c6du;
-  return static_cast<int>((x ^ x >> 13) % 9) - 4;
-}
-
 /// This rank's part of an operand whose rows have K elements.
 static std::vector<uint16_t> partOf(const rt::Shard &shard, int launch, int which) {
   std::vector<uint16_t> part(shard.elements());
   for (int64_t i = 0; i < shard.elements(); ++i)
-    part[i] = toBf16(valueOf(launch, which, shard.begin[0] * K + i));
+    part[i] = toBf16(float(valueOf(launch, which, shard.begin[0] * K + i)));
   return part;
 }
 
@@ -60,7 +44,7 @@ static rt::Status check(const rt::Shard &shard, const std::vector<uint16_t> &c,
       for (int64_t k = 0; k < K; ++k)
         sum += double(valueOf(launch, 0, row * K + k)) *
                valueOf(launch, 1, column * K + k);
-      if (c[m * shard.sizes[1] + n] != toBf16(sum))
+      if (c[m * shard.sizes[1] + n] != toBf16(float(sum)))
         return rt::error(rt::StatusCode::Internal, "launch ", launch, ": c[", row,
                          ", ", column, "] is not ", sum);
     }

@@ -5,8 +5,8 @@
 #include "mkernel/JIT/JIT.h"
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Kernel.h"
+#include "numbers.h"
 
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,21 +14,6 @@
 using namespace mk;
 
 static constexpr int64_t M = 40, N = 24, K = 48;
-
-/// To the nearest, ties to even. All values here are finite.
-static uint16_t toBf16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-/// Element `i` of operand `which` in one launch: an integer from -4 to 4, so
-/// that sums are exact in whatever order they are taken.
-static int valueOf(int launch, int which, int64_t i) {
-  uint32_t x = static_cast<uint32_t>(launch * 2 + which) * 0x9e3779b9u +
-               static_cast<uint32_t>(i) * 0x85ebca6bu;
-  x = (x ^ x >> 15) * 0x2c1b3c6du;
-  return static_cast<int>((x ^ x >> 13) % 9) - 4;
-}
 
 static rt::Status run(const std::string &target, const char *file,
                       int launches) {

@@ -35,7 +35,6 @@ constexpr Variable kTable[] = {
     {"MK_JOB_TOKEN", "",
      "Secret of a job, at least 16 characters, the same on all ranks; needed on several "
      "hosts."},
-    {"MK_LONG_TESTS", "", "1: the tests assemble all tuned kernels, too."},
     {"MK_NODE", "",
      "Node of this rank, for nodes emulated on one host: a number, or rank/N for N ranks "
      "in a row."},

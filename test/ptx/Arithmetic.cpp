@@ -132,20 +132,17 @@ OP(
       else
         return a / b;
     })
+/// Of a number and none, floats take the number.
+template <bool least, typename T> T extremeOf(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return least ? std::min(a, b) : std::max(a, b);
+  else
+    return least ? std::fmin(a, b) : std::fmax(a, b);
+}
 OP(
-    Min, template <typename T> static T apply(T a, T b) {
-      if constexpr (std::is_integral_v<T>)
-        return std::min(a, b);
-      else
-        return std::fmin(a, b);
-    })
+    Min, template <typename T> static T apply(T a, T b) { return extremeOf<true>(a, b); })
 OP(
-    Max, template <typename T> static T apply(T a, T b) {
-      if constexpr (std::is_integral_v<T>)
-        return std::max(a, b);
-      else
-        return std::fmax(a, b);
-    })
+    Max, template <typename T> static T apply(T a, T b) { return extremeOf<false>(a, b); })
 OP(
     MaxNan, static float apply(float a, float b) {
       return std::isnan(a) || std::isnan(b) ? std::nanf("") : std::fmax(a, b);

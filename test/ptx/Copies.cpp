@@ -164,19 +164,28 @@ void startLoad(Warp &warp, Copy copy, const std::vector<Cta *> &to,
   }
 }
 
+struct MapBox {
+  TensorMap map;
+  int32_t at[5];
+};
+
+/// What a tensor copy names: a map, and behind it a place in each of its dimensions.
+MapBox boxNamed(Warp &warp, uint32_t lane, const Operand *ops, uint32_t rank) {
+  MapBox box = {mapAt(warp, warp.address(ops[0], lane)), {}};
+  if (box.map.rank != rank)
+    throw Error("takes a tensor map of " + std::to_string(box.map.rank) + " dimensions");
+  for (uint32_t d = 0; d < rank; ++d)
+    box.at[d] = int32_t(warp.value(ops[1 + d], lane));
+  return box;
+}
+
 void tensorLoad(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   uint32_t rank = instr.code[0];
   bool multicasts = instr.code[1];
   forLanes(lanes, [&](uint32_t lane) {
     uint32_t to = uint32_t(warp.address(ops[0], lane));
-    TensorMap map = mapAt(warp, warp.address(ops[1], lane));
-    if (map.rank != rank)
-      throw Error("takes a tensor map of " + std::to_string(map.rank) +
-                  " dimensions");
-    int32_t at[5];
-    for (uint32_t d = 0; d < rank; ++d)
-      at[d] = int32_t(warp.value(ops[2 + d], lane));
+    MapBox box = boxNamed(warp, lane, ops + 1, rank);
     uint32_t barrier = uint32_t(warp.address(ops[2 + rank], lane));
     std::vector<Cta *> ctas = {&warp.cta};
     if (multicasts) {
@@ -189,7 +198,7 @@ void tensorLoad(Warp &warp, const Instr &instr, uint32_t lanes) {
       ctas[0] = &warp.cta.window(to);
     }
     uint32_t sharedAt = to;
-    startLoad(warp, boxOf(warp, map, at, sharedAt), ctas, barrier % kWindow);
+    startLoad(warp, boxOf(warp, box.map, box.at, sharedAt), ctas, barrier % kWindow);
   });
 }
 
@@ -301,15 +310,9 @@ void tensorStore(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   uint32_t rank = instr.code[0];
   forLanes(lanes, [&](uint32_t lane) {
-    TensorMap map = mapAt(warp, warp.address(ops[0], lane));
-    if (map.rank != rank)
-      throw Error("takes a tensor map of " + std::to_string(map.rank) +
-                  " dimensions");
-    int32_t at[5];
-    for (uint32_t d = 0; d < rank; ++d)
-      at[d] = int32_t(warp.value(ops[1 + d], lane));
+    MapBox box = boxNamed(warp, lane, ops, rank);
     uint32_t from = uint32_t(warp.address(ops[1 + rank], lane));
-    startStore(warp, lane, boxOf(warp, map, at, from), instr.code[1]);
+    startStore(warp, lane, boxOf(warp, box.map, box.at, from), instr.code[1]);
   });
 }
 

@@ -13,6 +13,10 @@ class TargetMachine;
 
 namespace mlir::mk {
 
+/// Gives an option of LLVM's command line for the whole process, for what is an option
+/// nowhere else, unless the command line has it. Call it once, before code is generated.
+void setLlvmOption(StringRef name, StringRef value);
+
 /// LLVM's default pipeline at -O3.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     const llvm::PipelineTuningOptions &tuning);

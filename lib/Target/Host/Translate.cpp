@@ -14,11 +14,19 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
+#include <mutex>
+
 using namespace mlir;
 
 static const llvm::Target *getNativeTarget(std::string &error) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    // Tiles give blocks of thousands of instructions. How the scheduler tracks their memory
+    // takes time that grows with the square, up to this many.
+    mk::setLlvmOption("dag-maps-huge-region", "100");
+  });
   return llvm::TargetRegistry::lookupTarget(
       llvm::Triple(llvm::sys::getDefaultTargetTriple()), error);
 }

@@ -12,7 +12,6 @@
 #include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -26,16 +25,6 @@ void LLVMInitializeNVPTXTarget();
 void LLVMInitializeNVPTXTargetInfo();
 void LLVMInitializeNVPTXTargetMC();
 void LLVMInitializeNVPTXAsmPrinter();
-}
-
-// Addresses in shared memory of 32 bits are no option of the target machine, only
-// one of LLVM's command line: given once for the process.
-static void useShortPointers() {
-  llvm::StringRef name = "nvptx-short-ptr";
-  auto &options = llvm::cl::getRegisteredOptions();
-  auto it = options.find(name);
-  if (it != options.end() && !it->second->getNumOccurrences())
-    it->second->addOccurrence(0, name, "true");
 }
 
 namespace {
@@ -58,7 +47,8 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(Location loc) {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    useShortPointers();
+    // Addresses in shared memory of 32 bits.
+    mk::setLlvmOption("nvptx-short-ptr", "true");
   });
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;

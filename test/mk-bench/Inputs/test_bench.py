@@ -12,32 +12,13 @@ import unittest
 
 sys.path.insert(0, sys.argv.pop(1))
 
+from clocks import Clock  # noqa: E402
 from mkbench import (cli, gates, measure, report, session, space, stats,  # noqa
                      suites, tune)
 from mkbench.budget import Budget  # noqa
 from mkbench.device_host import HostDevice, decode, encode  # noqa
 from mkbench.errors import BenchError  # noqa
 from mkbench.gemm import Gemm  # noqa
-
-
-class Clock:
-    """Time that passes only when something says so."""
-
-    def __init__(self):
-        self.now, self.log = 0.0, []
-
-    def __call__(self):
-        return self.now
-
-    def work(self, name, seconds):
-        def call():
-            self.log.append(name)
-            self.now += seconds
-        return call
-
-    def sleep(self, seconds):
-        self.log.append("idle")
-        self.now += seconds
 
 
 class Statistics(unittest.TestCase):

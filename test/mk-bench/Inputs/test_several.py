@@ -14,6 +14,7 @@ import unittest
 
 sys.path.insert(0, sys.argv.pop(1))
 
+from clocks import Clock  # noqa: E402
 from mkbench import (ceilings, cli, job, kernels, measure, session,  # noqa
                      suites)
 from mkbench.budget import Budget  # noqa: E402
@@ -87,25 +88,6 @@ class Agreement(unittest.TestCase):
             finally:
                 done.set()
         self.assertIn("said nothing for 0 s", str(on_ranks(2, sleeps)[0]))
-
-
-class Clock:
-    """Time of one rank that passes only when something says so."""
-
-    def __init__(self):
-        self.now, self.log = 0.0, []
-
-    def __call__(self):
-        return self.now
-
-    def work(self, name, seconds):
-        def call():
-            self.log.append(name)
-            self.now += seconds
-        return call
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 class Measuring(unittest.TestCase):

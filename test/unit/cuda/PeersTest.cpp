@@ -10,24 +10,26 @@ namespace {
 struct CudaPeers : FakeGpu {
   CudaPeers() { fake->gpus = 2; }
 
-  /// Two ranks, each with GPU `gpu(rank)`; `body` runs on a thread for each.
+  static ContextOptions optionsOf(Job &job, uint32_t rank, DeviceKind device) {
+    ContextOptions options;
+    options.mesh =
+        *Mesh::create({{"node", 1, LinkKind::Net}, {"gpu", 2, LinkKind::Link}});
+    options.rank = rank;
+    options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
+                                                 job.clients[rank].get());
+    options.heapBytes = 1 << 20;
+    options.slots = 64;
+    options.device = device;
+    options.gpu = int(rank);
+    return options;
+  }
+
+  /// Two ranks, each with a GPU of its own; `body` runs on a thread for each.
   void run(const std::function<void(Job &, uint32_t, Context &)> &body,
            DeviceKind device = DeviceKind::Gpu, bool aborts = false) {
     Job job(2);
     Job::parallel(2, [&](uint32_t rank) {
-      auto mesh = Mesh::create({{"node", 1, LinkKind::Net},
-                                {"gpu", 2, LinkKind::Link}});
-      ASSERT_OK(mesh);
-      ContextOptions options;
-      options.mesh = *mesh;
-      options.rank = rank;
-      options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
-                                                   job.clients[rank].get());
-      options.heapBytes = 1 << 20;
-      options.slots = 64;
-      options.device = device;
-      options.gpu = int(rank);
-      auto context = Context::create(options);
+      auto context = Context::create(optionsOf(job, rank, device));
       ASSERT_OK(context);
       body(job, rank, **context);
       EXPECT_EQ((*context)->close().code(),
@@ -117,33 +119,11 @@ TEST_F(CudaPeers, TablesSayWherePeersAre) {
 }
 
 TEST_F(CudaPeers, AllRanksMakeTheirContextsAnewAfterAFailedLaunch) {
-  Package good = shared(), bad = good;
-  bad = package(
-      "hang  ",
-      {{R"("link": "net", "size": null)", R"("link": "net", "size": 1)"},
-       {R"("link": "link", "size": null)", R"("link": "link", "size": 2)"},
-       {R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
-           "symmetric": false)",
-        R"("name": "c", "kind": "out", "type": "f32", "rank": 2,
-           "symmetric": true)"},
-       {R"("scope": "gpu")", R"("scope": "sys")"},
-       {R"("param_bytes": 568)", R"("param_bytes": 632)"},
-       {R"("peer_maps": [])",
-        R"("peer_maps": [{"arg": 1, "box": [64, 16], "swizzle": 0}])"}},
-      {"params=568", "params=632"});
+  Package good = shared(), bad = shared("hang  ");
   fake->report = {0, MK_WAIT_READY, 7, 0, 0, 0, 1, 1, 0};
   Job job(2);
   Job::parallel(2, [&](uint32_t rank) {
-    auto mesh = Mesh::create({{"node", 1, LinkKind::Net}, {"gpu", 2, LinkKind::Link}});
-    ASSERT_OK(mesh);
-    ContextOptions options;
-    options.mesh = *mesh;
-    options.rank = rank;
-    options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
-                                                 job.clients[rank].get());
-    options.heapBytes = 1 << 20;
-    options.device = DeviceKind::Gpu;
-    options.gpu = int(rank);
+    ContextOptions options = optionsOf(job, rank, DeviceKind::Gpu);
     auto turns = [&](Context &context, const std::function<void()> &body) {
       for (uint32_t turn = 0; turn < 2; ++turn) {
         if (turn == rank)
