@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 using namespace mk::run;
 using namespace mk::rt;
@@ -150,7 +151,7 @@ Result<Logs> readLogs(FILE *out, const Report &report, bool ended) {
 }
 
 /// Arrivals that are not those declared: later launches count on them. An element gets
-/// them in each launch, or in none and is not waited for.
+/// them in each launch (a launch without says so itself), or in none and is not waited for.
 class Arrivals {
 public:
   Arrivals(FILE *out, const Report &report, const JobPlan &plan)
@@ -159,23 +160,22 @@ public:
   /// How many elements are wrong in this launch.
   size_t check(const Machine &machine, size_t launch) {
     size_t wrong = 0;
+    std::set<Machine::Element> elements;
     for (const auto &[where, count] : machine.arrivals())
-      first_.try_emplace(where, launch == 0 ? count : 0);
+      elements.insert(where);
     for (const auto &[where, waiter] : machine.waited())
-      first_.try_emplace(where, 0);
-    for (const auto &[where, first] : first_) {
+      elements.insert(where);
+    for (const Machine::Element &where : elements) {
       const Plan::Signal &signal = plan_.plan(where.rank).signals[where.signal];
       auto found = machine.arrivals().find(where);
       int64_t count = found == machine.arrivals().end() ? 0 : found->second;
       bool waited = machine.waited().contains(where);
-      bool changes = (count == 0) != (first == 0);
-      if (signal.arrivals < 0 ||
-          (!changes && (count == signal.arrivals || (count == 0 && !waited))))
+      if (signal.arrivals < 0 || count == signal.arrivals || (count == 0 && !waited))
         continue;
       if (wrong++ < kListed)
         std::fprintf(
             out_,
-            "arrivals: signal %s of rank %u gets %lld in launch %zu%s, and is "
+            "arrivals: signal %s of rank %u gets %lld in launch %zu, and is "
             "declared with %lld: later launches wait for the wrong value; raise "
             "it in every launch as often as it is declared, or declare it "
             "dynamic\n",
@@ -183,7 +183,6 @@ public:
                         signal.extents, where.element)
                 .c_str(),
             where.rank, static_cast<long long>(count), launch + 1,
-            changes ? str(", ", first, " in launch 1").c_str() : "",
             static_cast<long long>(signal.arrivals));
     }
     return wrong;
@@ -194,7 +193,6 @@ private:
   FILE *out_;
   const Report &report_;
   const JobPlan &plan_;
-  std::map<Machine::Element, int64_t> first_; // arrivals in the first launch
 };
 
 } // namespace
