@@ -16,6 +16,13 @@ inline int finishOutput(const char *tool, int status) {
   int err = errno;
   if (!failed && !std::ferror(stdout))
     return status;
+  // An earlier write has failed, and nobody kept why: as a rule it is the same again.
+  if (!err) {
+    std::clearerr(stdout);
+    std::fputc('\n', stdout);
+    if (std::fflush(stdout) != 0)
+      err = errno;
+  }
   std::fprintf(stderr, "%s: standard output could not be written%s%s\n", tool,
                err ? ": " : "", err ? std::strerror(err) : "");
   return status ? status : 1;

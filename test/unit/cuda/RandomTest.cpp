@@ -7,7 +7,7 @@
 #include "FakeGpu.h"
 #include "device/cuda/RandomKernel.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace mk::rt::test {
 namespace {
@@ -24,7 +24,7 @@ struct CudaRandom : FakeGpu {
     ASSERT_EQ(gpu.driver().memAlloc(&memory, bytes + 8), 0);
     ASSERT_EQ(kernel.launch(values, layout, memory, nullptr), 0);
     auto *got = reinterpret_cast<const std::byte *>(memory);
-    EXPECT_EQ(std::memcmp(got, want.data(), bytes), 0)
+    EXPECT_TRUE(std::equal(want.begin(), want.end(), got))
         << name(values.type()) << " " << shapeText(shard.sizes);
     for (size_t i = bytes; i < bytes + 8; ++i)
       EXPECT_EQ(got[i], std::byte(0xcd)) << "written past the end";
