@@ -4,6 +4,7 @@
 #include "FakeKernels.h"
 #include "FakePtx.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <memory>
 #include <mutex>
@@ -44,7 +45,7 @@ FakeStream &streamOf(StreamHandle stream) {
   return stream ? *from<FakeStream>(stream) : defaultStream;
 }
 
-std::mutex calls; // guards the lists of them
+std::mutex calls; // guards the lists of them and what is counted
 
 /// Notes the call. Not 0: what it has to return at once.
 int enter(const char *name, bool refusedInCapture = false) {
@@ -109,11 +110,13 @@ int deviceTotalMem(size_t *bytes, int) {
   return 0;
 }
 int primaryCtxRetain(ContextHandle *context, int) {
+  std::lock_guard lock(calls);
   ++fake.retained;
   *context = reinterpret_cast<ContextHandle>(&contextTag);
   return 0;
 }
 int primaryCtxRelease(int) {
+  std::lock_guard lock(calls);
   --fake.retained;
   return 0;
 }
@@ -158,10 +161,13 @@ int memGetGranularity(size_t *bytes, const MemoryProperties *, int) {
   *bytes = size_t(2) << 20;
   return 0;
 }
+/// What there really is of reserved addresses: the thread sanitizer leaves room for few.
+size_t reservedFor(size_t bytes) { return std::min(bytes, size_t(4) << 30); }
+
 int memAddressReserve(uint64_t *address, size_t bytes, size_t, uint64_t,
                       unsigned long long) {
   ENTER("cuMemAddressReserve", true);
-  void *range = ::mmap(nullptr, bytes, PROT_NONE,
+  void *range = ::mmap(nullptr, reservedFor(bytes), PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED)
     return 2;
@@ -176,7 +182,7 @@ int memAddressFree(uint64_t address, size_t bytes) {
   if (it == fake.reserved.end() || it->second != bytes)
     return 1;
   fake.reserved.erase(it);
-  return ::munmap(reinterpret_cast<void *>(address), bytes) ? 1 : 0;
+  return ::munmap(reinterpret_cast<void *>(address), reservedFor(bytes)) ? 1 : 0;
 }
 int memCreate(uint64_t *memory, size_t bytes, const MemoryProperties *p,
               unsigned long long) {
@@ -437,11 +443,13 @@ int streamSynchronize(StreamHandle) {
 int eventCreate(EventHandle *event, unsigned) {
   ENTER("cuEventCreate");
   *event = reinterpret_cast<EventHandle>(new FakeEvent);
+  std::lock_guard lock(calls);
   ++fake.events;
   return 0;
 }
 int eventDestroy(EventHandle event) {
   delete from<FakeEvent>(event);
+  std::lock_guard lock(calls);
   --fake.events;
   return 0;
 }
