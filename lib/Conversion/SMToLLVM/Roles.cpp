@@ -73,16 +73,19 @@ bool Lowering::usesTiles(RoleOp role) {
          llvm::any_of(role.getBody().front(), llvm::IsaPred<CreateRingOp, CreateStagingOp>);
 }
 
-// Tiles of two roles lie in the same shared memory, and the producer would fill it while
-// the consumer still reads. Their consumers may also have different warps.
+// Producer and consumer of a CTA that helps meet in front of the role. The producer would draw
+// items while the consumer still waits in the role before, maybe for just these items: nobody else
+// does them any more. Tiles of two roles lie in the same shared memory, which the producer would fill
+// while the consumer still reads; and consumers of two roles may have different warps.
 void Lowering::enterHelped(unsigned role) {
   auto warps = [&](unsigned i) {
     PartitionOp op = findPartition(resources.roles[i], PartitionKind::Consumer);
     return op ? int64_t(op.getWarps()) : numConsumerWarps;
   };
   bool tiles = usesTiles(resources.roles[role]);
+  bool draws = bool(findPartition(resources.roles[role], PartitionKind::Producer));
   if (llvm::none_of(helpers[role], [&](unsigned helper) {
-        return warps(helper) != warps(role) ||
+        return draws || warps(helper) != warps(role) ||
                (tiles && usesTiles(resources.roles[helper]));
       }))
     return;
