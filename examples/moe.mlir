@@ -14,8 +14,9 @@
 // The routing travels first: @route gives each rank the choices of all tokens, from which
 // @plan finds what comes: for each own expert the list of its tokens. Meanwhile @dispatch
 // sends each token once to each rank that needs it, to the place it has among all tokens.
-// @fill follows the arrivals: who completes a block of TM rows of an expert gathers it and
-// queues it for the first GEMM; an expert without tokens has no blocks. Whoever
+// @fill follows the arrivals: who completes a block of TM rows of an expert queues it, for any CTA
+// to gather (most blocks are complete with the very last tokens) and to queue for the
+// first GEMM; an expert without tokens has no blocks. Whoever
 // finishes the last of a block's hidden columns queues it for the second GEMM (@expert). @combine
 // adds up what a token chose here and sends it home, where @finish adds in the order of ranks.
 //
@@ -23,7 +24,8 @@
 // rank may get, at least P * CAP * min(K, ceil(E / P)) for any routing to fit.
 //
 // Parameters: TM, TN, TK, the extents of a tile; TB, how many tokens travel together; TH,
-// how many columns are summed up at once; TOPK, the number of choices (K, where it is bound).
+// how many columns of these are summed up at once; TC, of what one token chose; TOPK, the number
+// of choices (K, where it is bound).
 
 !ids = tensor<?x?xi32, #mk.extents<TB, TOPK>>
 !tokens = tensor<?xi32, #mk.extents<TB>>
@@ -33,8 +35,8 @@
 !w = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
-!part = tensor<1x?xbf16, #mk.extents<TH>>
-!sum = tensor<1x?xf32, #mk.extents<TH>>
+!part = tensor<1x?xbf16, #mk.extents<TC>>
+!sum = tensor<1x?xf32, #mk.extents<TC>>
 !parts = tensor<?x?xbf16, #mk.extents<TB, TH>>
 !sums = tensor<?x?xf32, #mk.extents<TB, TH>>
 
@@ -100,24 +102,28 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %blocks = arith.addi %whole_blocks, %share : index
   %filled = mk.counters(%blocks) : !filled
   %gathered = mk.signals(%blocks) : !gathered
+  // Blocks that are complete, blocks that are gathered.
+  %complete = mk.queue(%blocks) : !full
   %full = mk.queue(%blocks) : !full
 
-  mk.role @route ctas(1) then @gemm {
+  mk.role @route ctas(1) then @fill {
     func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
         : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
   }
-  mk.role @dispatch ctas(share = 0.15) then @gemm {
+  mk.role @dispatch ctas(share = 0.15) then @fill {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index) -> ()
   }
   %no_rows = arith.constant false
-  mk.role @plan ctas(share = 0.15) then @gemm {
+  mk.role @plan ctas(share = 0.3) then @fill {
     func.call @make_lists(%ids, %counts, %list, %come, %first, %first, %no_rows, %routed, %c1, %counted, %planned, %CAP, %E, %experts, %tb, %topk)
         : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, i1, !routed, index, !all, !all, index, index, index, index, index) -> ()
   }
   mk.role @fill ctas(share = 0.15) then @gemm {
-    func.call @fill_blocks(%recv, %xs, %list, %first, %planned, %arrived, %filled, %gathered, %full, %CAP, %H, %experts, %tb, %tm)
-        : (!rows, !rows, memref<?xi32>, memref<?x?xi32>, !all, !arrived, !filled, !gathered, !full, index, index, index, index, index) -> ()
+    func.call @fill_blocks(%first, %planned, %arrived, %filled, %complete, %CAP, %experts, %tb, %tm)
+        : (memref<?x?xi32>, !all, !arrived, !filled, !full, index, index, index, index) -> ()
+    func.call @gather_blocks(%recv, %xs, %list, %counts, %gathered, %complete, %full, %H, %experts, %tm)
+        : (!rows, !rows, memref<?xi32>, memref<?xi32>, !gathered, !full, !full, index, index, index) -> ()
   }
 
   mk.role @gemm ctas(rest) {
@@ -183,6 +189,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %tk = mk.param "TK" = 64
   %tb = mk.param "TB" = 64
   %th = mk.param "TH" = 64
+  %tc = mk.param "TC" = 4096
   %topk = mk.param "TOPK" default(%K)
 
   %me = mk.rank
@@ -213,6 +220,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %blocks = arith.addi %whole_blocks, %share : index
   %filled = mk.counters(%blocks) : !filled
   %gathered = mk.signals(%blocks) : !gathered
+  // Blocks that are complete, blocks that are gathered.
+  %complete = mk.queue(%blocks) : !full
   %full = mk.queue(%blocks) : !full
   // Hidden columns of a block; blocks with all of them.
   %hidden = mk.counters(%blocks) : !filled
@@ -221,7 +230,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %done = mk.signals(%blocks) : !done
   %returned = mk.signals(%world, %pieces) : !arrived
 
-  mk.role @route ctas(1) then @expert {
+  mk.role @route ctas(1) then @fill {
     func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
         : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
     %at = arith.muli %me, %CAP : index
@@ -230,21 +239,23 @@ mk.kernel @moe on @mesh sizes(node, gpu)
           : memref<?x?xf32, #mk.symmetric> to memref<?x?xf32, #mk.symmetric>, !routed
     }
   }
-  mk.role @dispatch ctas(share = 0.1) then @expert {
+  mk.role @dispatch ctas(share = 0.1) then @fill {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index) -> ()
   }
   %want_rows = arith.constant true
-  mk.role @plan ctas(share = 0.1) then @expert {
+  mk.role @plan ctas(share = 0.3) then @fill {
     func.call @make_lists(%ids, %counts, %list, %come, %first, %rows_of, %want_rows, %routed, %c2, %counted, %planned, %CAP, %E, %experts, %tb, %topk)
         : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, i1, !routed, index, !all, !all, index, index, index, index, index) -> ()
   }
   mk.role @fill ctas(share = 0.1) then @expert {
-    func.call @fill_blocks(%recv, %xs, %list, %first, %planned, %arrived, %filled, %gathered, %full, %CAP, %H, %experts, %tb, %tm)
-        : (!rows, !rows, memref<?xi32>, memref<?x?xi32>, !all, !arrived, !filled, !gathered, !full, index, index, index, index, index) -> ()
+    func.call @fill_blocks(%first, %planned, %arrived, %filled, %complete, %CAP, %experts, %tb, %tm)
+        : (memref<?x?xi32>, !all, !arrived, !filled, !full, index, index, index, index) -> ()
+    func.call @gather_blocks(%recv, %xs, %list, %counts, %gathered, %complete, %full, %H, %experts, %tm)
+        : (!rows, !rows, memref<?xi32>, memref<?xi32>, !gathered, !full, !full, index, index, index) -> ()
   }
 
-  mk.role @expert ctas(rest) {
+  mk.role @expert ctas(rest) then @combine {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     mk.wait %planned[%c0] ge %experts : !all
@@ -285,11 +296,11 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     }
   }
 
-  mk.role @combine ctas(share = 0.1) {
+  mk.role @combine ctas(share = 0.1) then @finish {
     %no = arith.constant -1 : i32
     %zero32 = arith.constant 0 : i32
     %0 = arith.constant 0.0 : f32
-    %zero = tensor.splat %0[%th] : !sum
+    %zero = tensor.splat %0[%tc] : !sum
     %low = arith.muli %me, %share : index
     %high = arith.addi %low, %experts : index
     %low32 = arith.index_cast %low : index to i32
@@ -313,7 +324,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         }
         %some = arith.cmpi ne, %chosen, %zero32 : i32
         scf.if %some {
-          scf.for %h = %c0 to %H step %th {
+          scf.for %h = %c0 to %H step %tc {
             %z = scf.for %j = %c0 to %K step %c1 iter_args(%sum = %zero) -> (!sum) {
               %id = memref.load %ids[%t, %j] : !choices
               %here = func.call @is_here(%id, %low32, %high32) : (i32, i32, i32) -> i1
@@ -326,7 +337,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
                 %y = mk.load %ys[%row, %h] : memref<?x?xbf16> -> !part
                 %wide = arith.extf %y : !part to !sum
                 %weight = memref.load %weights[%t, %j] : memref<?x?xf32, #mk.symmetric>
-                %factor = tensor.splat %weight[%th] : !sum
+                %factor = tensor.splat %weight[%tc] : !sum
                 %part = arith.mulf %wide, %factor : !sum
                 %more = arith.addf %sum, %part : !sum
                 scf.yield %more : !sum
@@ -358,7 +369,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %ones = tensor.splat %one[%tb, %th] : tensor<?x?xi32, #mk.extents<TB, TH>>
     %own_pieces = arith.ceildivui %T, %tb : index
     %parts = arith.ceildivui %H, %th : index
-    mk.foreach (%i, %c) in (%own_pieces, %parts) {
+    mk.foreach (%i, %c) in (%own_pieces, %parts) schedule(ticket) {
       %t = arith.muli %i, %tb : index
       %h = arith.muli %c, %th : index
       %left = arith.subi %T, %t : index
@@ -593,14 +604,11 @@ func.func private @pack(%chosen: !tokens, %index: !tokens, %t: index, %tb: index
 // Blocks
 // ------
 
-// Counts what has arrived into the blocks that it belongs to; a block that is complete is
-// gathered and queued.
-func.func private @fill_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>, %first: memref<?x?xi32>,
-                               %planned: !all, %arrived: !arrived, %filled: !filled, %gathered: !gathered, %full: !full,
-                               %CAP: index, %H: index, %experts: index, %tb: index, %tm: index) {
+// Counts what has arrived into the blocks that it belongs to; a block that is complete is queued.
+func.func private @fill_blocks(%first: memref<?x?xi32>, %planned: !all, %arrived: !arrived, %filled: !filled, %complete: !full,
+                               %CAP: index, %experts: index, %tb: index, %tm: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %no = arith.constant -1 : i32
   %me = mk.rank
   %world = mk.size
   %pieces = arith.ceildivui %CAP, %tb : index
@@ -639,14 +647,28 @@ func.func private @fill_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>, %
           %has = arith.addi %had, %more : index
           %last = arith.cmpi eq, %has, %rows : index
           scf.if %last {
-            %tokens = mk.load %list[%row] valid(%rows) pad(%no : i32) : memref<?xi32> -> !block
-            mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%row, %c0] on %me signal %gathered[%b]
-                : !rows to !rows, !gathered
-            mk.push %full, (%b, %row, %rows, %e) : !full
+            mk.push %complete, (%b, %row, %rows, %e) : !full
           }
         }
       }
     }
+  }
+  return
+}
+
+// Puts the rows of each complete block side by side. With many experts nearly all blocks are complete with the last
+// few pieces of tokens: whoever finds that out would be alone with them.
+func.func private @gather_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>, %counts: memref<?xi32>, %gathered: !gathered,
+                                 %complete: !full, %full: !full, %H: index, %experts: index, %tm: index) {
+  %c0 = arith.constant 0 : index
+  %no = arith.constant -1 : i32
+  %me = mk.rank
+  %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
+  mk.foreach_item (%b, %row, %rows, %e) of %complete count(%count) : !full {
+    %tokens = mk.load %list[%row] valid(%rows) pad(%no : i32) : memref<?xi32> -> !block
+    mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%row, %c0] on %me signal %gathered[%b]
+        : !rows to !rows, !gathered
+    mk.push %full, (%b, %row, %rows, %e) : !full
   }
   return
 }
@@ -716,10 +738,7 @@ func.func private @swiglu(%gate: !acc, %up: !acc, %tm: index, %tn: index) -> !c 
 
 // What they compute, on whole tensors. Of the first C and counts are there for their shapes. A
 // pair of an expert and a token that chooses it has the row behind those of all
-// pairs of the same rank that come before it.
-#et = affine_map<(e, t, f, u) -> (e, t)>
-#fu = affine_map<(e, t, f, u) -> (f, u)>
-
+// pairs of the same rank that come before it. That takes experts * tokens steps.
 func.func @moe_dispatch_gemm_reference(
     %x: tensor<?x?xf64>, %topk_ids: tensor<?x?xi32>, %w: tensor<?x?x?xf64>,
     %c: tensor<?x?xf64>, %counts: tensor<?xi32>) -> (tensor<?x?xf64>, tensor<?xi32>) {
@@ -756,51 +775,34 @@ func.func @moe_dispatch_gemm_reference(
     %next = arith.addi %sum, %more : i32
     linalg.yield %next : i32
   }
-  %pairs_before = linalg.generic {indexing_maps = [#fu, #et],
-                                  iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-      ins(%chosen : tensor<?x?xi32>) outs(%no_pairs : tensor<?x?xi32>) {
-  ^bb0(%more: i32, %sum: i32):
-    %e = linalg.index 0 : index
-    %t = linalg.index 1 : index
-    %f = linalg.index 2 : index
-    %u = linalg.index 3 : index
-    %rank_e = arith.divui %e, %share : index
-    %rank_f = arith.divui %f, %share : index
-    %same_rank = arith.cmpi eq, %rank_e, %rank_f : index
-    %earlier_expert = arith.cmpi ult, %f, %e : index
-    %same_expert = arith.cmpi eq, %f, %e : index
-    %earlier_token = arith.cmpi ult, %u, %t : index
-    %earlier_in_it = arith.andi %same_expert, %earlier_token : i1
-    %earlier = arith.ori %earlier_expert, %earlier_in_it : i1
-    %counts_here = arith.andi %same_rank, %earlier : i1
-    %add = arith.select %counts_here, %more, %none : i32
-    %next = arith.addi %sum, %add : i32
-    linalg.yield %next : i32
-  } -> tensor<?x?xi32>
 
   // The pair of each row of C, as e * tokens + t, or -1.
   %empty_rows = tensor.empty(%all_rows) : tensor<?xi32>
   %no_rows = linalg.fill ins(%no : i32) outs(%empty_rows : tensor<?xi32>) -> tensor<?xi32>
-  %pair_of_row = linalg.generic {indexing_maps = [affine_map<(r, e, t) -> (e, t)>, affine_map<(r, e, t) -> (e, t)>, affine_map<(r, e, t) -> (r)>],
-                                 iterator_types = ["parallel", "reduction", "reduction"]}
-      ins(%chosen, %pairs_before : tensor<?x?xi32>, tensor<?x?xi32>) outs(%no_rows : tensor<?xi32>) {
-  ^bb0(%is: i32, %before: i32, %old: i32):
-    %r = linalg.index 0 : index
-    %e = linalg.index 1 : index
-    %t = linalg.index 2 : index
+  %pair_of_row, %end = scf.for %e = %c0 to %experts step %c1 iter_args(%of = %no_rows, %at = %c0) -> (tensor<?xi32>, index) {
     %rank = arith.divui %e, %share : index
+    %number = arith.remui %e, %share : index
+    %is_first = arith.cmpi eq, %number, %c0 : index
     %begin = arith.muli %rank, %rows : index
-    %down = arith.index_cast %before : i32 to index
-    %row = arith.addi %begin, %down : index
-    %here = arith.cmpi eq, %row, %r : index
-    %chooses = arith.cmpi eq, %is, %one : i32
-    %match = arith.andi %here, %chooses : i1
+    %row0 = arith.select %is_first, %begin, %at : index
     %first = arith.muli %e, %tokens : index
-    %pair_ = arith.addi %first, %t : index
-    %pair = arith.index_cast %pair_ : index to i32
-    %new = arith.select %match, %pair, %old : i32
-    linalg.yield %new : i32
-  } -> tensor<?xi32>
+    %of_e, %row1 = scf.for %t = %c0 to %tokens step %c1 iter_args(%of_t = %of, %row = %row0) -> (tensor<?xi32>, index) {
+      %is = tensor.extract %chosen[%e, %t] : tensor<?x?xi32>
+      %chooses = arith.cmpi eq, %is, %one : i32
+      %of_next = scf.if %chooses -> (tensor<?xi32>) {
+        %pair_ = arith.addi %first, %t : index
+        %pair = arith.index_cast %pair_ : index to i32
+        %with = tensor.insert %pair into %of_t[%row] : tensor<?xi32>
+        scf.yield %with : tensor<?xi32>
+      } else {
+        scf.yield %of_t : tensor<?xi32>
+      }
+      %more = arith.index_cast %is : i32 to index
+      %next = arith.addi %row, %more : index
+      scf.yield %of_next, %next : tensor<?xi32>, index
+    }
+    scf.yield %of_e, %row1 : tensor<?xi32>, index
+  }
 
   %zero = linalg.fill ins(%0 : f64) outs(%c : tensor<?x?xf64>) -> tensor<?x?xf64>
   %h = tensor.dim %x, %c1 : tensor<?x?xf64>

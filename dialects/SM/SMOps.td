@@ -248,7 +248,7 @@ def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
   let summary = "draws the next item of a distributed loop";
   let description = [{
     Counts from 0 in each launch, over all CTAs of the GPU; `loop` is the number
-    of the loop in the kernel's package metadata. Producer only.
+    of the loop in the kernel's package metadata. By the producer, where the role has one.
 
     ```mlir
     %t = mk_sm.ticket loop(0)
@@ -261,7 +261,7 @@ def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
 def MkSM_PopOp : MkSM_EffectOp<"pop", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "waits for an entry of a queue and reads it";
   let description = [{
-    The words of record `entry`, in the order pushed. Producer only.
+    The words of record `entry`, in the order pushed. By the producer, where the role has one.
 
     ```mlir
     %b, %e = mk_sm.pop %q[%entry] : !mk.queue<?x2xi32>

@@ -203,6 +203,8 @@ LogicalResult Lowering::emitPop(PopOp op) {
   int64_t width = op.getRecord().size();
   Value record = add(loadParam(at, i64), mul(entry, 8 * width));
   Value failed = agreeOnFailure();
+  if (waitFailed)
+    write(waitFailed, failed);
   for (auto [i, word] : llvm::enumerate(op.getRecord()))
     set(word, loadIfFine(i64, add(record, 8 * i), failed));
   return success();

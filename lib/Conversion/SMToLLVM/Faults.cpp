@@ -215,7 +215,7 @@ bool Lowering::needsAgreement() {
     return false;
   bool waits = static_cast<bool>(resources.prepare), loads = false;
   partition.walk([&](Operation *op) {
-    waits |= isa<mk::WaitOp>(op);
+    waits |= isa<mk::WaitOp, PopOp>(op);
     if (auto load = dyn_cast<memref::LoadOp>(op))
       loads |= isUncertain(load);
   });

@@ -127,7 +127,10 @@ private:
           return success();
         })
         .Case<TicketOp, PopOp>([&](Operation *draw) {
-          receive(draw);
+          if (channels.mailboxes.lookup(draw->getNumResults()))
+            receive(draw);
+          else // there is no producer
+            copy(draw);
           return success();
         })
         .Default([&](Operation *other) { return rebuildOther(other); });

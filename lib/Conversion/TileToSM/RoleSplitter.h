@@ -32,7 +32,9 @@ private:
   LogicalResult checkOverwritten(memref::LoadOp load);
   LogicalResult sliceConsumer();
   /// Whether the consumer gets what the op gives from the producer.
-  bool isReceived(Operation *op) { return isDraw(op) || plan.sent.contains(op); }
+  bool isReceived(Operation *op) {
+    return hasProducer && (isDraw(op) || plan.sent.contains(op));
+  }
   bool mustWaitInConsumer(mk::WaitOp wait);
   bool isCovered(Operation *wait, Operation *op, bool alsoWithoutItems);
   Channels createChannels(OpBuilder &b);

@@ -109,6 +109,10 @@ FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
 }
 
 LogicalResult RoleSplitter::sliceProducer() {
+  // Where there is nothing to fetch the consumer draws its items itself, when it gets to them: one that is
+  // drawn ahead waits until the one before is done, however many CTAs have nothing to do.
+  if (plan.staged.empty())
+    return success();
   for (Operation *op : ops) {
     if (!plan.staged.contains(op) && !isDraw(op))
       continue;

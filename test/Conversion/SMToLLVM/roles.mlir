@@ -89,3 +89,62 @@ mk.kernel @tiles on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memr
     }
   }
 }
+
+// -----
+
+// The role that is helped hands out items: CTAs 1 to 7 meet as a whole before their producer draws one, though nothing of theirs
+// is in shared memory. The consumer may still wait for what just this item tells.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
+// CHECK-DAG: %[[C9:.*]] = arith.constant 9 : i32
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: fence.proxy.async.shared::cta;
+// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: }
+// CHECK: atom.{{.*}}add
+// CHECK: ld.acquire.gpu
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: fence.proxy.async.shared::cta;
+// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: }
+// CHECK-NOT: bar.sync $0, 160;
+// CHECK: llvm.return
+mk.kernel @items on @mesh () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 4>
+  mk.role @second ctas(1) {
+    %box = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 1>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.while : () -> () {
+        %item = mk_sm.ticket loop(0)
+        mk_sm.send %box, %item : !mk_sm.mailbox<2, words = 1>
+        %more = arith.cmpi slt, %item, %c4 : index
+        scf.condition(%more)
+      } do {
+        scf.yield
+      }
+    }
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.while : () -> () {
+        %item = mk_sm.receive %box : !mk_sm.mailbox<2, words = 1>
+        %more = arith.cmpi slt, %item, %c4 : index
+        scf.condition(%more)
+      } do {
+        mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 4>
+        scf.yield
+      }
+    }
+  }
+  mk.role @first ctas(7) then @second {
+    mk_sm.partition consumer warps(4) registers(168) {
+      mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 4>
+    }
+  }
+}
