@@ -237,3 +237,33 @@ mk.kernel @remote on @mesh (
         : memref<64x64xf32, #mk.symmetric> to memref<64x64xf32, #mk.symmetric>, !mk.signal<1, sys, arrivals = 2>
   }
 }
+
+// -----
+
+// Nothing is staged: there is no producer, and the consumer draws an item when it is done with the one before.
+// CHECK-LABEL: mk.role @added
+// CHECK-NOT: mailbox
+// CHECK-NOT: partition producer
+// CHECK: mk_sm.partition consumer
+// CHECK: mk_sm.ticket loop(0)
+// CHECK: mk.wait %s
+// CHECK: mk_sm.ticket loop(1)
+// CHECK: mk_sm.pop %q
+// CHECK-NOT: partition producer
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @added on @mesh dims(uniform N) (in %x : memref<64xf32> [64], out %c : memref<64xf32> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
+  %q = mk.queue(%N) : !mk.queue<?x1xi32>
+  mk.role @added ctas(1) {
+    mk.foreach (%i) in (%N) schedule(ticket) {
+      mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
+      mk.push %q, (%i) : !mk.queue<?x1xi32>
+    }
+    mk.foreach_item (%i) of %q count(%N) : !mk.queue<?x1xi32> {
+      %a = mk.load %x[%i] : memref<64xf32> -> tensor<64xf32>
+      mk.store %a, %c[%i] : tensor<64xf32>, memref<64xf32>
+    }
+  }
+}
