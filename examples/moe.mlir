@@ -66,7 +66,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     scratch %list : memref<?xi32> [ROWS],
     scratch %come : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
     scratch %first : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu) + 1],
-    scratch %xs : !rows [ROWS, H],
+    // In blocks of TM rows, of which the last of an expert is not full.
+    scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
     out %c : memref<?x?xbf16> [ROWS * (node * gpu), N] split [(node, gpu), ()],
     out %counts : memref<?xi32> [E] split [(node, gpu)]) {
   %c0 = arith.constant 0 : index
@@ -89,6 +90,9 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   mk.require %fits, "K must be the number of choices TOPK that the kernel is compiled for"
   %held = arith.cmpi ule, %T, %CAP : index
   mk.require %held, "T must not be more than CAP on any rank"
+  %most = arith.constant 256 : index
+  %fit = arith.cmpi ule, %tm, %most : index
+  mk.require %fit, "TM must not be more than 256, for which buffers have room"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
 
@@ -115,7 +119,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index) -> ()
   }
   %no_rows = arith.constant false
-  mk.role @plan ctas(share = 0.3) then @fill {
+  mk.role @plan ctas(share = 0.5) then @fill {
     func.call @make_lists(%ids, %counts, %list, %come, %first, %first, %no_rows, %routed, %c1, %counted, %planned, %CAP, %E, %experts, %tb, %topk)
         : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, i1, !routed, index, !all, !all, index, index, index, index, index) -> ()
   }
@@ -134,10 +138,12 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
     mk.foreach_item (%b, %row, %valid, %e) of %full count(%count), (%n) in (%columns) : !full {
       mk.wait %gathered[%b] ge %c1 : !gathered
+      // Rows behind those of the block are whatever they are, and what comes of them is not stored.
+      %at = arith.muli %b, %tm : index
       %column = arith.muli %n, %tn : index
       %acc = mk.fold (%kt) in (%steps) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
-        %a = mk.load %xs[%row, %k] valid(%valid, %tk) : !rows -> !x
+        %a = mk.load %xs[%at, %k] : !rows -> !x
         %y = mk.load %w[%e, %column, %k] : memref<?x?x?xbf16> -> !w
         %next = mk.dot %a, %y, %sum transpose_b : !x, !w, !acc
         mk.yield %next : !acc
@@ -174,8 +180,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     scratch %come : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
     scratch %first : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu) + 1],
     scratch %rows_of : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
-    scratch %xs : !rows [ROWS, H],
-    scratch %hs : memref<?x?xbf16> [ROWS, I],
+    // In blocks of TM rows, of which the last of an expert is not full.
+    scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
+    scratch %hs : memref<?x?xbf16> [ROWS + (E ceildiv (node * gpu)) * 256, I],
     scratch %ys : memref<?x?xbf16> [ROWS, H],
     // Sums of what each token chose here, and those that come home.
     scratch %ret : !rows [CAP * (node * gpu), H],
@@ -206,6 +213,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.require %fits, "K must be the number of choices TOPK that the kernel is compiled for"
   %held = arith.cmpi ule, %T, %CAP : index
   mk.require %held, "T must not be more than CAP on any rank"
+  %most = arith.constant 256 : index
+  %fit = arith.cmpi ule, %tm, %most : index
+  mk.require %fit, "TM must not be more than 256, for which buffers have room"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
   %some_hidden = arith.cmpi uge, %I, %c1 : index
@@ -244,7 +254,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index) -> ()
   }
   %want_rows = arith.constant true
-  mk.role @plan ctas(share = 0.3) then @fill {
+  mk.role @plan ctas(share = 0.35) then @fill {
     func.call @make_lists(%ids, %counts, %list, %come, %first, %rows_of, %want_rows, %routed, %c2, %counted, %planned, %CAP, %E, %experts, %tb, %topk)
         : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, i1, !routed, index, !all, !all, index, index, index, index, index) -> ()
   }
@@ -262,10 +272,12 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
     mk.foreach_item (%b, %row, %valid, %e) of %full count(%count), (%n) in (%hidden_columns) : !full {
       mk.wait %gathered[%b] ge %c1 : !gathered
+      // Rows behind those of the block are whatever they are, and what comes of them is not stored.
+      %at = arith.muli %b, %tm : index
       %column = arith.muli %n, %tn : index
       %gate, %up = mk.fold (%kt) in (%steps) iter(%g = %zero, %u = %zero) combine(add) : !acc, !acc {
         %k = arith.muli %kt, %tk : index
-        %a = mk.load %xs[%row, %k] valid(%valid, %tk) : !rows -> !x
+        %a = mk.load %xs[%at, %k] : !rows -> !x
         %b1 = mk.load %w1[%e, %column, %k] : memref<?x?x?xbf16> -> !w
         %b3 = mk.load %w3[%e, %column, %k] : memref<?x?x?xbf16> -> !w
         %gn = mk.dot %a, %b1, %g transpose_b : !x, !w, !acc
@@ -273,7 +285,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         mk.yield %gn, %un : !acc, !acc
       }
       %h = func.call @swiglu(%gate, %up, %tm, %tn) : (!acc, !acc, index, index) -> !c
-      mk.store %h, %hs[%row, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
+      mk.store %h, %hs[%at, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
       %had = mk.count %hidden[%b] add %c1 : !filled
       %has = arith.addi %had, %c1 : index
       %last = arith.cmpi eq, %has, %hidden_columns : index
@@ -282,10 +294,11 @@ mk.kernel @moe on @mesh sizes(node, gpu)
       }
     }
     mk.foreach_item (%b, %row, %valid, %e) of %ready count(%count), (%n) in (%columns) : !full {
+      %at = arith.muli %b, %tm : index
       %column = arith.muli %n, %tn : index
       %acc = mk.fold (%kt) in (%hidden_steps) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
-        %a = mk.load %hs[%row, %k] valid(%valid, %tk) : memref<?x?xbf16> -> !x
+        %a = mk.load %hs[%at, %k] : memref<?x?xbf16> -> !x
         %y = mk.load %w2[%e, %column, %k] : memref<?x?x?xbf16> -> !w
         %next = mk.dot %a, %y, %sum transpose_b : !x, !w, !acc
         mk.yield %next : !acc
@@ -666,7 +679,8 @@ func.func private @gather_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>,
   %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
   mk.foreach_item (%b, %row, %rows, %e) of %complete count(%count) : !full {
     %tokens = mk.load %list[%row] valid(%rows) pad(%no : i32) : memref<?xi32> -> !block
-    mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%row, %c0] on %me signal %gathered[%b]
+    %at = arith.muli %b, %tm : index
+    mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me signal %gathered[%b]
         : !rows to !rows, !gathered
     mk.push %full, (%b, %row, %rows, %e) : !full
   }
