@@ -2,6 +2,8 @@
 
 #include "mkernel/Check/Machine.h"
 
+#include <optional>
+
 using namespace mk::check;
 
 using Releases = std::shared_ptr<const Races::Released>;
@@ -26,6 +28,7 @@ struct Machine::Signal {
 struct Machine::Counter {
   int64_t value = 0;
   Releases last;                 // covers the earlier ones
+  std::optional<std::pair<uint32_t, int64_t>> first; // CTA, and draw, that came first
   std::vector<uint32_t> waiters; // for a value that is yet to come
 };
 
@@ -331,6 +334,11 @@ Machine::Step Machine::count(uint32_t cta, const Event &event) {
     // It releases and acquires: own stores before it are ordered as well.
     races_->acquire(cta, *counter.last);
   }
+  // Of two items that one CTA has drawn another might have drawn one.
+  if (!counter.first)
+    counter.first = {cta, event.draw};
+  else if (*counter.first != std::pair(cta, event.draw))
+    ordersOfCounts_.insert(event.site);
   program_.counted(cta, counter.value);
   counter.value += event.amount;
   wake(counter.waiters);

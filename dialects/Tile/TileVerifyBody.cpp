@@ -25,6 +25,9 @@ static bool mayStand(Operation *op) {
   if (isOwn(op))
     return true;
   StringRef dialect = op->getName().getDialectNamespace();
+  if (op->getName().getStringRef() == "math.clampf" ||
+      op->getName().getStringRef() == "math.ipowi")
+    return false;
   if (dialect == "arith" || dialect == "math")
     return op->isRegistered();
   return llvm::StringSwitch<bool>(op->getName().getStringRef())
@@ -71,6 +74,10 @@ static Refusal refusalOf(Operation *op) {
   constexpr StringLiteral region = "what its region does is not followed";
   if (!op->isRegistered())
     return {"nobody knows what it does", "use ops of mk, arith, math and scf"};
+  if (name == "math.clampf")
+    return {"no target has a lowering for it", "use arith.maximumf and arith.minimumf"};
+  if (name == "math.ipowi")
+    return {"no target has a lowering for it", "multiply"};
   if (dialect == "memref" || name == "linalg.copy")
     return refuseMemory(op);
   if (name == "scf.index_switch" || name == "affine.if")

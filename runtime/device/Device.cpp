@@ -44,10 +44,14 @@ std::string mk::rt::elementName(std::string_view what, std::string_view name,
   return str(text, "[", coordinates, "]");
 }
 
+std::string mk::rt::siteText(const Metadata &metadata, int64_t site) {
+  if (site < 0 || size_t(site) >= metadata.sites.size())
+    return "an op";
+  return str(metadata.sites[site].op, " (", metadata.sites[site].at, ")");
+}
+
 std::string mk::rt::outsideText(const Metadata &metadata, const Outside &o) {
-  std::string text = "an op";
-  if (o.site >= 0 && size_t(o.site) < metadata.sites.size())
-    text = str(metadata.sites[o.site].op, " (", metadata.sites[o.site].at, ")");
+  std::string text = siteText(metadata, o.site);
   auto nameOf = [&](const auto &list, const char *what) {
     return o.number >= 0 && size_t(o.number) < list.size()
                ? str(what, " '", list[o.number].name, "'")

@@ -83,6 +83,9 @@ Result<std::shared_ptr<DeviceCode>>
 loadDeviceCode(Context &context, const Metadata &metadata,
                std::shared_ptr<const Payload> payload);
 
+/// "mk.put (file.mlir:12:5)"; "an op" where nothing is known of it.
+std::string siteText(const Metadata &metadata, int64_t site);
+
 /// Elements that an op names and that do not exist; see mkernel/ABI/Site.h.
 struct Outside {
   int64_t site = 0, named = 0, number = -1;

@@ -338,6 +338,7 @@ struct Parser {
   }
 
   Status tolerance(const std::string &v) {
+    bool forAll = false;
     for (size_t at = 0; at <= v.size();) {
       size_t comma = std::min(v.find(',', at), v.size());
       std::string item = v.substr(at, comma - at);
@@ -350,10 +351,18 @@ struct Parser {
           equals == 0)
         return error(StatusCode::InvalidArgument, "--tolerance ", item,
                      ": a factor above 0 is needed, a number, or OUTPUT=FACTOR");
-      if (equals == std::string::npos)
+      std::string output = equals == std::string::npos ? "" : item.substr(0, equals);
+      bool twice = output.empty() ? std::exchange(forAll, true)
+                                  : std::any_of(
+                                o.tolerances.begin(), o.tolerances.end(),
+                                [&](const auto &known) { return known.first == output; });
+      if (twice)
+        return error(StatusCode::InvalidArgument, "--tolerance ", v, " has two factors for ",
+                     output.empty() ? "all outputs" : str("'", output, "'"), ": give one");
+      if (output.empty())
         o.toleranceFactor = factor;
       else
-        o.tolerances.emplace_back(item.substr(0, equals), factor);
+        o.tolerances.emplace_back(output, factor);
     }
     return Status::ok();
   }

@@ -157,9 +157,29 @@ public:
   Arrivals(FILE *out, const Report &report, const JobPlan &plan)
       : out_(out), report_(report), plan_(plan) {}
 
+  /// Of a launch that was cut off: what it waits for had to come in the launches before, too.
+  size_t checkFailed(const Machine &machine, size_t launch) {
+    size_t wrong = 0;
+    for (const auto &[where, waiter] : machine.waited()) {
+      const Plan::Signal &signal = plan_.plan(where.rank).signals[where.signal];
+      if (signal.arrivals <= 0 || launch == 0 || raised_.contains(where))
+        continue;
+      if (wrong++ < kListed)
+        std::fprintf(out_,
+                     "arrivals: signal %s of rank %u gets 0 in launch 1, is waited for in "
+                     "launch %zu, and is declared with %lld for each; raise it in every "
+                     "launch, or declare it dynamic\n",
+                     name(where).c_str(), where.rank, launch + 1,
+                     static_cast<long long>(signal.arrivals));
+    }
+    return wrong;
+  }
+
   /// How many elements are wrong in this launch.
   size_t check(const Machine &machine, size_t launch) {
     size_t wrong = 0;
+    for (const auto &[where, count] : machine.arrivals())
+      raised_.insert(where);
     std::set<Machine::Element> elements;
     for (const auto &[where, count] : machine.arrivals())
       elements.insert(where);
@@ -179,17 +199,20 @@ public:
             "declared with %lld: later launches wait for the wrong value; raise "
             "it in every launch as often as it is declared, or declare it "
             "dynamic\n",
-            elementName(report_.metadata.signals[where.signal].name,
-                        signal.extents, where.element)
-                .c_str(),
-            where.rank, static_cast<long long>(count), launch + 1,
+            name(where).c_str(), where.rank, static_cast<long long>(count), launch + 1,
             static_cast<long long>(signal.arrivals));
     }
     return wrong;
   }
 
 private:
+  std::string name(const Machine::Element &where) const {
+    return elementName(report_.metadata.signals[where.signal].name,
+                       plan_.plan(where.rank).signals[where.signal].extents, where.element);
+  }
+
   static constexpr size_t kListed = 16;
+  std::set<Machine::Element> raised_; // in a launch before
   FILE *out_;
   const Report &report_;
   const JobPlan &plan_;
@@ -205,6 +228,7 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
   uint64_t events = 0;
   size_t found = 0, wrong = 0, launches = logs[0].size();
   bool allCompared = true;
+  std::set<int32_t> counts; // lines
   uint64_t accesses = 0;
   for (size_t launch = 0; launch < launches && !found && !wrong; ++launch) {
     std::vector<RankLog *> ranks;
@@ -223,6 +247,8 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
     // The last launch of a run that failed is cut off.
     if (whole && (ended || launch + 1 < launches))
       wrong = arrivals.check(*machine, launch);
+    else
+      wrong = arrivals.checkFailed(*machine, launch);
     options.guarantees = machine->guarantees(&allCompared);
     if (machine->races().empty() && options.guarantees) {
       replay.rewind();
@@ -230,6 +256,8 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
       (void)machine->run();
     }
     found = machine->races().size();
+    for (int32_t site : machine->ordersOfCounts())
+      counts.insert(replay.site(site).line);
     for (const mk::check::Race &race : machine->races())
       std::fprintf(out,
                    "race: '%s'%s of rank %u, launch %zu\n  %s\n  %s\n  %s\n",
@@ -252,10 +280,18 @@ Result<bool> mk::run::checkRaces(FILE *out, const Report &report,
     text += " in what was recorded before the run failed";
   if (!allCompared)
     text += "; waits for some of very many arrivals were taken to count the first";
+  std::string lines;
+  for (int32_t line : counts)
+    lines += str(lines.empty() ? counts.size() == 1 ? "line " : "lines " : ", ", line);
   std::fprintf(
-      out, "races: %s (kernel '%s', %u %s, %zu launch%s, %llu events)\n",
+      out, "races: %s (kernel '%s', %u %s, %zu launch%s, %llu events)%s\n",
       text.c_str(), report.metadata.kernel.c_str(), world,
       world == 1 ? "rank" : "ranks", launches, launches == 1 ? "" : "es",
-      static_cast<unsigned long long>(events));
+      static_cast<unsigned long long>(events),
+      found || counts.empty()
+          ? ""
+          : str("; what rests on the order in which CTAs count (", lines,
+                ") was seen in this one: run with other seeds, too")
+                .c_str());
   return found == 0 && wrong == 0;
 }

@@ -95,6 +95,10 @@ public:
   };
   const std::map<Element, Waiter> &waited() const { return waited_; }
 
+  /// Counts of elements that several CTAs or drawn items count: their values were of one
+  /// of several orders. By site.
+  const std::set<int32_t> &ordersOfCounts() const { return ordersOfCounts_; }
+
   uint64_t events() const { return events_; }
   const std::vector<Race> &races() const { return races_->races(); }
 
@@ -131,6 +135,7 @@ private:
   std::map<std::pair<uint32_t, int32_t>, Queue> queues_;
   std::map<Element, std::set<int64_t>> asked_; // by waits
   std::map<Element, Waiter> waited_;
+  std::set<int32_t> ordersOfCounts_;
   uint32_t atBarrier_ = 0, ended_ = 0;
   uint64_t events_ = 0;
   bool forced_ = false, unknown_ = false;

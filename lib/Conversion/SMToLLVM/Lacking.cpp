@@ -17,6 +17,14 @@ struct Instead {
 
 /// Functions that the special function unit and `Math.cpp` do not have, by those that they do.
 static constexpr Instead kInstead[] = {
+    {"math.acos", "compute it before the kernel, or by a polynomial"},
+    {"math.asin", "compute it before the kernel, or by a polynomial"},
+    {"math.atan", "compute it before the kernel, or by a polynomial"},
+    {"math.atan2", "compute it before the kernel, or by a polynomial of y / x"},
+    {"math.isfinite", "compare math.absf with infinity by arith.cmpf olt"},
+    {"math.isinf", "compare math.absf with infinity by arith.cmpf oeq"},
+    {"math.isnan", "compare it with itself by arith.cmpf uno"},
+    {"math.isnormal", "compare math.absf with constants by arith.cmpf"},
     {"math.acosh", "write it as log(x + sqrt(x * x - 1))"},
     {"math.asinh", "write it as log(x + sqrt(x * x + 1)) where x is positive"},
     {"math.atanh", "write it as 0.5 * log((1 + x) / (1 - x))"},
@@ -25,12 +33,10 @@ static constexpr Instead kInstead[] = {
     {"math.erfc", "write it as 1 - erf(x)"},
     {"math.expm1", "write it as exp(x) - 1"},
     {"math.fpowi", "use math.powf, or multiply"},
-    {"math.ipowi", "multiply"},
     {"math.log1p", "write it as log(1 + x)"},
     {"math.round", "use math.roundeven, or floor(x + 0.5) where x is positive"},
     {"math.sinh", "write it as 0.5 * (exp(x) - exp(-x))"},
     {"math.tan", "write it as sin(x) / cos(x)"},
-    {"math.clampf", "use arith.maximumf and arith.minimumf"},
     {"math.sincos", "use math.sin and math.cos"},
     {"arith.addui_extended", "widen the operands by arith.extui and add them"},
     {"arith.mulsi_extended", "widen the operands by arith.extsi and multiply them"},

@@ -31,6 +31,9 @@ bool Cta::regionExists(const Place &place, int ndims, const int64_t *offsets,
     return outside({place.site, place.named, place.argument, d, begin, size, extent,
                     place.rank});
   };
+  if (place.rank < 0 || place.rank >= int64_t(grid_.world()))
+    return fail("bounds", str(siteText(grid_.metadata, place.site), " names rank ", place.rank,
+                              ", and ", noRankText(place.rank), ": correct the rank"));
   bool some = !rows;
   for (int64_t i = 0; rows && i < sizes[0]; ++i)
     some |= rows[i] >= 0;

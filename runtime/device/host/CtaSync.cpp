@@ -115,7 +115,7 @@ bool Cta::awaitPuts(const char *what) {
 // Whoever drew first counts first as a rule, and what rests on that passes by luck.
 void Cta::holdBack() {
   constexpr std::chrono::microseconds kMost{20'000}; // of a launch
-  if ((!grid_.recording && !grid_.seed) || heldBack_ >= kMost || !chance(3))
+  if ((!grid_.recording && !grid_.seed) || heldBack_ >= kMost)
     return;
   std::chrono::microseconds time(random_() % 1000);
   heldBack_ += time;

@@ -554,3 +554,16 @@ mk.kernel @narrow on @mesh dims(uniform M) (in %x : memref<?xf32> [M], inout %y 
     mk.store %f, %y[%c0] : tensor<8xf32>, memref<?xf32>
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @clamped on @mesh dims(uniform M) (in %x : memref<?xf32> [M], inout %y : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %t = mk.load %x[%c0] : memref<?xf32> -> tensor<8xf32>
+    // expected-error @+1 {{'math.clampf' op cannot stand in a kernel: no target has a lowering for it; use arith.maximumf and arith.minimumf}}
+    %f = math.clampf %t to [%t, %t] : tensor<8xf32>
+    mk.store %f, %y[%c0] : tensor<8xf32>, memref<?xf32>
+  }
+}
