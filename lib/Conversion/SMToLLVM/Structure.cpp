@@ -8,6 +8,7 @@
 #include "Lowering.h"
 #include "SlowCopies.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/ABI/Timeline.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -171,6 +172,7 @@ void Lowering::emitPrologue() {
   // The launch before may have let this one begin; what it wrote is there from here
   // on. The next one may begin where this one leaves room, and waits here.
   ptx("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
+  openTracks();
 }
 
 /// Whether puts or signals of the partition may go to other ranks.
@@ -211,6 +213,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
       if (failed(result = emit(&other)))
         return;
     }
+    beginSpan(TrackWord::Role);
     bool turns = false;
     op.walk([&](TurnWaitOp) { turns = true; });
     // The first warpgroup has the first turn; the last one is not taken.
@@ -224,6 +227,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     finishStores();
     if (reachesOut(op) && hasNet())
       awaitPuts();
+    emitted = nullptr;
+    endSpan(TrackWord::Role, MK_TIMELINE_ROLE);
   };
   if (isProducer() || int64_t(op.getWarps()) == numConsumerWarps)
     body();
@@ -300,8 +305,11 @@ void Lowering::emitEnd() {
                                   MemScope::Gpu);
         ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
       });
+      partition = {};
+      beginSpan(TrackWord::Op);
       awaitDone();
       barrier(c32(kEndBarrier), consumers);
+      endSpan(TrackWord::Op, MK_TIMELINE_WAIT + MK_WAIT_DONE);
     }
     for (auto [i, declared] : llvm::enumerate(resources.signals)) {
       SignalsOp signals = declared;
@@ -342,7 +350,7 @@ void Lowering::emitEnd() {
 }
 
 LogicalResult Lowering::run() {
-  if (failed(measurePartitions()) || failed(orderRoles()))
+  if (failed(measurePartitions()) || failed(orderRoles()) || failed(checkTimeline()))
     return failure();
   b.setInsertionPoint(kernel);
   auto global = LLVM::GlobalOp::create(
@@ -404,6 +412,7 @@ LogicalResult Lowering::run() {
         else
           ifThen(eq(warp, 0), produce);
         reportDeferred();
+        closeTracks();
         if (keepsCounts())
           arriveAt(c32(kFinishBarrier), numThreads);
       },
@@ -414,6 +423,7 @@ LogicalResult Lowering::run() {
         reportDeferred();
         if (succeeded(result))
           emitEnd();
+        closeTracks();
       });
   // Others still arrive at this CTA's barriers.
   if (cluster > 1)
