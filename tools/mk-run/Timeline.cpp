@@ -41,7 +41,9 @@ int64_t JobTimeline::end() const {
 
 std::string JobTimeline::roleName(const Record &record) const {
   bool known = record.role >= 0 && size_t(record.role) < metadata.roles.size();
-  return known ? metadata.roles[record.role].name : std::string("mk.prepare");
+  if (known)
+    return metadata.roles[record.role].name;
+  return record.kind == MK_TIMELINE_WAIT + MK_WAIT_DONE ? "end of the launch" : "mk.prepare";
 }
 
 std::string JobTimeline::placeOf(const Record &record) const {

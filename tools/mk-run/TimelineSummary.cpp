@@ -247,9 +247,13 @@ private:
       const LongWait &wait = same.longest;
       std::string at = timeline_.placeOf(wait.record);
       at = at.empty() ? at : " (" + at + ")";
-      std::fprintf(out, "    %.3f ms: rank %u, role '%s', CTA %u %s%s; %zu such wait%s, %.3f ms\n",
-                   double(length(same)) / 1e6, wait.rank,
-                   timeline_.roleName(wait.record).c_str(), wait.cta,
+      std::string who = str(", CTA ", wait.cta);
+      if (wait.record.role >= 0)
+        who = str(", role '", timeline_.roleName(wait.record), "'", who);
+      if (wait.record.kind == MK_TIMELINE_WAIT + MK_WAIT_DONE)
+        who = "";
+      std::fprintf(out, "    %.3f ms: rank %u%s %s%s; %zu such wait%s, %.3f ms\n",
+                   double(length(same)) / 1e6, wait.rank, who.c_str(),
                    timeline_.nameOf(wait.record, wait.rank).c_str(), at.c_str(), same.count, same.count == 1 ? "" : "s", double(same.sum) / 1e6);
     }
   }

@@ -126,7 +126,7 @@ struct ReportText {
 };
 
 /// Words of shared memory in which a track keeps where it is, so that it takes no register.
-enum class TrackWord { Position = 0, Role, Item, ItemNumber, Op, OpValue };
+enum class TrackWord { Position = 0, Role, Item, ItemNumber, Op, OpValue, Wait };
 constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
 
 /// Code that appends a record to the track of a thread, as PTX. No branches, and no register
@@ -139,15 +139,17 @@ struct SpanText {
   int64_t track = -1;       // the thread's; -1: that of its warpgroup
   uint32_t what = 0;        // MK_TIMELINE_WHAT
   std::string value = "0";  // of the record
-  std::string since;        // register with its beginning; empty: the word below
+  std::string makeValue;    // code for it
+  bool isMoment = false;    // it begins when it ends; else:
   TrackWord begin = TrackWord::Op;
-  int64_t atLeast = 0;      // ns; shorter spans are left out
 
   explicit operator bool() const { return timeline; }
   /// Leaves in `me` whether this thread records, in `at` where its words are.
   void elect(llvm::raw_ostream &os) const;
   std::string word(TrackWord word) const;
-  void write(llvm::raw_ostream &os) const;
+  /// The span begins, and ends.
+  void writeBegin(llvm::raw_ostream &os) const;
+  void writeEnd(llvm::raw_ostream &os) const;
 };
 
 /// Declares the registers of SpanText.

@@ -1,8 +1,8 @@
 //===- Timeline.cpp - When a kernel does what ------------------------------===//
 //
 // Spans of time go to tracks in global memory (mkernel/ABI/Timeline.h): roles, items, puts,
-// and waits that did not find at once what they wait for. Stages of a pipeline leave no
-// record, unless the consumer waits long for one.
+// and waits for others that did not find at once what they wait for. Stages of a pipeline
+// leave no record: beside products it would make some kernels spill.
 //
 // One thread of each warpgroup that has a track writes. Where it is on its track, and when
 // what it is in began, is kept in shared memory: beside accumulators there is no register.
@@ -18,9 +18,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-
-/// Shorter waits of the consumer for its producer are part of the pipeline.
-static constexpr int64_t kShortestStall = 2000; // ns
 
 //===----------------------------------------------------------------------===//
 // Text
@@ -45,49 +42,54 @@ void SpanText::elect(llvm::raw_ostream &os) const {
      << words << "; ";
 }
 
-// Uses the registers me, fits, at, now, group, place, tracks and offset.
-void SpanText::write(llvm::raw_ostream &os) const {
+void SpanText::writeBegin(llvm::raw_ostream &os) const {
   elect(os);
-  os << "@me mov.u64 tracks, %globaltimer; cvt.u32.u64 now, tracks; ";
-  if (since.empty())
-    os << "@me ld.volatile.shared.b32 begun, " << word(begin) << "; ";
-  else
-    os << "mov.b32 begun, " << since << "; ";
-  if (atLeast)
-    os << "sub.u32 place, now, begun; setp.ge.u32 fits, place, " << atLeast
-       << "; and.pred me, me, fits; ";
+  os << "@me mov.u64 time, %globaltimer; cvt.u32.u64 now, time; "
+     << "@me st.volatile.shared.b32 " << word(begin) << ", now; ";
+}
+
+// Few registers at a time: what is stored is computed when it is, the time last.
+void SpanText::writeEnd(llvm::raw_ostream &os) const {
+  elect(os);
   os << "@me ld.volatile.shared.b32 place, " << word(TrackWord::Position)
      << "; setp.lt.u32 fits, place, " << MK_TIMELINE_RECORDS
      << "; and.pred fits, fits, me; ";
   // The number of the track, then the record's offset.
-  os << "mov.u32 offset, %ctaid.x; mad.lo.u32 offset, offset, " << tracks << ", ";
+  os << "mov.u32 now, %ctaid.x; mad.lo.u32 now, now, " << tracks << ", ";
   if (track >= 0)
     os << track;
   else
     os << "group";
-  os << "; mul.lo.u32 offset, offset, " << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS)
-     << "; mad.lo.u32 offset, place, " << sizeof(mk_timeline_record) << ", offset; "
+  os << "; mul.lo.u32 now, now, " << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS)
+     << "; mad.lo.u32 now, place, " << sizeof(mk_timeline_record) << ", now; "
      << "add.u32 place, place, 1; @me st.volatile.shared.b32 " << word(TrackWord::Position)
-     << ", place; ld.param.b64 tracks, [" << params << "+" << timeline
-     << "]; cvt.u64.u32 where, offset; add.s64 tracks, tracks, where; ";
+     << ", place; cvt.u64.u32 time, now; ld.param.b64 tracks, [" << params << "+"
+     << timeline << "]; add.s64 tracks, tracks, time; ";
   auto put = [&](int64_t field, StringRef text) {
     os << "@fits st.global.b32 [tracks+" << sizeof(mk_timeline_track) + field << "], "
        << text << "; ";
   };
   put(offsetof(mk_timeline_record, what), std::to_string(what));
   if (StringRef(value).starts_with("[")) {
-    os << "@me ld.volatile.shared.b32 place, " << value << "; ";
+    os << "@fits ld.volatile.shared.b32 place, " << value << "; ";
     put(offsetof(mk_timeline_record, value), "place");
   } else {
+    os << makeValue;
     put(offsetof(mk_timeline_record, value), value);
   }
-  put(offsetof(mk_timeline_record, begin), "begun");
+  if (!isMoment) {
+    os << "@fits ld.volatile.shared.b32 place, " << word(begin) << "; ";
+    put(offsetof(mk_timeline_record, begin), "place");
+  }
+  os << "@fits mov.u64 time, %globaltimer; cvt.u32.u64 now, time; ";
+  if (isMoment)
+    put(offsetof(mk_timeline_record, begin), "now");
   put(offsetof(mk_timeline_record, end), "now");
 }
 
 const char *sm::getSpanRegisters() {
-  return ".reg .pred me, fits; .reg .b32 at, now, begun, group, place, offset; "
-         ".reg .b64 tracks, where; ";
+  return ".reg .pred me, fits; .reg .b32 at, now, group, place; "
+         ".reg .b64 tracks, time; ";
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,14 +140,12 @@ SpanText Lowering::makeSpan(int64_t kind, int64_t object) {
 
 SpanText Lowering::makeWaitSpan(int64_t kind, int64_t number) {
   SpanText span;
-  bool ofRing = kind == MK_WAIT_RING;
-  // The producer waits for the consumer as long as that computes.
-  // At the end of a launch each thread waits for another peer.
-  if (!places || kind == MK_WAIT_COPY || kind == MK_WAIT_DONE || (ofRing && (!partition || isProducer())))
+  // Within a CTA one side waits for the other all the time, which the record of the other tells, and
+  // at the end of a launch each thread for another peer.
+  if (!places || kind == MK_WAIT_COPY || kind == MK_WAIT_DONE || kind == MK_WAIT_RING)
     return span;
   span = makeSpan(MK_TIMELINE_WAIT + kind, number);
-  if (ofRing)
-    span.atLeast = kShortestStall;
+  span.begin = TrackWord::Wait;
   return span;
 }
 
@@ -156,9 +156,8 @@ void Lowering::beginSpan(TrackWord begin, Value value) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{ " << getSpanRegisters();
-  span.elect(os);
-  os << "@me mov.u64 tracks, %globaltimer; cvt.u32.u64 now, tracks; "
-     << "@me st.volatile.shared.b32 " << span.word(begin) << ", now; ";
+  span.begin = begin;
+  span.writeBegin(os);
   SmallVector<Value> operands;
   if (value) {
     operands.push_back(resize(value, i32));
@@ -178,7 +177,7 @@ void Lowering::endSpan(TrackWord begin, int64_t kind, int64_t object) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{ " << getSpanRegisters();
-  span.write(os);
+  span.writeEnd(os);
   os << "}";
   ptx(text, {}, {});
 }
@@ -188,11 +187,11 @@ void Lowering::recordSignal(Value signal, Value element) {
   if (!span)
     return;
   span.value = "$0";
-  span.since = "now";
+  span.isMoment = true;
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{ " << getSpanRegisters();
-  span.write(os);
+  span.writeEnd(os);
   os << "}";
   ptx(text, {}, resize(element, i32));
 }
@@ -207,12 +206,12 @@ static std::string onTrack(const SpanText &span, StringRef body) {
   llvm::raw_string_ostream os(text);
   os << "{ " << getSpanRegisters();
   span.elect(os);
-  os << "mov.u32 offset, %ctaid.x; mad.lo.u32 offset, offset, " << span.tracks
-     << ", group; mul.lo.u32 offset, offset, "
+  os << "mov.u32 now, %ctaid.x; mad.lo.u32 now, now, " << span.tracks
+     << ", group; mul.lo.u32 now, now, "
      << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS) << "; ld.param.b64 tracks, ["
      << span.params << "+" << span.timeline
-     << "]; cvt.u64.u32 where, offset; add.s64 tracks, tracks, where; "
-     << "@me mov.u64 where, %globaltimer; " << body << "}";
+     << "]; cvt.u64.u32 time, now; add.s64 tracks, tracks, time; "
+     << "@me mov.u64 time, %globaltimer; " << body << "}";
   return text;
 }
 
@@ -225,7 +224,7 @@ void Lowering::openTracks() {
                         std::to_string(offsetof(mk_timeline_track, sm)) +
                         "], now; @me st.global.b64 [tracks+" +
                         std::to_string(offsetof(mk_timeline_track, begin)) +
-                        "], where; @me st.volatile.shared.b32 " +
+                        "], time; @me st.volatile.shared.b32 " +
                         span.word(TrackWord::Position) + ", 0; "),
       {}, {});
 }
@@ -239,6 +238,6 @@ void Lowering::closeTracks() {
                         "; @me st.global.b32 [tracks+" +
                         std::to_string(offsetof(mk_timeline_track, count)) +
                         "], now; @me st.global.b64 [tracks+" +
-                        std::to_string(offsetof(mk_timeline_track, end)) + "], where; "),
+                        std::to_string(offsetof(mk_timeline_track, end)) + "], time; "),
       {}, {});
 }

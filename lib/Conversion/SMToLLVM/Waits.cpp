@@ -93,14 +93,14 @@ private:
        << "], 1; st.volatile.shared.b32 [" << report.failed << "], 1; ";
   }
 
-  /// When the first try has failed; the clock has just been read.
-  void beginSpan() {
-    if (span)
-      os << "cvt.u32.u64 since, value; ";
-  }
   void declareSpan() {
     if (span)
-      os << ".reg .b32 since; " << getSpanRegisters();
+      os << getSpanRegisters();
+  }
+  /// When the first try has failed.
+  void beginSpan() {
+    if (span)
+      span.writeBegin(os);
   }
 
   ReportText report;
@@ -115,14 +115,12 @@ private:
 // $0: its address, $1: the parity, $2: the stage.
 std::string WaitText::waitForBarrier(bool isPatient) {
   const char *poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
-                     "vote.sync.all.pred done, done, 0xffffffff; @done bra ";
-  os << "{ .reg .pred done, some; .reg .b32 left, last, low, high; .reg .b64 value; ";
-  declareSpan();
-  os << poll << "DONE; ";
+                     "vote.sync.all.pred done, done, 0xffffffff; @done bra DONE; ";
+  os << "{ .reg .pred done, some; .reg .b32 left, last, low, high; .reg .b64 value; "
+     << poll;
   countDown(isPatient ? 1 : 0);
   readClock();
-  beginSpan();
-  os << "mov.b32 last, low; AGAIN: " << poll << end << "; ";
+  os << "mov.b32 last, low; AGAIN: " << poll;
   tick();
   untilPassed();
   // The second time.
@@ -146,12 +144,7 @@ std::string WaitText::waitForBarrier(bool isPatient) {
   os << "fence.acq_rel.sys; @some st.relaxed.sys.global.b32 [value], 1; fence.acq_rel.sys; ";
   fail();
   countDown(1, kPatience + kMorePatience);
-  os << "bra AGAIN; ";
-  if (span) {
-    os << "LATE: ";
-    span.write(os);
-  }
-  os << "DONE: }";
+  os << "bra AGAIN; DONE: }";
   return text;
 }
 
@@ -163,9 +156,9 @@ std::string WaitText::waitForWord(StringRef poll) {
   os << poll << "@done bra DONE; "
      << "ld.volatile.shared.b32 word, [" << report.failed
      << "]; setp.ne.u32 some, word, 0; @some bra DONE; ";
+  beginSpan();
   countDown(0);
   readClock();
-  beginSpan();
   os << "mov.b32 last, low; AGAIN: nanosleep.u32 32; " << poll << "@done bra " << end << "; ";
   tick();
   param("value", offsetof(mk_gpu_launch, control));
@@ -183,8 +176,9 @@ std::string WaitText::waitForWord(StringRef poll) {
   os << "st.relaxed.sys.global.b32 [value+" << offsetof(mk_gpu_control, claimed)
      << "], 1; ";
   if (span) {
-    os << "bra DONE; LATE: " << report.element << "cvt.u32.u64 word, value; ";
-    span.write(os);
+    os << "bra DONE; LATE: ";
+    span.makeValue = report.element + "cvt.u32.u64 word, value; ";
+    span.writeEnd(os);
   }
   os << "DONE: }";
   return text;
@@ -194,10 +188,8 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
                            int64_t number, bool ofPut) {
   // Who waits for the other partition is kept by what that one waits for, as a rule since
   // the same moment: that is what has to be reported.
-  int64_t kind = ofPut ? MK_WAIT_COPY : MK_WAIT_RING;
-  SpanText span = makeWaitSpan(kind, number);
-  span.since = "since";
-  WaitText text(makeReport(kind, number), std::move(span), /*isWarp=*/true);
+  WaitText text(makeReport(ofPut ? MK_WAIT_COPY : MK_WAIT_RING, number), SpanText(),
+                /*isWarp=*/true);
   ptx(text.waitForBarrier(/*isPatient=*/!ofPut), {}, {address, parity, stage});
 }
 
@@ -229,7 +221,6 @@ void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
   // In the caller's terms.
   report.seen = see + "sub.u32 low, seen, $1; add.u32 low, low, $2; cvt.s64.s32 value, low; ";
   SpanText span = makeWaitSpan(kind, number);
-  span.since = "since";
   span.value = "word";
   ptx(WaitText(report, std::move(span), /*isWarp=*/false).waitForWord(poll), {}, operands);
 }
