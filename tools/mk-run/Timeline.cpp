@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace mk::run;
@@ -118,6 +119,53 @@ std::string JobTimeline::nameOf(const Record &record, uint32_t rank) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Waits of consumers
+//===----------------------------------------------------------------------===//
+
+/// Waits of a producer, by role and number of the item that they are in.
+static std::map<std::pair<int, int64_t>, std::vector<Record>> findWaits(const Track &producer) {
+  std::map<std::pair<int, int64_t>, std::vector<Record>> waits;
+  // An item ends behind its waits.
+  std::vector<Record> open;
+  for (const Record &record : producer.records)
+    if (isWait(record)) {
+      open.push_back(record);
+    } else if (record.kind == MK_TIMELINE_ITEM) {
+      for (const Record &wait : open)
+        if (wait.begin >= record.begin)
+          waits[{record.role, record.value}].push_back(wait);
+      open.clear();
+    }
+  return waits;
+}
+
+void mk::run::addConsumerWaits(Timeline &timeline) {
+  for (size_t t = 0; t < timeline.tracks.size(); ++t) {
+    if (timeline.tracks[t].part != 0)
+      continue;
+    auto waits = findWaits(timeline.tracks[t]);
+    for (Track &track : timeline.tracks) {
+      if (track.cta != timeline.tracks[t].cta || track.part == 0)
+        continue;
+      std::vector<Record> added;
+      for (const Record &item : track.records) {
+        auto found = waits.find({item.role, item.value});
+        if (item.kind != MK_TIMELINE_ITEM || found == waits.end())
+          continue;
+        for (Record wait : found->second) {
+          wait.begin = std::max(wait.begin, item.begin);
+          wait.end = std::min(wait.end, item.end);
+          wait.kind = MK_TIMELINE_WAIT + MK_WAIT_RING;
+          if (wait.begin < wait.end)
+            added.push_back(wait);
+        }
+      }
+      track.records.insert(track.records.end(), added.begin(), added.end());
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // The trace
 //===----------------------------------------------------------------------===//
 
@@ -168,7 +216,7 @@ private:
     text = str("SM ", track.sm, ", ", text);
     if (track.part == 0)
       return text + ", producer";
-    return track.part == 1 ? text : str(text, ", team ", track.part - 1);
+    return str(text, ", consumer", track.part == 1 ? "" : str(" ", track.part));
   }
   void write(uint32_t rank, const Track &track) {
     uint64_t tid = uint64_t(track.cta) * timeline_.metadata.timeline->tracks + track.part + 1;
@@ -240,6 +288,8 @@ Status mk::run::writeTimeline(FILE *out, const Report &report, const JobPlan &pl
   for (uint32_t rank = 0; rank < report.mesh.size(); ++rank) {
     MK_ASSIGN(std::string bytes, report.job.readLog(rank, JobMemory::Log::Times));
     MK_ASSIGN(Timeline one, decodeTimeline(bytes));
+    if (report.metadata.gpu)
+      addConsumerWaits(one);
     timeline.ranks.push_back(std::move(one));
   }
   MK_TRY(writeTrace(timeline, report.options.timeline));

@@ -26,6 +26,11 @@ struct JobTimeline {
 
 bool isWait(const rt::Timeline::Record &record);
 
+/// On a GPU the producer of a CTA waits for others, ahead of the consumer, whose own waits for
+/// it leave no record: while the producer waits in an item, the consumer does if it has come to
+/// that item. These waits are added to its tracks.
+void addConsumerWaits(rt::Timeline &timeline);
+
 /// Writes the file of --timeline, of what the ranks have left, and prints the summary.
 Status writeTimeline(FILE *out, const Report &report, const rt::JobPlan &plan);
 

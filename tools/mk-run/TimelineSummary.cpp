@@ -1,8 +1,7 @@
 //===- TimelineSummary.cpp - What a timeline says in a few lines ----------===//
 //
 // A thread of a CTA is in a role from its beginning to its end. There it waits, or it works: that
-// is all other time. On a GPU the consumer's thread stands for the CTA: its producer is ahead, and
-// what that waits for the consumer waits for a little later.
+// is all other time. On a GPU the consumer's thread stands for the CTA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -130,8 +129,8 @@ public:
 private:
   void read(uint32_t rank, const Track &track, int64_t end) {
     dropped_ += track.dropped;
-    for (const Record &record : track.records)
-      if (isWait(record))
+    for (const Record &record : track.records) // those of producers say for what
+      if (isWait(record) && record.kind != MK_TIMELINE_WAIT + MK_WAIT_RING)
         waits_.push_back({record, rank, track.cta});
     // The producer is ahead.
     if (timeline_.metadata.gpu && track.part == 0)
@@ -181,7 +180,7 @@ private:
     const Metadata::TimelineTracks &about = *timeline_.metadata.timeline;
     std::string mixed;
     int64_t all = 0, hidden = 0;
-    bool computes = false;
+    bool computes = false, separate = false;
     for (const auto &roles : roles_) {
       Spans communication, computation;
       for (size_t i = 0; i < roles.size(); ++i) {
@@ -190,6 +189,7 @@ private:
         else if (about.communicates[i])
           communication.add(roles[i].working);
         computes |= about.computes[i];
+        separate |= about.communicates[i] && !about.computes[i];
       }
       communication.join();
       computation.join();
@@ -199,7 +199,7 @@ private:
     for (size_t i = 0; i < about.computes.size(); ++i)
       if (about.computes[i] && about.communicates[i])
         mixed += str(mixed.empty() ? "" : ", ", "'", timeline_.metadata.roles[i].name, "'");
-    if (all && computes)
+    if (all && computes && separate)
       std::fprintf(out,
                    "  communication hidden: %.1f %% (%.3f of %.3f ms in which roles that "
                    "communicate work, on the mean of ranks)\n",

@@ -147,6 +147,10 @@ std::vector<Timeline::Track> cuda::readTracks(const Metadata &metadata,
       record.object = int16_t(field(raw.what, 11, MK_TIMELINE_OBJECT_BITS));
       record.site = field(raw.what, 19, MK_TIMELINE_SITE_BITS);
       record.value = raw.value;
+      // Teams go through a loop together, and take its items in turn.
+      if (record.kind == MK_TIMELINE_ITEM && track.part > 1 && record.role >= 0 &&
+          size_t(record.role) < metadata.roles.size())
+        record.value += int64_t(track.part - 1) * metadata.roles[record.role].ctas;
       last += raw.end - uint32_t(last);
       record.end = last;
       record.begin = last - int64_t(raw.end - raw.begin);
