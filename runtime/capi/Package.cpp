@@ -28,7 +28,6 @@ capi::compileOptions(const mkernel_compile_options *given) {
     options.cache = rt::DiskCache(text(o.cache) == "off" ? "" : o.cache);
   options.library = text(o.library);
   options.bounds = o.no_bounds == 0;
-  options.timeline = o.timeline != 0;
   return options;
 }
 

@@ -104,7 +104,6 @@ typedef struct mkernel_compile_options {
   const char *library; /* libmkernel_jit.so; default: MK_JIT_LIBRARY, else the
                           one beside libmkernel_runtime.so */
   int no_bounds; /* 1: code does not check that what ops name exists */
-  int timeline;  /* 1: code records when it does what, for mk-run --timeline */
 } mkernel_compile_options;
 #define MKERNEL_COMPILE_OPTIONS_INIT MKERNEL_INIT_(mkernel_compile_options)
 
