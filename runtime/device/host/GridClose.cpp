@@ -84,7 +84,7 @@ Status Grid::waitForPeers() {
     }
     if (began) {
       Timeline::Record &record = closing_.records.emplace_back();
-      record.kind = MK_TIMELINE_WAIT + MK_WAIT_DONE;
+      record.kind = MK_TIMELINE_WAIT + int(MK_WAIT_DONE);
       record.begin = began;
       record.end = steadyNow();
       record.value = peer;
