@@ -213,7 +213,10 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
       if (failed(result = emit(&other)))
         return;
     }
-    beginSpan(TrackWord::Role);
+    // The consumer has begun it where its last one ended: code in front of the loops would
+    // take registers from them.
+    if (isProducer())
+      beginSpan(TrackWord::Role);
     bool turns = false;
     op.walk([&](TurnWaitOp) { turns = true; });
     // The first warpgroup has the first turn; the last one is not taken.

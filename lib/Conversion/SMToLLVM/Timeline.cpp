@@ -85,6 +85,8 @@ void SpanText::writeEnd(llvm::raw_ostream &os) const {
   if (isMoment)
     put(offsetof(mk_timeline_record, begin), "now");
   put(offsetof(mk_timeline_record, end), "now");
+  if (begin == TrackWord::Role)
+    os << "@fits st.volatile.shared.b32 " << word(begin) << ", now; ";
 }
 
 const char *sm::getSpanRegisters() {
@@ -224,7 +226,9 @@ void Lowering::openTracks() {
                         std::to_string(offsetof(mk_timeline_track, sm)) +
                         "], now; @me st.global.b64 [tracks+" +
                         std::to_string(offsetof(mk_timeline_track, begin)) +
-                        "], time; @me st.volatile.shared.b32 " +
+                        "], time; cvt.u32.u64 now, time; @me st.volatile.shared.b32 " +
+                        span.word(TrackWord::Role) +
+                        ", now; @me st.volatile.shared.b32 " +
                         span.word(TrackWord::Position) + ", 0; "),
       {}, {});
 }
