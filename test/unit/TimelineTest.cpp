@@ -57,7 +57,7 @@ TEST(Timeline, ReadsTracksOfGpus) {
   head.sm = 77;
   std::memcpy(at, &head, sizeof(head));
   mk_timeline_record records[] = {
-      {MK_TIMELINE_WHAT(MK_TIMELINE_WAIT + MK_WAIT_SIGNAL, 1, 2, 300), 42, 0xfffffff2, 0xfffffffe},
+      {MK_TIMELINE_WHAT(MK_TIMELINE_WAIT + int(MK_WAIT_SIGNAL), 1, 2, 300), 42, 0xfffffff2, 0xfffffffe},
       {MK_TIMELINE_WHAT(MK_TIMELINE_ITEM, 1, 255, 8191), 6, 0xfffffff1, 0x10},
       {MK_TIMELINE_WHAT(MK_TIMELINE_ROLE, 63, 255, 0), 0, 0xfffffff0, 0x20}};
   std::memcpy(at + sizeof(head), records, sizeof(records));
@@ -71,7 +71,7 @@ TEST(Timeline, ReadsTracksOfGpus) {
   ASSERT_EQ(track.records.size(), 3u);
   const Timeline::Record &wait = track.records[0], &item = track.records[1],
                          &role = track.records[2];
-  EXPECT_EQ(wait.kind, MK_TIMELINE_WAIT + MK_WAIT_SIGNAL);
+  EXPECT_EQ(wait.kind, MK_TIMELINE_WAIT + int(MK_WAIT_SIGNAL));
   EXPECT_EQ(wait.role, 1);
   EXPECT_EQ(wait.object, 2);
   EXPECT_EQ(wait.site, 300);
@@ -91,7 +91,7 @@ TEST(Timeline, ConsumersWaitForTheirProducers) {
   auto make = [](int kind, int64_t begin, int64_t end, int64_t value) {
     return Timeline::Record{begin, end, value, 3, 0, 0, kind};
   };
-  constexpr int wait = MK_TIMELINE_WAIT + MK_WAIT_SIGNAL;
+  constexpr int wait = MK_TIMELINE_WAIT + int(MK_WAIT_SIGNAL);
   Timeline timeline;
   timeline.tracks.resize(3);
   timeline.tracks[0].records = {make(MK_TIMELINE_ITEM, 0, 10, 0), make(wait, 12, 40, 5),
@@ -105,7 +105,7 @@ TEST(Timeline, ConsumersWaitForTheirProducers) {
   mk::run::addConsumerWaits(timeline);
   ASSERT_EQ(timeline.tracks[1].records.size(), 4u);
   const Timeline::Record &added = timeline.tracks[1].records[3];
-  EXPECT_EQ(added.kind, MK_TIMELINE_WAIT + MK_WAIT_RING);
+  EXPECT_EQ(added.kind, MK_TIMELINE_WAIT + int(MK_WAIT_RING));
   EXPECT_EQ(added.begin, 31);
   EXPECT_EQ(added.end, 40);
   EXPECT_EQ(timeline.tracks[2].records.size(), 3u);

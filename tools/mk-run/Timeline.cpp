@@ -44,7 +44,7 @@ std::string JobTimeline::roleName(const Record &record) const {
   bool known = record.role >= 0 && size_t(record.role) < metadata.roles.size();
   if (known)
     return metadata.roles[record.role].name;
-  return record.kind == MK_TIMELINE_WAIT + MK_WAIT_DONE ? "end of the launch" : "mk.prepare";
+  return record.kind == MK_TIMELINE_WAIT + int(MK_WAIT_DONE) ? "end of the launch" : "mk.prepare";
 }
 
 std::string JobTimeline::placeOf(const Record &record) const {
@@ -91,27 +91,27 @@ std::string JobTimeline::nameOf(const Record &record, uint32_t rank) const {
     return str("store at rank ", record.value);
   case MK_TIMELINE_SIGNAL:
     return str("raises ", signal());
-  case MK_TIMELINE_WAIT + MK_WAIT_SIGNAL:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_SIGNAL):
     return str("waits for ", signal());
-  case MK_TIMELINE_WAIT + MK_WAIT_QUEUE: {
+  case MK_TIMELINE_WAIT + int(MK_WAIT_QUEUE): {
     size_t number = size_t(record.object);
     return str("waits for entry ", record.value, " of queue",
                number < metadata.queues.size()
                    ? str(" '", metadata.queues[number].name, "'")
                    : "");
   }
-  case MK_TIMELINE_WAIT + MK_WAIT_RING:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_RING):
     return "waits for its producer";
-  case MK_TIMELINE_WAIT + MK_WAIT_READY:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_READY):
     return str("waits for rank ", record.value, " to begin");
-  case MK_TIMELINE_WAIT + MK_WAIT_DONE:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_DONE):
     return metadata.gpu ? "waits for all ranks to end"
                         : str("waits for rank ", record.value, " to end");
-  case MK_TIMELINE_WAIT + MK_WAIT_GRID:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_GRID):
     return "waits for all CTAs to prepare";
-  case MK_TIMELINE_WAIT + MK_WAIT_COMMAND:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_COMMAND):
     return "waits for a place among the commands";
-  case MK_TIMELINE_WAIT + MK_WAIT_PUTS:
+  case MK_TIMELINE_WAIT + int(MK_WAIT_PUTS):
     return "waits for its puts to arrive";
   default:
     return "waits";
@@ -155,7 +155,7 @@ void mk::run::addConsumerWaits(Timeline &timeline) {
         for (Record wait : found->second) {
           wait.begin = std::max(wait.begin, item.begin);
           wait.end = std::min(wait.end, item.end);
-          wait.kind = MK_TIMELINE_WAIT + MK_WAIT_RING;
+          wait.kind = MK_TIMELINE_WAIT + int(MK_WAIT_RING);
           if (wait.begin < wait.end)
             added.push_back(wait);
         }

@@ -130,7 +130,7 @@ private:
   void read(uint32_t rank, const Track &track, int64_t end) {
     dropped_ += track.dropped;
     for (const Record &record : track.records) // those of producers say for what
-      if (isWait(record) && record.kind != MK_TIMELINE_WAIT + MK_WAIT_RING)
+      if (isWait(record) && record.kind != MK_TIMELINE_WAIT + int(MK_WAIT_RING))
         waits_.push_back({record, rank, track.cta});
     // The producer is ahead.
     if (timeline_.metadata.gpu && track.part == 0)
@@ -250,7 +250,7 @@ private:
       std::string who = str(", CTA ", wait.cta);
       if (wait.record.role >= 0)
         who = str(", role '", timeline_.roleName(wait.record), "'", who);
-      if (wait.record.kind == MK_TIMELINE_WAIT + MK_WAIT_DONE)
+      if (wait.record.kind == MK_TIMELINE_WAIT + int(MK_WAIT_DONE))
         who = "";
       std::fprintf(out, "    %.3f ms: rank %u%s %s%s; %zu such wait%s, %.3f ms\n",
                    double(length(same)) / 1e6, wait.rank, who.c_str(),

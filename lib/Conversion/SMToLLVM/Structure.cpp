@@ -312,7 +312,7 @@ void Lowering::emitEnd() {
       beginSpan(TrackWord::Op);
       awaitDone();
       barrier(c32(kEndBarrier), consumers);
-      endSpan(TrackWord::Op, MK_TIMELINE_WAIT + MK_WAIT_DONE);
+      endSpan(TrackWord::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
     }
     for (auto [i, declared] : llvm::enumerate(resources.signals)) {
       SignalsOp signals = declared;
