@@ -6,6 +6,9 @@
 #include "Merge.h"
 #include "Tuning.h"
 #include "VerifyFile.h"
+#include "mkernel/ABI/Timeline.h"
+#include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Pipelines/Sm.h"
@@ -185,6 +188,7 @@ struct Compilation {
     host.grid = options.grid;
     host.verify = options.verify;
     host.record = options.record;
+    host.lines = options.timeline;
     host.bounds = options.bounds;
     SmallVector<std::string> rankSizes = binding->rankSizes();
     host.rankSizes = ArrayRef<std::string>(rankSizes);
@@ -209,6 +213,8 @@ struct Compilation {
     FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();
+    if (options.timeline) // a CTA is a thread
+      addTimeline(kernel, *metadata, MK_TIMELINE_HOST_RECORDS, 1);
     FailureOr<OwningOpRef<ModuleOp>> lowered =
         lowerReference(reference, kernel);
     if (failed(lowered))
@@ -223,6 +229,29 @@ struct Compilation {
       return failure();
     setMetadata(module, llvm::json::Value(std::move(*metadata)));
     return emitLLVM(module, *cpu);
+  }
+
+  /// What launches record, and which roles do what.
+  static void addTimeline(KernelOp kernel, llvm::json::Object &metadata, int64_t records,
+                          int64_t tracks) {
+    llvm::json::Array communicates, computes;
+    for (RoleOp role : getKernelResources(kernel).roles) {
+      bool sends = false, multiplies = false;
+      role.walk([&](Operation *op) {
+        sends |= isa<PutOp>(op);
+        if (auto store = dyn_cast<mk::StoreOp>(op))
+          sends |= static_cast<bool>(store.getPeer());
+        if (auto store = dyn_cast<mk_sm::StoreOp>(op))
+          sends |= static_cast<bool>(store.getPeer());
+        multiplies |= isa<DotOp, mk_sm::MmaOp>(op);
+      });
+      communicates.push_back(sends);
+      computes.push_back(multiplies);
+    }
+    metadata["timeline"] = llvm::json::Object{{"records", records},
+                                              {"tracks", tracks},
+                                              {"communicates", std::move(communicates)},
+                                              {"computes", std::move(computes)}};
   }
 
   /// Moves the list of ops that host code checks into the metadata, if there is one.
@@ -256,6 +285,8 @@ struct Compilation {
       return failure();
     if (!isTile)
       listTickets(kernel, *metadata);
+    if (options.timeline)
+      addTimeline(kernel, *metadata, 0, 0);
     FailureOr<OwningOpRef<ModuleOp>> lowered =
         lowerReference(about.reference, kernel);
     if (failed(lowered))
@@ -272,6 +303,7 @@ struct Compilation {
     code.grid = options.grid;
     code.loops = metadata->getArray("loops")->size();
     code.bounds = options.bounds;
+    code.timeline = options.timeline;
     if (failed(run(module, [&](OpPassManager &pm) {
           toSm(pm);
           buildSmCodePipeline(pm, code);
@@ -317,6 +349,13 @@ struct Compilation {
       if (llvm::json::Value *sites = gpu->get("sites")) {
         (*metadata)["sites"] = std::move(*sites);
         gpu->erase("sites");
+      }
+      if (llvm::json::Value *timeline = gpu->get("timeline")) {
+        // Known when there is code.
+        llvm::json::Object &whole = *metadata->getObject("timeline");
+        for (StringRef key : {"records", "tracks"})
+          whole[key] = *timeline->getAsObject()->getInteger(key);
+        gpu->erase("timeline");
       }
       (*metadata)["gpu"] = std::move(*gpu);
       device.erase();

@@ -69,6 +69,7 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
         {"complete_mesh", &options.completeMesh},
         {"complete_dims", &options.completeDims}, {"verify", &options.verify},
         {"record", &options.record},
+        {"timeline", &options.timeline},
         {"bounds", &options.bounds}};
     for (auto &[option, target] : flags)
       if (key == option) {

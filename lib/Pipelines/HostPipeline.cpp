@@ -123,6 +123,7 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   ConvertTileToHostPassOptions convert;
   convert.grid = options.grid;
   convert.record = options.record;
+  convert.lines = options.lines;
   convert.bounds = options.bounds;
   pm.addPass(createConvertTileToHostPass(convert));
   verifyPhase(pm, "conversion of tile ops", {}, {"mk"});

@@ -61,6 +61,7 @@ void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {
   convert.grid = options.grid;
   convert.loops = options.loops;
   convert.bounds = options.bounds;
+  convert.timeline = options.timeline;
   pm.addPass(createConvertSMToLLVMPass(convert));
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());

@@ -43,6 +43,8 @@ public:
 
   virtual uint64_t epoch() const = 0;
   virtual const LaunchStats &stats() const = 0;
+  /// Of a kernel that records it.
+  virtual Result<Timeline> timeline() = 0;
 };
 
 class DeviceCode {

@@ -256,3 +256,10 @@ BoundKernel::capture(const LaunchOptions &options) {
 }
 uint64_t BoundKernel::epoch() const { return device_->epoch(); }
 const LaunchStats &BoundKernel::stats() const { return device_->stats(); }
+
+Result<Timeline> BoundKernel::timeline() const {
+  if (!metadata_.timeline)
+    return error(StatusCode::FailedPrecondition, "kernel '", metadata_.kernel,
+                 "' records no times: compile it with the option timeline");
+  return device_->timeline();
+}

@@ -67,6 +67,7 @@ std::string jit::toJson(const Options &options) {
                          options.completeDims ? ",\"complete_dims\":true" : "",
                          ",\"verify\":", options.verify,
                          options.record ? ",\"record\":true" : "",
+                         options.timeline ? ",\"timeline\":true" : "",
                          options.bounds ? "" : ",\"bounds\":false");
   if (!options.kernel.empty())
     json += str(",\"kernel\":", quote(options.kernel));

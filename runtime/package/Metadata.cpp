@@ -186,6 +186,23 @@ struct Parser {
             e.number(v, "a dimension's index", 0, int64_t(m.dims.size()) - 1));
   }
 
+  void parseTimeline(Reader &r) {
+    const Json *json = r.find("timeline", /*required=*/false);
+    if (!json)
+      return;
+    Reader e(status, *json, "metadata: timeline");
+    Metadata::TimelineTracks &timeline = m.timeline.emplace();
+    timeline.records = e.number("records", 1, kMany);
+    timeline.tracks = e.number("tracks", 1, 32);
+    for (auto [key, list] : {std::pair("communicates", &timeline.communicates),
+                             {"computes", &timeline.computes}}) {
+      for (const Json &flag : e.list(key))
+        list->push_back(flag.is_boolean() && flag.get<bool>());
+      if (list->size() != m.roles.size())
+        e.fail(str("key '", key, "' has not one value for each role"));
+    }
+  }
+
   void parseGpu(Reader &r) {
     const Json *json = r.find("gpu", /*required=*/false);
     if (!json) {
@@ -255,6 +272,7 @@ struct Parser {
       each(r, "sites", m.sites, [](Reader &e) {
         return Metadata::Site{e.text("op"), e.text("at")};
       });
+    parseTimeline(r);
     for (const Json &text : r.list("requires"))
       m.requirements.push_back(text.is_string() ? text.get<std::string>() : "");
     parseReference(r);
@@ -294,6 +312,7 @@ uint64_t mk::rt::gpuParamBytes(const Metadata &m) {
   for (const Metadata::Counter &counter : m.counters)
     words += 1 + uint64_t(counter.rank);
   words += (peers ? 8 : 0) + 4 * m.queues.size() + m.loops.size();
+  words += m.timeline ? 1 : 0;
   uint64_t maps = m.gpu ? m.gpu->tensorMaps.size() : 0;
   return maps * MK_GPU_TENSOR_MAP_BYTES + sizeof(mk_gpu_launch) + 8 * words;
 }

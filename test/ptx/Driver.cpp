@@ -368,8 +368,9 @@ int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
                      int *options, void **values) {
   std::lock_guard lock(guard);
   const char *text = static_cast<const char *>(image);
-  // Random values are the host's business here: this is no code of the compiler's.
-  if (std::strstr(text, ".entry mk_random("))
+  // Random values are the host's business here, and there is no clock to compare: this is no
+  // code of the compiler's.
+  if (std::strstr(text, ".entry mk_random(") || std::strstr(text, ".entry mk_clock("))
     return kUnsupported;
   Request request;
   request.kind = Request::Load;

@@ -337,6 +337,7 @@ private:
         {"%nctaid.x", Special::Nctaid},
         {"%laneid", Special::Lane},
         {"%cluster_ctarank", Special::ClusterRank},
+        {"%smid", Special::Smid},
         {"%globaltimer", Special::Timer}};
     auto it = known.find(word);
     if (it == known.end())

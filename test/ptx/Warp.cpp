@@ -43,6 +43,8 @@ uint64_t Warp::value(const Operand &o, uint32_t lane) const {
       return lane;
     case Special::ClusterRank:
       return cta.clusterRank;
+    case Special::Smid: // one CTA on each
+      return cta.index;
     case Special::Timer:
       return machine.now;
     }

@@ -56,6 +56,14 @@ TEST(Metadata, Parses) {
   ASSERT_OK(sites);
   EXPECT_EQ(sites->sites.at(0).op, "mk.put");
   EXPECT_EQ(sites->sites.at(0).at, "x.mlir:1:2");
+  EXPECT_FALSE(m->timeline);
+  auto timed = parseMetadata(with(
+      "\"prepare\"", R"("timeline": {"records": 8, "tracks": 1, "communicates": [true, false],
+                        "computes": [false, true]}, "prepare")"));
+  ASSERT_OK(timed);
+  EXPECT_EQ(timed->timeline->records, 8u);
+  EXPECT_TRUE(timed->timeline->communicates[0]);
+  EXPECT_TRUE(timed->timeline->computes[1]);
   EXPECT_EQ(m->argIndex("a"), 0);
   EXPECT_EQ(m->argIndex("b"), -1);
 }
@@ -68,6 +76,9 @@ TEST(Metadata, NamesWhatIsWrong) {
       {"[]", "is not an object"},
       {with("\"prepare\"", R"("sites": [{"op": "mk.put"}], "prepare")"),
        "sites[0] lacks the key 'at'"},
+      {with("\"prepare\"", R"("timeline": {"records": 8, "tracks": 1, "communicates": [true],
+                              "computes": [false, true]}, "prepare")"),
+       "key 'communicates' has not one value for each role"},
       {with("\"grid\": 4,", ""), "lacks the key 'grid'"},
       {with("\"grid\": 4", "\"grid\": 0"), "key 'grid' is 0, not within 1"},
       {with("\"grid\": 4", "\"grid\": 5"),

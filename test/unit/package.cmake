@@ -8,7 +8,8 @@ list(APPEND unit_sources
   OptionsTest.cpp
   PackageTest.cpp
   PlanTest.cpp
-  RandomTest.cpp)
+  RandomTest.cpp
+  TimelineTest.cpp)
 link_libraries(mk-run-support)
 add_compile_definitions(
   MK_TEST_PACKAGES="${PROJECT_BINARY_DIR}/test/Integration/runtime")

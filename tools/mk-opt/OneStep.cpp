@@ -36,7 +36,7 @@ std::string mk::OneStep::findUnused() const {
   const llvm::cl::Option *options[] = {
       std::addressof(bind), std::addressof(set), &tuning, &kernel,
       &cpu,                 &nodes,              &gpus,   &grid,
-      &noVerify,            &noBounds};
+      &noVerify,            &noBounds, &timeline};
   for (const llvm::cl::Option *option : options)
     if (option->getNumOccurrences())
       return option->ArgStr.str();
@@ -55,6 +55,7 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.grid = grid;
   options.verify = !noVerify;
   options.bounds = !noBounds;
+  options.timeline = timeline;
   // As for the runtime, which looks elsewhere, too: here it is asked only where it is named.
   const char *ptxas = std::getenv("MK_PTXAS");
   if (ptxas && StringRef(ptxas) != "off")

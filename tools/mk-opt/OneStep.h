@@ -66,6 +66,10 @@ private:
       "no-bounds",
       llvm::cl::desc("leave out the checks that what ops name exists when it runs"),
       llvm::cl::cat(category)};
+  llvm::cl::opt<bool> timeline{
+      "timeline",
+      llvm::cl::desc("code that records when it does what, for mk-run --timeline"),
+      llvm::cl::cat(category)};
   llvm::cl::opt<int64_t> nodes{
       "nodes", llvm::cl::desc("number of nodes (product of the net axes)"),
       llvm::cl::init(0), llvm::cl::cat(category)};

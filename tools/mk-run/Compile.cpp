@@ -26,6 +26,7 @@ mk::jit::Options mk::run::compilerOptions(const Options &options) {
   out.verify = !options.noVerify;
   out.bounds = !options.noBounds;
   out.record = options.races;
+  out.timeline = !options.timeline.empty();
   out.library = options.jitLibrary;
   // What is run is what this compiler makes of the file now.
   out.cache = DiskCache("");

@@ -123,35 +123,40 @@ Result<JobHeader> JobMemory::readHeader(int fd) {
 }
 
 /// Far enough from what is mapped and from each other: the file is sparse.
-static off_t logOffset(uint32_t rank) {
-  return (static_cast<off_t>(rank) + 1) << 40;
+static off_t logOffset(uint32_t rank, JobMemory::Log log) {
+  return (2 * static_cast<off_t>(rank) + (log == JobMemory::Log::Times) + 1) << 40;
 }
 
-Status JobMemory::writeLog(uint32_t rank, const std::string &bytes) const {
+static const char *nameOf(JobMemory::Log log) {
+  return log == JobMemory::Log::Times ? "timeline" : "log of accesses";
+}
+
+Status JobMemory::writeLog(uint32_t rank, const std::string &bytes, Log log) const {
   uint64_t size = bytes.size();
   std::string all(reinterpret_cast<const char *>(&size), sizeof(size));
   all += bytes;
   for (size_t done = 0; done < all.size();) {
     ssize_t n = pwrite(fd_, all.data() + done, all.size() - done,
-                       logOffset(rank) + static_cast<off_t>(done));
+                       logOffset(rank, log) + static_cast<off_t>(done));
     if (n < 0 && errno != EINTR)
       return errnoError(StatusCode::ResourceExhausted,
-                        "writing the log of accesses", errno);
+                        str("writing the ", nameOf(log)), errno);
     done += n > 0 ? n : 0;
   }
   return Status::ok();
 }
 
-Result<std::string> JobMemory::readLog(uint32_t rank) const {
+Result<std::string> JobMemory::readLog(uint32_t rank, Log log) const {
   uint64_t size = 0;
-  if (pread(fd_, &size, sizeof(size), logOffset(rank)) != sizeof(size))
-    return error(StatusCode::Internal, "rank ", rank, " left no log of accesses");
+  if (pread(fd_, &size, sizeof(size), logOffset(rank, log)) != sizeof(size))
+    return error(StatusCode::Internal, "rank ", rank, " left no ", nameOf(log));
   std::string bytes(size, '\0');
   for (size_t done = 0; done < size;) {
     ssize_t n = pread(fd_, bytes.data() + done, size - done,
-                      logOffset(rank) + static_cast<off_t>(sizeof(size) + done));
+                      logOffset(rank, log) + static_cast<off_t>(sizeof(size) + done));
     if (n == 0 || (n < 0 && errno != EINTR))
-      return error(StatusCode::Internal, "the log of rank ", rank, " is cut off");
+      return error(StatusCode::Internal, "the ", nameOf(log), " of rank ", rank,
+                   " is cut off");
     done += n > 0 ? n : 0;
   }
   return bytes;

@@ -70,10 +70,11 @@ public:
   rt::LaunchStats::Peer *peers(uint32_t r) const {
     return at<rt::LaunchStats::Peer>(peers_) + r * world_;
   }
-  /// What a rank's CTAs did (mkernel/Check/Log.h). Lies behind everything that is
-  /// mapped, and takes memory only when it is written.
-  Status writeLog(uint32_t rank, const std::string &bytes) const;
-  Result<std::string> readLog(uint32_t rank) const;
+  /// What a rank's CTAs did (mkernel/Check/Log.h), or when (mkernel/Runtime/Timeline.h). Lies
+  /// behind everything that is mapped, and takes memory only when it is written.
+  enum class Log { Accesses, Times };
+  Status writeLog(uint32_t rank, const std::string &bytes, Log log = Log::Accesses) const;
+  Result<std::string> readLog(uint32_t rank, Log log = Log::Accesses) const;
   /// Global value of an argument that comes from a file; null for others.
   std::byte *input(size_t arg) const { return place(inputs_[arg]); }
   /// Global value of an output, one for each copy of it in the mesh; null

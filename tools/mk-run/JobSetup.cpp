@@ -4,6 +4,7 @@
 
 #include "Capacity.h"
 #include "Npy.h"
+#include "Timeline.h"
 
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
@@ -108,6 +109,10 @@ Status mk::run::checkMode(const Options &options, const Metadata &metadata,
     return error(StatusCode::InvalidArgument,
                  "--delay: there is one rank, which nobody waits for: give --gpus or "
                  "--nodes");
+  if (!options.timeline.empty() && !metadata.timeline)
+    return error(StatusCode::InvalidArgument, "--timeline: the package of kernel '",
+                 metadata.kernel, "' records no times: give the kernel's .mlir, or make the "
+                 "package with mk-opt --timeline");
   if (options.races && (metadata.gpu || !options.file.ends_with(".mlir")))
     return error(StatusCode::InvalidArgument, "--check=races: ",
                  metadata.gpu ? "works on the host target only"
@@ -227,6 +232,8 @@ Status mk::run::finishJob(Report &report, const Payload &payload,
   printTable(out, report);
   if (options.stats == Options::Stats::Text)
     printStats(out, report);
+  if (!options.timeline.empty())
+    MK_TRY(writeTimeline(out, report, plan));
   printVerdict(out, report);
   if (json)
     printJson(stdout, report);

@@ -111,6 +111,11 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   MK_TRY(job.checkMesh(*mesh));
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, *mesh, job.place().source));
+  for (uint32_t r = 0; r < job.world() && !options.timeline.empty(); ++r)
+    if (!job.sameHost(r))
+      return error(StatusCode::InvalidArgument,
+                   "--timeline: rank ", r, " is on another machine, whose clock is another: run "
+                   "all ranks on one");
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, *mesh, options.bind));
@@ -143,6 +148,14 @@ Status runJob(const Options &given, Job &job, bool &passed) {
                        return results.unpack(rank, bytes);
                      },
                      patience()));
+  if (!options.timeline.empty()) {
+    MK_ASSIGN(std::string mine, memory.readLog(job.rank(), JobMemory::Log::Times));
+    MK_TRY(job.collect("timeline", mine,
+                       [&](uint32_t rank, const std::string &bytes) {
+                         return memory.writeLog(rank, bytes, JobMemory::Log::Times);
+                       },
+                       patience()));
+  }
   MK_ASSIGN(std::string verdict,
             job.broadcast(
                 "verdict",

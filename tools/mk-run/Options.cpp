@@ -88,6 +88,10 @@ running
   --stats[=json]        what was measured: bytes for each link, waits and times of
                         roles (host), times of launches (GPU); json: one object on
                         standard output, everything else on standard error
+  --timeline FILE.json  what every role does on every CTA of every rank in the last
+                        launch, for ui.perfetto.dev, and a summary: how long roles
+                        wait, for what, and how much communication is hidden. A
+                        package has to be made with mk-opt --timeline
 
 compiling (of a .mlir; a package has been)
   --kernel NAME         which kernel of the file
@@ -205,6 +209,7 @@ struct Parser {
     text("--job", o.job.source);
     text("--node", o.job.node);
     text("--store", o.job.store);
+    text("--timeline", o.timeline);
     text("--kernel", o.kernel);
     text("--tuning", o.tuning);
     text("--target", o.target);

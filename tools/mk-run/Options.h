@@ -46,6 +46,7 @@ struct Options {
   double toleranceFactor = 1;
   std::vector<std::pair<std::string, double>> tolerances; // of single outputs
   enum class Stats { None, Text, Json } stats = Stats::None;
+  std::string timeline; // file; empty: not given
   std::string loopback;
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   std::chrono::nanoseconds computeDeadline{0}; // 0: ten times the other

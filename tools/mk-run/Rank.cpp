@@ -217,6 +217,10 @@ Status mk::run::runKernel(const Options &options, const Package &package,
       bool last = i + 1 == options.launches;
       if (last)
         publishTimes(job, *bound, rank, deviceMs);
+      if (last && !options.timeline.empty()) {
+        MK_ASSIGN(Timeline timeline, bound->timeline());
+        MK_TRY(job.writeLog(rank, encode(timeline), JobMemory::Log::Times));
+      }
       if (!options.checkEach && !last)
         continue;
       MK_TRY(publish(job, *bound, rank));

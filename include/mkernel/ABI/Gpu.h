@@ -24,6 +24,7 @@
 //   for a mesh of several ranks two more signal arrays of scope sys, with one
 //                             element for each rank, without extents: `ready` and
 //                             `done`
+//   with metadata `timeline`  {uint64_t timeline}, see Timeline.h
 // Everything behind mk_gpu_launch is 8-byte words. Pointers are device
 // addresses.
 //

@@ -120,7 +120,8 @@ void mkrt_outside(const mk_cta *cta, int32_t site, int32_t named, int32_t number
 // Extent of dimension 0 of an argument on a rank; the others are the same everywhere.
 int64_t mkrt_rows(const mk_cta *cta, int32_t argument, int64_t rank);
 
-// The two calls of code that is compiled to be checked for races.
+// The two calls of code that is compiled to be checked for races; code that records times
+// makes the first of them, too.
 // The line of the kernel's file that the calls and accesses behind this one are at.
 void mkrt_line(const mk_cta *cta, int32_t line);
 // This CTA reads (write = 0) or writes its own rank's memory here: a region of an

@@ -32,6 +32,8 @@
 //   prepare   bool: the payload has mk_prepare
 //   sites     [{op: "mk.put"..., at: "file.mlir:12:5"}], see Site.h (optional: no op
 //             is checked when it runs)
+//   timeline  {records: int, tracks: int, communicates: [bool for each role], computes:
+//             [the same]}, see Timeline.h (optional: launches record no times)
 //   reference null, or {inputs: [arg index...], outputs: [arg index...],
 //              types: ["f64"|"i64"|"i32"...: of inputs, then outputs],
 //              dims: [dimension index...] (optional),

@@ -19,6 +19,8 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"record", "record", "bool", "false",
            "code says which lines and accesses it executes, for the race check">,
+    Option<"lines", "lines", "bool", "false",
+           "code says which lines it executes">,
     Option<"bounds", "bounds", "bool", "true",
            "code checks when it runs that what ops name exists, and lists its sites">,
     Option<"planOnly", "plan-only", "bool", "false",
@@ -91,6 +93,8 @@ def ConvertSMToLLVMPass : Pass<"convert-mk-sm-to-llvm", "::mlir::ModuleOp"> {
     Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
     Option<"bounds", "bounds", "bool", "true",
            "code checks when it runs that what ops name exists, and lists its sites">,
+    Option<"timeline", "timeline", "bool", "false",
+           "code records when it does what, and lists its sites">,
     Option<"loops", "loops", "int64_t", "0",
            "loops that the metadata lists; at least those that draw tickets">
   ];

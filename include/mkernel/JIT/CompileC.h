@@ -27,6 +27,7 @@ extern "C" {
 //   verify  bool: refuse kernels that would not end or that race; default true
 //   bounds  bool: code checks that what ops name exists; default true
 //   record  bool: host code records its accesses (LaunchOptions::record); default false
+//   timeline  bool: code records when it does what (BoundKernel::timeline); default false
 //   grid    int, CTAs                      default: the target's
 //   set     {"TM": 128}, parameters by name
 //   tuning  string, a tuning file for other parameters, or "none"

@@ -60,6 +60,8 @@ struct CompileOptions {
   bool bounds = true;
   /// Host code says which accesses it makes (mkrt_access), for the race check.
   bool record = false;
+  /// Code records when it does what (mkernel/ABI/Timeline.h).
+  bool timeline = false;
   /// If given: set when what is wrong lies in these options (names or values that
   /// the file does not have), not in the file.
   bool *misused = nullptr;

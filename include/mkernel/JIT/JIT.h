@@ -54,6 +54,8 @@ struct Options {
   bool bounds = true;
   /// Host code that records its accesses, for LaunchOptions::record.
   bool record = false;
+  /// Code that records when it does what, for BoundKernel::timeline().
+  bool timeline = false;
   int64_t grid = 0;           // CTAs; 0: the target's default
   std::string cpu = "native"; // of host code; or a name that LLVM knows
 

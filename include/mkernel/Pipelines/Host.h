@@ -24,6 +24,9 @@ struct HostOptions : PassPipelineOptions<HostOptions> {
   Option<bool> record{*this, "record",
                       llvm::cl::desc("host code says what it does, for the race check"),
                       llvm::cl::init(false)};
+  Option<bool> lines{*this, "lines",
+                     llvm::cl::desc("host code says which lines it executes"),
+                     llvm::cl::init(false)};
   Option<bool> bounds{*this, "bounds",
                       llvm::cl::desc("code checks that what ops name exists"),
                       llvm::cl::init(true)};

@@ -22,6 +22,9 @@ struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
   Option<bool> bounds{*this, "bounds",
                       llvm::cl::desc("code checks that what ops name exists"),
                       llvm::cl::init(true)};
+  Option<bool> timeline{*this, "timeline",
+                        llvm::cl::desc("code records when it does what"),
+                        llvm::cl::init(false)};
 };
 
 /// From the SM level to the LLVM dialect: `mk_kernel` and the string `mk_gpu`.

@@ -28,6 +28,7 @@
 #include "mkernel/Runtime/Context.h"
 #include "mkernel/Runtime/Plan.h"
 #include "mkernel/Runtime/Random.h"
+#include "mkernel/Runtime/Timeline.h"
 
 namespace mk::rt {
 
@@ -169,6 +170,9 @@ public:
   /// Calls of launch() so far.
   uint64_t epoch() const;
   const LaunchStats &stats() const;
+  /// What CTAs did in the last launch, and when; a GPU's has ended. FailedPrecondition if the
+  /// kernel was compiled without records of it (jit::Options::timeline).
+  Result<Timeline> timeline() const;
 
 private:
   friend class Kernel;

@@ -77,6 +77,12 @@ struct Metadata {
   struct Site {
     std::string op, at;
   };
+  /// See mkernel/ABI/Timeline.h.
+  struct TimelineTracks {
+    uint32_t records = 0; // that a track holds
+    uint32_t tracks = 1;  // of a CTA
+    std::vector<bool> communicates, computes; // by role
+  };
   struct Reference {
     std::vector<uint32_t> inputs, outputs; // argument indices
     std::vector<ElementType> types;        // of inputs, then outputs
@@ -118,6 +124,7 @@ struct Metadata {
   std::vector<Role> roles;
   bool prepare = false;
   std::vector<Site> sites;
+  std::optional<TimelineTracks> timeline; // of kernels that record times
   std::optional<Reference> reference;
   std::optional<Gpu> gpu; // of a GPU target
 

@@ -55,6 +55,7 @@ LogicalResult Lowering::emitSignal(SignalOp op) {
     if (peer)
       awaitReady(peer);
     raise(signalArray(op.getSignal()), element, op.getAmount(), peer, op.getStrong());
+    recordSignal(op.getSignal(), element);
   });
   return success();
 }

@@ -125,6 +125,36 @@ struct ReportText {
   void write(llvm::raw_ostream &os) const;
 };
 
+/// Words of shared memory in which a track keeps where it is, so that it takes no register.
+enum class TrackWord { Position = 0, Role, Item, ItemNumber, Op, OpValue, Wait };
+constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
+
+/// Code that appends a record to the track of a thread, as PTX. No branches, and no register
+/// that is live before: it stands beside accumulators.
+struct SpanText {
+  std::string params;       // name of the parameter
+  int64_t timeline = 0;     // offset of the tracks' address in it; 0: there are none
+  int64_t tracks = 0;       // of a CTA
+  int64_t words = 0;        // offset of the tracks' words in shared memory
+  int64_t track = -1;       // the thread's; -1: that of its warpgroup
+  uint32_t what = 0;        // MK_TIMELINE_WHAT
+  std::string value = "0";  // of the record
+  std::string makeValue;    // code for it
+  bool isMoment = false;    // it begins when it ends; else:
+  TrackWord begin = TrackWord::Op;
+
+  explicit operator bool() const { return timeline; }
+  /// Leaves in `me` whether this thread records, in `at` where its words are.
+  void elect(llvm::raw_ostream &os) const;
+  std::string word(TrackWord word) const;
+  /// The span begins, and ends.
+  void writeBegin(llvm::raw_ostream &os) const;
+  void writeEnd(llvm::raw_ostream &os) const;
+};
+
+/// Declares the registers of SpanText.
+const char *getSpanRegisters();
+
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
@@ -134,9 +164,14 @@ public:
   LogicalResult run();
 
   int64_t getNumThreads() const { return numThreads; }
+  /// Tracks of a CTA (mkernel/ABI/Timeline.h).
+  int64_t getNumTracks() const { return (numThreads + 127) / 128; }
 
   /// Where ops that are checked get their numbers; null: none is checked.
   SiteTable *sites = nullptr;
+  /// Where ops that records of time name get theirs; null: there are no records. May be the
+  /// same table.
+  SiteTable *places = nullptr;
 
 private:
   //===--- Structure ------------------------------------------------------===//
@@ -312,6 +347,25 @@ private:
   void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
   SmallVector<Value> checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
                                  ValueRange indices);
+
+  //===--- When what is done (Timeline.cpp) -------------------------------===//
+
+  LogicalResult checkTimeline();
+  void openTracks();
+  void closeTracks();
+  /// A span begins here, as one that is `what`; its value (i32; null: none) is kept, too.
+  /// Spans of different kinds may be in each other.
+  void beginSpan(TrackWord begin, Value value = {});
+  /// Records it. A kind of mk_timeline_kind.
+  void endSpan(TrackWord begin, int64_t kind, int64_t object = -1);
+  struct ItemSpan;
+  /// By the thread that is here, if it is the one that records.
+  void recordSignal(Value signal, Value element);
+  /// What a wait records once it has found what it waits for.
+  SpanText makeWaitSpan(int64_t kind, int64_t number);
+  SpanText makeSpan(int64_t kind, int64_t object);
+  /// The op whose code is being emitted; null at both ends of a kernel.
+  Operation *emitted = nullptr;
 
   //===--- A launch that has failed (Faults.cpp) --------------------------===//
 

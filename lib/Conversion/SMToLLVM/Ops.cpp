@@ -1,6 +1,7 @@
 //===- Ops.cpp - Dispatch, scalars and control flow -----------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/ABI/Timeline.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -134,6 +135,25 @@ static bool takesTiles(scf::ForOp op) {
   return op.walk([](mk_sm::WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+/// An iteration of a loop over items, as a span.
+struct Lowering::ItemSpan {
+  ItemSpan(Lowering &lowering, Operation *loop, Value number)
+      : lowering(lowering), loop(loop->getParentOp() == lowering.partition ? loop : nullptr) {
+    if (this->loop && lowering.places)
+      lowering.beginSpan(TrackWord::Item, number && number.getType().isIntOrIndex()
+                                              ? lowering.scalar(number)
+                                              : lowering.c64(0));
+  }
+  void end() {
+    if (!loop)
+      return;
+    lowering.emitted = loop;
+    lowering.endSpan(TrackWord::Item, MK_TIMELINE_ITEM);
+  }
+  Lowering &lowering;
+  Operation *loop;
+};
+
 LogicalResult Lowering::emitFor(scf::ForOp op) {
   SmallVector<Type> types;
   if (failed(packedTypes(op, op.getResultTypes(), types)))
@@ -175,9 +195,11 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
         narrow ? resize(counter, i64, /*isSigned=*/!positive) : counter);
     unpackAll(op.getRegionIterArgs(), loop.getRegionIterArgs());
     bool items = visitsItems(op);
+    ItemSpan span(*this, op, op.getInductionVar());
     if ((items && failed(recompute(op.getRegion()))) ||
         failed(emitOps(*op.getBody())))
       return failure();
+    span.end();
     if (!types.empty())
       scf::YieldOp::create(b, loc,
                            packAll(op.getBody()->getTerminator()->getOperands()));
@@ -241,9 +263,11 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
     block = b.createBlock(&loop.getAfter(), {}, after,
                           ArrayRef(locs).take_front(after.size()));
     unpackAll(op.getAfterArguments(), block->getArguments());
+    ItemSpan span(*this, op, op.getAfterArguments().empty() ? Value() : op.getAfterArguments()[0]);
     if ((items && failed(recompute(op.getAfter()))) ||
         failed(emitOps(*op.getAfterBody())))
       return failure();
+    span.end();
     // One thread may have more to do than the others: without this they would go around
     // by themselves as far as ptxas knows, and nothing in the loop were uniform.
     syncWarp();
@@ -320,6 +344,7 @@ static LogicalResult refuseDense(Operation *op) {
 
 LogicalResult Lowering::emit(Operation *op) {
   loc = op->getLoc();
+  emitted = op;
   if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
     TypedAttr value = constantOp.getValue();
     if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
@@ -491,7 +516,12 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](mk::WaitOp op) { return emitWaitSignal(op); })
       .Case([&](CountOp op) { return emitCount(op); })
       .Case([&](PushOp op) { return emitPush(op); })
-      .Case([&](PutOp op) { return emitPut(op); })
+      .Case([&](PutOp op) {
+        LogicalResult result = emitPut(op);
+        emitted = op;
+        endSpan(TrackWord::Op, MK_TIMELINE_PUT);
+        return result;
+      })
       // Puts here and across links are complete when their threads have done them.
       .Case<FenceOp, SettleOp>([&](auto) {
         if (hasNet())

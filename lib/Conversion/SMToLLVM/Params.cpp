@@ -107,7 +107,7 @@ std::optional<unsigned> ParamLayout::findMap(unsigned arg,
 
 FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
                                         const KernelResources &resources,
-                                        int64_t minLoops) {
+                                        int64_t minLoops, bool timeline) {
   ParamLayout layout;
   int64_t cluster = getClusterSize(kernel);
   WalkResult sizes = kernel.walk([&](CopyOp copy) -> WalkResult {
@@ -155,6 +155,8 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
     layout.ready = take(kSignalBytes);
     layout.done = take(kSignalBytes);
   }
+  if (timeline)
+    layout.timeline = take(8);
   layout.bytes = at;
   if (at > MK_GPU_MAX_PARAM_BYTES)
     return kernel.emitOpError()
@@ -187,7 +189,7 @@ static int64_t getShared(CreateRingOp ring) {
   return shared;
 }
 
-FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
+FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel, int64_t timeline) {
   SharedLayout layout;
   int64_t tiles = 0;
   SmallVector<Operation *> channels, putting;
@@ -288,6 +290,10 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel) {
   layout.failed = layout.broadcast + 8;
   layout.request = layout.broadcast + 16;
   layout.bytes = layout.request + kRequests * kRequestBytes;
+  if (timeline) {
+    layout.tracks = layout.bytes;
+    layout.bytes += timeline;
+  }
   if (layout.bytes > kSharedBytes)
     return kernel.emitOpError()
            << "needs " << layout.bytes << " bytes of shared memory ("

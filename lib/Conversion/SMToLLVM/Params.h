@@ -32,6 +32,7 @@ struct ParamLayout {
   SmallVector<int64_t> args, signals, counters, queues, loops;
   /// Signals of the launch itself; on a mesh of several ranks.
   int64_t ready = 0, done = 0;
+  int64_t timeline = 0; // 0: no times are recorded
 
   /// Number in `maps`, or in `peerMaps`.
   std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box,
@@ -41,10 +42,10 @@ struct ParamLayout {
 /// CTAs of a cluster: those that share copies, or 1.
 int64_t getClusterSize(KernelOp kernel);
 
-/// Emits an error if the block does not fit.
+/// Emits an error if the block does not fit. `timeline`: times are recorded.
 FailureOr<ParamLayout> layOutParams(KernelOp kernel,
                                     const KernelResources &resources,
-                                    int64_t minLoops);
+                                    int64_t minLoops, bool timeline);
 
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
@@ -86,12 +87,14 @@ struct SharedLayout {
   int64_t broadcast = 0; // 8 bytes for the result of an op that one thread did
   int64_t failed = 0;    // 4 bytes: not 0 once this CTA has failed
   int64_t request = 0;   // kRequests of them, see SlowCopies.h
+  int64_t tracks = 0;    // words of tracks, if times are recorded
   int64_t bytes = 0;     // all of it
 };
 
 /// Roles share the memory of their tiles, since a CTA is in one at a time, but not
-/// their barriers. Emits an error with the numbers if it is too much.
-FailureOr<SharedLayout> layOutShared(KernelOp kernel);
+/// their barriers. `timeline`: bytes that records of times need. Emits an error with the
+/// numbers if it is too much.
+FailureOr<SharedLayout> layOutShared(KernelOp kernel, int64_t timeline);
 
 /// "role 'gemm'" or "mk.prepare", for messages.
 std::string describeScope(Operation *scope);

@@ -281,6 +281,7 @@ LogicalResult Lowering::emitPut(PutOp op) {
   fenceAsync();
   barrierPartition();
   Value peer = hasPeers() ? existingPeer(scalar(op.getPeer())) : Value();
+  beginSpan(TrackWord::Op, peer ? peer : c64(0));
   // What is checked is checked before anything else is read: it takes registers.
   Value list = op.getRows() ? exchangeAddress() : Value();
   checkPut(op, MK_READ_ARGUMENT, list);

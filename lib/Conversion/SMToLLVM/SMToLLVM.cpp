@@ -1,5 +1,6 @@
 //===- SMToLLVM.cpp - A kernel becomes code of one thread -----------------===//
 #include "Lowering.h"
+#include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,19 +56,25 @@ struct ConvertSMToLLVMPass
     if (failed(ctas))
       return failure();
     FailureOr<sm::ParamLayout> params =
-        sm::layOutParams(kernel, getKernelResources(kernel), loops);
-    FailureOr<sm::SharedLayout> shared = sm::layOutShared(kernel);
+        sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
+    FailureOr<sm::SharedLayout> shared = sm::layOutShared(
+        kernel, timeline ? sm::kTrackBytes * sm::kMaxTracks : 0);
     if (failed(params) || failed(shared))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, *shared);
     SiteTable sites;
     if (bounds)
       lowering.sites = &sites;
+    if (timeline)
+      lowering.places = &sites;
     if (failed(lowering.run()))
       return failure();
     json::Object about =
         describe(kernel, *params, lowering.getNumThreads(), shared->bytes);
-    // Of the metadata as a whole; it travels with the code.
+    // Of the metadata as a whole; they travel with the code.
+    if (timeline)
+      about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},
+                                       {"tracks", lowering.getNumTracks()}};
     if (!sites.empty())
       about["sites"] = sites.describe();
     std::string text;

@@ -8,6 +8,7 @@
 #include "Lowering.h"
 #include "SlowCopies.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/ABI/Timeline.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -174,6 +175,7 @@ void Lowering::emitPrologue() {
   // The launch before may have let this one begin; what it wrote is there from here
   // on. The next one may begin where this one leaves room, and waits here.
   ptx("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
+  openTracks();
 }
 
 /// Whether puts or signals of the partition may go to other ranks.
@@ -215,6 +217,10 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
       if (failed(result = emit(&other)))
         return;
     }
+    // The consumer has begun it where its last one ended: code in front of the loops would
+    // take registers from them.
+    if (isProducer())
+      beginSpan(TrackWord::Role);
     bool turns = false;
     op.walk([&](TurnWaitOp) { turns = true; });
     // The first warpgroup has the first turn; the last one is not taken.
@@ -233,6 +239,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     finishStores();
     if (reachesOut(op) && hasNet())
       awaitPuts();
+    emitted = nullptr;
+    endSpan(TrackWord::Role, MK_TIMELINE_ROLE);
   };
   if (isProducer() || int64_t(op.getWarps()) == numConsumerWarps)
     body();
@@ -310,8 +318,11 @@ void Lowering::emitEnd() {
         ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
       });
       readEpoch();
+      partition = {};
+      beginSpan(TrackWord::Op);
       awaitDone();
       barrier(c32(kEndBarrier), consumers);
+      endSpan(TrackWord::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
     }
     for (auto [i, declared] : llvm::enumerate(resources.signals)) {
       SignalsOp signals = declared;
@@ -352,7 +363,7 @@ void Lowering::emitEnd() {
 }
 
 LogicalResult Lowering::run() {
-  if (failed(measurePartitions()) || failed(orderRoles()))
+  if (failed(measurePartitions()) || failed(orderRoles()) || failed(checkTimeline()))
     return failure();
   b.setInsertionPoint(kernel);
   auto global = LLVM::GlobalOp::create(
@@ -414,6 +425,7 @@ LogicalResult Lowering::run() {
         else
           ifThen(eq(warp, 0), produce);
         reportDeferred();
+        closeTracks();
         if (keepsCounts())
           arriveAt(c32(kFinishBarrier), numThreads);
       },
@@ -424,6 +436,7 @@ LogicalResult Lowering::run() {
         reportDeferred();
         if (succeeded(result))
           emitEnd();
+        closeTracks();
       });
   // Others still arrive at this CTA's barriers.
   if (cluster > 1)

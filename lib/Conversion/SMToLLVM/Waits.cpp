@@ -36,8 +36,9 @@ namespace {
 /// looked at.
 class WaitText {
 public:
-  WaitText(const ReportText &report, bool isWarp)
-      : report(report), os(text), isWarp(isWarp) {}
+  WaitText(const ReportText &report, SpanText span, bool isWarp)
+      : report(report), span(std::move(span)), os(text), isWarp(isWarp),
+        end(this->span ? "LATE" : "DONE") {}
 
   std::string waitForBarrier(bool isPatient);
   std::string waitForWord(StringRef poll);
@@ -92,10 +93,22 @@ private:
        << "], 1; st.volatile.shared.b32 [" << report.failed << "], 1; ";
   }
 
+  void declareSpan() {
+    if (span)
+      os << getSpanRegisters();
+  }
+  /// When the first try has failed.
+  void beginSpan() {
+    if (span)
+      span.writeBegin(os);
+  }
+
   ReportText report;
+  SpanText span;
   std::string text;
   llvm::raw_string_ostream os;
   bool isWarp;
+  const char *end; // where the loop goes that has found it
 };
 } // namespace
 
@@ -138,12 +151,15 @@ std::string WaitText::waitForBarrier(bool isPatient) {
 // What the report says may use what `poll` leaves in `seen`.
 std::string WaitText::waitForWord(StringRef poll) {
   os << "{ .reg .pred done, some; .reg .b32 left, last, low, high, word, seen; "
-     << ".reg .b64 value, report; " << poll << "@done bra DONE; "
+     << ".reg .b64 value, report; ";
+  declareSpan();
+  os << poll << "@done bra DONE; "
      << "ld.volatile.shared.b32 word, [" << report.failed
      << "]; setp.ne.u32 some, word, 0; @some bra DONE; ";
+  beginSpan();
   countDown(0);
   readClock();
-  os << "mov.b32 last, low; AGAIN: nanosleep.u32 32; " << poll << "@done bra DONE; ";
+  os << "mov.b32 last, low; AGAIN: nanosleep.u32 32; " << poll << "@done bra " << end << "; ";
   tick();
   param("value", offsetof(mk_gpu_launch, control));
   os << "ld.relaxed.sys.global.b32 low, [value+" << offsetof(mk_gpu_control, abort)
@@ -158,7 +174,13 @@ std::string WaitText::waitForWord(StringRef poll) {
   // Nobody on this GPU has to wait any more; what is found wrong from here on follows from this.
   fail();
   os << "st.relaxed.sys.global.b32 [value+" << offsetof(mk_gpu_control, claimed)
-     << "], 1; DONE: }";
+     << "], 1; ";
+  if (span) {
+    os << "bra DONE; LATE: ";
+    span.makeValue = report.element + "cvt.u32.u64 word, value; ";
+    span.writeEnd(os);
+  }
+  os << "DONE: }";
   return text;
 }
 
@@ -166,7 +188,8 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
                            int64_t number, bool ofPut) {
   // Who waits for the other partition is kept by what that one waits for, as a rule since
   // the same moment: that is what has to be reported.
-  WaitText text(makeReport(ofPut ? MK_WAIT_COPY : MK_WAIT_RING, number), /*isWarp=*/true);
+  WaitText text(makeReport(ofPut ? MK_WAIT_COPY : MK_WAIT_RING, number), SpanText(),
+                /*isWarp=*/true);
   ptx(text.waitForBarrier(/*isPatient=*/!ofPut), {}, {address, parity, stage});
 }
 
@@ -197,5 +220,7 @@ void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
   report.wanted = "cvt.s64.s32 value, $2; ";
   // In the caller's terms.
   report.seen = see + "sub.u32 low, seen, $1; add.u32 low, low, $2; cvt.s64.s32 value, low; ";
-  ptx(WaitText(report, /*isWarp=*/false).waitForWord(poll), {}, operands);
+  SpanText span = makeWaitSpan(kind, number);
+  span.value = "word";
+  ptx(WaitText(report, std::move(span), /*isWarp=*/false).waitForWord(poll), {}, operands);
 }

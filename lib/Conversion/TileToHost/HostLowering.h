@@ -29,6 +29,8 @@ public:
   DenseMap<Operation *, unsigned> numbers;
   /// Whether code says what it does, see mkrt_access.
   bool record = false;
+  /// Whether code says at which line it is, see mkrt_line.
+  bool lines = false;
   /// Where ops that are checked get their numbers; null: none is checked.
   SiteTable *sites = nullptr;
   /// Numbers of the arguments that buffers are.

@@ -20,7 +20,7 @@ HostLowering::signalOperands(Operation *op, Value signal, ValueRange index) {
 }
 
 void HostLowering::recordLine(Location where) {
-  if (!record)
+  if (!lines)
     return;
   call("mkrt_line", {getCta(), i32(getLine(where))});
 }

@@ -60,6 +60,7 @@ struct ConvertTileToHostPass
     func::FuncOp function = createFunction(kernel, name, 1);
     HostLowering lowering(kernel, function, /*pointerIsLaunch=*/false);
     lowering.record = record;
+    lowering.lines = lines || record;
     sites.forget();
     if (bounds)
       lowering.sites = &sites;

@@ -75,6 +75,8 @@ Status Binding::allocate() {
             DeviceMemory::allocate(
                 device_, layout_.bytes,
                 str("what the CTAs of kernel '", metadata_.kernel, "' share")));
+  if (metadata_.timeline)
+    MK_TRY(tracks_.allocate(device_, metadata_));
   constexpr uint64_t abortAt = 64;
   static_assert(sizeof(mk_gpu_report) <= abortAt);
   MK_ASSIGN(pinned_, PinnedMemory::allocate(device_, 2 * abortAt));
@@ -103,7 +105,8 @@ void Binding::encodeMaps() {
                         metadata_.args[maps[i].arg].name, block_.tensorMap(i)))
       l.maps_valid |= uint64_t(1) << i;
   block_.fill(metadata_, plan_.dims(context_.rank()), tensors_, own_, layout_,
-              state_.address(), peers_.signals());
+              state_.address(), peers_.signals(),
+              metadata_.timeline ? tracks_.address() : 0);
   if (context_.world() > 1)
     peers_.fill(l);
 }
@@ -286,12 +289,19 @@ Status Binding::synchronize(void *stream) {
   Current current(*device_);
   MK_TRY(check(device_->driver().streamSynchronize(handle(stream)),
                str("waiting for kernel '", metadata_.kernel, "'")));
+  ended_ = steadyNow();
   stats_.wallMs =
       std::chrono::duration<double, std::milli>(Deadline::Clock::now() - begin_)
           .count();
   if (std::exchange(watching_, false))
     MK_TRY(check(watch_.elapsed(stats_.deviceMs), "cuEventElapsedTime"));
   return context_.abort().check();
+}
+
+Result<Timeline> Binding::timeline() {
+  MK_TRY(context_.abort().check());
+  Current current(*device_);
+  return tracks_.read(metadata_, ended_);
 }
 
 Status Binding::check(int code, std::string_view what) {

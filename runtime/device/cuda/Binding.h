@@ -13,6 +13,7 @@
 #include "device/cuda/Params.h"
 #include "device/cuda/Peers.h"
 #include "device/cuda/RandomKernel.h"
+#include "device/cuda/Timeline.h"
 
 #include <functional>
 
@@ -44,6 +45,7 @@ public:
   capture(const LaunchOptions &options) override;
   uint64_t epoch() const override { return epoch_; }
   const LaunchStats &stats() const override { return stats_; }
+  Result<Timeline> timeline() override;
 
   // For the graph of a launch.
   const Gpu &device() const { return *device_; }
@@ -89,6 +91,8 @@ private:
   bool fillsOnHost_ = false; // the driver does not take it: slower, the same values
   bool watching_ = false; // a timed launch is under way
   LaunchStats stats_;
+  TimelineTracks tracks_; // of kernels that record times
+  int64_t ended_ = 0;     // when synchronize() last returned
 };
 
 } // namespace mk::rt::cuda

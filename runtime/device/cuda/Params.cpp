@@ -94,7 +94,7 @@ mk_gpu_launch &ParamBlock::launch() {
 void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
                       std::span<const Tensor> args, const Plan &plan,
                       const StateLayout &layout, uint64_t state,
-                      std::span<const uint64_t> shared) {
+                      std::span<const uint64_t> shared, uint64_t timeline) {
   auto *next = reinterpret_cast<std::byte *>(&launch() + 1);
   auto put = [&](uint64_t word) {
     std::memcpy(next, &word, sizeof(word));
@@ -138,6 +138,8 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   for (size_t i = layout.signals.size(); i < shared.size(); ++i)
     for (uint64_t word : {shared[i], uint64_t(0), uint64_t(0), uint64_t(0)})
       put(word);
+  if (metadata.timeline)
+    put(timeline);
   assert(next == static_cast<std::byte *>(data()) + gpuParamBytes(metadata));
   mk_gpu_launch &l = launch();
   l.control = state + layout.control;

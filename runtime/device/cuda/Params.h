@@ -47,11 +47,12 @@ public:
   void *data() { return memory_.data(); }
 
   /// Writes everything behind mk_gpu_launch. `state` is the device address of
-  /// the layout's start; `shared`: Peers::signals.
+  /// the layout's start; `shared`: Peers::signals; `timeline`: the address of the tracks of
+  /// a kernel that records times.
   void fill(const Metadata &metadata, std::span<const int64_t> dims,
             std::span<const Tensor> args, const Plan &plan,
             const StateLayout &layout, uint64_t state,
-            std::span<const uint64_t> shared = {});
+            std::span<const uint64_t> shared = {}, uint64_t timeline = 0);
 
 private:
   std::vector<TensorMapBytes> memory_; // in units of its alignment

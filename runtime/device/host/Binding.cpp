@@ -110,6 +110,7 @@ public:
   }
   uint64_t epoch() const override { return grid_.epoch(); }
   const LaunchStats &stats() const override { return grid_.stats(); }
+  Result<Timeline> timeline() override { return grid_.timeline(); }
 
 private:
   uint64_t bytes(size_t arg) const {

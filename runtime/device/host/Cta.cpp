@@ -3,6 +3,7 @@
 #include "device/host/Cta.h"
 
 #include "device/Launches.h"
+#include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Package.h"
 
 #include <algorithm>
@@ -43,6 +44,9 @@ void Cta::reset() {
   readySeen_.assign(grid_.world(), false);
   pending_.clear();
   log = {};
+  track = {};
+  track.cta = linear_;
+  itemBegin_ = 0;
   ended_ = false;
   loop_ = ticketLoop_ = -1;
   draw_ = -1;
@@ -119,6 +123,7 @@ void Cta::run() {
     std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
   uint32_t index;
   uint32_t role = grid_.firstRole(linear_, index);
+  track.begin = steadyNow();
   cta_.launch = &grid_.launchData;
   cta_.linear = linear_;
   cta_.state = this;
@@ -137,13 +142,14 @@ void Cta::run() {
       return;
     }
     if (!grid_.prepared() &&
-        !waitFor([this] { return grid_.prepared(); },
+        !waitFor({MK_WAIT_GRID}, [this] { return grid_.prepared(); },
                  [] { return std::string("all CTAs to finish preparing"); }))
       return;
   }
   while (true) {
     visited_[role] = true;
     runRole(role, index);
+    track.end = steadyNow();
     int32_t then = grid_.metadata.roles[role].then;
     if (then < 0 || visited_[then])
       return;
@@ -161,11 +167,13 @@ void Cta::runRole(uint32_t role, uint32_t index) {
   beat();
   auto begin = Deadline::Clock::now();
   grid_.payload.roles[role](&cta_);
+  closeItem();
   draw_ = -1;
   // The role ends when its puts are at their peers.
   note(check::Event::RoleEnd);
   bool settled = awaitPuts("the end of the role");
   roleTimes[role].time += Deadline::Clock::now() - begin;
+  span(MK_TIMELINE_ROLE, begin.time_since_epoch().count(), 0);
   if (!settled)
     unwind();
 }
@@ -198,14 +206,16 @@ void Cta::failFault(int32_t fault, int32_t line) {
 
 void Cta::setItem(int32_t loop, int64_t i0, int64_t i1, int64_t i2,
                   int64_t i3) {
+  closeItem();
   loop_ = loop;
   if (loop == ticketLoop_)
     enterItem();
   item_[0] = i0, item_[1] = i1, item_[2] = i2, item_[3] = i3;
+  openItem();
   beat(); // behind what a report says
 }
 
-bool Cta::waitFor(const std::function<bool()> &done,
+bool Cta::waitFor(const Awaited &what, const std::function<bool()> &done,
                   const std::function<std::string()> &describe) {
   auto begin = Deadline::Clock::now();
   DeadlockMonitor &monitor = grid_.monitor;
@@ -239,5 +249,7 @@ bool Cta::waitFor(const std::function<bool()> &done,
   RoleTime &time = roleTimes[cta_.role];
   time.blocked += Deadline::Clock::now() - begin;
   ++time.waits;
+  span(MK_TIMELINE_WAIT + what.kind, begin.time_since_epoch().count(), what.value,
+       what.object);
   return ok;
 }

@@ -98,15 +98,27 @@ public:
   std::vector<LaunchStats::Peer> peers;
   /// What this CTA did in this launch, if the grid records it.
   check::RankLog::Cta log;
+  /// When, if the kernel was compiled for that.
+  Timeline::Track track;
 
 private:
   static void *trampoline(void *self);
   void run();
   void runRole(uint32_t role, uint32_t index);
 
+  /// What a wait is for: a mk_gpu_wait_kind, and what a timeline says of it.
+  struct Awaited {
+    int32_t kind;
+    int64_t value = 0;
+    int32_t object = -1;
+  };
   /// Waits, boundedly, until done(); describe() says for what.
-  bool waitFor(const std::function<bool()> &done,
+  bool waitFor(const Awaited &what, const std::function<bool()> &done,
                const std::function<std::string()> &describe);
+  /// A span of the timeline ends now; a mk_timeline_kind.
+  void span(int32_t kind, int64_t begin, int64_t value, int32_t object = -1);
+  void openItem();
+  void closeItem();
   bool checkTarget(int64_t peer, int32_t signal, int64_t index);
   /// Whether the region stays within the peer's part of the argument it starts in.
   bool checkArgument(const Region &region, uint32_t peer);
@@ -156,6 +168,7 @@ private:
   bool preparing_ = false;
   int32_t loop_ = -1;
   int64_t item_[4] = {-1, -1, -1, -1};
+  int64_t itemBegin_ = 0; // 0: in none that has a span
   // The last ticket, and the item it is for (Event::draw), if others could have drawn it.
   int32_t ticketLoop_ = -1;
   int64_t ticket_ = 0, draw_ = -1;

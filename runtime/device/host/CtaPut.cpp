@@ -1,6 +1,7 @@
 //===- CtaPut.cpp - Puts and stores ---------------------------------------===//
 
 #include "device/host/Cta.h"
+#include "mkernel/ABI/Gpu.h"
 
 #include <algorithm>
 #include <cstring>
@@ -94,7 +95,7 @@ bool Cta::awaitReady(uint32_t peer) {
   if (readySeen_[peer])
     return true;
   if (!grid_.peerReady(peer) &&
-      !waitFor([&] { return grid_.peerReady(peer); },
+      !waitFor({MK_WAIT_READY, peer}, [&] { return grid_.peerReady(peer); },
                [&] {
                  return str("rank ", peer, " to begin launch ", grid_.epoch(),
                             " (its memory may be written only then)");
@@ -124,7 +125,13 @@ bool Cta::transfer(Region region, int64_t peer, int32_t signal, int64_t index,
                     " is across a net axis, where only "
                     "puts reach: store the tile locally, then put it"));
   noteTransfer(pending);
-  return deferOrExecute(std::move(pending));
+  bool isTimed = grid_.timing && (!isStore || pending.peer != grid_.rank());
+  int64_t begin = isTimed ? steadyNow() : 0;
+  if (!deferOrExecute(std::move(pending)))
+    return false;
+  if (isTimed)
+    span(isStore ? MK_TIMELINE_STORE : MK_TIMELINE_PUT, begin, peer);
+  return true;
 }
 
 bool Cta::deferOrExecute(Pending pending) {

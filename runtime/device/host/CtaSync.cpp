@@ -1,6 +1,7 @@
 //===- CtaSync.cpp - Signals, waits, counters, queues, tickets ------------===//
 
 #include "device/host/Cta.h"
+#include "mkernel/ABI/Gpu.h"
 
 #include <algorithm>
 #include <thread>
@@ -26,6 +27,8 @@ bool Cta::raiseSignal(int32_t signal, int64_t index, int64_t peer,
     event->peer = static_cast<uint32_t>(peer);
     event->strong = strong;
   }
+  if (grid_.timing)
+    span(MK_TIMELINE_SIGNAL, steadyNow(), index, signal);
   // A weak one covers this CTA's own stores, not its puts.
   if (!flush(/*storesOnly=*/!strong))
     return false;
@@ -77,7 +80,7 @@ bool Cta::wait(int32_t signal, int64_t index, int64_t count) {
   };
   if (done())
     return true;
-  return waitFor(done, [&] {
+  return waitFor({MK_WAIT_SIGNAL, index, signal}, done, [&] {
     int64_t seen = word.load(std::memory_order_acquire) - base;
     return str(grid_.signalName(signal, index), " to count ", count,
                count == 1 ? " arrival" : " arrivals", " of this launch, saw ",
@@ -104,7 +107,7 @@ bool Cta::awaitPuts(const char *what) {
   Proxy *proxy = grid_.context.proxy();
   if (!proxy || proxy->inflightAll(linear_) == 0)
     return true;
-  return waitFor([&] { return proxy->inflightAll(linear_) == 0; },
+  return waitFor({MK_WAIT_PUTS}, [&] { return proxy->inflightAll(linear_) == 0; },
                  [&] {
                    return str(proxy->inflightAll(linear_),
                               " puts across the network to complete (", what,
@@ -171,7 +174,7 @@ bool Cta::pop(int32_t queue, int64_t entry, int64_t *record) {
   auto done = [&] {
     return q.published[entry].load(std::memory_order_acquire) == grid_.epoch();
   };
-  if (!done() && !waitFor(done, [&] {
+  if (!done() && !waitFor({MK_WAIT_QUEUE, entry, queue}, done, [&] {
         return str("entry ", entry, " of queue '", name, "', which has ",
                    q.reserved.load(), " entries so far");
       }))
@@ -186,6 +189,7 @@ bool Cta::ticket(int32_t loop, int64_t &value) {
   // Random progress of deferred puts between items.
   if (grid_.seed && chance(3) && !flush())
     return false;
+  closeItem();
   value = grid_.tickets[loop].fetch_add(1, std::memory_order_relaxed);
   // Between items; behind the last one if the ticket is not for one.
   loop_ = -1;

@@ -96,6 +96,8 @@ Status Grid::launch(const LaunchOptions &options,
     computeDeadline = deadline < kForever ? deadline * 10 : kForever;
   seed = options.seed;
   recording = options.record != nullptr;
+  timing = metadata.timeline.has_value();
+  closing_ = {};
   for (size_t i = 0; recording && i < metadata.args.size(); ++i)
     if (size_t rank = plan.shard(i, this->rank()).sizes.size();
         rank > size_t(check::Box::kMaxRank))

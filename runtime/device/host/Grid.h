@@ -22,6 +22,9 @@ namespace mk::rt::host {
 
 class Cta;
 
+/// Nanoseconds of the clock that timelines are in.
+int64_t steadyNow();
+
 /// Values of signal elements count up for ever; an element's arrivals of this
 /// launch are its value less its base, in wrap-around arithmetic.
 struct SignalArray {
@@ -62,6 +65,7 @@ public:
 
   uint64_t epoch() const { return epoch_; }
   const LaunchStats &stats() const { return stats_; }
+  Timeline timeline() const;
 
   // What follows is for the CTAs.
 
@@ -77,6 +81,7 @@ public:
   std::chrono::microseconds maxSleep{};
   uint64_t seed = 0;
   bool recording = false; // what CTAs do
+  bool timing = false;    // when they do it
   mk_launch launchData{};
 
   HostHeap &heap() const { return *context.heap().asHost(); }
@@ -143,6 +148,7 @@ private:
   std::vector<void *> descriptors_;
   std::vector<std::byte *> arguments_;
   LaunchStats stats_;
+  Timeline::Track closing_; // how the rank waits for its peers at the end
 };
 
 } // namespace mk::rt::host

@@ -10,6 +10,7 @@
 #include "device/Launches.h"
 #include "device/host/Cta.h"
 #include "device/host/Grid.h"
+#include "mkernel/ABI/Gpu.h"
 
 #include <algorithm>
 
@@ -69,6 +70,7 @@ Status Grid::waitForPeers() {
       uint64_t seen = word.load(std::memory_order_acquire) - doneBase_[peer];
       return static_cast<int64_t>(seen - epoch_) >= 0;
     };
+    int64_t began = timing && !done() ? steadyNow() : 0;
     while (!done()) {
       MK_TRY(context.abort().status());
       if (Deadline::Clock::now() - begin >= limit)
@@ -79,6 +81,13 @@ Status Grid::waitForPeers() {
                      context.launches().explain());
       checkDeadlock(/*idle=*/true);
       backoff.pause();
+    }
+    if (began) {
+      Timeline::Record &record = closing_.records.emplace_back();
+      record.kind = MK_TIMELINE_WAIT + int(MK_WAIT_DONE);
+      record.begin = began;
+      record.end = steadyNow();
+      record.value = peer;
     }
     monitor.launchWoke();
     backoff.reset();
@@ -113,6 +122,20 @@ Status Grid::advanceBases() {
     }
   }
   return Status::ok();
+}
+
+Timeline Grid::timeline() const {
+  Timeline timeline;
+  for (const auto &cta : ctas_)
+    timeline.tracks.push_back(cta->track);
+  if (closing_.records.empty())
+    return timeline;
+  // Behind the CTAs.
+  Timeline::Track &last = timeline.tracks.emplace_back(closing_);
+  last.cta = metadata.grid;
+  last.begin = last.records.front().begin;
+  last.end = last.records.back().end;
+  return timeline;
 }
 
 void Grid::collect() {

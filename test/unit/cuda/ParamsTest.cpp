@@ -100,6 +100,19 @@ TEST_F(CudaParams, BlockIsAsTheAbiSays) {
   ASSERT_EQ(256 + sizeof(launch) + 8 * words.size(), meta.gpu->paramBytes);
   std::memcpy(words.data(), bytes + 256 + sizeof(launch), 8 * words.size());
   EXPECT_EQ(words, want);
+
+  // Where times are recorded their address is the last word.
+  Metadata timed = meta;
+  timed.timeline.emplace();
+  timed.gpu->paramBytes += 8;
+  EXPECT_EQ(gpuParamBytes(timed), gpuParamBytes(meta) + 8);
+  ParamBlock longer(timed);
+  longer.fill(timed, dims, args, planOf(4), *layout, state, {}, 0x3000);
+  words.push_back(0), want.push_back(0x3000);
+  std::memcpy(words.data(),
+              static_cast<const uint8_t *>(longer.data()) + 256 + sizeof(launch),
+              8 * words.size());
+  EXPECT_EQ(words, want);
 }
 
 } // namespace
