@@ -72,11 +72,6 @@ struct Library {
                    " is needed");
     return Status::ok();
   }
-
-  std::string version() const {
-    unsigned v = get_api_version();
-    return str("hwloc ", v >> 16, ".", (v >> 8) & 0xff, ".", v & 0xff);
-  }
 };
 
 const char *infoOf(hwloc_obj_t object, const std::string &name) {
@@ -236,7 +231,7 @@ Status readTree(const Library &library, hwloc_topology_t topology,
                        "' is not a machine in hwloc's XML, as lstopo --of xml "
                        "writes it");
   Reader(library, machine).read(library.get_obj_by_depth(topology, 0, 0));
-  machine.source = library.version();
+  machine.source = "hwloc";
   if (!xml.empty())
     machine.source += ", " + xml.substr(xml.rfind('/') + 1);
   return Status::ok();

@@ -174,7 +174,7 @@ TEST(Topology, SysfsWithOddities) {
 TEST(Topology, ThisMachineInBothWays) {
   auto byHwloc = Machine::discover();
   ASSERT_OK(byHwloc);
-  EXPECT_THAT(byHwloc->source, testing::StartsWith("hwloc 2."));
+  EXPECT_EQ(byHwloc->source, "hwloc");
   SetVariable off("MK_HWLOC_LIBRARY", "off");
   auto bySysfs = Machine::discover();
   ASSERT_OK(bySysfs);
@@ -194,7 +194,7 @@ TEST(Topology, DescribedByTheEnvironment) {
   auto machine = Machine::discover();
   ASSERT_OK(machine);
   EXPECT_EQ(machine->gpus.size(), 2u);
-  EXPECT_THAT(machine->source, testing::EndsWith(", none.xml"));
+  EXPECT_EQ(machine->source, "hwloc, none.xml");
 }
 
 TEST(Topology, SaysWhatIsMissing) {

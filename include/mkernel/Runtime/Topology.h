@@ -101,7 +101,7 @@ struct Machine {
   std::vector<MachineGpu> gpus; // NVIDIA's
   std::vector<MachineNic> nics; // devices without address last, by name
   uint32_t numaNodes = 1;
-  std::string source; // "hwloc 2.9.0", "sysfs", "hwloc 2.9.0, dgx.xml"
+  std::string source; // "hwloc", "sysfs", "hwloc, dgx-h100.xml"
   std::string note;   // why it was not hwloc; ""
 
   /// Unavailable: an XML is to be read and hwloc is not there. InvalidArgument:
