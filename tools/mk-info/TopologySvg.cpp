@@ -80,7 +80,7 @@ public:
         ".numa{fill:#f6f8fa;stroke:#8c959f}.root{fill:#fff;stroke:#8c959f}"
         ".switch{fill:#ddf4ff;stroke:#54aeff}.gpu{fill:#dafbe1;stroke:#1a7f37}"
         ".nic{fill:#fff8c5;stroke:#9a6700}.off{fill:#eaeef2;stroke:#8c959f}"
-        ".share{font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:4px}"
+        ".label{fill:#fff}"
         "</style>\n<rect width=\"100%\" height=\"100%\" "
         "fill=\"#fff\"/>\n",
         frames, lines, boxes, "</svg>\n");
@@ -203,9 +203,9 @@ private:
         // Where lines are apart: at the side that has one for each.
         bool several = user.shares.size() > 1;
         double t = several ? 0.84 : 0.12;
-        text(int(x0 + (x1 - x0) * t), int(y0 + (y1 - y0) * t) + 4, "share",
-             several ? percentText(share.fraction)
-                     : rt::gbitsText(share.mbits) + " Gbit/s");
+        label(int(x0 + (x1 - x0) * t), int(y0 + (y1 - y0) * t),
+              several ? percentText(share.fraction)
+                      : rt::gbitsText(share.mbits) + " Gbit/s");
       }
   }
 
@@ -246,6 +246,14 @@ private:
                 middle - kBox / 2, "\" width=\"", width, "\" height=\"", kBox,
                 "\" rx=\"4\"><title>", escape(title), "</title></rect>\n");
     text(x + kPad, middle + 4, "", label);
+  }
+
+  /// On a line, with something behind it that hides the line.
+  void label(int x, int middle, const std::string &what) {
+    boxes += rt::str("<rect class=\"label\" x=\"", x - 2, "\" y=\"", middle - 7,
+                     "\" width=\"", 6 * what.size() + 6,
+                     "\" height=\"14\" rx=\"3\"/>\n");
+    text(x, middle + 4, "small", what);
   }
 
   void text(int x, int at, const char *kind, std::string_view what) {
