@@ -4,6 +4,7 @@
 
 #include "mkernel/Runtime/Env.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>

@@ -82,8 +82,9 @@ Result<std::vector<Stripe>> stripes(const NodeNics &a, uint32_t i,
     return error(StatusCode::FailedPrecondition, "user ", from.empty() ? i : j,
                  " of ", from.empty() ? "the sending" : "the receiving",
                  " node has no NIC");
+  // At most 10 Tbit/s, so that products of sums fit.
   auto weight = [](const NodeNics::Port &port) {
-    return std::max<uint64_t>(1, port.mbits);
+    return std::clamp<uint64_t>(port.mbits, 1, 10'000'000);
   };
   std::vector<Stripe> out;
   auto add = [&](size_t k, size_t l, double fraction) {

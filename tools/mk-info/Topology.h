@@ -18,6 +18,9 @@ std::string topologySvg(const rt::Machine &machine,
 /// "67 %"; "0.4 %".
 std::string percentText(double fraction);
 
+/// "50 Gbit/s"; "? Gbit/s" of a NIC whose speed is not known.
+std::string speedText(const rt::Machine &machine, const rt::NicShare &share);
+
 } // namespace mk::info
 
 #endif // MKERNEL_TOOLS_MKINFO_TOPOLOGY_H

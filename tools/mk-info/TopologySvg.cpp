@@ -198,14 +198,14 @@ private:
             "\"", user.overridden ? " stroke-dasharray=\"8 4\"" : "",
             "><title>GPU ", user.index, " - ",
             escape(machine.nics[share.nic].name), ": ", rt::toString(distance),
-            ", ", percentText(share.fraction), ", ", rt::gbitsText(share.mbits),
-            " Gbit/s</title></line>\n");
+            ", ", percentText(share.fraction), ", ", speedText(machine, share),
+            "</title></line>\n");
         // Where lines are apart: at the side that has one for each.
         bool several = user.shares.size() > 1;
         double t = several ? 0.84 : 0.12;
         label(int(x0 + (x1 - x0) * t), int(y0 + (y1 - y0) * t),
               several ? percentText(share.fraction)
-                      : rt::gbitsText(share.mbits) + " Gbit/s");
+                      : speedText(machine, share));
       }
   }
 

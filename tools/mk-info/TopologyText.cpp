@@ -113,7 +113,7 @@ std::string shares(const rt::Machine &machine,
       text += rt::str(text.empty() ? "" : ", ", machine.nics[share.nic].name,
                       " ", percentText(share.fraction), " (",
                       rt::toString(machine.distance(user.index, share.nic)),
-                      ", ", rt::gbitsText(share.mbits), " Gbit/s)");
+                      ", ", speedText(machine, share), ")");
     table.add({std::to_string(user.index),
                (text.empty() ? "none" : text) +
                    (user.overridden ? "  by MK_NICS" : "")});
@@ -131,8 +131,10 @@ std::string rails(const rt::Machine &machine,
     for (const rt::Rail::Use &use : all[r].uses)
       users +=
           rt::str(users.empty() ? "" : " ", assignment.users[use.user].index);
-    table.add({std::to_string(r), all[r].nics[0], rt::gbitsText(all[r].mbits),
-               users});
+    auto nic = std::find_if(
+        machine.nics.begin(), machine.nics.end(),
+        [&](const rt::MachineNic &n) { return n.name == all[r].nics[0]; });
+    table.add({std::to_string(r), nic->name, rt::gbitsText(nic->mbits), users});
   }
   return table.text();
 }
@@ -144,6 +146,12 @@ std::string info::percentText(double fraction) {
   std::snprintf(text, sizeof(text), fraction < 0.01 ? "%.1f %%" : "%.0f %%",
                 fraction * 100);
   return text;
+}
+
+std::string info::speedText(const rt::Machine &machine,
+                            const rt::NicShare &share) {
+  bool known = machine.nics[share.nic].mbits != 0;
+  return rt::gbitsText(known ? share.mbits : 0) + " Gbit/s";
 }
 
 std::string info::topologyText(const rt::Machine &machine,

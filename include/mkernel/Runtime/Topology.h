@@ -88,7 +88,8 @@ std::string_view toString(Distance distance);
 
 struct MachineOptions {
   /// A described machine, in hwloc's XML (lstopo --of xml); read instead of
-  /// this machine. By default what MK_TOPOLOGY names.
+  /// this machine. By default, where `sysfs` is empty too, what MK_TOPOLOGY
+  /// names.
   std::string xml = {};
   /// Where sysfs is. Another folder than /sys is another machine: hwloc, which
   /// would show this one, is not asked. Beside an XML it says speeds of ports.
