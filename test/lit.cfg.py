@@ -5,6 +5,7 @@
 #   compiler   the compiler was built (else only the runtime and mk-run)
 #   x86        the host is an x86-64
 #   bundle     `ninja bundle` can be built
+#   hwloc      the runtime was built with it
 #   ptxas      MK_PTXAS names CUDA's assembler, or PATH has it
 #   mpirun     Open MPI's is there
 #   apt        Debian's package manager is there
@@ -41,6 +42,8 @@ if config.mkernel_compiler:
     config.available_features.add("compiler")
 if config.mkernel_bundle:
     config.available_features.add("bundle")
+if config.mkernel_hwloc:
+    config.available_features.add("hwloc")
 config.available_features.add("loopback")
 if platform.machine() in ("x86_64", "amd64"):
     config.available_features.add("x86")

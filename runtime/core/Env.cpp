@@ -25,6 +25,9 @@ constexpr Variable kTable[] = {
     {"MK_CUDA_LIBRARY", "libcuda.so.1",
      "Path or name of the NVIDIA driver's library."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
+    {"MK_HWLOC_LIBRARY", "libhwloc.so.15",
+     "Path or name of hwloc's library, which tells where GPUs and NICs are; off: ask "
+     "sysfs alone."},
     {"MK_JIT_LIBRARY", "",
      "Path of libmkernel_jit.so, which compiles kernel files; beside the "
      "program by default."},
@@ -35,6 +38,9 @@ constexpr Variable kTable[] = {
     {"MK_JOB_TOKEN", "",
      "Secret of a job, at least 16 characters, the same on all ranks; needed on several "
      "hosts."},
+    {"MK_NICS", "",
+     "NICs of GPUs, like 0=mlx5_0,mlx5_1;1=mlx5_2, or a list of those that are used; "
+     "by default each GPU has its nearest."},
     {"MK_NODE", "",
      "Node of this rank, for nodes emulated on one host: a number, or rank/N for N ranks "
      "in a row."},
@@ -48,6 +54,9 @@ constexpr Variable kTable[] = {
     {"MK_STORE", "",
      "Address at which rank 0 of a job listens, host:port; by default the launcher says "
      "it."},
+    {"MK_TOPOLOGY", "",
+     "File of hwloc's XML (lstopo --of xml) that is taken for this machine's GPUs and "
+     "NICs."},
 };
 
 const char *defaultOf(std::string_view name) {

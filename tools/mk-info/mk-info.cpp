@@ -1,12 +1,14 @@
 //===- mk-info.cpp - What is here, and what is missing for what -----------===//
 
-#include "Facts.h"
 #include "../Support/Output.h"
+#include "Facts.h"
+#include "Topology.h"
 
+#include "mkernel/Runtime/Env.h"
 #include "mkernel/Version.h"
 
 #include <cstdio>
-#include <cstring>
+#include <fstream>
 
 using namespace mk;
 using namespace mk::info;
@@ -18,6 +20,11 @@ everything that is missing, with the remedy.
 
   --json         one JSON object: what was found, and "features"
   --facts FILE   report on what --json has printed on another machine
+  --topology     GPUs and NICs, how far they are from each other, and which NIC
+                 serves which GPU (docs/topology.md); --topology=svg: a picture
+  --topology-xml FILE
+                 the same of a machine that lstopo --of xml has described
+  -o FILE        write the topology to a file
   --root DIR     read DIR/sys and DIR/proc, look for libraries in DIR/lib, and ask
                  no driver (for tests)
   --version
@@ -28,9 +35,36 @@ static int fail(const std::string &message) {
   return 2;
 }
 
+/// Prints `text`, or writes it to `file`.
+static int deliver(const std::string &text, const std::string &file) {
+  if (file.empty() || file == "-") {
+    std::fputs(text.c_str(), stdout);
+    return 0;
+  }
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  return out ? 0 : fail("-o: '" + file + "' cannot be written");
+}
+
+static int showTopology(const std::string &form, const std::string &xml,
+                        const std::string &root, const std::string &out) {
+  auto machine = rt::Machine::discover(
+      {.xml = xml, .sysfs = root.empty() ? "" : root + "/sys"});
+  if (!machine)
+    return fail(machine.status().message());
+  auto assignment = rt::assignNics(*machine);
+  if (!assignment)
+    return fail(assignment.status().message());
+  return deliver(form == "svg" ? topologySvg(*machine, *assignment)
+                               : topologyText(*machine, *assignment),
+                 out);
+}
+
 static int run(int argc, char **argv) {
+  rt::env::warnOnce();
   bool json = false;
-  std::string root, file;
+  std::string root, file, topology, xml, target;
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i];
     if (option == "--json") {
@@ -41,15 +75,32 @@ static int run(int argc, char **argv) {
     } else if (option == "--version") {
       std::puts("mKernel " MK_VERSION);
       return 0;
-    } else if (option == "--root" || option == "--facts") {
+    } else if (option == "--topology" || option == "--topology=text") {
+      topology = "text";
+    } else if (option == "--topology=svg") {
+      topology = "svg";
+    } else if (std::string *value = option == "--root"           ? &root
+                                    : option == "--facts"        ? &file
+                                    : option == "--topology-xml" ? &xml
+                                    : option == "-o"             ? &target
+                                                                 : nullptr) {
       if (++i == argc)
         return fail(option +
                     " needs a value; mk-info --help shows all options");
-      (option == "--root" ? root : file) = argv[i];
+      *value = argv[i];
     } else {
       return fail("there is no option '" + option +
                   "'; mk-info --help shows all options");
     }
+  }
+  if (!xml.empty() && topology.empty())
+    topology = "text";
+  if (topology.empty() && !target.empty())
+    return fail("-o is for --topology; redirect the output of others");
+  if (!topology.empty()) {
+    if (json || !file.empty())
+      return fail("--topology goes with neither --json nor --facts");
+    return showTopology(topology, xml, root, target);
   }
   Facts facts;
   if (!file.empty()) {

@@ -4,6 +4,7 @@
 
 #include "device/Launches.h"
 #include "device/cuda/Report.h"
+#include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
 #include <new>
