@@ -7,6 +7,7 @@
 #include "Processes.h"
 #include "Races.h"
 #include "Report.h"
+#include "Trial.h"
 
 #include "mkernel/Runtime/Gpu.h"
 
@@ -123,6 +124,11 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
             resolveMesh(metadata, axes, options.nodes, options.gpus));
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, mesh));
+  if (!options.file.ends_with(".mlir"))
+    MK_TRY(tryLoading(options.file, [&] {
+      if (auto payload = Payload::load(package))
+        (void)JobPlan::create(metadata, **payload, mesh, options.bind);
+    }));
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.bind));

@@ -65,8 +65,8 @@ def compile_tuned(args, folder):
     for number, entry in enumerate(chosen):
         values, bind = entry["set"], entry["dims"]
         path = os.path.join(folder, f"{number}.ptx")
-        command = [args.mk_opt, "--target=sm_90a", "--emit=ptx", "--gpus=1",
-                   "--tuning=none", "--kernel=" + entry["kernel"], "-o", path,
+        command = [args.mk_opt, "--target=sm_90a", "--emit=ptx", "--tuning=none",
+                   *([] if "gpu" in bind else ["--gpus=1"]), "--kernel=" + entry["kernel"], "-o", path,
                    "--set=" + ",".join(f"{k}={v}" for k, v in values.items()),
                    "--bind=" + ",".join(f"{k}={v}" for k, v in bind.items()),
                    find_file(args.examples, entry["kernel"])]
