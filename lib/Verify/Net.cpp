@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ProgramState.h"
+#include "Verify.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 
-/// A net axis along which two ranks differ; empty if links lead there.
-static StringRef findNetAxis(MeshOp mesh, int64_t from, int64_t to) {
+StringRef mlir::mk::findNetAxis(MeshOp mesh, int64_t from, int64_t to) {
   for (unsigned axis = mesh.getNumAxes(); axis-- > 0;) {
     int64_t size = mesh.getAxis(axis).getSize();
     if (mesh.getAxis(axis).getLink() == LinkKind::Net &&

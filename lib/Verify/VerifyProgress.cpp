@@ -260,11 +260,18 @@ struct VerifyProgressPass
     if (failed(verifyStructure(kernel)))
       return failure();
     std::string open = findOpen(kernel, dims);
+    SmallVector<SmallVector<unsigned>> then;
     if (!open.empty()) {
       undecided(kernel, kernel.getLoc(), open);
-      return success();
+      if (ShapedType::isDynamic(kernel.getMeshOp().getNumRanks()))
+        return success();
+      FailureOr<ModuleOp> copy = expand(kernel, then);
+      if (failed(copy))
+        return success();
+      LogicalResult result = verifyOpenPeers(*(*copy).getOps<KernelOp>().begin());
+      (*copy).erase();
+      return result;
     }
-    SmallVector<SmallVector<unsigned>> then;
     FailureOr<ModuleOp> copy = expand(kernel, then);
     FailureOr<SmallVector<int64_t>> ctas = failure();
     {

@@ -8,6 +8,7 @@
 // With --mutants it makes wrong kernels on purpose and tells who finds them.
 //
 //===----------------------------------------------------------------------===//
+#include "../Support/LlvmOutput.h"
 #include "MutantRun.h"
 #include "Run.h"
 #include "mlir/IR/AsmState.h"
@@ -269,6 +270,7 @@ static int makeMutants(const Seeds &seeds, const char *argv0) {
 }
 
 int main(int argc, char **argv) {
+  mkernel::reportLostOutput();
   registerAsmPrinterCLOptions();
   for (size_t i = 0; i < kMutantKinds; ++i) {
     auto kind = static_cast<MutantKind>(i);

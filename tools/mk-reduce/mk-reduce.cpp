@@ -1,9 +1,11 @@
 //===- mk-reduce.cpp - Smaller files that still fail ----------------------===//
+#include "../Support/LlvmOutput.h"
 #include "mkernel/JIT/Registration.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
 int main(int argc, char **argv) {
+  mkernel::reportLostOutput();
   mlir::mk::registerEveryPass();
   mlir::DialectRegistry registry;
   mlir::mk::registerEverything(registry);

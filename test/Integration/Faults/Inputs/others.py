@@ -204,7 +204,7 @@ def package(setup):
             at = setup.random.randrange(len(bad))
             bad[at:at + 64] = setup.random.randbytes(64)
         run(bytes(bad), f"package {i} of {setup.alter}",
-            "truncated|altered|another ABI|ABI version|not a package|"
+            "truncated|altered|another ABI|has a header of|ABI version|not a package|"
             "bytes of|is empty")
 
 
