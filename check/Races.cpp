@@ -11,9 +11,8 @@ using namespace mk::check;
 // Clocks
 //===----------------------------------------------------------------------===//
 
-namespace {
 /// Which of the things that are known one by one are known, by their numbers.
-class Bits {
+class Races::Bits {
 public:
   bool test(uint32_t i) const {
     return i / 64 < words.size() && words[i / 64] >> (i % 64) & 1;
@@ -33,7 +32,6 @@ public:
 private:
   std::vector<uint64_t> words;
 };
-} // namespace
 
 struct Races::Clock {
   std::vector<uint32_t> own; // by CTA: accesses outside of drawn items, a prefix

@@ -433,7 +433,7 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
   if (!module)
     return false;
   llvm::raw_string_ostream os(output);
-  Compilation compilation{options, context, *module, os};
+  Compilation compilation{options, context, *module, os, false, {}};
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
   if (!ok && compilation.tunedNearby) {

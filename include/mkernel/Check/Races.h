@@ -89,6 +89,7 @@ public:
   uint64_t joined() const { return joined_; }
 
 private:
+  class Bits;
   struct Transfer;
   struct Own {
     uint32_t cta, index;

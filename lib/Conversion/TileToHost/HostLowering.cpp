@@ -121,11 +121,11 @@ ValueRange HostLowering::call(StringRef name, ValueRange operands,
 }
 
 SmallVector<Value> HostLowering::strides(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
   auto metadata = memref::ExtractStridedMetadataOp::create(b_, loc_, buffer);
   SmallVector<Value> result(metadata.getStrides().begin(),
                             metadata.getStrides().end());
-  assert(static_cast<int64_t>(result.size()) == type.getRank());
+  assert(static_cast<int64_t>(result.size()) ==
+         cast<MemRefType>(buffer.getType()).getRank());
   return result;
 }
 

@@ -17,12 +17,17 @@ LogicalResult mk::verifyTilesFit(KernelOp kernel) {
       // At most 2^24 elements (mk.kernel's verifier), so that nothing wraps.
       int64_t bytes = tile.getNumElements() *
                       llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
-      if (bytes > kRegisterBytes)
-        return op->emitOpError()
-               << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
-               << " elements of " << tile.getElementType() << ", " << (bytes >> 10)
-               << " KiB; an SM has registers of " << (kRegisterBytes >> 10)
-               << " KiB and less shared memory: use smaller extents";
+      if (bytes <= kRegisterBytes)
+        continue;
+      // What was folded stands nowhere in the file; who uses it does.
+      Operation *where = op;
+      if (isa<UnknownLoc>(op->getLoc()) && !op->use_empty())
+        where = *op->user_begin();
+      return where->emitOpError()
+             << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
+             << " elements of " << tile.getElementType() << ", " << (bytes >> 10)
+             << " KiB; an SM has registers of " << (kRegisterBytes >> 10)
+             << " KiB and less shared memory: use smaller extents";
     }
     return WalkResult::advance();
   });

@@ -218,7 +218,7 @@ TEST_F(CudaLaunch, ACapturedLaunchIsReplayed) {
 
 TEST_F(CudaLaunch, AFailedWaitIsReportedAndLatches) {
   bind(package("hang  "));
-  fake->report = {0, MK_WAIT_SIGNAL, 40, 1, 0, 0, 16, 2, 1};
+  fake->report = {0, MK_WAIT_SIGNAL, 40, 1, 0, 0, 16, 2, 1, 0};
   ASSERT_OK(bound->launch({.deadline = 2s})); // enqueued, no more
   Status status = bound->synchronize();
   EXPECT_ERROR(status, Aborted,
@@ -254,7 +254,7 @@ TEST_F(CudaLaunch, WhatDoesNotExistIsReported) {
 
 TEST_F(CudaLaunch, AReportIsSeenByWhateverIsCalledNext) {
   bind(package("hang  "));
-  fake->report = {0, MK_FAIL_LOOP, 0, 1, 0, 0, 0, 0, 0};
+  fake->report = {0, MK_FAIL_LOOP, 0, 1, 0, 0, 0, 0, 0, 0};
   ASSERT_OK(bound->launch({}));
   // Enqueued behind it or not at all: nobody has waited.
   EXPECT_ERROR(bound->launch({}), Aborted, "a loop begins or ends beyond 2^30");

@@ -120,7 +120,7 @@ TEST_F(CudaPeers, TablesSayWherePeersAre) {
 
 TEST_F(CudaPeers, AllRanksMakeTheirContextsAnewAfterAFailedLaunch) {
   Package good = shared(), bad = shared("hang  ");
-  fake->report = {0, MK_WAIT_READY, 7, 0, 0, 0, 1, 1, 0};
+  fake->report = {0, MK_WAIT_READY, 7, 0, 0, 0, 1, 1, 0, 0};
   Job job(2);
   Job::parallel(2, [&](uint32_t rank) {
     ContextOptions options = optionsOf(job, rank, DeviceKind::Gpu);

@@ -18,7 +18,7 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
   plan.queues = {8};
   auto text = [&](uint32_t kind, uint32_t number, int64_t element,
                   int64_t wanted, int64_t seen, uint32_t role = 1) {
-    mk_gpu_report r = {1, kind, 17, role, number, 0, element, wanted, seen};
+    mk_gpu_report r = {1, kind, 17, role, number, 0, element, wanted, seen, 0};
     return cuda::reportText(r, m, plan, 2s);
   };
   EXPECT_EQ(text(MK_WAIT_SIGNAL, 0, 7, 2, 1),
@@ -56,7 +56,9 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
   EXPECT_THAT(text(MK_FAIL_PEER, 0, 0, 0, 0),
               testing::StartsWith("kernel 'k', role 'gemm', a put, store or "
                                   "signal names a peer that is no rank"));
-  m.args = {{"a"}, {"full"}};
+  m.args.resize(2);
+  m.args[0].name = "a";
+  m.args[1].name = "full";
   m.counters = {{"n", 1}};
   m.sites = {{"mk.put", "x.mlir:3:5"}, {"mk.wait", "x.mlir:9:7"}};
   auto outside = [&](uint32_t site, uint32_t named, int64_t index, int64_t size,
