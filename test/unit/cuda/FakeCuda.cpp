@@ -4,8 +4,8 @@
 #include "FakeKernels.h"
 #include "FakePtx.h"
 
-#include <algorithm>
 #include <fcntl.h>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <sys/mman.h>
@@ -161,19 +161,28 @@ int memGetGranularity(size_t *bytes, const MemoryProperties *, int) {
   *bytes = size_t(2) << 20;
   return 0;
 }
-/// What there really is of reserved addresses: the thread sanitizer leaves room for few.
-size_t reservedFor(size_t bytes) { return std::min(bytes, size_t(4) << 30); }
+/// What there really is of reserved addresses, where there is no room for all: under the
+/// thread sanitizer. Other memory may lie in the rest then.
+constexpr size_t kFewAddresses = size_t(4) << 30;
+std::map<uint64_t, size_t> ranges; // what is mapped
 
 int memAddressReserve(uint64_t *address, size_t bytes, size_t, uint64_t,
                       unsigned long long) {
   ENTER("cuMemAddressReserve", true);
-  void *range = ::mmap(nullptr, reservedFor(bytes), PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  auto reserve = [](size_t size) {
+    return ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+  };
+  size_t mapped = bytes;
+  void *range = reserve(mapped);
+  if (range == MAP_FAILED && bytes > kFewAddresses)
+    range = reserve(mapped = kFewAddresses);
   if (range == MAP_FAILED)
     return 2;
   std::lock_guard lock(guard);
   *address = reinterpret_cast<uint64_t>(range);
   fake.reserved[*address] = bytes;
+  ranges[*address] = mapped;
   return 0;
 }
 int memAddressFree(uint64_t address, size_t bytes) {
@@ -182,7 +191,7 @@ int memAddressFree(uint64_t address, size_t bytes) {
   if (it == fake.reserved.end() || it->second != bytes)
     return 1;
   fake.reserved.erase(it);
-  return ::munmap(reinterpret_cast<void *>(address), reservedFor(bytes)) ? 1 : 0;
+  return ::munmap(reinterpret_cast<void *>(address), ranges.at(address)) ? 1 : 0;
 }
 int memCreate(uint64_t *memory, size_t bytes, const MemoryProperties *p,
               unsigned long long) {

@@ -266,7 +266,7 @@ TEST_F(CudaLaunch, AReportOfOneKernelFailsTheOthers) {
   bind(package("hang  "));
   auto other = kernel->bind({{"M", {2}}, {"N", {4}}});
   ASSERT_OK(other);
-  fake->report = {0, MK_WAIT_GRID, 3, MK_NO_ROLE, 0, 0, 0, 132, 131};
+  fake->report = {0, MK_WAIT_GRID, 3, MK_NO_ROLE, 0, 0, 0, 132, 131, 0};
   ASSERT_OK(bound->launch({.deadline = 1s}));
   EXPECT_ERROR((*other)->synchronize(), Aborted,
                "CTA 3: waited 1 s for all 132 CTAs to end mk.prepare, saw 131");
@@ -275,7 +275,7 @@ TEST_F(CudaLaunch, AReportOfOneKernelFailsTheOthers) {
 TEST_F(CudaLaunch, AContextIsMadeAnewAfterAFailedLaunch) {
   for (bool close : {true, false}) {
     bind(package("hang  "));
-    fake->report = {0, MK_WAIT_SIGNAL, 40, 1, 0, 0, 16, 2, 1};
+    fake->report = {0, MK_WAIT_SIGNAL, 40, 1, 0, 0, 16, 2, 1, 0};
     ASSERT_OK(bound->launch({}));
     if (close) {
       // What nobody has asked for is said at the end.
