@@ -25,16 +25,22 @@ static constexpr uint64_t kListBytes = 128 << 10;
 
 Context::Context() : launches_(std::make_unique<Launches>()) {}
 
+/// What the store says of an abort, which may be on its way.
+static std::optional<AbortRecord> awaitAbort(const StoreClient &store,
+                                             std::chrono::milliseconds limit) {
+  Deadline deadline = Deadline::after(limit);
+  Backoff backoff(std::chrono::milliseconds(2));
+  while (!store.aborted() && !deadline.passed())
+    backoff.pause();
+  return store.aborted();
+}
+
 /// A peer that went away is seen in several places at once; the store knows why
 /// it went, a moment later.
 static Status firstCause(StoreClient *store, Status status) {
   if (!store || status.code() != StatusCode::Unavailable)
     return status;
-  Deadline deadline = Deadline::after(std::chrono::milliseconds(300));
-  Backoff backoff(std::chrono::milliseconds(2));
-  while (!store->aborted() && !deadline.passed())
-    backoff.pause();
-  auto record = store->aborted();
+  auto record = awaitAbort(*store, std::chrono::milliseconds(300));
   return record ? record->toStatus() : status;
 }
 
@@ -150,6 +156,10 @@ Status Context::close() {
     result = transport_->shutdown(deadline());
   transport_.reset();
   if (store_) {
+    // The next context of this process has to see it, and begin anew with the others; seen
+    // later, it would end that one.
+    if (options_.store && abort_.raised())
+      awaitAbort(*store_, std::chrono::seconds(2));
     disconnectAbort(abort_, *store_);
     if (!options_.store)
       store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
