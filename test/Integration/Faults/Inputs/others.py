@@ -205,7 +205,7 @@ def package(setup):
             bad[at:at + 64] = setup.random.randbytes(64)
         run(bytes(bad), f"package {i} of {setup.alter}",
             "truncated|altered|another ABI|has a header of|ABI version|not a package|"
-            "bytes of|is empty")
+            "bytes of|bytes behind its end|is empty")
 
 
 def cache(setup):
