@@ -67,6 +67,17 @@ Status Heap::free(const void *allocation) {
   return {};
 }
 
+Status Heap::onSegment(SegmentListener listener) {
+  std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+  return listener_ && backed_ ? listener_(0, backed_) : Status::ok();
+}
+
+Result<Fd> Heap::dmaBuf(uint64_t, uint64_t) {
+  return error(StatusCode::FailedPrecondition,
+               "memory of the host has no dma-buf: it is registered by address");
+}
+
 uint64_t Heap::used() const {
   std::lock_guard lock(mutex_);
   return used_;

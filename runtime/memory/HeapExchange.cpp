@@ -66,6 +66,9 @@ Status Heap::grow(uint64_t end, std::string_view what) {
   if (broken_.isOk())
     broken_ = segment.status;
   MK_TRY(broken_);
+  if (listener_)
+    broken_ = listener_(segment.offset, segment.bytes);
+  MK_TRY(broken_);
   backed_ += segment.bytes;
   if (!exchanged_)
     segments_.push_back(std::move(segment));

@@ -41,6 +41,24 @@ TEST(Heap, LayoutAndAlignment) {
   EXPECT_EQ(heap->used(), before);
 }
 
+TEST(Heap, TransportsLearnOfItsMemory) {
+  auto heap = make({.bytes = 1 << 20, .slots = 8});
+  uint64_t seen = 0;
+  EXPECT_OK(heap->onSegment([&](uint64_t offset, uint64_t bytes) {
+    EXPECT_EQ(offset, seen);
+    seen += bytes;
+    return Status::ok();
+  }));
+  EXPECT_EQ(seen, heap->bytes());
+  EXPECT_OK(heap->onSegment({}));
+  auto refused = heap->onSegment([](uint64_t, uint64_t) {
+    return error(StatusCode::ResourceExhausted, "no more keys");
+  });
+  EXPECT_EQ(refused.code(), StatusCode::ResourceExhausted);
+  EXPECT_EQ(heap->dmaBuf(0, 4096).status().code(), StatusCode::FailedPrecondition);
+  EXPECT_OK(heap->flushRemoteWrites());
+}
+
 TEST(Heap, GapsAreUsedAgain) {
   auto heap = make({.bytes = 1 << 20, .slots = 8});
   std::byte *at[5];

@@ -19,6 +19,7 @@
 #include "mkernel/Runtime/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -85,6 +86,19 @@ public:
   };
   /// The allocation that `p` points into, or just behind.
   std::optional<Allocation> allocationOf(const void *p) const;
+  /// Calls `listener` with each part [offset, offset + bytes) of this rank's range that
+  /// has memory: now with what is there, and later with what is added, on all ranks alike and
+  /// before allocate() returns, whose error its error is. One listener; an empty one
+  /// ends it. For transports, which register memory.
+  using SegmentListener = std::function<Status(uint64_t offset, uint64_t bytes)>;
+  Status onSegment(SegmentListener listener);
+  /// A descriptor (dma-buf) of a part of this rank's memory, by which a NIC
+  /// registers it. FailedPrecondition where the memory is the host's, or its driver has no
+  /// such thing.
+  virtual Result<Fd> dmaBuf(uint64_t offset, uint64_t bytes);
+  /// Makes what NICs wrote here before visible to the device's kernels.
+  virtual Status flushRemoteWrites() { return Status::ok(); }
+
   /// Fills bytes of this rank's heap with zeroes; done when it returns.
   virtual Status clear(std::byte *begin, uint64_t bytes) = 0;
 
@@ -141,6 +155,7 @@ private:
   std::vector<Fd> sockets_;        // to them
   std::vector<Segment> segments_;  // before the exchange
   bool exchanged_ = false;
+  SegmentListener listener_;
   Status broken_;            // by a segment that was not shared with all
   mutable std::mutex mutex_; // guards what follows
   std::map<uint64_t, Allocation> allocations_; // by offset
