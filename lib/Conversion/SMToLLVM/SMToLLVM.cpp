@@ -58,7 +58,7 @@ struct ConvertSMToLLVMPass
     FailureOr<sm::ParamLayout> params =
         sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
     FailureOr<sm::SharedLayout> shared = sm::layOutShared(
-        kernel, timeline ? sm::kTrackBytes * sm::kMaxTracks : 0);
+        kernel, timeline ? sm::kTrackBytes * (sm::kMaxTracks + 1) : 0);
     if (failed(params) || failed(shared))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, *shared);

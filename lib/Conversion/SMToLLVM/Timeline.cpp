@@ -6,7 +6,7 @@
 //
 // One thread of each warpgroup that has a track writes. Where it is on its track, and when
 // what it is in began, is kept in shared memory: beside accumulators there is no register.
-// A record is some instructions under a predicate, without a branch, so that ptxas keeps
+// A record is some instructions without a branch, its stores to global memory under a predicate, so that ptxas keeps
 // knowing that warps stay together.
 //
 //===----------------------------------------------------------------------===//
@@ -24,34 +24,37 @@ using namespace mlir::mk_sm;
 //===----------------------------------------------------------------------===//
 
 std::string SpanText::word(TrackWord word) const {
-  int64_t offset = words + 4 * int64_t(word);
-  if (track < 0)
-    return "[at+" + std::to_string(4 * int64_t(word)) + "]";
-  return "[mk_shared+" + std::to_string(offset + kTrackBytes * track) + "]";
+  return "[at+" + std::to_string(4 * int64_t(word)) + "]";
 }
 
+// Words of threads that do not record are those of a track that nobody reads: where a store
+// to shared memory has a predicate, ptxas takes warps to be apart behind it, and what leads
+// through a loop of products leaves the uniform registers.
 void SpanText::elect(llvm::raw_ostream &os) const {
+  int64_t unread = words + kTrackBytes * kMaxTracks;
   os << "mov.u32 at, %tid.x; ";
   if (track >= 0) {
-    os << "setp.eq.u32 me, at, " << 128 * track << "; ";
-    return;
+    os << "setp.eq.u32 me, at, " << 128 * track << "; selp.b32 place, "
+       << words + kTrackBytes * track << ", " << unread << ", me; ";
+  } else {
+    os << "and.b32 now, at, 127; setp.eq.u32 me, now, 0; shr.u32 group, at, 7; "
+       << "mad.lo.u32 place, group, " << kTrackBytes << ", " << words
+       << "; selp.b32 place, place, " << unread << ", me; ";
   }
   // A symbol is an address only in brackets and moves.
-  os << "and.b32 now, at, 127; setp.eq.u32 me, now, 0; shr.u32 group, at, 7; "
-     << "mov.u32 at, mk_shared; mad.lo.u32 at, group, " << kTrackBytes << ", at; add.s32 at, at, "
-     << words << "; ";
+  os << "mov.u32 at, mk_shared; add.u32 at, at, place; ";
 }
 
 void SpanText::writeBegin(llvm::raw_ostream &os) const {
   elect(os);
-  os << "@me mov.u64 time, %globaltimer; cvt.u32.u64 now, time; "
-     << "@me st.volatile.shared.b32 " << word(begin) << ", now; ";
+  os << "mov.u64 time, %globaltimer; cvt.u32.u64 now, time; "
+     << "st.volatile.shared.b32 " << word(begin) << ", now; ";
 }
 
 // Few registers at a time: what is stored is computed when it is, the time last.
 void SpanText::writeEnd(llvm::raw_ostream &os) const {
   elect(os);
-  os << "@me ld.volatile.shared.b32 place, " << word(TrackWord::Position)
+  os << "ld.volatile.shared.b32 place, " << word(TrackWord::Position)
      << "; setp.lt.u32 fits, place, " << MK_TIMELINE_RECORDS
      << "; and.pred fits, fits, me; ";
   // The number of the track, then the record's offset.
@@ -62,7 +65,7 @@ void SpanText::writeEnd(llvm::raw_ostream &os) const {
     os << "group";
   os << "; mul.lo.u32 now, now, " << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS)
      << "; mad.lo.u32 now, place, " << sizeof(mk_timeline_record) << ", now; "
-     << "add.u32 place, place, 1; @me st.volatile.shared.b32 " << word(TrackWord::Position)
+     << "add.u32 place, place, 1; st.volatile.shared.b32 " << word(TrackWord::Position)
      << ", place; cvt.u64.u32 time, now; ld.param.b64 tracks, [" << params << "+"
      << timeline << "]; add.s64 tracks, tracks, time; ";
   auto put = [&](int64_t field, StringRef text) {
@@ -71,22 +74,22 @@ void SpanText::writeEnd(llvm::raw_ostream &os) const {
   };
   put(offsetof(mk_timeline_record, what), std::to_string(what));
   if (StringRef(value).starts_with("[")) {
-    os << "@fits ld.volatile.shared.b32 place, " << value << "; ";
+    os << "ld.volatile.shared.b32 place, " << value << "; ";
     put(offsetof(mk_timeline_record, value), "place");
   } else {
     os << makeValue;
     put(offsetof(mk_timeline_record, value), value);
   }
   if (!isMoment) {
-    os << "@fits ld.volatile.shared.b32 place, " << word(begin) << "; ";
+    os << "ld.volatile.shared.b32 place, " << word(begin) << "; ";
     put(offsetof(mk_timeline_record, begin), "place");
   }
-  os << "@fits mov.u64 time, %globaltimer; cvt.u32.u64 now, time; ";
+  os << "mov.u64 time, %globaltimer; cvt.u32.u64 now, time; ";
   if (isMoment)
     put(offsetof(mk_timeline_record, begin), "now");
   put(offsetof(mk_timeline_record, end), "now");
   if (begin == TrackWord::Role)
-    os << "@fits st.volatile.shared.b32 " << word(begin) << ", now; ";
+    os << "st.volatile.shared.b32 " << word(begin) << ", now; ";
 }
 
 const char *sm::getSpanRegisters() {
@@ -163,7 +166,7 @@ void Lowering::beginSpan(TrackWord begin, Value value) {
   SmallVector<Value> operands;
   if (value) {
     operands.push_back(resize(value, i32));
-    os << "@me st.volatile.shared.b32 " << span.word(TrackWord(int(begin) + 1)) << ", $0; ";
+    os << "st.volatile.shared.b32 " << span.word(TrackWord(int(begin) + 1)) << ", $0; ";
   }
   os << "}";
   ptx(text, {}, operands);
@@ -213,7 +216,7 @@ static std::string onTrack(const SpanText &span, StringRef body) {
      << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS) << "; ld.param.b64 tracks, ["
      << span.params << "+" << span.timeline
      << "]; cvt.u64.u32 time, now; add.s64 tracks, tracks, time; "
-     << "@me mov.u64 time, %globaltimer; " << body << "}";
+     << "mov.u64 time, %globaltimer; " << body << "}";
   return text;
 }
 
@@ -226,9 +229,9 @@ void Lowering::openTracks() {
                         std::to_string(offsetof(mk_timeline_track, sm)) +
                         "], now; @me st.global.b64 [tracks+" +
                         std::to_string(offsetof(mk_timeline_track, begin)) +
-                        "], time; cvt.u32.u64 now, time; @me st.volatile.shared.b32 " +
+                        "], time; cvt.u32.u64 now, time; st.volatile.shared.b32 " +
                         span.word(TrackWord::Role) +
-                        ", now; @me st.volatile.shared.b32 " +
+                        ", now; st.volatile.shared.b32 " +
                         span.word(TrackWord::Position) + ", 0; "),
       {}, {});
 }
@@ -238,7 +241,7 @@ void Lowering::closeTracks() {
   if (!span)
     return;
   span.track = -1;
-  ptx(onTrack(span, "@me ld.volatile.shared.b32 now, " + span.word(TrackWord::Position) +
+  ptx(onTrack(span, "ld.volatile.shared.b32 now, " + span.word(TrackWord::Position) +
                         "; @me st.global.b32 [tracks+" +
                         std::to_string(offsetof(mk_timeline_track, count)) +
                         "], now; @me st.global.b64 [tracks+" +
