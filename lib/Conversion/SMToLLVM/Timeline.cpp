@@ -29,7 +29,8 @@ std::string SpanText::word(TrackWord word) const {
 
 // Words of threads that do not record are those of a track that nobody reads: where a store
 // to shared memory has a predicate, ptxas takes warps to be apart behind it, and what leads
-// through a loop of products leaves the uniform registers.
+// through a loop of products leaves the uniform registers. The clock is read by those alone that
+// record: warps wait for one another there.
 void SpanText::elect(llvm::raw_ostream &os) const {
   int64_t unread = words + kTrackBytes * kMaxTracks;
   os << "mov.u32 at, %tid.x; ";
@@ -47,7 +48,7 @@ void SpanText::elect(llvm::raw_ostream &os) const {
 
 void SpanText::writeBegin(llvm::raw_ostream &os) const {
   elect(os);
-  os << "mov.u64 time, %globaltimer; cvt.u32.u64 now, time; "
+  os << "@me mov.u64 time, %globaltimer; cvt.u32.u64 now, time; "
      << "st.volatile.shared.b32 " << word(begin) << ", now; ";
 }
 
@@ -84,7 +85,7 @@ void SpanText::writeEnd(llvm::raw_ostream &os) const {
     os << "ld.volatile.shared.b32 place, " << word(begin) << "; ";
     put(offsetof(mk_timeline_record, begin), "place");
   }
-  os << "mov.u64 time, %globaltimer; cvt.u32.u64 now, time; ";
+  os << "@fits mov.u64 time, %globaltimer; cvt.u32.u64 now, time; ";
   if (isMoment)
     put(offsetof(mk_timeline_record, begin), "now");
   put(offsetof(mk_timeline_record, end), "now");
@@ -216,7 +217,7 @@ static std::string onTrack(const SpanText &span, StringRef body) {
      << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS) << "; ld.param.b64 tracks, ["
      << span.params << "+" << span.timeline
      << "]; cvt.u64.u32 time, now; add.s64 tracks, tracks, time; "
-     << "mov.u64 time, %globaltimer; " << body << "}";
+     << "@me mov.u64 time, %globaltimer; " << body << "}";
   return text;
 }
 
