@@ -31,7 +31,7 @@ enum class Special : uint8_t { Tid, Ctaid, Nctaid, Lane, ClusterRank, Smid, Time
 struct Operand {
   enum Kind : uint8_t { None, Imm, Reg, Pred, Special };
   Kind kind = None;
-  uint8_t bytes = 0;  // of a register: 2, 4 or 8
+  uint8_t bytes = 0;  // of a register: 2, 4, 8 or 16
   uint32_t index = 0; // of a register: its first word in Warp::words
   uint64_t imm = 0;   // a value; of an address: what is added to the register
 };
