@@ -159,21 +159,26 @@ bool CommandRing::hasCommands() const {
          atomic(place[3]).load(std::memory_order_acquire) / kLapHi == bit;
 }
 
+mk_command CommandRing::takeNext() {
+  auto *place =
+      reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+  Words words;
+  for (int i = 0; i < 4; ++i)
+    words.w[i] = atomic(place[i]).load(std::memory_order_relaxed);
+  ++next_;
+  mk_command raw;
+  memcpy(&raw, &words, sizeof(raw));
+  return raw;
+}
+
+/// Now and then: every store of the tail takes its line from the producers.
+void CommandRing::freeSpace() {
+  atomic(control_->tail).store(next_, std::memory_order_release);
+}
+
 size_t CommandRing::drain(std::span<mk_command> raws) {
   size_t n = 0;
-  while (n < raws.size() && hasCommands()) {
-    auto *place =
-        reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
-    Words words;
-    for (int i = 0; i < 4; ++i)
-      words.w[i] = atomic(place[i]).load(std::memory_order_relaxed);
-    memcpy(&raws[n++], &words, sizeof(words));
-    ++next_;
-  }
-  // Once a batch: every store of the tail takes its line from the producers.
-  if (n > 0)
-    atomic(control_->tail).store(next_, std::memory_order_release);
-  return n;
+  return consume(raws.size(), [&](const mk_command &raw) { raws[n++] = raw; });
 }
 
 uint64_t CommandRing::backlog() const {

@@ -2,13 +2,35 @@
 
 #include "proxy/ProxyImpl.h"
 
+#include <algorithm>
+
 namespace mk::rt {
 namespace {
 // Pieces of one put; more is a kernel that forgot to end it.
 constexpr size_t kMaxFragments = 1 << 20;
 } // namespace
 
-Status Proxy::Impl::checkCommand(const Command &c) const {
+/// All that explain() looks for, at the cost of a few comparisons.
+bool Proxy::Impl::isSound(const Command &c) const {
+  constexpr uint8_t teams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
+  constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
+  uint8_t flags = c.flags & ~teams;
+  bool signal = flags & MK_CMD_HAS_SIGNAL;
+  if (flags & ~known || c.channel >= options.channels || c.peer >= world ||
+      !isNet[c.peer] || (flags & MK_CMD_MORE && flags != MK_CMD_MORE) ||
+      (flags & MK_CMD_STRONG && !signal) || (signal && c.slot >= slots))
+    return false;
+  if (c.op == MK_CMD_SIGNAL)
+    return signal && c.bytes == 0;
+  // Offsets have 48 bits and sizes 32: the sums do not wrap.
+  uint64_t begin = options.heap->dataOffset(), end = options.heap->backed();
+  return c.op == MK_CMD_PUT &&
+         (c.bytes == 0 || (c.src >= begin && c.dst >= begin &&
+                           std::max(c.src, c.dst) + c.bytes <= end));
+}
+
+/// Why a command is not sound.
+Status Proxy::Impl::explain(const Command &c) const {
   constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
   auto bad = [&](const auto &...what) {
     return rt::error(StatusCode::InvalidArgument, "a command of CTA ",
@@ -23,21 +45,20 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
                " of this proxy");
   if (c.peer >= world)
     return bad("names a rank beyond the ", world, " of the mesh");
-  if (options.mesh->reachable(rank, c.peer))
+  if (!isNet[c.peer])
     return bad("goes to a peer that no net axis separates from rank ", rank);
   bool signal = c.flags & MK_CMD_HAS_SIGNAL, more = c.flags & MK_CMD_MORE;
   if (more && (signal || c.flags & MK_CMD_STRONG))
     return bad("raises a signal before the last part of its put");
   if (c.flags & MK_CMD_STRONG && !signal)
     return bad("is strong and has no signal");
-  if (signal && c.slot >= options.heap->slots())
+  if (signal && c.slot >= slots)
     return rt::error(StatusCode::OutOfRange, "a command of CTA ", c.channel,
                      " to rank ", c.peer, " raises signal slot ", c.slot,
-                     " of ", options.heap->slots());
+                     " of ", slots);
   if (c.op == MK_CMD_SIGNAL) {
     if (!signal || more || c.bytes != 0)
       return bad("is a signal with bytes, with more parts, or without a slot");
-    return {};
   }
   // Offsets have 48 bits and sizes 32: the sums do not wrap.
   uint64_t begin = options.heap->dataOffset(), end = options.heap->backed();
@@ -47,32 +68,36 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
           StatusCode::OutOfRange, "a command of CTA ", c.channel, " to rank ",
           c.peer, " ", at == c.src ? "reads [" : "writes [", at, ", +", c.bytes,
           "), outside the symmetric window [", begin, ", ", end, ")");
-  return {};
+  return rt::error(StatusCode::Internal, "a command of CTA ", c.channel, " to rank ",
+                   c.peer, " is refused for no reason that is known");
 }
 
 Status Proxy::Impl::accept(const Command &c) {
-  MK_TRY(checkCommand(c));
-  uint32_t team = c.flags >> MK_CMD_TEAM_SHIFT;
+  if (!isSound(c))
+    return explain(c);
   if (ring->isForeign()) {
-    byPair[keyOf(c.channel, c.peer)].fetch_add(1, std::memory_order_relaxed);
-    byChannel[c.channel].fetch_add(1, std::memory_order_relaxed);
-    total.fetch_add(1, std::memory_order_relaxed);
+    // This thread alone begins and ends them.
+    auto begin = [](std::atomic<uint32_t> &count) {
+      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    };
+    begin(byPair.begun[keyOf(c.channel, c.peer)]);
+    begin(byChannel.begun[c.channel]);
     if (c.flags & MK_CMD_HAS_SIGNAL)
-      signals.fetch_add(1, std::memory_order_relaxed);
+      signals.store(signals.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  Put &put = open[uint64_t(c.channel) * MK_CMD_TEAMS + team];
-  if (put.commands == 0) {
-    put = {};
-    put.channel = c.channel;
-    put.request.peer = c.peer;
-    openPuts.fetch_add(1, std::memory_order_relaxed);
-  } else if (put.request.peer != c.peer) {
+  uint32_t &number = open[uint64_t(c.channel) * MK_CMD_TEAMS + (c.flags >> MK_CMD_TEAM_SHIFT)];
+  if (number == kNone) {
+    number = takePut(c.channel, c.peer);
+    if (c.flags & MK_CMD_MORE)
+      openPuts.fetch_add(1, std::memory_order_relaxed);
+  }
+  Put &put = puts[number];
+  if (put.request.peer != c.peer)
     return rt::error(
         StatusCode::InvalidArgument, "CTA ", c.channel,
         " began a command for rank ", c.peer, " within a put to rank ",
         put.request.peer,
         ": the put's last command (without MK_CMD_MORE) is missing");
-  }
   ++put.commands;
   if (c.bytes > 0)
     put.request.fragments.push_back({c.src, c.dst, c.bytes});
@@ -81,25 +106,24 @@ Status Proxy::Impl::accept(const Command &c) {
                      " wrote a put of more than ", kMaxFragments, " commands");
   if (c.flags & MK_CMD_MORE)
     return {};
+  if (put.commands > 1)
+    openPuts.fetch_sub(1, std::memory_order_relaxed);
   if (c.flags & MK_CMD_HAS_SIGNAL)
     put.request.signal = SignalAdd{c.slot, c.amount};
   put.strong = c.flags & MK_CMD_STRONG;
-  Put whole = std::move(put);
-  put = {};
-  openPuts.fetch_sub(1, std::memory_order_relaxed);
-  admit(std::move(whole));
+  admit(std::exchange(number, kNone));
   return {};
 }
 
 void Proxy::Impl::take(const mk_command &raw) {
-  commands.fetch_add(1, std::memory_order_relaxed);
   if (discarding()) {
     discarded.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   Result<Command> command = decodeCommand(raw);
-  Status status = command ? accept(*command) : command.status();
-  if (!status)
+  if (!command)
+    return fail(command.status());
+  if (Status status = accept(*command); !status)
     fail(status);
 }
 

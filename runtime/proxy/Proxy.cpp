@@ -29,10 +29,14 @@ private:
 } // namespace
 
 Proxy::Impl::Impl(const ProxyOptions &o)
-    : options(o), world(o.mesh->size()), rank(o.heap->rank()), paused(o.paused),
-      byPair(new std::atomic<uint32_t>[uint64_t(o.channels) * world]()),
-      byChannel(new std::atomic<uint32_t>[o.channels]()),
-      open(uint64_t(o.channels) * MK_CMD_TEAMS), batch(kBatch) {}
+    : options(o), world(o.mesh->size()), rank(o.heap->rank()),
+      slots(o.heap->slots()), paused(o.paused),
+      byPair(uint64_t(o.channels) * world), byChannel(o.channels),
+      isNet(world), open(uint64_t(o.channels) * MK_CMD_TEAMS, kNone),
+      pairs(new Pair[uint64_t(o.channels) * world]) {
+  for (uint32_t r = 0; r < world; ++r)
+    isNet[r] = !options.mesh->reachable(rank, r);
+}
 
 Proxy::Impl::~Impl() = default;
 
@@ -87,18 +91,16 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
                      command.channel, " to rank ", command.peer,
                      ": the proxy has ", p.options.channels, " channels and ",
                      p.world, " ranks");
-  auto &pair = p.byPair[p.keyOf(command.channel, command.peer)];
-  auto &channel = p.byChannel[command.channel];
+  auto &pair = p.byPair.begun[p.keyOf(command.channel, command.peer)];
+  auto &channel = p.byChannel.begun[command.channel];
   // Before the proxy can complete it.
   pair.fetch_add(1, std::memory_order_relaxed);
   channel.fetch_add(1, std::memory_order_relaxed);
-  p.total.fetch_add(1, std::memory_order_relaxed);
   uint64_t signal = command.flags & MK_CMD_HAS_SIGNAL ? 1 : 0;
   p.signals.fetch_add(signal, std::memory_order_relaxed);
   if (Status pushed = p.ring->push(command, wait); !pushed) {
     pair.fetch_sub(1, std::memory_order_relaxed);
     channel.fetch_sub(1, std::memory_order_relaxed);
-    p.total.fetch_sub(1, std::memory_order_relaxed);
     p.signals.fetch_sub(signal, std::memory_order_relaxed);
     return pushed;
   }
@@ -111,17 +113,19 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
 
 uint64_t Proxy::inflight(uint32_t channel, uint32_t peer) const {
   assert(channel < impl_->options.channels && peer < impl_->world);
-  return impl_->byPair[impl_->keyOf(channel, peer)].load(
-      std::memory_order_acquire);
+  return impl_->byPair.open(impl_->keyOf(channel, peer));
 }
 
 uint64_t Proxy::inflightAll(uint32_t channel) const {
   assert(channel < impl_->options.channels);
-  return impl_->byChannel[channel].load(std::memory_order_acquire);
+  return impl_->byChannel.open(channel);
 }
 
 uint64_t Proxy::inflightTotal() const {
-  return impl_->total.load(std::memory_order_acquire);
+  uint64_t sum = 0;
+  for (uint32_t channel = 0; channel < impl_->options.channels; ++channel)
+    sum += impl_->byChannel.open(channel);
+  return sum;
 }
 
 CommandRing &Proxy::ring() { return *impl_->ring; }
@@ -187,14 +191,17 @@ void Proxy::Impl::run() {
 
 bool Proxy::Impl::round() {
   bool any = false;
+  postedInRound = 0;
+  roundBegan = std::chrono::steady_clock::now();
   // While discarding nothing is pending for long: always drain then.
-  if (discarding() || ready.size() + heldPuts < kMaxPending) {
-    size_t n = ring->drain(batch);
-    for (size_t i = 0; i < n; ++i)
-      take(batch[i]);
+  if (discarding() || pending < kMaxPending) {
+    size_t n = ring->consume(kBatch, [&](const mk_command &raw) { take(raw); });
+    commands.fetch_add(n, std::memory_order_relaxed);
     any |= n > 0;
   }
-  any |= postReady();
+  postReady();
+  requests.fetch_add(postedInRound, std::memory_order_relaxed);
+  any |= postedInRound > 0;
   completions.clear();
   Status polled = options.transport->poll(completions);
   for (const LocalCompletion &c : completions.local)
@@ -211,8 +218,8 @@ bool Proxy::Impl::round() {
 
 /// Yields at first; then sleeps until the transport has news, a command is
 /// submitted, or a little time has passed. Hundreds of these threads may share
-/// two cores. A GPU wakes nobody: its ring is looked at every few microseconds, less often
-/// when nothing has come for long.
+/// two cores. A GPU wakes nobody: its ring is looked at all the time, less often when
+/// nothing has come for a second.
 void Proxy::Impl::idle(uint32_t rounds) {
   using namespace std::chrono_literals;
   if (rounds < kYields) {
@@ -225,8 +232,11 @@ void Proxy::Impl::idle(uint32_t rounds) {
     return;
   }
   if (ring->isForeign()) {
-    constexpr uint32_t kBusy = 20'000, kQuiet = 60'000; // rounds: about one and ten seconds
-    std::this_thread::sleep_for(rounds < kBusy ? 5us : rounds < kQuiet ? 100us : 1ms);
+    constexpr uint32_t kBusy = 2'000'000, kQuiet = 2'100'000; // rounds: about one and ten seconds
+    if (rounds < kBusy)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(rounds < kQuiet ? 20us : 500us);
     return;
   }
   sleeping.exchange(1, std::memory_order_acq_rel);

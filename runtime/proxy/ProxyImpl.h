@@ -8,31 +8,54 @@
 #include "mkernel/Runtime/Transport.h"
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
+#include <utility>
 
 namespace mk::rt {
 
 struct Proxy::Impl {
-  /// A put whose commands are all there, or one on its way to that.
+  static constexpr uint32_t kNone = ~0u;
+
+  /// A put on its way from the ring to its completion; its index is the request's cookie.
+  /// Kept for the next one when it is complete, with the memory of its fragments.
   struct Put {
-    uint32_t channel = 0;
-    uint32_t commands = 0; // taken off the in-flight counts when it completes
-    bool strong = false;
     PutRequest request;
+    uint32_t channel = 0;
+    uint32_t commands = 0; // that are complete with it
+    uint32_t next = kNone; // in the list that it is in
+    bool strong = false;
+    bool posted = false;
+    std::chrono::steady_clock::time_point postedAt;
   };
-  /// A posted request; its cookie is its index.
-  struct Work {
-    uint32_t channel = 0, peer = 0, commands = 0;
-    bool used = false;
-    std::chrono::steady_clock::time_point posted;
+  /// Puts, first to last.
+  struct List {
+    uint32_t first = kNone, last = kNone;
+    bool empty() const { return first == kNone; }
   };
-  /// Puts of one (channel, peer); proxy thread only.
+  /// Puts of one (channel, peer).
   struct Pair {
     uint32_t outstanding = 0; // admitted to the transport, not completed
-    std::deque<Put> held;     // first: a strong signal waiting for those
+    List held;                // first: a strong signal waiting for those
+  };
+  /// Commands handed over, and those of them that are complete. Each has one side that
+  /// writes it, so that neither waits for the other's cache line to add.
+  struct Counts {
+    explicit Counts(uint64_t n)
+        : begun(new std::atomic<uint32_t>[n]()), ended(new std::atomic<uint32_t>[n]()) {}
+    /// What was completed and never counted takes nothing off.
+    uint32_t open(uint64_t i) const {
+      // In this order: what ends in between was begun.
+      uint32_t done = ended[i].load(std::memory_order_acquire);
+      auto left = static_cast<int32_t>(begun[i].load(std::memory_order_acquire) - done);
+      return left > 0 ? static_cast<uint32_t>(left) : 0;
+    }
+    /// By the proxy's thread alone. Release: who sees it knows that the bytes are at the peer.
+    void end(uint64_t i, uint32_t n) {
+      ended[i].store(ended[i].load(std::memory_order_relaxed) + n,
+                     std::memory_order_release);
+    }
+    std::unique_ptr<std::atomic<uint32_t>[]> begun, ended;
   };
 
   explicit Impl(const ProxyOptions &o);
@@ -45,28 +68,61 @@ struct Proxy::Impl {
   // Checking and grouping (Commands.cpp).
   void take(const mk_command &raw);
   Status accept(const Command &command);
-  Status checkCommand(const Command &command) const;
+  bool isSound(const Command &command) const;
+  Status explain(const Command &command) const;
 
   // Posting and completing (Requests.cpp).
-  void admit(Put put);
-  void pump(uint64_t key, Pair &pair);
-  bool postReady();
+  void admit(uint32_t put);
+  bool post(uint32_t put);
+  void pump(Pair &pair);
+  void postReady();
   void completed(uint64_t cookie);
   void arrived(const Arrival &arrival);
   void checkAges();
   void publish();
-  void uncount(uint32_t channel, uint32_t peer, uint32_t commands);
 
   void fail(Status status);
   Status settledError() const;
   bool discarding() const { return failed || options.abort->raised(); }
+
+  void append(List &list, uint32_t number) {
+    puts[number].next = kNone;
+    (list.empty() ? list.first : puts[list.last].next) = number;
+    list.last = number;
+  }
+  uint32_t removeFirst(List &list) {
+    return std::exchange(list.first, puts[list.first].next);
+  }
+  /// A put of nothing yet.
+  uint32_t takePut(uint32_t channel, uint32_t peer) {
+    uint32_t number = unused;
+    if (number == kNone) {
+      number = static_cast<uint32_t>(puts.size());
+      puts.emplace_back();
+    } else {
+      unused = puts[number].next;
+    }
+    Put &put = puts[number];
+    put.channel = channel;
+    put.request.peer = peer;
+    put.request.cookie = number;
+    return number;
+  }
+  void giveBack(uint32_t number) {
+    Put &put = puts[number];
+    put.request.fragments.clear();
+    put.request.signal.reset();
+    put.commands = 0;
+    put.strong = put.posted = false;
+    put.next = std::exchange(unused, number);
+  }
 
   uint64_t keyOf(uint32_t channel, uint32_t peer) const {
     return uint64_t(channel) * world + peer;
   }
 
   ProxyOptions options;
-  uint32_t world, rank;
+  uint32_t world, rank, slots;
   std::unique_ptr<CommandRing> ownRing;
   CommandRing *ring = nullptr;
   std::unique_ptr<ProxySink> ownSink;
@@ -76,20 +132,20 @@ struct Proxy::Impl {
   std::atomic<bool> failed{false};
   std::atomic<uint32_t> sleeping{0};
 
-  // Commands handed over and not delivered; by (channel, peer), by channel,
-  // and in all. CTAs add, the proxy subtracts; it adds, too, where a GPU writes.
-  std::unique_ptr<std::atomic<uint32_t>[]> byPair;
-  std::unique_ptr<std::atomic<uint32_t>[]> byChannel;
-  std::atomic<uint64_t> total{0};
+  // By (channel, peer) and by channel. CTAs begin, the proxy ends; it begins, too, where a
+  // GPU writes.
+  Counts byPair, byChannel;
 
   // Proxy thread only.
-  std::vector<Put> open; // by channel and team; commands == 0: none
-  std::unordered_map<uint64_t, Pair> pairs;
-  std::deque<Put> ready; // to be posted, in order
-  uint64_t heldPuts = 0; // in all pairs
-  std::vector<Work> works;
-  std::vector<uint32_t> freeWorks;
-  std::vector<mk_command> batch;
+  std::vector<uint8_t> isNet; // by rank: only puts reach it
+  std::vector<Put> puts;
+  uint32_t unused = kNone;    // the last one first, as its memory is near
+  List ready;                 // to be posted, in order
+  uint64_t pending = 0;       // in `ready` and held
+  std::vector<uint32_t> open; // put of a channel and team, or kNone
+  std::unique_ptr<Pair[]> pairs; // by keyOf
+  uint64_t postedInRound = 0;
+  std::chrono::steady_clock::time_point roundBegan{};
   Completions completions;
   std::chrono::steady_clock::time_point nextAgeCheck{};
 

@@ -4,103 +4,87 @@
 
 #include "mkernel/Runtime/Log.h"
 
-#include <algorithm>
 
 namespace mk::rt {
 
-/// A put goes out at once, unless a strong signal of its (channel, peer) waits
-/// in front of it.
-void Proxy::Impl::admit(Put put) {
-  uint64_t key = keyOf(put.channel, put.request.peer);
-  Pair &pair = pairs[key];
-  pair.held.push_back(std::move(put));
-  ++heldPuts;
-  pump(key, pair);
+/// A put goes out at once, unless others wait for the transport, or a strong signal of its
+/// (channel, peer) waits in front of it or in it.
+void Proxy::Impl::admit(uint32_t number) {
+  const Put &put = puts[number];
+  Pair &pair = pairs[keyOf(put.channel, put.request.peer)];
+  if (ready.empty() && pair.held.empty() && !(put.strong && pair.outstanding > 0)) {
+    ++pair.outstanding;
+    if (post(number))
+      return;
+    ++pending;
+    return append(ready, number);
+  }
+  ++pending;
+  append(pair.held, number);
+  pump(pair);
+}
+
+/// Whether the transport has taken it; if not, there was no room, or an error.
+bool Proxy::Impl::post(uint32_t number) {
+  Put &put = puts[number];
+  put.posted = true;
+  put.postedAt = roundBegan;
+  Status posted = options.transport->post(put.request);
+  if (posted) {
+    ++postedInRound;
+    return true;
+  }
+  put.posted = false;
+  if (posted.code() != StatusCode::Again)
+    fail(posted);
+  return false;
 }
 
 /// Posts what may go. A strong signal waits until everything admitted before it
 /// has completed, which is what makes it cover all of that whatever the order
 /// on the wire; its own bytes need not wait.
-void Proxy::Impl::pump(uint64_t key, Pair &pair) {
+void Proxy::Impl::pump(Pair &pair) {
   while (!pair.held.empty()) {
-    Put &front = pair.held.front();
-    if (front.strong && pair.outstanding > 0) {
-      if (front.request.fragments.empty())
+    uint32_t front = pair.held.first;
+    if (puts[front].strong && pair.outstanding > 0) {
+      if (puts[front].request.fragments.empty())
         return;
-      Put data;
-      data.channel = front.channel;
-      data.request.peer = front.request.peer;
-      data.request.fragments.swap(front.request.fragments);
+      uint32_t data = takePut(puts[front].channel, puts[front].request.peer);
+      puts[data].request.fragments.swap(puts[front].request.fragments);
       ++pair.outstanding;
-      ready.push_back(std::move(data));
+      ++pending;
+      append(ready, data);
       return;
     }
     ++pair.outstanding;
-    ready.push_back(std::move(front));
-    pair.held.pop_front();
-    --heldPuts;
+    append(ready, removeFirst(pair.held));
   }
 }
 
 /// Posts in order until the transport's queue is full.
-bool Proxy::Impl::postReady() {
-  bool any = false;
-  while (!ready.empty() && !discarding()) {
-    Put &put = ready.front();
-    uint32_t cookie;
-    if (freeWorks.empty()) {
-      cookie = static_cast<uint32_t>(works.size());
-      works.emplace_back();
-    } else {
-      cookie = freeWorks.back();
-      freeWorks.pop_back();
-    }
-    put.request.cookie = cookie;
-    works[cookie] = {put.channel, put.request.peer, put.commands, true,
-                     std::chrono::steady_clock::now()};
-    Status posted = options.transport->post(put.request);
-    if (!posted) {
-      works[cookie].used = false;
-      freeWorks.push_back(cookie);
-      if (posted.code() != StatusCode::Again)
-        fail(posted);
-      return any;
-    }
-    any = true;
-    requests.fetch_add(1, std::memory_order_relaxed);
-    ready.pop_front();
+void Proxy::Impl::postReady() {
+  while (!ready.empty() && !discarding() && post(ready.first)) {
+    removeFirst(ready);
+    --pending;
   }
-  return any;
 }
 
 void Proxy::Impl::completed(uint64_t cookie) {
-  if (cookie >= works.size() || !works[cookie].used)
+  if (cookie >= puts.size() || !puts[cookie].posted)
     return fail(rt::error(StatusCode::Internal, options.transport->name(),
                           " transport completed request ", cookie,
                           ", which is not in flight"));
-  Work work = works[cookie];
-  works[cookie].used = false;
-  freeWorks.push_back(static_cast<uint32_t>(cookie));
-  uint64_t key = keyOf(work.channel, work.peer);
-  uncount(work.channel, work.peer, work.commands);
+  const Put &put = puts[cookie];
+  uint64_t key = keyOf(put.channel, put.request.peer);
+  byPair.end(key, put.commands);
+  byChannel.end(put.channel, put.commands);
   // Of a strong put the bytes that went ahead of its signal are no put.
-  if (work.commands > 0)
-    sink->completed(work.channel);
+  if (put.commands > 0)
+    sink->completed(put.channel);
+  giveBack(static_cast<uint32_t>(cookie));
   Pair &pair = pairs[key];
   if (--pair.outstanding == 0)
-    pump(key, pair);
-}
-
-/// Release: who reads zero knows that the bytes are at the peer. Commands that nobody
-/// counted (CommandRing::push) take nothing off; only this thread subtracts.
-void Proxy::Impl::uncount(uint32_t channel, uint32_t peer, uint32_t commands) {
-  auto take = [&](auto &count) {
-    auto most = count.load(std::memory_order_relaxed);
-    count.fetch_sub(std::min<decltype(most)>(commands, most), std::memory_order_release);
-  };
-  take(byPair[keyOf(channel, peer)]);
-  take(byChannel[channel]);
-  take(total);
+    pump(pair);
 }
 
 /// What has failed is not made known: the abort is.
@@ -129,10 +113,10 @@ void Proxy::Impl::checkAges() {
   if (now < nextAgeCheck)
     return;
   nextAgeCheck = now + limit / 8;
-  for (const Work &work : works)
-    if (work.used && now - work.posted > limit)
+  for (const Put &put : puts)
+    if (put.posted && now - put.postedAt > limit)
       return fail(rt::error(StatusCode::DeadlineExceeded, "a request of CTA ",
-                            work.channel, " to rank ", work.peer,
+                            put.channel, " to rank ", put.request.peer,
                             " was not delivered within ",
                             Deadline::after(limit).duration(),
                             ": the network is stuck or that rank is"));

@@ -70,6 +70,22 @@ public:
   /// One thread. Copies up to raws.size() published commands and frees their
   /// space; returns how many.
   size_t drain(std::span<mk_command> raws);
+  /// The same, one by one: use(command) for up to `most` published commands, of which
+  /// those that come next are fetched meanwhile.
+  template <typename Use> size_t consume(size_t most, Use use) {
+    constexpr size_t kFree = 64; // space is given back so often
+    size_t n = 0;
+    for (; n < most && hasCommands(); ++n) {
+      __builtin_prefetch(&commands_[(next_ + 8) & (capacity_ - 1)]);
+      mk_command raw = takeNext();
+      if (n % kFree == kFree - 1)
+        freeSpace();
+      use(raw);
+    }
+    if (n % kFree)
+      freeSpace();
+    return n;
+  }
   /// Whether drain would find something. The consumer's thread.
   bool hasCommands() const;
 
@@ -80,6 +96,9 @@ public:
   uint64_t backlog() const;
 
 private:
+  mk_command takeNext();
+  void freeSpace();
+
   CommandRing(uint64_t capacity, std::byte *memory);
 
   uint64_t capacity_;
