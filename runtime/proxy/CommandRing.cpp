@@ -9,25 +9,11 @@
 namespace mk::rt {
 namespace {
 
-constexpr uint64_t kOffsetMask = (uint64_t(1) << MK_COMMAND_OFFSET_BITS) - 1;
-constexpr uint64_t kReservedHi = uint64_t(0x7f) << 56;
-constexpr uint64_t kLapHi = uint64_t(1) << 63;
-constexpr uint64_t kLap0 = uint64_t(1) << 32; // of the first half's high word
 
 uint64_t lapBit(uint64_t lap) { return (lap + 1) & 1; }
 
 std::atomic_ref<uint64_t> atomic(uint64_t &word) {
   return std::atomic_ref<uint64_t>(word);
-}
-
-/// A command as the four words that atomics work on.
-struct Words {
-  uint64_t w[4];
-};
-Words toWords(const mk_command &raw) {
-  Words words;
-  memcpy(&words, &raw, sizeof(words));
-  return words;
 }
 
 } // namespace
@@ -70,25 +56,14 @@ bool isPublished(const mk_command &raw, uint64_t lap) {
 }
 
 Result<Command> decodeCommand(const mk_command &raw) {
-  if (raw.lap0 > 1 || raw.dst_and_slot_hi & kReservedHi)
+  CommandWords words = CommandWords::of(raw);
+  if (!isWellFormed(words))
     return error(StatusCode::InvalidArgument,
                  "a command has bits set that must be zero (lap word ",
                  raw.lap0, ", last word ", raw.dst_and_slot_hi,
                  "): the kernel was built for another ABI or its memory was "
                  "overwritten");
-  Command c;
-  c.op = raw.op;
-  c.flags = raw.flags;
-  c.peer = raw.peer;
-  c.channel = raw.channel;
-  c.amount = raw.amount;
-  c.bytes = raw.bytes;
-  c.src = raw.src_and_slot_lo & kOffsetMask;
-  c.dst = raw.dst_and_slot_hi & kOffsetMask;
-  c.slot = static_cast<uint32_t>(
-      raw.src_and_slot_lo >> MK_COMMAND_OFFSET_BITS |
-      (raw.dst_and_slot_hi >> MK_COMMAND_OFFSET_BITS & 0xff) << 16);
-  return c;
+  return fieldsOf(words);
 }
 
 Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity,
@@ -128,7 +103,7 @@ Status CommandRing::tryPush(const Command &command) {
       !atomic(control_->head)
            .compare_exchange_weak(head, head + 1, std::memory_order_relaxed));
 
-  Words words = toWords(encodeCommand(command, head / capacity_));
+  CommandWords words = CommandWords::of(encodeCommand(command, head / capacity_));
   auto *place =
       reinterpret_cast<uint64_t *>(&commands_[head & (capacity_ - 1)]);
   // The ABI's 16-byte store, in portable C++: the word with the lap bit last,
@@ -150,35 +125,11 @@ Status CommandRing::push(const Command &command, const RingWait &wait) {
   }
 }
 
-bool CommandRing::hasCommands() const {
-  auto *place =
-      reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
-  uint64_t bit = lapBit(next_ / capacity_);
-  return (atomic(place[1]).load(std::memory_order_acquire) / kLap0 & 1) ==
-             bit &&
-         atomic(place[3]).load(std::memory_order_acquire) / kLapHi == bit;
-}
-
-mk_command CommandRing::takeNext() {
-  auto *place =
-      reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
-  Words words;
-  for (int i = 0; i < 4; ++i)
-    words.w[i] = atomic(place[i]).load(std::memory_order_relaxed);
-  ++next_;
-  mk_command raw;
-  memcpy(&raw, &words, sizeof(raw));
-  return raw;
-}
-
-/// Now and then: every store of the tail takes its line from the producers.
-void CommandRing::freeSpace() {
-  atomic(control_->tail).store(next_, std::memory_order_release);
-}
-
 size_t CommandRing::drain(std::span<mk_command> raws) {
   size_t n = 0;
-  return consume(raws.size(), [&](const mk_command &raw) { raws[n++] = raw; });
+  return consume(raws.size(), [&](const CommandWords &words) {
+    memcpy(&raws[n++], &words, sizeof(words));
+  });
 }
 
 uint64_t CommandRing::backlog() const {

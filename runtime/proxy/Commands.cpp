@@ -3,6 +3,7 @@
 #include "proxy/ProxyImpl.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace mk::rt {
 namespace {
@@ -11,7 +12,7 @@ constexpr size_t kMaxFragments = 1 << 20;
 } // namespace
 
 /// All that explain() looks for, at the cost of a few comparisons.
-bool Proxy::Impl::isSound(const Command &c) const {
+inline bool Proxy::Impl::isSound(const Command &c) const {
   constexpr uint8_t teams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
   constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
   uint8_t flags = c.flags & ~teams;
@@ -72,7 +73,7 @@ Status Proxy::Impl::explain(const Command &c) const {
                    c.peer, " is refused for no reason that is known");
 }
 
-Status Proxy::Impl::accept(const Command &c) {
+inline Status Proxy::Impl::accept(const Command &c) {
   if (!isSound(c))
     return explain(c);
   if (ring->isForeign()) {
@@ -115,15 +116,20 @@ Status Proxy::Impl::accept(const Command &c) {
   return {};
 }
 
-void Proxy::Impl::take(const mk_command &raw) {
+void Proxy::Impl::take(const CommandWords &words) {
   if (discarding()) {
     discarded.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  Result<Command> command = decodeCommand(raw);
-  if (!command)
-    return fail(command.status());
-  if (Status status = accept(*command); !status)
+  Status status;
+  if (isWellFormed(words)) {
+    status = accept(fieldsOf(words));
+  } else {
+    mk_command raw;
+    std::memcpy(&raw, &words, sizeof(raw));
+    status = decodeCommand(raw).status();
+  }
+  if (!status)
     fail(status);
 }
 

@@ -195,7 +195,7 @@ bool Proxy::Impl::round() {
   roundBegan = std::chrono::steady_clock::now();
   // While discarding nothing is pending for long: always drain then.
   if (discarding() || pending < kMaxPending) {
-    size_t n = ring->consume(kBatch, [&](const mk_command &raw) { take(raw); });
+    size_t n = ring->consume(kBatch, [&](const CommandWords &words) { take(words); });
     commands.fetch_add(n, std::memory_order_relaxed);
     any |= n > 0;
   }

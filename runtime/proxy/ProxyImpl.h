@@ -66,7 +66,7 @@ struct Proxy::Impl {
   void idle(uint32_t rounds);
 
   // Checking and grouping (Commands.cpp).
-  void take(const mk_command &raw);
+  void take(const CommandWords &words);
   Status accept(const Command &command);
   bool isSound(const Command &command) const;
   Status explain(const Command &command) const;

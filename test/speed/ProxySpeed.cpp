@@ -9,7 +9,7 @@
 //   latency    from the store of a command by another thread to its post, the ring being
 //              empty: as a GPU has it, which wakes nobody
 //
-// usage: mkernel-proxy-speed [--json] [--post NANOSECONDS]
+// usage: mkernel-proxy-speed [--json] [--verbose] [--post NANOSECONDS]
 // exit status: 1 where share, rate or latency misses what docs/network.md says
 //
 //===----------------------------------------------------------------------===//
@@ -253,15 +253,17 @@ double median(std::vector<double> values) {
 } // namespace
 
 int main(int argc, char **argv) {
-  bool json = false;
+  bool json = false, verbose = false;
   long post = 250;
   for (int i = 1; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--json")) {
       json = true;
+    } else if (!std::strcmp(argv[i], "--verbose")) {
+      verbose = true;
     } else if (!std::strcmp(argv[i], "--post") && i + 1 < argc) {
       post = std::atol(argv[++i]);
     } else {
-      std::fprintf(stderr, "usage: mkernel-proxy-speed [--json] [--post NANOSECONDS]\n");
+      std::fprintf(stderr, "usage: mkernel-proxy-speed [--json] [--verbose] [--post NANOSECONDS]\n");
       return 2;
     }
   }
@@ -269,8 +271,12 @@ int main(int argc, char **argv) {
   std::vector<double> share, rate;
   for (int round = 0; round < 7; ++round) {
     rank.transport->cost = std::chrono::nanoseconds(post);
-    double bare = bareSeconds(rank);
-    share.push_back(bare / proxySeconds(rank));
+    double bare = bareSeconds(rank), through = proxySeconds(rank);
+    if (verbose)
+      std::fprintf(stderr, "a request: %.1f ns in a bare loop, %.1f through the proxy\n",
+                   bare / double(kCommands * kRings) * 1e9,
+                   through / double(kCommands * kRings) * 1e9);
+    share.push_back(bare / through);
     rank.transport->cost = {};
     rate.push_back(double(kCommands * kRings) / proxySeconds(rank));
   }

@@ -10,7 +10,10 @@
 #include "mkernel/ABI/Command.h"
 #include "mkernel/Runtime/Status.h"
 
+#include <atomic>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -37,8 +40,39 @@ Status checkEncodable(const Command &command);
 mk_command encodeCommand(const Command &command, uint64_t lap);
 /// Whether both halves are published for `lap`.
 bool isPublished(const mk_command &raw, uint64_t lap);
-/// The fields; InvalidArgument when a bit that must be zero is not. Does not
-/// look at the lap.
+/// A command as it lies in the ring, in registers: reading its fields from a copy in memory
+/// would wait for the copy.
+struct CommandWords {
+  uint64_t w[4];
+  static CommandWords of(const mk_command &raw) {
+    CommandWords words;
+    std::memcpy(&words, &raw, sizeof(words));
+    return words;
+  }
+};
+/// Whether all bits are zero that must be.
+inline bool isWellFormed(const CommandWords &c) {
+  return c.w[1] >> 33 == 0 && !(c.w[3] & uint64_t(0x7f) << 56);
+}
+/// The fields of one that is well formed. Does not look at the lap.
+inline Command fieldsOf(const CommandWords &words) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr uint64_t mask = (uint64_t(1) << MK_COMMAND_OFFSET_BITS) - 1;
+  const uint64_t *w = words.w;
+  Command c;
+  c.op = static_cast<uint8_t>(w[0]);
+  c.flags = static_cast<uint8_t>(w[0] >> 8);
+  c.peer = static_cast<uint16_t>(w[0] >> 16);
+  c.channel = static_cast<uint16_t>(w[0] >> 32);
+  c.amount = static_cast<uint16_t>(w[0] >> 48);
+  c.bytes = static_cast<uint32_t>(w[1]);
+  c.src = w[2] & mask;
+  c.dst = w[3] & mask;
+  c.slot = static_cast<uint32_t>(w[2] >> MK_COMMAND_OFFSET_BITS |
+                                 (w[3] >> MK_COMMAND_OFFSET_BITS & 0xff) << 16);
+  return c;
+}
+/// The fields, or InvalidArgument.
 Result<Command> decodeCommand(const mk_command &raw);
 
 /// Called while a producer waits for space; an error ends the wait and is
@@ -73,21 +107,31 @@ public:
   /// The same, one by one: use(command) for up to `most` published commands, of which
   /// those that come next are fetched meanwhile.
   template <typename Use> size_t consume(size_t most, Use use) {
-    constexpr size_t kFree = 64; // space is given back so often
+    constexpr size_t kFree = 64, kAhead = 8;
     size_t n = 0;
     for (; n < most && hasCommands(); ++n) {
-      __builtin_prefetch(&commands_[(next_ + 8) & (capacity_ - 1)]);
-      mk_command raw = takeNext();
+      __builtin_prefetch(&commands_[(next_ + kAhead) & (capacity_ - 1)]);
+      auto *words = reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+      CommandWords copy;
+      for (int i = 0; i < 4; ++i)
+        copy.w[i] = std::atomic_ref(words[i]).load(std::memory_order_relaxed);
+      ++next_;
+      // Now and then: every store of the tail takes its line from the producers.
       if (n % kFree == kFree - 1)
         freeSpace();
-      use(raw);
+      use(copy);
     }
     if (n % kFree)
       freeSpace();
     return n;
   }
   /// Whether drain would find something. The consumer's thread.
-  bool hasCommands() const;
+  bool hasCommands() const {
+    auto *words = reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+    uint64_t bit = (next_ / capacity_ + 1) & 1;
+    return (std::atomic_ref(words[1]).load(std::memory_order_acquire) >> 32 & 1) == bit &&
+           std::atomic_ref(words[3]).load(std::memory_order_acquire) >> 63 == bit;
+  }
 
   /// Whether commands come from elsewhere.
   bool isForeign() const { return !owned_; }
@@ -96,8 +140,9 @@ public:
   uint64_t backlog() const;
 
 private:
-  mk_command takeNext();
-  void freeSpace();
+  void freeSpace() {
+    std::atomic_ref(control_->tail).store(next_, std::memory_order_release);
+  }
 
   CommandRing(uint64_t capacity, std::byte *memory);
 
