@@ -3,6 +3,7 @@
 #include "mkernel/Runtime/Heap.h"
 #include "mkernel/Runtime/Transport.h"
 #include "transport/loopback/Loopback.h"
+#include "transport/staged/Staged.h"
 
 namespace mk::rt {
 
@@ -13,8 +14,16 @@ static Result<std::unique_ptr<Transport>> createLoopback(TransportConfig config)
     return error(StatusCode::InvalidArgument,
                  "loopback option 'path=copy-engine': memory of the host is copied by the "
                  "CPU: use path=auto or path=staged");
-  return std::unique_ptr<Transport>(
-      std::make_unique<Loopback>(std::move(config), options));
+  if (options.path != Path::Staged)
+    return std::unique_ptr<Transport>(
+        std::make_unique<Loopback>(std::move(config), options));
+  StagedOptions staged{options.chunk, options.chunks};
+  return std::unique_ptr<Transport>(std::make_unique<Staged>(
+      std::move(config), staged,
+      [options](TransportConfig inner) -> Result<std::unique_ptr<Transport>> {
+        return std::unique_ptr<Transport>(
+            std::make_unique<Loopback>(std::move(inner), options));
+      }));
 }
 
 Result<std::unique_ptr<Transport>> createTransport(std::string_view name,

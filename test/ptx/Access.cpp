@@ -146,6 +146,11 @@ void store(Warp &warp, const Instr &instr, uint32_t lanes) {
     for (uint32_t i = 0; i < access.count; ++i) {
       if (access.bytes == 16) {
         std::memcpy(data, warp.words + from[0].index + 4 * lane, 16);
+        // mkernel/ABI/Command.h; commands are aligned to 32 bytes.
+        if (instr.removed && address % 32 == 0)
+          data[12] |= 1;
+        else if (instr.removed)
+          data[15] |= 0x80;
         break;
       }
       uint64_t raw = warp.value(from[i], lane);
@@ -274,7 +279,9 @@ bool mk::ptx::decodeAccess(Instr &instr) {
     return false;
   std::memcpy(instr.code.data(), &access, sizeof(access));
   instr.exec = access.op == kLoad ? load : access.op == kStore ? store : atomic;
-  if (access.order == kAcquire)
+  if (access.bytes == 16)
+    instr.orders = Orders::Lap;
+  else if (access.order == kAcquire)
     instr.orders = Orders::Acquire;
   else if (access.order == kRelease || access.order == kAcqRel)
     instr.orders = Orders::Release;

@@ -57,8 +57,9 @@ enum class Orders : uint8_t {
   Acquire,    // ld.acquire becomes ld.relaxed
   Release,    // red, st or atom.release becomes relaxed
   Group,      // waits for cp.async, bulk copies, wgmma
+  Lap,        // half of a command: its lap bit stays that of the first lap
 };
-inline constexpr int kOrders = 9;
+inline constexpr int kOrders = 10;
 const char *nameOf(Orders orders);
 
 struct Instr {

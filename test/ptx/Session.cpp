@@ -37,7 +37,7 @@ Session::~Session() {
 
 //===--- The command ------------------------------------------------------===//
 
-int Session::run(char **command, const std::string &driver) {
+int Session::run(char **command, const std::string &driver, bool quiet) {
   std::string folder = makeFolder(), path = folder + "/socket";
   listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -53,6 +53,10 @@ int Session::run(char **command, const std::string &driver) {
     ::setenv(kGpus, std::to_string(gpus_).c_str(), 1);
     ::setenv("MK_CUDA_LIBRARY", driver.c_str(), 1);
     ::setenv("MK_PTXAS", "off", 1); // PTX is what is wanted here
+    if (int nowhere = quiet ? ::open("/dev/null", O_WRONLY) : -1; nowhere >= 0) {
+      ::dup2(nowhere, 1);
+      ::dup2(nowhere, 2);
+    }
     ::execvp(command[0], command);
     std::fprintf(stderr, "ptx-run: cannot run %s\n", command[0]);
     ::_exit(127);
@@ -243,7 +247,6 @@ Answer Session::answerProxy(const Client &proxy, const Request &request, int fil
 
 bool Session::serveProxies(bool wait) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds kPatience(4); // for hosts that share a processor
   std::vector<pollfd> waits;
   std::vector<Client *> proxies;
   for (auto &client : clients_)
@@ -258,7 +261,7 @@ bool Session::serveProxies(bool wait) {
     lastServed_ = Clock::now();
     return true;
   }
-  return Clock::now() - lastServed_ < kPatience;
+  return Clock::now() - lastServed_ < patience_;
 }
 
 //===--- Launches ---------------------------------------------------------===//
@@ -288,6 +291,7 @@ void Session::launchAll() {
         lastServed_ = std::chrono::steady_clock::now();
         machine.outside = [this](bool wait) { return serveProxies(wait); };
       }
+      machine.stepLimit = stepLimit_;
       machine_ = &machine;
       machine.run();
       machine_ = nullptr;

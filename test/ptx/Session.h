@@ -39,10 +39,16 @@ public:
   /// Changes each program before it runs.
   using Change = std::function<std::shared_ptr<const Program>(const Program &)>;
   void onLoad(Change change) { change_ = std::move(change); }
+  /// How long proxies may do nothing while no warp can go on, and how many steps a launch
+  /// may take (0: any number).
+  void limit(std::chrono::milliseconds patience, uint64_t steps) {
+    patience_ = patience;
+    stepLimit_ = steps;
+  }
   ~Session();
 
   /// The command's exit status.
-  int run(char **command, const std::string &driver);
+  int run(char **command, const std::string &driver, bool quiet = false);
   /// The first thing that went wrong in a launch, or "".
   const std::string &error() const { return error_; }
   /// Whether proxies took part, which cannot be done again without them.
@@ -88,6 +94,8 @@ private:
   Machine *machine_ = nullptr; // that runs now
   bool usesNetwork_ = false;
   std::chrono::steady_clock::time_point lastServed_{};
+  std::chrono::milliseconds patience_{4000}; // hosts may share a processor
+  uint64_t stepLimit_ = 0;
 };
 
 } // namespace mk::ptx

@@ -3,15 +3,14 @@
 #include "device/cuda/Network.h"
 
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Heap.h"
 
-#include <cstring>
+#include <algorithm>
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
 
-// A lap of it is what the GPU may be ahead of the proxy.
-static constexpr uint64_t kCommands = 4096;
 
 Result<std::unique_ptr<GpuNetwork>>
 GpuNetwork::create(std::shared_ptr<Gpu> gpu, Heap &heap, uint32_t channels) {
@@ -19,9 +18,11 @@ GpuNetwork::create(std::shared_ptr<Gpu> gpu, Heap &heap, uint32_t channels) {
   GpuNetwork &n = *made;
   Current current(*gpu);
   MK_ASSIGN(n.stream_, Stream::create(gpu));
+  // What the GPU may be ahead of the proxy.
+  MK_ASSIGN(uint64_t commands, env::getBytes("MK_COMMANDS", 4096));
   MK_ASSIGN(n.ringMemory_,
-            PinnedMemory::allocate(gpu, CommandRing::bytesOf(kCommands)));
-  MK_ASSIGN(n.ring_, CommandRing::create(kCommands, n.ringMemory_.host()));
+            PinnedMemory::allocate(gpu, CommandRing::bytesOf(commands)));
+  MK_ASSIGN(n.ring_, CommandRing::create(commands, n.ringMemory_.host()));
   MK_ASSIGN(n.completedMemory_, PinnedMemory::allocate(gpu, 4 * uint64_t(channels)));
   n.completed_ = reinterpret_cast<uint32_t *>(n.completedMemory_.host());
   MK_ASSIGN(n.submitted_, DeviceMemory::allocate(gpu, 4 * uint64_t(channels),
@@ -35,7 +36,7 @@ GpuNetwork::create(std::shared_ptr<Gpu> gpu, Heap &heap, uint32_t channels) {
             DeviceMemory::allocate(gpu, sizeof(mk_gpu_network), "the command ring"));
   mk_gpu_network network = {};
   network.ring = n.ringMemory_.address();
-  network.capacity = kCommands;
+  network.capacity = commands;
   network.submitted = n.submitted_.address();
   network.completed = n.completedMemory_.address();
   const Driver &driver = gpu->driver();

@@ -487,7 +487,7 @@ int streamCreatePrioritized(StreamHandle *stream, unsigned flags, int priority) 
   ENTER("cuStreamCreateWithPriority");
   if (flags != kStreamNonBlocking || priority != -5)
     return 1;
-  *stream = reinterpret_cast<StreamHandle>(new FakeStream{.prioritized = true});
+  *stream = reinterpret_cast<StreamHandle>(new FakeStream{false, true, {}});
   std::lock_guard lock(calls);
   ++fake.streams;
   return 0;
