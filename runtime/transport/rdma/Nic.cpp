@@ -43,6 +43,29 @@ Status setNonBlocking(int fd) {
   return {};
 }
 
+/// Mbit/s of a port; 0: unknown.
+uint64_t portSpeed(const ibv_port_attr &port) {
+  uint64_t lane = 0, lanes = 0;
+  switch (port.active_speed) { // as the kernel numbers them, SDR to NDR
+  case 1: lane = 2500; break;
+  case 2: lane = 5000; break;
+  case 4:
+  case 8: lane = 10000; break;
+  case 16: lane = 14000; break;
+  case 32: lane = 25000; break;
+  case 64: lane = 50000; break;
+  case 128: lane = 100000; break;
+  }
+  switch (port.active_width) {
+  case 1: lanes = 1; break;
+  case 2: lanes = 4; break;
+  case 4: lanes = 8; break;
+  case 8: lanes = 12; break;
+  case 16: lanes = 2; break;
+  }
+  return lane * lanes;
+}
+
 /// Smaller is better; negative: of no use here.
 int rankOfGid(const ibv_gid_entry &entry) {
   if (entry.gid_type != IBV_GID_TYPE_ROCE_V2)
@@ -130,6 +153,8 @@ Status Nic::findPort(const Options &options) {
   if (port > ports)
     return error(StatusCode::FailedPrecondition, "NIC ", name(), ": ", states,
                  ": check cable, switch and subnet manager (ibv_devinfo)");
+  if (chosen.mbits == 0)
+    chosen.mbits = portSpeed(portAttr);
   mtu = mtuBytes(portAttr.active_mtu);
   if (options.mtu > mtu)
     return error(StatusCode::InvalidArgument, "option mtu=", options.mtu,

@@ -100,8 +100,10 @@ Status parseNames(std::string_view value, std::vector<std::string> &out) {
 
 Status applyOption(Options &o, std::string_view key, std::string_view value) {
   using std::chrono::milliseconds;
-  if (key == "nics")
+  if (key == "nics") {
+    o.nics.clear();
     return parseNames(value, o.nics);
+  }
   if (key == "qps")
     return parseRange(value, o.qps, 1, 16);
   if (key == "depth")
