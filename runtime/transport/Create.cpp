@@ -2,6 +2,10 @@
 
 #include "mkernel/Runtime/Transport.h"
 #include "transport/loopback/Loopback.h"
+#ifdef MKERNEL_HAVE_VERBS
+#include "transport/efa/Efa.h"
+#include "transport/verbs/Verbs.h"
+#endif
 
 namespace mk::rt {
 
@@ -18,8 +22,24 @@ Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
     return std::unique_ptr<Transport>(
         std::make_unique<Loopback>(std::move(config), options));
   }
+  if (name == "verbs" || name == "efa") {
+#ifdef MKERNEL_HAVE_VERBS
+    if (config.heap->slots() >= rdma::kMaxSlots)
+      return error(StatusCode::InvalidArgument, "transport '", name,
+                   "' takes less than ", rdma::kMaxSlots,
+                   " signal slots, and the heap has ", config.heap->slots(),
+                   " (ContextOptions::slots)");
+    return name == "efa" ? rdma::Efa::create(std::move(config))
+                         : rdma::Verbs::create(std::move(config));
+#else
+    return error(StatusCode::Unavailable, "this mKernel was built without transport '",
+                 name, "': install libibverbs-dev (elsewhere: rdma-core-devel) and "
+                 "build again");
+#endif
+  }
   return error(StatusCode::InvalidArgument, "there is no transport '", name,
-               "'; there is: loopback (ContextOptions::transport)");
+               "'; there are: loopback, verbs, efa (ContextOptions::transport, "
+               "mk-run --transport)");
 }
 
 } // namespace mk::rt

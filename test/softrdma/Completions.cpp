@@ -87,6 +87,8 @@ Cq *createCq(ibv_context *context, uint32_t depth, void *user,
   cq->read_byte_len = [](ibv_cq_ex *x) { return of(x)->current.bytes; };
   cq->read_imm_data = [](ibv_cq_ex *x) { return of(x)->current.imm; };
   cq->read_qp_num = [](ibv_cq_ex *x) { return of(x)->current.qpn; };
+  cq->read_src_qp = [](ibv_cq_ex *x) { return of(x)->current.srcQp; };
+  cq->read_slid = [](ibv_cq_ex *x) { return of(x)->current.slid; };
   cq->read_wc_flags = [](ibv_cq_ex *x) {
     return unsigned(of(x)->current.flags);
   };

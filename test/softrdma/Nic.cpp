@@ -392,6 +392,8 @@ void Nic::raise(Qp *qp, const Packet &p) {
   e.flags = kWcWithImm;
   e.qp = qp, e.qpn = qp->qp_num;
   e.solicited = p.solicited;
+  e.srcQp = p.sqpn;
+  e.slid = p.sgid.raw[15]; // as efadv_query_ah numbers them
   push(asCq(qp->recv_cq), e);
   if (knobs.breakage == Break::TwiceImmediate && random() % 8 == 0) {
     e.receive = false;

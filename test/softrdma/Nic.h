@@ -57,6 +57,7 @@ struct Cqe {
   uint32_t status = 0, opcode = 0, vendor = 0, bytes = 0, imm = 0, flags = 0;
   Qp *qp = nullptr;
   uint32_t qpn = 0;
+  uint32_t srcQp = 0, slid = 0; // of receives: who sent it, by address handle
   uint32_t retires = 0; // slots of the send queue that are free once polled
   bool receive = false, solicited = false;
 };

@@ -244,7 +244,8 @@ struct ibv_cq_ex : ibv_cq {
   uint32_t (*read_qp_num)(ibv_cq_ex *);
   uint32_t (*read_src_qp)(ibv_cq_ex *);
   unsigned (*read_wc_flags)(ibv_cq_ex *);
-  void *unused[8];
+  uint32_t (*read_slid)(ibv_cq_ex *);
+  void *unused[7];
 };
 struct ibv_cq_init_attr_ex {
   uint32_t cqe;

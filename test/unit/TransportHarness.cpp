@@ -42,7 +42,11 @@ class LoopbackHarness final : public TransportHarness {
 
 const std::vector<const TransportHarness *> &harnesses() {
   static const LoopbackHarness loopback;
-  static const std::vector<const TransportHarness *> all = {&loopback};
+  static const std::vector<const TransportHarness *> all = [] {
+    std::vector<const TransportHarness *> list = {&loopback};
+    list.insert(list.end(), rdmaHarnesses().begin(), rdmaHarnesses().end());
+    return list;
+  }();
   return all;
 }
 
