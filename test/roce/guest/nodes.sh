@@ -63,7 +63,7 @@ lossless() {
     tc qdisc del dev ${card##*/} root
   done
 }
-cut() { # NODE
+cut_link() { # NODE
   tc qdisc replace dev node$1 root netem loss 100%
   ip link set port$1 down
 }
