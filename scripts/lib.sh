@@ -19,7 +19,7 @@ MK_PACKAGES=(
   "llvm-$MK_LLVM-dev" "llvm-$MK_LLVM-tools" "lld-$MK_LLVM" "liblld-$MK_LLVM-dev"
   # find_package(MLIR) asks for these.
   libzstd-dev libedit-dev libcurl4-openssl-dev libz3-dev zlib1g-dev
-  libssl-dev nlohmann-json3-dev libgtest-dev libgmock-dev libhwloc-dev
+  libssl-dev nlohmann-json3-dev libgtest-dev libgmock-dev libhwloc-dev libibverbs-dev
   # mpirun, which tests start ranks with.
   openmpi-bin
 )
@@ -113,7 +113,7 @@ mk_install() {
   if [[ $id != debian ]] || ! command -v dpkg-query apt-get >/dev/null; then
     mk_die "this installs packages on Debian 12 only; this is ${id:-an unknown system} $version" \
       "install LLVM and MLIR $MK_LLVM with development files, g++ 12 or newer, CMake 3.25, Ninja," \
-      "lld with development files, OpenSSL, nlohmann-json, GoogleTest and hwloc," \
+      "lld with development files, OpenSSL, nlohmann-json, GoogleTest, hwloc and libibverbs," \
       "then run: MK_SKIP_INSTALL=1 MK_CMAKE_ARGS=-DMLIR_DIR=<prefix>/lib/cmake/mlir $0"
   fi
 

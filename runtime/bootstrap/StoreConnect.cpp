@@ -166,4 +166,20 @@ Status StoreClient::Impl::handshake(const Deadline &deadline) {
   return {};
 }
 
+Result<std::string> StoreClient::localAddress() const {
+  sockaddr_storage own{};
+  socklen_t size = sizeof(own);
+  char host[NI_MAXHOST];
+  auto *address = reinterpret_cast<sockaddr *>(&own);
+  if (::getsockname(impl_->socket.get(), address, &size) < 0)
+    return errnoError(StatusCode::Unavailable,
+                      "the own address of the connection to the store", errno);
+  if (int rc = getnameinfo(address, size, host, sizeof(host), nullptr, 0,
+                           NI_NUMERICHOST))
+    return error(StatusCode::Unavailable,
+                 "the own address of the connection to the store: ",
+                 gai_strerror(rc));
+  return std::string(host);
+}
+
 } // namespace mk::rt

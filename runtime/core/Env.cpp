@@ -27,9 +27,13 @@ constexpr Variable kTable[] = {
     {"MK_CUDA_LIBRARY", "libcuda.so.1",
      "Path or name of the NVIDIA driver's library."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},
+    {"MK_EFA_LIBRARY", "libefa.so.1",
+     "Path or name of libefa, for the transport efa."},
     {"MK_HWLOC_LIBRARY", "libhwloc.so.15",
      "Path or name of hwloc's library, which tells where GPUs and NICs are; off: ask "
      "sysfs alone."},
+    {"MK_IBVERBS_LIBRARY", "libibverbs.so.1",
+     "Path or name of libibverbs, for the transports verbs and efa."},
     {"MK_JIT_LIBRARY", "",
      "Path of libmkernel_jit.so, which compiles kernel files; beside the "
      "program by default."},
@@ -184,7 +188,8 @@ std::vector<std::string> unknownVariables(char **environment) {
   for (char **entry = environment; entry && *entry; ++entry) {
     std::string_view name(*entry);
     name = name.substr(0, name.find('='));
-    if (!name.starts_with("MK_") ||
+    // Those of the software NICs are read by a library of the tests.
+    if (!name.starts_with("MK_") || name.starts_with("MK_SOFTRDMA_") ||
         std::find(names.begin(), names.end(), name) != names.end())
       continue;
     std::string message = str("environment variable ", name,

@@ -4,6 +4,10 @@
 #include "mkernel/Runtime/Transport.h"
 #include "transport/loopback/Loopback.h"
 #include "transport/staged/Staged.h"
+#ifdef MKERNEL_HAVE_VERBS
+#include "transport/efa/Efa.h"
+#include "transport/verbs/Verbs.h"
+#endif
 
 namespace mk::rt {
 
@@ -32,8 +36,24 @@ Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
     return error(StatusCode::InvalidArgument, "a transport needs a heap");
   if (name == "loopback")
     return createLoopback(std::move(config));
+  if (name == "verbs" || name == "efa") {
+#ifdef MKERNEL_HAVE_VERBS
+    if (config.heap->slots() >= rdma::kMaxSlots)
+      return error(StatusCode::InvalidArgument, "transport '", name,
+                   "' takes less than ", rdma::kMaxSlots,
+                   " signal slots, and the heap has ", config.heap->slots(),
+                   " (ContextOptions::slots)");
+    return name == "efa" ? rdma::Efa::create(std::move(config))
+                         : rdma::Verbs::create(std::move(config));
+#else
+    return error(StatusCode::Unavailable, "this mKernel was built without transport '",
+                 name, "': install libibverbs-dev (elsewhere: rdma-core-devel) and "
+                 "build again");
+#endif
+  }
   return error(StatusCode::InvalidArgument, "there is no transport '", name,
-               "'; there is: loopback (ContextOptions::transport)");
+               "'; there are: loopback, verbs, efa (ContextOptions::transport, "
+               "mk-run --transport)");
 }
 
 } // namespace mk::rt

@@ -91,6 +91,8 @@ TEST_P(Conformance, ManyRanksAllToAll) {
 }
 
 TEST_P(Conformance, RequestsOvertakeEachOther) {
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
   Cluster c(harness(), 2, {.reorder = 5, .pause = true});
   constexpr uint32_t n = 40;
   for (uint32_t i = 0; i < n; ++i)
@@ -108,6 +110,10 @@ TEST_P(Conformance, RequestsOvertakeEachOther) {
 }
 
 TEST_P(Conformance, SeedsAreReproducible) {
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
+  if (!harness().isReproducible())
+    GTEST_SKIP() << "threads of their own decide on the order, too";
   auto order = [&](uint64_t seed) {
     Cluster c(harness(), 2, {.reorder = seed, .pause = true});
     for (uint32_t i = 0; i < 30; ++i)
@@ -127,6 +133,8 @@ TEST_P(Conformance, SeedsAreReproducible) {
 // Two puts of two packets into one slot: in 16 of the 24 orders a receiver that
 // counted packets would reach one put's worth while neither is whole.
 TEST_P(Conformance, FragmentsInAllOrders) {
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
   std::array<uint64_t, 4> order{0, 1, 2, 3};
   int orders = 0;
   do {
@@ -179,6 +187,8 @@ TEST_P(Conformance, CompletionMeansDelivered) {
 TEST_P(Conformance, EarlyReuseShows) {
   if (!harness().readsLate())
     GTEST_SKIP() << "sources are read at once";
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
   Cluster c(harness(), 2, {.pause = true});
   memset(c.at(0, 0), 1, 64);
   ASSERT_OK(c[0].post(c.put(1, 0, 0, 64)));
@@ -189,6 +199,8 @@ TEST_P(Conformance, EarlyReuseShows) {
 }
 
 TEST_P(Conformance, PauseDeliversNothing) {
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
   Cluster c(harness(), 2, {.pause = true});
   memset(c.at(0, 0), 1, 64);
   ASSERT_OK(c[0].post(c.put(1, 0, 0, 64, SignalAdd{0, 1})));
@@ -234,6 +246,8 @@ TEST_P(Conformance, BoundsOfBothEnds) {
 }
 
 TEST_P(Conformance, FirstErrorIsKept) {
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
   Cluster c(harness(), 2, {.fail = 2});
   ASSERT_OK(c[0].post(c.put(1, 0, 0, 8, {}, 1)));
   ASSERT_TRUE(c.completed(0, 1));
@@ -282,6 +296,8 @@ TEST_P(Conformance, GoodbyeComesBehindUnreadArrivals) {
 }
 
 TEST_P(Conformance, RateIsLimited) {
+  if (!harness().limitsRate())
+    GTEST_SKIP() << "the wire has no rate";
   Cluster c(harness(), 2, {.mtu = 4096, .rate = 4e6}, 4 << 20);
   auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 4; ++i)
@@ -291,6 +307,8 @@ TEST_P(Conformance, RateIsLimited) {
 }
 
 TEST_P(Conformance, DelayIsKept) {
+  if (!harness().makesWeather())
+    GTEST_SKIP() << "real networks";
   Cluster c(harness(), 2, {.delay = 20ms});
   auto begin = std::chrono::steady_clock::now();
   ASSERT_OK(c[0].post(c.put(1, 0, 0, 8, SignalAdd{1, 1})));

@@ -63,7 +63,13 @@ class StagedHarness final : public LoopbackHarness {
 const std::vector<const TransportHarness *> &harnesses() {
   static const LoopbackHarness loopback;
   static const StagedHarness staged;
-  static const std::vector<const TransportHarness *> all = {&loopback, &staged};
+  static const std::vector<const TransportHarness *> all = [] {
+    std::vector<const TransportHarness *> list = {&loopback, &staged};
+    list.insert(list.end(), rdmaHarnesses().begin(), rdmaHarnesses().end());
+    if (const TransportHarness *real = libibverbsHarness())
+      list.push_back(real);
+    return list;
+  }();
   return all;
 }
 

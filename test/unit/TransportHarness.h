@@ -31,6 +31,8 @@ public:
   virtual Result<std::unique_ptr<Transport>>
   make(Heap &heap, const Conditions &conditions, uint8_t generation) const = 0;
 
+  /// Called when a cluster is connected: where a pause begins only then.
+  virtual void connected(const Conditions &) const {}
   /// Ends a pause.
   virtual void resume(Transport &transport) const = 0;
   /// Whether sources are read late, when a packet is delivered.
@@ -38,7 +40,20 @@ public:
   /// While paused, delivers the packet posted as number `n` (from 0); false
   /// where the transport's packets cannot be had one by one.
   virtual bool deliverPacket(Transport &transport, uint64_t n) const = 0;
+
+  /// Whether there are conditions at all, but the size of packets.
+  virtual bool makesWeather() const { return true; }
+  /// Whether the weather has a rate, and seeds give the same order again.
+  virtual bool limitsRate() const { return true; }
+  virtual bool isReproducible() const { return true; }
 };
+
+/// Over NICs in software (RdmaHarness.cpp); none where there are no headers.
+const std::vector<const TransportHarness *> &rdmaHarnesses();
+
+/// Over the real libibverbs (LibibverbsHarness.cpp) where MK_TEST_LIBIBVERBS says
+/// that there are devices: scripts/test-roce does. Null elsewhere.
+const TransportHarness *libibverbsHarness();
 
 const std::vector<const TransportHarness *> &harnesses();
 
@@ -66,6 +81,7 @@ struct Cluster {
       EXPECT_OK(transports[r]->connect(*job.clients[r], peers, soon()));
     });
     seen.resize(world);
+    harness.connected(conditions);
   }
 
   Transport &operator[](uint32_t r) { return *transports[r]; }

@@ -96,6 +96,9 @@ public:
   StoreClient &operator=(const StoreClient &) = delete;
 
   int32_t rank() const;
+  /// Numeric address of this end of the connection, by which others may reach
+  /// this host.
+  Result<std::string> localAddress() const;
 
   /// Sets or overwrites.
   Status set(std::string_view key, std::string_view value, Deadline deadline);

@@ -39,8 +39,8 @@ struct CudaNetwork : FakeGpu, ::testing::WithParamInterface<const char *> {
 };
 
 /// A kernel's view of the network of its rank.
-struct Kernel {
-  explicit Kernel(Context &context)
+struct NetKernel {
+  explicit NetKernel(Context &context)
       : context(context), network(static_cast<GpuNetwork &>(*context.network())),
         state(reinterpret_cast<mk_gpu_network *>(network.address())) {}
 
@@ -114,7 +114,7 @@ TEST_P(CudaNetwork, PutsArriveBehindTheirPayload) {
     std::memset(*more, int(20 + rank), 5000);
     uint64_t src = *context.heap().offsetOf(*from), dst = *context.heap().offsetOf(*to),
              far = *context.heap().offsetOf(*more);
-    Kernel kernel(context);
+    NetKernel kernel(context);
     auto peer = uint16_t(1 - rank);
     // Of two teams, part by part.
     constexpr uint8_t kTeam = 1 << MK_CMD_TEAM_SHIFT;
@@ -159,7 +159,7 @@ TEST_F(CudaNetwork, AnAbortLeavesAHoleInTheRing) {
       auto memory = (*made)->allocate(1000, "memory");
       ASSERT_OK(memory);
       uint64_t at = *(*made)->heap().offsetOf(*memory);
-      Kernel kernel(**made);
+      NetKernel kernel(**made);
       auto peer = uint16_t(1 - rank);
       kernel.send(kernel.put(peer, at, at + 500, 100, 1));
       EXPECT_TRUE(eventually([&] { return kernel.arrivals(1) == 1; }));
@@ -189,7 +189,7 @@ TEST_F(CudaNetwork, CommandsBeyondTheMemoryAreRefused) {
     ASSERT_OK((*made)->allocate(1000, "memory"));
     uint64_t end = (*made)->heap().backed();
     EXPECT_LT(end, (*made)->heap().bytes());
-    Kernel kernel(**made);
+    NetKernel kernel(**made);
     if (rank == 0)
       kernel.send(kernel.put(1, end - 8, 0, 16, 1));
     EXPECT_TRUE(eventually([&] { return (*made)->abort().raised(); }));
@@ -226,7 +226,7 @@ TEST_F(CudaNetwork, WhatNicsWriteIsMadeVisibleFirst) {
     Job::parallel(2, [&](uint32_t rank) {
       auto made = Context::create(optionsOf(job, rank, ""));
       ASSERT_OK(made);
-      Kernel kernel(**made);
+      NetKernel kernel(**made);
       Command signal = kernel.put(uint16_t(1 - rank), 0, 0, 0, 2);
       signal.op = MK_CMD_SIGNAL;
       kernel.send(signal);

@@ -1,0 +1,258 @@
+//===- Poll.cpp - Completions and signals ---------------------------------===//
+
+#include "transport/rdma/Rdma.h"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+
+namespace mk::rt::rdma {
+namespace {
+// Of one NIC in one round, so that a busy one starves nobody.
+constexpr unsigned kMaxEntries = 1024;
+constexpr auto kServiceInterval = std::chrono::milliseconds(1);
+} // namespace
+
+void Rdma::doPoll(Completions &completions) {
+  std::lock_guard lock(mutex_);
+  auto append = [](auto &to, auto &from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(completions.local, stash_.local);
+  append(completions.arrivals, stash_.arrivals);
+  stash_.clear();
+  round(completions);
+}
+
+/// mutex_ held.
+void Rdma::round(Completions &completions) {
+  for (const auto &nic : nics_)
+    if (nic->cq)
+      drainNic(*nic, completions);
+  // Not while a completion queue is being read, which providers lock.
+  for (auto &[path, cause] : std::exchange(failures_, {}))
+    path ? pathFailed(*path, cause) : stop(cause);
+  if (down_)
+    recoverPaths(completions);
+  repostReceives();
+  if (!stopped_)
+    flushAll();
+  Clock::time_point now = Clock::now();
+  if (now >= nextService_) {
+    nextService_ = now + kServiceInterval;
+    serviceEvents(0);
+  }
+  if (now >= nextAges_) {
+    nextAges_ = now + options_.deadline / 16;
+    checkAges(now);
+  }
+  // What the base class latched stops this end, too.
+  if (failed() && !stopped_)
+    stop(Transport::error());
+}
+
+void Rdma::drainNic(Nic &nic, Completions &completions) {
+  ibv_poll_cq_attr attr{};
+  int code = nic.cq->start_poll(nic.cq, &attr);
+  if (code == ENOENT)
+    return;
+  if (code == 0) {
+    unsigned left = kMaxEntries;
+    do {
+      // Of a failed one only wr_id, status, queue pair and vendor error are valid.
+      if (nic.cq->status != IBV_WC_SUCCESS)
+        sendFailed(nic, nic.cq->wr_id, completions);
+      else if (nic.cq->read_opcode(nic.cq) == IBV_WC_RECV_RDMA_WITH_IMM)
+        takeSignal(nic, completions); // wr_id of unsolicited ones says nothing
+      else
+        sendCompleted(nic.cq->wr_id, completions);
+      code = --left ? nic.cq->next_poll(nic.cq) : ENOENT;
+    } while (code == 0);
+    nic.cq->end_poll(nic.cq);
+  }
+  if (code != ENOENT)
+    stop(rt::error(StatusCode::Unavailable, "the completion queue of NIC ",
+                   nic.name(), " cannot be read: ", std::strerror(code)));
+}
+
+void Rdma::takeSignal(Nic &nic, Completions &completions) {
+  Path *path = pathOfSignal(nic);
+  if (!path) {
+    latch(rt::error(StatusCode::Internal, "a signal came in on NIC ",
+                    nic.name(), " from an unknown queue pair"))
+        .ignore();
+    return;
+  }
+  if (path->queue->postsReceives)
+    ++path->queue->receivesOwed;
+  // RC: the peer was told how many this end has had; it sends the rest again.
+  if (!path->up && path->queue->ordered)
+    return;
+  ++path->immediatesTaken;
+  PeerLink &peer = peers_.at(path->peer);
+  Immediate signal = peer.code.decode(ntohl(nic.cq->read_imm_data(nic.cq)),
+                                      nic.cq->read_byte_len(nic.cq));
+  path->progress = Clock::now();
+  if (signal.credit) {
+    if (signal.generation == config().generation)
+      path->credits += path->quantum();
+    return;
+  }
+  completions.arrivals.push_back(
+      {path->peer, signal.slot, signal.amount, signal.generation});
+  if (++path->owed < path->ownQuantum())
+    return;
+  path->owed -= path->ownQuantum();
+  // Who has said goodbye sends no more.
+  if (path->up && !(peer.control && peer.control->goodbye))
+    ++path->creditsToSend;
+}
+
+/// The work of a wr_id; nothing when its number has been used again since.
+static std::optional<uint32_t> workOf(uint64_t id,
+                                      const std::vector<Work> &works) {
+  uint32_t number = static_cast<uint32_t>(id);
+  if ((id & kMarkMask) != kWorkMark || number >= works.size() ||
+      !works[number].used || works[number].serial != uint16_t(id >> 32))
+    return std::nullopt;
+  return number;
+}
+
+/// Takes a posted work out of its queue.
+void Rdma::retire(Path &path, uint32_t work) {
+  Queue &queue = *path.queue;
+  if (queue.ordered && !queue.order.empty() && queue.order.front() == work)
+    queue.order.pop_front();
+  --queue.inFlight;
+  --path.inFlight;
+  path.progress = Clock::now();
+}
+
+void Rdma::sendCompleted(uint64_t id, Completions &completions) {
+  auto number = workOf(id, works_);
+  if (!number || !works_[*number].path)
+    return; // of a path that was given up
+  Path &path = *works_[*number].path;
+  if (path.queue->ordered)
+    while (!path.queue->order.empty() && path.queue->order.front() != *number) {
+      uint32_t before = path.queue->order.front();
+      retire(path, before);
+      completeWork(before, completions);
+    }
+  retire(path, *number);
+  completeWork(*number, completions);
+}
+
+/// Delivered at the peer.
+void Rdma::completeWork(uint32_t number, Completions &completions) {
+  Work work = works_[number];
+  freeWork(number);
+  if (work.kind != Work::Write && work.path)
+    ++work.path->immediatesDone;
+  if (work.kind == Work::Credit)
+    return;
+  Put &put = puts_[work.put];
+  if (--put.left == 0)
+    finishPut(work.put, completions);
+}
+
+void Rdma::finishPut(uint32_t number, Completions &completions) {
+  Put &put = puts_[number];
+  if (put.signal)
+    return raiseSignal(number);
+  completions.local.push_back({put.cookie, put.peer});
+  freePuts_.push_back(number);
+  --openPuts_;
+}
+
+void Rdma::sendFailed(Nic &nic, uint64_t id, Completions &completions) {
+  ibv_wc_status status = nic.cq->status;
+  uint32_t vendorError = nic.cq->read_vendor_err(nic.cq);
+  if ((id & kMarkMask) == kReceiveMark) {
+    // Flushed with a queue pair whose failure is reported by a request or event.
+    Queue &queue = queues_[static_cast<uint32_t>(id)];
+    if (queue.broken || status == IBV_WC_WR_FLUSH_ERR)
+      return;
+    for (Path &path : paths_)
+      if (path.queue == &queue)
+        failures_.emplace_back(&path, rt::error(StatusCode::Unavailable,
+                                                "a receive from rank ", path.peer,
+                                                " failed on ",
+                                                nic.failure(status, vendorError)));
+    return;
+  }
+  auto number = workOf(id, works_);
+  if (!number || !works_[*number].path) {
+    if ((id & kMarkMask) != kWorkMark)
+      latch(rt::error(StatusCode::Internal, "an unknown request failed on ",
+                      nic.failure(status, vendorError)))
+          .ignore();
+    return;
+  }
+  Work &work = works_[*number];
+  Path &path = *work.path;
+  bool ordered = path.queue->ordered;
+  if (!path.up && ordered)
+    return; // flushed; what becomes of it is decided in recover()
+  Status cause = rt::error(
+      StatusCode::Unavailable, "a request to rank ", path.peer, " of ",
+      work.bytes, " bytes failed on ", nic.failure(status, vendorError));
+  if (ordered) {
+    // Those before it have completed. It stays in its queue.
+    while (!path.queue->order.empty() && path.queue->order.front() != *number) {
+      uint32_t before = path.queue->order.front();
+      retire(path, before);
+      completeWork(before, completions);
+    }
+    failures_.emplace_back(&path, cause);
+    return;
+  }
+  // SRD: nothing is known of this one. Bytes alone may be written again; a signal
+  // that may be there already may not.
+  retire(path, *number);
+  PeerLink &peer = peers_.at(path.peer);
+  if (work.kind == Work::Credit) {
+    freeWork(*number);
+    if (!(peer.control && peer.control->goodbye))
+      failures_.emplace_back(&path, cause);
+    return;
+  }
+  if (work.kind == Work::Write && otherPath(path)) {
+    work.path = nullptr;
+    homeless_.push_back(*number);
+    failures_.emplace_back(&path, cause);
+    return;
+  }
+  failures_.emplace_back(nullptr, cause);
+}
+
+void Rdma::repostReceives() {
+  for (Queue &queue : queues_)
+    if (queue.receivesOwed && !queue.broken) {
+      uint32_t count = std::exchange(queue.receivesOwed, 0);
+      if (Status posted = postReceives(queue, count); !posted)
+        stop(posted);
+    }
+}
+
+/// A request that never completes is an error as well.
+void Rdma::checkAges(Clock::time_point now) {
+  if (stopped_)
+    return;
+  for (Path &path : paths_) {
+    if (path.up && !path.idle() && now - path.progress > options_.deadline) {
+      bool starved = path.inFlight == 0 && path.credits == 0;
+      return stop(rt::error(
+          StatusCode::DeadlineExceeded, "rank ", path.peer,
+          starved ? " has taken no signal" : " has acknowledged nothing", " for ",
+          Deadline::after(options_.deadline).duration(), " (NIC ",
+          nicOf(path).name(), ", ", path.inFlight, " requests under way, ",
+          path.writes.size() + path.signals.size(),
+          " waiting): the network is stuck or that rank is; option deadline=TIME"));
+    }
+    if (!path.up && !path.recovered && now - path.downSince > options_.deadline)
+      return stop(path.cause);
+  }
+}
+
+} // namespace mk::rt::rdma
