@@ -78,7 +78,8 @@ running
                         last is checked
   --seed S              seeds data; not 0: runs puts and CTAs in a random order
   --loopback OPTIONS    of the emulated network (axes via net):
-                        delay=5ms,reorder=SEED,...
+                        delay=5ms,reorder=SEED,...; on GPUs also
+                        path=copy-engine or path=staged (through the host)
   --deadline SECONDS    of every single wait (default 30)
   --compute-deadline S  processor seconds that a CTA may compute without beginning an
                         item, waiting or putting: longer is taken for a loop

@@ -32,8 +32,10 @@ public:
   /// Maps the same segment of a peer's heap. `device` is what the peer's device() says.
   virtual Status mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
                             uint64_t bytes, std::string_view device) = 0;
-  /// For the messages of peers, at most 200 bytes.
+  /// Says which it is, in at most 120 bytes.
   virtual std::string device() const = 0;
+  /// Refuses a peer that uses the same device, where each rank needs its own.
+  virtual Status checkPeer(uint32_t, std::string_view) const { return Status::ok(); }
 
   /// Prepares memory of the host for toHost and fromHost; until this dies.
   virtual Status pin(std::byte *memory, uint64_t bytes) = 0;

@@ -79,6 +79,7 @@ Result<Fd> GpuCopies::exportSegment(uint64_t offset, uint64_t bytes) {
 
 Status GpuCopies::mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
                              uint64_t bytes, std::string_view device) {
+  MK_TRY(checkPeer(peer, device));
   Current current(*gpu_);
   std::string what = str("memory of rank ", peer, " on ", device);
   Status status = peers_.import(peer, segment, offset, bytes, what);
@@ -89,6 +90,10 @@ Status GpuCopies::mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
                "), which the emulated network copies to: connect the GPUs by NVLink, or by "
                "PCIe with peer access (nvidia-smi topo -p2p rw), or let it go through memory "
                "of the host (--loopback path=staged)");
+}
+
+Status GpuCopies::checkPeer(uint32_t peer, std::string_view device) const {
+  return device == heap_.deviceName() ? heap_.refuseShared(peer) : Status::ok();
 }
 
 std::string GpuCopies::device() const { return heap_.deviceName(); }

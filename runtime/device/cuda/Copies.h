@@ -21,6 +21,7 @@ public:
   Status mapSegment(uint32_t peer, const Fd &segment, uint64_t offset, uint64_t bytes,
                     std::string_view device) override;
   std::string device() const override;
+  Status checkPeer(uint32_t peer, std::string_view device) const override;
   Status pin(std::byte *memory, uint64_t bytes) override;
   Status toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) override;
   Status toHost(std::byte *to, uint64_t src, uint64_t bytes) override;

@@ -200,6 +200,14 @@ Result<Fd> GpuHeap::dmaBuf(uint64_t offset, uint64_t bytes) {
   return driver.check(code, str("a dma-buf of memory of ", gpu_->name()));
 }
 
+Status GpuHeap::refuseShared(uint32_t peer) const {
+  return error(StatusCode::InvalidArgument, "ranks ", rank(), " and ", peer,
+               " both use ", device(),
+               ": kernels of ranks wait for one another, so each rank needs a "
+               "GPU of its own (ContextOptions::gpu, or CUDA_VISIBLE_DEVICES of "
+               "each process)");
+}
+
 Status GpuHeap::flushRemoteWrites() {
   if (!flushes_)
     return Status::ok();
@@ -222,11 +230,7 @@ Status GpuHeap::clear(std::byte *begin, uint64_t bytes) {
 Status GpuHeap::mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
                            uint64_t bytes, std::string_view device) {
   if (device == this->device())
-    return error(StatusCode::InvalidArgument, "ranks ", rank(), " and ", peer,
-                 " both use ", device,
-                 ": kernels of ranks wait for one another, so each rank needs a "
-                 "GPU of its own (ContextOptions::gpu, or CUDA_VISIBLE_DEVICES of "
-                 "each process)");
+    return refuseShared(peer);
   Current current(*gpu_);
   if (!reachable(peer))
     MK_TRY(reserve(peer));

@@ -67,6 +67,8 @@ public:
   /// A descriptor of a segment.
   Result<Fd> exportSegment(uint64_t offset, uint64_t bytes);
   std::string deviceName() const { return device(); }
+  /// The error of two ranks on one GPU.
+  Status refuseShared(uint32_t peer) const;
 
 private:
   GpuHeap(std::shared_ptr<Gpu> gpu, HeapOptions options);

@@ -5,6 +5,7 @@
 #include "mkernel/Runtime/Store.h"
 #include "transport/staged/Staged.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mk::rt {
@@ -16,6 +17,7 @@ struct Place {
   uint64_t index = 0;          // of the peer's chunks
   uint64_t begin = 0, end = 0; // of the heap that takes puts
   uint64_t slots = 0;
+  char device[128] = {};
 };
 
 } // namespace
@@ -75,7 +77,9 @@ Status Staged::doConnect(StoreClient &store, std::span<const uint32_t> peers,
     for (uint64_t i = options_.chunks; i-- > 0;)
       peer->free.push_back(static_cast<uint32_t>(i));
     Place own{options_.chunkBytes, options_.chunks, peer->index,
-              heap().dataOffset(), heap().bytes(),  heap().slots()};
+              heap().dataOffset(), heap().bytes(),  heap().slots(), {}};
+    std::string device = toHost_->device();
+    std::memcpy(own.device, device.data(), std::min(device.size(), sizeof(own.device) - 1));
     std::string_view text(reinterpret_cast<const char *>(&own), sizeof(own));
     MK_TRY(store.set(keyOf(heap().rank(), rank), text, deadline));
     byRank_[rank] = peer.get();
@@ -93,6 +97,8 @@ Status Staged::doConnect(StoreClient &store, std::span<const uint32_t> peers,
                        theirs.chunks, " chunks of ", theirs.chunkBytes, " bytes, rank ",
                        heap().rank(), " ", options_.chunks, " of ", options_.chunkBytes,
                        ": give all ranks the same chunk= and chunks=");
+    theirs.device[sizeof(theirs.device) - 1] = 0;
+    MK_TRY(toHost_->checkPeer(peer->rank, theirs.device));
     peer->theirs = theirs.index;
     setPeerWindow(peer->rank, theirs.begin, theirs.end,
                   static_cast<uint32_t>(theirs.slots));

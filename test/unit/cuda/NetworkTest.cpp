@@ -217,6 +217,19 @@ TEST_F(CudaNetwork, GpusThatDoNotReachEachOtherNeedStaging) {
   }
 }
 
+TEST_F(CudaNetwork, TwoNodesOnOneGpuAreRefused) {
+  for (const char *path : {"", "path=staged"}) {
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      ContextOptions options = optionsOf(job, rank, path);
+      options.gpu = 1;
+      auto made = Context::create(options);
+      Status status = made ? (*made)->allocate(1000, "memory").status() : made.status();
+      EXPECT_ERROR(status, InvalidArgument, "both use GPU-29");
+    });
+  }
+}
+
 TEST_F(CudaNetwork, WhatNicsWriteIsMadeVisibleFirst) {
   for (int ordering : {0, 100}) {
     fake->writesOrdering = ordering;
