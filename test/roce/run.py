@@ -20,6 +20,7 @@ SCENARIOS = {
     "examples-3": "/guest/examples 3 0",
     "loss": "/guest/examples 2 2",
     "cut": "/guest/link-cut",
+    "run": "sh /guest/run",
 }
 
 
@@ -62,6 +63,10 @@ def run_scenario(cache, initrd, name, folder, args):
     return status
 
 
+def names_of_all():
+    return [name for name in SCENARIOS if name != "run"]
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/test-roce")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
@@ -69,12 +74,14 @@ def main():
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "mkernel", "roce"),
         help="where the packages are kept")
     parser.add_argument("--only", action="append", default=[],
-                        choices=[*SCENARIOS, "two-machines"])
+                        choices=[*names_of_all(), "two-machines"])
     parser.add_argument("--two-machines", action="store_true",
                         help="also as two guests on one wire")
+    parser.add_argument("--run", metavar="COMMANDS",
+                        help="this in a guest with five devices instead, to try things")
     parser.add_argument("--limit", type=int, default=600, help="seconds for a guest")
     args = parser.parse_args()
-    names = args.only or [*SCENARIOS, *(["two-machines"] if args.two_machines else [])]
+    names = args.only or [*names_of_all(), *(["two-machines"] if args.two_machines else [])]
     began = time.time()
     cache = Cache(args.cache)
     image = Image(cache)
@@ -82,9 +89,12 @@ def main():
         image.program("mk/bin/" + program, f"{args.build}/bin/{program}")
     failed = []
     with tempfile.TemporaryDirectory(prefix="mk-roce.") as folder:
-        if any(name not in ("verbs", "conformance") for name in names):
+        if args.run or any(name not in ("verbs", "conformance") for name in names):
             compile_packages(image, args, folder)
         initrd = folder + "/initrd"
+        if args.run:
+            names = ["run"]
+            image.file("guest/run", f". /guest/nodes.sh\nnodes_up 5\n{args.run}\n".encode())
         image.write(initrd)
         say(f"guest made ({time.time() - began:.0f} s)")
         failed = [name for name in names if run_scenario(cache, initrd, name, folder, args)]
