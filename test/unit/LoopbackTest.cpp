@@ -54,7 +54,7 @@ TEST(Transport, NamesAreListed) {
                "needs a heap");
   config.heap = heap->get();
   EXPECT_ERROR(createTransport("carrier-pigeon", config).status(),
-               InvalidArgument, "there is: loopback");
+               InvalidArgument, "there are: loopback");
   config.options = "nonsense";
   EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
                "no option 'nonsense'");
