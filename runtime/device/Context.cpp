@@ -9,6 +9,8 @@
 #include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 
+#include <algorithm>
+
 using namespace mk::rt;
 
 ContextOptions ContextOptions::of(Job &job, Mesh mesh) {
@@ -114,6 +116,7 @@ Status Context::build() {
   transport.options = c.options_.transportOptions;
   transport.scope = c.options_.scope;
   MK_ASSIGN(c.transport_, createTransport(c.options_.transport, transport));
+  MK_TRY(c.findPath(transport));
   MK_TRY(c.transport_->connect(*c.store_, net, c.deadline()));
   if (std::string path = c.transport_->path(); !path.empty())
     log::info("network: ", c.transport_->name(), ", ", path);
@@ -130,6 +133,26 @@ Status Context::build() {
   proxy.channels = c.options_.maxGrid + 1;
   proxy.paused = c.options_.proxyPaused;
   MK_ASSIGN(c.proxy_, Proxy::start(proxy));
+  return Status::ok();
+}
+
+/// Where the transport of one rank does not reach the memory of its GPU, all ranks go through
+/// memory of the host.
+Status Context::findPath(TransportConfig config) {
+  MK_ASSIGN(std::string staged, stagedInstead(config.options));
+  if (heap_->asHost() || !transport_->registersMemory() || staged.empty())
+    return Status::ok();
+  MK_ASSIGN(HeapMemory some, HeapMemory::allocate(*heap_, 1, "what the network is tried with"));
+  Status reached = transport_->reaches(*store_, deadline());
+  MK_ASSIGN(std::vector<std::string> all,
+            allGather("how the network is reached", reached.isOk() ? "" : reached.message()));
+  auto first = std::ranges::find_if(all, [](const std::string &s) { return !s.empty(); });
+  if (first == all.end())
+    return Status::ok();
+  log::info("network: through memory of the host, since rank ", first - all.begin(),
+            " does not reach its GPU's memory: ", *first);
+  config.options = staged;
+  MK_ASSIGN(transport_, createTransport(options_.transport, config));
   return Status::ok();
 }
 

@@ -2,58 +2,74 @@
 
 #include "mkernel/Runtime/Heap.h"
 #include "mkernel/Runtime/Transport.h"
+#include "transport/Paths.h"
 #include "transport/loopback/Loopback.h"
-#include "transport/staged/Staged.h"
 #ifdef MKERNEL_HAVE_VERBS
 #include "transport/efa/Efa.h"
 #include "transport/verbs/Verbs.h"
 #endif
 
 namespace mk::rt {
+namespace {
 
-static Result<std::unique_ptr<Transport>> createLoopback(TransportConfig config) {
-  using Path = LoopbackOptions::Path;
-  MK_ASSIGN(LoopbackOptions options, LoopbackOptions::parse(config.options));
-  if (options.path == Path::CopyEngine && config.heap->asHost())
-    return error(StatusCode::InvalidArgument,
-                 "loopback option 'path=copy-engine': memory of the host is copied by the "
-                 "CPU: use path=auto or path=staged");
-  if (options.path != Path::Staged)
+/// One that gets at the memory of its heap itself.
+Result<std::unique_ptr<Transport>> createDirect(std::string_view name,
+                                                TransportConfig config) {
+  if (name == "loopback") {
+    MK_ASSIGN(LoopbackOptions options, LoopbackOptions::parse(config.options));
     return std::unique_ptr<Transport>(
         std::make_unique<Loopback>(std::move(config), options));
-  StagedOptions staged{options.chunk, options.chunks};
-  return std::unique_ptr<Transport>(std::make_unique<Staged>(
-      std::move(config), staged,
-      [options](TransportConfig inner) -> Result<std::unique_ptr<Transport>> {
-        return std::unique_ptr<Transport>(
-            std::make_unique<Loopback>(std::move(inner), options));
-      }));
+  }
+#ifdef MKERNEL_HAVE_VERBS
+  if (config.heap->slots() >= rdma::kMaxSlots)
+    return error(StatusCode::InvalidArgument, "transport '", name,
+                 "' takes less than ", rdma::kMaxSlots,
+                 " signal slots, and the heap has ", config.heap->slots(),
+                 " (ContextOptions::slots)");
+  return name == "efa" ? rdma::Efa::create(std::move(config))
+                       : rdma::Verbs::create(std::move(config));
+#else
+  return error(StatusCode::Unavailable, "this mKernel was built without transport '",
+               name, "': install libibverbs-dev (elsewhere: rdma-core-devel) and "
+               "build again");
+#endif
 }
+
+} // namespace
 
 Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
                                                    TransportConfig config) {
   if (!config.heap)
     return error(StatusCode::InvalidArgument, "a transport needs a heap");
-  if (name == "loopback")
-    return createLoopback(std::move(config));
-  if (name == "verbs" || name == "efa") {
-#ifdef MKERNEL_HAVE_VERBS
-    if (config.heap->slots() >= rdma::kMaxSlots)
-      return error(StatusCode::InvalidArgument, "transport '", name,
-                   "' takes less than ", rdma::kMaxSlots,
-                   " signal slots, and the heap has ", config.heap->slots(),
-                   " (ContextOptions::slots)");
-    return name == "efa" ? rdma::Efa::create(std::move(config))
-                         : rdma::Verbs::create(std::move(config));
-#else
-    return error(StatusCode::Unavailable, "this mKernel was built without transport '",
-                 name, "': install libibverbs-dev (elsewhere: rdma-core-devel) and "
-                 "build again");
-#endif
-  }
-  return error(StatusCode::InvalidArgument, "there is no transport '", name,
-               "'; there are: loopback, verbs, efa (ContextOptions::transport, "
-               "mk-run --transport)");
+  if (name != "loopback" && name != "verbs" && name != "efa")
+    return error(StatusCode::InvalidArgument, "there is no transport '", name,
+                 "'; there are: loopback, verbs, efa (ContextOptions::transport, "
+                 "mk-run --transport)");
+  MK_ASSIGN(PathOptions options, PathOptions::take(config.options));
+  using Path = PathOptions::Path;
+  if (options.path == Path::CopyEngine && (name != "loopback" || config.heap->asHost()))
+    return error(StatusCode::InvalidArgument,
+                 "network option 'path=copy-engine': that is how 'loopback' gets from GPU to "
+                 "GPU, and here ", name == "loopback" ? "memory is the host's" : "are NICs",
+                 ": use path=auto, path=direct or path=staged");
+  // What is wrong with the others is said at once.
+  MK_ASSIGN(std::unique_ptr<Transport> direct, createDirect(name, config));
+  if (options.path != Path::Staged)
+    return direct;
+  return std::unique_ptr<Transport>(std::make_unique<Staged>(
+      config, options.staged,
+      [name = std::string(name), given = config.options](TransportConfig inner) {
+        inner.options = given;
+        return createDirect(name, std::move(inner));
+      }));
+}
+
+Result<std::string> stagedInstead(std::string_view options) {
+  std::string rest(options);
+  MK_ASSIGN(PathOptions given, PathOptions::take(rest));
+  if (given.path != PathOptions::Path::Auto)
+    return std::string();
+  return str(options, options.empty() ? "" : ",", "path=staged");
 }
 
 } // namespace mk::rt

@@ -40,9 +40,6 @@ TEST(LoopbackOptions, ErrorsListWhatIsValid) {
   refused("mtu=0", "a packet of no bytes");
   refused("reorder=-1", "is negative");
   refused("pause=1", "takes no value");
-  refused("path=wormhole", "none of auto, copy-engine, staged");
-  refused("chunk=10", "use 256 bytes");
-  refused("chunks=0", "use 1 to 1024");
   refused("pause,,=", "no option ''");
 }
 
@@ -58,9 +55,22 @@ TEST(Transport, NamesAreListed) {
   config.options = "nonsense";
   EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
                "no option 'nonsense'");
-  config.options = "path=copy-engine";
-  EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
-               "copied by the CPU");
+  for (auto [options, why] : {std::pair("path=copy-engine", "memory is the host's"),
+                              {"path=wormhole", "none of auto, direct, copy-engine, staged"},
+                              {"path", "it needs a value"},
+                              {"path=staged,chunk=10", "use 256 bytes"},
+                              {"chunks=0", "use 1 to 1024"}}) {
+    config.options = options;
+    EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument, why);
+  }
+}
+
+TEST(Transport, OnlyAPathThatWasLeftOpenIsChanged) {
+  EXPECT_EQ(*stagedInstead(""), "path=staged");
+  EXPECT_EQ(*stagedInstead("chunk=1K,qps=2"), "chunk=1K,qps=2,path=staged");
+  EXPECT_EQ(*stagedInstead("path=direct"), "");
+  EXPECT_EQ(*stagedInstead("path=staged"), "");
+  EXPECT_ERROR(stagedInstead("path=").status(), InvalidArgument, "none of auto");
 }
 
 TEST(Loopback, KernelCodeCannotAddressNetPeers) {

@@ -134,6 +134,7 @@ private:
   Status build();
   Status checkOpen(std::string_view what) const;
   Status shareLaunches(HeapOptions options);
+  Status findPath(TransportConfig config);
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   // Declared in the order in which they come up; destroyed in reverse.

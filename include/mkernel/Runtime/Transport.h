@@ -96,6 +96,12 @@ public:
   /// How bytes get from memory to memory, for reports: "by the copy engine".
   virtual std::string path() const { return {}; }
 
+  /// Whether memory has to be registered, which may not be possible for a GPU's.
+  virtual bool registersMemory() const { return false; }
+  /// Whether that is possible for the heap, of which some memory has to be there; or why not.
+  /// On all ranks, before connect().
+  virtual Status reaches(StoreClient &, Deadline) { return Status::ok(); }
+
   /// Exchanges endpoints through the store; each of `peers` must name this
   /// rank. Once, before anything else.
   Status connect(StoreClient &store, std::span<const uint32_t> peers,
@@ -174,10 +180,15 @@ private:
   std::atomic<State> state_{State::Created};
 };
 
-/// Makes the transport `name` ("loopback", "verbs", "efa"). InvalidArgument lists the valid
-/// names, or the valid options of the transport.
+/// Makes the transport `name` ("loopback", "verbs", "efa"). Beside its own options it takes
+/// path=auto|direct|staged, chunk=BYTES and chunks=COUNT (docs/network.md). InvalidArgument
+/// lists the valid names, or the valid options of the transport.
 Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
                                                    TransportConfig config);
+
+/// The options with which a transport goes through memory of the host, for one that does not
+/// reach its heap; empty where the path was given.
+Result<std::string> stagedInstead(std::string_view options);
 
 } // namespace mk::rt
 

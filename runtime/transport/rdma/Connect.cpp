@@ -40,7 +40,8 @@ Status Rdma::doConnect(StoreClient &store, std::span<const uint32_t> peers,
     MK_ASSIGN(address, store.localAddress());
   }
   MK_TRY(control_.listen(address));
-  MK_TRY(openNics(store, deadline));
+  if (nics_.empty())
+    MK_TRY(openNics(store, deadline));
   MK_TRY(meetPeers(store, peers, deadline));
   MK_TRY(makePaths(peers));
   MK_TRY(joinPaths(store, peers, deadline));
@@ -248,6 +249,23 @@ Status Rdma::shareSegment(StoreClient &store, uint64_t offset, uint64_t bytes) {
                      std::move(theirs.keys)});
   }
   return {};
+}
+
+Status Rdma::reaches(StoreClient &store, Deadline deadline) {
+  MK_TRY(openNics(store, deadline));
+  Memory memory(heap(), options_.relaxed);
+  Status status = memory.add(nics_, 0, heap().backed()).status();
+  memory.clear();
+  return status;
+}
+
+std::string Rdma::path() const {
+  std::string names;
+  for (const auto &nic : nics_)
+    names += str(names.empty() ? "" : ", ", nic->name());
+  std::lock_guard lock(mutex_);
+  return str("by ", names, "; memory ",
+             memory_ ? str("registered ", memory_->how()) : "not registered yet");
 }
 
 std::string Rdma::describe() const {

@@ -41,6 +41,10 @@ public:
   void wait(std::chrono::microseconds limit) override;
   void wake() override;
 
+  std::string path() const override;
+  bool registersMemory() const override { return true; }
+  Status reaches(StoreClient &store, Deadline deadline) override;
+
   /// NICs, how memory is registered, paths; for reports and tests.
   std::string describe() const;
 

@@ -18,7 +18,7 @@ Staged::~Staged() { stopMover(); }
 std::string Staged::path() const {
   return str("through ", options_.chunks, " chunks of ", options_.chunkBytes,
              " bytes of host memory for each peer",
-             inner_ ? str(", over ", inner_->name()) : std::string());
+             inner_ ? str(", over ", inner_->name(), " ", inner_->path()) : std::string());
 }
 
 Status Staged::doPost(const PutRequest &request) {

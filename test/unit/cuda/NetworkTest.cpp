@@ -11,6 +11,9 @@
 #include "mkernel/Runtime/HeapCopies.h"
 
 #include "core/Socket.h"
+#ifdef MK_SOFTRDMA
+#include "Knobs.h"
+#endif
 #include <cstring>
 
 namespace mk::rt::test {
@@ -19,7 +22,12 @@ namespace {
 using cuda::GpuNetwork;
 
 struct CudaNetwork : FakeGpu, ::testing::WithParamInterface<const char *> {
-  CudaNetwork() { fake->gpus = 2; }
+  CudaNetwork() {
+    fake->gpus = 2;
+#ifdef MK_SOFTRDMA
+    setKnobs({{"NICS", "soft0:efa"}, {"JITTER", "0"}});
+#endif
+  }
 
   ContextOptions optionsOf(Job &job, uint32_t rank, std::string loopback) {
     ContextOptions options;
@@ -32,6 +40,11 @@ struct CudaNetwork : FakeGpu, ::testing::WithParamInterface<const char *> {
     options.maxGrid = 8;
     options.device = DeviceKind::Gpu;
     options.gpu = int(rank);
+    // "efa" and its options: NICs in software.
+    if (loopback.starts_with("efa")) {
+      options.transport = "efa";
+      loopback.erase(0, std::min<size_t>(4, loopback.size()));
+    }
     options.transportOptions = std::move(loopback);
     options.timeout = 20s;
     return options;
@@ -91,6 +104,10 @@ INSTANTIATE_TEST_SUITE_P(Paths, CudaNetwork,
                          ::testing::Values("", "path=staged",
                                            "reorder=3,mtu=512",
                                            "path=staged,reorder=4,chunk=1K,chunks=3"));
+#ifdef MK_SOFTRDMA
+INSTANTIATE_TEST_SUITE_P(Nics, CudaNetwork,
+                         ::testing::Values("efa", "efa,path=staged,chunk=1K,chunks=3"));
+#endif
 
 TEST_P(CudaNetwork, PutsArriveBehindTheirPayload) {
   fake->notReady = 20;
