@@ -130,7 +130,12 @@ uint64_t Proxy::inflightTotal() const {
 
 CommandRing &Proxy::ring() { return *impl_->ring; }
 
-void Proxy::pause(bool paused) { impl_->paused = paused; }
+void Proxy::pause(bool paused) {
+  impl_->paused = paused;
+  impl_->options.transport->wake();
+  while (paused && !impl_->resting)
+    std::this_thread::yield();
+}
 
 Status Proxy::error() const {
   std::lock_guard lock(impl_->errorMutex);
@@ -178,7 +183,8 @@ Status Proxy::Impl::settledError() const {
 void Proxy::Impl::run() {
   uint32_t idleRounds = 0;
   while (!stop) {
-    if (paused) {
+    resting = paused.load();
+    if (resting) {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       continue;
     }

@@ -128,7 +128,7 @@ struct Proxy::Impl {
   std::unique_ptr<ProxySink> ownSink;
   ProxySink *sink = nullptr;
   std::thread thread;
-  std::atomic<bool> stop{false}, paused;
+  std::atomic<bool> stop{false}, paused, resting{false};
   std::atomic<bool> failed{false};
   std::atomic<uint32_t> sleeping{0};
 

@@ -7,6 +7,7 @@
 #include "Processes.h"
 #include "Races.h"
 #include "Report.h"
+#include "SelfTest.h"
 #include "Trial.h"
 
 #include "mkernel/Runtime/Gpu.h"
@@ -164,8 +165,8 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   std::snprintf(header.job, sizeof(header.job), "%s", "mk-run");
   std::snprintf(header.token, sizeof(header.token), "%s",
                 serverOptions.token.c_str());
-  header.heapBytes = plan.heapBytes();
-  header.slots = plan.slots();
+  header.heapBytes = plan.heapBytes() + (options.selfTest ? kSelfTestBytes : 0);
+  header.slots = std::max<uint32_t>(plan.slots(), options.selfTest ? kSelfTestSlots : 0);
 
   std::fflush(nullptr);
   Processes processes;

@@ -4,11 +4,13 @@
 
 #include "JobSetup.h"
 #include "Rank.h"
+#include "SelfTest.h"
 #include "Tensors.h"
 
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -134,8 +136,8 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   MK_TRY(readInputs(options, metadata, plan, memory));
 
   ContextOptions context = ContextOptions::of(job, *mesh);
-  context.heapBytes = plan.heapBytes();
-  context.slots = plan.slots();
+  context.heapBytes = plan.heapBytes() + (options.selfTest ? kSelfTestBytes : 0);
+  context.slots = std::max<uint32_t>(plan.slots(), options.selfTest ? kSelfTestSlots : 0);
   if (metadata.gpu) {
     MK_ASSIGN(GpuSystem system, queryGpus());
     context.gpu = static_cast<int>(job.localRank() % system.gpus.size());

@@ -2,6 +2,8 @@
 
 #include "Options.h"
 
+#include "SelfTest.h"
+
 #include "mkernel/Runtime/Env.h"
 
 #include <algorithm>
@@ -18,6 +20,7 @@ const char *mk::run::helpText() {
 that torchrun, mpirun or srun has started.
 
 usage: mk-run FILE [options]
+       mk-run --selftest [options]
 
 FILE is a kernel (.mlir) or a package (mk-opt --emit=package).
 
@@ -111,6 +114,9 @@ compiling (of a .mlir; a package has been)
                         or $MK_JIT_LIBRARY)
 
 self-tests
+  --selftest            instead of FILE: tries the network between every two ranks (data
+                        behind its signal, latency, bandwidth), with a verdict for each,
+                        then a kernel in which all give their data to all
   --corrupt NAME[:I]    changes element I of an output before --check compares
                         it, which must then fail
   --pause-proxy RANK    that rank's network proxy does nothing, so that waits
@@ -199,6 +205,7 @@ struct Parser {
     };
     flag("--help", o.help);
     flag("-h", o.help);
+    flag("--selftest", o.selfTest);
     flag("--no-verify", o.noVerify);
     flag("--no-bounds", o.noBounds);
     integer("--nodes", o.nodes, 1, 65536);
@@ -449,6 +456,14 @@ struct Parser {
         value = argv[++i];
       }
       MK_TRY(entry->handle(value));
+    }
+    if (o.selfTest) {
+      o.check = true;
+      if (o.file.empty()) {
+        MK_ASSIGN(o.file, selfTestKernel());
+      }
+      if (o.bind.empty())
+        o.bind.push_back({"M", {4099}});
     }
     if (o.file.empty() && !o.help)
       return error(StatusCode::InvalidArgument,

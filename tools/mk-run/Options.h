@@ -41,6 +41,7 @@ struct Options {
   std::vector<IntegerRange> random;
   bool check = false;
   bool checkEach = false; // after every launch, by the rank
+  bool selfTest = false; // the network first, then a kernel of the program's own
   bool races = false;
   bool accesses = false; // with races: prints a number of them all
   double toleranceFactor = 1;

@@ -4,6 +4,7 @@
 
 #include "Check.h"
 #include "JobMemory.h"
+#include "SelfTest.h"
 #include "Tensors.h"
 
 #include "mkernel/Runtime/Log.h"
@@ -199,6 +200,8 @@ Status mk::run::runKernel(const Options &options, const Package &package,
       options.deadline, std::chrono::seconds(60));
   context.proxyPaused = options.pauseProxy == int64_t(rank);
   MK_ASSIGN(auto ctx, Context::create(context));
+  if (options.selfTest)
+    MK_TRY(testLinks(*ctx, options.deadline));
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
   MK_ASSIGN(auto bound, kernel->bind(options.bind));
 

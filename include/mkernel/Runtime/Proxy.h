@@ -81,7 +81,8 @@ public:
   /// counted as in flight: for tests.
   CommandRing &ring();
 
-  /// A paused proxy drains nothing, posts nothing and adds no arrivals.
+  /// A paused proxy drains nothing, posts nothing, adds no arrivals and leaves the
+  /// transport alone; it is when this returns.
   void pause(bool paused);
 
   /// The first error; the abort word carries it, too.
