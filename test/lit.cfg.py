@@ -64,6 +64,13 @@ config.substitutions.append(
 config.substitutions.append(
     ("%fake_cuda",
      os.path.join(config.mkernel_test_dir, "unit", "fake-cuda.so")))
+# NICs in software, where transports over NICs were built.
+softrdma = os.path.join(config.mkernel_test_dir, "unit", "libsoftrdma.so")
+if config.mkernel_verbs:
+    config.available_features.add("verbs")
+    config.substitutions.append(
+        ("%softrdma", "env MK_IBVERBS_LIBRARY={0} MK_EFA_LIBRARY={0} "
+         "MK_HWLOC_LIBRARY=off MK_SOFTRDMA_LOG=0".format(softrdma)))
 config.substitutions.append(
     ("%ptx_run", os.path.join(config.mkernel_test_dir, "ptx", "ptx-run")))
 config.substitutions.append(

@@ -61,6 +61,9 @@ constexpr Variable kTable[] = {
     {"MK_TOPOLOGY", "",
      "File of hwloc's XML (lstopo --of xml) that is taken for this machine's GPUs and "
      "NICs."},
+    {"MK_TRANSPORT", "loopback",
+     "What carries axes via net under mk-run, like verbs,qps=2: loopback, verbs or efa "
+     "with its options."},
 };
 
 const char *defaultOf(std::string_view name) {

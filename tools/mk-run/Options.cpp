@@ -79,6 +79,9 @@ running
   --seed S              seeds data; not 0: runs puts and CTAs in a random order
   --loopback OPTIONS    of the emulated network (axes via net):
                         delay=5ms,reorder=SEED,...
+  --transport NAME[,OPTIONS]  what carries axes via net: loopback (default), verbs
+                        (InfiniBand, RoCE) or efa, with options like
+                        verbs,qps=2,timeout=20 (docs/network.md; MK_TRANSPORT)
   --deadline SECONDS    of every single wait (default 30)
   --compute-deadline S  processor seconds that a CTA may compute without beginning an
                         item, waiting or putting: longer is taken for a loop
@@ -130,6 +133,7 @@ namespace {
 struct Parser {
   Options o;
   int64_t launches = 0, replays = 0; // 0: not given
+  std::string transport;             // NAME[,OPTIONS]
 
   using Handler = std::function<Status(const std::string &)>;
   struct Entry {
@@ -206,6 +210,7 @@ struct Parser {
     files("--in", o.inputs);
     files("--out", o.outputs);
     text("--loopback", o.loopback);
+    text("--transport", transport);
     text("--job", o.job.source);
     text("--node", o.job.node);
     text("--store", o.job.store);
@@ -381,6 +386,28 @@ struct Parser {
     return Status::ok();
   }
 
+  Status chooseTransport() {
+    bool given = !transport.empty();
+    if (!given)
+      transport = env::get("MK_TRANSPORT").value_or("loopback");
+    size_t comma = std::min(transport.find(','), transport.size());
+    o.transport = transport.substr(0, comma);
+    o.transportOptions = transport.substr(std::min(comma + 1, transport.size()));
+    std::string_view what = given ? "--transport " : "MK_TRANSPORT=";
+    if (o.transport != "loopback" && o.transport != "verbs" && o.transport != "efa")
+      return error(StatusCode::InvalidArgument, what, transport,
+                   ": loopback, verbs or efa is needed, with options behind a "
+                   "comma, like verbs,qps=2");
+    if (o.loopback.empty())
+      return Status::ok();
+    if (o.transport != "loopback" || !o.transportOptions.empty())
+      return error(StatusCode::InvalidArgument, "--loopback ", o.loopback,
+                   ": it changes the emulated network, and ", what, transport,
+                   " is given: put all options behind the transport's name");
+    o.transportOptions = o.loopback;
+    return Status::ok();
+  }
+
   Status unknown(const std::string &name) {
     std::vector<std::string_view> names;
     for (const Entry &e : entries)
@@ -429,6 +456,7 @@ struct Parser {
       return error(StatusCode::InvalidArgument,
                    "--launches and --graph exclude each other: both say how "
                    "often the kernel runs");
+    MK_TRY(chooseTransport());
     o.launches = std::max<int64_t>({launches, replays, 1});
     o.graph = replays > 0;
     if (!o.help && !o.file.ends_with(".mlir")) {

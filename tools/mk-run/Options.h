@@ -48,6 +48,8 @@ struct Options {
   enum class Stats { None, Text, Json } stats = Stats::None;
   std::string timeline; // file; empty: not given
   std::string loopback;
+  /// --transport, else MK_TRANSPORT: what carries axes via net, and its options.
+  std::string transport = "loopback", transportOptions;
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   std::chrono::nanoseconds computeDeadline{0}; // 0: ten times the other
   std::chrono::nanoseconds delay{0}; // of one rank before each launch, at most

@@ -175,10 +175,12 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   context.maxGrid = package.metadata().grid;
   if (package.metadata().gpu)
     context.device = DeviceKind::Gpu;
-  context.transportOptions = options.loopback;
-  if (options.seed && options.loopback.find("reorder") == std::string::npos)
+  context.transport = options.transport;
+  context.transportOptions = options.transportOptions;
+  if (options.seed && options.transport == "loopback" &&
+      options.transportOptions.find("reorder") == std::string::npos)
     context.transportOptions +=
-        str(options.loopback.empty() ? "" : ",", "reorder=", options.seed);
+        str(options.transportOptions.empty() ? "" : ",", "reorder=", options.seed);
   context.timeout = std::max<std::chrono::nanoseconds>(
       options.deadline, std::chrono::seconds(60));
   context.proxyPaused = options.pauseProxy == int64_t(rank);

@@ -189,7 +189,7 @@ typedef struct mkernel_context_options {
   const char *endpoint, *job, *token;
   uint64_t heap_bytes;   /* symmetric heap, the same on all ranks; 64 MiB */
   uint32_t slots;        /* signal slots, the same on all ranks; 65536 */
-  const char *transport; /* across net axes; "loopback" */
+  const char *transport; /* across net axes; "loopback", "verbs", "efa" */
   const char *transport_options;
   uint64_t timeout_ns;  /* to meet the other ranks; 30 s */
   int32_t gpu_plus_one; /* GPU number + 1; 0: the thread's current, else 0 */

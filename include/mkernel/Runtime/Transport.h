@@ -172,7 +172,7 @@ private:
   std::atomic<State> state_{State::Created};
 };
 
-/// Makes the transport `name` ("loopback"). InvalidArgument lists the valid
+/// Makes the transport `name` ("loopback", "verbs", "efa"). InvalidArgument lists the valid
 /// names, or the valid options of the transport.
 Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
                                                    TransportConfig config);

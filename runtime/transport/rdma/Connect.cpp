@@ -256,8 +256,11 @@ std::string Rdma::describe() const {
     out += str(" ", nic->name(), " (port ", nic->port, ", GID ", nic->gidIndex,
                ", MTU ", nic->mtu, ")");
   std::lock_guard lock(mutex_);
+  auto down = std::count_if(paths_.begin(), paths_.end(),
+                            [](const Path &path) { return !path.up; });
   return out + str("; memory ", memory_ ? memory_->how() : "none so far", "; ",
-                   paths_.size(), " paths to ", peers_.size(), " peers");
+                   paths_.size(), " paths to ", peers_.size(), " peers",
+                   down ? str(", ", down, " out of use") : std::string());
 }
 
 } // namespace mk::rt::rdma

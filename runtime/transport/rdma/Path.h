@@ -82,6 +82,7 @@ struct Path {
 
   // A path that is out of use (Failover.cpp).
   bool up = true;
+  bool failing = false;              // RC: its requests fail from one on
   Status cause;                      // why not
   std::optional<uint64_t> delivered; // of this end's immediates: the peer's word
   bool recovered = false;

@@ -192,13 +192,14 @@ void Rdma::sendFailed(Nic &nic, uint64_t id, Completions &completions) {
   Work &work = works_[*number];
   Path &path = *work.path;
   bool ordered = path.queue->ordered;
-  if (!path.up && ordered)
+  if (ordered && (!path.up || path.failing))
     return; // flushed; what becomes of it is decided in recover()
   Status cause = rt::error(
       StatusCode::Unavailable, "a request to rank ", path.peer, " of ",
       work.bytes, " bytes failed on ", nic.failure(status, vendorError));
   if (ordered) {
-    // Those before it have completed. It stays in its queue.
+    // Those before it have completed. It stays in its queue, as do those behind it.
+    path.failing = true;
     while (!path.queue->order.empty() && path.queue->order.front() != *number) {
       uint32_t before = path.queue->order.front();
       retire(path, before);

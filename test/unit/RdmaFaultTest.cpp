@@ -1,0 +1,267 @@
+//===- RdmaFaultTest.cpp - NICs that fail ---------------------------------===//
+//
+// Over NICs in software, which fail as they are told (test/softrdma/Knobs.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Knobs.h"
+#include "TransportHarness.h"
+
+#include "transport/rdma/Rdma.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mk::rt::test {
+namespace {
+
+using Knobs = std::vector<std::pair<std::string, std::string>>;
+
+/// A harness with its own weather; what the suite's conditions say is not used.
+class FaultHarness final : public TransportHarness {
+public:
+  FaultHarness(std::string transport, Knobs knobs, std::string options)
+      : transport_(std::move(transport)), knobs_(std::move(knobs)),
+        options_(std::move(options)) {}
+  const char *name() const override { return transport_.c_str(); }
+  Result<std::unique_ptr<Transport>> make(Heap &heap, const Conditions &,
+                                          uint8_t generation) const override {
+    if (heap.rank() == 0)
+      setKnobs(knobs_);
+    TransportConfig config;
+    config.heap = &heap;
+    config.generation = generation;
+    config.options = str("linger=300ms,", options_);
+    return createTransport(transport_, config);
+  }
+  void resume(Transport &) const override {}
+  bool deliverPacket(Transport &, uint64_t) const override { return false; }
+
+private:
+  std::string transport_;
+  Knobs knobs_;
+  std::string options_;
+};
+
+constexpr const char *kTwoRoce = "soft0:roce:100,soft1:roce:100";
+constexpr const char *kTwoEfa = "soft0:efa:100,soft1:efa:100";
+
+/// Puts of both ranks to each other, with signals and without, small and in
+/// pieces. All have to arrive, each once and whole.
+struct Traffic {
+  static constexpr uint64_t kPuts = 120, kSize = 12000;
+
+  Traffic(Cluster &c, bool signals) : c(c), signals(signals) {}
+
+  static uint64_t sizeOf(uint64_t i) { return i % 3 == 0 ? kSize : 40 + i; }
+
+  void run() {
+    for (uint32_t r = 0; r < 2; ++r)
+      for (uint64_t i = 0; i < kPuts; ++i)
+        memset(c.at(r, i * kSize), int(1 + (i + 100 * r) % 250), sizeOf(i));
+    uint64_t posted[2] = {0, 0};
+    done = eventually([&] {
+      for (uint32_t r = 0; r < 2; ++r) {
+        while (posted[r] < kPuts && !c[r].failed()) {
+          uint64_t i = posted[r];
+          PutRequest put = c.put(1 - r, i * kSize, (kPuts + i) * kSize, sizeOf(i), {}, i);
+          if (signals)
+            put.signal = SignalAdd{uint32_t(i % 60), uint32_t(1 + i % 5)};
+          if (!c[r].post(put))
+            break;
+          ++posted[r];
+        }
+        c.poll(r).ignore();
+      }
+      if (c[0].failed() || c[1].failed())
+        return true;
+      uint64_t arrivals = signals ? kPuts : 0;
+      return c.seen[0].local.size() == kPuts && c.seen[1].local.size() == kPuts &&
+             c.seen[0].arrivals.size() >= arrivals && c.seen[1].arrivals.size() >= arrivals;
+    });
+    EXPECT_TRUE(done);
+  }
+
+  void expectDelivered() {
+    EXPECT_OK(c[0].error());
+    EXPECT_OK(c[1].error());
+    // What comes twice comes late.
+    std::this_thread::sleep_for(50ms);
+    for (uint32_t r = 0; r < 2; ++r) {
+      EXPECT_OK(c.poll(r));
+      std::map<std::pair<uint32_t, uint32_t>, int> want, got;
+      std::vector<char> bytes;
+      for (uint64_t i = 0; i < kPuts; ++i) {
+        if (signals)
+          ++want[{uint32_t(i % 60), uint32_t(1 + i % 5)}];
+        bytes.assign(sizeOf(i), char(1 + (i + 100 * (1 - r)) % 250));
+        EXPECT_EQ(memcmp(c.at(r, (kPuts + i) * kSize), bytes.data(), bytes.size()), 0)
+            << "put " << i << " to rank " << r;
+      }
+      for (const Arrival &a : c.seen[r].arrivals)
+        ++got[{a.slot, a.amount}];
+      EXPECT_EQ(got, want) << "rank " << r;
+      std::set<uint64_t> cookies;
+      for (const LocalCompletion &l : c.seen[r].local)
+        cookies.insert(l.cookie);
+      EXPECT_EQ(cookies.size(), kPuts);
+    }
+  }
+
+  Cluster &c;
+  bool signals, done = false;
+};
+
+constexpr const char *kCut =
+    "nics=soft0+soft1,stripe=4K,request=4K,signals=16,depth=32";
+
+/// Late: it was delivered, and fails all the same.
+struct Fault {
+  const char *name;
+  int nth;
+  bool late = false;
+};
+class RcFailover : public testing::TestWithParam<Fault> {};
+
+// One NIC of one rank fails at different moments, in different ways. RC knows what
+// was delivered: nothing is lost, nothing comes twice.
+TEST_P(RcFailover, NothingIsLostOrRepeated) {
+  auto [fault, nth, late] = GetParam();
+  FaultHarness harness("verbs",
+                       {{"NICS", kTwoRoce}, {"SEED", "3"}, {"JITTER", "100"},
+                        {"VICTIMS", "1"}, {fault, str(nth)}, {"FAIL_LATE", late ? "1" : "0"}},
+                       str(kCut, ",timeout=13,retries=2,deadline=10s"));
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, true);
+  traffic.run();
+  traffic.expectDelivered();
+  // It did happen, and both ends know.
+  for (uint32_t r = 0; r < 2; ++r)
+    EXPECT_THAT(static_cast<rdma::Rdma &>(c[r]).describe(), HasSubstr("1 out of use"));
+  EXPECT_OK(c[0].shutdown(soon()));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, RcFailover,
+    testing::Values(Fault{"DEAD_NIC", 1}, Fault{"DEAD_NIC", 20}, Fault{"DEAD_NIC", 57},
+                    Fault{"FAIL_NTH", 1}, Fault{"FAIL_NTH", 33},
+                    Fault{"FAIL_NTH", 2, true}, Fault{"FAIL_NTH", 41, true},
+                    Fault{"LINK_DOWN", 25}, Fault{"FATAL", 25}),
+    [](const auto &info) {
+      return str(info.param.name, "_", info.param.nth, info.param.late ? "_late" : "");
+    });
+
+TEST(RdmaFault, TheLastPathIsTheError) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce"}, {"DEAD_NIC", "5"}, {"VICTIMS", "1"}},
+                       "timeout=12,retries=1");
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, true);
+  traffic.run();
+  // One end's request fails; it tells the other.
+  ASSERT_TRUE(c.pollUntil(0, [&] { return c[0].failed(); }));
+  ASSERT_TRUE(c.pollUntil(1, [&] { return c[1].failed(); }));
+  bool first = c[0].error().message().find("has failed: ") == std::string::npos;
+  EXPECT_ERROR(c[first ? 0 : 1].error(), Unavailable, "bytes failed on NIC soft0 (transport retry");
+  EXPECT_ERROR(c[first ? 1 : 0].error(), Unavailable, str("rank ", first ? 0 : 1, " has failed: a request"));
+}
+
+TEST(RdmaFault, SrdSendsBytesAgain) {
+  FaultHarness harness("efa", {{"NICS", kTwoEfa}, {"VICTIMS", "1"}, {"FAIL_NTH", "9"}, {"JITTER", "50"}},
+                       kCut);
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, false);
+  traffic.run();
+  traffic.expectDelivered();
+}
+
+TEST(RdmaFault, SrdNeverRepeatsASignal) {
+  FaultHarness harness("efa", {{"NICS", kTwoEfa}, {"VICTIMS", "1"}, {"FAIL_NTH", "3"}, {"FAIL_LATE", "1"}, {"JITTER", "50"}},
+                       "nics=soft0+soft1");
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, true);
+  traffic.run();
+  ASSERT_TRUE(c.pollUntil(0, [&] { return c[0].failed(); }));
+  ASSERT_TRUE(c.pollUntil(1, [&] { return c[1].failed(); }));
+  for (uint32_t r = 0; r < 2; ++r) {
+    EXPECT_ERROR(c[r].error(), Unavailable, "failed");
+    // Of each put at most one arrival.
+    std::map<uint32_t, int> bySlot;
+    for (const Arrival &a : c.seen[r].arrivals)
+      EXPECT_LE(++bySlot[a.slot], int(Traffic::kPuts / 60));
+  }
+}
+
+TEST(RdmaFault, AQueueThatRefusesIsTriedAgain) {
+  for (const char *transport : {"verbs", "efa"}) {
+    FaultHarness harness(transport, {{"NICS", transport == std::string("efa") ? kTwoEfa : kTwoRoce}, {"REFUSE_NTH", "4"}},
+                         kCut);
+    Cluster c(harness, 2, {}, 4 << 20);
+    Traffic traffic(c, true);
+    traffic.run();
+    traffic.expectDelivered();
+  }
+}
+
+TEST(RdmaFault, ALossySwitch) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce"}, {"LOSS", "5%"}, {"SEED", "11"}, {"ACK_LOST", "40"}}, "timeout=10,qps=2");
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, true);
+  traffic.run();
+  traffic.expectDelivered();
+}
+
+TEST(RdmaFault, AReceiverThatSleeps) {
+  for (const char *transport : {"verbs", "efa"}) {
+    FaultHarness harness(transport, {}, "signals=16,deadline=300ms");
+    Cluster c(harness, 2);
+    for (int i = 0; i < 40; ++i)
+      ASSERT_OK(c[0].post(c.put(1, 0, 0, 8, SignalAdd{1, 1})));
+    ASSERT_TRUE(c.pollUntil(0, [&] { return c[0].failed(); }));
+    EXPECT_ERROR(c[0].error(), DeadlineExceeded, "rank 1 has taken no signal for 300 ms");
+    // What had been sent is there.
+    ASSERT_TRUE(c.arrived(1, 16));
+    EXPECT_EQ(c.seen[1].arrivals.size(), 16u);
+  }
+}
+
+TEST(RdmaFault, ANicThatIsDownIsLeftOut) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce:down,soft1:roce"}}, "nics=soft0+soft1");
+  Cluster c(harness, 2, {}, 4 << 20);
+  auto &rdma = static_cast<rdma::Rdma &>(c[0]);
+  EXPECT_THAT(rdma.describe(), HasSubstr("soft1 (port 1"));
+  EXPECT_THAT(rdma.describe(), testing::Not(HasSubstr("soft0")));
+  Traffic traffic(c, true);
+  traffic.run();
+  traffic.expectDelivered();
+}
+
+TEST(RdmaFault, RelaxedOrderingWhereItIsTaken) {
+  for (const char *taken : {"1", "0"}) {
+    FaultHarness harness("verbs", {{"RELAXED", taken}}, "");
+    Cluster c(harness, 2);
+    auto &rdma = static_cast<rdma::Rdma &>(c[0]);
+    EXPECT_THAT(rdma.describe(), HasSubstr(taken[0] == '1' ? "by address, relaxed" : "by address;"));
+  }
+}
+
+TEST(RdmaFault, RanksThatDoNotFit) {
+  setKnobs({});
+  Job job(2);
+  Status statuses[2];
+  Job::parallel(2, [&](uint32_t r) {
+    auto heap = HostHeap::create({.bytes = 1 << 20, .slots = 64, .rank = r, .world = 2});
+    ASSERT_OK(heap);
+    TransportConfig config;
+    config.heap = heap->get();
+    config.options = str("qps=", r + 1);
+    auto transport = createTransport("verbs", config);
+    ASSERT_OK(transport);
+    uint32_t peer = 1 - r;
+    statuses[r] = (*transport)->connect(*job.clients[r], {&peer, 1}, soon());
+  });
+  EXPECT_ERROR(statuses[0], InvalidArgument, "rank 0 has option qps 1, rank 1 has 2");
+  EXPECT_ERROR(statuses[1], InvalidArgument, "rank 1 has option qps 2, rank 0 has 1");
+}
+
+} // namespace
+} // namespace mk::rt::test
