@@ -8,6 +8,7 @@ namespace soft::test {
 namespace {
 
 TEST(SoftRdmaFault, SrdErrorsConcernOneRequest) {
+  SOFT_ONLY();
   Wire w;
   uint32_t key = w.a.peerKey;
   w.a.peerKey = key + 1;
@@ -23,7 +24,7 @@ TEST(SoftRdmaFault, SrdErrorsConcernOneRequest) {
 }
 
 TEST(SoftRdmaFault, BoundsOfTheRemoteRegion) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Options o;
     o.srd = srd;
     Wire w(o);
@@ -35,7 +36,7 @@ TEST(SoftRdmaFault, BoundsOfTheRemoteRegion) {
 }
 
 TEST(SoftRdmaFault, RegionsThatAreNotForRemoteWrites) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Options o;
     o.srd = srd;
     o.access = kAccessLocalWrite;
@@ -46,7 +47,7 @@ TEST(SoftRdmaFault, RegionsThatAreNotForRemoteWrites) {
 }
 
 TEST(SoftRdmaFault, LocalKeysAreChecked) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Options o;
     o.srd = srd;
     Wire w(o);
@@ -56,6 +57,7 @@ TEST(SoftRdmaFault, LocalKeysAreChecked) {
 }
 
 TEST(SoftRdmaFault, AWrongQkeyIsDroppedInSilence) {
+  SOFT_ONLY();
   Knob timeout("TIMEOUT", "50000");
   Wire w;
   w.a.options.qkey = 0x4321;
@@ -79,22 +81,25 @@ TEST(SoftRdmaFault, AnRcErrorEndsTheQueuePairAndFlushes) {
   Completion c = w.a.next();
   EXPECT_EQ(c.id, 2u);
   EXPECT_EQ(c.status, kWcRemAccess);
-  for (uint64_t id : {3, 4}) {
+  // In no order between the two queues: requests, and what was posted to
+  // receive, which is flushed on both ends.
+  std::vector<uint64_t> flushed;
+  for (uint32_t i = 0; i < 2 + w.a.options.recvDepth; ++i) {
     c = w.a.next();
-    EXPECT_EQ(c.id, id);
     EXPECT_EQ(c.status, kWcFlush);
+    if (c.id < 1000000)
+      flushed.push_back(c.id);
   }
-  // What was posted to receive is flushed on both ends, and so is what comes
-  // later.
-  EXPECT_EQ(w.a.next().status, kWcFlush);
+  EXPECT_EQ(flushed, (std::vector<uint64_t>{3, 4}));
   EXPECT_EQ(w.b.next().imm, 1u);
-  EXPECT_EQ(w.b.next().status, kWcFlush);
-  ibv_async_event e{};
-  ASSERT_EQ(ibv_get_async_event(w.b.context, &e), 0);
-  EXPECT_EQ(e.event_type, kEventQpAccessError);
-  EXPECT_EQ(e.element.qp, w.b.qp);
-  for (uint32_t i = 1; i < w.a.options.recvDepth; ++i)
-    w.a.next();
+  EXPECT_NE(w.b.next().status, 0u);
+  if (!kReal) { // not every driver tells
+    ibv_async_event e{};
+    ASSERT_EQ(ibv_get_async_event(w.b.context, &e), 0);
+    EXPECT_EQ(e.event_type, kEventQpAccessError);
+    EXPECT_EQ(e.element.qp, w.b.qp);
+  }
+  // So is what comes later.
   ASSERT_EQ(w.a.write(9, 0, 0, 8), 0);
   EXPECT_EQ(w.a.next().status, kWcFlush);
 }
@@ -123,6 +128,8 @@ TEST(SoftRdmaFault, NothingPostedToReceive) {
     EXPECT_EQ(w.b.next().imm, 2u);
     EXPECT_EQ(w.a.next().status, 0u);
   }
+  if (kReal)
+    return;
   o.srd = true;
   o.unsolicited = false;
   o.rnrRetry = 0;
@@ -148,6 +155,7 @@ TEST(SoftRdmaFault, RcResendsWhatIsLost) {
 }
 
 TEST(SoftRdmaFault, SrdReportsWhatIsLost) {
+  SOFT_ONLY();
   Knob loss("LOSS", "1"), timeout("TIMEOUT", "20000");
   Wire w;
   ASSERT_EQ(w.a.write(1, 0, 0, 8), 0);
@@ -157,7 +165,7 @@ TEST(SoftRdmaFault, SrdReportsWhatIsLost) {
 }
 
 TEST(SoftRdmaFault, APeerThatIsGone) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Knob timeout("TIMEOUT", "10000");
     Options o;
     o.srd = srd;
@@ -174,6 +182,7 @@ TEST(SoftRdmaFault, APeerThatIsGone) {
 }
 
 TEST(SoftRdmaFault, TheNthFailsAndIsNotDelivered) {
+  SOFT_ONLY();
   Knob nth("FAIL_NTH", "2");
   Wire w;
   for (int i = 1; i <= 3; ++i)
@@ -191,7 +200,8 @@ TEST(SoftRdmaFault, TheNthFailsAndIsNotDelivered) {
 }
 
 TEST(SoftRdmaFault, TheNthFailsAndIsDelivered) {
-  for (bool srd : {true, false}) {
+  SOFT_ONLY();
+  for (bool srd : protocols()) {
     Knob nth("FAIL_NTH", "1"), late("FAIL_LATE", "1");
     Options o;
     o.srd = srd;
@@ -203,6 +213,7 @@ TEST(SoftRdmaFault, TheNthFailsAndIsDelivered) {
 }
 
 TEST(SoftRdmaFault, RcFailsInOrder) {
+  SOFT_ONLY();
   Knob nth("FAIL_NTH", "3"), status("FAIL_STATUS", "9");
   Wire w(rc());
   for (int i = 1; i <= 4; ++i)
@@ -218,6 +229,7 @@ TEST(SoftRdmaFault, RcFailsInOrder) {
 }
 
 TEST(SoftRdmaFault, ALostAcknowledgement) {
+  SOFT_ONLY();
   Knob lost("ACK_LOST", "1"), timeout("TIMEOUT", "20000");
   Wire w;
   ASSERT_EQ(w.a.write(1, 0, 0, 8, 5), 0);
@@ -226,7 +238,8 @@ TEST(SoftRdmaFault, ALostAcknowledgement) {
 }
 
 TEST(SoftRdmaFault, ADeadNicOfOneVictim) {
-  for (bool srd : {true, false}) {
+  SOFT_ONLY();
+  for (bool srd : protocols()) {
     Knob dead("DEAD_NIC", "2"), victims("VICTIMS", "1"),
         timeout("TIMEOUT", "10000"),
         job("JOB", "victim" + std::to_string(getpid()));
@@ -250,6 +263,7 @@ TEST(SoftRdmaFault, ADeadNicOfOneVictim) {
 }
 
 TEST(SoftRdmaFault, ALinkThatGoesDownSaysSo) {
+  SOFT_ONLY();
   Knob down("LINK_DOWN", "1"), timeout("TIMEOUT", "10000");
   Wire w(rc());
   ASSERT_EQ(w.a.write(1, 0, 0, 8), 0);
@@ -263,6 +277,7 @@ TEST(SoftRdmaFault, ALinkThatGoesDownSaysSo) {
 }
 
 TEST(SoftRdmaFaultDeathTest, AnOverrunOfTheCompletionQueueAborts) {
+  SOFT_ONLY();
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {

@@ -22,6 +22,7 @@ int post(End &e, unsigned flags, void (*set)(End &, ibv_qp_ex *)) {
 }
 
 TEST(SoftRdmaVerbs, EfaRefusesWhatItDoesNotHave) {
+  SOFT_ONLY();
   Wire w;
   auto whole = [](End &e, ibv_qp_ex *q) {
     q->wr_set_sge(q, e.mr->lkey, uint64_t(e.memory.data()), 8);
@@ -55,6 +56,7 @@ TEST(SoftRdmaVerbs, EfaRefusesWhatItDoesNotHave) {
 }
 
 TEST(SoftRdmaVerbs, CapabilitiesOfOlderEfa) {
+  SOFT_ONLY();
   Knob caps("CAPS", "0x1");
   Options o;
   o.sendDepth = 8;
@@ -66,22 +68,25 @@ TEST(SoftRdmaVerbs, CapabilitiesOfOlderEfa) {
 }
 
 TEST(SoftRdmaVerbs, EfadvIsForEfa) {
+  SOFT_ONLY();
   End e(rc());
   efadv_device_attr a{};
   EXPECT_EQ(efadv_query_device(e.context, &a, sizeof a), EOPNOTSUPP);
 }
 
 TEST(SoftRdmaVerbs, SlotsOfTheSendQueueAreFreeOncePolled) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Options o;
     o.srd = srd;
     o.sendDepth = 4;
     Wire w(o);
     for (int i = 0; i < 4; ++i)
       ASSERT_EQ(w.a.write(1, 0, 0, 8), 0);
-    EXPECT_EQ(w.a.write(1, 0, 0, 8), ENOMEM);
     softrdma_settle(1000);
-    EXPECT_EQ(w.a.write(1, 0, 0, 8), ENOMEM) << "completed, but not polled";
+    // Other NICs may have more slots, and free them earlier.
+    if (!kReal) {
+      EXPECT_EQ(w.a.write(1, 0, 0, 8), ENOMEM) << "completed, but not polled";
+    }
     w.a.next();
     EXPECT_EQ(w.a.write(1, 0, 0, 8), 0);
   }
@@ -96,7 +101,9 @@ TEST(SoftRdmaVerbs, SilentRequestsRetireWithTheNextSignalledOne) {
   Completion c;
   EXPECT_FALSE(w.a.poll(c, 20));
   ASSERT_EQ(w.a.write(2, 0, 0, 8), 0);
-  EXPECT_EQ(w.a.write(3, 0, 0, 8), ENOMEM);
+  if (!kReal) {
+    EXPECT_EQ(w.a.write(3, 0, 0, 8), ENOMEM);
+  }
   EXPECT_EQ(w.a.next().id, 2u);
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(w.a.write(3, 0, 0, 8, -1, false), 0);
@@ -115,6 +122,7 @@ TEST(SoftRdmaVerbs, StatesOfQueuePairs) {
 }
 
 TEST(SoftRdmaVerbs, RoceVersionsDoNotMix) {
+  SOFT_ONLY();
   Knob timeout("TIMEOUT", "10000");
   Options o = rc();
   Options v1 = rc();
@@ -127,6 +135,7 @@ TEST(SoftRdmaVerbs, RoceVersionsDoNotMix) {
 }
 
 TEST(SoftRdmaVerbs, AMachineOfSeveralNics) {
+  SOFT_ONLY();
   Knob nics("NICS",
             "mlx5_0:ib:400,mlx5_1:roce:200,rdmap0:efa,mlx5_2:roce:down");
   int n = 0;
@@ -156,7 +165,7 @@ TEST(SoftRdmaVerbs, AMachineOfSeveralNics) {
 }
 
 TEST(SoftRdmaVerbs, ChannelsTellOfWhatComesAfterTheRequest) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Options o;
     o.srd = srd;
     o.channel = true;
@@ -176,6 +185,7 @@ TEST(SoftRdmaVerbs, ChannelsTellOfWhatComesAfterTheRequest) {
 }
 
 TEST(SoftRdmaVerbs, DmaBuf) {
+  SOFT_ONLY();
   End e(rc());
   int fd = memfd_create("softrdma", MFD_CLOEXEC);
   ASSERT_EQ(ftruncate(fd, 8192), 0);
@@ -198,7 +208,7 @@ TEST(SoftRdmaVerbs, DmaBuf) {
 }
 
 TEST(SoftRdmaVerbs, LargeMessages) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     Options o;
     o.srd = srd;
     Wire w(o);
@@ -219,7 +229,7 @@ struct Address {
 
 // Two processes that share a device, as ranks do.
 TEST(SoftRdmaVerbs, BetweenProcesses) {
-  for (bool srd : {true, false}) {
+  for (bool srd : protocols()) {
     int toChild[2], toParent[2];
     ASSERT_EQ(pipe(toChild) | pipe(toParent), 0);
     Options o;
@@ -236,7 +246,7 @@ TEST(SoftRdmaVerbs, BetweenProcesses) {
       a.ah_attr.is_global = 1;
       a.ah_attr.port_num = 1;
       a.ah_attr.grh.dgid = peer.gid;
-      a.ah_attr.grh.sgid_index = srd ? 0 : 3;
+      a.ah_attr.grh.sgid_index = uint8_t(srd ? 0 : o.gidIndex);
       a.path_mtu = 5;
       a.dest_qp_num = peer.qpn;
       int mask = kMaskState;
@@ -257,6 +267,7 @@ TEST(SoftRdmaVerbs, BetweenProcesses) {
     pid_t child = fork();
     if (!child) {
       bool ok;
+      ++nextDevice;
       {
         End e(o);
         ok = meet(e, toChild[0], toParent[1]);

@@ -4,6 +4,8 @@
 
 namespace soft::test {
 
+int nextDevice = 0;
+
 End::End(const Options &o, size_t bytes) : options(o), memory(bytes) {
   int n = 0;
   ibv_device **list = ibv_get_device_list(&n);
@@ -11,6 +13,8 @@ End::End(const Options &o, size_t bytes) : options(o), memory(bytes) {
   for (int i = 0; i < n; ++i)
     if ((list[i]->node_type == 7) == o.srd)
       device = list[i];
+  if (kReal && n)
+    device = list[nextDevice++ % n];
   context = ibv_open_device(device);
   EXPECT_TRUE(context);
   pd = ibv_alloc_pd(context);
@@ -19,6 +23,7 @@ End::End(const Options &o, size_t bytes) : options(o), memory(bytes) {
   ibv_cq_init_attr_ex ca{};
   ca.cqe = o.cqDepth;
   ca.channel = channel;
+  ca.wc_flags = 7; // length, immediate, queue pair
   auto *verbs = reinterpret_cast<verbs_context *>(
       reinterpret_cast<char *>(context) - offsetof(verbs_context, context));
   efadv_cq_init_attr ea{};

@@ -18,6 +18,23 @@
 
 namespace soft::test {
 
+// The same tests run over the real libibverbs where a device is
+// (test/roce): what they say of RC then holds of the software NIC and of the
+// kernel's soft-RoCE alike.
+#ifdef MK_REAL_VERBS
+constexpr bool kReal = true;
+#else
+constexpr bool kReal = false;
+#endif
+#define SOFT_ONLY()                                                            \
+  if (kReal)                                                                   \
+  GTEST_SKIP() << "of the software NIC"
+
+/// Whether it is SRD: the protocols to test.
+inline std::vector<bool> protocols() {
+  return kReal ? std::vector<bool>{false} : std::vector<bool>{true, false};
+}
+
 /// Knobs for the contexts that a test opens.
 class Knob {
 public:
@@ -44,9 +61,12 @@ struct Options {
   uint8_t timeout = 14, retries = 3, rnrRetry = 7;
   unsigned access = kAccessLocalWrite | kAccessRemoteWrite;
   bool channel = false;
-  uint32_t gidIndex = 3;
+  uint32_t gidIndex = kReal ? 1 : 3; // RoCE v2, IPv4
   uint32_t qkey = 0x1234;
 };
+
+/// Of real devices, those of a wire's ends are two.
+extern int nextDevice;
 
 inline Options rc() {
   Options o;

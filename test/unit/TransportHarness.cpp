@@ -45,6 +45,8 @@ const std::vector<const TransportHarness *> &harnesses() {
   static const std::vector<const TransportHarness *> all = [] {
     std::vector<const TransportHarness *> list = {&loopback};
     list.insert(list.end(), rdmaHarnesses().begin(), rdmaHarnesses().end());
+    if (const TransportHarness *real = libibverbsHarness())
+      list.push_back(real);
     return list;
   }();
   return all;

@@ -39,6 +39,8 @@ public:
   /// where the transport's packets cannot be had one by one.
   virtual bool deliverPacket(Transport &transport, uint64_t n) const = 0;
 
+  /// Whether there are conditions at all, but the size of packets.
+  virtual bool makesWeather() const { return true; }
   /// Whether the weather has a rate, and seeds give the same order again.
   virtual bool limitsRate() const { return true; }
   virtual bool isReproducible() const { return true; }
@@ -46,6 +48,10 @@ public:
 
 /// Over NICs in software (RdmaHarness.cpp); none where there are no headers.
 const std::vector<const TransportHarness *> &rdmaHarnesses();
+
+/// Over the real libibverbs (LibibverbsHarness.cpp) where MK_TEST_LIBIBVERBS says
+/// that there are devices: scripts/test-roce does. Null elsewhere.
+const TransportHarness *libibverbsHarness();
 
 const std::vector<const TransportHarness *> &harnesses();
 
