@@ -95,7 +95,8 @@ Status Context::build() {
   }
   HeapOptions heap;
   heap.bytes = c.options_.heapBytes;
-  heap.slots = c.options_.slots;
+  std::vector<uint32_t> net = mesh.netPeers(rank);
+  heap.slots = c.options_.device == DeviceKind::Gpu && net.empty() ? 0 : c.options_.slots;
   heap.rank = rank;
   heap.world = world;
   heap.scope = c.options_.scope;
@@ -106,7 +107,6 @@ Status Context::build() {
     MK_TRY(c.shareLaunches(heap));
   }
 
-  std::vector<uint32_t> net = mesh.netPeers(rank);
   if (net.empty())
     return Status::ok();
   TransportConfig transport;
@@ -115,9 +115,16 @@ Status Context::build() {
   transport.scope = c.options_.scope;
   MK_ASSIGN(c.transport_, createTransport(c.options_.transport, transport));
   MK_TRY(c.transport_->connect(*c.store_, net, c.deadline()));
+  if (std::string path = c.transport_->path(); !path.empty())
+    log::info("network: ", c.transport_->name(), ", ", path);
+  MK_ASSIGN(c.network_, c.device_->openNetwork(*c.heap_, c.options_.maxGrid));
   ProxyOptions proxy;
   proxy.mesh = &mesh;
-  proxy.heap = c.heap_->asHost();
+  proxy.heap = c.heap_.get();
+  if (c.network_) {
+    proxy.sink = &c.network_->sink();
+    proxy.ring = &c.network_->ring();
+  }
   proxy.transport = c.transport_.get();
   proxy.abort = &c.abort_;
   proxy.channels = c.options_.maxGrid + 1;

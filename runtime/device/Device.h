@@ -8,6 +8,7 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_DEVICE_H
 #define MKERNEL_RUNTIME_DEVICE_DEVICE_H
 
+#include "device/Network.h"
 #include "mkernel/Runtime/Kernel.h"
 
 namespace mk::rt {
@@ -64,6 +65,11 @@ public:
   /// Symmetric memory of this rank, not exchanged yet.
   virtual Result<std::unique_ptr<Heap>>
   createHeap(const HeapOptions &options) = 0;
+  /// How its kernels meet the proxy; null: by Proxy::submit and signals of a HostHeap.
+  /// `heap` is one of createHeap(), `channels` the CTAs of the largest grid.
+  virtual Result<std::unique_ptr<DeviceNetwork>> openNetwork(Heap &, uint32_t) {
+    return std::unique_ptr<DeviceNetwork>();
+  }
   /// Makes the code of a package for this kind of device ready. `payload` lives
   /// as long as the result.
   virtual Result<std::shared_ptr<DeviceCode>>

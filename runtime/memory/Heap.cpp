@@ -70,7 +70,10 @@ Status Heap::free(const void *allocation) {
 Status Heap::onSegment(SegmentListener listener) {
   std::lock_guard lock(mutex_);
   listener_ = std::move(listener);
-  return listener_ && backed_ ? listener_(0, backed_) : Status::ok();
+  if (listener_)
+    for (auto [offset, bytes] : parts_)
+      MK_TRY(listener_(offset, bytes));
+  return Status::ok();
 }
 
 Result<Fd> Heap::dmaBuf(uint64_t, uint64_t) {

@@ -54,7 +54,7 @@ Status Heap::grow(uint64_t end, std::string_view what) {
     return {};
   Segment segment;
   segment.offset = backed_;
-  segment.bytes = std::min(segmentBytes(end - backed_), bytes_ - backed_);
+  segment.bytes = std::min(segmentBytes(end - segment.offset), bytes_ - segment.offset);
   Result<Fd> fd = addSegment(segment.offset, segment.bytes);
   if (fd)
     segment.fd = std::move(*fd);
@@ -69,7 +69,8 @@ Status Heap::grow(uint64_t end, std::string_view what) {
   if (listener_)
     broken_ = listener_(segment.offset, segment.bytes);
   MK_TRY(broken_);
-  backed_ += segment.bytes;
+  parts_.emplace_back(segment.offset, segment.bytes);
+  backed_.store(segment.offset + segment.bytes, std::memory_order_release);
   if (!exchanged_)
     segments_.push_back(std::move(segment));
   return {};

@@ -4,6 +4,7 @@
 
 #include "core/Socket.h"
 #include "mkernel/ABI/Command.h"
+#include "mkernel/Runtime/HeapCopies.h"
 
 #include <cerrno>
 #include <cstring>
@@ -23,6 +24,46 @@ uint64_t toPages(uint64_t v) { return (v + kPage - 1) / kPage * kPage; }
 uint64_t dataOffsetOf(uint32_t slots) {
   return toPages(HostHeap::kSignalOffset + uint64_t(slots) * 8);
 }
+
+/// A copy has ended when it has begun.
+class HostCopies final : public HeapCopies {
+public:
+  explicit HostCopies(const HostHeap &heap) : heap_(heap), peers_(heap.world()) {}
+
+  Result<Fd> exportSegment(uint64_t, uint64_t) override {
+    Fd copy(::fcntl(heap_.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!copy)
+      return errnoError(StatusCode::ResourceExhausted, "a descriptor of the heap", errno);
+    return copy;
+  }
+  Status mapSegment(uint32_t peer, const Fd &segment, uint64_t, uint64_t bytes,
+                    std::string_view) override {
+    MK_ASSIGN(peers_[peer], HeapMapping::map(segment.get(), bytes, peer));
+    return Status::ok();
+  }
+  std::string device() const override { return "host"; }
+  Status pin(std::byte *, uint64_t) override { return Status::ok(); }
+
+  Status toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) override {
+    std::memcpy(peers_[peer].base() + dst, heap_.base() + src, bytes);
+    return Status::ok();
+  }
+  Status toHost(std::byte *to, uint64_t src, uint64_t bytes) override {
+    std::memcpy(to, heap_.base() + src, bytes);
+    return Status::ok();
+  }
+  Status fromHost(uint64_t dst, const std::byte *from, uint64_t bytes) override {
+    std::memcpy(heap_.base() + dst, from, bytes);
+    return Status::ok();
+  }
+  Result<uint64_t> mark() override { return ++marks_; }
+  Result<uint64_t> reached() override { return marks_; }
+
+private:
+  const HostHeap &heap_;
+  std::vector<HeapMapping> peers_; // by rank
+  uint64_t marks_ = 0;
+};
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free &&
                   sizeof(std::atomic<uint64_t>) == 8,
@@ -127,6 +168,10 @@ Status HostHeap::clear(std::byte *begin, uint64_t bytes) {
   if (bytes)
     std::memset(begin, 0, bytes);
   return Status::ok();
+}
+
+Result<std::unique_ptr<HeapCopies>> HostHeap::openCopies() {
+  return std::unique_ptr<HeapCopies>(std::make_unique<HostCopies>(*this));
 }
 
 std::atomic<uint64_t> *HostHeap::peerSignal(uint32_t peer, uint32_t slot) const {

@@ -91,16 +91,18 @@ Result<Command> decodeCommand(const mk_command &raw) {
   return c;
 }
 
-Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity) {
+Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity,
+                                                         std::byte *memory) {
   if (capacity < 2 || capacity > (1 << 20) || (capacity & (capacity - 1)))
     return error(StatusCode::InvalidArgument, "a ring of ", capacity,
                  " commands: use a power of two from 2 to ", 1 << 20);
-  return std::unique_ptr<CommandRing>(new CommandRing(capacity));
+  return std::unique_ptr<CommandRing>(new CommandRing(capacity, memory));
 }
 
-CommandRing::CommandRing(uint64_t capacity) : capacity_(capacity) {
-  size_t bytes = sizeof(mk_command_ring) + capacity * sizeof(mk_command);
-  void *memory = ::operator new(bytes, std::align_val_t(64));
+CommandRing::CommandRing(uint64_t capacity, std::byte *given)
+    : capacity_(capacity), owned_(!given) {
+  size_t bytes = bytesOf(capacity);
+  void *memory = given ? given : ::operator new(bytes, std::align_val_t(64));
   memset(memory, 0, bytes); // no command of lap 0 is published
   control_ = static_cast<mk_command_ring *>(memory);
   control_->capacity = capacity;
@@ -108,7 +110,8 @@ CommandRing::CommandRing(uint64_t capacity) : capacity_(capacity) {
 }
 
 CommandRing::~CommandRing() {
-  ::operator delete(control_, std::align_val_t(64));
+  if (owned_)
+    ::operator delete(control_, std::align_val_t(64));
 }
 
 Status CommandRing::tryPush(const Command &command) {

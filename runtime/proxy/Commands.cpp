@@ -16,7 +16,7 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
   };
   if (c.op != MK_CMD_PUT && c.op != MK_CMD_SIGNAL)
     return bad("has the unknown operation ", int(c.op));
-  if (c.flags & ~known)
+  if (c.flags & ~(known | (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT))
     return bad("has unknown flags ", int(c.flags));
   if (c.channel >= options.channels)
     return bad("names a channel beyond the ", options.channels,
@@ -40,7 +40,7 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
     return {};
   }
   // Offsets have 48 bits and sizes 32: the sums do not wrap.
-  uint64_t begin = options.heap->dataOffset(), end = options.heap->bytes();
+  uint64_t begin = options.heap->dataOffset(), end = options.heap->backed();
   for (uint64_t at : {c.src, c.dst})
     if (c.bytes > 0 && (at < begin || at + c.bytes > end))
       return rt::error(
@@ -52,7 +52,15 @@ Status Proxy::Impl::checkCommand(const Command &c) const {
 
 Status Proxy::Impl::accept(const Command &c) {
   MK_TRY(checkCommand(c));
-  Put &put = open[c.channel];
+  uint32_t team = c.flags >> MK_CMD_TEAM_SHIFT;
+  if (ring->isForeign()) {
+    byPair[keyOf(c.channel, c.peer)].fetch_add(1, std::memory_order_relaxed);
+    byChannel[c.channel].fetch_add(1, std::memory_order_relaxed);
+    total.fetch_add(1, std::memory_order_relaxed);
+    if (c.flags & MK_CMD_HAS_SIGNAL)
+      signals.fetch_add(1, std::memory_order_relaxed);
+  }
+  Put &put = open[uint64_t(c.channel) * MK_CMD_TEAMS + team];
   if (put.commands == 0) {
     put = {};
     put.channel = c.channel;

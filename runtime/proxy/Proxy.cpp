@@ -10,13 +10,31 @@ constexpr size_t kBatch = 256;
 // producers wait.
 constexpr uint64_t kMaxPending = 4096;
 constexpr uint32_t kYields = 64; // empty rounds before the thread sleeps
+
+/// Signals are those of a HostHeap.
+class HostSink final : public ProxySink {
+public:
+  explicit HostSink(HostHeap &heap) : heap_(heap) {}
+  // Release: a CTA that acquires the new value sees the payload, which this
+  // thread saw before it polled the arrival.
+  void arrived(uint32_t slot, uint32_t amount) override {
+    heap_.signal(slot).fetch_add(amount, std::memory_order_release);
+  }
+  void completed(uint32_t) override {}
+  Status publish() override { return Status::ok(); }
+
+private:
+  HostHeap &heap_;
+};
 } // namespace
 
 Proxy::Impl::Impl(const ProxyOptions &o)
     : options(o), world(o.mesh->size()), rank(o.heap->rank()), paused(o.paused),
       byPair(new std::atomic<uint32_t>[uint64_t(o.channels) * world]()),
-      byChannel(new std::atomic<uint32_t>[o.channels]()), open(o.channels),
-      batch(kBatch) {}
+      byChannel(new std::atomic<uint32_t>[o.channels]()),
+      open(uint64_t(o.channels) * MK_CMD_TEAMS), batch(kBatch) {}
+
+Proxy::Impl::~Impl() = default;
 
 Proxy::Proxy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -32,8 +50,21 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
     return rt::error(StatusCode::InvalidArgument, "the mesh has ",
                      options.mesh->size(), " ranks, the heap is for ",
                      options.heap->world());
+  if (!options.sink && !options.heap->asHost())
+    return rt::error(StatusCode::InvalidArgument,
+                     "the proxy of a GPU's memory needs to know where its kernels look "
+                     "(ProxyOptions::sink)");
   auto impl = std::make_unique<Impl>(options);
-  MK_ASSIGN(impl->ring, CommandRing::create(options.ringCapacity));
+  impl->ring = options.ring;
+  if (!impl->ring) {
+    MK_ASSIGN(impl->ownRing, CommandRing::create(options.ringCapacity));
+    impl->ring = impl->ownRing.get();
+  }
+  impl->sink = options.sink;
+  if (!impl->sink) {
+    impl->ownSink = std::make_unique<HostSink>(*options.heap->asHost());
+    impl->sink = impl->ownSink.get();
+  }
   Impl *raw = impl.get();
   MK_TRY(startThread(impl->thread, "the network proxy", [raw] { raw->run(); }));
   return std::unique_ptr<Proxy>(new Proxy(std::move(impl)));
@@ -47,6 +78,9 @@ Proxy::~Proxy() {
 
 Status Proxy::submit(const Command &command, const RingWait &wait) {
   Impl &p = *impl_;
+  if (p.ring->isForeign())
+    return rt::error(StatusCode::FailedPrecondition,
+                     "only the GPU writes into its command ring");
   // What the counts are indexed by; the rest is for the proxy to check.
   if (command.channel >= p.options.channels || command.peer >= p.world)
     return rt::error(StatusCode::OutOfRange, "a command of CTA ",
@@ -168,6 +202,7 @@ bool Proxy::Impl::round() {
   for (const Arrival &a : completions.arrivals)
     arrived(a);
   any |= !completions.empty();
+  publish();
   if (!polled)
     fail(polled);
   checkAges();
@@ -176,20 +211,27 @@ bool Proxy::Impl::round() {
 
 /// Yields at first; then sleeps until the transport has news, a command is
 /// submitted, or a little time has passed. Hundreds of these threads may share
-/// two cores.
+/// two cores. A GPU wakes nobody: its ring is looked at every few microseconds, less often
+/// when nothing has come for long.
 void Proxy::Impl::idle(uint32_t rounds) {
+  using namespace std::chrono_literals;
   if (rounds < kYields) {
     std::this_thread::yield();
     return;
   }
   if (failed) {
     // The transport may have an event that it cannot consume any more.
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(1ms);
+    return;
+  }
+  if (ring->isForeign()) {
+    constexpr uint32_t kBusy = 20'000, kQuiet = 60'000; // rounds: about one and ten seconds
+    std::this_thread::sleep_for(rounds < kBusy ? 5us : rounds < kQuiet ? 100us : 1ms);
     return;
   }
   sleeping.exchange(1, std::memory_order_acq_rel);
   if (!ring->hasCommands() && !stop)
-    options.transport->wait(std::chrono::milliseconds(10));
+    options.transport->wait(10ms);
   sleeping.store(0, std::memory_order_relaxed);
 }
 

@@ -36,6 +36,7 @@ struct Proxy::Impl {
   };
 
   explicit Impl(const ProxyOptions &o);
+  ~Impl();
 
   void run();
   bool round(); // whether there was anything to do
@@ -53,6 +54,8 @@ struct Proxy::Impl {
   void completed(uint64_t cookie);
   void arrived(const Arrival &arrival);
   void checkAges();
+  void publish();
+  void uncount(uint32_t channel, uint32_t peer, uint32_t commands);
 
   void fail(Status status);
   Status settledError() const;
@@ -64,20 +67,23 @@ struct Proxy::Impl {
 
   ProxyOptions options;
   uint32_t world, rank;
-  std::unique_ptr<CommandRing> ring;
+  std::unique_ptr<CommandRing> ownRing;
+  CommandRing *ring = nullptr;
+  std::unique_ptr<ProxySink> ownSink;
+  ProxySink *sink = nullptr;
   std::thread thread;
   std::atomic<bool> stop{false}, paused;
   std::atomic<bool> failed{false};
   std::atomic<uint32_t> sleeping{0};
 
   // Commands handed over and not delivered; by (channel, peer), by channel,
-  // and in all. CTAs add, the proxy subtracts.
+  // and in all. CTAs add, the proxy subtracts; it adds, too, where a GPU writes.
   std::unique_ptr<std::atomic<uint32_t>[]> byPair;
   std::unique_ptr<std::atomic<uint32_t>[]> byChannel;
   std::atomic<uint64_t> total{0};
 
   // Proxy thread only.
-  std::vector<Put> open; // by channel; commands == 0: none
+  std::vector<Put> open; // by channel and team; commands == 0: none
   std::unordered_map<uint64_t, Pair> pairs;
   std::deque<Put> ready; // to be posted, in order
   uint64_t heldPuts = 0; // in all pairs

@@ -4,6 +4,8 @@
 
 #include "mkernel/Runtime/Log.h"
 
+#include <algorithm>
+
 namespace mk::rt {
 
 /// A put goes out at once, unless a strong signal of its (channel, peer) waits
@@ -80,13 +82,33 @@ void Proxy::Impl::completed(uint64_t cookie) {
   works[cookie].used = false;
   freeWorks.push_back(static_cast<uint32_t>(cookie));
   uint64_t key = keyOf(work.channel, work.peer);
-  // Release: who reads zero knows that the bytes are at the peer.
-  byPair[key].fetch_sub(work.commands, std::memory_order_release);
-  byChannel[work.channel].fetch_sub(work.commands, std::memory_order_release);
-  total.fetch_sub(work.commands, std::memory_order_release);
+  uncount(work.channel, work.peer, work.commands);
+  // Of a strong put the bytes that went ahead of its signal are no put.
+  if (work.commands > 0)
+    sink->completed(work.channel);
   Pair &pair = pairs[key];
   if (--pair.outstanding == 0)
     pump(key, pair);
+}
+
+/// Release: who reads zero knows that the bytes are at the peer. Commands that nobody
+/// counted (CommandRing::push) take nothing off; only this thread subtracts.
+void Proxy::Impl::uncount(uint32_t channel, uint32_t peer, uint32_t commands) {
+  auto take = [&](auto &count) {
+    auto most = count.load(std::memory_order_relaxed);
+    count.fetch_sub(std::min<decltype(most)>(commands, most), std::memory_order_release);
+  };
+  take(byPair[keyOf(channel, peer)]);
+  take(byChannel[channel]);
+  take(total);
+}
+
+/// What has failed is not made known: the abort is.
+void Proxy::Impl::publish() {
+  if (failed)
+    return;
+  if (Status published = sink->publish(); !published)
+    fail(published);
 }
 
 void Proxy::Impl::arrived(const Arrival &a) {
@@ -94,9 +116,7 @@ void Proxy::Impl::arrived(const Arrival &a) {
     stale.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  // Release: a CTA that acquires the new value sees the payload, which this
-  // thread saw before it polled the arrival.
-  options.heap->signal(a.slot).fetch_add(a.amount, std::memory_order_release);
+  sink->arrived(a.slot, a.amount);
   // Behind the addition: who counts it finds it added.
   arrivals.fetch_add(1, std::memory_order_release);
 }

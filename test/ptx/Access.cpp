@@ -64,13 +64,17 @@ bool parse(const std::string &opcode, Access &access) {
       access.bytes = 4, access.isSigned = word[0] == 's';
     else if (word == "b64" || word == "u64" || word == "s64" || word == "f64")
       access.bytes = 8, access.isSigned = word[0] == 's';
+    else if (word == "b128" && access.op == kStore)
+      access.bytes = 16;
     else
       throw Error("'" + opcode + "' " + kUnknown);
     if (word == "f32" && access.op == kAdd)
       access.op = kAddFloat;
   }
   if (reduces &&
-      (access.op == kLoad || access.bytes != 4 || access.space != kGlobal))
+      (access.op == kLoad || access.space != kGlobal ||
+       (access.bytes != 4 &&
+        (access.bytes != 8 || access.op != kAdd || access.order != kRelaxed))))
     throw Error("'" + opcode + "' " + kUnknown);
   return true;
 }
@@ -140,6 +144,15 @@ void store(Warp &warp, const Instr &instr, uint32_t lanes) {
     checkAligned(address, bytes);
     uint8_t data[16];
     for (uint32_t i = 0; i < access.count; ++i) {
+      if (access.bytes == 16) {
+        std::memcpy(data, warp.words + from[0].index + 4 * lane, 16);
+        // mkernel/ABI/Command.h; commands are aligned to 32 bytes.
+        if (instr.removed && address % 32 == 0)
+          data[12] |= 1;
+        else if (instr.removed)
+          data[15] |= 0x80;
+        break;
+      }
       uint64_t raw = warp.value(from[i], lane);
       std::memcpy(data + i * access.bytes, &raw, access.bytes);
     }
@@ -153,6 +166,9 @@ void store(Warp &warp, const Instr &instr, uint32_t lanes) {
     if (access.order != kWeak)
       machine.release(warp, at, access.scope,
                       access.order == kRelease && !instr.removed, false);
+    // What the host sees first of a command it takes for the whole of it.
+    if (access.scope == kSys)
+      machine.tellHost(warp, at);
   });
   machine.changed();
 }
@@ -164,8 +180,19 @@ void atomic(Warp &warp, const Instr &instr, uint32_t lanes) {
   Machine &machine = warp.machine;
   forLanes(lanes, [&](uint32_t lane) {
     uint64_t address = warp.address(ops[0], lane);
-    checkAligned(address, 4);
-    uint8_t *at = warp.cta.rank.at(address, 4);
+    checkAligned(address, access.bytes);
+    uint8_t *at = warp.cta.rank.at(address, access.bytes);
+    if (access.bytes == 8) {
+      uint64_t before, sum = warp.value(ops[1], lane);
+      std::memcpy(&before, at, 8);
+      sum += before;
+      machine.acquire(warp, at, access.scope, true);
+      machine.global.write(at, &sum, 8, {machine.now, uint16_t(warp.cta.id), false});
+      machine.release(warp, at, access.scope, false, true);
+      if (returns)
+        warp.set(instr.ops[instr.b - 1], lane, before);
+      return;
+    }
     uint32_t old, next = uint32_t(warp.value(ops[1], lane));
     std::memcpy(&old, at, 4);
     if (access.op == kAdd) {
@@ -252,7 +279,9 @@ bool mk::ptx::decodeAccess(Instr &instr) {
     return false;
   std::memcpy(instr.code.data(), &access, sizeof(access));
   instr.exec = access.op == kLoad ? load : access.op == kStore ? store : atomic;
-  if (access.order == kAcquire)
+  if (access.bytes == 16)
+    instr.orders = Orders::Lap;
+  else if (access.order == kAcquire)
     instr.orders = Orders::Acquire;
   else if (access.order == kRelease || access.order == kAcqRel)
     instr.orders = Orders::Release;

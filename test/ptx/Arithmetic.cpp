@@ -324,6 +324,15 @@ void moveVector(Warp &warp, const Instr &instr, uint32_t lanes) {
     warp.set(ops[0], lane, whole);
   });
 }
+/// mov.b128 from two registers.
+void joinHalves(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  auto *words = reinterpret_cast<uint64_t *>(warp.words + ops[0].index);
+  forLanes(lanes, [&](uint32_t lane) {
+    words[2 * lane] = warp.value(ops[1], lane);
+    words[2 * lane + 1] = warp.value(ops[2], lane);
+  });
+}
 void noArithmetic(Warp &, const Instr &, uint32_t) {}
 
 template <typename T> void addCompares(Table &t, const std::string &type) {
@@ -457,6 +466,10 @@ void mk::ptx::decode(Instr &instr) {
     instr.flow = Flow::Return;
   } else if (op == "trap") {
     instr.flow = Flow::Trap;
+  } else if (op == "mov.b128") {
+    if (instr.vecs != std::vector<uint8_t>{2} || instr.ops[instr.b - 1].bytes != 16)
+      throw Error("mov.b128 from other than two registers");
+    instr.exec = joinHalves;
   } else if (startsWith(op, "mov.") && !instr.vecs.empty()) {
     instr.moves = true;
     instr.exec = moveVector;

@@ -33,6 +33,10 @@ constexpr size_t kPage = 4096, kGranularity = size_t(2) << 20;
 
 std::mutex guard; // one call at a time
 int machine = -1; // the socket
+// What is in streams of a priority is the proxy's: it has a socket of its own, since others
+// wait for launches that wait for the proxy.
+std::mutex proxyGuard;
+int proxySocket = -1;
 int gpus = 1, device = 0;
 int contextTag;
 
@@ -59,6 +63,7 @@ struct PendingLaunch {
 struct Stream {
   bool capturing = false;
   std::vector<PendingLaunch> launches;
+  bool isProxys = false;
 };
 Stream defaultStream;
 
@@ -88,7 +93,7 @@ int ask(Request::Kind kind, uint64_t a, uint64_t b, int file = -1) {
   return ask(request, file);
 }
 
-bool connect() {
+bool connect(int &to) {
   const char *path = std::getenv(mk::ptx::kSocket);
   const char *count = std::getenv(mk::ptx::kGpus);
   if (!path)
@@ -97,9 +102,44 @@ bool connect() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-  machine = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  return ::connect(machine, reinterpret_cast<sockaddr *>(&address),
-                   sizeof(address)) == 0;
+  to = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  return ::connect(to, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0;
+}
+
+/// What a proxy asks for; done when this returns. `data`, `bytes`: of the file that goes
+/// along.
+int askAsProxy(Request::Kind kind, uint64_t a, uint64_t b, uint64_t c,
+               const void *data = nullptr, void *result = nullptr) {
+  std::lock_guard lock(proxyGuard);
+  Answer answer;
+  int none = -1;
+  auto exchange = [&](const Request &request, int file) {
+    return mk::ptx::sendMessage(proxySocket, request, file) &&
+                   mk::ptx::receiveMessage(proxySocket, answer, none)
+               ? answer.code
+               : kLost;
+  };
+  if (proxySocket < 0) {
+    if (!connect(proxySocket))
+      return kLost;
+    Request hello;
+    hello.a = uint64_t(device);
+    hello.b = 1;
+    if (int code = exchange(hello, -1))
+      return code;
+  }
+  Request request;
+  request.kind = kind;
+  request.a = a;
+  request.b = b;
+  request.c = c;
+  int file = data || result ? mk::ptx::memoryFile(data, c) : -1;
+  int code = exchange(request, file);
+  if (result && !code && ::pread(file, result, c, 0) != ssize_t(c))
+    code = kLost;
+  if (file >= 0)
+    ::close(file);
+  return code;
 }
 
 //===--- Devices ----------------------------------------------------------===//
@@ -131,7 +171,7 @@ int getErrorString(int, const char **text) {
 }
 int init(unsigned) {
   std::lock_guard lock(guard);
-  return machine >= 0 || connect() ? 0 : kNoDevice;
+  return machine >= 0 || connect(machine) ? 0 : kNoDevice;
 }
 int driverGetVersion(int *version) {
   *version = 13000;
@@ -204,14 +244,19 @@ int deviceGetUuid(Uuid *uuid, int handle) {
 
 //===--- Memory -----------------------------------------------------------===//
 
-int mapFile(int fd, uint64_t bytes, uint64_t at, uint64_t *address) {
+int mapFile(int fd, uint64_t bytes, uint64_t at, uint64_t *address, bool host = false) {
   void *wanted = reinterpret_cast<void *>(at);
   void *memory = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                         MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
   if (memory == MAP_FAILED)
     return kNoMemory;
   *address = reinterpret_cast<uint64_t>(memory);
-  return ask(Request::Map, *address, bytes, fd);
+  Request request;
+  request.kind = Request::Map;
+  request.a = *address;
+  request.b = bytes;
+  request.c = host;
+  return ask(request, fd);
 }
 int allocate(uint64_t *address, size_t bytes, bool host) {
   std::lock_guard lock(guard);
@@ -219,7 +264,7 @@ int allocate(uint64_t *address, size_t bytes, bool host) {
   if (fd < 0)
     return kNoMemory;
   // The machine may not go beyond what was asked for.
-  int code = mapFile(fd, bytes, 0, address);
+  int code = mapFile(fd, bytes, 0, address, host);
   ::close(fd);
   blocks[*address] = {bytes, host};
   if (!host) // what nobody has written is no number
@@ -324,22 +369,43 @@ int memImport(uint64_t *memory, void *descriptor, int) {
 }
 int waitForAll() { return ask(Request::Wait, 0, 0); }
 int memcpyHtoDAsync(uint64_t to, const void *source, size_t bytes,
-                    StreamHandle) {
+                    StreamHandle stream) {
+  if (streamOf(stream).isProxys)
+    return askAsProxy(Request::Write, to, 0, bytes, source);
   std::lock_guard lock(guard);
   if (int code = waitForAll())
     return code;
   std::memcpy(reinterpret_cast<void *>(to), source, bytes);
   return ask(Request::Upload, to, bytes);
 }
-int memcpyDtoHAsync(void *to, uint64_t source, size_t bytes, StreamHandle) {
+int memcpyDtoHAsync(void *to, uint64_t source, size_t bytes, StreamHandle stream) {
+  if (streamOf(stream).isProxys)
+    return askAsProxy(Request::Read, 0, source, bytes, nullptr, to);
   std::lock_guard lock(guard);
   if (int code = waitForAll())
     return code;
   std::memcpy(to, reinterpret_cast<void *>(source), bytes);
   return ask(Request::Download, source, bytes);
 }
+int memcpyDtoDAsync(uint64_t to, uint64_t source, size_t bytes, StreamHandle stream) {
+  return streamOf(stream).isProxys ? askAsProxy(Request::Copy, to, source, bytes)
+                                   : kUnsupported;
+}
+int memHostRegister(void *, size_t, unsigned) { return 0; }
+int memHostUnregister(void *) { return 0; }
+int memGetHandleForRange(void *, uint64_t, size_t, int, unsigned long long) {
+  return kUnsupported;
+}
+int flushRemoteWrites(int, int) { return kUnsupported; }
+int streamWriteValue32(StreamHandle, uint64_t address, uint32_t value, unsigned) {
+  return askAsProxy(Request::Publish, address, 0, value);
+}
 int memsetD8Async(uint64_t to, unsigned char value, size_t bytes,
-                  StreamHandle) {
+                  StreamHandle stream) {
+  if (streamOf(stream).isProxys) {
+    std::vector<unsigned char> data(bytes, value);
+    return askAsProxy(Request::Write, to, 0, bytes, data.data());
+  }
   std::lock_guard lock(guard);
   if (int code = waitForAll())
     return code;
@@ -444,11 +510,24 @@ int streamCreate(StreamHandle *stream, unsigned) {
   *stream = reinterpret_cast<StreamHandle>(new Stream);
   return 0;
 }
+int streamPriorities(int *lowest, int *highest) {
+  *lowest = 0;
+  *highest = -5;
+  return 0;
+}
+int streamCreatePrioritized(StreamHandle *stream, unsigned, int) {
+  auto *made = new Stream;
+  made->isProxys = true;
+  *stream = reinterpret_cast<StreamHandle>(made);
+  return 0;
+}
 int streamDestroy(StreamHandle stream) {
   delete from<Stream>(stream);
   return 0;
 }
-int streamSynchronize(StreamHandle) {
+int streamSynchronize(StreamHandle stream) {
+  if (streamOf(stream).isProxys)
+    return 0; // each call has ended
   std::lock_guard lock(guard);
   return waitForAll();
 }
@@ -469,6 +548,7 @@ int eventRecord(EventHandle event, StreamHandle) {
   from<Event>(event)->at = std::chrono::steady_clock::now();
   return 0;
 }
+int eventQuery(EventHandle) { return 0; }
 int eventElapsedTime(float *ms, EventHandle begin, EventHandle end) {
   *ms = std::chrono::duration<float, std::milli>(from<Event>(end)->at - from<Event>(begin)->at)
             .count();

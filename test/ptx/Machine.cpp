@@ -85,8 +85,10 @@ Machine::Machine(const std::vector<std::vector<Stage>> &ranks, uint64_t seed)
     stages_ += stages.size();
     ranks_.push_back(std::move(rank));
   }
+  for (auto &rank : ranks_)
+    rank->network = uint16_t(ctas++);
   if (ctas > kMaxCtas)
-    throw Error(std::to_string(ctas) + " CTAs on all ranks, more than " +
+    throw Error(std::to_string(ctas) + " CTAs and proxies on all ranks, more than " +
                 std::to_string(kMaxCtas) + ": choose a smaller grid");
 }
 
@@ -191,14 +193,19 @@ Warp *Machine::pick() {
 
 void Machine::run() {
   // Sleeps in a row in which nothing has changed: nothing will.
-  constexpr uint64_t kPolls = 200, kSteps = uint64_t(1) << 24;
-  uint64_t polls = 0, seen = 0;
+  constexpr uint64_t kSteps = uint64_t(1) << 24, kLook = 1000;
+  const uint64_t kPolls = outside ? 4 : 200;
+  uint64_t polls = 0, seen = 0, looked = 0;
   while (!live_.empty() || !events_.empty() || stages_) {
     while (!events_.empty() && events_.top().time <= now) {
       auto what = std::move(const_cast<Event &>(events_.top()).what);
       events_.pop();
       what();
       changed();
+    }
+    if (outside && steps_ - looked >= kLook) {
+      looked = steps_;
+      outside(/*wait=*/false);
     }
     uint64_t next = ~uint64_t(0); // when something will happen
     for (auto &rank : ranks_) {
@@ -252,9 +259,10 @@ void Machine::run() {
       for (auto &rank : ranks_)
         if (rank->live == 0 && rank->next < rank->stages->size())
           later = std::max(later, rank->startAt);
-      if (later <= now)
+      // The host takes the time it takes.
+      if (later <= now && (!outside || !outside(/*wait=*/true)))
         deadlock();
-      now = later;
+      now = std::max(now, later);
       polls = 0;
     }
     if (stepLimit && steps_ > stepLimit)
@@ -279,6 +287,44 @@ void Machine::deadlock() {
       text << " (behind a barrier)";
   }
   throw Error(text.str());
+}
+
+//===--- The network ------------------------------------------------------===//
+
+void Machine::tellHost(Warp &warp, const uint8_t *word) {
+  Rank &rank = warp.cta.rank;
+  const std::vector<Region> &memory = rank.launch->memory;
+  auto it = messages.find(word);
+  if (!memory[rank.lastRegion].host || it == messages.end())
+    return;
+  for (const Message::Part &part : it->second.parts)
+    if (part.scope == kSys)
+      rank.told.join(part.view);
+}
+
+void Machine::networkRead(uint32_t rank, const uint8_t *from, void *to, uint64_t bytes) {
+  const Rank &r = *ranks_.at(rank);
+  global.read(from, to, bytes, random, [&](const Writer &w) {
+    return w.cta >= ranks_[0]->network || w.time <= r.told.generic[w.cta];
+  });
+}
+
+void Machine::networkWrite(uint32_t rank, uint8_t *to, const void *from, uint64_t bytes) {
+  ++now;
+  global.write(to, from, bytes, {now, ranks_.at(rank)->network, false});
+  changed();
+}
+
+void Machine::networkPublish(uint32_t rank, uint8_t *to, uint32_t value) {
+  networkWrite(rank, to, &value, sizeof(value));
+  // Whoever sees it sees what all proxies have written, and what was known to who
+  // commanded it.
+  View view;
+  for (auto &r : ranks_) {
+    view.join(r->told);
+    view.generic[r->network] = now;
+  }
+  messages[to] = {{{kSys, uint32_t(ranks_.size()) + rank, ranks_[rank]->network, view}}};
 }
 
 //===--- Messages ---------------------------------------------------------===//

@@ -26,6 +26,7 @@ struct Cta;
 struct Region {
   uint64_t address = 0, bytes = 0;
   uint8_t *data = nullptr; // here; two ranks share it where this is the same
+  bool host = false;       // pinned memory, which the rank's proxy reads and writes
 };
 
 struct Launch {
@@ -188,6 +189,8 @@ struct Rank {
   uint32_t live = 0;     // warps
   uint32_t inFlight = 0; // stores
   View view;             // what the launches so far have seen
+  View told;             // what the commands for the proxy carry
+  uint16_t network = 0;  // stands for the proxy among CTAs
   size_t lastRegion = 0;
   /// Where `bytes` bytes lie; throws where the kernel may not go.
   uint8_t *at(uint64_t address, uint64_t bytes);
@@ -231,7 +234,18 @@ public:
   /// What a test wants to know: a phase that threads have helped to complete.
   std::function<void(Cta &, const MBarrier &)> onPhase;
 
+  /// Where there is a network: lets the proxies act; whether they have. Called now and then,
+  /// and with `wait` when nothing else can go on.
+  std::function<bool(bool wait)> outside;
+  // What proxies do, in memory of this process.
+  void networkRead(uint32_t rank, const uint8_t *from, void *to, uint64_t bytes);
+  void networkWrite(uint32_t rank, uint8_t *to, const void *from, uint64_t bytes);
+  /// A word that kernels acquire, behind what was written before.
+  void networkPublish(uint32_t rank, uint8_t *to, uint32_t value);
+
   // For the instructions.
+  /// What was stored to memory of the host may be read by the proxy.
+  void tellHost(Warp &warp, const uint8_t *word);
   void at(uint64_t delay, std::function<void()> what);
   uint64_t copyTime();
   void changed() { lastChange = now; }

@@ -36,6 +36,8 @@ std::string optionOf(Orders kind) {
     return "release";
   case Orders::Group:
     return "group";
+  case Orders::Lap:
+    return "lap";
   case Orders::Nothing:
     break;
   }
@@ -125,7 +127,8 @@ std::shared_ptr<const Program> without(const Program &program,
 
 } // namespace
 
-void mk::ptx::tryMistakes(Session &session, const MistakeOptions &options) {
+void mk::ptx::tryMistakes(const Session &session, const MistakeOptions &options,
+                          const Again &again) {
   const Recording &recording = session.recording();
   const Program *first = nullptr;
   for (const Stage &stage : recording.stages.begin()->second)
@@ -137,7 +140,6 @@ void mk::ptx::tryMistakes(Session &session, const MistakeOptions &options) {
   for (std::string kind; std::getline(kinds, kind, ',');)
     wanted.insert(kind);
   std::vector<Site> sites = sitesOf(program, recording.executed);
-  uint64_t limit = 30 * recording.steps + 1000000;
   for (int k = 1; k < kOrders; ++k) {
     Orders kind = Orders(k);
     if (!wanted.count("all") && !wanted.count(optionOf(kind)))
@@ -158,7 +160,7 @@ void mk::ptx::tryMistakes(Session &session, const MistakeOptions &options) {
       std::string why;
       int seed = 1;
       for (; seed <= options.tries && why.empty(); ++seed)
-        why = session.replay(uint64_t(seed), changed, limit);
+        why = again(uint64_t(seed), changed);
       std::printf("line %u, %s: %s: %s\n", site.line, nameOf(kind),
                   program.instrs[site.instrs[0]].opcode.c_str(),
                   why.empty()

@@ -167,6 +167,9 @@ private:
     } else if (type == ".b64") {
       o.bytes = 8;
       words = 64;
+    } else if (type == ".b128") {
+      o.bytes = 16;
+      words = 128;
     } else {
       fail("registers of type " + type);
     }

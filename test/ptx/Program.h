@@ -31,7 +31,7 @@ enum class Special : uint8_t { Tid, Ctaid, Nctaid, Lane, ClusterRank, Smid, Time
 struct Operand {
   enum Kind : uint8_t { None, Imm, Reg, Pred, Special };
   Kind kind = None;
-  uint8_t bytes = 0;  // of a register: 2, 4 or 8
+  uint8_t bytes = 0;  // of a register: 2, 4, 8 or 16
   uint32_t index = 0; // of a register: its first word in Warp::words
   uint64_t imm = 0;   // a value; of an address: what is added to the register
 };
@@ -57,8 +57,9 @@ enum class Orders : uint8_t {
   Acquire,    // ld.acquire becomes ld.relaxed
   Release,    // red, st or atom.release becomes relaxed
   Group,      // waits for cp.async, bulk copies, wgmma
+  Lap,        // half of a command: its lap bit stays that of the first lap
 };
-inline constexpr int kOrders = 9;
+inline constexpr int kOrders = 10;
 const char *nameOf(Orders orders);
 
 struct Instr {

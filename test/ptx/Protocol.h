@@ -25,18 +25,24 @@ inline constexpr const char *kGpus = "PTX_RUN_GPUS";
 
 struct Request {
   enum Kind : uint32_t {
-    Hello,  // of device a
-    Map,    // b bytes at a, the file: rank's kernels may address them
+    Hello,  // of device a; b: 1 of its proxy
+    Map,    // b bytes at a, the file: rank's kernels may address them; c: 1 of the host
     Unmap,  // at a
     Load,   // the file: b bytes of PTX; answer: its number, bytes of parameters
     Launch, // of module a, the file: b bytes of parameters
     Wait,   // until all launches have ended; answer: a CUresult
     Upload, // b bytes at a have been written
     Download, // b bytes at a are read
+    // Of a proxy, over a socket of its own, also while launches run. Addresses are of the
+    // device's.
+    Copy,    // c bytes from b to a
+    Read,    // c bytes from b into the file
+    Write,   // c bytes to a from the file
+    Publish, // word c to a
   };
   Kind kind = Hello;
   uint32_t ctas = 0, threads = 0, shared = 0;
-  uint64_t a = 0, b = 0;
+  uint64_t a = 0, b = 0, c = 0;
 };
 
 struct Answer {

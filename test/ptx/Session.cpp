@@ -37,7 +37,7 @@ Session::~Session() {
 
 //===--- The command ------------------------------------------------------===//
 
-int Session::run(char **command, const std::string &driver) {
+int Session::run(char **command, const std::string &driver, bool quiet) {
   std::string folder = makeFolder(), path = folder + "/socket";
   listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -53,6 +53,10 @@ int Session::run(char **command, const std::string &driver) {
     ::setenv(kGpus, std::to_string(gpus_).c_str(), 1);
     ::setenv("MK_CUDA_LIBRARY", driver.c_str(), 1);
     ::setenv("MK_PTXAS", "off", 1); // PTX is what is wanted here
+    if (int nowhere = quiet ? ::open("/dev/null", O_WRONLY) : -1; nowhere >= 0) {
+      ::dup2(nowhere, 1);
+      ::dup2(nowhere, 2);
+    }
     ::execvp(command[0], command);
     std::fprintf(stderr, "ptx-run: cannot run %s\n", command[0]);
     ::_exit(127);
@@ -96,7 +100,8 @@ void Session::serve(Client &client) {
     client.waits = true;
     return;
   }
-  Answer result = answer(client, request, file);
+  Answer result = client.isProxy ? answerProxy(client, request, file)
+                                 : answer(client, request, file);
   if (file >= 0)
     ::close(file);
   sendMessage(client.socket, result);
@@ -107,12 +112,14 @@ Answer Session::answer(Client &client, const Request &request, int file) {
   switch (request.kind) {
   case Request::Hello:
     client.device = int(request.a);
+    client.isProxy = request.b == 1;
+    usesNetwork_ |= client.isProxy;
     break;
   case Request::Map: {
     Memory *memory = memoryOf(file, request.b);
     result.code = memory ? 0 : kInvalid;
     if (memory)
-      client.regions[request.a] = {request.a, request.b, memory->data};
+      client.regions[request.a] = {request.a, request.b, memory->data, request.c == 1};
     break;
   }
   case Request::Unmap:
@@ -130,6 +137,8 @@ Answer Session::answer(Client &client, const Request &request, int file) {
     try {
       if (known == texts_.size()) {
         programs_.push_back(std::make_shared<Program>(Program::parse(text)));
+        if (change_)
+          programs_.back() = change_(*programs_.back());
         texts_.push_back(text);
       }
       result.a = known;
@@ -175,8 +184,84 @@ Answer Session::answer(Client &client, const Request &request, int file) {
     }
     break;
   }
+  default: // of a proxy
+    result.code = kInvalid;
+    break;
   }
   return result;
+}
+
+//===--- Proxies ----------------------------------------------------------===//
+
+Answer Session::answerProxy(const Client &proxy, const Request &request, int file) {
+  Answer result;
+  uint8_t *to = nullptr, *from = nullptr;
+  for (auto &client : clients_) {
+    if (client->isProxy || client->device != proxy.device)
+      continue;
+    to = find(*client, request.a);
+    from = find(*client, request.b);
+  }
+  auto rank = uint32_t(proxy.device);
+  uint64_t bytes = request.kind == Request::Publish ? 4 : request.c;
+  std::vector<uint8_t> data(bytes);
+  if (request.kind == Request::Copy || request.kind == Request::Read) {
+    if (!from)
+      return {kInvalid};
+    if (machine_)
+      machine_->networkRead(rank, from, data.data(), bytes);
+    else
+      std::memcpy(data.data(), from, bytes);
+  }
+  switch (request.kind) {
+  case Request::Read:
+    result.code = ::pwrite(file, data.data(), bytes, 0) == ssize_t(bytes) ? 0 : kInvalid;
+    break;
+  case Request::Write:
+    if (::pread(file, data.data(), bytes, 0) != ssize_t(bytes))
+      return {kInvalid};
+    [[fallthrough]];
+  case Request::Copy:
+    if (!to)
+      return {kInvalid};
+    if (machine_)
+      machine_->networkWrite(rank, to, data.data(), bytes);
+    else
+      std::memcpy(to, data.data(), bytes);
+    break;
+  case Request::Publish: {
+    auto value = uint32_t(request.c);
+    if (!to)
+      return {kInvalid};
+    if (machine_)
+      machine_->networkPublish(rank, to, value);
+    else
+      std::memcpy(to, &value, sizeof(value));
+    break;
+  }
+  default:
+    result.code = kInvalid;
+  }
+  return result;
+}
+
+bool Session::serveProxies(bool wait) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<pollfd> waits;
+  std::vector<Client *> proxies;
+  for (auto &client : clients_)
+    if (client->isProxy && client->socket >= 0) {
+      waits.push_back({client->socket, POLLIN, 0});
+      proxies.push_back(client.get());
+    }
+  if (::poll(waits.data(), waits.size(), wait ? 1 : 0) > 0) {
+    for (size_t i = 0; i < waits.size(); ++i)
+      if (waits[i].revents)
+        serve(*proxies[i]);
+    lastServed_ = Clock::now();
+    return true;
+  }
+  return Clock::now() - lastServed_ < patience_;
 }
 
 //===--- Launches ---------------------------------------------------------===//
@@ -202,7 +287,14 @@ void Session::launchAll() {
       continue;
     try {
       Machine machine(ranks, seed_ + recording_.launches);
+      if (usesNetwork_) {
+        lastServed_ = std::chrono::steady_clock::now();
+        machine.outside = [this](bool wait) { return serveProxies(wait); };
+      }
+      machine.stepLimit = stepLimit_;
+      machine_ = &machine;
       machine.run();
+      machine_ = nullptr;
       recording_.steps += machine.steps();
       recording_.executed.resize(machine.executed.size());
       for (size_t i = 0; i < machine.executed.size(); ++i)
@@ -210,6 +302,7 @@ void Session::launchAll() {
     } catch (const Error &error) {
       error_ = error.what();
     }
+    machine_ = nullptr;
   }
   for (auto &client : clients_)
     if (client->waits && (client->launches.empty() || !error_.empty())) {

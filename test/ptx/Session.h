@@ -5,6 +5,7 @@
 #include "Machine.h"
 #include "Protocol.h"
 
+#include <chrono>
 #include <sys/types.h>
 
 namespace mk::ptx {
@@ -35,12 +36,23 @@ struct Recording {
 class Session {
 public:
   Session(int gpus, uint64_t seed) : gpus_(gpus), seed_(seed) {}
+  /// Changes each program before it runs.
+  using Change = std::function<std::shared_ptr<const Program>(const Program &)>;
+  void onLoad(Change change) { change_ = std::move(change); }
+  /// How long proxies may do nothing while no warp can go on, and how many steps a launch
+  /// may take (0: any number).
+  void limit(std::chrono::milliseconds patience, uint64_t steps) {
+    patience_ = patience;
+    stepLimit_ = steps;
+  }
   ~Session();
 
   /// The command's exit status.
-  int run(char **command, const std::string &driver);
+  int run(char **command, const std::string &driver, bool quiet = false);
   /// The first thing that went wrong in a launch, or "".
   const std::string &error() const { return error_; }
+  /// Whether proxies took part, which cannot be done again without them.
+  bool usesNetwork() const { return usesNetwork_; }
 
   /// Does everything again with another seed, and with another program if there
   /// is one; ranks need not wait for one another between launches. "" if the
@@ -54,12 +66,15 @@ public:
 private:
   struct Client {
     int socket = -1, device = -1;
-    bool waits = false;
+    bool waits = false, isProxy = false;
     std::map<uint64_t, Region> regions;
     std::deque<std::shared_ptr<const Launch>> launches;
   };
   void serve(Client &client);
   Answer answer(Client &client, const Request &request, int file);
+  /// Serves proxies; whether there was anything.
+  bool serveProxies(bool wait);
+  Answer answerProxy(const Client &proxy, const Request &request, int file);
   void launchAll();
   Memory *memoryOf(int file, uint64_t bytes);
   uint8_t *find(const Client &client, uint64_t address);
@@ -75,6 +90,12 @@ private:
   std::vector<std::string> texts_;
   Recording recording_;
   std::string error_;
+  Change change_;
+  Machine *machine_ = nullptr; // that runs now
+  bool usesNetwork_ = false;
+  std::chrono::steady_clock::time_point lastServed_{};
+  std::chrono::milliseconds patience_{4000}; // hosts may share a processor
+  uint64_t stepLimit_ = 0;
 };
 
 } // namespace mk::ptx

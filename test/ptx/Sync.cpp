@@ -331,6 +331,8 @@ const char *mk::ptx::nameOf(Orders orders) {
     return "release";
   case Orders::Group:
     return "wait for a group";
+  case Orders::Lap:
+    return "lap of a command";
   }
   return "";
 }

@@ -21,11 +21,12 @@ usage: ptx-run [options] COMMAND...
   --gpus N       GPUs that the command uses, all of them (default 1)
   --seed S       whose turn it is, how long copies take, what is seen late
   --replays N    behind the command, does its launches N times more, with other
-                 seeds: the results have to be the same
+                 seeds: the results have to be the same. Where ranks have a network,
+                 the command is run again, proxies and all
   --mistakes K   leaves out what orders, one place at a time, and says for each
                  whether the results were other ones or the launch did not end.
                  K: all, or some of fence, proxy-fence, barrier, phase, signal,
-                 acquire, release, group, separated by commas
+                 acquire, release, group, lap, separated by commas
   --tries N      seeds for each mistake (default 6)
   --sample N     at most N places of each kind (default: all)
   --save FILE    keeps the PTX: the lines that messages name
@@ -100,9 +101,28 @@ int main(int argc, char **argv) {
     const Recording &recording = session.recording();
     std::printf("ptx-run: %llu steps\n",
                 static_cast<unsigned long long>(recording.steps));
+    uint64_t limit = 30 * recording.steps + 1000000;
+    // Of proxies nothing is recorded: they act again.
+    auto runAgain = [&](uint64_t seed, std::shared_ptr<const Program> program,
+                        bool isMistake) -> std::string {
+      Session other(options.gpus, seed);
+      if (program)
+        other.onLoad([&](const Program &) { return program; });
+      if (isMistake)
+        other.limit(std::chrono::milliseconds(1000), limit);
+      int ended = other.run(options.command, driver, /*quiet=*/true);
+      if (!other.error().empty() || ended == 0)
+        return other.error();
+      return "the command ends with status " + std::to_string(ended);
+    };
+    auto again = [&](uint64_t seed, std::shared_ptr<const Program> program) {
+      return session.usesNetwork() ? runAgain(seed, program, true)
+                                   : session.replay(seed, program, limit);
+    };
     for (int i = 1; i <= options.replays; ++i) {
       uint64_t seed = options.seed + uint64_t(i) * 101;
-      std::string wrong = session.replay(seed, nullptr, 0);
+      std::string wrong = session.usesNetwork() ? runAgain(seed, nullptr, false)
+                                                : session.replay(seed, nullptr, 0);
       if (!wrong.empty()) {
         std::fprintf(stderr, "ptx-run: seed %llu: %s\n",
                      static_cast<unsigned long long>(seed), wrong.c_str());
@@ -110,7 +130,7 @@ int main(int argc, char **argv) {
       }
     }
     if (!options.mistakes.kinds.empty())
-      tryMistakes(session, options.mistakes);
+      tryMistakes(session, options.mistakes, again);
     return status;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "ptx-run: %s\n", error.what());

@@ -40,6 +40,9 @@ TEST(LoopbackOptions, ErrorsListWhatIsValid) {
   refused("mtu=0", "a packet of no bytes");
   refused("reorder=-1", "is negative");
   refused("pause=1", "takes no value");
+  refused("path=wormhole", "none of auto, copy-engine, staged");
+  refused("chunk=10", "use 256 bytes");
+  refused("chunks=0", "use 1 to 1024");
   refused("pause,,=", "no option ''");
 }
 
@@ -55,6 +58,9 @@ TEST(Transport, NamesAreListed) {
   config.options = "nonsense";
   EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
                "no option 'nonsense'");
+  config.options = "path=copy-engine";
+  EXPECT_ERROR(createTransport("loopback", config).status(), InvalidArgument,
+               "copied by the CPU");
 }
 
 TEST(Loopback, KernelCodeCannotAddressNetPeers) {

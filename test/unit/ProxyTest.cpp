@@ -313,6 +313,41 @@ TEST(Proxy, RandomCommandsNeverCrash) {
   }
 }
 
+TEST(Proxy, CommandsThatNobodyCountedTakeNothingOffTheCounts) {
+  Nodes n(2);
+  for (int i = 0; i < 5; ++i)
+    ASSERT_OK(n.proxies[0]->ring().push(n.put(0, 1, 0, 0, 8, MK_CMD_HAS_SIGNAL, 1),
+                                        Nodes::wait));
+  ASSERT_TRUE(n.reaches(1, 1, 5));
+  EXPECT_TRUE(eventually([&] { return n.c[0].stats(1).completed == 5; }));
+  EXPECT_EQ(n.proxies[0]->inflightAll(0), 0u);
+  EXPECT_EQ(n.proxies[0]->inflightTotal(), 0u);
+  ASSERT_OK(n.submit(0, n.put(0, 1, 0, 0, 8, MK_CMD_HAS_SIGNAL, 1)));
+  EXPECT_OK(n.proxies[0]->drain(soon()));
+  EXPECT_EQ(n.proxies[0]->inflight(0, 1), 0u);
+}
+
+TEST(Proxy, TeamsOfACtaPutSideBySide) {
+  Nodes n(2);
+  for (int i = 0; i < 4; ++i)
+    memset(n.c.at(0, i * 100), i + 1, 100);
+  constexpr uint8_t kTeam = 1 << MK_CMD_TEAM_SHIFT;
+  ASSERT_OK(n.submit(0, n.put(0, 1, 0, 0, 100, MK_CMD_MORE)));
+  ASSERT_OK(n.submit(0, n.put(0, 1, 100, 100, 100, MK_CMD_MORE | kTeam)));
+  ASSERT_OK(n.submit(0, n.put(0, 1, 200, 200, 100, MK_CMD_HAS_SIGNAL | kTeam, 2)));
+  ASSERT_TRUE(n.reaches(1, 2, 1));
+  EXPECT_EQ(*n.c.at(1, 299), std::byte{3});
+  EXPECT_EQ(n.value(1, 1), 0u);
+  EXPECT_EQ(*n.c.at(1, 0), std::byte{0});
+  // Both are the CTA's: a fence waits for the other one, too.
+  EXPECT_EQ(n.proxies[0]->inflightAll(0), 1u);
+  ASSERT_OK(n.submit(0, n.put(0, 1, 300, 300, 100, MK_CMD_HAS_SIGNAL, 1)));
+  ASSERT_TRUE(n.reaches(1, 1, 1));
+  EXPECT_EQ(*n.c.at(1, 0), std::byte{1});
+  EXPECT_OK(n.proxies[0]->drain(soon()));
+  EXPECT_EQ(n.proxies[0]->stats().requests, 2u);
+}
+
 TEST(Proxy, TransportErrorAborts) {
   Nodes n(2, {.fail = 1});
   ASSERT_OK(n.submit(0, n.put(0, 1, 0, 0, 8)));

@@ -5,6 +5,7 @@
 
 #include "core/Socket.h"
 #include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HeapCopies.h"
 #include "transport/rdma/Rdma.h"
 
 #include <cstring>
@@ -33,6 +34,9 @@ public:
       if (hasDmaBuf_ && at == offset && bytes <= kRange)
         return Fd(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
     return error(StatusCode::FailedPrecondition, "this driver has no dma-buf");
+  }
+  Result<std::unique_ptr<HeapCopies>> openCopies() override {
+    return error(StatusCode::FailedPrecondition, "no copies");
   }
   Status clear(std::byte *begin, uint64_t bytes) override {
     memset(begin, 0, bytes);
@@ -83,7 +87,7 @@ TEST_P(RdmaDeviceMemory, PartsThatAreAddedAreReached) {
     auto first = heaps[r]->allocate(300000, "early");
     ASSERT_OK(first);
     early[r] = *first;
-    auto made = createTransport(transport, {heaps[r].get(), 3, "linger=300ms", "0"});
+    auto made = createTransport(transport, {heaps[r].get(), 3, "linger=300ms,path=direct", "0"});
     ASSERT_OK(made);
     transports[r] = std::move(*made);
     uint32_t peer = 1 - r;

@@ -35,6 +35,8 @@ public:
   virtual void connected(const Conditions &) const {}
   /// Ends a pause.
   virtual void resume(Transport &transport) const = 0;
+  /// Whether sources are read late, when a packet is delivered.
+  virtual bool readsLate() const { return true; }
   /// While paused, delivers the packet posted as number `n` (from 0); false
   /// where the transport's packets cannot be had one by one.
   virtual bool deliverPacket(Transport &transport, uint64_t n) const = 0;

@@ -8,6 +8,7 @@ list(APPEND unit_sources
   cuda/GpuHeapTest.cpp
     cuda/LaunchTest.cpp
   cuda/ModuleTest.cpp
+  cuda/NetworkTest.cpp
   cuda/ParamsTest.cpp
   cuda/PeersTest.cpp
   cuda/RandomTest.cpp

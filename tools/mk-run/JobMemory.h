@@ -38,6 +38,9 @@ struct RankBlock {
   enum State : uint32_t { Started, Running, Finished, Failed };
   std::atomic<uint32_t> state;
   RankTimes times;
+  /// What this rank sent over a network in all launches, and how; "" without one.
+  uint64_t netBytes, netRequests;
+  char network[128];
   char error[4096];
 };
 

@@ -118,11 +118,6 @@ Status mk::run::checkMode(const Options &options, const Metadata &metadata,
                  metadata.gpu ? "works on the host target only"
                               : "a package does not say which accesses it "
                                 "makes: give the kernel's .mlir");
-  if (metadata.gpu && network)
-    return error(StatusCode::InvalidArgument, "a job of several nodes for ",
-                 metadata.target,
-                 ": networks of GPUs are not supported yet: use axes via link "
-                 "alone (--nodes 1), or --target=host");
   if (metadata.gpu && options.seed)
     log::info("--seed changes the data only: a GPU has an order of its own");
   // A missing driver or GPU is said here, once, and not by every rank.

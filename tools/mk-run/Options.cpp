@@ -78,7 +78,8 @@ running
                         last is checked
   --seed S              seeds data; not 0: runs puts and CTAs in a random order
   --loopback OPTIONS    of the emulated network (axes via net):
-                        delay=5ms,reorder=SEED,...
+                        delay=5ms,reorder=SEED,...; on GPUs also
+                        path=copy-engine or path=staged (through the host)
   --transport NAME[,OPTIONS]  what carries axes via net: loopback (default), verbs
                         (InfiniBand, RoCE) or efa, with options like
                         verbs,qps=2,timeout=20 (docs/network.md; MK_TRANSPORT)

@@ -135,6 +135,20 @@ std::chrono::nanoseconds delayOf(const Options &options, const Context &context,
       late(0) == context.rank() ? static_cast<int64_t>(time(1)) : 0);
 }
 
+/// How the network was reached, and what went over it.
+void publishNetwork(RankBlock &block, Context &context) {
+  Transport *transport = context.transport();
+  if (!transport)
+    return;
+  std::string text = str(transport->name(), ", ", transport->path());
+  std::snprintf(block.network, sizeof(block.network), "%s", text.c_str());
+  for (uint32_t peer : context.mesh().netPeers(context.rank())) {
+    PeerStats stats = transport->stats(peer);
+    block.netBytes += stats.bytes;
+    block.netRequests += stats.requests;
+  }
+}
+
 Status runJob(const Options &options, RankBlock *&block) {
   const RankOptions &self = *options.rank;
   log::setRank(static_cast<int>(self.rank));
@@ -238,6 +252,7 @@ Status mk::run::runKernel(const Options &options, const Package &package,
     return Status::ok();
   };
   Status status = runLaunches();
+  publishNetwork(job.rank(rank), *ctx);
   // Also of a launch that failed: a race may have been why.
   if (options.races) {
     Status written = job.writeLog(rank, log);

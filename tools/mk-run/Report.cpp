@@ -67,6 +67,22 @@ RankTimes slowest(const Report &r) {
   return most;
 }
 
+/// What all ranks sent in all launches; the same way on all.
+struct Network {
+  std::string how;
+  uint64_t bytes = 0, requests = 0;
+};
+Network networkOf(const Report &r) {
+  Network network;
+  for (uint32_t rank = 0; rank < r.mesh.size(); ++rank) {
+    const RankBlock &block = r.job.rank(rank);
+    network.how = block.network;
+    network.bytes += block.netBytes;
+    network.requests += block.netRequests;
+  }
+  return network;
+}
+
 } // namespace
 
 bool Report::passed() const {
@@ -168,6 +184,10 @@ void mk::run::printStats(FILE *out, const Report &r) {
   std::fprintf(out, "started by %s\n", r.launcher.c_str());
   if (counted(r))
     printCounts(out, r);
+  if (Network network = networkOf(r); !network.how.empty())
+    std::fprintf(out, "network: %s; %llu bytes in %llu requests of all launches\n",
+                 network.how.c_str(), static_cast<unsigned long long>(network.bytes),
+                 static_cast<unsigned long long>(network.requests));
   if (timed(r)) {
     RankTimes most = slowest(r);
     std::fprintf(out,
@@ -229,6 +249,10 @@ void mk::run::printJson(FILE *out, const Report &r) {
   }
   if (counted(r))
     addCounts(json, r);
+  if (Network network = networkOf(r); !network.how.empty())
+    json["network"] = {{"path", network.how},
+                       {"bytes", network.bytes},
+                       {"requests", network.requests}};
   if (r.checked) {
     json["check"]["passed"] = r.passed();
     // JSON has no infinity, which stands for NaN here.

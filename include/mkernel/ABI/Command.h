@@ -25,10 +25,16 @@ enum mk_command_op {
 
 enum mk_command_flags {
   MK_CMD_HAS_SIGNAL = 1, // raise `slot` of the peer by `amount`
-  MK_CMD_MORE = 2,       // more commands of this put follow on this channel
+  MK_CMD_MORE = 2,       // more commands of this put follow from this team
   MK_CMD_STRONG = 4,     // the signal covers all earlier puts of this channel
                          // to this peer, not this put alone
 };
+
+// Teams of a CTA put side by side: which of them wrote the command is in bits of its
+// flags. Only the commands of one put (MK_CMD_MORE) are told apart by it; everything else
+// is for the CTA.
+#define MK_CMD_TEAM_SHIFT 4
+#define MK_CMD_TEAMS 8u
 
 #define MK_COMMAND_OFFSET_BITS 48
 #define MK_COMMAND_SLOT_BITS 24
@@ -39,7 +45,7 @@ enum mk_command_flags {
 typedef struct mk_command {
   // First half.
   uint8_t op;       // mk_command_op
-  uint8_t flags;    // mk_command_flags
+  uint8_t flags;    // mk_command_flags | team << MK_CMD_TEAM_SHIFT
   uint16_t peer;    // linear rank
   uint16_t channel; // CTA index in the grid
   uint16_t amount;  // what the signal is raised by

@@ -20,7 +20,7 @@ namespace mk::rt {
 /// A command with its fields apart.
 struct Command {
   uint8_t op = MK_CMD_PUT; // mk_command_op
-  uint8_t flags = 0;       // mk_command_flags
+  uint8_t flags = 0;       // mk_command_flags and the team
   uint16_t peer = 0;       // linear rank
   uint16_t channel = 0;    // CTA index in the grid
   uint16_t amount = 0;     // of the signal
@@ -47,8 +47,14 @@ using RingWait = std::function<Status()>;
 
 class CommandRing {
 public:
-  /// `capacity`: a power of two from 2 to 2^20 commands.
-  static Result<std::unique_ptr<CommandRing>> create(uint64_t capacity);
+  /// `capacity`: a power of two from 2 to 2^20 commands. In `memory` of bytesOf(capacity),
+  /// which outlives it, if it is given: for producers that are no threads of this process
+  /// (a GPU counts what it has reserved by itself, so that nothing can be pushed here).
+  static Result<std::unique_ptr<CommandRing>> create(uint64_t capacity,
+                                                     std::byte *memory = nullptr);
+  static constexpr uint64_t bytesOf(uint64_t capacity) {
+    return sizeof(mk_command_ring) + capacity * sizeof(mk_command);
+  }
   ~CommandRing();
   CommandRing(const CommandRing &) = delete;
   CommandRing &operator=(const CommandRing &) = delete;
@@ -67,13 +73,17 @@ public:
   /// Whether drain would find something. The consumer's thread.
   bool hasCommands() const;
 
+  /// Whether commands come from elsewhere.
+  bool isForeign() const { return !owned_; }
+
   /// Commands reserved by producers and not drained. Any thread.
   uint64_t backlog() const;
 
 private:
-  explicit CommandRing(uint64_t capacity);
+  CommandRing(uint64_t capacity, std::byte *memory);
 
   uint64_t capacity_;
+  bool owned_;
   mk_command_ring *control_; // capacity_ commands follow it
   mk_command *commands_;
   uint64_t next_ = 0; // consumer's position, the truth behind control_->tail

@@ -20,6 +20,7 @@
 namespace mk::rt {
 
 class Device;
+class DeviceNetwork;
 class Job;
 class Launches;
 
@@ -46,8 +47,8 @@ struct ContextOptions {
   std::string scope;
   /// Kernels for GPUs need Gpu, or a mesh of one rank.
   DeviceKind device = DeviceKind::Host;
-  /// Host: of symmetric memory and signal slots, the same on all ranks. A GPU
-  /// adds memory as it is needed.
+  /// Of symmetric memory and signal slots, the same on all ranks. A GPU adds memory as it
+  /// is needed, and has slots for what comes over a network only.
   uint64_t heapBytes = 64u << 20;
   uint32_t slots = 1u << 16;
   uint32_t maxGrid = 256;         // CTAs of the largest kernel
@@ -88,6 +89,8 @@ public:
   /// Null without net peers.
   Proxy *proxy() { return proxy_.get(); }
   Transport *transport() { return transport_.get(); }
+  /// Null without net peers, and where kernels are threads of this process.
+  DeviceNetwork *network() { return network_.get(); }
   /// Raised on every rank when one fails; final for this context.
   AbortWord &abort() { return abort_; }
 
@@ -143,6 +146,7 @@ private:
   std::unique_ptr<HostHeap> lists_; // of launches, where the heap is a GPU's
   std::unique_ptr<Launches> launches_;
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<DeviceNetwork> network_;
   std::unique_ptr<Proxy> proxy_;
   uint32_t slotsUsed_ = 0;
   uint64_t gathers_ = 0;

@@ -18,6 +18,7 @@
 #include "mkernel/Runtime/Deadline.h"
 #include "mkernel/Runtime/Status.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,6 +31,7 @@
 namespace mk::rt {
 
 class Fd;
+class HeapCopies;
 class HostHeap;
 class StoreClient;
 
@@ -62,6 +64,8 @@ public:
   std::byte *base() const { return bases_[options_.rank]; }
   /// Of the range of addresses.
   uint64_t bytes() const { return bytes_; }
+  /// Memory is there up to here, from the start. Any thread.
+  uint64_t backed() const { return backed_.load(std::memory_order_acquire); }
   /// Signal slots that the proxy can raise; 0 where it cannot.
   uint32_t slots() const { return options_.slots; }
   /// Start of the allocatable (and transport-visible) window.
@@ -86,7 +90,7 @@ public:
   };
   /// The allocation that `p` points into, or just behind.
   std::optional<Allocation> allocationOf(const void *p) const;
-  /// Calls `listener` with each part [offset, offset + bytes) of this rank's range that
+  /// Calls `listener` with each segment [offset, offset + bytes) of this rank's range that
   /// has memory: now with what is there, and later with what is added, on all ranks alike and
   /// before allocate() returns, whose error its error is. One listener; an empty one
   /// ends it. For transports, which register memory.
@@ -96,6 +100,8 @@ public:
   /// registers it. FailedPrecondition where the memory is the host's, or its driver has no
   /// such thing.
   virtual Result<Fd> dmaBuf(uint64_t offset, uint64_t bytes);
+  /// Copies for a transport. FailedPrecondition says why there are none.
+  virtual Result<std::unique_ptr<HeapCopies>> openCopies() = 0;
   /// Makes what NICs wrote here before visible to the device's kernels.
   virtual Status flushRemoteWrites() { return Status::ok(); }
 
@@ -154,13 +160,14 @@ private:
   std::vector<uint32_t> peers_;    // that are mapped
   std::vector<Fd> sockets_;        // to them
   std::vector<Segment> segments_;  // before the exchange
+  std::vector<std::pair<uint64_t, uint64_t>> parts_; // offset and bytes of all segments
   bool exchanged_ = false;
   SegmentListener listener_;
   Status broken_;            // by a segment that was not shared with all
   mutable std::mutex mutex_; // guards what follows
   std::map<uint64_t, Allocation> allocations_; // by offset
   uint64_t used_ = 0;   // by them, with padding
-  uint64_t backed_ = 0; // memory is there up to here
+  std::atomic<uint64_t> backed_{0};
 };
 
 /// An allocation of a heap, which it must not outlive. Move-only; frees.

@@ -51,6 +51,7 @@ public:
   int fd() const { return fd_; }
   HostHeap *asHost() override { return this; }
   Status clear(std::byte *begin, uint64_t bytes) override;
+  Result<std::unique_ptr<HeapCopies>> openCopies() override;
 
   /// Signal slots live in shared memory: lock-free atomics. `slot` < slots().
   std::atomic<uint64_t> &signal(uint32_t slot) const {

@@ -1,8 +1,8 @@
 //===- Proxy.h - The thread that drives the network -------------*- C++ -*-===//
 //
 // Drains the command ring of a rank, checks each command against the registered
-// windows, posts to the transport, and adds what arrives to the heap's signal
-// slots. A bad command never crashes and never reaches the network: it is
+// windows, posts to the transport, and tells the rank's kernels what has arrived and
+// what is complete. A bad command never crashes and never reaches the network: it is
 // latched, the abort word is raised, and from then on commands are consumed and
 // dropped, so that no CTA waits for ring space.
 //
@@ -16,13 +16,30 @@
 
 namespace mk::rt {
 
-class HostHeap;
+class Heap;
 class Mesh;
 class Transport;
 
+/// Tells the kernels of a rank what its proxy has seen. All calls are by the proxy's thread.
+class ProxySink {
+public:
+  virtual ~ProxySink() = default;
+  /// Payload of a peer is in this rank's memory, and its signal is raised.
+  virtual void arrived(uint32_t slot, uint32_t amount) = 0;
+  /// A put of CTA `channel` is complete at its peer.
+  virtual void completed(uint32_t channel) = 0;
+  /// Behind any number of these; also called when there was nothing, for what is still
+  /// under way.
+  virtual Status publish() = 0;
+};
+
 struct ProxyOptions {
   const Mesh *mesh = nullptr;
-  HostHeap *heap = nullptr;
+  Heap *heap = nullptr;
+  /// Null: signals are those of a HostHeap, and kernels ask inflight().
+  ProxySink *sink = nullptr;
+  /// Null: one of its own, for submit(). Otherwise a GPU writes it.
+  CommandRing *ring = nullptr;
   Transport *transport = nullptr; // connected; polled only by the proxy
   AbortWord *abort = nullptr;
   uint32_t channels = 1;        // CTAs of the largest grid
@@ -46,21 +63,22 @@ public:
   /// ring is full; its error is returned and nothing was handed over.
   ///
   /// Release: the CTA's earlier writes to sources are visible to the proxy.
-  /// A put of several commands: MK_CMD_MORE on all but the last, same channel
-  /// and peer.
+  /// A put of several commands: MK_CMD_MORE on all but the last, same channel,
+  /// team and peer. FailedPrecondition where a GPU writes the ring.
   Status submit(const Command &command, const RingWait &wait);
 
   /// Commands handed over and not yet delivered at the peer. Zero (acquire)
   /// means: everything is in the peer's memory, sources may be reused.
   ///
   /// A fence or settle of a CTA waits until inflightAll(channel) is 0, polling
-  /// the abort word: after an error the counts stay as they are.
+  /// the abort word: after an error the counts stay as they are. Commands of a GPU are
+  /// counted when they have been taken off its ring.
   uint64_t inflight(uint32_t channel, uint32_t peer) const;
   uint64_t inflightAll(uint32_t channel) const;
   uint64_t inflightTotal() const;
 
   /// The ring itself. Commands pushed here and not through submit are not
-  /// counted as in flight: only for commands that must be refused (tests).
+  /// counted as in flight: for tests.
   CommandRing &ring();
 
   /// A paused proxy drains nothing, posts nothing and adds no arrivals.

@@ -93,6 +93,8 @@ public:
   Transport &operator=(const Transport &) = delete;
 
   virtual std::string_view name() const = 0;
+  /// How bytes get from memory to memory, for reports: "by the copy engine".
+  virtual std::string path() const { return {}; }
 
   /// Exchanges endpoints through the store; each of `peers` must name this
   /// rank. Once, before anything else.

@@ -44,7 +44,11 @@ void Lowering::placeCommand(const ProxyCommand &command) {
   auto join = [&](Value low, Value high) {
     return or_(resize(low, i64), shl(resize(high, i64), 32));
   };
-  Value op = or_(or_(c32(command.op), shl(command.flags, 8)),
+  Value flags = command.flags;
+  // Teams write side by side: whose put a command is a part of.
+  if (partition && partition.getTeams() > 1)
+    flags = or_(flags, shl(group, MK_CMD_TEAM_SHIFT));
+  Value op = or_(or_(c32(command.op), shl(flags, 8)),
                  shl(resize(command.peer, i32), 16));
   Value channel = or_(cta, command.amount << 16);
   auto withSlot = [&](Value offset, Value bits) {

@@ -311,6 +311,7 @@ void Lowering::emitEnd() {
     Value me = sub(thread, 128);
     if (hasPeers()) {
       roleNumber = -1;
+      partition = {};
       // Others of this launch may have failed, and with it peers that wait for them.
       ifThen(first, [&] {
         Value abort = loadRelaxed(*this, i32, add(control, offsetof(mk_gpu_control, abort)),
@@ -318,7 +319,6 @@ void Lowering::emitEnd() {
         ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
       });
       readEpoch();
-      partition = {};
       beginSpan(TrackWord::Op);
       awaitDone();
       barrier(c32(kEndBarrier), consumers);

@@ -28,6 +28,9 @@ Binding::~Binding() {
   // have reports to write.
   Current current(*device_);
   device_->driver().ctxSynchronize();
+  // A stack: what was bound last is given back first, anything else with the context.
+  if (slotEnd_ && context_.slotsUsed() == slotEnd_)
+    context_.rewindSlots(slotBegin_);
   if (jobAbort_) {
     context_.abort().removeMirror(jobAbort_);
     context_.abort().check().ignore();
@@ -68,7 +71,9 @@ Status Binding::allocate() {
     tensors_[i].address = owned_[i].address();
   }
   if (context_.world() > 1) {
+    slotBegin_ = context_.slotsUsed();
     MK_TRY(peers_.allocate(context_, device_, metadata_, plan_));
+    slotEnd_ = context_.slotsUsed();
     MK_TRY(peers_.describe(context_, metadata_, plan_, tensors_));
   }
   MK_ASSIGN(layout_, StateLayout::create(metadata_, own_));

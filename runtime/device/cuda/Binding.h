@@ -76,6 +76,7 @@ private:
   std::vector<DeviceMemory> owned_;   // empty where attached or in the heap
   std::vector<HeapMemory> shared_;    // in the heap; empty where attached
   Peers peers_;
+  uint32_t slotBegin_ = 0, slotEnd_ = 0; // of its signals
   DeviceMemory state_;
   PinnedMemory pinned_; // mk_gpu_report, then the job's abort word
   mk_gpu_report *report_ = nullptr;

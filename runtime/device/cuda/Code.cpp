@@ -2,6 +2,7 @@
 
 #include "device/cuda/Binding.h"
 #include "device/cuda/GpuHeap.h"
+#include "device/cuda/Network.h"
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
@@ -54,6 +55,12 @@ public:
   Result<std::unique_ptr<Heap>>
   createHeap(const HeapOptions &options) override {
     return GpuHeap::create(gpu_, options);
+  }
+  Result<std::unique_ptr<DeviceNetwork>> openNetwork(Heap &heap,
+                                                     uint32_t channels) override {
+    MK_ASSIGN(std::unique_ptr<GpuNetwork> network,
+              GpuNetwork::create(gpu_, heap, channels));
+    return std::unique_ptr<DeviceNetwork>(std::move(network));
   }
   Result<std::shared_ptr<DeviceCode>>
   load(Context &context, const Metadata &metadata,

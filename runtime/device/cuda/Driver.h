@@ -30,6 +30,7 @@ enum : int {
   kSuccess = 0,
   kOutOfMemory = 2,
   kNoDevice = 100,
+  kNotReady = 600,
   kCooperativeLaunchTooLarge = 720,
 };
 
@@ -43,6 +44,9 @@ enum : int { // device attributes
   kVirtualMemory = 102,
   kPosixDescriptors = 103, // for that memory
   kGpuDirectRdmaWithVmm = 110,
+  kGpuDirectFlushOptions = 117,   // bit 0: by the host
+  kGpuDirectWritesOrdering = 118, // 0: none, 100: for the GPU, 200: for all
+  kDmaBuf = 124,
 };
 enum : int { // function attributes
   kLocalBytes = 3,
@@ -60,6 +64,10 @@ enum : int { kPosixDescriptor = 1 };        // kinds of shared handles
 enum : int { kRecommendedGranularity = 1 }; // of memory that is mapped
 enum : unsigned { kHostAllocPortable = 1, kHostAllocDeviceMap = 2 };
 enum : unsigned { kStreamNonBlocking = 1 };
+enum : unsigned { kEventDisableTiming = 2 };
+enum : int { kDmaBufDescriptor = 1 };          // kinds of handles of address ranges
+enum : unsigned long long { kDmaBufPcie = 1 }; // mapped for PCIe
+enum : int { kFlushCurrentContext = 0, kFlushToOwner = 100 };
 enum : int { kCaptureThreadLocal = 1 };
 
 struct LaunchAttribute {
@@ -146,6 +154,13 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
     (uint64_t, const void *, size_t, StreamHandle))                            \
   X(memcpyDtoHAsync, cuMemcpyDtoHAsync, 3020,                                  \
     (void *, uint64_t, size_t, StreamHandle))                                  \
+  X(memcpyDtoDAsync, cuMemcpyDtoDAsync, 3020,                                  \
+    (uint64_t, uint64_t, size_t, StreamHandle))                                \
+  X(memHostRegister, cuMemHostRegister, 6050, (void *, size_t, unsigned))      \
+  X(memHostUnregister, cuMemHostUnregister, 4000, (void *))                    \
+  X(memGetHandleForRange, cuMemGetHandleForAddressRange, 11070,                \
+    (void *, uint64_t, size_t, int, unsigned long long))                       \
+  X(flushRemoteWrites, cuFlushGPUDirectRDMAWrites, 11030, (int, int))          \
   X(memsetD8Async, cuMemsetD8Async, 3020,                                      \
     (uint64_t, unsigned char, size_t, StreamHandle))                           \
   X(deviceGetUuid, cuDeviceGetUuid, 11040, (Uuid *, int))                      \
@@ -181,11 +196,17 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(launchKernelEx, cuLaunchKernelEx, 11060,                                   \
     (const LaunchConfig *, FunctionHandle, void **, void **))                  \
   X(streamCreate, cuStreamCreate, 2000, (StreamHandle *, unsigned))            \
+  X(streamCreatePrioritized, cuStreamCreateWithPriority, 5050,                 \
+    (StreamHandle *, unsigned, int))                                           \
+  X(streamPriorities, cuCtxGetStreamPriorityRange, 5050, (int *, int *))       \
+  X(streamWriteValue32, cuStreamWriteValue32, 11070,                           \
+    (StreamHandle, uint64_t, uint32_t, unsigned))                              \
   X(streamDestroy, cuStreamDestroy, 4000, (StreamHandle))                      \
   X(streamSynchronize, cuStreamSynchronize, 2000, (StreamHandle))              \
   X(eventCreate, cuEventCreate, 2000, (EventHandle *, unsigned))               \
   X(eventDestroy, cuEventDestroy, 4000, (EventHandle))                         \
   X(eventRecord, cuEventRecord, 2000, (EventHandle, StreamHandle))             \
+  X(eventQuery, cuEventQuery, 2000, (EventHandle))                             \
   X(eventElapsedTime, cuEventElapsedTime, 2000,                                \
     (float *, EventHandle, EventHandle))                                       \
   X(streamBeginCapture, cuStreamBeginCapture, 10010, (StreamHandle, int))      \

@@ -13,18 +13,62 @@
 #include "device/cuda/Gpu.h"
 #include "mkernel/Runtime/Heap.h"
 
+#include <vector>
+
 namespace mk::rt::cuda {
 
-class GpuHeap : public Heap {
+/// Ranges of addresses, one for each rank, in which memory is mapped. The context is
+/// current in all calls.
+class MappedRanges {
 public:
   /// Addresses in each range: more than any GPU has memory.
   static constexpr uint64_t kBytes = uint64_t(1) << 39;
 
+  MappedRanges(std::shared_ptr<Gpu> gpu, uint32_t world);
+  ~MappedRanges();
+  MappedRanges(const MappedRanges &) = delete;
+  MappedRanges &operator=(const MappedRanges &) = delete;
+
+  Status reserve(uint32_t rank, uint64_t alignment);
+  /// Where the range of a rank begins; 0: nowhere.
+  uint64_t base(uint32_t rank) const { return bases_[rank]; }
+  /// Maps `memory`, which it takes over, in the range of `rank`.
+  Status map(uint32_t rank, uint64_t memory, uint64_t offset, uint64_t bytes,
+             std::string_view what);
+  /// Maps what another process has exported; reserves the range.
+  Status import(uint32_t rank, const Fd &segment, uint64_t offset, uint64_t bytes,
+                std::string_view what);
+  /// The memory that begins at `offset`, 0: none does.
+  uint64_t memoryAt(uint32_t rank, uint64_t offset) const;
+
+private:
+  struct Mapping {
+    uint64_t address = 0, bytes = 0, memory = 0;
+  };
+  std::shared_ptr<Gpu> gpu_;
+  std::vector<Mapping> mappings_;
+  std::vector<uint64_t> bases_; // by rank
+};
+
+class GpuHeap : public Heap {
+public:
+  static constexpr uint64_t kBytes = MappedRanges::kBytes;
+
+  /// Signals of GPUs are words of their own: options.slots is what the proxy can raise.
   static Result<std::unique_ptr<Heap>> create(std::shared_ptr<Gpu> gpu,
                                               HeapOptions options);
   ~GpuHeap() override;
 
   Status clear(std::byte *begin, uint64_t bytes) override;
+  Result<std::unique_ptr<HeapCopies>> openCopies() override;
+  Result<Fd> dmaBuf(uint64_t offset, uint64_t bytes) override;
+  Status flushRemoteWrites() override;
+
+  /// A descriptor of a segment.
+  Result<Fd> exportSegment(uint64_t offset, uint64_t bytes);
+  std::string deviceName() const { return device(); }
+  /// The error of two ranks on one GPU.
+  Status refuseShared(uint32_t peer) const;
 
 private:
   GpuHeap(std::shared_ptr<Gpu> gpu, HeapOptions options);
@@ -36,18 +80,11 @@ private:
   std::string device() const override;
 
   Status reserve(uint32_t rank);
-  /// Maps `memory`, which it takes over, in the range of `rank`.
-  Status map(uint32_t rank, uint64_t memory, uint64_t offset, uint64_t bytes,
-             std::string_view what);
-
-  struct Mapping {
-    uint64_t address = 0, bytes = 0, memory = 0;
-  };
 
   std::shared_ptr<Gpu> gpu_;
   uint64_t granularity_ = 0;
-  std::vector<Mapping> mappings_;
-  std::vector<uint64_t> ranges_; // reserved
+  bool flushes_ = false; // what NICs write needs to be made visible
+  MappedRanges ranges_;
 };
 
 } // namespace mk::rt::cuda

@@ -94,7 +94,7 @@ mk_gpu_launch &ParamBlock::launch() {
 void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
                       std::span<const Tensor> args, const Plan &plan,
                       const StateLayout &layout, uint64_t state,
-                      std::span<const uint64_t> shared, uint64_t timeline) {
+                      std::span<const SharedSignal> shared, uint64_t timeline) {
   auto *next = reinterpret_cast<std::byte *>(&launch() + 1);
   auto put = [&](uint64_t word) {
     std::memcpy(next, &word, sizeof(word));
@@ -115,11 +115,11 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   };
   for (size_t i = 0; i < layout.signals.size(); ++i) {
     const StateLayout::Signal &signal = layout.signals[i];
-    bool isShared = i < shared.size() && shared[i];
-    put(isShared ? shared[i] : state + signal.values);
+    SharedSignal there = i < shared.size() ? shared[i] : SharedSignal();
+    put(there.values ? there.values : state + signal.values);
     put(state + signal.bases);
-    put(0); // nothing arrives over a network
-    put(0);
+    put(there.net);
+    put(there.slot);
     putExtents(plan.signals[i].extents);
   }
   for (size_t i = 0; i < layout.counters.size(); ++i) {
@@ -136,7 +136,8 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
     put(state + ticket);
   // Bases of `ready` and `done` are the epoch.
   for (size_t i = layout.signals.size(); i < shared.size(); ++i)
-    for (uint64_t word : {shared[i], uint64_t(0), uint64_t(0), uint64_t(0)})
+    for (uint64_t word : {shared[i].values, uint64_t(0), shared[i].net,
+                          uint64_t(shared[i].slot)})
       put(word);
   if (metadata.timeline)
     put(timeline);

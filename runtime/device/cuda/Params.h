@@ -35,6 +35,13 @@ struct StateLayout {
   static Result<StateLayout> create(const Metadata &metadata, const Plan &plan);
 };
 
+/// A signal that other ranks raise; see mkernel/ABI/Gpu.h.
+struct SharedSignal {
+  uint64_t values = 0; // 0: not shared
+  uint64_t net = 0;    // 0: nothing arrives over a network
+  uint32_t slot = 0;
+};
+
 /// The parameter block, aligned as the driver wants tensor maps.
 class ParamBlock {
 public:
@@ -52,7 +59,7 @@ public:
   void fill(const Metadata &metadata, std::span<const int64_t> dims,
             std::span<const Tensor> args, const Plan &plan,
             const StateLayout &layout, uint64_t state,
-            std::span<const uint64_t> shared = {}, uint64_t timeline = 0);
+            std::span<const SharedSignal> shared = {}, uint64_t timeline = 0);
 
 private:
   std::vector<TensorMapBytes> memory_; // in units of its alignment

@@ -3,6 +3,7 @@
 #include "device/cuda/Peers.h"
 
 #include "device/Device.h"
+#include "device/cuda/Network.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,13 +16,22 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
   gpu_ = std::move(gpu);
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
+  auto *network = static_cast<GpuNetwork *>(context.network());
+  network_ = network ? network->address() : 0;
+  uint32_t firstSlot = context.slotsUsed();
   auto add = [&](uint64_t elements, std::string_view name) -> Status {
     uint64_t bytes = std::max<uint64_t>(elements, 1) * sizeof(uint32_t);
     MK_ASSIGN(HeapMemory words,
               HeapMemory::allocate(context.heap(), bytes,
                                    str("signal '", name, "'")));
     auto address = reinterpret_cast<uint64_t>(words.data());
-    signals_.push_back(address);
+    SharedSignal signal{address, 0, 0};
+    if (network) {
+      MK_ASSIGN(signal.slot,
+                context.allocateSlots(elements, str("signal '", name, "'")));
+      signal.net = network->word(signal.slot);
+    }
+    signals_.push_back(signal);
     shared_.push_back(std::move(words));
     // The memory may have been another kernel's.
     return driver.check(driver.memsetD8Async(address, 0, bytes, nullptr),
@@ -30,12 +40,14 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
   const Plan &own = plan.plan(context.rank());
   for (size_t i = 0; i < metadata.signals.size(); ++i) {
     if (!metadata.signals[i].sys)
-      signals_.push_back(0);
+      signals_.push_back({});
     else
       MK_TRY(add(uint64_t(own.signals[i].elements), metadata.signals[i].name));
   }
   MK_TRY(add(context.world(), "ready"));
   MK_TRY(add(context.world(), "done"));
+  if (network)
+    MK_TRY(network->clear(firstSlot, context.slotsUsed() - firstSlot));
   return driver.check(driver.streamSynchronize(nullptr), "cuStreamSynchronize");
 }
 
@@ -108,5 +120,5 @@ void Peers::fill(mk_gpu_launch &launch) const {
   launch.rows = base + tables_.rows;
   launch.peer_maps = base + tables_.maps;
   launch.peer_maps_valid = base + tables_.valid;
-  launch.network = 0; // no transport reaches a GPU's memory yet
+  launch.network = network_;
 }

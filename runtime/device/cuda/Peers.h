@@ -8,6 +8,7 @@
 #define MKERNEL_RUNTIME_DEVICE_CUDA_PEERS_H
 
 #include "device/cuda/Gpu.h"
+#include "device/cuda/Params.h"
 #include "device/cuda/TensorMap.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Runtime/Context.h"
@@ -31,9 +32,9 @@ public:
   /// Sets the fields of a mesh of several ranks.
   void fill(mk_gpu_launch &launch) const;
 
-  /// Addresses of values: of each signal of scope sys, 0 for others; then those
-  /// of `ready` and `done`. Empty on a mesh of one rank.
-  const std::vector<uint64_t> &signals() const { return signals_; }
+  /// Each signal of scope sys, zeroes for others; then `ready` and `done`. Empty on a mesh
+  /// of one rank.
+  std::span<const SharedSignal> signals() const { return signals_; }
 
 private:
   struct Tables {
@@ -41,7 +42,8 @@ private:
   };
 
   std::shared_ptr<Gpu> gpu_;
-  std::vector<uint64_t> signals_;
+  std::vector<SharedSignal> signals_;
+  uint64_t network_ = 0; // mk_gpu_network
   std::vector<HeapMemory> shared_; // behind them
   Tables tables_;
   std::map<std::vector<uint64_t>, DeviceMemory> memory_; // by places

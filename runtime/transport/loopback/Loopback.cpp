@@ -15,14 +15,25 @@ constexpr size_t kMaxPackets = 256 << 10;
 } // namespace
 
 Loopback::Loopback(TransportConfig config, LoopbackOptions options)
-    : Transport(std::move(config)), options_(options),
+    : Transport(std::move(config)), options_(options), onGpu_(!heap().asHost()),
       random_(options.reorder.value_or(1)), paused_(options.pause) {
   // Without some spread in time a fast wire would have nothing to reorder.
   if (options_.reorder && options_.jitter.count() == 0)
     options_.jitter = std::chrono::microseconds(100);
+  // A copy engine takes some microseconds to begin.
+  if (!options_.mtu)
+    options_.mtu = onGpu_ ? 1 << 20 : 64 << 10;
 }
 
-Loopback::~Loopback() { stopWire(); }
+Loopback::~Loopback() {
+  if (listens_)
+    heap().onSegment({}).ignore();
+  stopWire();
+}
+
+std::string Loopback::path() const {
+  return onGpu_ ? "by the copy engine" : "by the CPU";
+}
 
 Status Loopback::doPost(const PutRequest &put) {
   auto request = std::make_shared<Request>();
@@ -137,7 +148,15 @@ bool Loopback::deliverPacket(uint64_t number) {
   }
   if (!found)
     return false;
-  deliver(std::move(*found));
+  auto flight = start({std::move(*found)});
+  while (flight) {
+    Result<uint64_t> reached = copies_->reached();
+    if (!reached || *reached >= flight->mark)
+      break;
+    std::this_thread::yield();
+  }
+  if (flight)
+    arrive(flight->packets[0]);
   return true;
 }
 

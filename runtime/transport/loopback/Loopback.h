@@ -2,17 +2,18 @@
 //
 // Ranks of one host stand for several nodes. The transport maps its peers'
 // heaps for itself alone: kernel code still cannot address them. A wire thread
-// cuts requests into packets, holds them back as the options say, and copies
-// each from source to destination when its time has come; the source is read
-// only then, so that reusing it early shows. Arrival notices travel over a
-// local socket, whose end also tells that a peer died.
+// cuts requests into packets, holds them back as the options say, and has the device
+// copy each from source to destination when its time has come (the CPU, or the copy
+// engine of a GPU); the source is read only then, so that reusing it early shows.
+// Arrival notices travel over a local socket, whose end also tells that a peer died.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_LOOPBACK_H
 #define MKERNEL_RUNTIME_TRANSPORT_LOOPBACK_LOOPBACK_H
 
 #include "core/Socket.h"
-#include "mkernel/Runtime/HostHeap.h"
+#include "mkernel/Runtime/Heap.h"
+#include "mkernel/Runtime/HeapCopies.h"
 #include "mkernel/Runtime/Transport.h"
 #include "transport/loopback/Options.h"
 
@@ -31,6 +32,7 @@ public:
   ~Loopback() override;
 
   std::string_view name() const override { return "loopback"; }
+  std::string path() const override;
   void wait(std::chrono::microseconds limit) override;
   void wake() override;
 
@@ -77,7 +79,7 @@ private:
   struct Link {
     uint32_t peer = 0;
     Fd socket;
-    HeapMapping heap;
+    Fd segments; // to it, for segments of heaps
     bool open = true;     // polling thread: the peer's end is still there
     bool goodbye = false; // polling thread: it said so
     // Requests whose bytes are there and whose notice the socket did not take
@@ -85,12 +87,16 @@ private:
     std::deque<std::shared_ptr<Request>> outbox;
   };
 
-  /// Checked when the transport is made.
-  HostHeap &memory() const { return *heap().asHost(); }
+  /// Packets whose copies are under way.
+  struct Flight {
+    uint64_t mark = 0; // of HeapCopies
+    std::vector<Packet> packets;
+  };
 
   // Connect.cpp
   Status doConnect(StoreClient &store, std::span<const uint32_t> peers,
                    Deadline deadline) override;
+  Status shareSegment(uint64_t offset, uint64_t bytes, Deadline deadline);
   // Loopback.cpp
   Status doPost(const PutRequest &request) override;
   void doPoll(Completions &completions) override;
@@ -101,13 +107,19 @@ private:
   void enqueue(std::shared_ptr<Request> request, Fragment part,
                Clock::time_point now);
   void runWire();
-  std::optional<Packet> nextPacket(Clock::time_point now);
-  void deliver(Packet packet);
+  std::vector<Packet> nextPackets(Clock::time_point now);
+  std::optional<Flight> start(std::vector<Packet> packets);
+  bool land();
+  void arrive(const Packet &packet);
   void flushOutboxes();
   bool sendNotice(Link &link, const Request &request);
   void complete(const Request &request);
 
   LoopbackOptions options_;
+  bool onGpu_;
+  std::unique_ptr<HeapCopies> copies_;
+  std::deque<Flight> flights_; // of the wire thread
+  bool listens_ = false;       // to the heap's segments
   Fd epoll_, waker_;
   std::map<uint32_t, Link> links_; // by peer; fixed once connected
   std::thread wire_;

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::string_view kValid =
     "delay=TIME, jitter=TIME, reorder=SEED, rate=BYTES/s, mtu=BYTES, "
-    "fail=REQUEST, pause";
-constexpr std::array<std::string_view, 7> kNames = {
-    "delay", "jitter", "reorder", "rate", "mtu", "fail", "pause"};
+    "fail=REQUEST, pause, path=auto|copy-engine|staged, chunk=BYTES, chunks=COUNT";
+constexpr std::array<std::string_view, 10> kNames = {
+    "delay", "jitter", "reorder", "rate", "mtu", "fail", "pause", "path", "chunk", "chunks"};
 
 /// "100MB/s", "100M", "1GB/s".
 Result<uint64_t> parseRate(std::string_view text) {
@@ -57,6 +57,22 @@ Status apply(LoopbackOptions &o, std::string_view key, bool hasValue,
     MK_ASSIGN(o.mtu, env::parseBytes(value));
     if (o.mtu == 0)
       return error(StatusCode::InvalidArgument, "a packet of no bytes");
+  } else if (key == "path") {
+    using Path = LoopbackOptions::Path;
+    if (value != "auto" && value != "copy-engine" && value != "staged")
+      return error(StatusCode::InvalidArgument, "'", value,
+                   "' is none of auto, copy-engine, staged");
+    o.path = value == "auto"          ? Path::Auto
+             : value == "copy-engine" ? Path::CopyEngine
+                                      : Path::Staged;
+  } else if (key == "chunk") {
+    MK_ASSIGN(o.chunk, env::parseBytes(value));
+    if (o.chunk < 256 || o.chunk > (64 << 20))
+      return error(StatusCode::InvalidArgument, "use 256 bytes to 64 MB");
+  } else if (key == "chunks") {
+    MK_ASSIGN(o.chunks, parseCount(value));
+    if (o.chunks < 1 || o.chunks > 1024)
+      return error(StatusCode::InvalidArgument, "use 1 to 1024");
   } else if (key == "fail") {
     MK_ASSIGN(o.fail, parseCount(value));
   }

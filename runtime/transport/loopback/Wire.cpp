@@ -3,13 +3,14 @@
 #include "transport/loopback/Loopback.h"
 
 #include <cerrno>
-#include <cstring>
 #include <sys/socket.h>
 
 namespace mk::rt {
 namespace {
 // How far a packet may be overtaken, in packets.
 constexpr uint64_t kReorderWindow = 64;
+// Packets that are copied at a time, and how often, before their ends are looked for.
+constexpr size_t kFlight = 32, kFlights = 8;
 } // namespace
 
 /// Numbers and schedules a packet; mutex_ held.
@@ -41,27 +42,38 @@ void Loopback::enqueue(std::shared_ptr<Request> request, Fragment part,
     held_.insert(std::move(packet));
 }
 
-/// The packet whose turn it is; mutex_ held.
-std::optional<Loopback::Packet> Loopback::nextPacket(Clock::time_point now) {
+/// The packets whose turn it is, in order; mutex_ held.
+std::vector<Loopback::Packet> Loopback::nextPackets(Clock::time_point now) {
   while (!held_.empty() && held_.begin()->due <= now)
     ready_.insert(std::move(held_.extract(held_.begin()).value()));
-  if (ready_.empty())
-    return std::nullopt;
-  return std::move(ready_.extract(ready_.begin()).value());
+  // A CPU copies one after the other, and may be told to stop in between.
+  size_t most = onGpu_ ? kFlight : 1;
+  std::vector<Packet> packets;
+  while (!ready_.empty() && packets.size() < most)
+    packets.push_back(std::move(ready_.extract(ready_.begin()).value()));
+  return packets;
 }
 
 void Loopback::runWire() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    if (paused_ || failed()) {
+    if ((paused_ && flights_.empty()) || failed()) {
       changed_.wait(lock);
       continue;
     }
     if (outboxed_ > 0)
       flushOutboxes();
-    if (auto packet = nextPacket(Clock::now())) {
+    std::vector<Packet> packets;
+    if (flights_.size() < kFlights && !paused_)
+      packets = nextPackets(Clock::now());
+    if (!packets.empty() || !flights_.empty()) {
       lock.unlock();
-      deliver(std::move(*packet));
+      bool none = packets.empty();
+      if (!none)
+        if (auto flight = start(std::move(packets)))
+          flights_.push_back(std::move(*flight));
+      if (!land() && none)
+        std::this_thread::yield();
       lock.lock();
     } else if (outboxed_ > 0) {
       // A peer's socket is full; there is no cheap way to wait for it and for
@@ -75,22 +87,55 @@ void Loopback::runWire() {
   }
 }
 
-/// Copies a packet; of the last one of a request, sends the notice.
-void Loopback::deliver(Packet packet) {
+/// Begins the copies of some packets; nothing after an error.
+std::optional<Loopback::Flight> Loopback::start(std::vector<Packet> packets) {
+  Flight flight;
+  auto begin = [&]() -> Status {
+    for (const Packet &packet : packets) {
+      const Fragment &part = packet.part;
+      if (packet.request->fails)
+        return rt::error(StatusCode::Unavailable, "a request to rank ",
+                         packet.request->peer, " of ", part.bytes,
+                         " bytes failed on the wire (loopback option fail=",
+                         options_.fail, ")");
+      if (part.bytes > 0)
+        MK_TRY(copies_->toPeer(packet.request->peer, part.dst, part.src, part.bytes));
+    }
+    MK_ASSIGN(flight.mark, copies_->mark());
+    return Status::ok();
+  };
+  if (Status begun = begin(); !begun) {
+    latch(begun).ignore();
+    wake();
+    return std::nullopt;
+  }
+  flight.packets = std::move(packets);
+  return flight;
+}
+
+/// Whether copies of some packets have ended.
+bool Loopback::land() {
+  if (flights_.empty())
+    return false;
+  Result<uint64_t> reached = copies_->reached();
+  if (!reached) {
+    latch(reached.status()).ignore();
+    wake();
+    return false;
+  }
+  bool any = false;
+  for (; !flights_.empty() && flights_.front().mark <= *reached; any = true) {
+    for (const Packet &packet : flights_.front().packets)
+      arrive(packet);
+    flights_.pop_front();
+  }
+  return any;
+}
+
+/// Counts a packet that is there; of the last one of a request, sends the notice.
+void Loopback::arrive(const Packet &packet) {
   Request &request = *packet.request;
   Link &link = links_.at(request.peer);
-  const Fragment &part = packet.part;
-  if (request.fails) {
-    latch(rt::error(StatusCode::Unavailable, "a request to rank ", request.peer,
-                    " of ", part.bytes,
-                    " bytes failed on the wire (loopback option fail=",
-                    options_.fail, ")"))
-        .ignore();
-    return wake();
-  }
-  if (part.bytes > 0)
-    memcpy(link.heap.base() + part.dst, memory().base() + part.src, part.bytes);
-
   std::lock_guard lock(mutex_);
   if (--request.packetsLeft > 0)
     return;

@@ -41,6 +41,9 @@ constexpr Description kOptionTable[] = {
      Description::Both},
     {"linger", "TIME", "2s", "for which a rank that leaves waits for its peers to leave",
      Description::Both},
+    {"path", "WAY", "auto",
+     "auto; direct: NICs reach the heap's memory; staged: through memory of the host",
+     Description::Both},
     {"address", "IP", "that to the store",
      "address of this rank at which peers reach its control socket", Description::Both},
 };
@@ -142,6 +145,14 @@ Status applyOption(Options &o, std::string_view key, std::string_view value) {
     return parseTime(value, o.deadline, milliseconds(10));
   if (key == "linger")
     return parseTime(value, o.linger, milliseconds(0));
+  if (key == "path") {
+    if (value != "auto" && value != "direct" && value != "staged")
+      return error(StatusCode::InvalidArgument, "auto, direct or staged is needed");
+    o.path = value == "auto"     ? Options::Path::Auto
+             : value == "direct" ? Options::Path::Direct
+                                 : Options::Path::Staged;
+    return {};
+  }
   o.address = value; // "address", the only one left
   return {};
 }

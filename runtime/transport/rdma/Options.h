@@ -23,6 +23,8 @@ struct Options {
   bool relaxed = true, unsolicited = true;
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   std::chrono::nanoseconds linger = std::chrono::seconds(2);
+  /// Auto: Direct for memory of the host, Staged for that of devices.
+  enum class Path { Auto, Direct, Staged } path = Path::Auto;
   std::string address; // of this rank's control socket; empty: the store's
 
   /// One line of the documentation; the table is the only list of options.

@@ -31,7 +31,7 @@ struct FakeGraph {
   std::vector<std::byte> params;
 };
 struct FakeStream {
-  bool capturing = false;
+  bool capturing = false, prioritized = false;
   FakeGraph graph;
 };
 FakeStream defaultStream;
@@ -102,6 +102,9 @@ int deviceGetAttribute(int *value, int which, int) {
   case kMaxSharedPerBlock: *value = fake.maxShared; return 0;
   case kVirtualMemory:
   case kPosixDescriptors: *value = fake.virtualMemory; return 0;
+  case kDmaBuf: *value = fake.dmaBuf; return 0;
+  case kGpuDirectWritesOrdering: *value = fake.writesOrdering; return 0;
+  case kGpuDirectFlushOptions: *value = fake.flushOptions; return 0;
   default: return 1;
   }
 }
@@ -332,6 +335,39 @@ int memcpyDtoHAsync(void *to, uint64_t source, size_t bytes,
   return copy("cuMemcpyDtoHAsync", to, reinterpret_cast<void *>(source), bytes,
               stream);
 }
+int memcpyDtoDAsync(uint64_t to, uint64_t source, size_t bytes, StreamHandle stream) {
+  return copy("cuMemcpyDtoDAsync", reinterpret_cast<void *>(to),
+              reinterpret_cast<void *>(source), bytes, stream);
+}
+int memHostRegister(void *host, size_t bytes, unsigned) {
+  ENTER("cuMemHostRegister", true);
+  std::lock_guard lock(guard);
+  return fake.registered.emplace(reinterpret_cast<uint64_t>(host), bytes).second ? 0 : 1;
+}
+int memHostUnregister(void *host) {
+  ENTER("cuMemHostUnregister", true);
+  std::lock_guard lock(guard);
+  return fake.registered.erase(reinterpret_cast<uint64_t>(host)) ? 0 : 1;
+}
+int memGetHandleForRange(void *to, uint64_t address, size_t bytes, int kind,
+                         unsigned long long flags) {
+  ENTER(flags ? "cuMemGetHandleForAddressRange, PCIe" : "cuMemGetHandleForAddressRange");
+  std::lock_guard lock(guard);
+  if (kind != kDmaBufDescriptor || address % 4096 || bytes % 4096)
+    return 1;
+  if (flags && fake.dmaBufPcieCode)
+    return fake.dmaBufPcieCode;
+  for (auto &[at, size] : fake.mapped)
+    if (address >= at && address + bytes <= at + size) {
+      *static_cast<int *>(to) = ::memfd_create("fake-dma-buf", MFD_CLOEXEC);
+      return 0;
+    }
+  return 1;
+}
+int flushRemoteWrites(int target, int scope) {
+  ENTER("cuFlushGPUDirectRDMAWrites");
+  return target == kFlushCurrentContext && scope == kFlushToOwner ? 0 : 1;
+}
 int memsetD8Async(uint64_t to, unsigned char value, size_t bytes,
                   StreamHandle) {
   ENTER("cuMemsetD8Async");
@@ -442,7 +478,30 @@ int streamCreate(StreamHandle *stream, unsigned) {
   *stream = reinterpret_cast<StreamHandle>(new FakeStream);
   return 0;
 }
+int streamPriorities(int *lowest, int *highest) {
+  *lowest = 0;
+  *highest = -5;
+  return 0;
+}
+int streamCreatePrioritized(StreamHandle *stream, unsigned flags, int priority) {
+  ENTER("cuStreamCreateWithPriority");
+  if (flags != kStreamNonBlocking || priority != -5)
+    return 1;
+  *stream = reinterpret_cast<StreamHandle>(new FakeStream{false, true, {}});
+  std::lock_guard lock(calls);
+  ++fake.streams;
+  return 0;
+}
+int streamWriteValue32(StreamHandle stream, uint64_t address, uint32_t value, unsigned) {
+  ENTER("cuStreamWriteValue32", streamOf(stream).capturing);
+  __atomic_store_n(reinterpret_cast<uint32_t *>(address), value, __ATOMIC_RELEASE);
+  return 0;
+}
 int streamDestroy(StreamHandle stream) {
+  if (from<FakeStream>(stream)->prioritized) {
+    std::lock_guard lock(calls);
+    --fake.streams;
+  }
   delete from<FakeStream>(stream);
   return enter("cuStreamDestroy");
 }
@@ -466,6 +525,11 @@ int eventRecord(EventHandle event, StreamHandle) {
   ENTER("cuEventRecord");
   from<FakeEvent>(event)->ms = 0.125 * fake.launched * (fake.launched + 1);
   return 0;
+}
+int eventQuery(EventHandle) {
+  ENTER("cuEventQuery");
+  std::lock_guard lock(calls);
+  return fake.notReady > 0 ? (--fake.notReady, int(kNotReady)) : 0;
 }
 int eventElapsedTime(float *ms, EventHandle begin, EventHandle end) {
   ENTER("cuEventElapsedTime");

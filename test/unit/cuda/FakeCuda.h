@@ -39,6 +39,9 @@ struct FakeCuda {
   std::string missing; // a function that it does not have
   bool peerAccess = true; // a GPU reaches the memory of others
   int virtualMemory = 1;
+  int dmaBuf = 0, dmaBufPcieCode = 0;       // an attribute; what asking for PCIe gives
+  int writesOrdering = 0, flushOptions = 0; // attributes
+  int notReady = 0; // queries of events that say so, from now on
   int fullDevice = -1; // handle of a GPU that has no memory left
   mk_gpu_report report = {}; // what `hang` says
 
@@ -49,6 +52,8 @@ struct FakeCuda {
   std::vector<std::string> unsafe;
   std::map<uint64_t, uint64_t> blocks; // live device memory: address, bytes
   std::map<uint64_t, uint64_t> pinned;
+  std::map<uint64_t, uint64_t> registered; // memory of the host
+  int streams = 0;                         // live, that were made with a priority
   std::map<uint64_t, uint64_t> reserved; // addresses, bytes
   std::map<uint64_t, uint64_t> mapped;   // the same of what is mapped there
   struct File {

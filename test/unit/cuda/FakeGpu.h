@@ -32,7 +32,8 @@ struct FakeGpu : ::testing::Test {
     unsetenv("MK_CACHE_DIR");
     // Whatever happened: nothing is left, and the caller's context is current.
     EXPECT_TRUE(fake->blocks.empty());
-    EXPECT_TRUE(fake->pinned.empty());
+    EXPECT_TRUE(fake->pinned.empty() && fake->registered.empty());
+    EXPECT_EQ(fake->streams, 0);
     EXPECT_TRUE(fake->files.empty() && fake->mapped.empty());
     EXPECT_TRUE(fake->reserved.empty());
     EXPECT_EQ(fake->events, 0);

@@ -1,0 +1,279 @@
+//===- NetworkTest.cpp - GPUs on two nodes, on the fake driver ------------===//
+//
+// The test writes commands as a kernel does, and looks at the words that a kernel would
+// read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeGpu.h"
+#include "device/cuda/GpuHeap.h"
+#include "device/cuda/Network.h"
+#include "mkernel/Runtime/HeapCopies.h"
+
+#include "core/Socket.h"
+#include <cstring>
+
+namespace mk::rt::test {
+namespace {
+
+using cuda::GpuNetwork;
+
+struct CudaNetwork : FakeGpu, ::testing::WithParamInterface<const char *> {
+  CudaNetwork() { fake->gpus = 2; }
+
+  ContextOptions optionsOf(Job &job, uint32_t rank, std::string loopback) {
+    ContextOptions options;
+    options.mesh =
+        *Mesh::create({{"node", 2, LinkKind::Net}, {"gpu", 1, LinkKind::Link}});
+    options.rank = rank;
+    options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
+                                                 job.clients[rank].get());
+    options.slots = 64;
+    options.maxGrid = 8;
+    options.device = DeviceKind::Gpu;
+    options.gpu = int(rank);
+    options.transportOptions = std::move(loopback);
+    options.timeout = 20s;
+    return options;
+  }
+};
+
+/// A kernel's view of the network of its rank.
+struct Kernel {
+  explicit Kernel(Context &context)
+      : context(context), network(static_cast<GpuNetwork &>(*context.network())),
+        state(reinterpret_cast<mk_gpu_network *>(network.address())) {}
+
+  Command put(uint16_t peer, uint64_t src, uint64_t dst, uint32_t bytes, int slot = -1,
+              uint8_t flags = 0, uint16_t channel = 3) {
+    Command c;
+    c.flags = uint8_t(flags | (slot >= 0 ? MK_CMD_HAS_SIGNAL : 0));
+    c.peer = peer;
+    c.channel = channel;
+    c.amount = slot >= 0 ? 1 : 0;
+    c.bytes = bytes;
+    c.slot = slot >= 0 ? uint32_t(slot) : 0;
+    c.src = src;
+    c.dst = dst;
+    return c;
+  }
+  uint64_t reserve() { return state->head++; }
+  void write(uint64_t place, const Command &command) {
+    auto *ring = reinterpret_cast<mk_command_ring *>(state->ring);
+    EXPECT_TRUE(eventually([&] {
+      return int64_t(place - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE)) <
+             int64_t(state->capacity);
+    }));
+    auto *commands = reinterpret_cast<mk_command *>(ring + 1);
+    mk_command raw = encodeCommand(command, place / state->capacity);
+    uint64_t words[4];
+    std::memcpy(words, &raw, sizeof(words));
+    auto *to = reinterpret_cast<uint64_t *>(&commands[place % state->capacity]);
+    for (int i = 0; i < 4; ++i)
+      __atomic_store_n(&to[i], words[i], __ATOMIC_RELEASE);
+  }
+  void send(const Command &command) { write(reserve(), command); }
+  uint32_t arrivals(uint32_t slot) {
+    return __atomic_load_n(reinterpret_cast<uint32_t *>(network.word(slot)),
+                           __ATOMIC_ACQUIRE);
+  }
+  uint32_t completed(uint32_t channel) {
+    return __atomic_load_n(reinterpret_cast<uint32_t *>(state->completed) + channel,
+                           __ATOMIC_ACQUIRE);
+  }
+
+  Context &context;
+  GpuNetwork &network;
+  mk_gpu_network *state;
+};
+
+INSTANTIATE_TEST_SUITE_P(Paths, CudaNetwork,
+                         ::testing::Values("", "path=staged",
+                                           "reorder=3,mtu=512",
+                                           "path=staged,reorder=4,chunk=1K,chunks=3"));
+
+TEST_P(CudaNetwork, PutsArriveBehindTheirPayload) {
+  fake->notReady = 20;
+  Job job(2);
+  Job::parallel(2, [&](uint32_t rank) {
+    auto made = Context::create(optionsOf(job, rank, GetParam()));
+    ASSERT_OK(made);
+    Context &context = **made;
+    EXPECT_FALSE(context.heap().reachable(1 - rank)) << "kernels must not";
+    EXPECT_ERROR(context.proxy()->submit({}, [] { return Status::ok(); }),
+                 FailedPrecondition, "only the GPU writes");
+    constexpr uint64_t kBytes = 40000;
+    constexpr uint32_t kPuts = 300;
+    auto from = context.allocate(kBytes, "from"), to = context.allocate(kBytes, "to");
+    // A second segment.
+    auto more = context.allocate(64 << 20, "more");
+    ASSERT_OK(from);
+    ASSERT_OK(to);
+    ASSERT_OK(more);
+    std::memset(*from, int(10 + rank), kBytes);
+    std::memset(*more, int(20 + rank), 5000);
+    uint64_t src = *context.heap().offsetOf(*from), dst = *context.heap().offsetOf(*to),
+             far = *context.heap().offsetOf(*more);
+    Kernel kernel(context);
+    auto peer = uint16_t(1 - rank);
+    // Of two teams, part by part.
+    constexpr uint8_t kTeam = 1 << MK_CMD_TEAM_SHIFT;
+    kernel.send(kernel.put(peer, src, dst, 20000, -1, MK_CMD_MORE));
+    kernel.send(kernel.put(peer, far, far + 10000, 5000, -1, MK_CMD_MORE | kTeam));
+    kernel.send(kernel.put(peer, src + 20000, dst + 20000, 20000, 5));
+    kernel.send(kernel.put(peer, far, far + 20000, 5000, 6, kTeam));
+    EXPECT_TRUE(eventually([&] { return kernel.completed(3) == 2; }));
+    EXPECT_TRUE(eventually([&] { return kernel.arrivals(5) == 1; }));
+    EXPECT_EQ((*to)[0], std::byte(10 + peer));
+    EXPECT_EQ((*to)[kBytes - 1], std::byte(10 + peer));
+    EXPECT_TRUE(eventually([&] { return kernel.arrivals(6) == 1; }));
+    EXPECT_EQ((*more)[24999], std::byte(20 + peer));
+    EXPECT_EQ((*more)[14999], std::byte(20 + peer));
+    // More than the ring has room for.
+    for (uint32_t i = 0; i < kPuts; ++i)
+      kernel.send(kernel.put(peer, src, dst, 16, 7, 0, uint16_t(i % 8)));
+    EXPECT_TRUE(eventually([&] { return kernel.arrivals(7) == kPuts; }));
+    EXPECT_TRUE(eventually([&] { return context.proxy()->inflightTotal() == 0; }));
+    EXPECT_EQ(kernel.completed(0), (kPuts + 7) / 8);
+    EXPECT_EQ(context.proxy()->stats().commands, 4 + kPuts);
+    // The slots of the next kernel begin at 0.
+    ASSERT_OK(job.clients[rank]->barrier("counted", 2, soon()));
+    ASSERT_OK(kernel.network.clear(5, 2));
+    EXPECT_EQ(kernel.arrivals(5), 0u);
+    EXPECT_EQ(kernel.arrivals(7), kPuts);
+    ASSERT_OK(job.clients[rank]->barrier("cleared", 2, soon()));
+    kernel.send(kernel.put(peer, src, dst, 16, 5));
+    EXPECT_TRUE(eventually([&] { return kernel.arrivals(5) == 1; }));
+    EXPECT_OK(context.close());
+  });
+}
+
+TEST_F(CudaNetwork, AnAbortLeavesAHoleInTheRing) {
+  Job job(2);
+  for (int round = 0; round < 2; ++round)
+    Job::parallel(2, [&](uint32_t rank) {
+      ContextOptions options = optionsOf(job, rank, "");
+      options.scope = str("round ", round, ".");
+      auto made = Context::create(options);
+      ASSERT_OK(made);
+      auto memory = (*made)->allocate(1000, "memory");
+      ASSERT_OK(memory);
+      uint64_t at = *(*made)->heap().offsetOf(*memory);
+      Kernel kernel(**made);
+      auto peer = uint16_t(1 - rank);
+      kernel.send(kernel.put(peer, at, at + 500, 100, 1));
+      EXPECT_TRUE(eventually([&] { return kernel.arrivals(1) == 1; }));
+      if (round == 1) {
+        EXPECT_OK((*made)->close());
+        return;
+      }
+      // A wait for a place was given up; another CTA goes on.
+      kernel.reserve();
+      kernel.send(kernel.put(peer, at, at + 500, 100, 1));
+      ASSERT_OK(job.clients[rank]->barrier("written", 2, soon()));
+      if (rank == 0)
+        (*made)->abort().raise(AbortRecord::now(0, "wait", "given up"));
+      auto begin = Deadline::Clock::now();
+      EXPECT_TRUE(eventually([&] { return (*made)->abort().raised(); }));
+      EXPECT_ERROR((*made)->close(), Aborted, "given up");
+      made->reset();
+      EXPECT_LT(Deadline::Clock::now() - begin, 10s);
+    });
+}
+
+TEST_F(CudaNetwork, CommandsBeyondTheMemoryAreRefused) {
+  Job job(2);
+  Job::parallel(2, [&](uint32_t rank) {
+    auto made = Context::create(optionsOf(job, rank, ""));
+    ASSERT_OK(made);
+    ASSERT_OK((*made)->allocate(1000, "memory"));
+    uint64_t end = (*made)->heap().backed();
+    EXPECT_LT(end, (*made)->heap().bytes());
+    Kernel kernel(**made);
+    if (rank == 0)
+      kernel.send(kernel.put(1, end - 8, 0, 16, 1));
+    EXPECT_TRUE(eventually([&] { return (*made)->abort().raised(); }));
+    EXPECT_ERROR((*made)->close(), Aborted, "outside the symmetric window");
+  });
+}
+
+TEST_F(CudaNetwork, GpusThatDoNotReachEachOtherNeedStaging) {
+  fake->peerAccess = false;
+  for (const char *path : {"", "path=staged"}) {
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      auto made = Context::create(optionsOf(job, rank, path));
+      ASSERT_OK(made);
+      auto memory = (*made)->allocate(1000, "memory");
+      if (*path) {
+        EXPECT_OK(memory);
+        EXPECT_THAT((*made)->transport()->path(), HasSubstr("host memory"));
+        EXPECT_OK((*made)->close());
+        return;
+      }
+      EXPECT_ERROR(memory.status(), FailedPrecondition, "--loopback path=staged");
+      EXPECT_EQ((*made)->transport()->path(), "by the copy engine");
+    });
+  }
+}
+
+TEST_F(CudaNetwork, TwoNodesOnOneGpuAreRefused) {
+  for (const char *path : {"", "path=staged"}) {
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      ContextOptions options = optionsOf(job, rank, path);
+      options.gpu = 1;
+      auto made = Context::create(options);
+      Status status = made ? (*made)->allocate(1000, "memory").status() : made.status();
+      EXPECT_ERROR(status, InvalidArgument, "both use GPU-29");
+    });
+  }
+}
+
+TEST_F(CudaNetwork, WhatNicsWriteIsMadeVisibleFirst) {
+  for (int ordering : {0, 100}) {
+    fake->writesOrdering = ordering;
+    fake->flushOptions = 1;
+    fake->calls.clear();
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      auto made = Context::create(optionsOf(job, rank, ""));
+      ASSERT_OK(made);
+      Kernel kernel(**made);
+      Command signal = kernel.put(uint16_t(1 - rank), 0, 0, 0, 2);
+      signal.op = MK_CMD_SIGNAL;
+      kernel.send(signal);
+      EXPECT_TRUE(eventually([&] { return kernel.arrivals(2) == 1; }));
+      EXPECT_OK((*made)->close());
+    });
+    EXPECT_EQ(fake->count("cuFlushGPUDirectRDMAWrites"), ordering ? 0u : 2u);
+    size_t flushed = 0;
+    for (const std::string &call : fake->calls)
+      if (call == "cuFlushGPUDirectRDMAWrites") {
+        ++flushed;
+      } else if (call == "cuStreamWriteValue32" && !ordering) {
+        EXPECT_GE(flushed, 1u) << "before the word";
+      }
+  }
+}
+
+TEST_F(CudaNetwork, MemoryForNics) {
+  auto gpu = cuda::Gpu::open(0);
+  ASSERT_OK(gpu);
+  auto heap = cuda::GpuHeap::create(*gpu, {.slots = 4});
+  ASSERT_OK(heap);
+  ASSERT_OK((*heap)->allocate(100000, "a"));
+  EXPECT_ERROR((*heap)->dmaBuf(0, 4096).status(), FailedPrecondition, "open kernel modules");
+  fake->dmaBuf = 1;
+  EXPECT_ERROR((*heap)->dmaBuf(0, 100).status(), InvalidArgument, "multiples of 4096");
+  EXPECT_TRUE((*heap)->dmaBuf(4096, 8192).isOk());
+  EXPECT_EQ(fake->count("cuMemGetHandleForAddressRange, PCIe"), 1u);
+  EXPECT_EQ(fake->count("cuMemGetHandleForAddressRange"), 0u);
+  fake->dmaBufPcieCode = 801; // an older driver
+  EXPECT_TRUE((*heap)->dmaBuf(0, 4096).isOk());
+  EXPECT_EQ(fake->count("cuMemGetHandleForAddressRange"), 1u);
+  EXPECT_ERROR((*heap)->dmaBuf(1ull << 35, 4096).status(), Unavailable, "a dma-buf of");
+}
+
+} // namespace
+} // namespace mk::rt::test
