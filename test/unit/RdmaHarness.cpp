@@ -71,7 +71,7 @@ private:
   }
   /// Of whichever NIC has posted one: ranks open theirs in any order.
   bool deliverPacket(Transport &, uint64_t n) const override {
-    if (nics_ != "soft0:efa")
+    if (nics_ != "soft0:efa" || !options_.empty())
       return false; // RC has one order; several NICs number their own
     int contexts = function<int()>("softrdma_contexts")();
     for (int i = 0; i < contexts; ++i)
@@ -79,6 +79,7 @@ private:
         return true;
     return false;
   }
+  bool readsLate() const override { return options_.find("staged") == std::string::npos; }
   bool limitsRate() const override { return false; }
   bool isReproducible() const override { return false; }
 
@@ -104,8 +105,10 @@ const std::vector<const TransportHarness *> &rdmaHarnesses() {
       "efaStriped", "efa", "soft0:efa:100,soft1:efa:100,soft2:efa:100",
       "nics=soft0+soft1+soft2,stripe=4K,request=4K,signals=16,depth=16,"
       "unsolicited=0");
+  // Through memory of the host, as for GPUs.
+  static const RdmaHarness efaStaged("efaStaged", "efa", "soft0:efa", "path=staged");
   static const std::vector<const TransportHarness *> all = {
-      &verbs, &efa, &verbsStriped, &efaStriped};
+      &verbs, &efa, &verbsStriped, &efaStriped, &efaStaged};
   return all;
 }
 
