@@ -6,7 +6,7 @@ weather and a fault. The job must end with the right result, or with one clear
 error on every rank in time, and nothing may be left: no process, file, memory or
 socket.
 
-  matrix.py --bin BUILD/bin --packages FOLDER --library LIBSOFTRDMA [--seeds N] [--seed S]
+  matrix.py --bin BUILD/bin --packages FOLDER [--library LIBSOFTRDMA] [--seeds N] [--seed S]
 
 With mk-opt in BUILD/bin all examples that communicate are drawn, else the test
 packages of FOLDER.
@@ -145,7 +145,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--packages", required=True)
-    parser.add_argument("--library", required=True)
+    parser.add_argument("--library", default=os.environ.get("MK_IBVERBS_LIBRARY"))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 20))
     parser.add_argument("--first", type=int, default=0, help="number of the first job")
