@@ -125,8 +125,8 @@ static Feature severalGpus(const Facts &f) {
 
 static Feature network(const Facts &f, bool efa) {
   Feature feature{efa ? "efa" : "verbs",
-                  efa ? "several machines over AWS EFA"
-                      : "several machines over InfiniBand or RoCE",
+                  efa ? "several machines over AWS EFA, untested on hardware"
+                      : "several machines over InfiniBand or RoCE, untested on hardware",
                   "",
                   {}};
   int64_t active = 0, all = 0;
@@ -163,8 +163,6 @@ static Feature network(const Facts &f, bool efa) {
     feature.missing.push_back(
         {"GPU memory for the adapter", "modprobe nvidia_peermem, or install "
                                        "the driver's open kernel modules"});
-  feature.missing.push_back({"this in mKernel " + f.version,
-                             "planned; nodes can be emulated: mk-run --nodes"});
   return feature;
 }
 

@@ -96,17 +96,18 @@ void Rdma::serviceEvents(int timeoutMillis) {
       control_.flush(link);
 }
 
-void Rdma::channelEvent(Nic &nic) {
+bool Rdma::channelEvent(Nic &nic) {
   ibv_cq *cq = nullptr;
   void *context = nullptr;
   if (library_.get_cq_event(nic.channel, &cq, &context))
-    return;
+    return false;
   nic.armed = false;
   // Acknowledging takes a lock: not each alone.
   if (++nic.events >= kEventsToAcknowledge) {
     library_.ack_cq_events(cq, nic.events);
     nic.events = 0;
   }
+  return true;
 }
 
 void Rdma::asyncEvents(Nic &nic) {

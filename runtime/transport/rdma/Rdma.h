@@ -136,7 +136,7 @@ private:
 
   // Events.cpp
   void serviceEvents(int timeoutMillis);
-  void channelEvent(Nic &nic);
+  bool channelEvent(Nic &nic); // false: there is none
   void asyncEvents(Nic &nic);
   void controlEvent(Control::Link &link);
   void controlMessage(Control::Link &link, const ControlMessage &message);

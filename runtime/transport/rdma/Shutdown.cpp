@@ -92,6 +92,10 @@ void Rdma::closeAll() {
     if (queue.qp)
       library_.destroy_qp(std::exchange(queue.qp, nullptr));
   memory_.reset();
+  // A completion queue goes when all that was told of it is acknowledged.
+  for (const auto &nic : nics_)
+    while (channelEvent(*nic))
+      continue;
   nics_.clear();
   for (Control::Link &link : control_.links()) {
     link.open = false;
