@@ -22,7 +22,7 @@ JOBS = {
 FIXED = {"ag_attention": "D=32", "ag_attention_causal": "D=32", "ring_attention": "D=64",
          "moe": "K=3", "moe_dispatch_gemm": "K=3"}
 # CTAs of a rank: emulated machines have few cores for the threads of all.
-GRID = 3
+GRID = 8
 # What mk-run needs besides.
 MORE = {"moe": ["--random", "topk_ids=-2:13"],
         "moe_dispatch_gemm": ["--random", "topk_ids=-2:13"]}
