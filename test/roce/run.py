@@ -10,7 +10,7 @@ import time
 from machine import HERE, Cache, Guest, Image, Problem
 
 sys.path.insert(0, os.path.join(HERE, "..", "softrdma"))
-import jobs  # noqa: E402
+import examples  # noqa: E402
 
 # name: what the guest runs
 SCENARIOS = {
@@ -25,11 +25,11 @@ SCENARIOS = {
 
 
 def compile_packages(image, args, folder):
-    examples = os.path.join(HERE, "..", "..", "examples")
+    source = os.path.join(HERE, "..", "..", "examples")
     for nodes in (2, 3):
-        for name in jobs.JOBS:
+        for name in examples.JOBS:
             package = f"{folder}/{name}-{nodes}.mkpkg"
-            done = subprocess.run(jobs.compile_command(args.build + "/bin/mk-opt", examples,
+            done = subprocess.run(examples.compile_command(args.build + "/bin/mk-opt", source,
                                                        name, nodes, package),
                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode:
@@ -37,7 +37,7 @@ def compile_packages(image, args, folder):
             with open(package, "rb") as f:
                 image.file(f"mk/packages/{nodes}/{name}.mkpkg", f.read())
             image.file(f"mk/packages/{nodes}/{name}.args",
-                       " ".join(jobs.arguments(name)).encode())
+                       " ".join(examples.arguments(name)).encode())
 
 
 def say(text):

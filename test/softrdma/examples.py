@@ -21,6 +21,8 @@ JOBS = {
 # Sizes that tiles depend on.
 FIXED = {"ag_attention": "D=32", "ag_attention_causal": "D=32", "ring_attention": "D=64",
          "moe": "K=3", "moe_dispatch_gemm": "K=3"}
+# CTAs of a rank: emulated machines have few cores for the threads of all.
+GRID = 8
 # What mk-run needs besides.
 MORE = {"moe": ["--random", "topk_ids=-2:13"],
         "moe_dispatch_gemm": ["--random", "topk_ids=-2:13"]}
@@ -29,6 +31,7 @@ MORE = {"moe": ["--random", "topk_ids=-2:13"],
 def compile_command(mk_opt, examples, name, nodes, output, gpus=2):
     file, kernel, parameters, _ = JOBS[name]
     command = [mk_opt, "--target=host", "--emit=package", "--cpu=x86-64-v3",
+               f"--grid={GRID}",
                "--bind", ",".join([f"node={nodes},gpu={gpus}"] + [*filter(None, [FIXED.get(name)])]),
                f"{examples}/{file}.mlir", "-o", output]
     if kernel:
