@@ -27,4 +27,6 @@ void History::write(uint8_t *to, const void *from, size_t bytes,
     }
   }
   std::memcpy(to, from, bytes);
+  if (onWrite)
+    onWrite(to, bytes, writer);
 }

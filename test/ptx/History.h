@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <unordered_map>
 #include <vector>
@@ -91,6 +92,8 @@ public:
     }
   }
   void clear() { sectors_.clear(); }
+  /// What a test wants to know.
+  std::function<void(const uint8_t *to, size_t bytes, const Writer &)> onWrite;
 
 private:
   struct Entry {

@@ -233,6 +233,16 @@ public:
   uint64_t stepLimit = 0; // 0: none
   /// What a test wants to know: a phase that threads have helped to complete.
   std::function<void(Cta &, const MBarrier &)> onPhase;
+  /// The same: a rank's launch begins.
+  std::function<void(uint32_t rank, const Launch &)> onBegin;
+  bool isOf(uint32_t rank, uint32_t cta) const;
+
+  /// How often the clock may jump by 2 ms where all warps poll for what nobody brings, before
+  /// that is an error. 0: deadlines are never what ends a launch.
+  uint32_t patience = 0;
+  /// The clock of kernels, in nanoseconds: what a step takes, and jumps.
+  uint64_t clock() const { return now * stepTime + skipped_; }
+  uint64_t stepTime = 1;
 
   /// Where there is a network: lets the proxies act; whether they have. Called now and then,
   /// and with `wait` when nothing else can go on.
@@ -266,6 +276,7 @@ private:
   [[noreturn]] void deadlock();
   void begin(Rank &rank);
   void start(Rank &rank, const Launch &launch);
+  void checkEnded(const Rank &rank) const;
   void end(Warp &warp);
   Warp *pick();
 
@@ -281,6 +292,7 @@ private:
   std::priority_queue<Event> events_;
   uint64_t nextOrder_ = 0, steps_ = 0;
   size_t stages_ = 0; // that have not begun
+  uint64_t skipped_ = 0; // by the clock
 };
 
 } // namespace mk::ptx

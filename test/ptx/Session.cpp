@@ -116,7 +116,7 @@ Answer Session::answer(Client &client, const Request &request, int file) {
     usesNetwork_ |= client.isProxy;
     break;
   case Request::Map: {
-    Memory *memory = memoryOf(file, request.b);
+    Memory *memory = memoryOf(file, client.device);
     result.code = memory ? 0 : kInvalid;
     if (memory)
       client.regions[request.a] = {request.a, request.b, memory->data, request.c == 1};
@@ -316,18 +316,15 @@ void Session::launchAll() {
 std::string Session::replay(uint64_t seed,
                             std::shared_ptr<const Program> program,
                             uint64_t stepLimit) {
-  restoreMemory();
-  std::vector<std::vector<Stage>> ranks;
-  for (auto &[device, stages] : recording_.stages) {
-    ranks.push_back(stages);
-    for (Stage &stage : ranks.back()) {
+  std::vector<std::vector<Stage>> ranks = rewind();
+  for (auto &stages : ranks)
+    for (Stage &stage : stages) {
       if (!stage.launch || !program)
         continue;
       auto changed = std::make_shared<Launch>(*stage.launch);
       changed->program = program;
       stage.launch = changed;
     }
-  }
   try {
     Machine machine(ranks, seed);
     machine.stepLimit = stepLimit;
@@ -341,9 +338,24 @@ std::string Session::replay(uint64_t seed,
   }
 }
 
+std::vector<std::vector<Stage>> Session::rewind() {
+  restoreMemory();
+  std::vector<std::vector<Stage>> ranks;
+  for (auto &[device, stages] : recording_.stages)
+    ranks.push_back(stages);
+  return ranks;
+}
+
+int Session::ownerOf(const uint8_t *at) const {
+  for (auto &[number, memory] : memory_)
+    if (at >= memory.data && at < memory.data + memory.bytes)
+      return memory.owner;
+  return -1;
+}
+
 //===--- Memory -----------------------------------------------------------===//
 
-Memory *Session::memoryOf(int file, uint64_t) {
+Memory *Session::memoryOf(int file, int device) {
   struct stat info {};
   if (file < 0 || ::fstat(file, &info))
     return nullptr;
@@ -359,6 +371,7 @@ Memory *Session::memoryOf(int file, uint64_t) {
   memory.file = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
   memory.data = static_cast<uint8_t *>(data);
   memory.bytes = uint64_t(info.st_size);
+  memory.owner = device; // who has made it maps it first
   return &memory;
 }
 

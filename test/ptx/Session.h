@@ -15,6 +15,7 @@ struct Memory {
   int file = -1;
   uint8_t *data = nullptr;
   uint64_t bytes = 0;
+  int owner = -1; // device
 };
 
 /// What was done to all GPUs since the first launch, so that it can be done
@@ -59,6 +60,10 @@ public:
   /// results are the same, else what is not.
   std::string replay(uint64_t seed, std::shared_ptr<const Program> program,
                      uint64_t stepLimit);
+  /// Memory as it was before the first launch; what each rank did since then.
+  std::vector<std::vector<Stage>> rewind();
+  /// The device that has made the memory at a place of it, -1 if there is none.
+  int ownerOf(const uint8_t *at) const;
   const Recording &recording() const { return recording_; }
   /// The PTX of the launches.
   const std::vector<std::string> &texts() const { return texts_; }
@@ -76,7 +81,7 @@ private:
   bool serveProxies(bool wait);
   Answer answerProxy(const Client &proxy, const Request &request, int file);
   void launchAll();
-  Memory *memoryOf(int file, uint64_t bytes);
+  Memory *memoryOf(int file, int device);
   uint8_t *find(const Client &client, uint64_t address);
   void keepMemory();
   void restoreMemory();

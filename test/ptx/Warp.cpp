@@ -46,7 +46,7 @@ uint64_t Warp::value(const Operand &o, uint32_t lane) const {
     case Special::Smid: // one CTA on each
       return cta.index;
     case Special::Timer:
-      return machine.now;
+      return machine.clock();
     }
     return 0;
   case Operand::None:

@@ -1,5 +1,6 @@
 //===- ptx-run.cpp - Runs a command on GPUs that are not there ------------===//
 
+#include "Aborts.h"
 #include "Mistakes.h"
 #include "Session.h"
 
@@ -23,6 +24,10 @@ usage: ptx-run [options] COMMAND...
   --replays N    behind the command, does its launches N times more, with other
                  seeds: the results have to be the same. Where ranks have a network,
                  the command is run again, proxies and all
+  --aborts N     behind the command, does its launches N times more and gives the job up
+                 at a random moment: all launches have to come to their ends without
+                 harm, also where a rank never comes to its last one
+  --forgotten N  the same, but nobody gives up: what --aborts has to find
   --mistakes K   leaves out what orders, one place at a time, and says for each
                  whether the results were other ones or the launch did not end.
                  K: all, or some of fence, proxy-fence, barrier, phase, signal,
@@ -39,6 +44,7 @@ struct Options {
   uint64_t seed = 1;
   int replays = 0;
   MistakeOptions mistakes;
+  AbortOptions aborts;
   std::string save;
   char **command = nullptr;
 };
@@ -59,6 +65,8 @@ bool parse(int argc, char **argv, Options &options) {
       options.seed = std::strtoull(value, nullptr, 0);
     else if (word == "--replays")
       options.replays = std::atoi(value);
+    else if (word == "--aborts" || word == "--forgotten")
+      options.aborts = {std::atoi(value), word == "--aborts"};
     else if (word == "--mistakes")
       options.mistakes.kinds = value;
     else if (word == "--tries")
@@ -129,6 +137,8 @@ int main(int argc, char **argv) {
         status = 1;
       }
     }
+    if (options.aborts.count && !tryAborts(session, options.seed, options.aborts))
+      status = 1;
     if (!options.mistakes.kinds.empty())
       tryMistakes(session, options.mistakes, again);
     return status;

@@ -104,8 +104,8 @@ compiling (of a .mlir; a package has been)
   --kernel NAME         which kernel of the file
   --set NAME=N,...      values of parameters (mk.param), else those of --tuning
   --tuning FILE         a tuning file, or none (default: the target's own, if any)
-  --target T, --cpu C   host (default) or sm_90a, on this machine's GPU; CPU of
-                        host code (default native)
+  --target T, --cpu C   host (default) or sm_90a, on this machine's GPUs, one
+                        for each rank; CPU of host code (default native)
   --no-verify           take a kernel that would not end or that races, or that
                         names what does not exist
   --no-bounds           leave out the checks, when it runs, that what puts, scalar
@@ -127,6 +127,7 @@ examples
   mk-run moe.mlir --kernel moe --gpus 4 --random topk_ids=-1:5 --seed 7 --check
       --bind T=100:80:0:33,CAP=100,H=64,I=96,E=6,K=2,ROWS=800
   mk-run gemm.mlir --target sm_90a --bind M=4096,N=4096,K=4096 --check
+  mk-run ag_gemm.mlir --target sm_90a --gpus 2 --bind M=4096,N=4096,K=4096 --check
   mpirun -n 8 mk-run ag_gemm.mlir --node rank/4 --bind M=512,N=512,K=256 --check
   mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
 

@@ -325,7 +325,7 @@ std::optional<AbortRecord> Binding::readReport() const {
   if (isWait(*report_))
     text += context_.launches().explain();
   return AbortRecord::now(static_cast<int32_t>(context_.rank()),
-                          report_->kind == MK_FAIL_BOUNDS ? "bounds" : "wait",
+                          isWait(*report_) ? "wait" : "bounds",
                           std::move(text));
 }
 
