@@ -113,8 +113,10 @@ typedef struct mk_gpu_network {
   uint64_t tail;      // the ring's tail when a CTA last looked
   uint64_t capacity;  // of the ring, a power of two
   uint64_t submitted; // uint32_t[num_ctas]: puts and signals of each CTA; counts up
-  uint64_t completed; // const uint32_t[num_ctas] in pinned host memory: those of
-                      // them that are complete at their peer, in any order
+  uint64_t completed; // const uint32_t[num_ctas], which the proxy writes: those of
+                      // them that are complete at their peer, in any order. In device
+                      // memory: CTAs that poll the host's would hold up what the copy
+                      // engines fetch from there
 } mk_gpu_network;
 
 enum mk_gpu_wait_kind {

@@ -3,6 +3,7 @@
 #include "device/cuda/Binding.h"
 
 #include "device/Launches.h"
+#include "device/cuda/Network.h"
 #include "device/cuda/Report.h"
 #include "mkernel/Runtime/Log.h"
 
@@ -263,6 +264,9 @@ Status Binding::begin(StreamHandle stream, bool timed,
                       const std::function<Status()> &start) {
   MK_TRY(context_.abort().check());
   Current current(*device_);
+  auto *network = static_cast<GpuNetwork *>(context_.network());
+  if (network)
+    MK_TRY(network->awaitRoom(context_.abort()));
   if (timed && !watch_) {
     MK_ASSIGN(watch_, Stopwatch::create(device_));
   }
@@ -281,6 +285,8 @@ Status Binding::begin(StreamHandle stream, bool timed,
   }
   if (timed)
     MK_TRY(check(watch_.end(stream), "cuEventRecord"));
+  if (network)
+    MK_TRY(network->launched(stream));
   watching_ = timed;
   return Status::ok();
 }

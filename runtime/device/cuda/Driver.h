@@ -198,6 +198,7 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(streamCreate, cuStreamCreate, 2000, (StreamHandle *, unsigned))            \
   X(streamCreatePrioritized, cuStreamCreateWithPriority, 5050,                 \
     (StreamHandle *, unsigned, int))                                           \
+  X(streamIsCapturing, cuStreamIsCapturing, 10000, (StreamHandle, int *))      \
   X(streamPriorities, cuCtxGetStreamPriorityRange, 5050, (int *, int *))       \
   X(streamWriteValue32, cuStreamWriteValue32, 11070,                           \
     (StreamHandle, uint64_t, uint32_t, unsigned))                              \

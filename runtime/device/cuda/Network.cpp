@@ -23,22 +23,21 @@ GpuNetwork::create(std::shared_ptr<Gpu> gpu, Heap &heap, uint32_t channels) {
   MK_ASSIGN(n.ringMemory_,
             PinnedMemory::allocate(gpu, CommandRing::bytesOf(commands)));
   MK_ASSIGN(n.ring_, CommandRing::create(commands, n.ringMemory_.host()));
-  MK_ASSIGN(n.completedMemory_, PinnedMemory::allocate(gpu, 4 * uint64_t(channels)));
-  n.completed_ = reinterpret_cast<uint32_t *>(n.completedMemory_.host());
   MK_ASSIGN(n.submitted_, DeviceMemory::allocate(gpu, 4 * uint64_t(channels),
                                                  "the counts of puts"));
-  uint64_t slots = heap.slots();
-  MK_ASSIGN(n.words_, DeviceMemory::allocate(gpu, 4 * slots,
+  n.slots_ = heap.slots();
+  uint64_t words = n.slots_ + channels;
+  MK_ASSIGN(n.words_, DeviceMemory::allocate(gpu, 4 * words,
                                              "the counts of arrivals over the network"));
-  n.counts_.resize(slots);
-  n.isChanged_.resize(slots);
+  n.counts_.resize(words);
+  n.isChanged_.resize(words);
   MK_ASSIGN(n.network_,
             DeviceMemory::allocate(gpu, sizeof(mk_gpu_network), "the command ring"));
   mk_gpu_network network = {};
   network.ring = n.ringMemory_.address();
   network.capacity = commands;
   network.submitted = n.submitted_.address();
-  network.completed = n.completedMemory_.address();
+  network.completed = n.words_.address() + 4 * n.slots_;
   const Driver &driver = gpu->driver();
   MK_TRY(driver.check(driver.memcpyHtoDAsync(n.network_.address(), &network,
                                              sizeof(network), nullptr),
@@ -61,19 +60,18 @@ Status GpuNetwork::clear(uint32_t slot, uint64_t count) {
   return driver.check(driver.streamSynchronize(stream_.handle()), "cuStreamSynchronize");
 }
 
-void GpuNetwork::completed(uint32_t channel) {
-  // Release: a CTA that acquires it knows the bytes to be at the peer.
-  __atomic_fetch_add(&completed_[channel], 1, __ATOMIC_RELEASE);
+void GpuNetwork::add(uint64_t word, uint32_t amount) {
+  std::lock_guard lock(mutex_);
+  counts_[word] += amount;
+  if (isChanged_[word])
+    return;
+  isChanged_[word] = true;
+  changed_.push_back(word);
 }
 
-void GpuNetwork::arrived(uint32_t slot, uint32_t amount) {
-  std::lock_guard lock(mutex_);
-  counts_[slot] += amount;
-  if (isChanged_[slot])
-    return;
-  isChanged_[slot] = true;
-  changed_.push_back(slot);
-}
+void GpuNetwork::completed(uint32_t channel) { add(slots_ + channel, 1); }
+
+void GpuNetwork::arrived(uint32_t slot, uint32_t amount) { add(slot, amount); }
 
 Status GpuNetwork::publish() {
   std::lock_guard lock(mutex_);
@@ -83,12 +81,72 @@ Status GpuNetwork::publish() {
   MK_TRY(heap_.flushRemoteWrites());
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
-  for (uint32_t slot : changed_) {
-    isChanged_[slot] = false;
-    MK_TRY(driver.check(
-        driver.streamWriteValue32(stream_.handle(), word(slot), counts_[slot], 0),
-        "telling the GPU what has arrived (cuStreamWriteValue32)"));
+  for (uint64_t word : changed_) {
+    isChanged_[word] = false;
+    MK_TRY(driver.check(driver.streamWriteValue32(stream_.handle(),
+                                                  words_.address() + 4 * word,
+                                                  counts_[word], 0),
+                        "telling the GPU what has arrived (cuStreamWriteValue32)"));
   }
   changed_.clear();
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+// The driver takes about a thousand operations. A program may have some of its own between
+// launches.
+static constexpr uint32_t kLaunches = 16;
+static constexpr size_t kPending = 4;
+
+GpuNetwork::~GpuNetwork() {
+  Current current(*gpu_);
+  for (EventHandle event : pending_)
+    gpu_->driver().eventDestroy(event);
+  for (EventHandle event : free_)
+    gpu_->driver().eventDestroy(event);
+}
+
+// By asking again and again: a call that waits would keep the driver to itself.
+Status GpuNetwork::awaitRoom(const AbortWord &abort) {
+  const Driver &driver = gpu_->driver();
+  Current current(*gpu_);
+  Backoff backoff(std::chrono::microseconds(50));
+  std::lock_guard lock(launchMutex_);
+  while (!pending_.empty()) {
+    int code = driver.eventQuery(pending_.front());
+    if (code == kNotReady) {
+      if (pending_.size() < kPending)
+        return Status::ok();
+      MK_TRY(abort.status());
+      backoff.pause();
+      continue;
+    }
+    MK_TRY(driver.check(code, "cuEventQuery"));
+    free_.push_back(pending_.front());
+    pending_.pop_front();
+  }
+  return Status::ok();
+}
+
+Status GpuNetwork::launched(StreamHandle stream) {
+  const Driver &driver = gpu_->driver();
+  std::lock_guard lock(launchMutex_);
+  if (++since_ < kLaunches)
+    return Status::ok();
+  int capturing = 0;
+  if (driver.streamIsCapturing(stream, &capturing) != kSuccess || capturing)
+    return Status::ok();
+  if (free_.empty()) {
+    EventHandle fresh = nullptr;
+    MK_TRY(driver.check(driver.eventCreate(&fresh, kEventDisableTiming), "cuEventCreate"));
+    free_.push_back(fresh);
+  }
+  MK_TRY(driver.check(driver.eventRecord(free_.back(), stream), "cuEventRecord"));
+  pending_.push_back(free_.back());
+  free_.pop_back();
+  since_ = 0;
   return Status::ok();
 }

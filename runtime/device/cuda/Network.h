@@ -1,9 +1,13 @@
 //===- Network.h - Command ring and counts of a GPU -------------*- C++ -*-===//
 //
-// The command ring lies in pinned memory that the GPU writes, and so do the counts of
-// complete puts, which it reads. What arrives over the network is counted here, in words of
-// this GPU's memory, one for each signal slot: the count is kept by the proxy, and each
-// change of it is a write in a stream of the proxy's own, behind the payload.
+// The command ring lies in pinned memory that the GPU writes. What arrives over the network
+// and which puts are complete is counted in words of this GPU's memory, one for each signal
+// slot and for each CTA: the count is kept by the proxy, and each change of it is a write in
+// a stream of the proxy's own, behind the payload.
+//
+// The proxy needs the driver while kernels wait for it. A thread that enqueues more than the
+// driver has room for waits inside the driver, which then serves nobody else: that many
+// launches are never enqueued.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_NETWORK_H
@@ -11,6 +15,9 @@
 
 #include "device/Network.h"
 #include "device/cuda/Stream.h"
+
+#include <deque>
+#include <mutex>
 
 namespace mk::rt::cuda {
 
@@ -30,8 +37,19 @@ public:
   /// Lets slots count from 0 again: nobody raises them now.
   Status clear(uint32_t slot, uint64_t count);
 
+  /// Before a launch: waits until there is room for one more, or `abort` is raised.
+  Status awaitRoom(const AbortWord &abort);
+  /// Behind a launch on `stream`, unless it is being captured.
+  Status launched(StreamHandle stream);
+
 private:
   GpuNetwork(std::shared_ptr<Gpu> gpu, Heap &heap) : gpu_(std::move(gpu)), heap_(heap) {}
+
+public:
+  ~GpuNetwork() override;
+
+private:
+  void add(uint64_t word, uint32_t amount);
 
   void arrived(uint32_t slot, uint32_t amount) override;
   void completed(uint32_t channel) override;
@@ -40,15 +58,20 @@ private:
   std::shared_ptr<Gpu> gpu_;
   Heap &heap_;
   Stream stream_;
-  PinnedMemory ringMemory_, completedMemory_;
+  PinnedMemory ringMemory_;
   DeviceMemory network_, submitted_, words_;
   std::unique_ptr<CommandRing> ring_;
-  uint32_t *completed_ = nullptr; // by channel
+  uint64_t slots_ = 0; // words of slots; those of CTAs follow
 
-  std::mutex mutex_;             // guards the following: kernels are bound meanwhile
-  std::vector<uint32_t> counts_; // by slot
-  std::vector<uint32_t> changed_; // slots
-  std::vector<bool> isChanged_;   // by slot
+  std::mutex mutex_;              // guards the following: kernels are bound meanwhile
+  std::vector<uint32_t> counts_;  // of words
+  std::vector<uint64_t> changed_; // words
+  std::vector<bool> isChanged_;   // by word
+
+  std::mutex launchMutex_; // guards the following
+  std::deque<EventHandle> pending_; // each behind kLaunches launches
+  std::vector<EventHandle> free_;
+  uint32_t since_ = 0; // launches behind the last of them
 };
 
 } // namespace mk::rt::cuda

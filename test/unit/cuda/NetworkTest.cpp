@@ -234,6 +234,46 @@ TEST_F(CudaNetwork, GpusThatDoNotReachEachOtherNeedStaging) {
   }
 }
 
+TEST_F(CudaNetwork, LaunchesAreNotMoreThanTheDriverHasRoomFor) {
+  Job job(2);
+  Job::parallel(2, [&](uint32_t rank) {
+    auto made = Context::create(optionsOf(job, rank, ""));
+    ASSERT_OK(made);
+    auto &network = static_cast<GpuNetwork &>(*(*made)->network());
+    ASSERT_OK(job.clients[rank]->barrier("made", 2, soon()));
+    if (rank == 0) {
+      AbortWord abort;
+      // The GPU gets nowhere.
+      fake->notReady = 1 << 30;
+      std::atomic<int> launches{0};
+      std::atomic<Status *> ended{nullptr};
+      Status status;
+      std::thread program([&] {
+        while (launches < 1000 && status.isOk()) {
+          status = network.awaitRoom(abort);
+          if (status.isOk() && network.launched(nullptr).isOk())
+            ++launches;
+        }
+        ended = &status;
+      });
+      std::this_thread::sleep_for(50ms);
+      EXPECT_EQ(launches, 64);
+      fake->notReady = 0;
+      EXPECT_TRUE(eventually([&] { return launches == 1000; }));
+      program.join();
+      EXPECT_OK(status);
+      fake->notReady = 1 << 30;
+      for (int i = 0; i < 64; ++i)
+        EXPECT_OK(network.launched(nullptr));
+      abort.raise(AbortRecord::now(0, "wait", "given up"));
+      EXPECT_ERROR(network.awaitRoom(abort), Aborted, "given up");
+      fake->notReady = 0;
+    }
+    ASSERT_OK(job.clients[rank]->barrier("seen", 2, soon()));
+    EXPECT_OK((*made)->close());
+  });
+}
+
 TEST_F(CudaNetwork, TwoNodesOnOneGpuAreRefused) {
   for (const char *path : {"", "path=staged"}) {
     Job job(2);
