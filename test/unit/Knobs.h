@@ -38,6 +38,12 @@ inline void setKnobs(const std::vector<std::pair<std::string, std::string>> &kno
   ::setenv("MK_HWLOC_LIBRARY", "off", 1);
 }
 
+/// For tests that come behind, in the same process.
+inline void unsetKnobs() {
+  for (const char *name : {"MK_IBVERBS_LIBRARY", "MK_EFA_LIBRARY", "MK_HWLOC_LIBRARY"})
+    ::unsetenv(name);
+}
+
 } // namespace mk::rt::test
 
 #endif // MKERNEL_TEST_UNIT_KNOBS_H

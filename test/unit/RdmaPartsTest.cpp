@@ -63,7 +63,6 @@ TEST(RdmaOptions, ValuesAndErrors) {
   bad("nics=a+a", "different names");
   bad("nics=+", "different names");
   bad("deadline=1us", "more than 10 ms");
-  bad("path=fast", "auto, direct or staged");
   bad("qps=17", "1 to 16");
   bad("timeout=18", "efa transport has no option 'timeout'", NicKind::Efa);
   bad("unsolicited=1", "verbs transport has no option");

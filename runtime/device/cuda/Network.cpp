@@ -78,7 +78,8 @@ Status GpuNetwork::publish() {
   if (changed_.empty())
     return Status::ok();
   // What a NIC wrote before it said so.
-  MK_TRY(heap_.flushRemoteWrites());
+  if (std::ranges::any_of(changed_, [&](uint64_t word) { return word < slots_; }))
+    MK_TRY(heap_.flushRemoteWrites());
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
   for (uint64_t word : changed_) {
