@@ -9,6 +9,8 @@
 #include <memory>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 namespace soft {
 namespace {
@@ -260,13 +262,36 @@ int ibv_dealloc_pd(ibv_pd *pd) {
   return 0;
 }
 
+/// Whether the CPU reaches it: a kernel without the GPU's module for peer memory refuses its
+/// addresses, too.
+static bool isHostMemory(const void *address, size_t bytes) {
+  if (bytes == 0)
+    return true;
+  for (size_t at : {size_t(0), bytes - 1}) {
+    char byte;
+    iovec here{&byte, 1};
+    iovec there{static_cast<char *>(const_cast<void *>(address)) + at, 1};
+    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0 && errno == EFAULT)
+      return false;
+  }
+  return true;
+}
+
 ibv_mr *ibv_reg_mr(ibv_pd *pd, void *address, size_t bytes, int access) {
+  if (!isHostMemory(address, bytes)) {
+    errno = EFAULT;
+    return nullptr;
+  }
   return registerMemory(pd, address, bytes, uint64_t(address),
                         unsigned(access));
 }
 
 ibv_mr *ibv_reg_mr_iova2(ibv_pd *pd, void *address, size_t bytes, uint64_t iova,
                          unsigned access) {
+  if (!isHostMemory(address, bytes)) {
+    errno = EFAULT;
+    return nullptr;
+  }
   return registerMemory(pd, address, bytes, iova, access);
 }
 
