@@ -20,7 +20,7 @@ constexpr int kInvalid = 1, kInvalidPtx = 218, kLost = 719;
 std::string makeFolder() {
   const char *base = std::getenv("TMPDIR");
   std::string path =
-      std::string(base && *base ? base : "/tmp") + "/mk-ptx-XXXXXX";
+      std::string(base && *base ? base : "/tmp") + "/ptx-run-XXXXXX";
   if (!::mkdtemp(path.data()))
     throw Error("no temporary folder could be made");
   return path;
