@@ -136,10 +136,6 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   ContextOptions context = ContextOptions::of(job, *mesh);
   context.heapBytes = plan.heapBytes();
   context.slots = plan.slots();
-  if (metadata.gpu) {
-    MK_ASSIGN(GpuSystem system, queryGpus());
-    context.gpu = static_cast<int>(job.localRank() % system.gpus.size());
-  }
   MK_TRY(runKernel(options, package, *payload, memory, std::move(context)));
 
   Results results{metadata, plan, memory, job.world()};
