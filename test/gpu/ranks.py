@@ -395,7 +395,7 @@ def run_survivors(library, device, rank, ranks, deadline, dead):
     except BenchError as error:
         said = str(error)
     print(f"rank {rank}: survivors: {said or 'nothing'}", flush=True)
-    if f"rank {dead} was lost" not in said:
+    if f"rank {dead} was lost" not in said and f"rank {dead} is gone" not in said:
         return 1
     library.give_up()
     library.c.mkernel_job_leave(library.member)
