@@ -10,7 +10,7 @@ usage: ranks.py PREFIX TARGET RANKS WHAT [COUNT or DEADLINE] [runs|lost] [KERNEL
   pairs    two kernels, each on a stream of its own, in turn
   captured two kernels in one graph that the program itself captures, replayed COUNT times
   order    the last rank launches two kernels in the other order: a report names both;
-           ordergraph: the same with captured launches
+           ordergraph: the same with captured launches; then as again
   killed   the last rank is killed; the others have to say so within DEADLINE + 1 s
   late     the last rank begins after DEADLINE s; the others have to report their wait
            within DEADLINE + 1 s
@@ -47,6 +47,7 @@ from mkbench.places import Places  # noqa: E402
 from pointers import ROOT, GpuMemory, HostMemory, encode  # noqa: E402
 
 M, N, K = 201, 130, 72  # the last shard is smaller
+INTERPRETED = "PTX_RUN_SOCKET" in os.environ
 TILES = {"TM": 64, "TN": 64}
 FACTORS = (-3, -1, 1, 2)
 # What the ranks split, by argument: rows, columns or nothing.
@@ -101,7 +102,7 @@ class RankLibrary(Library):
         params, num_params = sizes_of(TILES)
         options = CompileOptions(size=C.sizeof(CompileOptions), tuning=b"none",
                                  target=self.target.encode(), params=params,
-                                 num_params=num_params)
+                                 num_params=num_params, grid=8 if INTERPRETED else 0)
         package = C.c_void_p()
         path = os.path.join(ROOT, "examples", name + ".mlir")
         self.check(self.c.mkernel_job_compile_file(
@@ -158,6 +159,19 @@ class Host:
         return replay
 
 
+class Interpreter(Host):
+    """GPUs that are not there (ptx-run), whose memory is the process's."""
+    bound = None
+
+    def copy(self, to, source, size, stream):
+        self.bound.synchronize()
+        super().copy(to, source, size, stream)
+
+    def poison(self, to, size, stream):
+        self.bound.synchronize()
+        super().poison(to, size, stream)
+
+
 class Gpu:
     Memory = GpuMemory
 
@@ -212,6 +226,7 @@ class Problem:
         self.library, self.device, self.name = library, device, name
         split = KERNELS[name]
         self.bound = library.collective(name).bind({"M": M, "N": N, "K": K})
+        device.bound = self.bound
         rng = random.Random(name)
         b = [[rng.randint(-8, 8) for _ in range(K)] for _ in range(N)]
         parts = [part(K, r, ranks) for r in range(ranks)]
@@ -368,10 +383,13 @@ def run_order(library, device, rank, ranks, what, deadline):
         said = str(error)
     print(f"rank {rank}: {what}: after {time.monotonic() - begin:.2f} s: {said or 'nothing'}",
           flush=True)
-    if all(f"'{name}'" in said for name in names) and "in the same order" in said:
-        return 0
-    print(f"rank {rank}: FAILED: a report had to name both kernels")
-    return 1
+    if not all(f"'{name}'" in said for name in names) or "in the same order" not in said:
+        print(f"rank {rank}: FAILED: a report had to name both kernels")
+        return 1
+    library.give_up()
+    status = all_right(library, device, rank, ranks, "order")
+    library.leave()
+    return status
 
 
 def all_right(library, device, rank, ranks, what):
@@ -518,7 +536,8 @@ def run_fault(library, device, rank, ranks, what, deadline, then, kernel):
 def run_rank(prefix, target, ranks, what, number, then="runs", kernel="ag_gemm"):
     rank = int(os.environ["RANK"])
     # The GPU's context is made first, or the library would take another.
-    device = Host() if target == "host" else Gpu(rank)
+    device = (Host if target == "host" else Interpreter if INTERPRETED
+              else lambda: Gpu(rank))()
     library = RankLibrary(Places(prefix), target, rank)
     if what in ("killed", "late", "again"):
         status = run_fault(library, device, rank, ranks, what, number, then, kernel)

@@ -40,6 +40,8 @@ public:
   /// Changes each program before it runs.
   using Change = std::function<std::shared_ptr<const Program>(const Program &)>;
   void onLoad(Change change) { change_ = std::move(change); }
+  /// Waits that nobody answers pass deadlines of so many seconds, at most.
+  void passDeadlines(int seconds) { deadline_ = seconds; }
   ~Session();
 
   /// The command's exit status.
@@ -82,6 +84,7 @@ private:
 
   int gpus_;
   uint64_t seed_;
+  int deadline_ = 0;
   int listener_ = -1;
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<uint64_t, Memory> memory_; // by number of the file
