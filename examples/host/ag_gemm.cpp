@@ -5,7 +5,7 @@
 // goes on.
 //
 //   torchrun --nproc-per-node 2 --no-python example-ag-gemm .../examples/ag_gemm.mlir
-//   mpirun -n 2 example-ag-gemm [--target=host|sm_90a] [--launches=N] FILE
+//   mpirun -n 2 example-ag-gemm [--target=host|sm_90a] [--launches=N] [--grid=CTAS] FILE
 #include "mkernel/JIT/JIT.h"
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Job.h"
@@ -25,6 +25,7 @@ struct Options {
   std::string target = "host";
   const char *file = nullptr;
   int launches = 1000;
+  int64_t grid = 0; // CTAs; 0: one for each SM of the GPU
 };
 
 /// This rank's part of an operand whose rows have K elements.
@@ -70,6 +71,7 @@ static rt::Status runJob(const Options &options, rt::Job &job, int launches,
   jit::Options how;
   how.target = options.target;
   how.kernel = "ag_gemm";
+  how.grid = options.grid;
   MK_ASSIGN(rt::Package package, jit::compileFile(job, options.file, how));
   MK_ASSIGN(rt::Mesh mesh, rt::resolveMesh(package.metadata(), {}, job.nodes(),
                                            job.ranksPerNode()));
@@ -77,8 +79,7 @@ static rt::Status runJob(const Options &options, rt::Job &job, int launches,
   auto here = rt::ContextOptions::of(job, mesh);
   here.maxGrid = std::max(here.maxGrid, package.metadata().grid);
   if (options.target != "host") {
-    here.device = rt::DeviceKind::Gpu;
-    here.gpu = static_cast<int>(job.localRank());
+    here.device = rt::DeviceKind::Gpu; // the one of this rank's place on its node
   }
   MK_ASSIGN(auto context, rt::Context::create(here));
   MK_ASSIGN(auto kernel, rt::Kernel::load(*context, package));
@@ -169,20 +170,27 @@ int main(int argc, char **argv) {
       options.target = argv[i] + 9;
     else if (std::strncmp(argv[i], "--launches=", 11) == 0)
       options.launches = std::atoi(argv[i] + 11);
+    else if (std::strncmp(argv[i], "--grid=", 7) == 0)
+      options.grid = std::atoi(argv[i] + 7);
     else
       options.file = argv[i];
   if (!options.file || options.launches < 1) {
     std::fprintf(stderr,
-                 "usage: %s [--target=host|sm_90a] [--launches=N] FILE, as a rank that "
+                 "usage: %s [--target=host|sm_90a] [--launches=N] [--grid=CTAS] FILE, as a rank that "
                  "torchrun, mpirun or srun starts\n",
                  argv[0]);
     return 2;
   }
-  if (options.target != "host")
-    if (auto gpus = rt::queryGpus(); !gpus) {
+  if (options.target != "host") {
+    auto gpus = rt::queryGpus();
+    if (!gpus) {
       std::printf("skipped: %s\n", gpus.status().message().c_str());
       return 0;
     }
+    // Without a number the compiler takes that of an H100 or H200, 132.
+    if (options.grid == 0)
+      options.grid = gpus->gpus[0].sms;
+  }
   rt::Status status = run(options);
   if (!status.isOk())
     std::fprintf(stderr, "%s\n", status.toString().c_str());

@@ -37,7 +37,7 @@ contextOptions(const rt::Metadata &metadata,
   options.transportOptions = text(o.transport_options);
   if (o.timeout_ns)
     options.timeout = std::chrono::nanoseconds(o.timeout_ns);
-  options.gpu = o.gpu_plus_one - 1;
+  options.gpu = o.gpu_plus_one - 1; // -1: as the local rank says, or the thread
   if (metadata.gpu)
     options.device = mk::rt::DeviceKind::Gpu;
   return options;

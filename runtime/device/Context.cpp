@@ -6,10 +6,12 @@
 #include "device/Launches.h"
 
 #include "mkernel/Runtime/Env.h"
+#include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Job.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
+#include <set>
 
 using namespace mk::rt;
 
@@ -19,6 +21,8 @@ ContextOptions ContextOptions::of(Job &job, Mesh mesh) {
   options.rank = job.rank();
   options.store = job.store();
   options.scope = job.nextScope();
+  options.number = job.contexts();
+  options.localRank = job.localRank();
   return options;
 }
 
@@ -55,6 +59,26 @@ Result<std::unique_ptr<Context>> Context::create(ContextOptions options) {
   return context;
 }
 
+// Aborts of a connection end one context, and names in the store are counted.
+static std::mutex claims;
+static std::set<const StoreClient *> claimed;
+
+Status Context::claim() {
+  std::lock_guard lock(claims);
+  if (!claimed.insert(store_.get()).second)
+    return error(StatusCode::FailedPrecondition, "rank ", rank(),
+                 " of the job has a context already: load all kernels in that one, or close it "
+                 "first (Context::close)");
+  claimed_ = true;
+  return Status::ok();
+}
+
+void Context::release() {
+  std::lock_guard lock(claims);
+  if (std::exchange(claimed_, false))
+    claimed.erase(store_.get());
+}
+
 Status Context::build() {
   Context &c = *this;
   const Mesh &mesh = c.options_.mesh;
@@ -71,6 +95,7 @@ Status Context::build() {
 
   if (c.options_.store) {
     c.store_ = c.options_.store;
+    MK_TRY(c.claim());
     // The one before has failed: nobody begins before everybody has left it, and no name
     // of it counts any more.
     if (auto record = c.store_->aborted(); record && c.store_->hasServed()) {
@@ -79,8 +104,10 @@ Status Context::build() {
         return error(StatusCode::Aborted, "no new context: ", ended.status().message(),
                      "; the one before failed: ", record->toString());
       c.options_.scope += str("after", *ended, ".");
+      c.options_.number += *ended;
     }
     connectAbort(c.abort_, *c.store_);
+    c.connected_ = true;
   } else if (!c.options_.endpoint.empty()) {
     StoreClientOptions store;
     store.endpoint = c.options_.endpoint;
@@ -89,8 +116,13 @@ Status Context::build() {
     store.rank = static_cast<int32_t>(rank);
     MK_ASSIGN(c.store_, StoreClient::connect(store, c.deadline()));
     connectAbort(c.abort_, *c.store_);
+    c.connected_ = true;
   }
   if (c.options_.device == DeviceKind::Gpu) {
+    if (c.options_.gpu < 0 && c.options_.localRank) {
+      MK_ASSIGN(GpuSystem system, queryGpus());
+      c.options_.gpu = int(*c.options_.localRank % system.gpus.size());
+    }
     MK_ASSIGN(c.device_, cuda::open(c.options_.gpu));
   } else {
     c.device_ = host::open();
@@ -115,6 +147,7 @@ Status Context::build() {
   transport.heap = c.heap_.get();
   transport.options = c.options_.transportOptions;
   transport.scope = c.options_.scope;
+  transport.generation = c.generation();
   MK_ASSIGN(c.transport_, createTransport(c.options_.transport, transport));
   MK_TRY(c.findPath(transport));
   MK_TRY(c.transport_->connect(*c.store_, net, c.deadline()));
@@ -129,6 +162,7 @@ Status Context::build() {
     proxy.ring = &c.network_->ring();
   }
   proxy.transport = c.transport_.get();
+  proxy.generation = c.generation();
   proxy.abort = &c.abort_;
   proxy.channels = c.options_.maxGrid + 1;
   proxy.paused = c.options_.proxyPaused;
@@ -190,7 +224,9 @@ Status Context::close() {
     // later, it would end that one.
     if (options_.store && abort_.raised())
       awaitAbort(*store_, std::chrono::seconds(2));
-    disconnectAbort(abort_, *store_);
+    if (connected_)
+      disconnectAbort(abort_, *store_);
+    release();
     if (!options_.store)
       store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
   }
@@ -199,8 +235,9 @@ Status Context::close() {
 
 Context::~Context() {
   proxy_.reset();
-  if (store_)
+  if (store_ && connected_ && !closed_)
     disconnectAbort(abort_, *store_);
+  release();
 }
 
 Result<std::vector<std::string>> Context::allGather(std::string_view what,

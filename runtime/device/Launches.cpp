@@ -7,7 +7,7 @@
 
 using namespace mk::rt;
 
-static constexpr uint64_t kFirstEntry = 64, kKernelAt = 8, kNameAt = 16;
+static constexpr uint64_t kCapturedAt = 8, kFirstEntry = 64, kKernelAt = 8, kNameAt = 16;
 static constexpr size_t kNameBytes = Launches::kEntryBytes - kNameAt;
 
 /// Words that other processes read while they are written.
@@ -51,6 +51,35 @@ uint64_t Launches::begin(uint64_t kernel, std::string_view name) {
   return count_;
 }
 
+uint64_t Launches::capturedOf(uint32_t rank) const {
+  return wordAt(heap_->peerPointer(rank, kCapturedAt)).load(std::memory_order_acquire);
+}
+
+void Launches::noteCaptured() {
+  if (heap_)
+    wordAt(heap_->base() + kCapturedAt).fetch_add(1, std::memory_order_acq_rel);
+}
+
+// Replays are not counted, so that launch n of one rank need not be launch n of another.
+std::string Launches::explainCaptured() const {
+  std::string ranks;
+  uint32_t last = 0;
+  for (uint32_t r = 0; r < heap_->world(); ++r)
+    if (heap_->reachable(r) && capturedOf(r)) {
+      last = r;
+      ranks += str(ranks.empty() ? "" : ", ", "rank ", r, " ", capturedOf(r));
+    }
+  if (ranks.empty())
+    return {};
+  auto latest = read(last, countOf(last));
+  return str("; launches were captured into graphs of the program (", ranks,
+             "), whose replays are not counted",
+             latest ? str("; the last one that rank ", last, " launched or captured is kernel '",
+                          latest->name, "'")
+                    : std::string(),
+             ": all ranks have to launch kernels and replay graphs in the same order");
+}
+
 void Launches::withdraw() {
   --count_;
   if (heap_)
@@ -80,6 +109,8 @@ std::optional<Launches::Entry> Launches::read(uint32_t rank,
 std::string Launches::explain() const {
   if (!heap_)
     return {};
+  if (std::string captured = explainCaptured(); !captured.empty())
+    return captured;
   uint32_t rank = heap_->rank();
   for (uint32_t r = 0; r < heap_->world(); ++r) {
     if (r == rank || !heap_->reachable(r))

@@ -7,6 +7,8 @@
 //
 // In the list, in memory of a HostHeap:
 //   0    count of launches
+//   8    launches that were captured into graphs of the program, which may run in any order and
+//        any number of times
 //   64   entries, of 64 bytes each: launch n is number (n - 1) modulo their number
 //
 //===----------------------------------------------------------------------===//
@@ -29,13 +31,16 @@ public:
   uint64_t bind() { return ++kernels_; }
   /// Counts a launch of a bound kernel, before it is enqueued; its number, from 1.
   uint64_t begin(uint64_t kernel, std::string_view name);
+  /// The last one was recorded into a graph of the program's own: when it runs is not known.
+  void noteCaptured();
   /// The last one could not be enqueued.
   void withdraw();
   uint64_t count() const { return count_; }
 
   /// For the end of a report about a wait that does not end: "; ..." with the first
   /// launch that is another kernel's on another rank of the node, else with a rank
-  /// that has launched less than this one. Empty when there is nothing to say.
+  /// that has launched less than this one. Empty when there is nothing to say. Where launches
+  /// were captured it says what is known, and that it may be no mistake.
   std::string explain() const;
 
 private:
@@ -45,6 +50,8 @@ private:
   };
   std::byte *entryAt(uint32_t rank, uint64_t number) const;
   uint64_t countOf(uint32_t rank) const;
+  uint64_t capturedOf(uint32_t rank) const;
+  std::string explainCaptured() const;
   /// Nothing when launch `number` of that rank is not in the list (any more).
   std::optional<Entry> read(uint32_t rank, uint64_t number) const;
 

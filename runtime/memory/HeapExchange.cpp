@@ -42,8 +42,9 @@ Status Heap::exchange(StoreClient &store, std::span<const uint32_t> linkPeers,
   MK_ASSIGN(sockets_, connectPeers(store, str("heap/", options_.scope), rank(),
                                    peers_, deadline));
   // All ranks have as many: sizes are compared with each.
+  bool anyFailed = false;
   for (const Segment &segment : segments_)
-    MK_TRY(share(segment, deadline));
+    MK_TRY(share(segment, deadline, anyFailed));
   segments_.clear();
   return {};
 }
@@ -60,11 +61,22 @@ Status Heap::grow(uint64_t end, std::string_view what) {
     segment.fd = std::move(*fd);
   else
     segment.status = fd.status().withContext(std::string(what));
-  // Also a failure: peers wait for this segment.
-  if (exchanged_)
-    broken_ = share(segment, Deadline::after(options_.timeout));
-  if (broken_.isOk())
-    broken_ = segment.status;
+  // Also a failure: peers wait for this segment. All hear of it, and none has the segment: the
+  // ranks stay together, and may ask for less.
+  bool anyFailed = !segment.status.isOk();
+  Status why = segment.status;
+  if (exchanged_) {
+    Status shared = share(segment, Deadline::after(options_.timeout), anyFailed);
+    if (why.isOk())
+      why = shared;
+    if (!shared.isOk() && !anyFailed)
+      broken_ = shared;
+  }
+  if (anyFailed) {
+    segment.fd.reset();
+    dropSegment(segment.offset, segment.bytes);
+    return why;
+  }
   MK_TRY(broken_);
   if (listener_)
     broken_ = listener_(segment.offset, segment.bytes);
@@ -76,7 +88,7 @@ Status Heap::grow(uint64_t end, std::string_view what) {
   return {};
 }
 
-Status Heap::share(const Segment &segment, Deadline deadline) {
+Status Heap::share(const Segment &segment, Deadline deadline, bool &anyFailed) {
   Message own;
   own.heapBytes = bytes_;
   own.slots = slots();
@@ -89,6 +101,9 @@ Status Heap::share(const Segment &segment, Deadline deadline) {
   for (size_t i = 0; i < peers_.size(); ++i)
     MK_TRY(sendPacket(sockets_[i].get(), bytes, segment.fd.get(), deadline,
                       str("the heap to rank ", peers_[i])));
+  std::vector<Packet> packets;
+  std::vector<Message> messages;
+  Status failed;
   for (size_t i = 0; i < peers_.size(); ++i) {
     uint32_t peer = peers_[i];
     MK_ASSIGN(Packet packet,
@@ -106,9 +121,20 @@ Status Heap::share(const Segment &segment, Deadline deadline) {
     if (other.magic != Message::kMagic)
       return error(StatusCode::Unavailable, "rank ", peer,
                    " sent no description of its heap");
-    if (other.failed)
-      return error(StatusCode::ResourceExhausted, "rank ", peer, ": ",
-                   other.text);
+    if (other.failed && failed.isOk())
+      failed = error(StatusCode::ResourceExhausted, "rank ", peer, ": ", other.text);
+    packets.push_back(std::move(packet));
+    messages.push_back(other);
+  }
+  // All messages are read by now: whatever comes next finds the sockets empty.
+  if (!failed.isOk() || own.failed) {
+    anyFailed = true;
+    return failed;
+  }
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    uint32_t peer = peers_[i];
+    const Packet &packet = packets[i];
+    const Message &other = messages[i];
     if (other.heapBytes != own.heapBytes || other.slots != own.slots)
       return error(StatusCode::InvalidArgument, "rank ", peer,
                    " has a heap of ", other.heapBytes, " bytes and ",
@@ -122,8 +148,7 @@ Status Heap::share(const Segment &segment, Deadline deadline) {
                    " of its heap, rank ", rank(), " bytes ", own.offset, " to ",
                    own.offset + own.bytes,
                    ": allocate the same on all ranks, in the same order");
-    if (segment.status.isOk())
-      MK_TRY(mapSegment(peer, packet.fd, other.offset, other.bytes, other.text));
+    MK_TRY(mapSegment(peer, packet.fd, other.offset, other.bytes, other.text));
   }
   return {};
 }

@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
 """Kernels with collectives, run by several processes with a GPU each, through the C ABI.
 
-usage: ranks.py PREFIX TARGET RANKS WHAT [COUNT or DEADLINE] [runs|lost]
+usage: ranks.py PREFIX TARGET RANKS WHAT [COUNT or DEADLINE] [runs|lost] [KERNEL]
 
   queue    COUNT launches in a stream that nobody waits for in between, each with inputs
            and results of its own
   graph    the same as replays of one captured launch
   streams  the same on two streams in turn, each launch behind an event of the one before
   pairs    two kernels, each on a stream of its own, in turn
+  captured two kernels in one graph that the program itself captures, replayed COUNT times
+  order    the last rank launches two kernels in the other order: a report names both;
+           ordergraph: the same with captured launches; then as again
   killed   the last rank is killed; the others have to say so within DEADLINE + 1 s
   late     the last rank begins after DEADLINE s; the others have to report their wait
            within DEADLINE + 1 s
+  again    as late; then all ranks close the context, make a new one in the same job,
+           and everything is right in that
+  survivors  as killed, rank 0 or the last one (KERNEL: first or last); the others leave the
+           job, join one of another name without it, and everything is right there
+  exporter   the last rank is killed; rank 0 writes into its memory, of which it has the
+           mapping, and says what became of it
 
 After `killed` and `late` the ranks that are left run another kernel: "runs" says that it has
 to be right, "lost" that the GPU no longer serves the process (ends in an error).
@@ -33,11 +42,12 @@ sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 
 import pointers  # noqa: E402,F401 (where mkbench is)
 from mkbench.errors import BenchError  # noqa: E402
-from mkbench.library import CompileOptions, Handle, Library, sizes_of  # noqa: E402
+from mkbench.library import CompileOptions, Handle, LaunchOptions, Library, sizes_of  # noqa: E402
 from mkbench.places import Places  # noqa: E402
 from pointers import ROOT, GpuMemory, HostMemory, encode  # noqa: E402
 
 M, N, K = 201, 130, 72  # the last shard is smaller
+INTERPRETED = "PTX_RUN_SOCKET" in os.environ
 TILES = {"TM": 64, "TN": 64}
 FACTORS = (-3, -1, 1, 2)
 # What the ranks split, by argument: rows, columns or nothing.
@@ -66,9 +76,10 @@ class ContextOptions(C.Structure):
 class RankLibrary(Library):
     """The library in one rank of a job."""
 
-    def __init__(self, places, target, rank):
+    def __init__(self, places, target, gpu):
         super().__init__(places)
-        self.target, self.rank = target, rank
+        self.places = places
+        self.target, self.gpu, self.packages = target, gpu, {}
         c = self.c
         c.mkernel_arg_data.argtypes = [C.c_void_p, C.c_size_t]
         c.mkernel_arg_data.restype = C.c_void_p
@@ -86,27 +97,38 @@ class RankLibrary(Library):
 
     def collective(self, name):
         """A kernel of the job, loaded, in one context for all."""
+        if name in self.packages:
+            return self.load(self.packages[name], "job")
         params, num_params = sizes_of(TILES)
         options = CompileOptions(size=C.sizeof(CompileOptions), tuning=b"none",
                                  target=self.target.encode(), params=params,
-                                 num_params=num_params)
+                                 num_params=num_params, grid=8 if INTERPRETED else 0)
         package = C.c_void_p()
         path = os.path.join(ROOT, "examples", name + ".mlir")
         self.check(self.c.mkernel_job_compile_file(
             self.member, path.encode(), C.byref(options), C.byref(package)), name)
-        return self.load(Handle(self, package, "mkernel_package_destroy"), "job")
+        self.packages[name] = Handle(self, package, "mkernel_package_destroy")
+        return self.load(self.packages[name], "job")
 
     def context(self, package, key):
         if key != "job" or key in self.contexts:
             return super().context(package, key)
         options = ContextOptions(C.sizeof(ContextOptions), heap_bytes=256 << 20,
-                                 gpu_plus_one=self.rank + 1, member_of=self.member)
+                                 gpu_plus_one=self.gpu + 1, member_of=self.member)
         context = C.c_void_p()
         self.check(self.c.mkernel_context_create(
             package.pointer, C.byref(options), C.byref(context)), "context")
         self.contexts[key] = Handle(self, context, "mkernel_context_destroy")
         return self.contexts[key]
 
+    def give_up(self):
+        """Closes the context that has failed; why."""
+        context = self.contexts.pop("job")
+        try:
+            self.check(self.c.mkernel_context_close(context.pointer), "closing")
+        except BenchError as error:
+            return str(error)
+        raise BenchError("closing", "a context that has failed closed in peace", "")
 
     def leave(self):
         """Waits for the other ranks."""
@@ -128,6 +150,26 @@ class Host:
 
     def order(self, before, after):
         pass
+
+    def capture(self, _stream, launches):
+        """There are no graphs: the launches."""
+        def replay(_stream):
+            for launch in launches:
+                launch()
+        return replay
+
+
+class Interpreter(Host):
+    """GPUs that are not there (ptx-run), whose memory is the process's."""
+    bound = None
+
+    def copy(self, to, source, size, stream):
+        self.bound.synchronize()
+        super().copy(to, source, size, stream)
+
+    def poison(self, to, size, stream):
+        self.bound.synchronize()
+        super().poison(to, size, stream)
 
 
 class Gpu:
@@ -158,6 +200,18 @@ class Gpu:
         GpuMemory.check(self.cuda.cuStreamWaitEvent(after, self.event, 0),
                         "cuStreamWaitEvent")
 
+    def capture(self, stream, launches):
+        """A graph of them, captured by the driver's own functions."""
+        graph, exec_ = C.c_void_p(), C.c_void_p()
+        GpuMemory.check(self.cuda.cuStreamBeginCapture_v2(stream, 1), "cuStreamBeginCapture")
+        for launch in launches:
+            launch()
+        GpuMemory.check(self.cuda.cuStreamEndCapture(stream, C.byref(graph)),
+                        "cuStreamEndCapture")
+        GpuMemory.check(self.cuda.cuGraphInstantiateWithFlags(
+            C.byref(exec_), graph, C.c_ulonglong(0)), "cuGraphInstantiateWithFlags")
+        return lambda on: GpuMemory.check(self.cuda.cuGraphLaunch(exec_, on), "cuGraphLaunch")
+
 
 def part(extent, rank, ranks):
     """What a rank has of a dimension."""
@@ -172,6 +226,7 @@ class Problem:
         self.library, self.device, self.name = library, device, name
         split = KERNELS[name]
         self.bound = library.collective(name).bind({"M": M, "N": N, "K": K})
+        device.bound = self.bound
         rng = random.Random(name)
         b = [[rng.randint(-8, 8) for _ in range(K)] for _ in range(N)]
         parts = [part(K, r, ranks) for r in range(ranks)]
@@ -289,6 +344,126 @@ def run_pairs(library, device, rank, ranks, count):
     return sum(problem.report(f"pairs, rank {rank},") for problem in problems)
 
 
+def run_captured(library, device, rank, ranks, count):
+    problems = [Problem(library, device, name, rank, ranks, count)
+                for name in ("ag_gemm", "gemm_rs")]
+    stream = device.streams[0]
+    replay = device.capture(stream, [p.bound.launcher(stream) for p in problems])
+    for i in range(count):
+        for problem in problems:
+            problem.begin(i, stream)
+        replay(stream)
+        for problem in problems:
+            problem.end(i, stream)
+    problems[0].bound.synchronize(stream)
+    return sum(problem.report(f"captured, rank {rank},") for problem in problems)
+
+
+def run_order(library, device, rank, ranks, what, deadline):
+    """Both kernels, each on a stream of its own, the last rank in the other order."""
+    names = ["ag_gemm", "gemm_rs"]
+    problems = {name: Problem(library, device, name, rank, ranks, 2) for name in names}
+    c, launches = library.c, {}
+    for name, stream in zip(names, device.streams):
+        bound, graph = problems[name].bound, C.c_void_p()
+        launches[name] = bound.launcher(stream, deadline)
+        if what == "ordergraph":
+            options = LaunchOptions(C.sizeof(LaunchOptions), None, int(deadline * 1e9), 0)
+            library.check(c.mkernel_capture(bound.pointer, C.byref(options), C.byref(graph)),
+                          "capture")
+            launches[name] = functools.partial(
+                lambda g, s: library.check(c.mkernel_graph_launch(g, s), "graph"), graph, stream)
+    begin, said = time.monotonic(), ""
+    try:
+        for name in names if rank < ranks - 1 else reversed(names):
+            launches[name]()
+        for name, stream in zip(names, device.streams):
+            problems[name].bound.synchronize(stream)
+    except BenchError as error:
+        said = str(error)
+    print(f"rank {rank}: {what}: after {time.monotonic() - begin:.2f} s: {said or 'nothing'}",
+          flush=True)
+    if not all(f"'{name}'" in said for name in names) or "in the same order" not in said:
+        print(f"rank {rank}: FAILED: a report had to name both kernels")
+        return 1
+    library.give_up()
+    status = all_right(library, device, rank, ranks, "order")
+    library.leave()
+    return status
+
+
+def all_right(library, device, rank, ranks, what):
+    return sum(run_one(library, device, name, rank, ranks, what, 5)
+               for name in ("ag_gemm", "gemm_rs"))
+
+
+def run_survivors(library, device, rank, ranks, deadline, dead):
+    dead = 0 if dead == "first" else ranks - 1
+    problem = Problem(library, device, "ag_gemm", rank, ranks, 2)
+    stream, said = device.streams[0], ""
+    launch = problem.bound.launcher(stream, deadline)
+    try:
+        for i in range(2):
+            if i and rank == dead:
+                time.sleep(0.5)  # the others are waiting by then
+                os.kill(os.getpid(), signal.SIGKILL)
+            problem.begin(i, stream)
+            launch()
+            problem.bound.synchronize(stream)
+    except BenchError as error:
+        said = str(error)
+    print(f"rank {rank}: survivors: {said or 'nothing'}", flush=True)
+    if f"rank {dead} was lost" not in said and f"rank {dead} is gone" not in said:
+        return 1
+    library.give_up()
+    library.c.mkernel_job_leave(library.member)
+    # The same process and GPU, in a job of those that are left.
+    rank -= rank > dead
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks - 1),
+                      LOCAL_WORLD_SIZE=str(ranks - 1),
+                      TORCHELASTIC_RUN_ID=os.environ["TORCHELASTIC_RUN_ID"] + "-again")
+    left = RankLibrary(library.places, library.target, library.gpu)
+    status = all_right(left, device, rank, ranks - 1, "survivors")
+    left.leave()
+    return status
+
+
+def run_exporter(library, device, rank, ranks):
+    """Whether writes into memory whose exporter was killed stay valid."""
+    library.collective("ag_gemm")
+    c, context = library.c, library.contexts["job"].pointer
+    c.mkernel_symmetric_allocate.argtypes = [C.c_void_p, C.c_uint64, C.c_void_p]
+    c.mkernel_symmetric_at.argtypes = [C.c_void_p, C.c_uint32, C.c_void_p, C.c_void_p]
+    own, there = C.c_void_p(), C.c_void_p()
+    library.check(c.mkernel_symmetric_allocate(context, 1 << 20, C.byref(own)), "memory")
+    library.check(c.mkernel_symmetric_at(context, ranks - 1, own, C.byref(there)), "its place")
+    if rank == ranks - 1:
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+    other = C.c_void_p()
+    status = 0
+    while not status and rank == 0:  # until its end is known
+        status = c.mkernel_symmetric_allocate(context, 1 << 20, C.byref(other))
+    if rank:
+        time.sleep(5)
+        return 0
+    time.sleep(1)
+    values = array.array("H", range(1, 513))
+    pattern, back = device.Memory(values), device.Memory(array.array("H", [0] * 512))
+    for _ in range(100):
+        device.copy(there.value, pattern.address, 1024, None)
+    device.copy(back.address, there.value, 1024, None)
+    same = back.read().tobytes() == values.tobytes()
+    print("exporter: writes into memory of a killed process "
+          + ("stay valid, and are read back" if same else "are lost"), flush=True)
+    try:
+        another_kernel(library, device)
+        print("exporter: then another kernel: runs", flush=True)
+    except BenchError as error:
+        print(f"exporter: then another kernel: lost: {error}", flush=True)
+    return 0
+
+
 def another_kernel(library, device):
     """A product on this rank alone, in the same process."""
     with open(os.path.join(ROOT, "examples", "gemm.mlir"), encoding="utf-8") as file:
@@ -312,8 +487,8 @@ def another_kernel(library, device):
         raise BenchError("another kernel", "its result is wrong", "")
 
 
-def run_fault(library, device, rank, ranks, what, deadline, then):
-    problem = Problem(library, device, "ag_gemm", rank, ranks, 4)
+def run_fault(library, device, rank, ranks, what, deadline, then, kernel):
+    problem = Problem(library, device, kernel, rank, ranks, 4)
     stream = device.streams[0]
     launch = problem.bound.launcher(stream, deadline)
     last = rank == ranks - 1
@@ -341,6 +516,11 @@ def run_fault(library, device, rank, ranks, what, deadline, then):
     if want not in said or (not last and seconds > deadline + 1):
         print(f"rank {rank}: FAILED: '{want}' was to be said within {deadline + 1} s")
         return 1
+    if what == "again":
+        library.give_up()
+        status = all_right(library, device, rank, ranks, "again")
+        library.leave()
+        return status
     if last:
         return 0
     try:
@@ -353,15 +533,23 @@ def run_fault(library, device, rank, ranks, what, deadline, then):
     return after != then
 
 
-def run_rank(prefix, target, ranks, what, number, then="runs"):
+def run_rank(prefix, target, ranks, what, number, then="runs", kernel="ag_gemm"):
     rank = int(os.environ["RANK"])
     # The GPU's context is made first, or the library would take another.
-    device = Host() if target == "host" else Gpu(rank)
+    device = (Host if target == "host" else Interpreter if INTERPRETED
+              else lambda: Gpu(rank))()
     library = RankLibrary(Places(prefix), target, rank)
-    if what in ("killed", "late"):
-        status = run_fault(library, device, rank, ranks, what, number, then)
+    if what in ("killed", "late", "again"):
+        status = run_fault(library, device, rank, ranks, what, number, then, kernel)
+    elif what in ("order", "ordergraph"):
+        status = run_order(library, device, rank, ranks, what, number)
+    elif what == "survivors":
+        status = run_survivors(library, device, rank, ranks, number, kernel)
+    elif what == "exporter":
+        status = run_exporter(library, device, rank, ranks)
     else:
-        status = (run_pairs(library, device, rank, ranks, number) if what == "pairs"
+        pairs = {"pairs": run_pairs, "captured": run_captured}
+        status = (pairs[what](library, device, rank, ranks, number) if what in pairs
                   else run_queue(library, device, rank, ranks, what, number))
         library.leave()
     sys.stdout.flush()
@@ -398,7 +586,8 @@ def main(prefix, target, ranks, what, number="1000", *rest):
     status = 0
     for rank, process in enumerate(processes):
         code = process.wait()
-        killed = what == "killed" and rank == ranks - 1
+        killed = (rank == (0 if "first" in rest else ranks - 1)
+                  and what in ("killed", "survivors", "exporter"))
         if code != (-signal.SIGKILL if killed else 0):
             print(f"rank {rank} ended with status {code}")
             status = 1

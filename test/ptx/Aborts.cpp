@@ -143,6 +143,8 @@ void tryOne(Session &session, uint64_t seed, const AbortOptions &options, Seen &
 } // namespace
 
 bool mk::ptx::tryAborts(Session &session, uint64_t seed, const AbortOptions &options) {
+  if (session.usesNetwork())
+    throw Error("--aborts: launches across nodes cannot be done again without their proxies");
   Seen seen;
   int wrong = 0;
   for (int i = 0; i < options.count; ++i) {

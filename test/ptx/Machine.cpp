@@ -291,7 +291,7 @@ void Machine::run() {
         if (!patience)
           deadlock();
         --patience;
-        skipped_ += 2 << 20;
+        skipped_ += jump;
       }
       now = std::max(now, later);
       polls = 0;

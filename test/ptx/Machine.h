@@ -237,9 +237,10 @@ public:
   std::function<void(uint32_t rank, const Launch &)> onBegin;
   bool isOf(uint32_t rank, uint32_t cta) const;
 
-  /// How often the clock may jump by 2 ms where all warps poll for what nobody brings, before
+  /// How often the clock may jump by `jump` where all warps poll for what nobody brings, before
   /// that is an error. 0: deadlines are never what ends a launch.
   uint32_t patience = 0;
+  uint64_t jump = 2 << 20;
   /// The clock of kernels, in nanoseconds: what a step takes, and jumps.
   uint64_t clock() const { return now * stepTime + skipped_; }
   uint64_t stepTime = 1;

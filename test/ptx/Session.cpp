@@ -287,6 +287,8 @@ void Session::launchAll() {
       continue;
     try {
       Machine machine(ranks, seed_ + recording_.launches);
+      machine.jump = uint64_t(1) << 26; // 67 ms
+      machine.patience = uint32_t(deadline_) * 16 * 8; // of several waits, one after the other
       if (usesNetwork_) {
         lastServed_ = std::chrono::steady_clock::now();
         machine.outside = [this](bool wait) { return serveProxies(wait); };

@@ -46,6 +46,8 @@ public:
     patience_ = patience;
     stepLimit_ = steps;
   }
+  /// Waits that nobody answers pass deadlines of so many seconds, at most.
+  void passDeadlines(int seconds) { deadline_ = seconds; }
   ~Session();
 
   /// The command's exit status.
@@ -88,6 +90,7 @@ private:
 
   int gpus_;
   uint64_t seed_;
+  int deadline_ = 0;
   int listener_ = -1;
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<uint64_t, Memory> memory_; // by number of the file

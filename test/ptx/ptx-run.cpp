@@ -21,6 +21,8 @@ usage: ptx-run [options] COMMAND...
 
   --gpus N       GPUs that the command uses, all of them (default 1)
   --seed S       whose turn it is, how long copies take, what is seen late
+  --deadlines S  where all warps wait for what nobody brings the clock jumps, so that
+                 waits of up to S seconds end as they do on a GPU; else that is an error
   --replays N    behind the command, does its launches N times more, with other
                  seeds: the results have to be the same. Where ranks have a network,
                  the command is run again, proxies and all
@@ -42,7 +44,7 @@ The command's own exit status; 1 if a launch failed or a replay differed.
 struct Options {
   int gpus = 1;
   uint64_t seed = 1;
-  int replays = 0;
+  int replays = 0, deadline = 0;
   MistakeOptions mistakes;
   AbortOptions aborts;
   std::string save;
@@ -63,6 +65,8 @@ bool parse(int argc, char **argv, Options &options) {
       options.gpus = std::atoi(value);
     else if (word == "--seed")
       options.seed = std::strtoull(value, nullptr, 0);
+    else if (word == "--deadlines")
+      options.deadline = std::atoi(value);
     else if (word == "--replays")
       options.replays = std::atoi(value);
     else if (word == "--aborts" || word == "--forgotten")
@@ -94,6 +98,7 @@ int main(int argc, char **argv) {
         std::filesystem::read_symlink("/proc/self/exe").parent_path() /
         "ptx-cuda.so";
     Session session(options.gpus, options.seed);
+    session.passDeadlines(options.deadline);
     int status = session.run(options.command, driver);
     std::fflush(stdout);
     if (!options.save.empty() && !session.texts().empty())

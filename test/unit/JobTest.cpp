@@ -127,8 +127,42 @@ TEST(Job, ContextsOneAfterTheOther) {
       MK_ASSIGN(auto all,
                 context->allGather("x", str(round, ".", job.rank())));
       EXPECT_EQ(all[3], str(round, ".3"));
+      EXPECT_EQ(context->generation(), round + 1) << "what is late belongs to another one";
       return context->close();
     });
+  w.leave();
+}
+
+TEST(Job, OneContextAtATime) {
+  World w(2);
+  w.join();
+  std::atomic<int> generations[2] = {};
+  w.parallel([&](rt::Job &job) -> Status {
+    MK_ASSIGN(Mesh mesh, Mesh::create({{"gpu", 2, LinkKind::Link}}));
+    ContextOptions options = ContextOptions::of(job, mesh);
+    options.heapBytes = 1 << 20;
+    options.slots = 64;
+    EXPECT_EQ(options.localRank, job.localRank());
+    MK_ASSIGN(auto first, Context::create(options));
+    ContextOptions more = ContextOptions::of(job, mesh);
+    more.heapBytes = 1 << 20;
+    more.slots = 64;
+    EXPECT_ERROR(Context::create(more).status(), FailedPrecondition,
+                 str("rank ", job.rank(), " of the job has a context already"));
+    // The first one is as good as before, and the second has its turn behind it.
+    MK_ASSIGN(auto all, first->allGather("x", str(job.rank())));
+    EXPECT_EQ(all[1], "1");
+    MK_TRY(first->close());
+    MK_ASSIGN(auto second, Context::create(more));
+    first.reset();
+    generations[job.rank()] = second->generation();
+    MK_ASSIGN(all, second->allGather("x", str(job.rank())));
+    EXPECT_EQ(all[0], "0");
+    return second->close();
+  });
+  for (const Status &s : w.status)
+    EXPECT_OK(s);
+  EXPECT_EQ(generations[0], generations[1]);
   w.leave();
 }
 

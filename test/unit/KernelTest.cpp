@@ -184,11 +184,17 @@ TEST(Kernel, AfterAnAbortAllRanksMakeTheirContextsAnew) {
     options.slots = 4096;
     options.store = std::shared_ptr<StoreClient>(std::shared_ptr<void>(),
                                                  job.clients[r].get());
+    uint8_t generation = 0;
     for (int round = 0; round < 4; ++round) {
       bool fails = round % 2 == 0;
       options.proxyPaused = fails && r == 0;
       auto context = Context::create(options);
       ASSERT_OK(context);
+      // What the one before still has under way is not this one's.
+      if (round && !fails) {
+        EXPECT_NE((*context)->generation(), generation);
+      }
+      generation = (*context)->generation();
       auto kernel = Kernel::load(**context, ag);
       ASSERT_OK(kernel);
       auto bound = (*kernel)->bind({{"M", {23}}, {"N", {9}}});

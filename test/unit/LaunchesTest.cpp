@@ -94,6 +94,22 @@ TEST_F(Lists, WhatCouldNotBeEnqueuedDoesNotCount) {
   EXPECT_EQ(of[0].explain(), "");
 }
 
+TEST_F(Lists, NobodyIsAccusedWhereLaunchesWereCaptured) {
+  launch({0, 1}, 1, "a");
+  launch({0}, 2, "b");
+  launch({1}, 3, "c");
+  EXPECT_THAT(of[0].explain(), HasSubstr("in the same order on all ranks"));
+  // Graphs that were captured in one order may be replayed in another.
+  of[1].noteCaptured();
+  std::string text =
+      "; launches were captured into graphs of the program (rank 1 1), whose replays are not "
+      "counted; the last one that rank 1 launched or captured is kernel 'c': all ranks have to "
+      "launch kernels and replay graphs in the same order";
+  EXPECT_EQ(of[0].explain(), text);
+  EXPECT_EQ(of[1].explain(), text);
+  EXPECT_EQ(of[2].explain(), "") << "on another node";
+}
+
 /// Rank 0 launches one kernel and rank 1 another, on one node or two.
 void launchApart(int64_t nodes, int64_t gpus) {
   Ranks ranks(nodes, gpus);

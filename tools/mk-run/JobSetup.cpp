@@ -73,9 +73,15 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                  "' carries no reference to compare with: add "
                  "func.func @reference to its file");
   if (options.grid && options.grid != metadata.grid)
-    return error(StatusCode::InvalidArgument, "--grid ", options.grid,
-                 ": the package was compiled for ", metadata.grid,
-                 " CTAs; compile it again for another number");
+    return options.file.ends_with(".mlir")
+               ? error(StatusCode::InvalidArgument, "--grid ", options.grid, ": kernel '",
+                       metadata.kernel, "' always has ", metadata.grid, " CTA",
+                       metadata.grid == 1 ? "" : "s",
+                       ", as its roles say: leave the option out")
+               : error(StatusCode::InvalidArgument, "--grid ", options.grid,
+                       ": the package was compiled for ", metadata.grid, " CTA",
+                       metadata.grid == 1 ? "" : "s",
+                       "; compile it again for another number");
   if (!options.target.empty() && options.target != metadata.target)
     return error(StatusCode::InvalidArgument, "--target ", options.target,
                  ": the package was compiled for ", metadata.target,

@@ -138,10 +138,6 @@ Status runJob(const Options &given, Job &job, bool &passed) {
   ContextOptions context = ContextOptions::of(job, *mesh);
   context.heapBytes = plan.heapBytes() + (options.selfTest ? kSelfTestBytes : 0);
   context.slots = std::max<uint32_t>(plan.slots(), options.selfTest ? kSelfTestSlots : 0);
-  if (metadata.gpu) {
-    MK_ASSIGN(GpuSystem system, queryGpus());
-    context.gpu = static_cast<int>(job.localRank() % system.gpus.size());
-  }
   MK_TRY(runKernel(options, package, *payload, memory, std::move(context)));
 
   Results results{metadata, plan, memory, job.world()};

@@ -192,7 +192,8 @@ typedef struct mkernel_context_options {
   const char *transport; /* across net axes; "loopback", "verbs", "efa" */
   const char *transport_options;
   uint64_t timeout_ns;  /* to meet the other ranks; 30 s */
-  int32_t gpu_plus_one; /* GPU number + 1; 0: the thread's current, else 0 */
+  int32_t gpu_plus_one; /* GPU number + 1; 0: for a member of a job that of its local rank (modulo
+                           the GPUs that it sees), else the thread's current one, else the first */
   /* A job that was joined, instead of rank, endpoint, job and token. One context
      of it at a time. */
   mkernel_job *member_of;

@@ -32,7 +32,9 @@ enum class DeviceKind {
 
 struct ContextOptions {
   /// Of a rank of a job that others started; `mesh` must fit it (Job::checkMesh).
-  /// The job must outlive the context. One context at a time. After one that has failed
+  /// The job must outlive the context. One context at a time: a second one is refused until the
+  /// first is closed. On GPUs a rank takes the GPU of its local rank, modulo those that
+  /// it sees; `gpu` says otherwise. After one that has failed
   /// the next one waits for all ranks: each has to close its own first.
   static ContextOptions of(Job &job, Mesh mesh);
 
@@ -45,6 +47,8 @@ struct ContextOptions {
   /// context's names in the store, the same on all ranks and used once.
   std::shared_ptr<StoreClient> store;
   std::string scope;
+  /// Number of the context in its job, the same on all ranks.
+  uint64_t number = 0;
   /// Kernels for GPUs need Gpu, or a mesh of one rank.
   DeviceKind device = DeviceKind::Host;
   /// Of symmetric memory and signal slots, the same on all ranks. A GPU adds memory as it
@@ -56,10 +60,11 @@ struct ContextOptions {
   std::string transportOptions; // "delay=5ms,reorder=7"
   std::chrono::nanoseconds timeout = std::chrono::seconds(30); // to meet peers
   /// GPU of this rank, for kernels of GPU targets: its number as
-  /// CUDA_VISIBLE_DEVICES leaves them. Negative: the one that is current on the
-  /// thread that makes the context (with DeviceKind::Host: that loads the
-  /// kernel), else the first.
+  /// CUDA_VISIBLE_DEVICES leaves them. Negative: that of `localRank`, if there is one, else
+  /// the one that is current on the thread that makes the context (with DeviceKind::Host:
+  /// that loads the kernel), else the first.
   int gpu = -1;
+  std::optional<uint32_t> localRank;
   bool proxyPaused = false; // start with a proxy that does nothing (tests)
 };
 
@@ -86,6 +91,8 @@ public:
   Heap &heap() { return *heap_; }
   /// Null in a mesh of one rank.
   StoreClient *store() { return store_.get(); }
+  /// What arrives over a network with another one is of a context before this, and dropped.
+  uint8_t generation() const { return uint8_t(options_.number); }
   /// Null without net peers.
   Proxy *proxy() { return proxy_.get(); }
   Transport *transport() { return transport_.get(); }
@@ -132,6 +139,8 @@ public:
 private:
   Context();
   Status build();
+  Status claim();
+  void release();
   Status checkOpen(std::string_view what) const;
   Status shareLaunches(HeapOptions options);
   Status findPath(TransportConfig config);
@@ -152,6 +161,8 @@ private:
   uint32_t slotsUsed_ = 0;
   uint64_t gathers_ = 0;
   bool closed_ = false;
+  bool connected_ = false; // to aborts of the store
+  bool claimed_ = false; // the job's connection, which has one context at a time
 };
 
 } // namespace mk::rt

@@ -136,6 +136,8 @@ protected:
   /// Puts memory, zeroed, behind [offset, offset + bytes) of this rank's range, and
   /// returns a descriptor by which peers map it.
   virtual Result<Fd> addSegment(uint64_t offset, uint64_t bytes) = 0;
+  /// Takes it back, or what there is of it: some rank has no memory for it. No peer has mapped it.
+  virtual void dropSegment(uint64_t, uint64_t) {}
   /// Maps the same part of `peer`'s heap. `device` is what the peer says of its
   /// device.
   virtual Status mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
@@ -152,7 +154,8 @@ protected:
 
 private:
   struct Segment;
-  Status share(const Segment &segment, Deadline deadline);
+  /// `anyFailed`: some rank has no such segment, and nobody has mapped any.
+  Status share(const Segment &segment, Deadline deadline, bool &anyFailed);
 
   HeapOptions options_;
   uint64_t bytes_ = 0, dataOffset_ = 0;
@@ -163,7 +166,7 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> parts_; // offset and bytes of all segments
   bool exchanged_ = false;
   SegmentListener listener_;
-  Status broken_;            // by a segment that was not shared with all
+  Status broken_;            // a peer was lost, or a segment could not be mapped
   mutable std::mutex mutex_; // guards what follows
   std::map<uint64_t, Allocation> allocations_; // by offset
   uint64_t used_ = 0;   // by them, with padding

@@ -130,6 +130,8 @@ public:
   /// The connection, and a fresh name for what a context keeps in the store.
   std::shared_ptr<StoreClient> store() { return store_; }
   std::string nextScope() { return str("context", contexts_++); }
+  /// How many there have been.
+  uint64_t contexts() const { return contexts_; }
 
 private:
   Job() = default;

@@ -14,6 +14,8 @@
 using namespace mk::rt;
 using namespace mk::rt::cuda;
 
+static constexpr uintptr_t kLegacyStream = 1; // CU_STREAM_LEGACY; 0: the default stream
+
 static StreamHandle handle(void *stream) {
   return static_cast<StreamHandle>(stream);
 }
@@ -292,8 +294,18 @@ Status Binding::begin(StreamHandle stream, bool timed,
 }
 
 Status Binding::launch(const LaunchOptions &options) {
-  return begin(handle(options.stream), options.timed,
-               [&] { return enqueue(options); });
+  MK_TRY(begin(handle(options.stream), options.timed,
+               [&] { return enqueue(options); }));
+  // Into a graph of the program's own. The default stream cannot capture, and must not be asked
+  // while others do.
+  int capturing = 0;
+  if (context_.world() > 1 && reinterpret_cast<uintptr_t>(options.stream) > kLegacyStream) {
+    Current current(*device_);
+    if (device_->driver().streamIsCapturing(handle(options.stream), &capturing) == kSuccess &&
+        capturing)
+      context_.launches().noteCaptured();
+  }
+  return Status::ok();
 }
 
 Status Binding::synchronize(void *stream) {

@@ -67,6 +67,17 @@ Status MappedRanges::import(uint32_t rank, const Fd &segment, uint64_t offset,
   return map(rank, memory, offset, bytes, what);
 }
 
+void MappedRanges::unmap(uint32_t rank, uint64_t offset) {
+  const Driver &driver = gpu_->driver();
+  std::erase_if(mappings_, [&](const Mapping &mapping) {
+    if (mapping.address != bases_[rank] + offset)
+      return false;
+    driver.memUnmap(mapping.address, mapping.bytes);
+    driver.memRelease(mapping.memory);
+    return true;
+  });
+}
+
 uint64_t MappedRanges::memoryAt(uint32_t rank, uint64_t offset) const {
   for (const Mapping &mapping : mappings_)
     if (mapping.address == bases_[rank] + offset)
@@ -161,6 +172,11 @@ Result<Fd> GpuHeap::addSegment(uint64_t offset, uint64_t bytes) {
   if (world() == 1)
     return Fd();
   return exportSegment(offset, bytes);
+}
+
+void GpuHeap::dropSegment(uint64_t offset, uint64_t) {
+  Current current(*gpu_);
+  ranges_.unmap(rank(), offset);
 }
 
 Result<Fd> GpuHeap::exportSegment(uint64_t offset, uint64_t) {

@@ -38,6 +38,8 @@ public:
   /// Maps what another process has exported; reserves the range.
   Status import(uint32_t rank, const Fd &segment, uint64_t offset, uint64_t bytes,
                 std::string_view what);
+  /// Unmaps and releases what begins at `offset`, if anything does.
+  void unmap(uint32_t rank, uint64_t offset);
   /// The memory that begins at `offset`, 0: none does.
   uint64_t memoryAt(uint32_t rank, uint64_t offset) const;
 
@@ -74,6 +76,7 @@ private:
   GpuHeap(std::shared_ptr<Gpu> gpu, HeapOptions options);
 
   Result<Fd> addSegment(uint64_t offset, uint64_t bytes) override;
+  void dropSegment(uint64_t offset, uint64_t bytes) override;
   Status mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
                     uint64_t bytes, std::string_view device) override;
   uint64_t segmentBytes(uint64_t missing) const override;

@@ -102,6 +102,7 @@ int deviceGetAttribute(int *value, int which, int) {
   case kMaxSharedPerBlock: *value = fake.maxShared; return 0;
   case kVirtualMemory:
   case kPosixDescriptors: *value = fake.virtualMemory; return 0;
+  case kGpuDirectRdmaWithVmm: *value = fake.rdma; return 0;
   case kDmaBuf: *value = fake.dmaBuf; return 0;
   case kGpuDirectWritesOrdering: *value = fake.writesOrdering; return 0;
   case kGpuDirectFlushOptions: *value = fake.flushOptions; return 0;
@@ -209,6 +210,7 @@ int memCreate(uint64_t *memory, size_t bytes, const MemoryProperties *p,
   if (fd < 0 || ::ftruncate(fd, off_t(bytes) + p->device) < 0)
     return 2;
   *memory = ++fake.lastFile;
+  fake.rdmaSegments += p->gpuDirectRdma;
   fake.files[*memory] = {fd, p->device, bytes};
   return 0;
 }
@@ -545,6 +547,12 @@ int streamBeginCapture(StreamHandle stream, int) {
   ++capturing;
   streamOf(stream).capturing = true;
   return stream ? 0 : 900;
+}
+int streamIsCapturing(StreamHandle stream, int *status) {
+  if (!stream && capturing)
+    return 906; // may not be asked
+  *status = streamOf(stream).capturing;
+  return 0;
 }
 int streamEndCapture(StreamHandle stream, GraphHandle *graph) {
   ENTER("cuStreamEndCapture");

@@ -41,6 +41,7 @@ struct FakeCuda {
   int virtualMemory = 1;
   int dmaBuf = 0, dmaBufPcieCode = 0;       // an attribute; what asking for PCIe gives
   int writesOrdering = 0, flushOptions = 0; // attributes
+  int rdma = 0;     // an attribute: memory may be given to NICs
   int notReady = 0; // queries of events that say so, from now on
   int fullDevice = -1; // handle of a GPU that has no memory left
   mk_gpu_report report = {}; // what `hang` says
@@ -62,6 +63,7 @@ struct FakeCuda {
   };
   std::map<uint64_t, File> files; // by handle
   uint64_t lastFile = 0;
+  int rdmaSegments = 0; // memory that was made for NICs
   std::map<uint64_t, int> ownerOf; // of what is mapped: handle of the GPU
   int launched = 0, pushed = 0, retained = 0, events = 0;
   int sticky = 0; // what every call returns since a kernel failed

@@ -108,6 +108,32 @@ TEST_P(HeapConformance, OffsetsNameTheSameMemoryEverywhere) {
                  ResourceExhausted, "argument 'a' needs");
   });
 }
+TEST_P(HeapConformance, WhatDoesNotFitIsRefusedAndTheHeapGoesOn) {
+  constexpr uint32_t world = 2;
+  Job job(world);
+  Job::parallel(world, [&](uint32_t r) {
+    auto made = GetParam()(r, world);
+    ASSERT_OK(made);
+    Heap &heap = **made;
+    std::vector<uint32_t> peers = {0, 1};
+    ASSERT_OK(heap.exchange(*job.clients[r], peers, soon()));
+    if (r == 0)
+      fake->memoryBytes = 256 << 20;
+    ASSERT_OK(job.clients[r]->barrier("small", world, soon()));
+    // 300 MiB: more than a host's heap has, more than the GPU.
+    EXPECT_ERROR(heap.allocate(300 << 20, "large").status(), ResourceExhausted, "large");
+    ASSERT_OK(job.clients[r]->barrier("refused", world, soon()));
+    EXPECT_EQ(heap.used(), 0u);
+    auto small = heap.allocate(1000, "small");
+    ASSERT_OK(small);
+    EXPECT_EQ(*heap.offsetOf(*small), heap.dataOffset());
+    (*small)[999] = std::byte(r);
+    ASSERT_OK(job.clients[r]->barrier("written", world, soon()));
+    EXPECT_EQ(heap.peerPointer(1 - r, *small)[999], std::byte(1 - r));
+    ASSERT_OK(job.clients[r]->barrier("end", world, soon()));
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(All, HeapConformance,
                          ::testing::Values(&makeHost, &makeGpu),
                          [](const auto &info) {
@@ -119,7 +145,7 @@ TEST_F(GpuHeaps, AreAddedToAsNeeded) {
     ASSERT_OK(heap.allocate(1000, "a"));
     ASSERT_OK(heap.allocate(1000, "b"));
     EXPECT_EQ(heap.asHost(), nullptr);
-    EXPECT_EQ(heap.slots(), 16u);
+    EXPECT_EQ(heap.slots(), 16u) << "that the proxy can raise";
   });
   EXPECT_EQ(fake->count("cuMemCreate"), 2u) << "one for each rank";
 }
@@ -133,9 +159,44 @@ TEST_F(GpuHeaps, ARankWithoutMemoryIsNamedOnAll) {
     if (rank == 0) {
       EXPECT_THAT(status.message(), HasSubstr("rank 1: "));
     }
-    // And it stays so: the ranks are not together any more.
-    EXPECT_EQ(heap.allocate(1, "b").status().message(), status.message());
   });
+}
+
+TEST_F(GpuHeaps, GoOnWhenThereIsMemoryAgain) {
+  fake->fullDevice = 40 + 1;
+  Job job(3);
+  Job::parallel(3, [&](uint32_t r) {
+    auto made = make(r, 3);
+    ASSERT_OK(made);
+    Heap &heap = **made;
+    std::vector<uint32_t> peers = {0, 1, 2};
+    ASSERT_OK(heap.exchange(*job.clients[r], peers, soon()));
+    for (int i = 0; i < 2; ++i)
+      EXPECT_ERROR(heap.allocate(1 << 20, "a").status(), ResourceExhausted,
+                   "GPU 1 (Fake H200)");
+    ASSERT_OK(job.clients[r]->barrier("full", 3, soon()));
+    if (r == 0) {
+      EXPECT_TRUE(fake->files.empty() && fake->mapped.empty()) << "nobody keeps the segment";
+      fake->fullDevice = -1;
+    }
+    ASSERT_OK(job.clients[r]->barrier("free", 3, soon()));
+    auto a = heap.allocate(1 << 20, "a"), b = heap.allocate(100 << 20, "b");
+    ASSERT_OK(a);
+    ASSERT_OK(b);
+    EXPECT_EQ(*heap.offsetOf(*a), heap.dataOffset());
+    (*b)[5] = std::byte(r);
+    ASSERT_OK(job.clients[r]->barrier("written", 3, soon()));
+    EXPECT_EQ(heap.peerPointer((r + 1) % 3, *b)[5], std::byte((r + 1) % 3));
+    ASSERT_OK(job.clients[r]->barrier("end", 3, soon()));
+  });
+}
+
+TEST_F(GpuHeaps, AreForNicsWhereTheGpuCanGiveItsMemory) {
+  for (int rdma : {0, 1}) {
+    fake->rdma = rdma;
+    run(2, [&](uint32_t, Heap &heap) { ASSERT_OK(heap.allocate(1, "a")); });
+    EXPECT_EQ(fake->rdmaSegments, 2 * rdma) << "as many as there are ranks";
+  }
 }
 
 TEST_F(GpuHeaps, GpusThatDoNotReachEachOtherAreNamed) {

@@ -1,6 +1,7 @@
 //===- PeersTest.cpp - Kernels of several ranks on fake GPUs --------------===//
 
 #include "FakeGpu.h"
+#include "device/cuda/Gpu.h"
 
 #include <cstring>
 
@@ -334,6 +335,55 @@ TEST_F(CudaPeers, ALaunchThatARankLeftOutIsNamed) {
         EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
       },
       DeviceKind::Gpu, /*aborts=*/true);
+}
+
+// The program's own capture: how often and when it is replayed nobody knows.
+TEST_F(CudaPeers, AfterACaptureOfTheProgramNobodyIsAccused) {
+  Package package = shared("hang  ", "gather");
+  fake->report = {0, MK_WAIT_DONE, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
+  run(
+      [&](Job &job, uint32_t rank, Context &context) {
+        auto kernel = Kernel::load(context, package);
+        ASSERT_OK(kernel);
+        auto gather = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+        ASSERT_OK(gather);
+        ASSERT_OK(job.clients[rank]->barrier("bound", 2, soon()));
+        if (rank == 0) {
+          auto gpu = cuda::Gpu::open(0);
+          ASSERT_OK(gpu);
+          const cuda::Driver &driver = (*gpu)->driver();
+          cuda::StreamHandle stream = nullptr;
+          cuda::GraphHandle graph = nullptr;
+          ASSERT_EQ(driver.streamCreate(&stream, 1), 0);
+          ASSERT_EQ(driver.streamBeginCapture(stream, 1), 0);
+          ASSERT_OK((*gather)->launch({.deadline = 2s, .stream = stream}));
+          ASSERT_EQ(driver.streamEndCapture(stream, &graph), 0);
+          driver.graphDestroy(graph);
+          driver.streamDestroy(stream);
+          ASSERT_OK((*gather)->launch({.deadline = 2s}));
+          Status status = (*gather)->synchronize();
+          EXPECT_ERROR(status, Aborted,
+                       "for rank 1 to close this launch; launches were captured into graphs of "
+                       "the program (rank 0 1), whose replays are not counted");
+          EXPECT_THAT(status.message(), Not(HasSubstr("has launched")));
+        }
+        EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
+      },
+      DeviceKind::Gpu, /*aborts=*/true);
+}
+
+TEST_F(CudaPeers, AMemberOfAJobTakesTheGpuOfItsLocalRank) {
+  fake->gpus = 2;
+  for (uint32_t local : {0u, 1u, 3u}) {
+    ContextOptions options;
+    options.mesh = *Mesh::create({{"gpu", 1, LinkKind::Link}});
+    options.device = DeviceKind::Gpu;
+    options.localRank = local;
+    auto context = Context::create(options);
+    ASSERT_OK(context);
+    EXPECT_EQ((*context)->options().gpu, int(local % 2));
+    ASSERT_OK((*context)->close());
+  }
 }
 
 TEST_F(CudaPeers, AContextForTheHostHasNoMemoryOfGpus) {
