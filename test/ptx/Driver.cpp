@@ -562,10 +562,6 @@ int streamBeginCapture(StreamHandle stream, int) {
   streamOf(stream).capturing = true;
   return 0;
 }
-int streamIsCapturing(StreamHandle stream, int *status) {
-  *status = streamOf(stream).capturing;
-  return 0;
-}
 int streamEndCapture(StreamHandle stream, GraphHandle *graph) {
   Stream &s = streamOf(stream);
   s.capturing = false;

@@ -211,7 +211,6 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(eventElapsedTime, cuEventElapsedTime, 2000,                                \
     (float *, EventHandle, EventHandle))                                       \
   X(streamBeginCapture, cuStreamBeginCapture, 10010, (StreamHandle, int))      \
-  X(streamIsCapturing, cuStreamIsCapturing, 10000, (StreamHandle, int *))      \
   X(streamEndCapture, cuStreamEndCapture, 10000,                               \
     (StreamHandle, GraphHandle *))                                             \
   X(graphInstantiate, cuGraphInstantiateWithFlags, 11040,                      \

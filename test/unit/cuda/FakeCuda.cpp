@@ -480,10 +480,6 @@ int streamCreate(StreamHandle *stream, unsigned) {
   *stream = reinterpret_cast<StreamHandle>(new FakeStream);
   return 0;
 }
-int streamIsCapturing(StreamHandle stream, int *capturing) {
-  *capturing = streamOf(stream).capturing;
-  return 0;
-}
 int streamPriorities(int *lowest, int *highest) {
   *lowest = 0;
   *highest = -5;
