@@ -77,6 +77,7 @@ private:
   bool serveProxies(bool wait);
   Answer answerProxy(const Client &proxy, const Request &request, int file);
   void launchAll();
+  bool goesAlone(bool any);
   Memory *memoryOf(int file, int device);
   uint8_t *find(const Client &client, uint64_t address);
   void keepMemory();
@@ -94,8 +95,8 @@ private:
   std::string error_;
   Change change_;
   Machine *machine_ = nullptr; // that runs now
-  bool usesNetwork_ = false;
-  std::chrono::steady_clock::time_point lastServed_{};
+  bool usesNetwork_ = false, hadAll_ = false;
+  std::chrono::steady_clock::time_point lastServed_{}, aloneSince_{};
 };
 
 } // namespace mk::ptx
