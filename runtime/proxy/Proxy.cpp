@@ -5,7 +5,8 @@
 
 namespace mk::rt {
 namespace {
-constexpr size_t kBatch = 256;
+// So few that puts on their way are near until they are complete.
+constexpr size_t kBatch = 64;
 // Puts taken off the ring and not posted; beyond it the ring fills up, and its
 // producers wait.
 constexpr uint64_t kMaxPending = 4096;

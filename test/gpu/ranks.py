@@ -42,13 +42,13 @@ sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 
 import pointers  # noqa: E402,F401 (where mkbench is)
 from mkbench.errors import BenchError  # noqa: E402
-from mkbench.library import CompileOptions, Handle, LaunchOptions, Library, sizes_of  # noqa: E402
+from mkbench.library import LaunchOptions  # noqa: E402
 from mkbench.places import Places  # noqa: E402
-from pointers import ROOT, GpuMemory, HostMemory, encode  # noqa: E402
+from pointers import ROOT, encode  # noqa: E402
+from rank_devices import Gpu, Host, Interpreter  # noqa: E402
+from rank_library import INTERPRETED, RankLibrary  # noqa: E402
 
 M, N, K = 201, 130, 72  # the last shard is smaller
-INTERPRETED = "PTX_RUN_SOCKET" in os.environ
-TILES = {"TM": 64, "TN": 64}
 FACTORS = (-3, -1, 1, 2)
 # What the ranks split, by argument: rows, columns or nothing.
 KERNELS = {
@@ -57,160 +57,6 @@ KERNELS = {
     "gemm_rs_add": {"a": "columns", "b": "columns", "c": "rows"},
     "gemm_ar": {"a": "columns", "b": "columns", "c": None}}
 BF16 = {v: array.array("H", encode([v], "bf16")).tobytes() for v in range(-256, 257)}
-
-
-class JobOptions(C.Structure):
-    _fields_ = [("size", C.c_size_t), ("source", C.c_char_p), ("store", C.c_char_p),
-                ("token", C.c_char_p), ("node", C.c_char_p), ("timeout_ns", C.c_uint64)]
-
-
-class ContextOptions(C.Structure):
-    _fields_ = [("size", C.c_size_t), ("axes", C.c_void_p), ("num_axes", C.c_size_t),
-                ("rank", C.c_uint32), ("endpoint", C.c_char_p), ("job", C.c_char_p),
-                ("token", C.c_char_p), ("heap_bytes", C.c_uint64), ("slots", C.c_uint32),
-                ("transport", C.c_char_p), ("transport_options", C.c_char_p),
-                ("timeout_ns", C.c_uint64), ("gpu_plus_one", C.c_int32),
-                ("member_of", C.c_void_p)]
-
-
-class RankLibrary(Library):
-    """The library in one rank of a job."""
-
-    def __init__(self, places, target, gpu):
-        super().__init__(places)
-        self.places = places
-        self.target, self.gpu, self.packages = target, gpu, {}
-        c = self.c
-        c.mkernel_arg_data.argtypes = [C.c_void_p, C.c_size_t]
-        c.mkernel_arg_data.restype = C.c_void_p
-        c.mkernel_arg_bytes.argtypes = [C.c_void_p, C.c_size_t]
-        c.mkernel_arg_bytes.restype = C.c_uint64
-        c.mkernel_job_compile_file.argtypes = [C.c_void_p, C.c_char_p, C.c_void_p,
-                                               C.c_void_p]
-        c.mkernel_job_leave.argtypes = c.mkernel_context_close.argtypes = [C.c_void_p]
-        c.mkernel_capture.argtypes = [C.c_void_p] * 3
-        c.mkernel_graph_launch.argtypes = [C.c_void_p] * 2
-        c.mkernel_graph_destroy.argtypes = [C.c_void_p]
-        self.member = C.c_void_p()
-        options = JobOptions(C.sizeof(JobOptions), source=b"torchrun")
-        self.check(c.mkernel_job_join(C.byref(options), C.byref(self.member)), "joining")
-
-    def collective(self, name):
-        """A kernel of the job, loaded, in one context for all."""
-        if name in self.packages:
-            return self.load(self.packages[name], "job")
-        params, num_params = sizes_of(TILES)
-        options = CompileOptions(size=C.sizeof(CompileOptions), tuning=b"none",
-                                 target=self.target.encode(), params=params,
-                                 num_params=num_params, grid=8 if INTERPRETED else 0)
-        package = C.c_void_p()
-        path = os.path.join(ROOT, "examples", name + ".mlir")
-        self.check(self.c.mkernel_job_compile_file(
-            self.member, path.encode(), C.byref(options), C.byref(package)), name)
-        self.packages[name] = Handle(self, package, "mkernel_package_destroy")
-        return self.load(self.packages[name], "job")
-
-    def context(self, package, key):
-        if key != "job" or key in self.contexts:
-            return super().context(package, key)
-        options = ContextOptions(C.sizeof(ContextOptions), heap_bytes=256 << 20,
-                                 gpu_plus_one=self.gpu + 1, member_of=self.member)
-        context = C.c_void_p()
-        self.check(self.c.mkernel_context_create(
-            package.pointer, C.byref(options), C.byref(context)), "context")
-        self.contexts[key] = Handle(self, context, "mkernel_context_destroy")
-        return self.contexts[key]
-
-    def give_up(self):
-        """Closes the context that has failed; why."""
-        context = self.contexts.pop("job")
-        try:
-            self.check(self.c.mkernel_context_close(context.pointer), "closing")
-        except BenchError as error:
-            return str(error)
-        raise BenchError("closing", "a context that has failed closed in peace", "")
-
-    def leave(self):
-        """Waits for the other ranks."""
-        for context in self.contexts.values():
-            self.check(self.c.mkernel_context_close(context.pointer), "closing")
-        self.check(self.c.mkernel_job_leave(self.member), "leaving")
-
-
-class Host:
-    """Copies and streams of the host target: everything is done at once."""
-    streams = (None, None)
-    Memory = HostMemory
-
-    def copy(self, to, source, size, _stream):
-        C.memmove(to, source, size)
-
-    def poison(self, to, size, _stream):
-        C.memset(to, 0xff, size)
-
-    def order(self, before, after):
-        pass
-
-    def capture(self, _stream, launches):
-        """There are no graphs: the launches."""
-        def replay(_stream):
-            for launch in launches:
-                launch()
-        return replay
-
-
-class Interpreter(Host):
-    """GPUs that are not there (ptx-run), whose memory is the process's."""
-    bound = None
-
-    def copy(self, to, source, size, stream):
-        self.bound.synchronize()
-        super().copy(to, source, size, stream)
-
-    def poison(self, to, size, stream):
-        self.bound.synchronize()
-        super().poison(to, size, stream)
-
-
-class Gpu:
-    Memory = GpuMemory
-
-    def __init__(self, ordinal):
-        GpuMemory.ordinal = ordinal
-        GpuMemory.start()
-        self.cuda = GpuMemory.cuda
-        self.streams = tuple(self.make("cuStreamCreate", 1) for _ in range(2))
-        self.event = self.make("cuEventCreate", 2)
-
-    def make(self, function, flags):
-        handle = C.c_void_p()
-        GpuMemory.check(getattr(self.cuda, function)(C.byref(handle), flags), function)
-        return handle
-
-    def copy(self, to, source, size, stream):
-        GpuMemory.check(self.cuda.cuMemcpyDtoDAsync_v2(
-            C.c_uint64(to), C.c_uint64(source), C.c_size_t(size), stream), "copy")
-
-    def poison(self, to, size, stream):
-        GpuMemory.check(self.cuda.cuMemsetD8Async(
-            C.c_uint64(to), C.c_ubyte(0xff), C.c_size_t(size), stream), "memset")
-
-    def order(self, before, after):
-        GpuMemory.check(self.cuda.cuEventRecord(self.event, before), "cuEventRecord")
-        GpuMemory.check(self.cuda.cuStreamWaitEvent(after, self.event, 0),
-                        "cuStreamWaitEvent")
-
-    def capture(self, stream, launches):
-        """A graph of them, captured by the driver's own functions."""
-        graph, exec_ = C.c_void_p(), C.c_void_p()
-        GpuMemory.check(self.cuda.cuStreamBeginCapture_v2(stream, 1), "cuStreamBeginCapture")
-        for launch in launches:
-            launch()
-        GpuMemory.check(self.cuda.cuStreamEndCapture(stream, C.byref(graph)),
-                        "cuStreamEndCapture")
-        GpuMemory.check(self.cuda.cuGraphInstantiateWithFlags(
-            C.byref(exec_), graph, C.c_ulonglong(0)), "cuGraphInstantiateWithFlags")
-        return lambda on: GpuMemory.check(self.cuda.cuGraphLaunch(exec_, on), "cuGraphLaunch")
 
 
 def part(extent, rank, ranks):
@@ -469,7 +315,7 @@ def another_kernel(library, device):
     with open(os.path.join(ROOT, "examples", "gemm.mlir"), encoding="utf-8") as file:
         text = file.read()
     bound = library.load(library.compile(text, "gemm.mlir", {
-        "target": library.target, "kernel": "gemm_nt", "bind": {}, "set": {}, "grid": 0,
+        "target": library.target, "kernel": "gemm_nt", "bind": {}, "set": {}, "grid": 8 if INTERPRETED else 0,
         "tuning": "none"})).bind({"M": 4, "N": 8, "K": 16})
     known = bound.arguments()
     a, b = [1.0] * 64, [float(i // 16) for i in range(128)]

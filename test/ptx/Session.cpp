@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <set>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -266,22 +267,45 @@ bool Session::serveProxies(bool wait) {
 
 //===--- Launches ---------------------------------------------------------===//
 
+/// Whether those that have launched need not wait for the others any more: they may be lost, late, or
+/// not take part.
+bool Session::goesAlone(bool any) {
+  constexpr std::chrono::seconds kPatience(2); // for hosts that share a processor
+  auto now = std::chrono::steady_clock::now();
+  if (!any || !deadline_) {
+    aloneSince_ = {};
+    return false;
+  }
+  if (aloneSince_ == std::chrono::steady_clock::time_point())
+    aloneSince_ = now;
+  return now - aloneSince_ > kPatience;
+}
+
 void Session::launchAll() {
   while (true) {
     std::map<int, Client *> ready;
     for (auto &client : clients_)
       if (!client->launches.empty())
         ready[client->device] = client.get();
-    if (int(ready.size()) < gpus_)
+    std::set<int> alive;
+    for (auto &client : clients_)
+      if (!client->isProxy && client->device >= 0)
+        alive.insert(client->device);
+    hadAll_ |= int(alive.size()) == gpus_;
+    // Nobody waits for those that have gone.
+    bool all = int(ready.size()) == gpus_ ||
+               (deadline_ && hadAll_ && !ready.empty() && ready.size() == alive.size());
+    if (!all && !goesAlone(!ready.empty()))
       break;
+    aloneSince_ = {};
     if (recording_.launches++ == 0)
       keepMemory();
-    std::vector<std::vector<Stage>> ranks;
+    std::vector<std::vector<Stage>> ranks(static_cast<size_t>(gpus_));
     for (auto &[device, client] : ready) {
       Stage stage{client->launches.front(), nullptr, {}, false};
       client->launches.pop_front();
       recording_.stages[device].push_back(stage);
-      ranks.push_back({stage});
+      ranks[static_cast<size_t>(device)] = {stage};
     }
     if (!error_.empty())
       continue;

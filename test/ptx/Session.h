@@ -83,6 +83,7 @@ private:
   bool serveProxies(bool wait);
   Answer answerProxy(const Client &proxy, const Request &request, int file);
   void launchAll();
+  bool goesAlone(bool any);
   Memory *memoryOf(int file, int device);
   uint8_t *find(const Client &client, uint64_t address);
   void keepMemory();
@@ -100,8 +101,8 @@ private:
   std::string error_;
   Change change_;
   Machine *machine_ = nullptr; // that runs now
-  bool usesNetwork_ = false;
-  std::chrono::steady_clock::time_point lastServed_{};
+  bool usesNetwork_ = false, hadAll_ = false;
+  std::chrono::steady_clock::time_point lastServed_{}, aloneSince_{};
   std::chrono::milliseconds patience_{4000}; // hosts may share a processor
   uint64_t stepLimit_ = 0;
 };

@@ -22,7 +22,8 @@ usage: ptx-run [options] COMMAND...
   --gpus N       GPUs that the command uses, all of them (default 1)
   --seed S       whose turn it is, how long copies take, what is seen late
   --deadlines S  where all warps wait for what nobody brings the clock jumps, so that
-                 waits of up to S seconds end as they do on a GPU; else that is an error
+                 waits of up to S seconds end as they do on a GPU; else that is an error.
+                 A rank is waited for 2 s, then the others launch without it
   --replays N    behind the command, does its launches N times more, with other
                  seeds: the results have to be the same. Where ranks have a network,
                  the command is run again, proxies and all
