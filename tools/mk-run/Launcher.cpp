@@ -90,6 +90,7 @@ Status findCause(const Status &lost, const StoreServer &store,
   if (!lost.isOk())
     return lost;
   std::string said;
+  int best = 0;
   for (uint32_t r = 0; r < world; ++r) {
     RankBlock &block = job.rank(r);
     block.error[sizeof(block.error) - 1] = 0;
@@ -97,12 +98,16 @@ Status findCause(const Status &lost, const StoreServer &store,
     if (block.state != RankBlock::Failed && status > 0)
       return error(StatusCode::Unavailable, "rank ", r, " ended with status ",
                    status, " while the kernel ran");
-    bool followUp =
-        std::string_view(block.error).find("was lost") != std::string::npos;
-    if (block.error[0] && (said.empty() || !followUp))
-      said = str("rank ", r, ": ", block.error);
-    if (!said.empty() && !followUp)
-      break;
+    // What another rank's failure has led to says less, the launcher's own word least.
+    std::string_view text = block.error;
+    int worth = text.empty()                                        ? 0
+                : text.find(kRankFailed) != std::string_view::npos ? 1
+                : text.find("was lost") != std::string_view::npos  ? 2
+                                                                   : 3;
+    if (worth > best) {
+      best = worth;
+      said = str("rank ", r, ": ", text);
+    }
   }
   auto record = store.aborted();
   if (record && record->rank >= 0 &&

@@ -82,7 +82,7 @@ Status Processes::wait(StoreServer &store, std::chrono::milliseconds grace,
     if (!running)
       return lost;
     if (silent && silent->passed() && !store.aborted())
-      store.abort(AbortRecord::now(-1, "launcher", "a rank has failed"));
+      store.abort(AbortRecord::now(-1, "launcher", kRankFailed));
     if (!end && store.aborted())
       end = Deadline::after(grace);
     tick();

@@ -11,6 +11,9 @@ namespace mk::run {
 
 /// Starts this program once for each rank and waits for all of them. Ranks die
 /// with the launcher, whatever ends it.
+/// What the launcher tells the others when one rank has failed without telling them why.
+inline constexpr const char *kRankFailed = "a rank has failed";
+
 class Processes {
 public:
   ~Processes();
