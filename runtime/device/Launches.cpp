@@ -61,7 +61,17 @@ void Launches::noteCaptured() {
 }
 
 // Replays are not counted, so that launch n of one rank need not be launch n of another.
-std::string Launches::explainCaptured() const {
+void Launches::watch(const void *owner, std::string_view name, IsIn isIn) {
+  std::lock_guard lock(mutex_);
+  watched_[owner] = {std::string(name), std::move(isIn)};
+}
+
+void Launches::unwatch(const void *owner) {
+  std::lock_guard lock(mutex_);
+  watched_.erase(owner);
+}
+
+std::string Launches::explainCaptured(const void *owner) const {
   std::string ranks;
   uint32_t last = 0;
   for (uint32_t r = 0; r < heap_->world(); ++r)
@@ -71,6 +81,17 @@ std::string Launches::explainCaptured() const {
     }
   if (ranks.empty())
     return {};
+  std::string in;
+  if (owner) {
+    std::lock_guard lock(mutex_);
+    for (uint32_t r = 0; r < heap_->world(); ++r)
+      for (const auto &[other, kernel] : watched_)
+        if (other != owner && r != heap_->rank() && heap_->reachable(r) && kernel.isIn(r))
+          in += str("; rank ", r, " is in kernel '", kernel.name, "'");
+  }
+  if (!in.empty())
+    return str(in, ": launches were captured into graphs of the program (", ranks,
+               "), and all ranks have to launch kernels and replay graphs in the same order");
   auto latest = read(last, countOf(last));
   return str("; launches were captured into graphs of the program (", ranks,
              "), whose replays are not counted",
@@ -106,10 +127,10 @@ std::optional<Launches::Entry> Launches::read(uint32_t rank,
   return result;
 }
 
-std::string Launches::explain() const {
+std::string Launches::explain(const void *owner) const {
   if (!heap_)
     return {};
-  if (std::string captured = explainCaptured(); !captured.empty())
+  if (std::string captured = explainCaptured(owner); !captured.empty())
     return captured;
   uint32_t rank = heap_->rank();
   for (uint32_t r = 0; r < heap_->world(); ++r) {

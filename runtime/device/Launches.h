@@ -17,6 +17,11 @@
 
 #include "mkernel/Runtime/HostHeap.h"
 
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+
 namespace mk::rt {
 
 class Launches {
@@ -41,9 +46,19 @@ public:
   /// launch that is another kernel's on another rank of the node, else with a rank
   /// that has launched less than this one. Empty when there is nothing to say. Where launches
   /// were captured it says what is known, and that it may be no mistake.
-  std::string explain() const;
+  /// `owner`, of the kernel whose wait it is (watch()): then also what other ranks are in.
+  std::string explain(const void *owner = nullptr) const;
+
+  /// Whether that rank is in a launch of the owner's kernel.
+  using IsIn = std::function<bool(uint32_t rank)>;
+  void watch(const void *owner, std::string_view name, IsIn isIn);
+  void unwatch(const void *owner);
 
 private:
+  struct Watched {
+    std::string name;
+    IsIn isIn;
+  };
   struct Entry {
     uint64_t number = 0, kernel = 0;
     std::string name;
@@ -51,13 +66,15 @@ private:
   std::byte *entryAt(uint32_t rank, uint64_t number) const;
   uint64_t countOf(uint32_t rank) const;
   uint64_t capturedOf(uint32_t rank) const;
-  std::string explainCaptured() const;
+  std::string explainCaptured(const void *owner) const;
   /// Nothing when launch `number` of that rank is not in the list (any more).
   std::optional<Entry> read(uint32_t rank, uint64_t number) const;
 
   const HostHeap *heap_ = nullptr;
   uint64_t capacity_ = 0; // entries
   uint64_t count_ = 0, kernels_ = 0;
+  mutable std::mutex mutex_; // guards watched_
+  std::map<const void *, Watched> watched_;
 };
 
 /// What two ranks do wrong whose launches of one number are of different kernels ("kernel

@@ -1,5 +1,6 @@
 """What ranks.py does with memory and streams, on each kind of device."""
 import ctypes as C
+import os
 
 from pointers import GpuMemory, HostMemory
 
@@ -29,6 +30,35 @@ class Host:
 class Interpreter(Host):
     """GPUs that are not there (ptx-run), whose memory is the process's."""
     bound = None
+
+    def __init__(self):
+        self.library = C.CDLL(os.environ["MK_CUDA_LIBRARY"])
+        self.streams = tuple(self.make_stream() for _ in range(2))
+
+    # The version that each function came with, by which it is asked for.
+    SINCE = {"cuStreamCreate": 2000, "cuStreamBeginCapture": 10010, "cuStreamEndCapture": 10000,
+             "cuGraphInstantiateWithFlags": 11040, "cuGraphLaunch": 10000}
+
+    def call(self, name, *arguments):
+        address = C.c_void_p()
+        GpuMemory.check(self.library.cuGetProcAddress_v2(
+            name.encode(), C.byref(address), self.SINCE[name], C.c_ulonglong(0), C.byref(C.c_int())), name)
+        GpuMemory.check(C.CFUNCTYPE(C.c_int)(address.value)(*arguments), name)
+
+    def make_stream(self):
+        stream = C.c_void_p()
+        self.call("cuStreamCreate", C.byref(stream), C.c_uint(1))
+        return stream
+
+    def capture(self, stream, launches):
+        """As of a GPU."""
+        graph, exec_ = C.c_void_p(), C.c_void_p()
+        self.call("cuStreamBeginCapture", stream, C.c_int(1))
+        for launch in launches:
+            launch()
+        self.call("cuStreamEndCapture", stream, C.byref(graph))
+        self.call("cuGraphInstantiateWithFlags", C.byref(exec_), graph, C.c_ulonglong(0))
+        return lambda on: self.call("cuGraphLaunch", exec_, on)
 
     def copy(self, to, source, size, stream):
         self.bound.synchronize()

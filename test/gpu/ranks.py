@@ -10,7 +10,8 @@ usage: ranks.py PREFIX TARGET RANKS WHAT [COUNT or DEADLINE] [runs|lost] [KERNEL
   pairs    two kernels, each on a stream of its own, in turn
   captured two kernels in one graph that the program itself captures, replayed COUNT times
   order    the last rank launches two kernels in the other order: a report names both;
-           ordergraph: the same with captured launches; then as again
+           ordergraph: the same with captured launches; ordercapture: with graphs of the
+           program's own; then as again
   killed   the last rank is killed; the others have to say so within DEADLINE + 1 s
   late     the last rank begins after DEADLINE s; the others have to report their wait
            within DEADLINE + 1 s
@@ -213,6 +214,9 @@ def run_order(library, device, rank, ranks, what, deadline):
     for name, stream in zip(names, device.streams):
         bound, graph = problems[name].bound, C.c_void_p()
         launches[name] = bound.launcher(stream, deadline)
+        if what == "ordercapture":
+            launches[name] = functools.partial(
+                device.capture(stream, [launches[name]]), stream)
         if what == "ordergraph":
             options = LaunchOptions(C.sizeof(LaunchOptions), None, int(deadline * 1e9), 0)
             library.check(c.mkernel_capture(bound.pointer, C.byref(options), C.byref(graph)),
@@ -387,7 +391,7 @@ def run_rank(prefix, target, ranks, what, number, then="runs", kernel="ag_gemm")
     library = RankLibrary(Places(prefix), target, rank)
     if what in ("killed", "late", "again"):
         status = run_fault(library, device, rank, ranks, what, number, then, kernel)
-    elif what in ("order", "ordergraph"):
+    elif what in ("order", "ordergraph", "ordercapture"):
         status = run_order(library, device, rank, ranks, what, number)
     elif what == "survivors":
         status = run_survivors(library, device, rank, ranks, number, kernel)

@@ -38,6 +38,7 @@ Binding::~Binding() {
     context_.abort().removeMirror(jobAbort_);
     context_.abort().check().ignore();
     context_.abort().removeProbe(this);
+    context_.launches().unwatch(this);
   }
 }
 
@@ -93,6 +94,9 @@ Status Binding::allocate() {
   jobAbort_ = new (pinned_.host() + abortAt) std::atomic<uint32_t>(0);
   context_.abort().addMirror(jobAbort_);
   context_.abort().addProbe(this, [this] { return readReport(); });
+  if (context_.world() > 1)
+    context_.launches().watch(this, metadata_.kernel,
+                              [this](uint32_t rank) { return isIn(rank); });
 
   block_ = ParamBlock(metadata_);
   mk_gpu_launch &l = block_.launch();
@@ -341,10 +345,35 @@ std::optional<AbortRecord> Binding::readReport() const {
     return std::nullopt;
   std::string text = reportText(*report_, metadata_, own_, deadline_);
   if (isWait(*report_))
-    text += context_.launches().explain();
+    text += context_.launches().explain(this);
   return AbortRecord::now(static_cast<int32_t>(context_.rank()),
                           isWait(*report_) ? "wait" : "bounds",
                           std::move(text));
+}
+
+// Once, for a report. Kernels may have the GPU to themselves, so by a copy beside them.
+bool Binding::isIn(uint32_t rank) const {
+  const Driver &driver = device_->driver();
+  Current current(*device_);
+  auto words = PinnedMemory::allocate(device_, 2 * sizeof(uint32_t));
+  StreamHandle stream = nullptr;
+  constexpr unsigned kNonBlocking = 1;
+  if (!words || peers_.signals().size() < 2 || driver.streamCreate(&stream, kNonBlocking))
+    return false;
+  const SharedSignal *ready = &peers_.signals().end()[-2], *done = ready + 1;
+  auto copy = [&](uint64_t from, size_t to) {
+    return driver.memcpyDtoHAsync(words->host() + to * sizeof(uint32_t), from, sizeof(uint32_t),
+                                  stream);
+  };
+  bool failed = copy(done->values + 4 * uint64_t(rank), 1) ||
+                copy(ready->values + 4 * uint64_t(rank), 0) ||
+                driver.streamSynchronize(stream);
+  driver.streamDestroy(stream);
+  if (failed)
+    return false;
+  uint32_t seen[2];
+  std::memcpy(seen, words->host(), sizeof(seen));
+  return static_cast<int32_t>(seen[0] - seen[1]) > 0;
 }
 
 Status Binding::fail(int code, std::string_view what) {

@@ -65,6 +65,8 @@ private:
   Status fail(int code, std::string_view what);
   /// What the kernel has reported, if it has.
   std::optional<AbortRecord> readReport() const;
+  /// Whether that rank has begun a launch of this kernel and not said that it has ended.
+  bool isIn(uint32_t rank) const;
 
   Context &context_;
   std::shared_ptr<Gpu> device_;
