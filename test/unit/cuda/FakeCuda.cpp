@@ -35,7 +35,7 @@ struct FakeStream {
   FakeGraph graph;
 };
 FakeStream defaultStream;
-int capturing = 0; // streams that do
+thread_local int capturing = 0; // streams that do; ranks are threads here, and captures are theirs
 int contextTag;    // its address is the context
 
 template <typename T, typename H> T *from(H handle) {
