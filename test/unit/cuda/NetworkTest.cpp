@@ -207,6 +207,7 @@ TEST_F(CudaNetwork, CommandsBeyondTheMemoryAreRefused) {
     auto made = Context::create(optionsOf(job, rank, ""));
     ASSERT_OK(made);
     ASSERT_OK((*made)->allocate(1000, "memory"));
+    ASSERT_OK(job.clients[rank]->barrier("allocated", 2, soon()));
     uint64_t end = (*made)->heap().backed();
     EXPECT_LT(end, (*made)->heap().bytes());
     NetKernel kernel(**made);
