@@ -150,6 +150,77 @@ LogicalResult ReceiveOp::inferReturnTypes(
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+void ItemsOp::build(OpBuilder &b, OperationState &state, Value total, int64_t teams,
+                    int64_t every) {
+  state.addOperands(total);
+  Properties &properties = state.getOrAddProperties<Properties>();
+  properties.setTeams(b.getI64IntegerAttr(teams));
+  properties.setEvery(b.getI64IntegerAttr(every));
+  auto *body = new Block;
+  body->addArguments({b.getIndexType(), b.getIndexType()}, {state.location, state.location});
+  state.addRegion()->push_back(body);
+}
+
+ParseResult ItemsOp::parse(OpAsmParser &parser, OperationState &state) {
+  OpAsmParser::Argument item, round;
+  OpAsmParser::UnresolvedOperand total;
+  Type index = parser.getBuilder().getIndexType();
+  if (parser.parseLParen() || parser.parseArgument(item) || parser.parseRParen() ||
+      parser.parseKeyword("round") || parser.parseLParen() || parser.parseArgument(round) ||
+      parser.parseRParen() || parser.parseKeyword("of") || parser.parseOperand(total) ||
+      parser.resolveOperand(total, index, state.operands))
+    return failure();
+  Properties &properties = state.getOrAddProperties<Properties>();
+  auto parseNumber = [&](StringRef keyword, auto set) -> ParseResult {
+    int64_t value = 1;
+    if (succeeded(parser.parseOptionalKeyword(keyword)) &&
+        (parser.parseLParen() || parser.parseInteger(value) || parser.parseRParen()))
+      return failure();
+    set(parser.getBuilder().getI64IntegerAttr(value));
+    return success();
+  };
+  item.type = round.type = index;
+  return failure(
+      failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
+      failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
+      failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
+      failed(parser.parseRegion(*state.addRegion(), {item, round})));
+}
+
+void ItemsOp::print(OpAsmPrinter &p) {
+  p << " (" << getItem() << ") round(" << getRound() << ") of " << getTotal();
+  if (getTeams() != 1)
+    p << " teams(" << getTeams() << ')';
+  if (getEvery() != 1)
+    p << " every(" << getEvery() << ')';
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"teams", "every"});
+  p << ' ';
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ItemsOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 2 ||
+      !llvm::all_of(body.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
+    return emitOpError() << "has a body whose arguments are not the number of the item and "
+                            "that of the round, two values of type index";
+  if (!(*this)->getParentOfType<mk::RoleOp>() && !(*this)->getParentOfType<mk::PrepareOp>())
+    return emitOpError() << "stands outside of a role and of mk.prepare, where a CTA has no "
+                            "items: move it into the role that does them";
+  for (auto [name, value] : {std::pair<StringRef, int64_t>("teams", getTeams()),
+                             std::pair<StringRef, int64_t>("every", getEvery())})
+    if (value != 1 && value != 2)
+      return emitOpError() << "has " << name << "(" << value
+                           << "): items are taken by one team or by two in turn";
+  return success();
+}
+
+SmallVector<Region *> ItemsOp::getLoopRegions() { return {&getBody()}; }
+
 LogicalResult PopOp::inferReturnTypes(MLIRContext *context,
                                       std::optional<Location>,
                                       ValueRange operands, DictionaryAttr,

@@ -5,6 +5,7 @@
 include "SMTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
 
 def MkSM_PartitionKind : I32EnumAttr<"PartitionKind", "what a partition is for", [
   I32EnumAttrCase<"Producer", 0, "producer">, I32EnumAttrCase<"Consumer", 1, "consumer">
@@ -243,6 +244,50 @@ def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
+}
+def MkSM_ItemsOp : MkSM_Op<"items", [SingleBlock, NoTerminator, RecursiveMemoryEffects,
+                                     DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
+  let summary = "visits the items of this CTA, in static order";
+  let description = [{
+    Of the items 0 .. total-1 those whose number is the CTA's index (`cta_index`) modulo the
+    CTAs among which the items are divided: those of its role, in `mk.prepare` all that
+    have a role. `item` is the number, `round` counts the items of the CTA from 0. Every loop
+    of a target over items in static order is this op: nothing else divides items.
+
+    `teams(t)` asks for a consumer whose t teams take the items in turn. `every(n)` visits the
+    first of each n items only.
+
+    ```mlir
+    mk_sm.items (%item) round(%n) of %total { ... }
+    mk_sm.items (%item) round(%n) of %total teams(2) { ... }
+    ```
+  }];
+  let arguments = (ins Index:$total, DefaultValuedAttr<I64Attr, "1">:$teams,
+                       DefaultValuedAttr<I64Attr, "1">:$every);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$total, CArg<"int64_t", "1">:$teams,
+                                 CArg<"int64_t", "1">:$every)>];
+  let extraClassDeclaration = [{
+    ::mlir::Value getItem() { return getBody().getArgument(0); }
+    ::mlir::Value getRound() { return getBody().getArgument(1); }
+  }];
+}
+def MkSM_AtItemOp : MkSM_EffectOp<"at_item"> {
+  let summary = "says at which item of a loop the CTA is";
+  let description = [{
+    For reports of waits that do not end. `loop` is the number of the loop in the kernel's
+    package metadata.
+
+    ```mlir
+    mk_sm.at_item loop(0) [%m, %n]
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<511>]>:$loop,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = "`loop` `(` $loop `)` `[` $indices `]` attr-dict";
 }
 def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
   let summary = "draws the next item of a distributed loop";

@@ -119,14 +119,31 @@ static void buildLoopsToLLVM(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
 }
 
+/// What a launch needs to know, from kernels with loops.
+static void buildPlan(OpPassManager &pm, int64_t grid, bool only) {
+  pm.addPass(createExpandRanksPass());
+  BuildPlanPassOptions plan;
+  plan.grid = grid;
+  plan.only = only;
+  pm.addPass(createBuildPlanPass(plan));
+}
+
 void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options) {
+  buildPlan(pm, options.grid, /*only=*/false);
+  ExpandLoopsPassOptions loops;
+  loops.items = true;
+  pm.addPass(createExpandLoopsPass(loops));
+  pm.addPass(createExpandFoldsPass());
+  pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   ConvertTileToHostPassOptions convert;
   convert.grid = options.grid;
   convert.record = options.record;
   convert.lines = options.lines;
   convert.bounds = options.bounds;
   pm.addPass(createConvertTileToHostPass(convert));
-  verifyPhase(pm, "conversion of tile ops", {}, {"mk"});
+  verifyPhase(pm, "conversion of tile ops", {}, {"mk", "mk_sm"});
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   buildTilesToLoops(pm, options);
@@ -136,10 +153,7 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
 }
 
 void mk::buildHostPlanPipeline(OpPassManager &pm, int64_t grid) {
-  ConvertTileToHostPassOptions convert;
-  convert.grid = grid;
-  convert.planOnly = true;
-  pm.addPass(createConvertTileToHostPass(convert));
+  buildPlan(pm, grid, /*only=*/true);
   verifyPhase(pm, "conversion of the plan", {}, {"mk", "mk_sm"});
   pm.addPass(createCanonicalizerPass());
   buildLoopsToLLVM(pm);

@@ -24,10 +24,12 @@ static void cleanUp(OpPassManager &pm) {
 void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
+  pm.addPass(createVerifyTilesPass());
   pm.addPass(createExpandLoopsPass());
+  pm.addPass(mk_sm::createReverseFoldsPass());
+  pm.addPass(createExpandFoldsPass());
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
-  pm.addPass(mk_sm::createReverseFoldsPass());
   cleanUp(pm);
   pm.addPass(createSplitRolesPass());
   cleanUp(pm);

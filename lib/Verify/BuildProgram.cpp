@@ -197,10 +197,9 @@ std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
     node.draws = ticket && isShared(ticket);
     draws |= node.draws;
     counts |= isa<CountOp>(op) && !op.use_empty();
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      node.turn = loop.getLowerBound().getDefiningOp<mk_sm::CtaIndexOp>();
+    node.turn = isa<mk_sm::ItemsOp>(op);
     // Ops whose regions are no control flow are folded, or unknown.
-    if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    if (isa<mk_sm::ItemsOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
       for (Region &region : op.getRegions())
         node.bodies.push_back(region.empty() ? std::make_unique<Body>()
                                              : build(region.front()));

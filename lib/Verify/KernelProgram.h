@@ -110,6 +110,9 @@ private:
   // Running.
   bool step(uint32_t cta, CtaState &state, Event &event, Next &result);
   bool enter(CtaState &state, Node &node);
+  /// CTAs that the items are divided among.
+  int64_t countSharing(mk_sm::ItemsOp items) const;
+  void startItem(CtaState &state, const Frame &frame);
   void leave(CtaState &state);
   bool passOver(CtaState &state, const Node &node, StringRef why);
   Next giveUp(Operation *op, const Twine &text, bool wrong = false);

@@ -80,6 +80,17 @@ void KernelProgram::popped(uint32_t cta, const std::vector<int64_t> &record) {
     state.values[slot] = {word, true};
 }
 
+int64_t KernelProgram::countSharing(mk_sm::ItemsOp items) const {
+  auto role = items->getParentOfType<RoleOp>();
+  return role ? ctasOfRole[*resources.indexOf(role)] : ctas;
+}
+
+void KernelProgram::startItem(CtaState &state, const Frame &frame) {
+  int64_t sharing = countSharing(cast<mk_sm::ItemsOp>(frame.owner->op));
+  state.values[frame.body->args[0]] = {frame.iv, true};
+  state.values[frame.body->args[1]] = {frame.iv / sharing, true};
+}
+
 /// Starts an op with regions; false if what it does cannot be known.
 bool KernelProgram::enter(CtaState &state, Node &node) {
   auto in = [&](unsigned i) { return state.values[node.in[i]]; };
@@ -116,6 +127,18 @@ bool KernelProgram::enter(CtaState &state, Node &node) {
     state.values[frame.body->args[0]] = {frame.iv, true};
     return true;
   }
+  if (auto items = dyn_cast<mk_sm::ItemsOp>(node.op)) {
+    if (!in(0).known)
+      return false;
+    if (in(0).value <= int64_t(state.index))
+      return true;
+    Frame &frame = push(0);
+    frame.iv = state.index;
+    frame.end = in(0).value;
+    frame.stride = countSharing(items) * items.getEvery();
+    startItem(state, frame);
+    return true;
+  }
   if (isa<scf::WhileOp>(node.op)) {
     copy(node.bodies[0]->args, 0, 0);
     push(0);
@@ -143,6 +166,14 @@ void KernelProgram::leave(CtaState &state) {
   };
   if (isa<scf::IfOp>(node->op)) {
     yieldTo(node->out, results);
+  } else if (isa<mk_sm::ItemsOp>(node->op)) {
+    frame.iv += frame.stride;
+    if (frame.iv < frame.end) {
+      startItem(state, frame);
+      frame.next = 0;
+      state.turned = false;
+      return;
+    }
   } else if (isa<scf::ForOp>(node->op)) {
     frame.iv += frame.stride;
     if (frame.iv < frame.end) {
@@ -247,7 +278,7 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
     return false;
   if (passOver(state, node,
                isa<scf::IfOp>(node.op)    ? "is taken or not as data says"
-               : isa<scf::ForOp>(node.op) ? "has bounds that depend on data"
+               : isa<mk_sm::ItemsOp, scf::ForOp>(node.op) ? "has bounds that depend on data"
                                           : "has regions that are not followed"))
     return false;
   result = Next::Unknown;

@@ -1,7 +1,6 @@
 //===- VerifyProgress.cpp - Whether a kernel ends, without races ----------===//
 #include "Verify.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Verify/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -28,6 +27,7 @@ static constexpr uint64_t kMaxCtas = 16384;
 static constexpr uint64_t kMaxEventsForOrders = 20'000;
 
 void mlir::mk::buildExpandPipeline(OpPassManager &pm) {
+  pm.addPass(createExpandFoldsPass()); // the functions they combine by are not cloned
   pm.addPass(createExpandLoopsPass());
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass());

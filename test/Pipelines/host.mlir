@@ -11,7 +11,7 @@
 // CHECK-DAG: llvm.func @mk_role_0(%{{.*}}: !llvm.ptr)
 // CHECK-DAG: llvm.func @mk_role_1(%{{.*}}: !llvm.ptr)
 // CHECK-DAG: llvm.func @mk_role_2(%{{.*}}: !llvm.ptr)
-// UNBOUND: axis of unknown size; bind it
+// UNBOUND: a size of which is unknown: bind it
 // GRID: kernel 'ag_gemm' need {{.*}} CTAs on a grid of 3
 
 // Each phase's result can be fed back in.

@@ -4,16 +4,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BuildPlanPass : Pass<"mk-build-plan", "::mlir::ModuleOp"> {
+  let summary = "Builds the function that says what a launch needs";
+  let description = [{
+    `mk_plan` (see mkernel/ABI/Package.h) computes shapes of arguments and extents of
+    signals, counters and queues from dimensions and coordinates, and whether requirements
+    hold; packages of all targets have it. Mesh axes must be bound, ranks expanded
+    (`mk-expand-ranks`), calls inlined, loops still those of the tile level.
+  }];
+  let options = [
+    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
+    Option<"only", "only", "bool", "false", "drop everything else in the module">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
   let summary = "Turns a kernel into one function a role for the host target";
   let description = [{
     The kernel is replaced by functions that the runtime calls (see
-    mkernel/ABI/Package.h): `mk_plan`, `mk_prepare` and one `mk_role_<i>` each.
-    Loops become `scf` loops over the items of a CTA, tile ops become `linalg`
-    on tensors, communication becomes calls of mkernel/ABI/HostCalls.h. Mesh axes must be
-    bound; calls must be inlined. Other functions of the module are dropped: helpers are
-    inlined by then and the reference is lowered by `mk-lower-reference`. Where ops are
-    checked the string `mk_sites` lists them, as JSON.
+    mkernel/ABI/Package.h): `mk_prepare` and one `mk_role_<i>` each. Tile ops become `linalg`
+    on tensors, communication becomes calls of mkernel/ABI/HostCalls.h. Loops must be expanded
+    (`mk-expand-loops`, `mk-expand-folds`) and ranks, too. Other functions of the file are
+    dropped: helpers are inlined by then and the reference is lowered by `mk-lower-reference`.
+    Where ops are checked the string `mk_sites` lists them, as JSON.
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
@@ -22,9 +39,7 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     Option<"lines", "lines", "bool", "false",
            "code says which lines it executes">,
     Option<"bounds", "bounds", "bool", "true",
-           "code checks when it runs that what ops name exists, and lists its sites">,
-    Option<"planOnly", "plan-only", "bool", "false",
-           "only mk_plan, which packages of all targets have">
+           "code checks when it runs that what ops name exists, and lists its sites">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
@@ -35,16 +50,12 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
   ];
 }
 
-def ExpandLoopsPass : Pass<"mk-sm-expand-loops", "::mlir::ModuleOp"> {
-  let summary = "Turns the loops of roles into scf loops over the items of a CTA";
+def VerifyTilesPass : Pass<"mk-sm-verify-tiles", "::mlir::ModuleOp"> {
+  let summary = "Refuses tiles of more bytes than an SM has registers for";
   let description = [{
-    A static loop starts at `mk_sm.cta_index` and steps by the CTAs of its role; one with
-    tickets is an `scf.while` that draws them, a loop over a queue also pops its
-    records. Inner loops, loops over peers and folds become `scf.for`. Mesh axes must be
-    bound and calls inlined.
+    Shared memory has fewer. Registers are counted exactly where tiles have layouts; this
+    comes before, since until then a value is made for each element of a thread's part.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
-                           "::mlir::scf::SCFDialect"];
 }
 
 def SplitRolesPass : Pass<"mk-sm-split-roles", "::mlir::ModuleOp"> {

@@ -71,6 +71,32 @@ def ExpandRanksPass : Pass<"mk-expand-ranks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ExpandLoopsPass : Pass<"mk-expand-loops", "::mlir::ModuleOp"> {
+  let summary = "Turns the loops of roles into loops over the items of a CTA";
+  let description = [{
+    The one place where items are divided among CTAs and put in order, for every target and
+    for the verifier of progress. A loop in static order becomes `mk_sm.items`; one with tickets
+    is an `scf.while` that draws them (`mk_sm.ticket`), a loop over a queue also pops its records
+    (`mk_sm.pop`). Inner loops and loops over peers become `scf.for`. Folds stay
+    (`mk-expand-folds`). Mesh axes must be bound and calls inlined.
+  }];
+  let options = [
+    Option<"items", "items", "bool", "false",
+           "say at each item of a numbered loop which it is (mk_sm.at_item)">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def ExpandFoldsPass : Pass<"mk-expand-folds", "::mlir::ModuleOp"> {
+  let summary = "Turns folds into scf.for";
+  let description = [{
+    In order from the first iteration on; what needs to know that parts may be put together in
+    any order (`combine`) runs before.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def VerifyPhasePass : Pass<"mk-verify-phase", "::mlir::ModuleOp"> {
   let summary = "Checks that a phase has left nothing of the one before";
   let description = [{

@@ -190,6 +190,8 @@ static bool isStable(Value value) {
     Operation *op = arg.getOwner()->getParentOp();
     if (isa<KernelOp>(op))
       return true;
+    if (auto items = dyn_cast<ItemsOp>(op))
+      return isStable(items.getTotal());
     auto loop = dyn_cast<scf::ForOp>(op);
     return loop && arg == loop.getInductionVar() && isStable(loop.getLowerBound()) &&
            isStable(loop.getUpperBound());

@@ -213,6 +213,9 @@ private:
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOps(Block &block); // without its terminator
   LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitItems(ItemsOp op);
+  LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
+                            function_ref<void(Value)> enter);
   /// Emits scalars that `region` uses, and that follow from parameters alone, at
   /// the insertion point; `restore` makes the former values count again.
   LogicalResult recompute(Region &region);

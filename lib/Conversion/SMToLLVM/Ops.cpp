@@ -63,7 +63,7 @@ bool Lowering::visitsItems(Operation *loop) {
   if (loop->getParentOp() != partition)
     return false;
   auto loops = llvm::count_if(partition.getBody().front(), [](Operation &op) {
-    return isa<scf::ForOp, scf::WhileOp>(op);
+    return isa<ItemsOp, scf::ForOp, scf::WhileOp>(op);
   });
   return isProducer() || loops > 1;
 }
@@ -131,8 +131,8 @@ void Lowering::restore() {
 
 /// Whether the loop takes tiles that the producer loads: it goes around as often in both,
 /// and the producer, which has registers to spare, says what is wrong with its bounds.
-static bool takesTiles(scf::ForOp op) {
-  return op.walk([](mk_sm::WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+static bool takesTiles(Operation *op) {
+  return op->walk([](mk_sm::WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 /// An iteration of a loop over items, as a span.
@@ -155,12 +155,35 @@ struct Lowering::ItemSpan {
 };
 
 LogicalResult Lowering::emitFor(scf::ForOp op) {
+  return emitCounted(op, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
+                     scalar(op.getStep()), op.getInitArgs(), [](Value) {});
+}
+
+LogicalResult Lowering::emitItems(ItemsOp op) {
+  if (!ctaInRole)
+    return op.emitOpError("stands outside of a role, where a CTA has no place: move it "
+                          "into the role that uses it");
+  auto role = op->getParentOfType<RoleOp>();
+  int64_t sharing = role ? ctas[*resources.indexOf(role)] : 0;
+  for (int64_t count : ctas)
+    sharing += role ? 0 : count;
+  return emitCounted(op, ctaInRole, scalar(op.getTotal()), c64(sharing * op.getEvery()), {},
+                     [&](Value item) {
+                       if (!op.getRound().use_empty())
+                         set(op.getRound(), divU(item, sharing));
+                     });
+}
+
+/// A loop that counts, its counter the first argument of its region and what it carries the
+/// last ones.
+LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value step,
+                                    ValueRange inits, function_ref<void(Value)> enter) {
+  Region &region = op->getRegion(0);
+  Value induction = region.getArgument(0);
   SmallVector<Type> types;
-  if (failed(packedTypes(op, op.getResultTypes(), types)))
+  if (failed(packedTypes(op, op->getResultTypes(), types)))
     return failure();
   // Counted in 32 bits: a CTA that went through more would never end.
-  Value from = scalar(op.getLowerBound()), to = scalar(op.getUpperBound());
-  Value step = scalar(op.getStep());
   bool narrow = from.getType().isInteger(64);
   bool positive = false;
   if (narrow) {
@@ -186,27 +209,25 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
   // not know that, and keeps what the loop computes out of uniform registers.
   if (!to.getDefiningOp<arith::ConstantOp>())
     to = fromLane0(to);
-  auto loop = scf::ForOp::create(b, loc, from, to, step, packAll(op.getInitArgs()));
+  auto loop = scf::ForOp::create(b, loc, from, to, step, packAll(inits));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value counter = loop.getInductionVar();
-    set(op.getInductionVar(),
-        narrow ? resize(counter, i64, /*isSigned=*/!positive) : counter);
-    unpackAll(op.getRegionIterArgs(), loop.getRegionIterArgs());
+    set(induction, narrow ? resize(counter, i64, /*isSigned=*/!positive) : counter);
+    enter(scalar(induction));
+    unpackAll(region.getArguments().take_back(inits.size()), loop.getRegionIterArgs());
     bool items = visitsItems(op);
-    ItemSpan span(*this, op, op.getInductionVar());
-    if ((items && failed(recompute(op.getRegion()))) ||
-        failed(emitOps(*op.getBody())))
+    ItemSpan span(*this, op, induction);
+    if ((items && failed(recompute(region))) || failed(emitOps(region.front())))
       return failure();
     span.end();
     if (!types.empty())
-      scf::YieldOp::create(b, loc,
-                           packAll(op.getBody()->getTerminator()->getOperands()));
+      scf::YieldOp::create(b, loc, packAll(region.front().getTerminator()->getOperands()));
     if (items)
       restore();
   }
-  unpackAll(op.getResults(), loop.getResults());
+  unpackAll(op->getResults(), loop.getResults());
   return success();
 }
 
@@ -367,6 +388,7 @@ LogicalResult Lowering::emit(Operation *op) {
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](scf::ForOp op) { return emitFor(op); })
+      .Case([&](ItemsOp op) { return emitItems(op); })
       .Case([&](scf::IfOp op) { return emitIf(op); })
       .Case([&](scf::WhileOp op) { return emitWhile(op); })
       // Scalars of the kernel

@@ -16,9 +16,11 @@ using Predicate = arith::CmpIPredicate;
 /// The places of CTAs that help have no meaning in a role: its loops hand out items
 /// (verified for mk.foreach).
 static LogicalResult checkHelped(RoleOp role, RoleOp helper) {
-  WalkResult result = role.walk([&](CtaIndexOp op) -> WalkResult {
+  WalkResult result = role.walk([&](Operation *op) -> WalkResult {
+    if (!isa<CtaIndexOp, ItemsOp>(op))
+      return WalkResult::advance();
     InFlightDiagnostic diag =
-        op.emitOpError() << "has no value where CTAs of role '"
+        op->emitOpError() << "has no value where CTAs of role '"
                          << helper.getSymName() << "' help role '"
                          << role.getSymName()
                          << "': draw tickets, or drop 'then'";

@@ -1,6 +1,7 @@
 //===- HostLowering.cpp - Building blocks of host code --------------------===//
 #include "HostLowering.h"
 #include "mkernel/ABI/HostCalls.h"
+#include "mkernel/Analysis/Ctas.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -75,15 +76,6 @@ Value HostLowering::getRank() { return rank_; }
 Value HostLowering::getCoord(unsigned axis) { return coords_[axis]; }
 int64_t HostLowering::getAxisSize(unsigned axis) {
   return mesh_.getAxis(axis).getSize();
-}
-int64_t HostLowering::getNumRanks() { return mesh_.getNumRanks(); }
-
-Value HostLowering::linearRank(ArrayRef<Value> coords) {
-  Value rank = index(0);
-  for (unsigned i = 0, e = mesh_.getNumAxes(); i != e; ++i)
-    rank = add(mul(rank, index(getAxisSize(i))),
-               coords[i] ? coords[i] : getCoord(i));
-  return rank;
 }
 
 Value HostLowering::stackArray(ArrayRef<Value> values, int64_t size) {
@@ -255,6 +247,27 @@ HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offse
     part.sizes.push_back(count);
   }
   return part;
+}
+
+func::FuncOp mk::createHostFunction(KernelOp kernel, StringRef name, unsigned pointers,
+                                    TypeRange results) {
+  OpBuilder b(kernel);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  auto function = func::FuncOp::create(
+      b, kernel.getLoc(), name,
+      b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
+  function.addEntryBlock();
+  return function;
+}
+
+FailureOr<llvm::StringMap<int64_t>> mk::countCtasOfRoles(KernelOp kernel, int64_t grid) {
+  FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+  if (failed(ctas))
+    return failure();
+  llvm::StringMap<int64_t> ofRole;
+  for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), *ctas))
+    ofRole[role.getSymName()] = count;
+  return ofRole;
 }
 
 void mk::dropMemorySpaces(Operation *op) {

@@ -9,6 +9,7 @@
 #define MKERNEL_LIB_CONVERSION_TILETOHOST_HOSTLOWERING_H
 
 #include "mkernel/Analysis/Sites.h"
+#include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -69,9 +70,6 @@ public:
   Value getRank();
   Value getCoord(unsigned axis);
   int64_t getAxisSize(unsigned axis);
-  int64_t getNumRanks();
-  /// Linear rank from coordinates (one for each axis, null: own).
-  Value linearRank(ArrayRef<Value> coords);
 
   /// An int64 array on the stack, allocated once at the function's entry.
   Value stackArray(ArrayRef<Value> values, int64_t size = -1);
@@ -111,11 +109,10 @@ public:
 private:
   // One function for each op; files group them as the dialect does.
   LogicalResult lower(Operation *op);
-  LogicalResult lowerRank(RankOp op);
-  LogicalResult lowerForeach(ForeachOp op);
-  LogicalResult lowerForeachItem(ForeachItemOp op);
-  LogicalResult lowerForeachPeer(ForeachPeerOp op);
-  LogicalResult lowerFold(FoldOp op);
+  LogicalResult lowerItems(mk_sm::ItemsOp op);
+  LogicalResult lowerAtItem(mk_sm::AtItemOp op);
+  LogicalResult lowerTicket(mk_sm::TicketOp op);
+  LogicalResult lowerPop(mk_sm::PopOp op);
   LogicalResult lowerLoad(LoadOp op);
   LogicalResult lowerStore(StoreOp op);
   LogicalResult lowerDot(DotOp op);
@@ -129,12 +126,6 @@ private:
   LogicalResult lowerCount(CountOp op);
   LogicalResult lowerPush(PushOp op);
 
-  /// Runs `body` for this CTA's share of `total` items.
-  void distribute(Operation *op, Value total, ScheduleKind schedule,
-                  function_ref<void(Value)> body);
-  void reportItem(Operation *op, ArrayRef<Value> indices);
-  /// Moves the ops of a tile loop's body to the insertion point.
-  void spliceBody(Block &body, ValueRange replacements);
   /// {signal, index} operands of a call, or {-1, 0}.
   std::pair<Value, Value> signalOperands(Operation *op, Value signal,
                                          ValueRange index);
@@ -160,10 +151,15 @@ private:
   SmallVector<Value> coords_;
 };
 
-/// Fills the body of mk_plan (see mkernel/ABI/Package.h). `ctasOfRole`: CTAs of each
-/// role, by name.
-LogicalResult buildPlan(KernelOp kernel, func::FuncOp function,
-                        const llvm::StringMap<int64_t> &ctasOfRole);
+/// What mk-build-plan adds to a module (mkernel/ABI/Package.h).
+inline constexpr llvm::StringLiteral kPlanFunction = "mk_plan";
+
+/// An empty function of the module that takes `pointers` pointers.
+func::FuncOp createHostFunction(KernelOp kernel, StringRef name, unsigned pointers,
+                                TypeRange results = {});
+
+/// CTAs of each role, by name; failure after an error has been reported.
+FailureOr<llvm::StringMap<int64_t>> countCtasOfRoles(KernelOp kernel, int64_t grid);
 
 /// Erases the symmetric memory space from all types in `op`.
 void dropMemorySpaces(Operation *op);

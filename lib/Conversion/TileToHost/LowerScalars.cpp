@@ -1,20 +1,9 @@
-//===- LowerScalars.cpp - Rank arithmetic and dispatch over ops -----------===//
+//===- LowerScalars.cpp - Ranks, and dispatch over ops --------------------===//
 #include "HostLowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::mk;
-
-LogicalResult HostLowering::lowerRank(RankOp op) {
-  SmallVector<Value> coords(mesh_.getNumAxes());
-  if (ArrayAttr axes = op.getAxesAttr())
-    for (auto [axis, coord] : llvm::zip(axes, op.getCoords()))
-      coords[mesh_.findAxis(cast<StringAttr>(axis).getValue())] = coord;
-  op.replaceAllUsesWith(coords.empty() || !op.getAxesAttr() ? getRank()
-                                                           : linearRank(coords));
-  op.erase();
-  return success();
-}
 
 LogicalResult HostLowering::lower(Operation *op) {
   b_.setInsertionPoint(op);
@@ -28,21 +17,10 @@ LogicalResult HostLowering::lower(Operation *op) {
     return success();
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](RankOp rank) { return lowerRank(rank); })
+      // Of others, mk-expand-ranks makes arithmetic.
+      .Case([&](RankOp) { return replace(getRank()); })
       .Case([&](CoordOp coord) {
-        int64_t axis = mesh_.findAxis(coord.getAxis());
-        if (!coord.getRank())
-          return replace(getCoord(axis));
-        int64_t below = 1;
-        for (unsigned i = axis + 1; i < mesh_.getNumAxes(); ++i)
-          below *= getAxisSize(i);
-        return replace(rem(div(coord.getRank(), index(below)),
-                           index(getAxisSize(axis))));
-      })
-      .Case([&](SizeOp size) {
-        return replace(index(size.getAxis()
-                                 ? getAxisSize(mesh_.findAxis(*size.getAxis()))
-                                 : getNumRanks()));
+        return replace(getCoord(mesh_.findAxis(coord.getAxis())));
       })
       .Case([&](CtasOfOp ctas) {
         return replace(index(ctasOfRole.lookup(ctas.getRole())));
@@ -51,10 +29,10 @@ LogicalResult HostLowering::lower(Operation *op) {
         return replace(select(choice.getCondition(), choice.getTrueValue(),
                               choice.getFalseValue()));
       })
-      .Case([&](ForeachOp loop) { return lowerForeach(loop); })
-      .Case([&](ForeachItemOp loop) { return lowerForeachItem(loop); })
-      .Case([&](ForeachPeerOp loop) { return lowerForeachPeer(loop); })
-      .Case([&](FoldOp fold) { return lowerFold(fold); })
+      .Case([&](mk_sm::ItemsOp items) { return lowerItems(items); })
+      .Case([&](mk_sm::AtItemOp item) { return lowerAtItem(item); })
+      .Case([&](mk_sm::TicketOp ticket) { return lowerTicket(ticket); })
+      .Case([&](mk_sm::PopOp pop) { return lowerPop(pop); })
       .Case([&](LoadOp load) { return lowerLoad(load); })
       .Case([&](StoreOp store) { return lowerStore(store); })
       .Case([&](DotOp dot) { return lowerDot(dot); })
@@ -77,7 +55,7 @@ LogicalResult HostLowering::lower(Operation *op) {
       .Case([&](CountOp count) { return lowerCount(count); })
       .Case([&](PushOp push) { return lowerPush(push); })
       // Declarations are read by the ops that use them and go last.
-      .Case<SignalsOp, CountersOp, QueueOp, YieldOp>(
+      .Case<SignalsOp, CountersOp, QueueOp>(
           [](auto) { return success(); })
       .Default([](Operation *other) {
         return other->emitOpError()
@@ -89,7 +67,7 @@ LogicalResult HostLowering::run() {
   // Inner ops first: a loop moves its body as it is.
   SmallVector<Operation *> ops, accesses;
   function_.walk<WalkOrder::PostOrder>([&](Operation *op) {
-    if (isa_and_nonnull<MkDialect>(op->getDialect()))
+    if (isa_and_nonnull<MkDialect, mk_sm::MkSMDialect>(op->getDialect()))
       ops.push_back(op);
     else if (isa<memref::LoadOp, memref::StoreOp>(op))
       accesses.push_back(op);

@@ -1,7 +1,6 @@
 //===- TileToHost.cpp - A kernel becomes functions the runtime calls ------===//
 #include "HostLowering.h"
 #include "mkernel/ABI/Launch.h"
-#include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -20,18 +19,6 @@ namespace {
 struct ConvertTileToHostPass
     : mk::impl::ConvertTileToHostPassBase<ConvertTileToHostPass> {
   using ConvertTileToHostPassBase::ConvertTileToHostPassBase;
-
-  /// A function that takes `pointers` pointers.
-  func::FuncOp createFunction(KernelOp kernel, StringRef name, unsigned pointers,
-                              TypeRange results = {}) {
-    OpBuilder b(kernel);
-    Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-    auto function = func::FuncOp::create(
-        b, kernel.getLoc(), name,
-        b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
-    function.addEntryBlock();
-    return function;
-  }
 
   /// The memref that a launch's descriptor of argument `i` describes.
   Value loadArgument(HostLowering &lowering, KernelOp kernel, unsigned i) {
@@ -57,7 +44,7 @@ struct ConvertTileToHostPass
   LogicalResult outline(KernelOp kernel, Block &body, StringRef name,
                         const KernelResources &resources,
                         const llvm::StringMap<int64_t> &ctasOfRole) {
-    func::FuncOp function = createFunction(kernel, name, 1);
+    func::FuncOp function = createHostFunction(kernel, name, 1);
     HostLowering lowering(kernel, function, /*pointerIsLaunch=*/false);
     lowering.record = record;
     lowering.lines = lines || record;
@@ -100,37 +87,18 @@ struct ConvertTileToHostPass
 
   LogicalResult convert(KernelOp kernel) {
     sites = SiteTable();
-    MeshOp mesh = kernel.getMeshOp();
-    if (ShapedType::isDynamic(mesh.getNumRanks()))
-      return kernel.emitOpError()
-             << "runs on mesh @" << mesh.getSymName()
-             << ", which has an axis of unknown size; bind it (mk-bind, or "
-                "--bind AXIS=N)";
-    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
-    if (failed(ctas))
+    FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel, grid);
+    if (failed(ctasOfRole))
       return failure();
     KernelResources resources = getKernelResources(kernel);
-    llvm::StringMap<int64_t> ctasOfRole;
-    for (auto [role, count] : llvm::zip(resources.roles, *ctas)) {
-      RoleOp op = role;
-      ctasOfRole[op.getSymName()] = count;
-    }
-    OpBuilder b(kernel);
-    func::FuncOp plan = createFunction(kernel, "mk_plan", 2, b.getI64Type());
-    if (failed(buildPlan(kernel, plan, ctasOfRole)))
-      return failure();
-    if (planOnly) {
-      kernel.erase();
-      return success();
-    }
     if (resources.prepare &&
         failed(outline(kernel, resources.prepare.getBody().front(), "mk_prepare",
-                       resources, ctasOfRole)))
+                       resources, *ctasOfRole)))
       return failure();
     for (auto [i, role] : llvm::enumerate(resources.roles)) {
       RoleOp op = role;
       if (failed(outline(kernel, op.getBody().front(),
-                         "mk_role_" + std::to_string(i), resources, ctasOfRole)))
+                         "mk_role_" + std::to_string(i), resources, *ctasOfRole)))
         return failure();
     }
     if (!sites.empty())
@@ -155,16 +123,12 @@ struct ConvertTileToHostPass
 
   void runOnOperation() override {
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
-    if (kernels.size() > 1) {
-      kernels[1].emitOpError() << "is the second kernel of the module; a package "
-                                  "has one, choose it with --kernel";
-      return signalPassFailure();
-    }
     // Meshes and functions of the file: helpers are inlined, and the reference
     // has a lowering of its own.
     SmallVector<Operation *> leftovers;
     for (Operation &op : *getOperation().getBody())
-      if (isa<MeshOp, func::FuncOp>(op))
+      if (auto function = dyn_cast<func::FuncOp>(op);
+          isa<MeshOp>(op) || (function && function.getSymName() != kPlanFunction))
         leftovers.push_back(&op);
     for (KernelOp kernel : kernels)
       if (failed(convert(kernel)))

@@ -13,7 +13,7 @@ LogicalResult Rebuilder::rebuild(Block &block) {
     if (slice.contains(&op)) {
       LogicalResult done =
           llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case<scf::ForOp, scf::WhileOp, scf::IfOp>(
+              .Case<ItemsOp, scf::ForOp, scf::WhileOp, scf::IfOp>(
                   [&](auto control) { return rebuild(control); })
               .Default([&](Operation *leaf) { return rebuildLeaf(leaf); });
       if (failed(done))
@@ -22,6 +22,17 @@ LogicalResult Rebuilder::rebuild(Block &block) {
     leave(&op);
   }
   return success();
+}
+
+/// Teams are the partition's from here on.
+LogicalResult Rebuilder::rebuild(ItemsOp loop) {
+  auto fresh = ItemsOp::create(b, loop.getLoc(), get(loop.getTotal()), /*teams=*/1,
+                               loop.getEvery());
+  mapping.map(loop.getItem(), fresh.getItem());
+  mapping.map(loop.getRound(), fresh.getRound());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&fresh.getBody().front());
+  return rebuild(loop.getBody().front());
 }
 
 LogicalResult Rebuilder::rebuild(scf::ForOp loop) {

@@ -50,6 +50,7 @@ protected:
   IRMapping mapping;
 
 private:
+  LogicalResult rebuild(ItemsOp loop);
   LogicalResult rebuild(scf::ForOp loop);
   LogicalResult rebuild(scf::WhileOp loop);
   LogicalResult rebuild(scf::IfOp branch);

@@ -58,8 +58,8 @@ bool mk_sm::isSummedApart(mk::DotOp dot) {
 }
 
 bool mk_sm::isItemLoop(Operation *op) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return loop.getLowerBound().getDefiningOp<CtaIndexOp>();
+  if (isa<ItemsOp>(op))
+    return true;
   auto loop = dyn_cast<scf::WhileOp>(op);
   return loop && !loop.getBeforeBody()->getOps<TicketOp>().empty();
 }

@@ -131,12 +131,12 @@ template <typename Op> static Op getOnlyUser(CreateRingOp ring) {
 bool Budget::canDoWithOneSlot() {
   if (teams > 1)
     return false;
-  SmallVector<std::pair<AcquireOp, WaitOp>> pairs;
+  SmallVector<std::pair<AcquireOp, mk_sm::WaitOp>> pairs;
   for (Ring &ring : rings) {
     if (!ring.inner)
       continue;
     auto filled = getOnlyUser<AcquireOp>(ring.op);
-    auto taken = getOnlyUser<WaitOp>(ring.op);
+    auto taken = getOnlyUser<mk_sm::WaitOp>(ring.op);
     auto given = getOnlyUser<ReleaseOp>(ring.op);
     if (!filled || !taken || !given || taken->getBlock() != given->getBlock() ||
         !taken->isBeforeInBlock(given))
@@ -283,7 +283,7 @@ void Budget::growStaging() {
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
     int64_t buffers = staging.getResult().getType().getBuffers(), wanted = buffers;
     for (Operation *user : staging->getUsers())
-      if (auto store = dyn_cast<StoreOp>(user)) {
+      if (auto store = dyn_cast<mk_sm::StoreOp>(user)) {
         RankedTensorType tile = store.getTile().getType();
         int64_t blocks = tile.getDimSize(0) * teams / warpgroups / 64;
         wanted = std::max(wanted, blocks * countStoreChunks(tile));

@@ -1,5 +1,6 @@
 //===- Slice.cpp - The part of a role that a partition needs --------------===//
 #include "Slice.h"
+#include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -14,6 +15,8 @@ LogicalResult Slice::addAll(ValueRange list) {
 
 /// An scf op is executed: whatever decides how often, or which branch.
 LogicalResult Slice::addControl(Operation *op) {
+  if (auto loop = dyn_cast<ItemsOp>(op))
+    return add(loop.getTotal());
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return addAll({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
   if (auto loop = dyn_cast<scf::WhileOp>(op))

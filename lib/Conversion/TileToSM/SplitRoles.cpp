@@ -97,7 +97,6 @@ LogicalResult RoleSplitter::split(RegisterSplit registers) {
   }
   for (Operation *op : llvm::reverse(old))
     op->erase();
-  plan.op->removeAttr(kTeamsAttr);
   body.getOperations().splice(body.end(), fresh->getOperations());
   return success();
 }

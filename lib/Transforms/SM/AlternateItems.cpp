@@ -98,27 +98,30 @@ static LogicalResult alternate(PartitionOp partition) {
   for (Operation &op : partition.getBody().front())
     if (usesRing(op))
       users.push_back(&op);
-  auto loop = users.size() == 1 ? dyn_cast<scf::ForOp>(users.front()) : scf::ForOp();
-  if (!loop || loop.getNumResults() || !loop.getLowerBound().getDefiningOp<CtaIndexOp>())
+  auto loop = users.size() == 1 ? dyn_cast<ItemsOp>(users.front()) : ItemsOp();
+  auto role = dyn_cast<mk::RoleOp>(partition->getParentOp());
+  if (!loop || !role)
     return refuse(partition, "does not take all staged tiles in one loop over its items");
-  Operation *first = &*llvm::find_if(*loop.getBody(), usesRing);
+  Operation *first = &*llvm::find_if(loop.getBody().front(), usesRing);
 
   Location loc = loop.getLoc();
   OpBuilder b(loop);
-  Value step = loop.getStep(), teams = arith::ConstantIndexOp::create(b, loc, 2);
-  Value mine = arith::MulIOp::create(b, loc, TeamIndexOp::create(b, loc), step);
+  Value team = TeamIndexOp::create(b, loc);
+  Value ctas = mk::CtasOfOp::create(b, loc, b.getIndexType(),
+                                    FlatSymbolRefAttr::get(role.getSymNameAttr()));
+  Value mine = arith::MulIOp::create(b, loc, team, ctas);
   // Both teams go around equally often, so that turns come out even.
-  auto rounds = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
-                                   arith::MulIOp::create(b, loc, step, teams));
-  b.setInsertionPointToStart(rounds.getBody());
-  Value item = arith::AddIOp::create(b, loc, rounds.getInductionVar(), mine);
-  Value there = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item,
-                                      loop.getUpperBound());
-  auto choice = scf::IfOp::create(b, loc, there, /*withElseRegion=*/true);
-  loop.getInductionVar().replaceAllUsesWith(item);
+  auto pairs = ItemsOp::create(b, loc, loop.getTotal(), /*teams=*/1, /*every=*/2);
+  b.setInsertionPointToStart(&pairs.getBody().front());
+  Value item = arith::AddIOp::create(b, loc, pairs.getItem(), mine);
+  Value round = arith::AddIOp::create(b, loc, pairs.getRound(), team);
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item,
+                                       loop.getTotal());
+  auto choice = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/true);
+  loop.getItem().replaceAllUsesWith(item);
+  loop.getRound().replaceAllUsesWith(round);
   Block *body = choice.thenBlock();
-  body->getOperations().splice(body->begin(), loop.getBody()->getOperations(),
-                               loop.getBody()->begin(), std::prev(loop.getBody()->end()));
+  body->getOperations().splice(body->begin(), loop.getBody().front().getOperations());
   b.setInsertionPoint(first);
   TurnWaitOp::create(b, loc);
   passTurn(*body);

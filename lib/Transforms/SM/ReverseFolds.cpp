@@ -2,7 +2,6 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/SM/Passes.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::mk_sm {
@@ -14,10 +13,10 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 /// Whether an iteration of the loop does nothing but load and compute.
-static bool onlyLoads(scf::ForOp loop) {
-  return !loop
+static bool onlyLoads(mk::FoldOp fold) {
+  return !fold
               .walk([&](Operation *op) {
-                bool harmless = op == loop || isa<mk::LoadOp>(op) ||
+                bool harmless = op == fold || isa<mk::LoadOp>(op) ||
                                 op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                                 isMemoryEffectFree(op);
                 return harmless ? WalkResult::advance() : WalkResult::interrupt();
@@ -25,32 +24,20 @@ static bool onlyLoads(scf::ForOp loop) {
               .wasInterrupted();
 }
 
-/// The loop over its CTA's items that `loop` stands in.
-static scf::ForOp getItemLoop(scf::ForOp loop) {
-  for (auto outer = loop->getParentOfType<scf::ForOp>(); outer;
-       outer = outer->getParentOfType<scf::ForOp>())
-    if (outer.getLowerBound().getDefiningOp<CtaIndexOp>())
-      return outer;
-  return {};
-}
-
-static void reverseInOddItems(scf::ForOp loop, scf::ForOp items) {
-  Location loc = loop.getLoc();
-  OpBuilder b(loop);
+static void reverseInOddItems(mk::FoldOp fold, ItemsOp items) {
+  Location loc = fold.getLoc();
+  OpBuilder b(fold);
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  // The first item's number is below the step.
-  Value number =
-      arith::DivUIOp::create(b, loc, items.getInductionVar(), items.getStep());
-  Value odd = arith::AndIOp::create(b, loc, number, index(1));
+  Value odd = arith::AndIOp::create(b, loc, items.getRound(), index(1));
   // k, or count - 1 - k.
-  Value last = arith::SubIOp::create(b, loc, loop.getUpperBound(), index(1));
+  Value last = arith::SubIOp::create(b, loc, fold.getCount(), index(1));
   Value first = arith::MulIOp::create(b, loc, odd, last);
   Value step =
       arith::SubIOp::create(b, loc, index(1), arith::MulIOp::create(b, loc, odd, index(2)));
-  b.setInsertionPointToStart(loop.getBody());
-  Value k = loop.getInductionVar();
+  b.setInsertionPointToStart(&fold.getBody().front());
+  Value k = fold.getBody().getArgument(0);
   auto scaled = arith::MulIOp::create(b, loc, k, step);
   Value walked = arith::AddIOp::create(b, loc, first, scaled);
   k.replaceAllUsesExcept(walked, scaled);
@@ -61,12 +48,11 @@ struct ReverseFoldsPass : mk_sm::impl::ReverseFoldsPassBase<ReverseFoldsPass> {
   using ReverseFoldsPassBase::ReverseFoldsPassBase;
 
   void runOnOperation() override {
-    getOperation().walk([](scf::ForOp loop) {
-      if (!loop->removeAttr(kAnyOrderAttr))
-        return;
-      scf::ForOp items = getItemLoop(loop);
-      if (items && onlyLoads(loop))
-        reverseInOddItems(loop, items);
+    getOperation().walk([](mk::FoldOp fold) {
+      // A function puts a left part and a right one together, a reduction any two.
+      auto items = fold->getParentOfType<ItemsOp>();
+      if (items && isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr()) && onlyLoads(fold))
+        reverseInOddItems(fold, items);
     });
   }
 };

@@ -43,9 +43,10 @@ private:
     APInt constant;
     return matchPattern(value, m_ConstantInt(&constant)) && constant == size;
   }
-  /// How many CTAs a role has, whole clusters of them.
-  bool isCtas(Value value) {
-    return value.getDefiningOp<mk::CtasOfOp>() && isMultiple(value);
+  /// Whether the CTAs that share the items are whole clusters.
+  bool areClusters(ItemsOp items) {
+    auto role = items->getParentOfType<mk::RoleOp>();
+    return role && ctas.lookup(role.getSymName()) % size == 0;
   }
 
   int64_t size;
@@ -68,13 +69,15 @@ bool Uniformity::compute(Value value) {
     Operation *parent = arg.getOwner()->getParentOp();
     if (isa<mk::KernelOp>(parent))
       return true;
+    if (auto items = dyn_cast<ItemsOp>(parent))
+      return arg == items.getRound() && areClusters(items);
     auto loop = dyn_cast<scf::ForOp>(parent);
     return loop && arg == loop.getInductionVar() &&
            isUniform(loop.getLowerBound()) && isUniform(loop.getStep());
   }
   Operation *op = value.getDefiningOp();
   if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isAligned(op->getOperand(0)) &&
-      (isSize(op->getOperand(1)) || isCtas(op->getOperand(1))))
+      isSize(op->getOperand(1)))
     return true;
   auto all = [&] {
     return llvm::all_of(op->getOperands(),
@@ -95,10 +98,8 @@ bool Uniformity::compute(Value value) {
 
 bool Uniformity::isAligned(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-    return loop && arg == loop.getInductionVar() &&
-           isAligned(loop.getLowerBound()) && isUniform(loop.getStep()) &&
-           isMultiple(loop.getStep());
+    auto items = dyn_cast<ItemsOp>(arg.getOwner()->getParentOp());
+    return items && arg == items.getItem() && areClusters(items);
   }
   Operation *op = value.getDefiningOp();
   if (isa<CtaIndexOp>(op))
@@ -120,12 +121,11 @@ bool Uniformity::isMultiple(Value value) {
 bool Uniformity::isUniform(Operation *op) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return isUniform(branch.getCondition());
+  if (auto items = dyn_cast<ItemsOp>(op))
+    return isUniform(items.getTotal()) && isMultiple(items.getTotal()) && areClusters(items);
   auto loop = dyn_cast<scf::ForOp>(op);
-  if (!loop || !isUniform(loop.getUpperBound()) || !isUniform(loop.getStep()))
-    return false;
-  return isUniform(loop.getLowerBound()) ||
-         (isAligned(loop.getLowerBound()) && isMultiple(loop.getUpperBound()) &&
-          isMultiple(loop.getStep()));
+  return loop && isUniform(loop.getLowerBound()) && isUniform(loop.getUpperBound()) &&
+         isUniform(loop.getStep());
 }
 
 namespace {

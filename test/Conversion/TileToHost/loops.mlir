@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --convert-mk-to-host=grid=8 --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops=items --mk-expand-folds --mk-expand-ranks --canonicalize --convert-mk-to-host=grid=8 --canonicalize --cse --split-input-file | FileCheck %s
 
 // Static: my items are index, index + count, ...; inner loops run in order.
 // CHECK-LABEL: func @mk_role_0
@@ -81,9 +81,9 @@ mk.kernel @queue on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
 // Peers along gpu of a 2 x 4 mesh: three others, starting behind myself; the last
 // one is myself when asked for.
 // CHECK-LABEL: func @mk_role_0
-// CHECK: scf.for %{{.*}} = %c1 to %c4 step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %c3 step %c1
 // CHECK: call @mkrt_signal
-// CHECK: scf.for %{{.*}} = %c1 to %c5 step %c1
+// CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
 // CHECK: call @mkrt_signal
 mk.mesh @mesh (node = 2 via net, gpu = 4 via link)
 mk.kernel @peers on @mesh (in %a : memref<4xf32> [4]) {

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-expand-loops -mk-expand-ranks -canonicalize -cse -mk-sm-split-roles -canonicalize -cse -mk-sm-size-rings | FileCheck %s
+// RUN: mk-opt %s -mk-expand-loops -mk-expand-folds -mk-expand-ranks -canonicalize -cse -mk-sm-split-roles -canonicalize -cse -mk-sm-size-rings | FileCheck %s
 
 // Two dots in a chain with a softmax between: the query tile comes once an item, in
 // a ring of its own, and is given back behind the loop; keys and values have a ring
@@ -11,7 +11,7 @@
 // CHECK-NEXT: %[[VS:.*]] = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x128xbf16>>
 // CHECK-NEXT: %[[OUT:.*]] = mk_sm.create_staging
 // CHECK: mk_sm.partition producer warps(1) registers(24)
-// CHECK: scf.for
+// CHECK: mk_sm.items
 // CHECK: mk_sm.acquire %[[QS]]
 // CHECK: mk_sm.copy %q
 // CHECK: mk_sm.commit %[[QS]]
@@ -21,7 +21,7 @@
 // CHECK: mk_sm.acquire %[[VS]]
 // CHECK: mk_sm.commit %[[VS]]
 // CHECK: mk_sm.partition consumer warps(8) registers(240)
-// CHECK: scf.for
+// CHECK: mk_sm.items
 // CHECK: mk_sm.wait %[[QS]]
 // CHECK: %[[STATE:.*]]:3 = scf.for {{.*}} -> (tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>, tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>, tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>)
 // CHECK: mk_sm.wait %[[KS]]

@@ -17,18 +17,14 @@ mk.kernel @gemm on @mesh dims(uniform M, uniform K) (out %c : memref<64x128xf32>
     %ring = mk_sm.create_ring : !ring
     // CHECK: mk_sm.partition consumer warps(8) registers(240) teams(2)
     mk_sm.partition consumer warps(8) registers(240) teams(2) {
-      // CHECK: %[[FIRST:.*]] = mk_sm.cta_index
-      // CHECK: %[[STEP:.*]] = mk.ctas @r
-      %first = mk_sm.cta_index
-      %step = mk.ctas @r
       // CHECK: %[[TEAM:.*]] = mk_sm.team_index
-      // CHECK: %[[MINE:.*]] = arith.muli %[[TEAM]], %[[STEP]]
-      // CHECK: %[[ROUND:.*]] = arith.muli %[[STEP]], %c2
-      // CHECK: scf.for %[[I:.*]] = %[[FIRST]] to %M step %[[ROUND]] {
+      // CHECK: %[[CTAS:.*]] = mk.ctas @r
+      // CHECK: %[[MINE:.*]] = arith.muli %[[TEAM]], %[[CTAS]]
+      // CHECK: mk_sm.items (%[[I:.*]]) round(%{{.*}}) of %M every(2) {
       // CHECK: %[[T:.*]] = arith.addi %[[I]], %[[MINE]]
       // CHECK: %[[THERE:.*]] = arith.cmpi slt, %[[T]], %M
       // CHECK: scf.if %[[THERE]]
-      scf.for %t = %first to %M step %step {
+      mk_sm.items (%t) round(%turn) of %M {
         %some = arith.cmpi sgt, %K, %c0 : index
         // CHECK: mk_sm.turn_wait
         // CHECK-NEXT: scf.if
@@ -74,13 +70,11 @@ mk.kernel @two_loops on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     %ring = mk_sm.create_ring : !ring
     // expected-error @+1 {{does not take all staged tiles in one loop over its items; its role has order(alternate = 2), whose teams work on items of their own: leave alternate out}}
     mk_sm.partition consumer warps(8) registers(240) teams(2) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @r
-      scf.for %t = %first to %M step %step {
+      mk_sm.items (%t) round(%turn) of %M {
         %s = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
         mk_sm.release %ring : !ring
       }
-      scf.for %t = %first to %M step %step {
+      mk_sm.items (%t) round(%turn) of %M {
         %s = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
         mk_sm.release %ring : !ring
       }
@@ -98,9 +92,7 @@ mk.kernel @mailbox on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     %ring = mk_sm.create_ring : !ring
     %items = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 1>
     mk_sm.partition consumer warps(8) registers(240) teams(2) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @r
-      scf.for %t = %first to %M step %step {
+      mk_sm.items (%t) round(%turn) of %M {
         %s = mk_sm.wait %ring : !ring -> !mk_sm.slot<tensor<64x64xbf16>>
         mk_sm.release %ring : !ring
         // expected-error @+1 {{is done once for all warpgroups of the consumer; its role has order(alternate = 2)}}

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-expand-loops -mk-sm-reverse-folds -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-expand-loops -mk-sm-reverse-folds -split-input-file | FileCheck %s
 
 // Folds with a reduction go backwards in a CTA's second, fourth, ... item.
 
@@ -11,16 +11,14 @@ mk.kernel @static_order on @mesh dims(uniform N, uniform K) (
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   mk.role @r ctas(rest) {
-    // CHECK: %[[CTAS:.*]] = mk.ctas @r
-    // CHECK: scf.for %[[ITEM:.*]] = %{{.*}} to %{{.*}} step %[[CTAS]]
+    // CHECK: mk_sm.items (%{{.*}}) round(%[[ROUND:.*]]) of
     mk.foreach (%n) in (%N) {
-      // CHECK: %[[NUMBER:.*]] = arith.divui %[[ITEM]], %[[CTAS]]
-      // CHECK: %[[ODD:.*]] = arith.andi %[[NUMBER]]
+      // CHECK: %[[ODD:.*]] = arith.andi %[[ROUND]]
       // CHECK: %[[LAST:.*]] = arith.subi %{{.*}}, %{{.*}}
       // CHECK: %[[FIRST:.*]] = arith.muli %[[ODD]], %[[LAST]]
       // CHECK: %[[BACK:.*]] = arith.muli %[[ODD]]
       // CHECK: %[[STEP:.*]] = arith.subi %{{.*}}, %[[BACK]]
-      // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args
+      // CHECK: mk.fold (%[[K:.*]]) in {{.*}} iter
       // CHECK-NEXT: %[[WALKED:.*]] = arith.muli %[[K]], %[[STEP]]
       // CHECK-NEXT: %[[AT:.*]] = arith.addi %[[FIRST]], %[[WALKED]]
       %sum = mk.fold (%k) in (%K) iter(%s = %zero) combine(add) : tensor<64xf32> {
@@ -49,8 +47,7 @@ func.func private @merge(%l: tensor<64xf32>, %r: tensor<64xf32>) -> tensor<64xf3
 }
 
 // CHECK-LABEL: mk.kernel @in_order
-// CHECK-NOT: arith.divui
-// CHECK-NOT: mk_sm.any_order
+// CHECK-NOT: arith.andi
 // CHECK: func.func
 mk.kernel @in_order on @mesh dims(uniform N, uniform K) (
     in %a : memref<?x?xf32> [N, K], out %c : memref<?xf32> [N]) {
@@ -95,7 +92,7 @@ func.func @behind() { return }
 mk.mesh @mesh (gpu = 1 via link)
 
 // CHECK-LABEL: mk.kernel @waits
-// CHECK-NOT: arith.divui
+// CHECK-NOT: arith.andi
 // CHECK: func.func
 mk.kernel @waits on @mesh dims(uniform N, uniform K) (
     in %a : memref<?x?xf32> [N, K], out %c : memref<?xf32> [N]) {

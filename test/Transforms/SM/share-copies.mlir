@@ -14,9 +14,7 @@ mk.kernel @rows on @mesh dims(uniform M, uniform N) (
   mk.role @r ctas(rest) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @r
-      scf.for %t = %first to %items step %step {
+      mk_sm.items (%t) round(%turn) of %items {
         %row = arith.remsi %t, %c2 : index
         %column = arith.divsi %t, %c2 : index
         scf.for %k = %c0 to %M step %c1 {
@@ -48,9 +46,7 @@ mk.kernel @uneven on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16>
   mk.role @odd ctas(4) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @odd
-      scf.for %t = %first to %M step %step {
+      mk_sm.items (%t) round(%turn) of %M {
         %column = arith.divsi %t, %c2 : index
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
         mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
@@ -61,9 +57,7 @@ mk.kernel @uneven on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16>
   mk.role @own ctas(4) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @own
-      scf.for %t = %first to %items step %step {
+      mk_sm.items (%t) round(%turn) of %items {
         %column = arith.divsi %t, %c2 : index
         scf.for %k = %c0 to %t step %c1 {
           %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
@@ -92,9 +86,7 @@ mk.kernel @waits on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16> 
   mk.role @one ctas(3) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @one
-      scf.for %t = %first to %items step %step {
+      mk_sm.items (%t) round(%turn) of %items {
         %column = arith.divsi %t, %c2 : index
         mk.wait %ready[%column] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
@@ -106,9 +98,7 @@ mk.kernel @waits on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16> 
   mk.role @two ctas(4) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @two
-      scf.for %t = %first to %items step %step {
+      mk_sm.items (%t) round(%turn) of %items {
         %column = arith.divsi %t, %c2 : index
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
         mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
@@ -133,10 +123,7 @@ mk.kernel @turns on @mesh dims(uniform M, uniform N) (
   mk.role @r ctas(rest) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      %first = mk_sm.cta_index
-      %step = mk.ctas @r
-      scf.for %t = %first to %items step %step {
-        %turn = arith.divui %t, %step : index
+      mk_sm.items (%t) round(%turn) of %items {
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
         // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
         mk_sm.copy %b[%turn, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>

@@ -8,6 +8,7 @@
 #define MKERNEL_DIALECT_SM_SM_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 #include "mkernel/Dialect/SM/SMDialect.h.inc"
 #include "mkernel/Dialect/SM/SMEnums.h.inc"
@@ -46,12 +47,6 @@ constexpr int64_t kMaxExchangeBytes = 32 * 1024;
 int64_t getPutSlotBytes(Operation *scope);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
-
-/// A role's attribute between mk-sm-expand-loops and mk-sm-split-roles: how many teams take
-/// the items of its loop in turn (i64).
-inline constexpr StringLiteral kTeamsAttr = "mk_sm.teams";
-/// Of a loop whose iterations may be done in any order: a fold with a reduction.
-inline constexpr StringLiteral kAnyOrderAttr = "mk_sm.any_order";
 
 /// The layout of a fragment; null for other types.
 inline Attribute getLayout(Type type) {

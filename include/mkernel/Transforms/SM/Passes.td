@@ -17,8 +17,7 @@ def ReverseFoldsPass : SMPass<"mk-sm-reverse-folds"> {
     For folds with `combine` by a reduction, whose parts may be put together in any order, in
     loops over items in static order, if an iteration only loads and computes.
 
-    Runs between the expansion of loops, which marks such folds (`mk_sm.any_order`), and the split
-    of roles, so that producer and consumers agree.
+    Runs between the expansion of loops and that of folds.
   }];
 }
 

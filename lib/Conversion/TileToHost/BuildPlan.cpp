@@ -1,4 +1,4 @@
-//===- Plan.cpp - What the runtime needs to know before a launch ----------===//
+//===- BuildPlan.cpp - What the runtime needs to know before a launch -----===//
 //
 // Builds mk_plan: shapes of arguments and extents of signals, counters and
 // queues, from dimensions and coordinates alone (see mkernel/ABI/Package.h).
@@ -9,10 +9,16 @@
 #include "mkernel/ABI/Launch.h"
 #include "mkernel/Analysis/Lines.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_BUILDPLANPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -255,7 +261,42 @@ LogicalResult PlanBuilder::build() {
   return lowering.run();
 }
 
-LogicalResult mk::buildPlan(KernelOp kernel, func::FuncOp function,
-                            const llvm::StringMap<int64_t> &ctasOfRole) {
-  return PlanBuilder(kernel, function, ctasOfRole).build();
-}
+namespace {
+struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
+  using BuildPlanPassBase::BuildPlanPassBase;
+
+  LogicalResult build(KernelOp kernel) {
+    MeshOp mesh = kernel.getMeshOp();
+    if (ShapedType::isDynamic(mesh.getNumRanks()))
+      return kernel.emitOpError()
+             << "runs on mesh @" << mesh.getSymName()
+             << ", which has an axis of unknown size; bind it (mk-bind, or "
+                "--bind AXIS=N)";
+    FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel, grid);
+    if (failed(ctasOfRole))
+      return failure();
+    OpBuilder b(kernel);
+    func::FuncOp plan = createHostFunction(kernel, kPlanFunction, 2, b.getI64Type());
+    return PlanBuilder(kernel, plan, *ctasOfRole).build();
+  }
+
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    if (kernels.size() > 1) {
+      kernels[1].emitOpError() << "is the second kernel of the module; a package "
+                                  "has one, choose it with --kernel";
+      return signalPassFailure();
+    }
+    SmallVector<Operation *> others;
+    for (Operation &op : *getOperation().getBody())
+      if (isa<KernelOp, MeshOp, func::FuncOp>(op))
+        others.push_back(&op);
+    for (KernelOp kernel : kernels)
+      if (failed(build(kernel)))
+        return signalPassFailure();
+    if (only)
+      for (Operation *op : llvm::reverse(others))
+        op->erase();
+  }
+};
+} // namespace

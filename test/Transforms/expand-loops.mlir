@@ -1,12 +1,12 @@
-// RUN: mk-opt %s -mk-sm-expand-loops -mk-expand-ranks -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-expand-loops -mk-expand-folds -mk-expand-ranks -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-expand-loops=items -split-input-file | FileCheck %s --check-prefix=ITEMS
 
-// Static: my items are those from my index on, in steps of the role's CTAs; inner
-// loops run in order, a fold carries its tiles.
+// Items in static order are those of this CTA; inner loops run in order, a fold carries its
+// tiles.
 // CHECK-LABEL: mk.kernel @static
 // CHECK: mk.role @r
-// CHECK: %[[FIRST:.*]] = mk_sm.cta_index
-// CHECK: %[[CTAS:.*]] = mk.ctas @r
-// CHECK: scf.for %[[T:.*]] = %[[FIRST]] to %{{.*}} step %[[CTAS]]
+// CHECK: %[[TOTAL:.*]] = arith.muli
+// CHECK: mk_sm.items (%[[T:.*]]) round(%{{.*}}) of %[[TOTAL]] {
 // CHECK-DAG: arith.divsi %[[T]]
 // CHECK-DAG: arith.remsi %[[T]]
 // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c1
@@ -15,6 +15,15 @@
 // CHECK-NEXT: %[[X:.*]] = mk.load %a[%[[K]], %{{.*}}]
 // CHECK-NEXT: %[[N:.*]] = arith.addf %[[ACC]], %[[X]]
 // CHECK-NEXT: scf.yield %[[N]]
+
+// Said for reports: the loop's number and the indices of the item.
+// ITEMS-LABEL: mk.kernel @static
+// ITEMS: mk_sm.items (%[[T:.*]]) round
+// ITEMS: mk_sm.at_item loop(0) [%[[I:.*]], %[[J:.*]]]
+// ITEMS: scf.for
+// ITEMS-NOT: mk_sm.at_item
+// ITEMS: mk.fold
+// ITEMS-LABEL: mk.kernel @help
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @static on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out %b : memref<?x?xf32> [M, M]) {
   %c1 = arith.constant 1 : index
@@ -41,7 +50,7 @@ mk.kernel @static on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out 
 // their numbers from the whole kernel.
 // CHECK-LABEL: mk.kernel @help
 // CHECK: mk.role @push ctas(2) then @work {
-// CHECK: scf.for
+// CHECK: mk_sm.items
 // CHECK: mk.count
 // CHECK-NOT: scf.while
 // CHECK: mk.role @work ctas(rest) {
@@ -122,10 +131,7 @@ mk.kernel @peers on @mesh (in %a : memref<4xf32> [4]) {
 // The preparation is shared by the CTAs of all roles.
 // CHECK-LABEL: mk.kernel @prepare
 // CHECK: mk.prepare
-// CHECK-DAG: mk_sm.cta_index
-// CHECK-DAG: mk.ctas @a
-// CHECK-DAG: mk.ctas @b
-// CHECK: scf.for
+// CHECK: mk_sm.items
 // CHECK: mk.store
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @prepare on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {

@@ -1,16 +1,15 @@
 //===- ExpandLoops.cpp - Loops over the items of a CTA --------------------===//
-#include "TileLimits.h"
 #include "mkernel/Analysis/Resources.h"
-#include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Transforms/ItemOrder.h"
+#include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_EXPANDLOOPSPASS
-#include "mkernel/Conversion/Passes.h.inc"
+#include "mkernel/Transforms/Passes.h.inc"
 } // namespace mlir::mk
 
 using namespace mlir;
@@ -20,15 +19,15 @@ namespace {
 /// Expands the loops of one kernel, innermost first.
 class LoopExpander {
 public:
-  explicit LoopExpander(KernelOp kernel)
+  LoopExpander(KernelOp kernel, bool items)
       : kernel(kernel), mesh(kernel.getMeshOp()),
-        resources(getKernelResources(kernel)), b(kernel), loc(kernel.getLoc()) {
-  }
+        resources(getKernelResources(kernel)), items(items), b(kernel),
+        loc(kernel.getLoc()) {}
 
   LogicalResult run() {
     SmallVector<Operation *> loops;
     kernel.walk<WalkOrder::PostOrder>([&](Operation *op) {
-      if (isa<ForeachOp, ForeachItemOp, ForeachPeerOp, FoldOp>(op))
+      if (isa<ForeachOp, ForeachItemOp, ForeachPeerOp>(op))
         loops.push_back(op);
     });
     for (Operation *op : loops) {
@@ -36,7 +35,7 @@ public:
       loc = op->getLoc();
       LogicalResult done =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<ForeachOp, ForeachItemOp, ForeachPeerOp, FoldOp>(
+              .Case<ForeachOp, ForeachItemOp, ForeachPeerOp>(
                   [&](auto loop) { return expand(loop); });
       if (failed(done))
         return failure();
@@ -48,17 +47,17 @@ private:
   LogicalResult expand(ForeachOp op);
   LogicalResult expand(ForeachItemOp op);
   LogicalResult expand(ForeachPeerOp op);
-  LogicalResult expand(FoldOp op);
 
   /// The items of this CTA: calls `body` with the number of each.
-  void overOwnItems(Operation *op, Value total, function_ref<void(Value)> body);
+  void overOwnItems(Value total, int64_t teams, function_ref<void(Value)> body);
   void overTickets(Operation *op, Value total, function_ref<void(Value)> body);
   void inOrder(Value total, function_ref<void(Value)> body);
   /// Tickets count on from one execution of a loop to the next.
   LogicalResult checkTopLevel(Operation *op, StringRef what);
 
-  LogicalResult noteTeams(ForeachOp op, bool tickets);
-  Value numCtas(Operation *op);
+  /// How many teams take the items of the loop in turn.
+  FailureOr<int64_t> countTeams(ForeachOp op, bool tickets);
+  void markItem(Operation *op, ValueRange indices);
   void splice(Block &body, ValueRange arguments);
 
   Value index(int64_t value) {
@@ -68,6 +67,7 @@ private:
   KernelOp kernel;
   MeshOp mesh;
   KernelResources resources;
+  bool items;
   OpBuilder b;
   Location loc;
 };
@@ -85,19 +85,9 @@ void LoopExpander::splice(Block &body, ValueRange arguments) {
 // Distribution
 //===----------------------------------------------------------------------===//
 
-/// The CTAs that share the items of `op`; all of them in mk.prepare.
-Value LoopExpander::numCtas(Operation *op) {
-  auto count = [&](RoleOp role) -> Value {
-    return CtasOfOp::create(b, loc, b.getIndexType(),
-                            FlatSymbolRefAttr::get(role.getSymNameAttr()));
-  };
-  if (auto role = op->getParentOfType<RoleOp>())
-    return count(role);
-  Value sum;
-  for (RoleOp role : resources.roles)
-    sum = sum ? arith::AddIOp::create(b, loc, sum, count(role)).getResult()
-              : count(role);
-  return sum ? sum : index(1);
+void LoopExpander::markItem(Operation *op, ValueRange indices) {
+  if (std::optional<unsigned> number = resources.indexOf(op); items && number)
+    mk_sm::AtItemOp::create(b, loc, *number, indices);
 }
 
 void LoopExpander::inOrder(Value total, function_ref<void(Value)> body) {
@@ -107,13 +97,12 @@ void LoopExpander::inOrder(Value total, function_ref<void(Value)> body) {
   body(loop.getInductionVar());
 }
 
-void LoopExpander::overOwnItems(Operation *op, Value total,
+void LoopExpander::overOwnItems(Value total, int64_t teams,
                                 function_ref<void(Value)> body) {
-  Value first = mk_sm::CtaIndexOp::create(b, loc);
-  auto loop = scf::ForOp::create(b, loc, first, total, numCtas(op));
+  auto loop = mk_sm::ItemsOp::create(b, loc, total, teams);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  body(loop.getInductionVar());
+  b.setInsertionPointToStart(&loop.getBody().front());
+  body(loop.getItem());
 }
 
 void LoopExpander::overTickets(Operation *op, Value total,
@@ -149,19 +138,16 @@ LogicalResult LoopExpander::checkTopLevel(Operation *op, StringRef what) {
   return success();
 }
 
-/// Leaves for mk-sm-split-roles how many teams take the items of the loop in turn.
-LogicalResult LoopExpander::noteTeams(ForeachOp op, bool tickets) {
+FailureOr<int64_t> LoopExpander::countTeams(ForeachOp op, bool tickets) {
   OrderAttr order = op.getOrderAttr();
   if (!order || order.getAlternate() <= 1)
-    return success();
-  auto role = dyn_cast<RoleOp>(op->getParentOp());
-  if (!role || tickets)
+    return 1;
+  if (!isa<RoleOp>(op->getParentOp()) || tickets)
     return op.emitOpError()
            << "has order(alternate = " << order.getAlternate() << "), but "
            << (tickets ? "draws its items one by one" : "is no loop of a role over its items")
            << ": use schedule(static) at the role's top level, or leave alternate out";
-  role->setAttr(mk_sm::kTeamsAttr, b.getI64IntegerAttr(order.getAlternate()));
-  return success();
+  return order.getAlternate();
 }
 
 LogicalResult LoopExpander::expand(ForeachOp op) {
@@ -180,7 +166,8 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
   }
   bool distributed = isDistributedLoop(op);
   bool tickets = distributed && op.getScheduleKind() == ScheduleKind::Ticket;
-  if (failed(noteTeams(op, tickets)))
+  FailureOr<int64_t> teams = countTeams(op, tickets);
+  if (failed(teams))
     return failure();
   if (tickets && failed(checkTopLevel(op, "with schedule(ticket)")))
     return failure();
@@ -193,12 +180,14 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
         RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
   Value total = countItems(b, loc, space.bounds);
   auto body = [&](Value t) {
-    splice(op.getBody().front(), getItemIndices(b, loc, t, space));
+    SmallVector<Value> indices = getItemIndices(b, loc, t, space);
+    markItem(op, indices);
+    splice(op.getBody().front(), indices);
   };
   if (tickets)
     overTickets(op, total, body);
   else if (distributed)
-    overOwnItems(op, total, body);
+    overOwnItems(total, *teams, body);
   else
     inOrder(total, body);
   op.erase();
@@ -221,6 +210,7 @@ LogicalResult LoopExpander::expand(ForeachItemOp op) {
       Value place = arith::RemSIOp::create(b, loc, t, inner);
       indices.append(getItemIndices(b, loc, place, space));
     }
+    markItem(op, indices);
     splice(op.getBody().front(), indices);
   });
   op.erase();
@@ -280,31 +270,13 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
   return success();
 }
 
-LogicalResult LoopExpander::expand(FoldOp op) {
-  auto loop = scf::ForOp::create(b, loc, index(0), op.getCount(), index(1),
-                                 op.getInits());
-  // A function puts a left part and a right one together, a reduction any two.
-  if (isa_and_nonnull<ReductionAttr>(op.getCombineAttr()))
-    loop->setAttr(mk_sm::kAnyOrderAttr, b.getUnitAttr());
-  Block &body = op.getBody().front();
-  auto yield = cast<YieldOp>(body.getTerminator());
-  b.setInsertionPointToEnd(loop.getBody());
-  splice(body, loop.getBody()->getArguments());
-  b.setInsertionPoint(yield);
-  scf::YieldOp::create(b, yield.getLoc(), yield.getValues());
-  yield.erase();
-  op.replaceAllUsesWith(loop.getResults());
-  op.erase();
-  return success();
-}
-
 namespace {
 struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
   using ExpandLoopsPassBase::ExpandLoopsPassBase;
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(verifyTilesFit(kernel)) || failed(LoopExpander(kernel).run()))
+      if (failed(LoopExpander(kernel, items).run()))
         return signalPassFailure();
   }
 };

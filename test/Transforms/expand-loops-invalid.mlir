@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-expand-loops -mk-expand-ranks -split-input-file -verify-diagnostics
+// RUN: mk-opt %s -mk-expand-loops -mk-expand-folds -mk-expand-ranks -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @stream_k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
@@ -66,6 +66,22 @@ mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   mk.role @r ctas(rest) {
     // expected-error @+1 {{has order(alternate = 2), but draws its items one by one: use schedule(static) at the role's top level, or leave alternate out}}
     mk.foreach (%j) in (%M) schedule(ticket) order(alternate = 2) {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @queue on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %q = mk.queue(%M) : !mk.queue<?x1xi32>
+  mk.role @r ctas(rest) {
+    scf.for %i = %c0 to %M step %c1 {
+      // expected-error @+1 {{over a queue stands inside another op, so that its items would be used up by the first pass}}
+      mk.foreach_item (%x) of %q count(%c1) : !mk.queue<?x1xi32> {
+      }
     }
   }
 }

@@ -1,14 +1,19 @@
-//===- TileLimits.cpp - Tiles that no SM can hold -------------------------===//
-#include "TileLimits.h"
+//===- VerifyTiles.cpp - Tiles that no SM can hold ------------------------===//
+#include "mkernel/Conversion/Passes.h"
+#include "mkernel/Dialect/Tile/Tile.h"
 #include "llvm/Support/InterleavedRange.h"
 
+namespace mlir::mk {
+#define GEN_PASS_DEF_VERIFYTILESPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
+
 using namespace mlir;
-using namespace mlir::mk;
 
 /// 65536 registers of 32 bits.
 static constexpr int64_t kRegisterBytes = 256 << 10;
 
-LogicalResult mk::verifyTilesFit(KernelOp kernel) {
+static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
   WalkResult result = kernel.walk([](Operation *op) -> WalkResult {
     for (Type type : op->getResultTypes()) {
       auto tile = dyn_cast<RankedTensorType>(type);
@@ -33,3 +38,16 @@ LogicalResult mk::verifyTilesFit(KernelOp kernel) {
   });
   return failure(result.wasInterrupted());
 }
+
+namespace {
+struct VerifyTilesPass : mk::impl::VerifyTilesPassBase<VerifyTilesPass> {
+  using VerifyTilesPassBase::VerifyTilesPassBase;
+
+  void runOnOperation() override {
+    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
+      if (failed(verifyTilesFit(kernel)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,36 @@
+// RUN: mk-opt %s --mk-expand-ranks --mk-build-plan=grid=4 --split-input-file --verify-diagnostics
+
+mk.mesh @mesh (gpu = ? via link)
+// expected-error @below {{runs on mesh @mesh, which has an axis of unknown size; bind it (mk-bind, or --bind AXIS=N)}}
+mk.kernel @unbound on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @r ctas(1) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @contents on @mesh dims(uniform M) (in %a : memref<?x4xf32> [M, 4]) {
+  // expected-error @below {{depends on the contents of an argument}}
+  %n = memref.dim %a, %M : memref<?x4xf32>
+  %s = mk.counters(%n) : !mk.counter<?>
+  mk.role @r ctas(1) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @below {{need}}
+mk.kernel @grid on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @r ctas(5) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @one on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @r ctas(1) {}
+}
+// expected-error @below {{is the second kernel of the module; a package has one, choose it with --kernel}}
+mk.kernel @two on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @r ctas(1) {}
+}

@@ -1,0 +1,52 @@
+// RUN: mk-opt %s -split-input-file -verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @outside on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  // expected-error @+1 {{stands outside of a role and of mk.prepare, where a CTA has no items: move it into the role that does them}}
+  mk_sm.items (%i) round(%n) of %M {
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{has teams(3): items are taken by one team or by two in turn}}
+    mk_sm.items (%i) round(%n) of %M teams(3) {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @every on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{has every(0): items are taken by one team or by two in turn}}
+    mk_sm.items (%i) round(%n) of %M every(0) {
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @arguments on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{has a body whose arguments are not the number of the item and that of the round, two values of type index}}
+    "mk_sm.items"(%M) <{teams = 1 : i64, every = 1 : i64}> ({
+    ^bb0(%i: index):
+    }) : (index) -> ()
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @number on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{attribute 'loop' failed to satisfy constraint}}
+    mk_sm.at_item loop(512) [%M]
+  }
+}

@@ -1,0 +1,31 @@
+// RUN: mk-opt %s | mk-opt | FileCheck %s
+
+// CHECK-LABEL: mk.kernel @items
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @items on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %done = mk.counters(%M) : !mk.counter<?>
+  %q = mk.queue(%M) : !mk.queue<?x2xi32>
+  // CHECK: mk.prepare {
+  // CHECK-NEXT: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M {
+  // CHECK-NEXT: }
+  mk.prepare {
+    mk_sm.items (%i) round(%n) of %M {
+    }
+  }
+  mk.role @r ctas(rest) {
+    // CHECK: mk_sm.items (%[[I:.*]]) round(%[[N:.*]]) of %M teams(2) {
+    // CHECK-NEXT: mk_sm.at_item loop(0) [%[[I]], %[[N]]]
+    // CHECK-NEXT: mk.count %{{.*}}[%[[I]]] add %[[N]]
+    mk_sm.items (%i) round(%n) of %M teams(2) {
+      mk_sm.at_item loop(0) [%i, %n]
+      %old = mk.count %done[%i] add %n : !mk.counter<?>
+    }
+    // CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M every(2) attributes {test.note} {
+    mk_sm.items (%i) round(%n) of %M every(2) attributes {test.note} {
+    }
+    // CHECK: %[[T:.*]] = mk_sm.ticket loop(1)
+    %t = mk_sm.ticket loop(1)
+    // CHECK: mk_sm.pop %{{.*}}[%[[T]]] : !mk.queue<?x2xi32>
+    %x:2 = mk_sm.pop %q[%t] : !mk.queue<?x2xi32>
+  }
+}
