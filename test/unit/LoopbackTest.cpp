@@ -70,7 +70,8 @@ TEST(Transport, OnlyAPathThatWasLeftOpenIsChanged) {
   EXPECT_EQ(*stagedInstead("chunk=1K,qps=2"), "chunk=1K,qps=2,path=staged");
   EXPECT_EQ(*stagedInstead("path=direct"), "");
   EXPECT_EQ(*stagedInstead("path=staged"), "");
-  EXPECT_ERROR(stagedInstead("path=").status(), InvalidArgument, "none of auto");
+  EXPECT_ERROR(stagedInstead("path=").status(), InvalidArgument,
+               "network option 'path=': it needs a value; valid: path=auto|");
 }
 
 TEST(Loopback, KernelCodeCannotAddressNetPeers) {
