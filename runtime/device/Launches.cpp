@@ -60,7 +60,6 @@ void Launches::noteCaptured() {
     wordAt(heap_->base() + kCapturedAt).fetch_add(1, std::memory_order_acq_rel);
 }
 
-// Replays are not counted, so that launch n of one rank need not be launch n of another.
 void Launches::watch(const void *owner, std::string_view name, IsIn isIn) {
   std::lock_guard lock(mutex_);
   watched_[owner] = {std::string(name), std::move(isIn)};
@@ -71,6 +70,7 @@ void Launches::unwatch(const void *owner) {
   watched_.erase(owner);
 }
 
+// Replays are not counted, so that launch n of one rank need not be launch n of another.
 std::string Launches::explainCaptured(const void *owner) const {
   std::string ranks;
   uint32_t last = 0;

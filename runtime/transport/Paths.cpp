@@ -3,8 +3,9 @@
 #include "transport/Paths.h"
 
 #include "mkernel/Runtime/Env.h"
+#include "transport/OptionText.h"
 
-#include <string_view>
+#include <algorithm>
 
 namespace mk::rt {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::pair<std::string_view, PathOptions::Path> kPaths[] = {
     {"direct", PathOptions::Path::Direct},
     {"copy-engine", PathOptions::Path::CopyEngine},
     {"staged", PathOptions::Path::Staged}};
+
+constexpr std::string_view kPathNames[] = {"path", "chunk", "chunks"};
 
 Status apply(PathOptions &o, std::string_view key, std::string_view value) {
   if (key == "path") {
@@ -42,25 +45,19 @@ Status apply(PathOptions &o, std::string_view key, std::string_view value) {
 
 Result<PathOptions> PathOptions::take(std::string &options) {
   PathOptions result;
-  std::string rest;
-  std::string_view text = options;
-  while (!text.empty()) {
-    size_t comma = std::min(text.find(','), text.size());
-    std::string_view item = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    size_t equals = std::min(item.find('='), item.size());
-    std::string_view key = item.substr(0, equals);
-    if (key != "path" && key != "chunk" && key != "chunks") {
-      rest += str(rest.empty() ? "" : ",", item);
-      continue;
-    }
-    Status status = equals < item.size()
-                        ? apply(result, key, item.substr(equals + 1))
-                        : error(StatusCode::InvalidArgument, "it needs a value");
-    if (!status)
-      return error(StatusCode::InvalidArgument, "network option '", item, "': ",
-                   status.message());
+  std::string own, rest;
+  for (const OptionItem &item : splitOptions(options)) {
+    bool isOwn = std::count(std::begin(kPathNames), std::end(kPathNames), item.key);
+    std::string &list = isOwn ? own : rest;
+    list += str(list.empty() ? "" : ",", item.text);
   }
+  MK_TRY(parseOptions(
+      own,
+      {"network",
+       kPathNames,
+       {},
+       "path=auto|direct|copy-engine|staged, chunk=BYTES, chunks=COUNT"},
+      [&](std::string_view key, std::string_view value) { return apply(result, key, value); }));
   options = std::move(rest);
   return result;
 }

@@ -1,145 +1,34 @@
 //===- Driver.cpp - libcuda.so.1 in front of the machine ------------------===//
 //
-// The runtime loads this by MK_CUDA_LIBRARY. Memory is that of memory files, so
-// that the machine and the processes of other ranks can map it; a launch is
-// handed over to the machine.
+// The runtime loads this by MK_CUDA_LIBRARY. A launch is handed over to the machine.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Protocol.h"
+#include "Driver.h"
 #include "TensorMap.h"
-
-#include "device/cuda/Driver.h"
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <fcntl.h>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <vector>
+#include <cstring>
 
-using namespace mk::rt::cuda;
-using mk::ptx::Answer;
-using mk::ptx::Request;
-
+namespace mk::ptx::driver {
 namespace {
 
-constexpr int kInvalid = 1, kNoMemory = 2, kUnsupported = 801, kLost = 719;
-constexpr size_t kPage = 4096, kGranularity = size_t(2) << 20;
-
-std::mutex guard; // one call at a time
-int machine = -1; // the socket
-// What is in streams of a priority is the proxy's: it has a socket of its own, since others
-// wait for launches that wait for the proxy.
-std::mutex proxyGuard;
-int proxySocket = -1;
-int gpus = 1, device = 0;
 int contextTag;
-
-struct Memory {
-  uint64_t bytes = 0;
-  bool host = false;
-};
-std::map<uint64_t, Memory> blocks; // by address
-struct File {
-  int fd = -1, device = 0;
-  uint64_t bytes = 0;
-};
-std::map<uint64_t, File> files; // by handle
-uint64_t lastFile = 0;
-std::map<uint64_t, uint64_t> mapped; // address, handle
-
 struct LoadedModule {
   uint64_t number = 0, paramBytes = 0;
 };
-struct PendingLaunch {
-  Request request;
-  std::vector<char> params;
-};
-struct Stream {
-  bool capturing = false;
-  std::vector<PendingLaunch> launches;
-  bool isProxys = false;
-};
 Stream defaultStream;
 
-template <typename T, typename H> T *from(H handle) {
-  return reinterpret_cast<T *>(handle);
-}
+// Launches are carried out when somebody waits: times are those of the host between calls.
+struct Event {
+  std::chrono::steady_clock::time_point at;
+};
+
+} // namespace
+
 Stream &streamOf(StreamHandle stream) {
   return stream ? *from<Stream>(stream) : defaultStream;
-}
-
-/// Asks the machine; kLost if it is gone.
-int ask(const Request &request, int file = -1, Answer *out = nullptr) {
-  Answer answer;
-  int none = -1;
-  if (machine < 0 || !mk::ptx::sendMessage(machine, request, file) ||
-      !mk::ptx::receiveMessage(machine, answer, none))
-    return kLost;
-  if (out)
-    *out = answer;
-  return answer.code;
-}
-int ask(Request::Kind kind, uint64_t a, uint64_t b, int file = -1) {
-  Request request;
-  request.kind = kind;
-  request.a = a;
-  request.b = b;
-  return ask(request, file);
-}
-
-bool connect(int &to) {
-  const char *path = std::getenv(mk::ptx::kSocket);
-  const char *count = std::getenv(mk::ptx::kGpus);
-  if (!path)
-    return false;
-  gpus = count ? std::atoi(count) : 1;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-  to = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  return ::connect(to, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0;
-}
-
-/// What a proxy asks for; done when this returns. `data`, `bytes`: of the file that goes
-/// along.
-int askAsProxy(Request::Kind kind, uint64_t a, uint64_t b, uint64_t c,
-               const void *data = nullptr, void *result = nullptr) {
-  std::lock_guard lock(proxyGuard);
-  Answer answer;
-  int none = -1;
-  auto exchange = [&](const Request &request, int file) {
-    return mk::ptx::sendMessage(proxySocket, request, file) &&
-                   mk::ptx::receiveMessage(proxySocket, answer, none)
-               ? answer.code
-               : kLost;
-  };
-  if (proxySocket < 0) {
-    if (!connect(proxySocket))
-      return kLost;
-    Request hello;
-    hello.a = uint64_t(device);
-    hello.b = 1;
-    if (int code = exchange(hello, -1))
-      return code;
-  }
-  Request request;
-  request.kind = kind;
-  request.a = a;
-  request.b = b;
-  request.c = c;
-  int file = data || result ? mk::ptx::memoryFile(data, c) : -1;
-  int code = exchange(request, file);
-  if (result && !code && ::pread(file, result, c, 0) != ssize_t(c))
-    code = kLost;
-  if (file >= 0)
-    ::close(file);
-  return code;
 }
 
 //===--- Devices ----------------------------------------------------------===//
@@ -171,7 +60,7 @@ int getErrorString(int, const char **text) {
 }
 int init(unsigned) {
   std::lock_guard lock(guard);
-  return machine >= 0 || connect(machine) ? 0 : kNoDevice;
+  return connect() ? 0 : kNoDevice;
 }
 int driverGetVersion(int *version) {
   *version = 13000;
@@ -242,192 +131,6 @@ int deviceGetUuid(Uuid *uuid, int handle) {
   return 0;
 }
 
-//===--- Memory -----------------------------------------------------------===//
-
-int mapFile(int fd, uint64_t bytes, uint64_t at, uint64_t *address, bool host = false) {
-  void *wanted = reinterpret_cast<void *>(at);
-  void *memory = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
-  if (memory == MAP_FAILED)
-    return kNoMemory;
-  *address = reinterpret_cast<uint64_t>(memory);
-  Request request;
-  request.kind = Request::Map;
-  request.a = *address;
-  request.b = bytes;
-  request.c = host;
-  return ask(request, fd);
-}
-int allocate(uint64_t *address, size_t bytes, bool host) {
-  std::lock_guard lock(guard);
-  int fd = mk::ptx::memoryFile(nullptr, (bytes + kPage - 1) / kPage * kPage);
-  if (fd < 0)
-    return kNoMemory;
-  // The machine may not go beyond what was asked for.
-  int code = mapFile(fd, bytes, 0, address, host);
-  ::close(fd);
-  blocks[*address] = {bytes, host};
-  if (!host) // what nobody has written is no number
-    std::memset(reinterpret_cast<void *>(*address), 0xff, bytes);
-  return code;
-}
-int release(uint64_t address) {
-  std::lock_guard lock(guard);
-  auto it = blocks.find(address);
-  if (it == blocks.end())
-    return kInvalid;
-  ::munmap(reinterpret_cast<void *>(address), it->second.bytes);
-  blocks.erase(it);
-  return ask(Request::Unmap, address, 0);
-}
-int memAlloc(uint64_t *address, size_t bytes) {
-  return allocate(address, bytes, false);
-}
-int memFree(uint64_t address) { return release(address); }
-int memHostAlloc(void **host, size_t bytes, unsigned) {
-  uint64_t address = 0;
-  int code = allocate(&address, bytes, true);
-  *host = reinterpret_cast<void *>(address);
-  return code;
-}
-int memFreeHost(void *host) {
-  return release(reinterpret_cast<uint64_t>(host));
-}
-int memHostGetDevicePointer(uint64_t *address, void *host, unsigned) {
-  *address = reinterpret_cast<uint64_t>(host);
-  return 0;
-}
-int memGetGranularity(size_t *bytes, const MemoryProperties *, int) {
-  *bytes = kGranularity;
-  return 0;
-}
-int memAddressReserve(uint64_t *address, size_t bytes, size_t, uint64_t,
-                      unsigned long long) {
-  void *range = ::mmap(nullptr, bytes, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  *address = reinterpret_cast<uint64_t>(range);
-  return range == MAP_FAILED ? kNoMemory : 0;
-}
-int memAddressFree(uint64_t address, size_t bytes) {
-  return ::munmap(reinterpret_cast<void *>(address), bytes) ? kInvalid : 0;
-}
-int memCreate(uint64_t *memory, size_t bytes, const MemoryProperties *p,
-              unsigned long long) {
-  std::lock_guard lock(guard);
-  int fd = mk::ptx::memoryFile(nullptr, bytes);
-  if (fd < 0)
-    return kNoMemory;
-  *memory = ++lastFile;
-  files[*memory] = {fd, p->device, bytes};
-  return 0;
-}
-int memRelease(uint64_t memory) {
-  std::lock_guard lock(guard);
-  auto it = files.find(memory);
-  if (it == files.end())
-    return kInvalid;
-  ::close(it->second.fd);
-  files.erase(it);
-  return 0;
-}
-int memMap(uint64_t address, size_t bytes, size_t, uint64_t memory,
-           unsigned long long) {
-  std::lock_guard lock(guard);
-  auto it = files.find(memory);
-  if (it == files.end() || it->second.bytes < bytes)
-    return kInvalid;
-  mapped[address] = memory;
-  return mapFile(it->second.fd, bytes, address, &address);
-}
-int memUnmap(uint64_t address, size_t bytes) {
-  std::lock_guard lock(guard);
-  if (!mapped.erase(address))
-    return kInvalid;
-  ::mmap(reinterpret_cast<void *>(address), bytes, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  return ask(Request::Unmap, address, 0);
-}
-int memSetAccess(uint64_t, size_t, const MemoryAccess *, size_t) { return 0; }
-int memExport(void *to, uint64_t memory, int, unsigned long long) {
-  std::lock_guard lock(guard);
-  auto it = files.find(memory);
-  if (it == files.end())
-    return kInvalid;
-  *static_cast<int *>(to) = ::fcntl(it->second.fd, F_DUPFD_CLOEXEC, 0);
-  return 0;
-}
-int memImport(uint64_t *memory, void *descriptor, int) {
-  std::lock_guard lock(guard);
-  int fd =
-      ::fcntl(int(reinterpret_cast<uintptr_t>(descriptor)), F_DUPFD_CLOEXEC, 0);
-  struct stat info {};
-  if (fd < 0 || ::fstat(fd, &info))
-    return kInvalid;
-  *memory = ++lastFile;
-  files[*memory] = {fd, 0, uint64_t(info.st_size)};
-  return 0;
-}
-int waitForAll() { return ask(Request::Wait, 0, 0); }
-int memcpyHtoDAsync(uint64_t to, const void *source, size_t bytes,
-                    StreamHandle stream) {
-  if (streamOf(stream).isProxys)
-    return askAsProxy(Request::Write, to, 0, bytes, source);
-  std::lock_guard lock(guard);
-  if (int code = waitForAll())
-    return code;
-  std::memcpy(reinterpret_cast<void *>(to), source, bytes);
-  return ask(Request::Upload, to, bytes);
-}
-int memcpyDtoHAsync(void *to, uint64_t source, size_t bytes, StreamHandle stream) {
-  if (streamOf(stream).isProxys)
-    return askAsProxy(Request::Read, 0, source, bytes, nullptr, to);
-  std::lock_guard lock(guard);
-  if (int code = waitForAll())
-    return code;
-  std::memcpy(to, reinterpret_cast<void *>(source), bytes);
-  return ask(Request::Download, source, bytes);
-}
-int memcpyDtoDAsync(uint64_t to, uint64_t source, size_t bytes, StreamHandle stream) {
-  return streamOf(stream).isProxys ? askAsProxy(Request::Copy, to, source, bytes)
-                                   : kUnsupported;
-}
-int memHostRegister(void *, size_t, unsigned) { return 0; }
-int memHostUnregister(void *) { return 0; }
-int memGetHandleForRange(void *, uint64_t, size_t, int, unsigned long long) {
-  return kUnsupported;
-}
-int flushRemoteWrites(int, int) { return kUnsupported; }
-int streamWriteValue32(StreamHandle, uint64_t address, uint32_t value, unsigned) {
-  return askAsProxy(Request::Publish, address, 0, value);
-}
-int memsetD8Async(uint64_t to, unsigned char value, size_t bytes,
-                  StreamHandle stream) {
-  if (streamOf(stream).isProxys) {
-    std::vector<unsigned char> data(bytes, value);
-    return askAsProxy(Request::Write, to, 0, bytes, data.data());
-  }
-  std::lock_guard lock(guard);
-  if (int code = waitForAll())
-    return code;
-  // A file that nobody has written is zero, and stays without pages.
-  auto *memory = reinterpret_cast<unsigned char *>(to);
-  bool fresh = value == 0 && mapped.count(to);
-  if (!fresh)
-    std::memset(memory, value, bytes);
-  return ask(Request::Upload, to, bytes);
-}
-int pointerGetAttribute(void *value, int which, uint64_t address) {
-  std::lock_guard lock(guard);
-  if (which != kPointerMemoryType)
-    return kInvalid;
-  for (auto &[at, block] : blocks)
-    if (address >= at && address < at + block.bytes) {
-      *static_cast<int *>(value) = block.host ? 1 : 2;
-      return 0;
-    }
-  return kInvalid;
-}
-
 //===--- Modules and launches ---------------------------------------------===//
 
 int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
@@ -441,7 +144,7 @@ int moduleLoadDataEx(ModuleHandle *module, const void *image, unsigned count,
   Request request;
   request.kind = Request::Load;
   request.b = std::strlen(text);
-  int file = mk::ptx::memoryFile(text, request.b);
+  int file = memoryFile(text, request.b);
   Answer answer;
   int code = ask(request, file, &answer);
   ::close(file);
@@ -479,8 +182,8 @@ int occupancyBlocks(int *blocks, FunctionHandle, int, size_t) {
   *blocks = 1;
   return 0;
 }
-int submit(const PendingLaunch &launch) {
-  int file = mk::ptx::memoryFile(launch.params.data(), launch.params.size());
+static int submit(const PendingLaunch &launch) {
+  int file = memoryFile(launch.params.data(), launch.params.size());
   int code = ask(launch.request, file);
   ::close(file);
   return code;
@@ -536,10 +239,6 @@ int streamSynchronize(StreamHandle stream) {
   return waitForAll();
 }
 int ctxSynchronize() { return streamSynchronize(nullptr); }
-// Launches are carried out when somebody waits: times are those of the host between calls.
-struct Event {
-  std::chrono::steady_clock::time_point at;
-};
 int eventCreate(EventHandle *event, unsigned) {
   *event = reinterpret_cast<EventHandle>(new Event);
   return 0;
@@ -597,8 +296,8 @@ int tensorMapEncodeTiled(TensorMapBytes *out, TensorMapType type, uint32_t rank,
                          const uint32_t *, int, TensorMapSwizzle swizzle,
                          TensorMapL2, int) {
   constexpr uint8_t sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
-  mk::ptx::TensorMap map;
-  map.magic = mk::ptx::TensorMap::kMagic;
+  TensorMap map;
+  map.magic = TensorMap::kMagic;
   map.type = uint8_t(type);
   map.bytes = sizes[int(type)];
   map.rank = uint8_t(rank);
@@ -615,7 +314,7 @@ int tensorMapEncodeTiled(TensorMapBytes *out, TensorMapType type, uint32_t rank,
   return 0;
 }
 
-} // namespace
+} // namespace mk::ptx::driver
 
 extern "C" __attribute__((visibility("default"))) int
 cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t,
@@ -624,7 +323,7 @@ cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t,
   *status = 1;
 #define FIND(member, name, since, parameters)                                  \
   if (std::strcmp(symbol, #name) == 0 && version == since) {                   \
-    *function = reinterpret_cast<void *>(&member);                             \
+    *function = reinterpret_cast<void *>(&mk::ptx::driver::member);                             \
     *status = 0;                                                               \
   }
   MK_CUDA_FUNCTIONS(FIND)

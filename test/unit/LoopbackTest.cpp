@@ -65,12 +65,26 @@ TEST(Transport, NamesAreListed) {
   }
 }
 
+#ifndef MK_SOFTRDMA
+TEST(Transport, WhatIsNotInThisBuildIsNamed) {
+  auto heap = HostHeap::create({.bytes = 1 << 20});
+  ASSERT_OK(heap);
+  TransportConfig config;
+  config.heap = heap->get();
+  for (std::string name : {"verbs", "efa"})
+    EXPECT_ERROR(createTransport(name, config).status(), Unavailable,
+                 str("this mKernel was built without transport '", name,
+                     "': install libibverbs-dev"));
+}
+#endif
+
 TEST(Transport, OnlyAPathThatWasLeftOpenIsChanged) {
   EXPECT_EQ(*stagedInstead(""), "path=staged");
   EXPECT_EQ(*stagedInstead("chunk=1K,qps=2"), "chunk=1K,qps=2,path=staged");
   EXPECT_EQ(*stagedInstead("path=direct"), "");
   EXPECT_EQ(*stagedInstead("path=staged"), "");
-  EXPECT_ERROR(stagedInstead("path=").status(), InvalidArgument, "none of auto");
+  EXPECT_ERROR(stagedInstead("path=").status(), InvalidArgument,
+               "network option 'path=': it needs a value; valid: path=auto|");
 }
 
 TEST(Loopback, KernelCodeCannotAddressNetPeers) {

@@ -148,6 +148,11 @@ static Feature network(const Facts &f, bool efa) {
   else if (!active)
     feature.missing.push_back({"a port that is active",
                                "check cables and switch: ibstat, rdma link"});
+#ifdef MKERNEL_WITHOUT_VERBS
+  feature.missing.push_back(
+      {"a build with transports over NICs",
+       "install libibverbs-dev (elsewhere: rdma-core-devel) and build again"});
+#endif
   if (!f.verbs)
     feature.missing.push_back(
         {"libibverbs.so.1", "apt-get install libibverbs1 ibverbs-providers"});

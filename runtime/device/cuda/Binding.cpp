@@ -357,8 +357,8 @@ bool Binding::isIn(uint32_t rank) const {
   Current current(*device_);
   auto words = PinnedMemory::allocate(device_, 2 * sizeof(uint32_t));
   StreamHandle stream = nullptr;
-  constexpr unsigned kNonBlocking = 1;
-  if (!words || peers_.signals().size() < 2 || driver.streamCreate(&stream, kNonBlocking))
+  if (!words || peers_.signals().size() < 2 ||
+      driver.streamCreate(&stream, kStreamNonBlocking))
     return false;
   const SharedSignal *ready = &peers_.signals().end()[-2], *done = ready + 1;
   auto copy = [&](uint64_t from, size_t to) {

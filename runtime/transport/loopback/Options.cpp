@@ -2,9 +2,9 @@
 
 #include "transport/loopback/Options.h"
 #include "mkernel/Runtime/Env.h"
+#include "transport/OptionText.h"
 
 #include <algorithm>
-#include <array>
 
 namespace mk::rt {
 namespace {
@@ -12,8 +12,9 @@ namespace {
 constexpr std::string_view kValid =
     "delay=TIME, jitter=TIME, reorder=SEED, rate=BYTES/s, mtu=BYTES, "
     "fail=REQUEST, pause, path=auto|copy-engine|staged, chunk=BYTES, chunks=COUNT";
-constexpr std::array<std::string_view, 7> kNames = {
-    "delay", "jitter", "reorder", "rate", "mtu", "fail", "pause"};
+constexpr std::string_view kLoopbackNames[] = {"delay", "jitter", "reorder", "rate",
+                                       "mtu",   "fail",   "pause"};
+constexpr std::string_view kLoopbackFlags[] = {"pause"};
 
 /// "100MB/s", "100M", "1GB/s".
 Result<uint64_t> parseRate(std::string_view text) {
@@ -31,16 +32,11 @@ Result<uint64_t> parseCount(std::string_view text) {
   return static_cast<uint64_t>(value);
 }
 
-Status apply(LoopbackOptions &o, std::string_view key, bool hasValue,
-             std::string_view value) {
+Status apply(LoopbackOptions &o, std::string_view key, std::string_view value) {
   if (key == "pause") {
-    if (hasValue)
-      return error(StatusCode::InvalidArgument, "it takes no value");
     o.pause = true;
     return {};
   }
-  if (value.empty())
-    return error(StatusCode::InvalidArgument, "it needs a value");
   if (key == "delay" || key == "jitter") {
     MK_ASSIGN((key == "delay" ? o.delay : o.jitter), env::parseDuration(value));
     if (std::max(o.delay, o.jitter) > std::chrono::hours(1))
@@ -67,27 +63,10 @@ Status apply(LoopbackOptions &o, std::string_view key, bool hasValue,
 
 Result<LoopbackOptions> LoopbackOptions::parse(std::string_view text) {
   LoopbackOptions options;
-  while (!text.empty()) {
-    size_t comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-    if (item.empty())
-      continue;
-    size_t equals = item.find('=');
-    bool hasValue = equals != std::string_view::npos;
-    std::string_view key = item.substr(0, equals);
-    std::string_view value = hasValue ? item.substr(equals + 1) : "";
-    if (std::find(kNames.begin(), kNames.end(), key) == kNames.end()) {
-      std::string like = env::nearest(key, kNames);
-      return error(StatusCode::InvalidArgument,
-                   "the loopback transport has no option '", key, "'",
-                   like.empty() ? "" : str(" (did you mean ", like, "?)"),
-                   "; valid: ", kValid);
-    }
-    if (Status s = apply(options, key, hasValue, value); !s)
-      return error(StatusCode::InvalidArgument, "loopback option '", item,
-                   "': ", s.message(), "; valid: ", kValid);
-  }
+  MK_TRY(parseOptions(text, {"loopback", kLoopbackNames, kLoopbackFlags, std::string(kValid)},
+                      [&](std::string_view key, std::string_view value) {
+                        return apply(options, key, value);
+                      }));
   return options;
 }
 

@@ -3,6 +3,7 @@
 #include "transport/rdma/Options.h"
 
 #include "mkernel/Runtime/Env.h"
+#include "transport/OptionText.h"
 
 #include <algorithm>
 
@@ -157,30 +158,10 @@ Result<Options> Options::parse(std::string_view text, NicKind kind) {
   for (const Description &d : kOptionTable)
     if (isFor(d, kind))
       names.push_back(d.name);
-  while (!text.empty()) {
-    size_t comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-    if (item.empty())
-      continue;
-    size_t equals = item.find('=');
-    std::string_view key = item.substr(0, equals);
-    std::string_view value =
-        equals == std::string_view::npos ? "" : item.substr(equals + 1);
-    if (std::find(names.begin(), names.end(), key) == names.end()) {
-      std::string like = env::nearest(key, names);
-      return error(StatusCode::InvalidArgument, "the ", name,
-                   " transport has no option '", key, "'",
-                   like.empty() ? "" : str(" (did you mean ", like, "?)"),
-                   "; valid: ", validOptions(kind));
-    }
-    Status applied = value.empty()
-                         ? error(StatusCode::InvalidArgument, "it needs a value")
-                         : applyOption(options, key, value);
-    if (!applied)
-      return error(StatusCode::InvalidArgument, name, " option '", item,
-                   "': ", applied.message(), "; valid: ", validOptions(kind));
-  }
+  MK_TRY(parseOptions(text, {name, names, {}, validOptions(kind)},
+                      [&](std::string_view key, std::string_view value) {
+                        return applyOption(options, key, value);
+                      }));
   return options;
 }
 

@@ -38,6 +38,26 @@ struct CudaPeers : FakeGpu {
     });
   }
 
+  /// Both ranks bind a kernel that hangs at `wait`; then rank 0 does `body` with it, which ends
+  /// in an abort, and rank 1 hears of that.
+  void runHanging(mk_gpu_wait_kind wait, const std::function<void(BoundKernel &)> &body) {
+    Package package = shared("hang  ", "gather");
+    fake->report = {0, wait, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
+    run(
+        [&](Job &job, uint32_t rank, Context &context) {
+          auto kernel = Kernel::load(context, package);
+          ASSERT_OK(kernel);
+          auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+          ASSERT_OK(bound);
+          // The abort must not meet a rank that still binds.
+          ASSERT_OK(job.clients[rank]->barrier("bound", 2, soon()));
+          if (rank == 0)
+            body(**bound);
+          EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
+        },
+        DeviceKind::Gpu, /*aborts=*/true);
+  }
+
   /// `affine` for two GPUs, with an argument and a signal that peers write.
   Package shared(const std::string &fake = "affine",
                  const std::string &name = "affine") {
@@ -315,61 +335,36 @@ TEST_F(CudaPeers, KernelsInAnotherOrderAreNamed) {
 }
 
 TEST_F(CudaPeers, ALaunchThatARankLeftOutIsNamed) {
-  Package package = shared("hang  ", "gather");
-  fake->report = {0, MK_WAIT_DONE, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
-  run(
-      [&](Job &job, uint32_t rank, Context &context) {
-        auto kernel = Kernel::load(context, package);
-        ASSERT_OK(kernel);
-        auto gather = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
-        ASSERT_OK(gather);
-        // The abort must not meet a rank that still binds.
-        ASSERT_OK(job.clients[rank]->barrier("bound", 2, soon()));
-        if (rank == 0) {
-          ASSERT_OK((*gather)->launch({.deadline = 2s}));
-          EXPECT_ERROR((*gather)->synchronize(), Aborted,
-                       "for rank 1 to close this launch; rank 1 has launched 0 of the "
-                       "1 kernels that rank 0 has: what it has not launched is kernel "
-                       "'gather' (launch 1)");
-        }
-        EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
-      },
-      DeviceKind::Gpu, /*aborts=*/true);
+  runHanging(MK_WAIT_DONE, [&](BoundKernel &gather) {
+    ASSERT_OK(gather.launch({.deadline = 2s}));
+    EXPECT_ERROR(gather.synchronize(), Aborted,
+                 "for rank 1 to close this launch; rank 1 has launched 0 of the "
+                 "1 kernels that rank 0 has: what it has not launched is kernel "
+                 "'gather' (launch 1)");
+  });
 }
 
 // The program's own capture: how often and when it is replayed nobody knows.
 TEST_F(CudaPeers, AfterACaptureOfTheProgramNobodyIsAccused) {
-  Package package = shared("hang  ", "gather");
-  fake->report = {0, MK_WAIT_DONE, 7, MK_NO_ROLE, 0, 0, 1, 1, 0, 0};
-  run(
-      [&](Job &job, uint32_t rank, Context &context) {
-        auto kernel = Kernel::load(context, package);
-        ASSERT_OK(kernel);
-        auto gather = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
-        ASSERT_OK(gather);
-        ASSERT_OK(job.clients[rank]->barrier("bound", 2, soon()));
-        if (rank == 0) {
-          auto gpu = cuda::Gpu::open(0);
-          ASSERT_OK(gpu);
-          const cuda::Driver &driver = (*gpu)->driver();
-          cuda::StreamHandle stream = nullptr;
-          cuda::GraphHandle graph = nullptr;
-          ASSERT_EQ(driver.streamCreate(&stream, 1), 0);
-          ASSERT_EQ(driver.streamBeginCapture(stream, 1), 0);
-          ASSERT_OK((*gather)->launch({.deadline = 2s, .stream = stream}));
-          ASSERT_EQ(driver.streamEndCapture(stream, &graph), 0);
-          driver.graphDestroy(graph);
-          driver.streamDestroy(stream);
-          ASSERT_OK((*gather)->launch({.deadline = 2s}));
-          Status status = (*gather)->synchronize();
-          EXPECT_ERROR(status, Aborted,
-                       "for rank 1 to close this launch; launches were captured into graphs of "
-                       "the program (rank 0 1), whose replays are not counted");
-          EXPECT_THAT(status.message(), Not(HasSubstr("has launched")));
-        }
-        EXPECT_TRUE(eventually([&] { return context.abort().raised(); }));
-      },
-      DeviceKind::Gpu, /*aborts=*/true);
+  runHanging(MK_WAIT_DONE, [&](BoundKernel &gather) {
+    auto gpu = cuda::Gpu::open(0);
+    ASSERT_OK(gpu);
+    const cuda::Driver &driver = (*gpu)->driver();
+    cuda::StreamHandle stream = nullptr;
+    cuda::GraphHandle graph = nullptr;
+    ASSERT_EQ(driver.streamCreate(&stream, cuda::kStreamNonBlocking), 0);
+    ASSERT_EQ(driver.streamBeginCapture(stream, 1), 0);
+    ASSERT_OK(gather.launch({.deadline = 2s, .stream = stream}));
+    ASSERT_EQ(driver.streamEndCapture(stream, &graph), 0);
+    driver.graphDestroy(graph);
+    driver.streamDestroy(stream);
+    ASSERT_OK(gather.launch({.deadline = 2s}));
+    Status status = gather.synchronize();
+    EXPECT_ERROR(status, Aborted,
+                 "for rank 1 to close this launch; launches were captured into graphs of "
+                 "the program (rank 0 1), whose replays are not counted");
+    EXPECT_THAT(status.message(), Not(HasSubstr("has launched")));
+  });
 }
 
 TEST_F(CudaPeers, AMemberOfAJobTakesTheGpuOfItsLocalRank) {

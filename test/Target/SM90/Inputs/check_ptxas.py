@@ -3,10 +3,11 @@ code traps.
 
   check_ptxas.py PTXAS FILE.ptx...
   check_ptxas.py PTXAS --mk-opt MK_OPT --tuning FILE.json --examples FOLDER
-                 [--kernels PATTERN]
+                 [--kernels PATTERN] [--distinct]
 
 The second form compiles every configuration that a tuning file names, with its sizes
-bound, as mk-bench does.
+bound, as mk-bench does; with --distinct one of those that differ only in sizes, in the order of
+tiles and in numbers of CTAs (scripts/test-spills compiles all parameters, for several meshes).
 """
 import argparse
 import glob
@@ -56,12 +57,28 @@ def find_file(examples, kernel):
     sys.exit(f"no example has the kernel '{kernel}'")
 
 
+# What a tuning file sets besides these changes the code of products.
+ORDERS = {"RASTER", "PUSH", "REDUCE"}
+
+
+def distinct(entries):
+    """The first of those whose code differs in numbers only."""
+    found = {}
+    for entry in entries:
+        key = (entry["kernel"], entry["dims"].get("D"),
+               *sorted((k, v) for k, v in entry["set"].items() if k not in ORDERS))
+        found.setdefault(key, entry)
+    return list(found.values())
+
+
 def compile_tuned(args, folder):
     with open(args.tuning) as file:
         entries = json.load(file)["entries"]
     chosen = [e for e in entries if re.fullmatch(args.kernels, e["kernel"])]
     if not chosen:
         sys.exit(f"{args.tuning} has no entry of a kernel '{args.kernels}'")
+    if args.distinct:
+        chosen = distinct(chosen)
     for number, entry in enumerate(chosen):
         values, bind = entry["set"], entry["dims"]
         path = os.path.join(folder, f"{number}.ptx")
@@ -83,6 +100,7 @@ def main():
     parser.add_argument("--tuning")
     parser.add_argument("--examples")
     parser.add_argument("--kernels", default=".*")
+    parser.add_argument("--distinct", action="store_true")
     args = parser.parse_args()
     problems = []
     with tempfile.TemporaryDirectory() as folder:
