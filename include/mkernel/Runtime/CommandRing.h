@@ -16,7 +16,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <span>
 
 namespace mk::rt {
 
@@ -38,8 +37,6 @@ struct Command {
 Status checkEncodable(const Command &command);
 /// `lap` counts from 0. Fields must fit.
 mk_command encodeCommand(const Command &command, uint64_t lap);
-/// Whether both halves are published for `lap`.
-bool isPublished(const mk_command &raw, uint64_t lap);
 /// A command as it lies in the ring, in registers: reading its fields from a copy in memory
 /// would wait for the copy.
 struct CommandWords {
@@ -101,17 +98,14 @@ public:
   /// Again when full.
   Status tryPush(const Command &command);
 
-  /// One thread. Copies up to raws.size() published commands and frees their
-  /// space; returns how many.
-  size_t drain(std::span<mk_command> raws);
-  /// The same, one by one: use(command) for up to `most` published commands, of which
-  /// those that come next are fetched meanwhile.
+  /// One thread: use(words) for up to `most` published commands, of which those that come
+  /// next are fetched meanwhile; frees their space and returns how many.
   template <typename Use> size_t consume(size_t most, Use use) {
     constexpr size_t kFree = 64, kAhead = 8;
     size_t n = 0;
     for (; n < most && hasCommands(); ++n) {
       __builtin_prefetch(&commands_[(next_ + kAhead) & (capacity_ - 1)]);
-      auto *words = reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+      auto *words = wordsOf(next_);
       CommandWords copy;
       for (int i = 0; i < 4; ++i)
         copy.w[i] = std::atomic_ref(words[i]).load(std::memory_order_relaxed);
@@ -125,10 +119,11 @@ public:
       freeSpace();
     return n;
   }
-  /// Whether drain would find something. The consumer's thread.
+  /// Whether consume() would find something: both halves of the next command are published.
+  /// The consumer's thread.
   bool hasCommands() const {
-    auto *words = reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
-    uint64_t bit = (next_ / capacity_ + 1) & 1;
+    auto *words = wordsOf(next_);
+    uint64_t bit = lapBit(next_);
     return (std::atomic_ref(words[1]).load(std::memory_order_acquire) >> 32 & 1) == bit &&
            std::atomic_ref(words[3]).load(std::memory_order_acquire) >> 63 == bit;
   }
@@ -143,6 +138,13 @@ private:
   void freeSpace() {
     std::atomic_ref(control_->tail).store(next_, std::memory_order_release);
   }
+
+  uint64_t *wordsOf(uint64_t number) const {
+    return reinterpret_cast<uint64_t *>(&commands_[number & (capacity_ - 1)]);
+  }
+  /// What publishes the command `number`: 1 in the first lap, 0 in the second. Its division
+  /// by the capacity would take as long as all the rest of hasCommands().
+  uint64_t lapBit(uint64_t number) const { return !(number & capacity_); }
 
   CommandRing(uint64_t capacity, std::byte *memory);
 

@@ -128,9 +128,7 @@ public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
   /// Requests posted and not completed.
-  uint64_t inFlight() const {
-    return inFlight_.load(std::memory_order_acquire);
-  }
+  uint64_t inFlight() const;
 
   /// By peer rank; zeros for ranks not connected.
   PeerStats stats(uint32_t peer) const;
@@ -172,7 +170,6 @@ private:
 
   TransportConfig config_;
   std::unique_ptr<Peer[]> peers_; // by rank
-  std::atomic<uint64_t> inFlight_{0};
   std::atomic<bool> failed_{false};
   mutable std::mutex errorMutex_;
   Status error_;
