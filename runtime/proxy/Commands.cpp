@@ -55,8 +55,8 @@ Status Proxy::Impl::explain(const Command &c) const {
 }
 
 /// A command of a put that has several, or that others are in front of.
-Status Proxy::Impl::acceptPart(const Command &c) {
-  uint32_t &number = open[uint64_t(c.channel) * MK_CMD_TEAMS + (c.flags >> MK_CMD_TEAM_SHIFT)];
+Status Proxy::Impl::acceptPart(Command c) {
+  uint32_t &number = channelOf[c.channel].open[c.flags >> MK_CMD_TEAM_SHIFT];
   if (number == kNone) {
     number = takePut(c.channel, c.peer);
     if (c.flags & MK_CMD_MORE)
@@ -86,7 +86,7 @@ Status Proxy::Impl::acceptPart(const Command &c) {
   return {};
 }
 
-void Proxy::Impl::refuse(const CommandWords &words) {
+void Proxy::Impl::refuse(CommandWords words) {
   mk_command raw;
   std::memcpy(&raw, &words, sizeof(raw));
   Result<Command> command = decodeCommand(raw);

@@ -13,10 +13,9 @@ Proxy::Impl::Impl(const ProxyOptions &o)
       slots(o.heap->slots()), channels(o.channels), transport(o.transport),
       hostHeap(o.sink ? nullptr : o.heap->asHost()), sink(o.sink), paused(o.paused),
       begunByPair(new Count[uint64_t(o.channels) * world]()),
-      begunByChannel(new Count[o.channels]()), endedByChannel(new Count[o.channels]()),
-      windowBegin(o.heap->dataOffset()), isNet(world),
-      open(uint64_t(o.channels) * MK_CMD_TEAMS, kNone),
-      pairs(new Pair[uint64_t(o.channels) * world]) {
+      begunByChannel(new Count[o.channels]()), windowBegin(o.heap->dataOffset()),
+      isNet(world), pairs(new Pair[uint64_t(o.channels) * world]),
+      channelOf(new Channel[o.channels]) {
   for (uint32_t r = 0; r < world; ++r)
     isNet[r] = !options.mesh->reachable(rank, r);
 }
@@ -98,7 +97,7 @@ uint64_t Proxy::inflight(uint32_t channel, uint32_t peer) const {
 
 uint64_t Proxy::inflightAll(uint32_t channel) const {
   assert(channel < impl_->channels);
-  return Impl::openOf(impl_->begunByChannel[channel], impl_->endedByChannel[channel]);
+  return Impl::openOf(impl_->begunByChannel[channel], impl_->channelOf[channel].ended);
 }
 
 uint64_t Proxy::inflightTotal() const {

@@ -7,7 +7,9 @@
 #include "mkernel/Runtime/Proxy.h"
 #include "mkernel/Runtime/Transport.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -17,11 +19,15 @@ namespace mk::rt {
 struct Proxy::Impl {
   static constexpr uint32_t kNone = ~0u;
 
+  struct Pair;
+  struct Channel;
+
   /// A put on its way from the ring to its completion; its index is the request's cookie.
   /// Kept for the next one when it is complete, with the memory of its fragments.
   struct Put {
     PutRequest request;
-    uint32_t channel = 0;
+    Pair *pair = nullptr;
+    Channel *channel = nullptr;
     uint32_t commands = 0; // that are complete with it
     uint32_t next = kNone; // in the list that it is in
     bool strong = false;
@@ -38,6 +44,12 @@ struct Proxy::Impl {
     std::atomic<uint32_t> ended{0}; // commands that are complete
     uint32_t outstanding = 0;       // admitted to the transport, not completed
     List held;                      // first: a strong signal waiting for those
+  };
+  /// The same of one channel.
+  struct Channel {
+    Channel() { std::fill(std::begin(open), std::end(open), kNone); }
+    std::atomic<uint32_t> ended{0};
+    uint32_t open[MK_CMD_TEAMS]; // put of a team that lacks its last command
   };
   using Count = std::atomic<uint32_t>;
   /// Commands handed over and not complete. What was completed and never counted takes
@@ -61,16 +73,18 @@ struct Proxy::Impl {
   bool round(); // whether there was anything to do
   void idle(uint32_t rounds);
 
-  // What each command goes through (Round.cpp): into one loop.
+  // What each command goes through (Round.cpp). By value: its words stay in registers, from
+  // memory they would be read back while they are being written.
   size_t takeCommands();
-  void take(const CommandWords &words);
-  bool isSound(const Command &command) const;
-  void accept(const Command &command);
+  void take(CommandWords words);
+  bool isSound(Command command) const;
+  void accept(Command command);
+  void postGroup();
   void completed(uint64_t cookie);
 
   // What few do (Commands.cpp): pieces of a put, and what is wrong.
-  Status acceptPart(const Command &command);
-  void refuse(const CommandWords &words);
+  Status acceptPart(Command command);
+  void refuse(CommandWords words);
   Status explain(const Command &command) const;
 
   // Posting and completing (Requests.cpp).
@@ -110,17 +124,18 @@ struct Proxy::Impl {
   /// A put of nothing yet.
   uint32_t takePut(uint32_t channel, uint32_t peer) {
     uint32_t number = unused;
-    if (number == kNone) {
-      number = numPuts++;
-      puts.emplace_back();
-    } else {
-      unused = puts[number].next;
-    }
+    if (number == kNone) [[unlikely]]
+      number = newPut();
     Put &put = puts[number];
-    put.channel = channel;
+    unused = put.next;
+    put.channel = &channelOf[channel];
+    put.pair = &pairs[keyOf(channel, peer)];
     put.request.peer = peer;
-    put.request.cookie = number;
     return number;
+  }
+  uint32_t newPut();
+  uint32_t indexOf(const Put &put) const {
+    return static_cast<uint32_t>(put.channel - channelOf.get());
   }
   void giveBack(uint32_t number) {
     Put &put = puts[number];
@@ -157,7 +172,7 @@ struct Proxy::Impl {
 
   // By (channel, peer) and by channel. CTAs begin, the proxy ends; it begins, too, where a
   // GPU writes.
-  std::unique_ptr<Count[]> begunByPair, begunByChannel, endedByChannel;
+  std::unique_ptr<Count[]> begunByPair, begunByChannel;
 
   // Proxy thread only.
   uint64_t windowBegin = 0, windowEnd = 0; // of the heap, when the round began
@@ -165,10 +180,13 @@ struct Proxy::Impl {
   std::vector<Put> puts;
   uint32_t numPuts = 0;
   uint32_t unused = kNone;    // the last one first, as its memory is near
-  List ready;                 // to be posted, in order
+  static constexpr size_t kGroup = 8;
+  uint32_t group[kGroup] = {}; // puts to be posted next
+  uint32_t grouped = 0;
+  List ready;                 // to be posted behind them, in order
   uint64_t pending = 0;       // in `ready` and held
-  std::vector<uint32_t> open; // put of a channel and team, or kNone
   std::unique_ptr<Pair[]> pairs; // by keyOf
+  std::unique_ptr<Channel[]> channelOf;
   uint64_t postedInRound = 0;
   std::chrono::steady_clock::time_point roundBegan{}; // where requests have a timeout
   Completions completions;

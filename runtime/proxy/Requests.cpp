@@ -10,7 +10,7 @@ namespace mk::rt {
 /// (channel, peer) waits in front of it or in it.
 void Proxy::Impl::admit(uint32_t number) {
   const Put &put = puts[number];
-  Pair &pair = pairs[keyOf(put.channel, put.request.peer)];
+  Pair &pair = *put.pair;
   if (ready.empty() && pair.held.empty() && !(put.strong && pair.outstanding > 0)) {
     ++pair.outstanding;
     if (post(number))
@@ -21,6 +21,13 @@ void Proxy::Impl::admit(uint32_t number) {
   ++pending;
   append(pair.held, number);
   pump(pair);
+}
+
+uint32_t Proxy::Impl::newPut() {
+  uint32_t number = numPuts++;
+  puts.emplace_back();
+  puts[number].request.cookie = number;
+  return number;
 }
 
 void Proxy::Impl::notPosted(uint32_t number, const Status &why) {
@@ -38,7 +45,7 @@ void Proxy::Impl::pump(Pair &pair) {
     if (puts[front].strong && pair.outstanding > 0) {
       if (puts[front].request.fragments.empty())
         return;
-      uint32_t data = takePut(puts[front].channel, puts[front].request.peer);
+      uint32_t data = takePut(indexOf(puts[front]), puts[front].request.peer);
       puts[data].request.fragments.swap(puts[front].request.fragments);
       ++pair.outstanding;
       ++pending;
@@ -97,7 +104,7 @@ void Proxy::Impl::checkAges() {
   for (const Put &put : puts)
     if (put.posted && now - put.postedAt > limit)
       return fail(rt::error(StatusCode::DeadlineExceeded, "a request of CTA ",
-                            put.channel, " to rank ", put.request.peer,
+                            indexOf(put), " to rank ", put.request.peer,
                             " was not delivered within ",
                             Deadline::after(limit).duration(),
                             ": the network is stuck or that rank is"));

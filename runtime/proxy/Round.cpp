@@ -20,36 +20,36 @@ constexpr uint64_t kMaxPending = 4096;
 } // namespace
 
 /// All that explain() looks for, at the cost of a few comparisons.
-inline bool Proxy::Impl::isSound(const Command &c) const {
+[[gnu::always_inline]] inline bool Proxy::Impl::isSound(Command c) const {
   constexpr uint8_t teams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
-  constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
-  uint8_t flags = c.flags & ~teams;
-  bool signal = flags & MK_CMD_HAS_SIGNAL;
-  if (flags & ~known || c.channel >= channels || c.peer >= world ||
-      !isNet[c.peer] || (flags & MK_CMD_MORE && flags != MK_CMD_MORE) ||
-      (flags & MK_CMD_STRONG && !signal) || (signal && c.slot >= slots))
+  constexpr uint32_t combinations = 1u << 0 | 1u << MK_CMD_HAS_SIGNAL | 1u << MK_CMD_MORE |
+                                    1u << (MK_CMD_HAS_SIGNAL | MK_CMD_STRONG);
+  uint32_t flags = c.flags & ~teams;
+  if (flags > 7 || !(combinations >> flags & 1) || c.channel >= channels || c.peer >= world ||
+      !isNet[c.peer])
     return false;
-  if (c.op == MK_CMD_SIGNAL)
-    return signal && c.bytes == 0;
+  if (flags & MK_CMD_HAS_SIGNAL && c.slot >= slots)
+    return false;
   // Offsets have 48 bits and sizes 32: the sums do not wrap.
-  return c.op == MK_CMD_PUT &&
-         (c.bytes == 0 || (c.src >= windowBegin && c.dst >= windowBegin &&
-                           std::max(c.src, c.dst) + c.bytes <= windowEnd));
+  if (c.op == MK_CMD_PUT) [[likely]]
+    return c.bytes == 0 || (std::min(c.src, c.dst) >= windowBegin &&
+                            std::max(c.src, c.dst) + c.bytes <= windowEnd);
+  return c.op == MK_CMD_SIGNAL && flags & MK_CMD_HAS_SIGNAL && c.bytes == 0;
 }
 
-inline void Proxy::Impl::accept(const Command &c) {
-  uint64_t key = keyOf(c.channel, c.peer);
+[[gnu::always_inline]] inline void Proxy::Impl::accept(Command c) {
   if (foreign) {
-    add(begunByPair[key], 1u);
+    add(begunByPair[keyOf(c.channel, c.peer)], 1u);
     add(begunByChannel[c.channel], 1u);
     if (c.flags & MK_CMD_HAS_SIGNAL)
       add(signals, uint64_t(1));
   }
-  uint32_t begun = open[uint64_t(c.channel) * MK_CMD_TEAMS + (c.flags >> MK_CMD_TEAM_SHIFT)];
-  Pair &pair = pairs[key];
+  Channel &channel = channelOf[c.channel];
+  Pair &pair = pairs[keyOf(c.channel, c.peer)];
   bool strong = c.flags & MK_CMD_STRONG;
-  if (begun != kNone || c.flags & MK_CMD_MORE || !ready.empty() || !pair.held.empty() ||
-      (strong && pair.outstanding > 0)) [[unlikely]] {
+  if (channel.open[c.flags >> MK_CMD_TEAM_SHIFT] != kNone || c.flags & MK_CMD_MORE ||
+      !ready.empty() || !pair.held.empty() || (strong && pair.outstanding > 0)) [[unlikely]] {
+    postGroup();
     if (Status status = acceptPart(c); !status)
       fail(status);
     return;
@@ -63,13 +63,20 @@ inline void Proxy::Impl::accept(const Command &c) {
     put.request.signal = SignalAdd{c.slot, c.amount};
   put.strong = strong;
   ++pair.outstanding;
-  if (!post(number)) [[unlikely]] {
-    ++pending;
-    append(ready, number);
-  }
+  group[grouped++] = number;
 }
 
-inline void Proxy::Impl::take(const CommandWords &words) {
+/// In order; what the transport does not take waits.
+inline void Proxy::Impl::postGroup() {
+  for (uint32_t i = 0; i < grouped; ++i)
+    if (!ready.empty() || failed || !post(group[i])) [[unlikely]] {
+      ++pending;
+      append(ready, group[i]);
+    }
+  grouped = 0;
+}
+
+[[gnu::always_inline]] inline void Proxy::Impl::take(CommandWords words) {
   if (failed.load(std::memory_order_relaxed)) [[unlikely]] {
     add(discarded, uint64_t(1));
     return;
@@ -86,18 +93,17 @@ inline void Proxy::Impl::take(const CommandWords &words) {
   accept(command);
 }
 
-inline void Proxy::Impl::completed(uint64_t cookie) {
+[[gnu::always_inline]] inline void Proxy::Impl::completed(uint64_t cookie) {
   if (cookie >= numPuts || !puts[cookie].posted) [[unlikely]]
     return strayCompletion(cookie);
   const Put &put = puts[cookie];
-  uint32_t channel = put.channel;
-  Pair &pair = pairs[keyOf(channel, put.request.peer)];
+  Pair &pair = *put.pair;
   // Of a strong put the bytes that went ahead of its signal are no put.
   if (uint32_t commands = put.commands) {
     add(pair.ended, commands);
-    add(endedByChannel[channel], commands);
+    add(put.channel->ended, commands);
     if (sink)
-      sink->completed(channel);
+      sink->completed(indexOf(put));
   }
   giveBack(static_cast<uint32_t>(cookie));
   if (--pair.outstanding == 0 && !pair.held.empty())
@@ -106,15 +112,24 @@ inline void Proxy::Impl::completed(uint64_t cookie) {
 
 /// Returns how many. Once something has failed they are dropped.
 size_t Proxy::Impl::takeCommands() {
+  size_t n = 0;
   if (options.abort->raised()) {
-    size_t n = ring->consume(kBatch, [](const CommandWords &) {});
+    n = ring->consume(kBatch, [](const CommandWords &) {});
     add(discarded, uint64_t(n));
-    return n;
+  } else if (failed || pending < kMaxPending) {
+    windowEnd = options.heap->backed();
+    // By groups, in which memory that is not near is fetched side by side: between two posts
+    // each would be waited for.
+    for (size_t got = kGroup; got == kGroup && n < kBatch && ready.empty(); n += got) {
+      got = ring->consume(kGroup, [this](CommandWords words) { take(words); });
+      postGroup();
+    }
+    if (!ready.empty() && n == 0)
+      n = ring->consume(kGroup, [this](CommandWords words) { take(words); });
   }
-  if (!failed && pending >= kMaxPending)
-    return 0;
-  windowEnd = options.heap->backed();
-  return ring->consume(kBatch, [this](const CommandWords &words) { take(words); });
+  if (n > 0)
+    ring->freeSpace();
+  return n;
 }
 
 bool Proxy::Impl::round() {

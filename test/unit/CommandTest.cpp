@@ -37,6 +37,7 @@ std::vector<mk_command> drain(CommandRing &ring, size_t most) {
     memcpy(&raws.emplace_back(), &words, sizeof(words));
   });
   EXPECT_EQ(n, raws.size());
+  ring.freeSpace();
   return raws;
 }
 
