@@ -2,6 +2,8 @@
 
 #include "proxy/ProxyImpl.h"
 #include "core/Thread.h"
+#include "mkernel/Runtime/CpuBinding.h"
+#include "mkernel/Runtime/Log.h"
 
 namespace mk::rt {
 namespace {
@@ -160,6 +162,9 @@ Status Proxy::Impl::settledError() const {
 }
 
 void Proxy::Impl::run() {
+  // It works all the same, only slower.
+  if (Status bound = bindThread(options.cpus); !bound)
+    log::warn("proxy: ", bound.message());
   uint32_t idleRounds = 0;
   while (!stop) {
     resting = paused.load();

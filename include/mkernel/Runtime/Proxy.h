@@ -46,6 +46,7 @@ struct ProxyOptions {
   uint64_t ringCapacity = 1024; // commands, a power of two
   uint8_t generation = 0;       // arrivals of another one are dropped
   bool paused = false;          // start paused
+  std::vector<uint32_t> cpus;   // that its thread runs on; empty: any (CpuBinding.h)
   /// A request older than this is an error; zero: no limit.
   std::chrono::nanoseconds requestTimeout{0};
 };

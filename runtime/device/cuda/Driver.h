@@ -36,6 +36,9 @@ enum : int {
 
 enum : int { // device attributes
   kMultiprocessorCount = 16,
+  kPciBus = 33,
+  kPciDevice = 34,
+  kPciDomain = 50,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76,
   kPageableMemoryAccess = 88,

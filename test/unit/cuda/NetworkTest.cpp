@@ -291,6 +291,21 @@ TEST_F(CudaNetwork, TwoNodesOnOneGpuAreRefused) {
   }
 }
 
+TEST_F(CudaNetwork, TwoNodesShareAGpuIfTold) {
+  for (const char *path : {"", "path=staged"}) {
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      ContextOptions options = optionsOf(job, rank, path);
+      options.gpu = 1;
+      options.ranksPerGpu = 2;
+      auto made = Context::create(options);
+      ASSERT_OK(made);
+      EXPECT_OK((*made)->allocate(1000, "memory"));
+      EXPECT_OK((*made)->close());
+    });
+  }
+}
+
 TEST_F(CudaNetwork, WhatNicsWriteIsMadeVisibleFirst) {
   for (int ordering : {0, 100}) {
     fake->writesOrdering = ordering;
