@@ -14,8 +14,7 @@ Proxy::Impl::Impl(const ProxyOptions &o)
     : options(o), world(o.mesh->size()), rank(o.heap->rank()),
       slots(o.heap->slots()), channels(o.channels), transport(o.transport),
       hostHeap(o.sink ? nullptr : o.heap->asHost()), sink(o.sink), paused(o.paused),
-      begunByPair(new Count[uint64_t(o.channels) * world]()),
-      begunByChannel(new Count[o.channels]()), windowBegin(o.heap->dataOffset()),
+      begun(new Count[o.channels]()), windowBegin(o.heap->dataOffset()),
       isNet(world), pairs(new Pair[uint64_t(o.channels) * world]),
       channelOf(new Channel[o.channels]) {
   for (uint32_t r = 0; r < world; ++r)
@@ -71,15 +70,12 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
                      command.channel, " to rank ", command.peer,
                      ": the proxy has ", p.channels, " channels and ",
                      p.world, " ranks");
-  auto &pair = p.begunByPair[p.keyOf(command.channel, command.peer)];
-  auto &channel = p.begunByChannel[command.channel];
+  auto &channel = p.begun[command.channel];
   // Before the proxy can complete it.
-  pair.fetch_add(1, std::memory_order_relaxed);
   channel.fetch_add(1, std::memory_order_relaxed);
   uint64_t signal = command.flags & MK_CMD_HAS_SIGNAL ? 1 : 0;
   p.signals.fetch_add(signal, std::memory_order_relaxed);
   if (Status pushed = p.ring->push(command, wait); !pushed) {
-    pair.fetch_sub(1, std::memory_order_relaxed);
     channel.fetch_sub(1, std::memory_order_relaxed);
     p.signals.fetch_sub(signal, std::memory_order_relaxed);
     return pushed;
@@ -91,15 +87,9 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
   return {};
 }
 
-uint64_t Proxy::inflight(uint32_t channel, uint32_t peer) const {
-  assert(channel < impl_->channels && peer < impl_->world);
-  uint64_t key = impl_->keyOf(channel, peer);
-  return Impl::openOf(impl_->begunByPair[key], impl_->pairs[key].ended);
-}
-
 uint64_t Proxy::inflightAll(uint32_t channel) const {
   assert(channel < impl_->channels);
-  return Impl::openOf(impl_->begunByChannel[channel], impl_->channelOf[channel].ended);
+  return Impl::openOf(impl_->begun[channel], impl_->channelOf[channel].ended);
 }
 
 uint64_t Proxy::inflightTotal() const {

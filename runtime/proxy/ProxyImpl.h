@@ -39,16 +39,15 @@ struct Proxy::Impl {
     uint32_t first = kNone, last = kNone;
     bool empty() const { return first == kNone; }
   };
-  /// Puts of one (channel, peer). All in one place, which the proxy's thread alone writes.
+  /// Puts of one (channel, peer).
   struct Pair {
-    std::atomic<uint32_t> ended{0}; // commands that are complete
-    uint32_t outstanding = 0;       // admitted to the transport, not completed
-    List held;                      // first: a strong signal waiting for those
+    uint32_t outstanding = 0; // admitted to the transport, not completed
+    List held;                // first: a strong signal waiting for those
   };
-  /// The same of one channel.
+  /// Of a CTA; what the proxy's thread alone writes.
   struct Channel {
     Channel() { std::fill(std::begin(open), std::end(open), kNone); }
-    std::atomic<uint32_t> ended{0};
+    std::atomic<uint32_t> ended{0}; // commands that are complete
     uint32_t open[MK_CMD_TEAMS]; // put of a team that lacks its last command
   };
   using Count = std::atomic<uint32_t>;
@@ -170,9 +169,9 @@ struct Proxy::Impl {
   alignas(kLine) std::atomic<bool> stop{false};
   std::atomic<bool> paused, resting{false}, failed{false};
 
-  // By (channel, peer) and by channel. CTAs begin, the proxy ends; it begins, too, where a
-  // GPU writes.
-  std::unique_ptr<Count[]> begunByPair, begunByChannel;
+  // Commands by channel. CTAs begin them, the proxy ends them (Channel); it begins them, too,
+  // where a GPU writes.
+  std::unique_ptr<Count[]> begun;
 
   // Proxy thread only.
   uint64_t windowBegin = 0, windowEnd = 0; // of the heap, when the round began

@@ -39,8 +39,7 @@ constexpr uint64_t kMaxPending = 4096;
 
 [[gnu::always_inline]] inline void Proxy::Impl::accept(Command c) {
   if (foreign) {
-    add(begunByPair[keyOf(c.channel, c.peer)], 1u);
-    add(begunByChannel[c.channel], 1u);
+    add(begun[c.channel], 1u);
     if (c.flags & MK_CMD_HAS_SIGNAL)
       add(signals, uint64_t(1));
   }
@@ -100,7 +99,6 @@ inline void Proxy::Impl::postGroup() {
   Pair &pair = *put.pair;
   // Of a strong put the bytes that went ahead of its signal are no put.
   if (uint32_t commands = put.commands) {
-    add(pair.ended, commands);
     add(put.channel->ended, commands);
     if (sink)
       sink->completed(indexOf(put));

@@ -531,6 +531,10 @@ int eventRecord(EventHandle event, StreamHandle) {
   from<FakeEvent>(event)->ms = 0.125 * fake.launched * (fake.launched + 1);
   return 0;
 }
+int streamWaitEvent(StreamHandle, EventHandle event, unsigned) {
+  ENTER("cuStreamWaitEvent");
+  return event ? 0 : 1;
+}
 int eventQuery(EventHandle) {
   ENTER("cuEventQuery");
   std::lock_guard lock(calls);
