@@ -69,7 +69,7 @@ Status Proxy::Impl::acceptPart(Command c) {
         " began a command for rank ", c.peer, " within a put to rank ",
         put.request.peer,
         ": the put's last command (without MK_CMD_MORE) is missing");
-  ++put.commands;
+  put.request.cookie += kOneCommand;
   if (c.bytes > 0)
     put.request.fragments.push_back({c.src, c.dst, c.bytes});
   if (put.request.fragments.size() > kMaxFragments)
@@ -77,7 +77,7 @@ Status Proxy::Impl::acceptPart(Command c) {
                      " wrote a put of more than ", kMaxFragments, " commands");
   if (c.flags & MK_CMD_MORE)
     return {};
-  if (put.commands > 1)
+  if (commandsIn(put.request.cookie) > 1)
     openPuts.fetch_sub(1, std::memory_order_relaxed);
   if (c.flags & MK_CMD_HAS_SIGNAL)
     put.request.signal = SignalAdd{c.slot, c.amount};

@@ -17,6 +17,7 @@ Proxy::Impl::Impl(const ProxyOptions &o)
       begun(new Count[o.channels]()), windowBegin(o.heap->dataOffset()),
       isNet(world), pairs(new Pair[uint64_t(o.channels) * world]),
       channelOf(new Channel[o.channels]) {
+  timed = o.requestTimeout.count() != 0;
   for (uint32_t r = 0; r < world; ++r)
     isNet[r] = !options.mesh->reachable(rank, r);
 }

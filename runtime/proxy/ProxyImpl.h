@@ -19,21 +19,20 @@ namespace mk::rt {
 struct Proxy::Impl {
   static constexpr uint32_t kNone = ~0u;
 
-  struct Pair;
-  struct Channel;
-
-  /// A put on its way from the ring to its completion; its index is the request's cookie.
-  /// Kept for the next one when it is complete, with the memory of its fragments.
-  struct Put {
-    PutRequest request;
-    Pair *pair = nullptr;
-    Channel *channel = nullptr;
-    uint32_t commands = 0; // that are complete with it
+  /// A put on its way from the ring to its completion, in one cache line. Kept for the next one
+  /// when it is complete, with the memory of its fragments.
+  struct alignas(64) Put {
+    PutRequest request;    // its cookie: see below
     uint32_t next = kNone; // in the list that it is in
+    uint16_t channel = 0;
     bool strong = false;
     bool posted = false;
-    std::chrono::steady_clock::time_point postedAt;
   };
+  static_assert(sizeof(void *) != 8 || sizeof(Put) == 64);
+  /// The cookie of a request: number of its put, and the commands that are complete with it.
+  static constexpr uint64_t kOneCommand = uint64_t(1) << 32;
+  static uint32_t numberIn(uint64_t cookie) { return static_cast<uint32_t>(cookie); }
+  static uint32_t commandsIn(uint64_t cookie) { return static_cast<uint32_t>(cookie >> 32); }
   /// Puts, first to last.
   struct List {
     uint32_t first = kNone, last = kNone;
@@ -112,7 +111,8 @@ struct Proxy::Impl {
   bool post(uint32_t number) {
     Put &put = puts[number];
     put.posted = true;
-    put.postedAt = roundBegan;
+    if (timed)
+      postedAt[number] = roundBegan;
     if (Status posted = transport->post(put.request); !posted) [[unlikely]] {
       notPosted(number, posted);
       return false;
@@ -127,20 +127,17 @@ struct Proxy::Impl {
       number = newPut();
     Put &put = puts[number];
     unused = put.next;
-    put.channel = &channelOf[channel];
-    put.pair = &pairs[keyOf(channel, peer)];
+    put.channel = static_cast<uint16_t>(channel);
     put.request.peer = peer;
+    put.request.cookie = number;
     return number;
   }
   uint32_t newPut();
-  uint32_t indexOf(const Put &put) const {
-    return static_cast<uint32_t>(put.channel - channelOf.get());
-  }
+  Pair &pairOf(const Put &put) { return pairs[keyOf(put.channel, put.request.peer)]; }
   void giveBack(uint32_t number) {
     Put &put = puts[number];
     put.request.fragments.clear();
     put.request.signal.reset();
-    put.commands = 0;
     put.strong = put.posted = false;
     put.next = std::exchange(unused, number);
   }
@@ -187,7 +184,10 @@ struct Proxy::Impl {
   std::unique_ptr<Pair[]> pairs; // by keyOf
   std::unique_ptr<Channel[]> channelOf;
   uint64_t postedInRound = 0;
-  std::chrono::steady_clock::time_point roundBegan{}; // where requests have a timeout
+  // Where requests have a timeout: of each put.
+  bool timed = false;
+  std::vector<std::chrono::steady_clock::time_point> postedAt;
+  std::chrono::steady_clock::time_point roundBegan{};
   Completions completions;
   std::chrono::steady_clock::time_point nextAgeCheck{};
 

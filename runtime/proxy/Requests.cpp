@@ -10,7 +10,7 @@ namespace mk::rt {
 /// (channel, peer) waits in front of it or in it.
 void Proxy::Impl::admit(uint32_t number) {
   const Put &put = puts[number];
-  Pair &pair = *put.pair;
+  Pair &pair = pairOf(put);
   if (ready.empty() && pair.held.empty() && !(put.strong && pair.outstanding > 0)) {
     ++pair.outstanding;
     if (post(number))
@@ -26,7 +26,8 @@ void Proxy::Impl::admit(uint32_t number) {
 uint32_t Proxy::Impl::newPut() {
   uint32_t number = numPuts++;
   puts.emplace_back();
-  puts[number].request.cookie = number;
+  if (timed)
+    postedAt.emplace_back();
   return number;
 }
 
@@ -45,7 +46,7 @@ void Proxy::Impl::pump(Pair &pair) {
     if (puts[front].strong && pair.outstanding > 0) {
       if (puts[front].request.fragments.empty())
         return;
-      uint32_t data = takePut(indexOf(puts[front]), puts[front].request.peer);
+      uint32_t data = takePut(puts[front].channel, puts[front].request.peer);
       puts[data].request.fragments.swap(puts[front].request.fragments);
       ++pair.outstanding;
       ++pending;
@@ -95,16 +96,16 @@ void Proxy::Impl::arrived(const Arrival &a) {
 
 void Proxy::Impl::checkAges() {
   auto limit = options.requestTimeout;
-  if (limit.count() == 0)
+  if (!timed)
     return;
   auto now = std::chrono::steady_clock::now();
   if (now < nextAgeCheck)
     return;
   nextAgeCheck = now + limit / 8;
-  for (const Put &put : puts)
-    if (put.posted && now - put.postedAt > limit)
+  for (uint32_t number = 0; number < numPuts; ++number)
+    if (const Put &put = puts[number]; put.posted && now - postedAt[number] > limit)
       return fail(rt::error(StatusCode::DeadlineExceeded, "a request of CTA ",
-                            indexOf(put), " to rank ", put.request.peer,
+                            put.channel, " to rank ", put.request.peer,
                             " was not delivered within ",
                             Deadline::after(limit).duration(),
                             ": the network is stuck or that rank is"));

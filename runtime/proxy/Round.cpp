@@ -55,7 +55,7 @@ constexpr uint64_t kMaxPending = 4096;
   }
   uint32_t number = takePut(c.channel, c.peer);
   Put &put = puts[number];
-  put.commands = 1;
+  put.request.cookie = number | kOneCommand;
   if (c.bytes > 0)
     put.request.fragments.push_back({c.src, c.dst, c.bytes});
   if (c.flags & MK_CMD_HAS_SIGNAL)
@@ -93,17 +93,19 @@ inline void Proxy::Impl::postGroup() {
 }
 
 [[gnu::always_inline]] inline void Proxy::Impl::completed(uint64_t cookie) {
-  if (cookie >= numPuts || !puts[cookie].posted) [[unlikely]]
+  uint32_t number = numberIn(cookie);
+  if (number >= numPuts || !puts[number].posted || puts[number].request.cookie != cookie)
+      [[unlikely]]
     return strayCompletion(cookie);
-  const Put &put = puts[cookie];
-  Pair &pair = *put.pair;
+  const Put &put = puts[number];
+  Pair &pair = pairOf(put);
   // Of a strong put the bytes that went ahead of its signal are no put.
-  if (uint32_t commands = put.commands) {
-    add(put.channel->ended, commands);
+  if (uint32_t commands = commandsIn(cookie)) {
+    add(channelOf[put.channel].ended, commands);
     if (sink)
-      sink->completed(indexOf(put));
+      sink->completed(put.channel);
   }
-  giveBack(static_cast<uint32_t>(cookie));
+  giveBack(number);
   if (--pair.outstanding == 0 && !pair.held.empty())
     pump(pair);
 }
@@ -132,7 +134,7 @@ size_t Proxy::Impl::takeCommands() {
 
 bool Proxy::Impl::round() {
   postedInRound = 0;
-  if (options.requestTimeout.count() != 0)
+  if (timed)
     roundBegan = std::chrono::steady_clock::now();
   size_t taken = takeCommands();
   bool any = taken > 0;
