@@ -52,6 +52,9 @@ constexpr Variable kTable[] = {
      "in a row."},
     {"MK_NO_PTXAS", "",
      "1: .ci/run skips the tests that assemble PTX instead of failing without ptxas."},
+    {"MK_PROXY_CPUS", "auto",
+     "CPUs of the thread that drives the network, like 0-3,8; auto: those of the NUMA node "
+     "of the rank's NIC, else of its GPU; off: any that the process may use."},
     {"MK_PTXAS", "",
      "Path of CUDA's assembler, which compiles kernels for a GPU; off: leave that to "
      "the driver. By default it is looked for in CUDA_HOME, /usr/local/cuda and PATH."},

@@ -5,6 +5,7 @@
 #include "device/Device.h"
 #include "device/Launches.h"
 
+#include "mkernel/Runtime/CpuBinding.h"
 #include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Job.h"
@@ -135,6 +136,7 @@ Status Context::build() {
   heap.world = world;
   heap.scope = c.options_.scope;
   heap.timeout = c.options_.timeout;
+  heap.sharesGpu = c.options_.ranksPerGpu > 1;
   MK_ASSIGN(c.heap_, c.device_->createHeap(heap));
   if (c.store_) {
     MK_TRY(c.heap_->exchange(*c.store_, mesh.linkPeers(rank), c.deadline()));
@@ -145,6 +147,7 @@ Status Context::build() {
     return Status::ok();
   TransportConfig transport;
   transport.heap = c.heap_.get();
+  transport.gpu = c.device_->pciAddress();
   transport.options = c.options_.transportOptions;
   transport.scope = c.options_.scope;
   transport.generation = c.generation();
@@ -166,8 +169,27 @@ Status Context::build() {
   proxy.abort = &c.abort_;
   proxy.channels = c.options_.maxGrid + 1;
   proxy.paused = c.options_.proxyPaused;
+  MK_ASSIGN(proxy.cpus, c.proxyCpus());
   MK_ASSIGN(c.proxy_, Proxy::start(proxy));
   return Status::ok();
+}
+
+/// Near the NIC that the proxy drives. Of a network without NICs, which copies memory of the
+/// host, any.
+Result<std::vector<uint32_t>> Context::proxyCpus() const {
+  std::vector<std::string> nics = transport_->nics();
+  std::string gpu = device_->pciAddress();
+  Machine machine;
+  if (!nics.empty() || !gpu.empty()) {
+    // What is not known of it has said so elsewhere, and is no reason to fail.
+    if (auto found = Machine::discover())
+      machine = std::move(*found);
+  }
+  std::vector<uint32_t> allowed = allowedCpus();
+  MK_ASSIGN(CpuBinding binding, chooseCpus(machine, nics, gpu, allowed));
+  log::info("proxy: on CPUs ", cpusText(binding.cpus.empty() ? allowed : binding.cpus), " (",
+            binding.why, ")");
+  return binding.cpus;
 }
 
 /// Where the transport of one rank does not reach the memory of its GPU, all ranks go through

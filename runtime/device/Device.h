@@ -62,6 +62,8 @@ public:
   virtual DeviceKind kind() const = 0;
   /// Waits for everything that this process has enqueued on it.
   virtual Status synchronize() { return Status::ok(); }
+  /// PCI address of a GPU; "" for others, and where it is unknown.
+  virtual std::string pciAddress() const { return {}; }
   /// Symmetric memory of this rank, not exchanged yet.
   virtual Result<std::unique_ptr<Heap>>
   createHeap(const HeapOptions &options) = 0;

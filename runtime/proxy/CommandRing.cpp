@@ -9,7 +9,6 @@
 namespace mk::rt {
 namespace {
 
-
 uint64_t lapBit(uint64_t lap) { return (lap + 1) & 1; }
 
 std::atomic_ref<uint64_t> atomic(uint64_t &word) {
@@ -48,11 +47,6 @@ mk_command encodeCommand(const Command &c, uint64_t lap) {
                         uint64_t(c.slot >> 16) << MK_COMMAND_OFFSET_BITS |
                         lapBit(lap) << 63;
   return raw;
-}
-
-bool isPublished(const mk_command &raw, uint64_t lap) {
-  return (raw.lap0 & 1) == lapBit(lap) &&
-         raw.dst_and_slot_hi >> 63 == lapBit(lap);
 }
 
 Result<Command> decodeCommand(const mk_command &raw) {
@@ -103,9 +97,9 @@ Status CommandRing::tryPush(const Command &command) {
       !atomic(control_->head)
            .compare_exchange_weak(head, head + 1, std::memory_order_relaxed));
 
-  CommandWords words = CommandWords::of(encodeCommand(command, head / capacity_));
-  auto *place =
-      reinterpret_cast<uint64_t *>(&commands_[head & (capacity_ - 1)]);
+  // Of the lap only the last bit counts.
+  CommandWords words = CommandWords::of(encodeCommand(command, head & capacity_ ? 1 : 0));
+  uint64_t *place = wordsOf(head);
   // The ABI's 16-byte store, in portable C++: the word with the lap bit last,
   // released. The consumer believes a half only when it has seen that bit.
   atomic(place[0]).store(words.w[0], std::memory_order_relaxed);
@@ -123,13 +117,6 @@ Status CommandRing::push(const Command &command, const RingWait &wait) {
       return pushed;
     MK_TRY(wait());
   }
-}
-
-size_t CommandRing::drain(std::span<mk_command> raws) {
-  size_t n = 0;
-  return consume(raws.size(), [&](const CommandWords &words) {
-    memcpy(&raws[n++], &words, sizeof(words));
-  });
 }
 
 uint64_t CommandRing::backlog() const {

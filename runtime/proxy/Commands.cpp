@@ -11,25 +11,6 @@ namespace {
 constexpr size_t kMaxFragments = 1 << 20;
 } // namespace
 
-/// All that explain() looks for, at the cost of a few comparisons.
-inline bool Proxy::Impl::isSound(const Command &c) const {
-  constexpr uint8_t teams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
-  constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
-  uint8_t flags = c.flags & ~teams;
-  bool signal = flags & MK_CMD_HAS_SIGNAL;
-  if (flags & ~known || c.channel >= options.channels || c.peer >= world ||
-      !isNet[c.peer] || (flags & MK_CMD_MORE && flags != MK_CMD_MORE) ||
-      (flags & MK_CMD_STRONG && !signal) || (signal && c.slot >= slots))
-    return false;
-  if (c.op == MK_CMD_SIGNAL)
-    return signal && c.bytes == 0;
-  // Offsets have 48 bits and sizes 32: the sums do not wrap.
-  uint64_t begin = options.heap->dataOffset(), end = options.heap->backed();
-  return c.op == MK_CMD_PUT &&
-         (c.bytes == 0 || (c.src >= begin && c.dst >= begin &&
-                           std::max(c.src, c.dst) + c.bytes <= end));
-}
-
 /// Why a command is not sound.
 Status Proxy::Impl::explain(const Command &c) const {
   constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
@@ -41,8 +22,8 @@ Status Proxy::Impl::explain(const Command &c) const {
     return bad("has the unknown operation ", int(c.op));
   if (c.flags & ~(known | (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT))
     return bad("has unknown flags ", int(c.flags));
-  if (c.channel >= options.channels)
-    return bad("names a channel beyond the ", options.channels,
+  if (c.channel >= channels)
+    return bad("names a channel beyond the ", channels,
                " of this proxy");
   if (c.peer >= world)
     return bad("names a rank beyond the ", world, " of the mesh");
@@ -73,20 +54,9 @@ Status Proxy::Impl::explain(const Command &c) const {
                    c.peer, " is refused for no reason that is known");
 }
 
-inline Status Proxy::Impl::accept(const Command &c) {
-  if (!isSound(c))
-    return explain(c);
-  if (ring->isForeign()) {
-    // This thread alone begins and ends them.
-    auto begin = [](std::atomic<uint32_t> &count) {
-      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    };
-    begin(byPair.begun[keyOf(c.channel, c.peer)]);
-    begin(byChannel.begun[c.channel]);
-    if (c.flags & MK_CMD_HAS_SIGNAL)
-      signals.store(signals.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  uint32_t &number = open[uint64_t(c.channel) * MK_CMD_TEAMS + (c.flags >> MK_CMD_TEAM_SHIFT)];
+/// A command of a put that has several, or that others are in front of.
+Status Proxy::Impl::acceptPart(Command c) {
+  uint32_t &number = channelOf[c.channel].open[c.flags >> MK_CMD_TEAM_SHIFT];
   if (number == kNone) {
     number = takePut(c.channel, c.peer);
     if (c.flags & MK_CMD_MORE)
@@ -99,7 +69,7 @@ inline Status Proxy::Impl::accept(const Command &c) {
         " began a command for rank ", c.peer, " within a put to rank ",
         put.request.peer,
         ": the put's last command (without MK_CMD_MORE) is missing");
-  ++put.commands;
+  put.request.cookie += kOneCommand;
   if (c.bytes > 0)
     put.request.fragments.push_back({c.src, c.dst, c.bytes});
   if (put.request.fragments.size() > kMaxFragments)
@@ -107,7 +77,7 @@ inline Status Proxy::Impl::accept(const Command &c) {
                      " wrote a put of more than ", kMaxFragments, " commands");
   if (c.flags & MK_CMD_MORE)
     return {};
-  if (put.commands > 1)
+  if (commandsIn(put.request.cookie) > 1)
     openPuts.fetch_sub(1, std::memory_order_relaxed);
   if (c.flags & MK_CMD_HAS_SIGNAL)
     put.request.signal = SignalAdd{c.slot, c.amount};
@@ -116,21 +86,11 @@ inline Status Proxy::Impl::accept(const Command &c) {
   return {};
 }
 
-void Proxy::Impl::take(const CommandWords &words) {
-  if (discarding()) {
-    discarded.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
-  Status status;
-  if (isWellFormed(words)) {
-    status = accept(fieldsOf(words));
-  } else {
-    mk_command raw;
-    std::memcpy(&raw, &words, sizeof(raw));
-    status = decodeCommand(raw).status();
-  }
-  if (!status)
-    fail(status);
+void Proxy::Impl::refuse(CommandWords words) {
+  mk_command raw;
+  std::memcpy(&raw, &words, sizeof(raw));
+  Result<Command> command = decodeCommand(raw);
+  fail(command ? explain(*command) : command.status());
 }
 
 } // namespace mk::rt

@@ -2,39 +2,22 @@
 
 #include "proxy/ProxyImpl.h"
 #include "core/Thread.h"
+#include "mkernel/Runtime/CpuBinding.h"
+#include "mkernel/Runtime/Log.h"
 
 namespace mk::rt {
 namespace {
-// So few that puts on their way are near until they are complete.
-constexpr size_t kBatch = 64;
-// Puts taken off the ring and not posted; beyond it the ring fills up, and its
-// producers wait.
-constexpr uint64_t kMaxPending = 4096;
 constexpr uint32_t kYields = 64; // empty rounds before the thread sleeps
-
-/// Signals are those of a HostHeap.
-class HostSink final : public ProxySink {
-public:
-  explicit HostSink(HostHeap &heap) : heap_(heap) {}
-  // Release: a CTA that acquires the new value sees the payload, which this
-  // thread saw before it polled the arrival.
-  void arrived(uint32_t slot, uint32_t amount) override {
-    heap_.signal(slot).fetch_add(amount, std::memory_order_release);
-  }
-  void completed(uint32_t) override {}
-  Status publish() override { return Status::ok(); }
-
-private:
-  HostHeap &heap_;
-};
 } // namespace
 
 Proxy::Impl::Impl(const ProxyOptions &o)
     : options(o), world(o.mesh->size()), rank(o.heap->rank()),
-      slots(o.heap->slots()), paused(o.paused),
-      byPair(uint64_t(o.channels) * world), byChannel(o.channels),
-      isNet(world), open(uint64_t(o.channels) * MK_CMD_TEAMS, kNone),
-      pairs(new Pair[uint64_t(o.channels) * world]) {
+      slots(o.heap->slots()), channels(o.channels), transport(o.transport),
+      hostHeap(o.sink ? nullptr : o.heap->asHost()), sink(o.sink), paused(o.paused),
+      begun(new Count[o.channels]()), windowBegin(o.heap->dataOffset()),
+      isNet(world), pairs(new Pair[uint64_t(o.channels) * world]),
+      channelOf(new Channel[o.channels]) {
+  timed = o.requestTimeout.count() != 0;
   for (uint32_t r = 0; r < world; ++r)
     isNet[r] = !options.mesh->reachable(rank, r);
 }
@@ -65,11 +48,7 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
     MK_ASSIGN(impl->ownRing, CommandRing::create(options.ringCapacity));
     impl->ring = impl->ownRing.get();
   }
-  impl->sink = options.sink;
-  if (!impl->sink) {
-    impl->ownSink = std::make_unique<HostSink>(*options.heap->asHost());
-    impl->sink = impl->ownSink.get();
-  }
+  impl->foreign = impl->ring->isForeign();
   Impl *raw = impl.get();
   MK_TRY(startThread(impl->thread, "the network proxy", [raw] { raw->run(); }));
   return std::unique_ptr<Proxy>(new Proxy(std::move(impl)));
@@ -77,30 +56,27 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
 
 Proxy::~Proxy() {
   impl_->stop = true;
-  impl_->options.transport->wake();
+  impl_->transport->wake();
   impl_->thread.join();
 }
 
 Status Proxy::submit(const Command &command, const RingWait &wait) {
   Impl &p = *impl_;
-  if (p.ring->isForeign())
+  if (p.foreign)
     return rt::error(StatusCode::FailedPrecondition,
                      "only the GPU writes into its command ring");
   // What the counts are indexed by; the rest is for the proxy to check.
-  if (command.channel >= p.options.channels || command.peer >= p.world)
+  if (command.channel >= p.channels || command.peer >= p.world)
     return rt::error(StatusCode::OutOfRange, "a command of CTA ",
                      command.channel, " to rank ", command.peer,
-                     ": the proxy has ", p.options.channels, " channels and ",
+                     ": the proxy has ", p.channels, " channels and ",
                      p.world, " ranks");
-  auto &pair = p.byPair.begun[p.keyOf(command.channel, command.peer)];
-  auto &channel = p.byChannel.begun[command.channel];
+  auto &channel = p.begun[command.channel];
   // Before the proxy can complete it.
-  pair.fetch_add(1, std::memory_order_relaxed);
   channel.fetch_add(1, std::memory_order_relaxed);
   uint64_t signal = command.flags & MK_CMD_HAS_SIGNAL ? 1 : 0;
   p.signals.fetch_add(signal, std::memory_order_relaxed);
   if (Status pushed = p.ring->push(command, wait); !pushed) {
-    pair.fetch_sub(1, std::memory_order_relaxed);
     channel.fetch_sub(1, std::memory_order_relaxed);
     p.signals.fetch_sub(signal, std::memory_order_relaxed);
     return pushed;
@@ -108,24 +84,19 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
   // A read-modify-write, so that either this sees the proxy asleep or the proxy
   // sees the command before it sleeps.
   if (p.sleeping.exchange(0, std::memory_order_acq_rel))
-    p.options.transport->wake();
+    p.transport->wake();
   return {};
 }
 
-uint64_t Proxy::inflight(uint32_t channel, uint32_t peer) const {
-  assert(channel < impl_->options.channels && peer < impl_->world);
-  return impl_->byPair.open(impl_->keyOf(channel, peer));
-}
-
 uint64_t Proxy::inflightAll(uint32_t channel) const {
-  assert(channel < impl_->options.channels);
-  return impl_->byChannel.open(channel);
+  assert(channel < impl_->channels);
+  return Impl::openOf(impl_->begun[channel], impl_->channelOf[channel].ended);
 }
 
 uint64_t Proxy::inflightTotal() const {
   uint64_t sum = 0;
-  for (uint32_t channel = 0; channel < impl_->options.channels; ++channel)
-    sum += impl_->byChannel.open(channel);
+  for (uint32_t channel = 0; channel < impl_->channels; ++channel)
+    sum += inflightAll(channel);
   return sum;
 }
 
@@ -133,7 +104,7 @@ CommandRing &Proxy::ring() { return *impl_->ring; }
 
 void Proxy::pause(bool paused) {
   impl_->paused = paused;
-  impl_->options.transport->wake();
+  impl_->transport->wake();
   while (paused && !impl_->resting)
     std::this_thread::yield();
 }
@@ -182,6 +153,9 @@ Status Proxy::Impl::settledError() const {
 }
 
 void Proxy::Impl::run() {
+  // It works all the same, only slower.
+  if (Status bound = bindThread(options.cpus); !bound)
+    log::warn("proxy: ", bound.message());
   uint32_t idleRounds = 0;
   while (!stop) {
     resting = paused.load();
@@ -194,33 +168,6 @@ void Proxy::Impl::run() {
     else
       idle(idleRounds++);
   }
-}
-
-bool Proxy::Impl::round() {
-  bool any = false;
-  postedInRound = 0;
-  roundBegan = std::chrono::steady_clock::now();
-  // While discarding nothing is pending for long: always drain then.
-  if (discarding() || pending < kMaxPending) {
-    size_t n = ring->consume(kBatch, [&](const CommandWords &words) { take(words); });
-    commands.fetch_add(n, std::memory_order_relaxed);
-    any |= n > 0;
-  }
-  postReady();
-  requests.fetch_add(postedInRound, std::memory_order_relaxed);
-  any |= postedInRound > 0;
-  completions.clear();
-  Status polled = options.transport->poll(completions);
-  for (const LocalCompletion &c : completions.local)
-    completed(c.cookie);
-  for (const Arrival &a : completions.arrivals)
-    arrived(a);
-  any |= !completions.empty();
-  publish();
-  if (!polled)
-    fail(polled);
-  checkAges();
-  return any;
 }
 
 /// Yields at first; then sleeps until the transport has news, a command is
@@ -238,7 +185,7 @@ void Proxy::Impl::idle(uint32_t rounds) {
     std::this_thread::sleep_for(1ms);
     return;
   }
-  if (ring->isForeign()) {
+  if (foreign) {
     constexpr uint32_t kBusy = 2'000'000, kQuiet = 2'100'000; // rounds: about one and ten seconds
     if (rounds < kBusy)
       std::this_thread::yield();
@@ -248,7 +195,7 @@ void Proxy::Impl::idle(uint32_t rounds) {
   }
   sleeping.exchange(1, std::memory_order_acq_rel);
   if (!ring->hasCommands() && !stop)
-    options.transport->wait(10ms);
+    transport->wait(10ms);
   sleeping.store(0, std::memory_order_relaxed);
 }
 

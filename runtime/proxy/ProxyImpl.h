@@ -7,7 +7,9 @@
 #include "mkernel/Runtime/Proxy.h"
 #include "mkernel/Runtime/Transport.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -17,17 +19,20 @@ namespace mk::rt {
 struct Proxy::Impl {
   static constexpr uint32_t kNone = ~0u;
 
-  /// A put on its way from the ring to its completion; its index is the request's cookie.
-  /// Kept for the next one when it is complete, with the memory of its fragments.
-  struct Put {
-    PutRequest request;
-    uint32_t channel = 0;
-    uint32_t commands = 0; // that are complete with it
+  /// A put on its way from the ring to its completion, in one cache line. Kept for the next one
+  /// when it is complete, with the memory of its fragments.
+  struct alignas(64) Put {
+    PutRequest request;    // its cookie: see below
     uint32_t next = kNone; // in the list that it is in
+    uint16_t channel = 0;
     bool strong = false;
     bool posted = false;
-    std::chrono::steady_clock::time_point postedAt;
   };
+  static_assert(sizeof(void *) != 8 || sizeof(Put) == 64);
+  /// The cookie of a request: number of its put, and the commands that are complete with it.
+  static constexpr uint64_t kOneCommand = uint64_t(1) << 32;
+  static uint32_t numberIn(uint64_t cookie) { return static_cast<uint32_t>(cookie); }
+  static uint32_t commandsIn(uint64_t cookie) { return static_cast<uint32_t>(cookie >> 32); }
   /// Puts, first to last.
   struct List {
     uint32_t first = kNone, last = kNone;
@@ -38,25 +43,26 @@ struct Proxy::Impl {
     uint32_t outstanding = 0; // admitted to the transport, not completed
     List held;                // first: a strong signal waiting for those
   };
-  /// Commands handed over, and those of them that are complete. Each has one side that
-  /// writes it, so that neither waits for the other's cache line to add.
-  struct Counts {
-    explicit Counts(uint64_t n)
-        : begun(new std::atomic<uint32_t>[n]()), ended(new std::atomic<uint32_t>[n]()) {}
-    /// What was completed and never counted takes nothing off.
-    uint32_t open(uint64_t i) const {
-      // In this order: what ends in between was begun.
-      uint32_t done = ended[i].load(std::memory_order_acquire);
-      auto left = static_cast<int32_t>(begun[i].load(std::memory_order_acquire) - done);
-      return left > 0 ? static_cast<uint32_t>(left) : 0;
-    }
-    /// By the proxy's thread alone. Release: who sees it knows that the bytes are at the peer.
-    void end(uint64_t i, uint32_t n) {
-      ended[i].store(ended[i].load(std::memory_order_relaxed) + n,
-                     std::memory_order_release);
-    }
-    std::unique_ptr<std::atomic<uint32_t>[]> begun, ended;
+  /// Of a CTA; what the proxy's thread alone writes.
+  struct Channel {
+    Channel() { std::fill(std::begin(open), std::end(open), kNone); }
+    std::atomic<uint32_t> ended{0}; // commands that are complete
+    uint32_t open[MK_CMD_TEAMS]; // put of a team that lacks its last command
   };
+  using Count = std::atomic<uint32_t>;
+  /// Commands handed over and not complete. What was completed and never counted takes
+  /// nothing off.
+  static uint32_t openOf(const Count &begun, const Count &ended) {
+    // In this order: what ends in between was begun.
+    uint32_t done = ended.load(std::memory_order_acquire);
+    auto left = static_cast<int32_t>(begun.load(std::memory_order_acquire) - done);
+    return left > 0 ? static_cast<uint32_t>(left) : 0;
+  }
+  /// By the one thread that writes it. Release: who sees that a command has ended knows that
+  /// its bytes are at the peer.
+  template <typename T> static void add(std::atomic<T> &count, T n) {
+    count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_release);
+  }
 
   explicit Impl(const ProxyOptions &o);
   ~Impl();
@@ -65,18 +71,26 @@ struct Proxy::Impl {
   bool round(); // whether there was anything to do
   void idle(uint32_t rounds);
 
-  // Checking and grouping (Commands.cpp).
-  void take(const CommandWords &words);
-  Status accept(const Command &command);
-  bool isSound(const Command &command) const;
+  // What each command goes through (Round.cpp). By value: its words stay in registers, from
+  // memory they would be read back while they are being written.
+  size_t takeCommands();
+  void take(CommandWords words);
+  bool isSound(Command command) const;
+  void accept(Command command);
+  void postGroup();
+  void completed(uint64_t cookie);
+
+  // What few do (Commands.cpp): pieces of a put, and what is wrong.
+  Status acceptPart(Command command);
+  void refuse(CommandWords words);
   Status explain(const Command &command) const;
 
   // Posting and completing (Requests.cpp).
   void admit(uint32_t put);
-  bool post(uint32_t put);
+  void notPosted(uint32_t put, const Status &why);
   void pump(Pair &pair);
   void postReady();
-  void completed(uint64_t cookie);
+  void strayCompletion(uint64_t cookie);
   void arrived(const Arrival &arrival);
   void checkAges();
   void publish();
@@ -93,26 +107,37 @@ struct Proxy::Impl {
   uint32_t removeFirst(List &list) {
     return std::exchange(list.first, puts[list.first].next);
   }
+  /// Whether the transport has taken it; if not, there was no room, or an error.
+  bool post(uint32_t number) {
+    Put &put = puts[number];
+    put.posted = true;
+    if (timed)
+      postedAt[number] = roundBegan;
+    if (Status posted = transport->post(put.request); !posted) [[unlikely]] {
+      notPosted(number, posted);
+      return false;
+    }
+    ++postedInRound;
+    return true;
+  }
   /// A put of nothing yet.
   uint32_t takePut(uint32_t channel, uint32_t peer) {
     uint32_t number = unused;
-    if (number == kNone) {
-      number = static_cast<uint32_t>(puts.size());
-      puts.emplace_back();
-    } else {
-      unused = puts[number].next;
-    }
+    if (number == kNone) [[unlikely]]
+      number = newPut();
     Put &put = puts[number];
-    put.channel = channel;
+    unused = put.next;
+    put.channel = static_cast<uint16_t>(channel);
     put.request.peer = peer;
     put.request.cookie = number;
     return number;
   }
+  uint32_t newPut();
+  Pair &pairOf(const Put &put) { return pairs[keyOf(put.channel, put.request.peer)]; }
   void giveBack(uint32_t number) {
     Put &put = puts[number];
     put.request.fragments.clear();
     put.request.signal.reset();
-    put.commands = 0;
     put.strong = put.posted = false;
     put.next = std::exchange(unused, number);
   }
@@ -121,37 +146,54 @@ struct Proxy::Impl {
     return uint64_t(channel) * world + peer;
   }
 
+  // Lines of their own for what CTAs write, so that they do not take from the proxy what it
+  // looks at for each command.
+  static constexpr size_t kLine = 64;
+
   ProxyOptions options;
-  uint32_t world, rank, slots;
+  uint32_t world, rank, slots, channels;
+  Transport *transport;
+  HostHeap *hostHeap = nullptr; // whose signals arrivals raise; else `sink` does
+  ProxySink *sink = nullptr;
   std::unique_ptr<CommandRing> ownRing;
   CommandRing *ring = nullptr;
-  std::unique_ptr<ProxySink> ownSink;
-  ProxySink *sink = nullptr;
+  bool foreign = false; // a GPU writes the ring
   std::thread thread;
-  std::atomic<bool> stop{false}, paused, resting{false};
-  std::atomic<bool> failed{false};
-  std::atomic<uint32_t> sleeping{0};
 
-  // By (channel, peer) and by channel. CTAs begin, the proxy ends; it begins, too, where a
-  // GPU writes.
-  Counts byPair, byChannel;
+  alignas(kLine) std::atomic<uint32_t> sleeping{0};
+  std::atomic<uint64_t> signals{0};
+
+  alignas(kLine) std::atomic<bool> stop{false};
+  std::atomic<bool> paused, resting{false}, failed{false};
+
+  // Commands by channel. CTAs begin them, the proxy ends them (Channel); it begins them, too,
+  // where a GPU writes.
+  std::unique_ptr<Count[]> begun;
 
   // Proxy thread only.
+  uint64_t windowBegin = 0, windowEnd = 0; // of the heap, when the round began
   std::vector<uint8_t> isNet; // by rank: only puts reach it
   std::vector<Put> puts;
+  uint32_t numPuts = 0;
   uint32_t unused = kNone;    // the last one first, as its memory is near
-  List ready;                 // to be posted, in order
+  static constexpr size_t kGroup = 8;
+  uint32_t group[kGroup] = {}; // puts to be posted next
+  uint32_t grouped = 0;
+  List ready;                 // to be posted behind them, in order
   uint64_t pending = 0;       // in `ready` and held
-  std::vector<uint32_t> open; // put of a channel and team, or kNone
   std::unique_ptr<Pair[]> pairs; // by keyOf
+  std::unique_ptr<Channel[]> channelOf;
   uint64_t postedInRound = 0;
+  // Where requests have a timeout: of each put.
+  bool timed = false;
+  std::vector<std::chrono::steady_clock::time_point> postedAt;
   std::chrono::steady_clock::time_point roundBegan{};
   Completions completions;
   std::chrono::steady_clock::time_point nextAgeCheck{};
 
+  // Written by the proxy's thread alone, but for what others count as failed.
   std::atomic<uint32_t> openPuts{0};
-  std::atomic<uint64_t> commands{0}, requests{0}, arrivals{0}, signals{0}, stale{0},
-      discarded{0};
+  std::atomic<uint64_t> commands{0}, requests{0}, arrivals{0}, stale{0}, discarded{0};
 
   mutable std::mutex errorMutex;
   Status firstError;

@@ -4,14 +4,13 @@
 
 #include "mkernel/Runtime/Log.h"
 
-
 namespace mk::rt {
 
 /// A put goes out at once, unless others wait for the transport, or a strong signal of its
 /// (channel, peer) waits in front of it or in it.
 void Proxy::Impl::admit(uint32_t number) {
   const Put &put = puts[number];
-  Pair &pair = pairs[keyOf(put.channel, put.request.peer)];
+  Pair &pair = pairOf(put);
   if (ready.empty() && pair.held.empty() && !(put.strong && pair.outstanding > 0)) {
     ++pair.outstanding;
     if (post(number))
@@ -24,20 +23,18 @@ void Proxy::Impl::admit(uint32_t number) {
   pump(pair);
 }
 
-/// Whether the transport has taken it; if not, there was no room, or an error.
-bool Proxy::Impl::post(uint32_t number) {
-  Put &put = puts[number];
-  put.posted = true;
-  put.postedAt = roundBegan;
-  Status posted = options.transport->post(put.request);
-  if (posted) {
-    ++postedInRound;
-    return true;
-  }
-  put.posted = false;
-  if (posted.code() != StatusCode::Again)
-    fail(posted);
-  return false;
+uint32_t Proxy::Impl::newPut() {
+  uint32_t number = numPuts++;
+  puts.emplace_back();
+  if (timed)
+    postedAt.emplace_back();
+  return number;
+}
+
+void Proxy::Impl::notPosted(uint32_t number, const Status &why) {
+  puts[number].posted = false;
+  if (why.code() != StatusCode::Again)
+    fail(why);
 }
 
 /// Posts what may go. A strong signal waits until everything admitted before it
@@ -69,22 +66,9 @@ void Proxy::Impl::postReady() {
   }
 }
 
-void Proxy::Impl::completed(uint64_t cookie) {
-  if (cookie >= puts.size() || !puts[cookie].posted)
-    return fail(rt::error(StatusCode::Internal, options.transport->name(),
-                          " transport completed request ", cookie,
-                          ", which is not in flight"));
-  const Put &put = puts[cookie];
-  uint64_t key = keyOf(put.channel, put.request.peer);
-  byPair.end(key, put.commands);
-  byChannel.end(put.channel, put.commands);
-  // Of a strong put the bytes that went ahead of its signal are no put.
-  if (put.commands > 0)
-    sink->completed(put.channel);
-  giveBack(static_cast<uint32_t>(cookie));
-  Pair &pair = pairs[key];
-  if (--pair.outstanding == 0)
-    pump(pair);
+void Proxy::Impl::strayCompletion(uint64_t cookie) {
+  fail(rt::error(StatusCode::Internal, transport->name(), " transport completed request ",
+                 cookie, ", which is not in flight"));
 }
 
 /// What has failed is not made known: the abort is.
@@ -100,21 +84,26 @@ void Proxy::Impl::arrived(const Arrival &a) {
     stale.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  sink->arrived(a.slot, a.amount);
+  // Release: a CTA that acquires the new value sees the payload, which this thread saw before
+  // it polled the arrival.
+  if (hostHeap)
+    hostHeap->signal(a.slot).fetch_add(a.amount, std::memory_order_release);
+  else
+    sink->arrived(a.slot, a.amount);
   // Behind the addition: who counts it finds it added.
   arrivals.fetch_add(1, std::memory_order_release);
 }
 
 void Proxy::Impl::checkAges() {
   auto limit = options.requestTimeout;
-  if (limit.count() == 0)
+  if (!timed)
     return;
   auto now = std::chrono::steady_clock::now();
   if (now < nextAgeCheck)
     return;
   nextAgeCheck = now + limit / 8;
-  for (const Put &put : puts)
-    if (put.posted && now - put.postedAt > limit)
+  for (uint32_t number = 0; number < numPuts; ++number)
+    if (const Put &put = puts[number]; put.posted && now - postedAt[number] > limit)
       return fail(rt::error(StatusCode::DeadlineExceeded, "a request of CTA ",
                             put.channel, " to rank ", put.request.peer,
                             " was not delivered within ",

@@ -28,7 +28,7 @@ Status readHwloc(const std::string &xml, Machine &) {
 
 namespace {
 
-// Bindings and caches are not needed: only what is named here is.
+// Caches are not needed, nor its own bindings: only what is named here is.
 #define MK_HWLOC_FUNCTIONS(X)                                                  \
   X(get_api_version)                                                           \
   X(topology_init)                                                             \
@@ -101,6 +101,7 @@ private:
     switch (object->type) {
     case HWLOC_OBJ_NUMANODE:
       ++machine.numaNodes;
+      addCpus(object);
       break;
     case HWLOC_OBJ_BRIDGE:
       enter(object);
@@ -135,6 +136,17 @@ private:
                           .toString();
     above.root = bus.substr(0, bus.rfind(':')); // "0000:16"
     above.bridges.clear();
+  }
+
+  void addCpus(hwloc_obj_t node) {
+    if (!node->cpuset)
+      return;
+    std::vector<uint32_t> cpus;
+    for (int cpu = library.bitmap_first(node->cpuset); cpu >= 0;
+         cpu = library.bitmap_next(node->cpuset, cpu))
+      cpus.push_back(static_cast<uint32_t>(cpu));
+    if (!cpus.empty())
+      machine.cpus[static_cast<int>(node->os_index)] = std::move(cpus);
   }
 
   static PciAddress addressOf(const hwloc_obj_attr_u::hwloc_pcidev_attr_s &a) {

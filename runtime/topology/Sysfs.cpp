@@ -2,6 +2,7 @@
 
 #include "Discover.h"
 
+#include "mkernel/Runtime/CpuBinding.h"
 #include "mkernel/Runtime/Env.h"
 
 #include <algorithm>
@@ -103,9 +104,16 @@ void readSysfs(const std::string &sysfs, Machine &machine) {
       machine.gpus.push_back({std::move(place), ""});
   }
   uint32_t nodes = 0;
-  for (const std::string &name : list(fs::path(sysfs) / "devices/system/node"))
-    nodes += name.starts_with("node") && name.size() > 4 && name[4] >= '0' &&
-             name[4] <= '9';
+  fs::path folder = fs::path(sysfs) / "devices/system/node";
+  for (const std::string &name : list(folder)) {
+    auto number = env::parseInt(name.starts_with("node") ? name.substr(4) : "");
+    if (!number || *number < 0)
+      continue;
+    ++nodes;
+    // Memory without processors has an empty list.
+    if (auto cpus = parseCpus(readLine(folder / name / "cpulist")); cpus && !cpus->empty())
+      machine.cpus[static_cast<int>(*number)] = std::move(*cpus);
+  }
   machine.numaNodes = std::max(nodes, 1u);
 }
 

@@ -61,18 +61,17 @@ Status Transport::post(const PutRequest &request) {
   if (failed())
     return error();
   MK_TRY(check(request));
+  Peer &peer = peers_[request.peer];
   // Before the request can complete.
-  inFlight_.fetch_add(1, std::memory_order_relaxed);
+  peer.requests.fetch_add(1, std::memory_order_relaxed);
   if (Status posted = doPost(request); !posted) {
-    inFlight_.fetch_sub(1, std::memory_order_relaxed);
+    peer.requests.fetch_sub(1, std::memory_order_relaxed);
     return posted.code() == StatusCode::Again ? posted : latch(posted);
   }
-  Peer &peer = peers_[request.peer];
   uint64_t bytes = 0;
   for (const Fragment &f : request.fragments)
     bytes += f.bytes;
   peer.bytes.fetch_add(bytes, std::memory_order_relaxed);
-  peer.requests.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 
@@ -85,9 +84,12 @@ Status Transport::poll(Completions &completions) {
   size_t local = completions.local.size();
   size_t arrivals = completions.arrivals.size();
   doPoll(completions);
-  for (size_t i = local; i < completions.local.size(); ++i)
-    peers_[completions.local[i].peer].completed.fetch_add(
-        1, std::memory_order_relaxed);
+  // One thread polls, and adds to these. Release: who sees it knows that the request is at
+  // the peer.
+  for (size_t i = local; i < completions.local.size(); ++i) {
+    auto &completed = peers_[completions.local[i].peer].completed;
+    completed.store(completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   for (size_t i = arrivals; i < completions.arrivals.size(); ++i) {
     const Arrival &a = completions.arrivals[i];
     peers_[a.peer].arrivals.fetch_add(1, std::memory_order_relaxed);
@@ -100,9 +102,17 @@ Status Transport::poll(Completions &completions) {
     completions.arrivals.erase(completions.arrivals.begin() +
                                static_cast<ptrdiff_t>(i--));
   }
-  inFlight_.fetch_sub(completions.local.size() - local,
-                      std::memory_order_release);
   return error();
+}
+
+uint64_t Transport::inFlight() const {
+  uint64_t sum = 0;
+  for (uint32_t r = 0; r < heap().world(); ++r) {
+    // In this order: what completes in between was posted.
+    uint64_t completed = peers_[r].completed.load(std::memory_order_acquire);
+    sum += peers_[r].requests.load(std::memory_order_relaxed) - completed;
+  }
+  return sum;
 }
 
 Status Transport::error() const {

@@ -4,6 +4,7 @@
 
 #include "Support.h"
 
+#include "mkernel/Runtime/CpuBinding.h"
 #include "mkernel/Runtime/Rails.h"
 
 #include <filesystem>
@@ -30,8 +31,12 @@ public:
   explicit SysfsTree(const Machine &machine) {
     char pattern[] = "/tmp/mk-sysfs-XXXXXX";
     root = mkdtemp(pattern);
-    for (uint32_t i = 0; i < machine.numaNodes; ++i)
-      fs::create_directories(root / "devices/system/node" / str("node", i));
+    for (uint32_t i = 0; i < machine.numaNodes; ++i) {
+      fs::path node = root / "devices/system/node" / str("node", i);
+      fs::create_directories(node);
+      auto cpus = machine.cpus.find(int(i));
+      write(node / "cpulist", cpus == machine.cpus.end() ? "" : cpusText(cpus->second));
+    }
     for (const MachineGpu &gpu : machine.gpus)
       device(gpu.place, 0x10de, 0x2330, 0x030200);
     for (const MachineNic &nic : machine.nics) {

@@ -87,7 +87,8 @@ TEST_P(RdmaDeviceMemory, PartsThatAreAddedAreReached) {
     auto first = heaps[r]->allocate(300000, "early");
     ASSERT_OK(first);
     early[r] = *first;
-    auto made = createTransport(transport, {heaps[r].get(), 3, "linger=300ms,path=direct", "0"});
+    auto made = createTransport(transport, {.heap = heaps[r].get(), .gpu = {}, .generation = 3,
+                      .options = "linger=300ms,path=direct", .scope = "0"});
     ASSERT_OK(made);
     transports[r] = std::move(*made);
     uint32_t peer = 1 - r;

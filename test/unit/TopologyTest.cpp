@@ -130,6 +130,7 @@ TEST(Topology, SysfsSaysTheSame) {
     EXPECT_EQ(seen->gpus, m.gpus) << name;
     EXPECT_EQ(seen->nics, m.nics) << name;
     EXPECT_EQ(seen->numaNodes, m.numaNodes) << name;
+    EXPECT_EQ(seen->cpus, m.cpus) << name;
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "Topology.h"
 
+#include "mkernel/Runtime/CpuBinding.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -159,6 +161,10 @@ std::string info::topologyText(const rt::Machine &machine,
   std::string out =
       rt::str("seen by ", machine.source, ", ", machine.numaNodes,
               machine.numaNodes == 1 ? " NUMA node" : " NUMA nodes", "\n");
+  // Where the threads run that drive the network.
+  if (machine.numaNodes > 1)
+    for (const auto &[node, cpus] : machine.cpus)
+      out += rt::str("NUMA node ", node, ": CPUs ", rt::cpusText(cpus), "\n");
   if (!machine.note.empty())
     out += "without hwloc: " + machine.note + "\n";
   out += "\n" + devices(machine) + distances(machine);

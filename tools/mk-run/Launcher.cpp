@@ -143,11 +143,14 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
     MK_TRY(checkMemory(metadata, plan, allRanks(mesh)));
   } else {
     MK_ASSIGN(GpuSystem system, queryGpus());
-    if (world > system.gpus.size())
+    if (world > system.gpus.size() * options.ranksPerGpu)
       return error(StatusCode::InvalidArgument, "a job of ", world,
                    " ranks on GPUs: the driver sees ", system.gpus.size(),
-                   ", and each rank needs one of its own (--gpus, "
-                   "CUDA_VISIBLE_DEVICES)");
+                   options.ranksPerGpu > 1
+                       ? str(", for ", options.ranksPerGpu, " ranks each")
+                       : std::string(", and each rank needs one of its own"),
+                   " (--gpus, CUDA_VISIBLE_DEVICES; --ranks-per-gpu lets several take turns on "
+                   "one, which is slow)");
   }
   MK_TRY(checkCapacity(Capacity::ofThisMachine(),
                        RankNeeds::of(metadata.gpu ? 1 : metadata.grid), world,

@@ -28,6 +28,8 @@ mesh and sizes
   --nodes N             product of the mesh axes via net (emulated nodes)
   --gpus G              product of the mesh axes via link; a rank is a process;
                         axes that nothing gives a size have 1 rank
+  --ranks-per-gpu N     up to N ranks take turns on a GPU: slow, to see whether results
+                        are right where there are too few GPUs (default 1)
   --bind NAME=V,...     values of dimensions and mesh axes by name; a dimension
                         of its own on each rank takes V:V:..., rank by rank
   --grid N              CTAs of the kernel; a package has a fixed number
@@ -211,6 +213,7 @@ struct Parser {
     flag("--no-bounds", o.noBounds);
     integer("--nodes", o.nodes, 1, 65536);
     integer("--gpus", o.gpus, 1, 65536);
+    integer("--ranks-per-gpu", o.ranksPerGpu, 1, 64);
     integer("--grid", o.grid, 1, 65534);
     integer("--seed", o.seed, 0, INT64_MAX);
     integer("--launches", launches, 1, 1000000000);

@@ -34,6 +34,7 @@ struct Options {
   bool help = false;
   std::string file;
   int64_t nodes = 0, gpus = 0; // 0: not given
+  uint32_t ranksPerGpu = 1;
   std::vector<rt::DimValue> bind;
   int64_t grid = 0; // 0: not given
   uint64_t seed = 0;

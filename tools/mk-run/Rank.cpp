@@ -177,7 +177,7 @@ Status runJob(const Options &options, RankBlock *&block) {
   context.heapBytes = header.heapBytes;
   context.slots = header.slots;
   if (metadata.gpu)
-    context.gpu = static_cast<int>(self.rank);
+    context.localRank = self.rank; // the launcher has seen that there are enough
   return runKernel(options, package, *payload, kept, std::move(context));
 }
 
@@ -190,6 +190,7 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   context.maxGrid = package.metadata().grid;
   if (package.metadata().gpu)
     context.device = DeviceKind::Gpu;
+  context.ranksPerGpu = options.ranksPerGpu;
   context.transport = options.transport;
   context.transportOptions = options.transportOptions;
   if (options.seed && options.transport == "loopback" &&

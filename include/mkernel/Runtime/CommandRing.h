@@ -16,7 +16,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <span>
 
 namespace mk::rt {
 
@@ -38,8 +37,6 @@ struct Command {
 Status checkEncodable(const Command &command);
 /// `lap` counts from 0. Fields must fit.
 mk_command encodeCommand(const Command &command, uint64_t lap);
-/// Whether both halves are published for `lap`.
-bool isPublished(const mk_command &raw, uint64_t lap);
 /// A command as it lies in the ring, in registers: reading its fields from a copy in memory
 /// would wait for the copy.
 struct CommandWords {
@@ -101,36 +98,43 @@ public:
   /// Again when full.
   Status tryPush(const Command &command);
 
-  /// One thread. Copies up to raws.size() published commands and frees their
-  /// space; returns how many.
-  size_t drain(std::span<mk_command> raws);
-  /// The same, one by one: use(command) for up to `most` published commands, of which
-  /// those that come next are fetched meanwhile.
+  /// One thread: use(words) for up to `most` published commands, of which those that come
+  /// next are fetched meanwhile; returns how many. Their space is free after freeSpace(),
+  /// of many at once: it takes a line from the producers.
   template <typename Use> size_t consume(size_t most, Use use) {
-    constexpr size_t kFree = 64, kAhead = 8;
+    constexpr size_t kAhead = 8, kWords = sizeof(mk_command) / 8;
+    // What use() writes cannot change these.
+    const uint64_t mask = capacity_ - 1, first = next_;
+    uint64_t *const all = wordsOf(0);
     size_t n = 0;
-    for (; n < most && hasCommands(); ++n) {
-      __builtin_prefetch(&commands_[(next_ + kAhead) & (capacity_ - 1)]);
-      auto *words = reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
+    for (; n < most; ++n) {
+      uint64_t number = first + n;
+      uint64_t *words = all + (number & mask) * kWords;
+      auto load = [words](int i, std::memory_order order) {
+        return std::atomic_ref(words[i]).load(order);
+      };
       CommandWords copy;
-      for (int i = 0; i < 4; ++i)
-        copy.w[i] = std::atomic_ref(words[i]).load(std::memory_order_relaxed);
-      ++next_;
-      // Now and then: every store of the tail takes its line from the producers.
-      if (n % kFree == kFree - 1)
-        freeSpace();
+      copy.w[1] = load(1, std::memory_order_acquire);
+      copy.w[3] = load(3, std::memory_order_acquire);
+      if (!areOf(number, copy.w[1], copy.w[3]))
+        break;
+      copy.w[0] = load(0, std::memory_order_relaxed);
+      copy.w[2] = load(2, std::memory_order_relaxed);
+      __builtin_prefetch(all + ((number + kAhead) & mask) * kWords);
+      next_ = number + 1;
       use(copy);
     }
-    if (n % kFree)
-      freeSpace();
     return n;
   }
-  /// Whether drain would find something. The consumer's thread.
+  void freeSpace() {
+    std::atomic_ref(control_->tail).store(next_, std::memory_order_release);
+  }
+  /// Whether consume() would find something: both halves of the next command are published.
+  /// The consumer's thread.
   bool hasCommands() const {
-    auto *words = reinterpret_cast<uint64_t *>(&commands_[next_ & (capacity_ - 1)]);
-    uint64_t bit = (next_ / capacity_ + 1) & 1;
-    return (std::atomic_ref(words[1]).load(std::memory_order_acquire) >> 32 & 1) == bit &&
-           std::atomic_ref(words[3]).load(std::memory_order_acquire) >> 63 == bit;
+    uint64_t *words = wordsOf(next_);
+    return areOf(next_, std::atomic_ref(words[1]).load(std::memory_order_acquire),
+                 std::atomic_ref(words[3]).load(std::memory_order_acquire));
   }
 
   /// Whether commands come from elsewhere.
@@ -140,8 +144,14 @@ public:
   uint64_t backlog() const;
 
 private:
-  void freeSpace() {
-    std::atomic_ref(control_->tail).store(next_, std::memory_order_release);
+  uint64_t *wordsOf(uint64_t number) const {
+    return reinterpret_cast<uint64_t *>(&commands_[number & (capacity_ - 1)]);
+  }
+  /// Whether the second words of both halves have the lap bit of command `number`: 1 in the
+  /// first lap, 0 in the second. To divide it by the capacity would take as long as all else.
+  bool areOf(uint64_t number, uint64_t word1, uint64_t word3) const {
+    uint64_t bit = !(number & capacity_);
+    return ((word1 >> 32 & 1) == bit) & (word3 >> 63 == bit);
   }
 
   CommandRing(uint64_t capacity, std::byte *memory);

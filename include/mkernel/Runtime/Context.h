@@ -65,6 +65,11 @@ struct ContextOptions {
   /// that loads the kernel), else the first.
   int gpu = -1;
   std::optional<uint32_t> localRank;
+  /// Of this job at most, where there are fewer GPUs than ranks. The driver gives each process
+  /// the whole GPU in turn, for a few milliseconds: kernels that wait for one another take
+  /// turns, which is slow and shows whether they are right. Not under MPS, where kernels
+  /// would need the GPU at the same time.
+  uint32_t ranksPerGpu = 1;
   bool proxyPaused = false; // start with a proxy that does nothing (tests)
 };
 
@@ -144,6 +149,7 @@ private:
   Status checkOpen(std::string_view what) const;
   Status shareLaunches(HeapOptions options);
   Status findPath(TransportConfig config);
+  Result<std::vector<uint32_t>> proxyCpus() const;
   Deadline deadline() const { return Deadline::after(options_.timeout); }
 
   // Declared in the order in which they come up; destroyed in reverse.

@@ -12,6 +12,7 @@ namespace mk::rt {
 struct GpuInfo {
   std::string name; // "NVIDIA H200"
   std::string uuid; // "GPU-0f3b5a1c-...": names it in every process
+  std::string pciAddress; // "0000:1b:00.0"; "" if the driver does not say it
   int major = 0, minor = 0; // compute capability
   uint32_t sms = 0;
   uint64_t memoryBytes = 0;

@@ -41,6 +41,8 @@ struct HeapOptions {
   uint32_t rank = 0;
   uint32_t world = 1;
   std::string scope = {}; // tells apart the heaps of one job in its store
+  /// Ranks may be on the GPU of another one: ContextOptions::ranksPerGpu.
+  bool sharesGpu = false;
   /// For peers to take part when memory is added.
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };

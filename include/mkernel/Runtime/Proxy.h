@@ -36,7 +36,7 @@ public:
 struct ProxyOptions {
   const Mesh *mesh = nullptr;
   Heap *heap = nullptr;
-  /// Null: signals are those of a HostHeap, and kernels ask inflight().
+  /// Null: signals are those of a HostHeap, and kernels ask inflightAll().
   ProxySink *sink = nullptr;
   /// Null: one of its own, for submit(). Otherwise a GPU writes it.
   CommandRing *ring = nullptr;
@@ -46,6 +46,7 @@ struct ProxyOptions {
   uint64_t ringCapacity = 1024; // commands, a power of two
   uint8_t generation = 0;       // arrivals of another one are dropped
   bool paused = false;          // start paused
+  std::vector<uint32_t> cpus;   // that its thread runs on; empty: any (CpuBinding.h)
   /// A request older than this is an error; zero: no limit.
   std::chrono::nanoseconds requestTimeout{0};
 };
@@ -67,13 +68,12 @@ public:
   /// team and peer. FailedPrecondition where a GPU writes the ring.
   Status submit(const Command &command, const RingWait &wait);
 
-  /// Commands handed over and not yet delivered at the peer. Zero (acquire)
-  /// means: everything is in the peer's memory, sources may be reused.
+  /// Commands of a channel handed over and not yet delivered at their peers. Zero (acquire)
+  /// means: everything is in the peers' memory, sources may be reused.
   ///
   /// A fence or settle of a CTA waits until inflightAll(channel) is 0, polling
   /// the abort word: after an error the counts stay as they are. Commands of a GPU are
   /// counted when they have been taken off its ring.
-  uint64_t inflight(uint32_t channel, uint32_t peer) const;
   uint64_t inflightAll(uint32_t channel) const;
   uint64_t inflightTotal() const;
 

@@ -14,6 +14,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace mk::rt {
@@ -102,6 +103,7 @@ struct Machine {
   std::vector<MachineGpu> gpus; // NVIDIA's
   std::vector<MachineNic> nics; // devices without address last, by name
   uint32_t numaNodes = 1;
+  std::map<int, std::vector<uint32_t>> cpus; // of NUMA nodes, as the system counts them
   std::string source; // "hwloc", "sysfs", "hwloc, dgx-h100.xml"
   std::string note;   // why it was not hwloc; ""
 

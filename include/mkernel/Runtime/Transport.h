@@ -81,6 +81,9 @@ struct PeerStats {
 
 struct TransportConfig {
   Heap *heap = nullptr;    // registered window: [dataOffset(), bytes())
+  /// PCI address of the rank's GPU, whose NICs the topology says; "": memory of the host, NICs
+  /// are divided by the ranks of a machine.
+  std::string gpu;
   uint8_t generation = 0;  // of the communicator; arrivals carry it
   std::string options;     // implementation-defined, "key=value,key,..."
   std::string scope = "0"; // distinguishes transports in one store
@@ -95,6 +98,8 @@ public:
   virtual std::string_view name() const = 0;
   /// How bytes get from memory to memory, for reports: "by the copy engine".
   virtual std::string path() const { return {}; }
+  /// NICs of this rank, once connected; none where there are none.
+  virtual std::vector<std::string> nics() const { return {}; }
 
   /// Whether memory has to be registered, which may not be possible for a GPU's.
   virtual bool registersMemory() const { return false; }
@@ -128,9 +133,7 @@ public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
   /// Requests posted and not completed.
-  uint64_t inFlight() const {
-    return inFlight_.load(std::memory_order_acquire);
-  }
+  uint64_t inFlight() const;
 
   /// By peer rank; zeros for ranks not connected.
   PeerStats stats(uint32_t peer) const;
@@ -172,7 +175,6 @@ private:
 
   TransportConfig config_;
   std::unique_ptr<Peer[]> peers_; // by rank
-  std::atomic<uint64_t> inFlight_{0};
   std::atomic<bool> failed_{false};
   mutable std::mutex errorMutex_;
   Status error_;

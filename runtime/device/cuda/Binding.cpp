@@ -14,7 +14,6 @@
 using namespace mk::rt;
 using namespace mk::rt::cuda;
 
-static constexpr uintptr_t kLegacyStream = 1; // CU_STREAM_LEGACY; 0: the default stream
 
 static StreamHandle handle(void *stream) {
   return static_cast<StreamHandle>(stream);
@@ -271,8 +270,10 @@ Status Binding::begin(StreamHandle stream, bool timed,
   MK_TRY(context_.abort().check());
   Current current(*device_);
   auto *network = static_cast<GpuNetwork *>(context_.network());
-  if (network)
+  if (network) {
     MK_TRY(network->awaitRoom(context_.abort()));
+    MK_TRY(network->order(stream));
+  }
   if (timed && !watch_) {
     MK_ASSIGN(watch_, Stopwatch::create(device_));
   }

@@ -47,6 +47,7 @@ class CudaDevice : public Device {
 public:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
   DeviceKind kind() const override { return DeviceKind::Gpu; }
+  std::string pciAddress() const override { return gpu_->info().pciAddress; }
   Status synchronize() override {
     Current current(*gpu_);
     return gpu_->driver().check(gpu_->driver().ctxSynchronize(),

@@ -93,7 +93,7 @@ Status GpuCopies::mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
 }
 
 Status GpuCopies::checkPeer(uint32_t peer, std::string_view device) const {
-  return device == heap_.deviceName() ? heap_.refuseShared(peer) : Status::ok();
+  return heap_.checkPeer(peer, device);
 }
 
 std::string GpuCopies::device() const { return heap_.deviceName(); }

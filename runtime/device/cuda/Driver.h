@@ -36,6 +36,9 @@ enum : int {
 
 enum : int { // device attributes
   kMultiprocessorCount = 16,
+  kPciBus = 33,
+  kPciDevice = 34,
+  kPciDomain = 50,
   kCapabilityMajor = 75,
   kCapabilityMinor = 76,
   kPageableMemoryAccess = 88,
@@ -69,6 +72,7 @@ enum : int { kDmaBufDescriptor = 1 };          // kinds of handles of address ra
 enum : unsigned long long { kDmaBufPcie = 1 }; // mapped for PCIe
 enum : int { kFlushCurrentContext = 0, kFlushToOwner = 100 };
 enum : int { kCaptureThreadLocal = 1 };
+enum : uintptr_t { kLegacyStream = 1 }; // CU_STREAM_LEGACY; 0: the default stream
 
 struct LaunchAttribute {
   static constexpr uint32_t kCooperative = 2;
@@ -207,6 +211,8 @@ enum class TensorMapL2 : int { None, B64, B128, B256 };
   X(eventCreate, cuEventCreate, 2000, (EventHandle *, unsigned))               \
   X(eventDestroy, cuEventDestroy, 4000, (EventHandle))                         \
   X(eventRecord, cuEventRecord, 2000, (EventHandle, StreamHandle))             \
+  X(streamWaitEvent, cuStreamWaitEvent, 3020,                                  \
+    (StreamHandle, EventHandle, unsigned))                                     \
   X(eventQuery, cuEventQuery, 2000, (EventHandle))                             \
   X(eventElapsedTime, cuEventElapsedTime, 2000,                                \
     (float *, EventHandle, EventHandle))                                       \

@@ -2,6 +2,8 @@
 
 #include "device/cuda/Gpu.h"
 
+#include "mkernel/Runtime/Topology.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -27,6 +29,13 @@ Result<GpuInfo> describeGpu(const Driver &driver, int handle) {
   for (auto [which, value] : attributes)
     MK_TRY(driver.check(driver.deviceGetAttribute(value, which, handle),
                         "cuDeviceGetAttribute"));
+  int domain = 0, bus = 0, device = 0;
+  if (driver.deviceGetAttribute(&domain, kPciDomain, handle) == kSuccess &&
+      driver.deviceGetAttribute(&bus, kPciBus, handle) == kSuccess &&
+      driver.deviceGetAttribute(&device, kPciDevice, handle) == kSuccess)
+    info.pciAddress = PciAddress{static_cast<uint32_t>(domain), static_cast<uint8_t>(bus),
+                                 static_cast<uint8_t>(device), 0}
+                          .toString();
   Uuid uuid;
   MK_TRY(driver.check(driver.deviceGetUuid(&uuid, handle), "cuDeviceGetUuid"));
   info.uuid = "GPU";

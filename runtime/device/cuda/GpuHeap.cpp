@@ -216,12 +216,15 @@ Result<Fd> GpuHeap::dmaBuf(uint64_t offset, uint64_t bytes) {
   return driver.check(code, str("a dma-buf of memory of ", gpu_->name()));
 }
 
-Status GpuHeap::refuseShared(uint32_t peer) const {
+Status GpuHeap::checkPeer(uint32_t peer, std::string_view device) const {
+  if (device != this->device() || options().sharesGpu)
+    return Status::ok();
   return error(StatusCode::InvalidArgument, "ranks ", rank(), " and ", peer,
-               " both use ", device(),
+               " both use ", device,
                ": kernels of ranks wait for one another, so each rank needs a "
                "GPU of its own (ContextOptions::gpu, or CUDA_VISIBLE_DEVICES of "
-               "each process)");
+               "each process); to try whether results are right, GPUs can be shared "
+               "(ContextOptions::ranksPerGpu, mk-run --ranks-per-gpu)");
 }
 
 Status GpuHeap::flushRemoteWrites() {
@@ -245,8 +248,7 @@ Status GpuHeap::clear(std::byte *begin, uint64_t bytes) {
 
 Status GpuHeap::mapSegment(uint32_t peer, const Fd &segment, uint64_t offset,
                            uint64_t bytes, std::string_view device) {
-  if (device == this->device())
-    return refuseShared(peer);
+  MK_TRY(checkPeer(peer, device));
   Current current(*gpu_);
   if (!reachable(peer))
     MK_TRY(reserve(peer));

@@ -69,8 +69,8 @@ public:
   /// A descriptor of a segment.
   Result<Fd> exportSegment(uint64_t offset, uint64_t bytes);
   std::string deviceName() const { return device(); }
-  /// The error of two ranks on one GPU.
-  Status refuseShared(uint32_t peer) const;
+  /// `device` is that of a peer: an error where it is this rank's and ranks do not share GPUs.
+  Status checkPeer(uint32_t peer, std::string_view device) const;
 
 private:
   GpuHeap(std::shared_ptr<Gpu> gpu, HeapOptions options);

@@ -108,6 +108,23 @@ GpuNetwork::~GpuNetwork() {
     gpu_->driver().eventDestroy(event);
   for (EventHandle event : free_)
     gpu_->driver().eventDestroy(event);
+  if (last_)
+    gpu_->driver().eventDestroy(last_);
+}
+
+// The default stream cannot capture, and must not be asked while others do.
+bool GpuNetwork::isCapturing(StreamHandle stream) const {
+  int capturing = 0;
+  return reinterpret_cast<uintptr_t>(stream) > kLegacyStream &&
+         (gpu_->driver().streamIsCapturing(stream, &capturing) != kSuccess || capturing);
+}
+
+Status GpuNetwork::order(StreamHandle stream) {
+  const Driver &driver = gpu_->driver();
+  std::lock_guard lock(launchMutex_);
+  if (!last_ || stream == lastStream_ || isCapturing(stream))
+    return Status::ok();
+  return driver.check(driver.streamWaitEvent(stream, last_, 0), "cuStreamWaitEvent");
 }
 
 // By asking again and again: a call that waits would keep the driver to itself.
@@ -135,10 +152,14 @@ Status GpuNetwork::awaitRoom(const AbortWord &abort) {
 Status GpuNetwork::launched(StreamHandle stream) {
   const Driver &driver = gpu_->driver();
   std::lock_guard lock(launchMutex_);
-  if (++since_ < kLaunches)
+  ++since_;
+  if (isCapturing(stream))
     return Status::ok();
-  int capturing = 0;
-  if (driver.streamIsCapturing(stream, &capturing) != kSuccess || capturing)
+  if (!last_)
+    MK_TRY(driver.check(driver.eventCreate(&last_, kEventDisableTiming), "cuEventCreate"));
+  MK_TRY(driver.check(driver.eventRecord(last_, stream), "cuEventRecord"));
+  lastStream_ = stream;
+  if (since_ < kLaunches)
     return Status::ok();
   if (free_.empty()) {
     EventHandle fresh = nullptr;

@@ -39,6 +39,11 @@ public:
 
   /// Before a launch: waits until there is room for one more, or `abort` is raised.
   Status awaitRoom(const AbortWord &abort);
+  /// Before a launch on `stream`: it begins when the last one has ended, which may be on
+  /// another stream. A command says which CTA has written it and not of which kernel, so that
+  /// puts of two kernels that run at once would be taken for one. Not while `stream` is being
+  /// captured: what a graph of the program's own runs, the program orders.
+  Status order(StreamHandle stream);
   /// Behind a launch on `stream`, unless it is being captured.
   Status launched(StreamHandle stream);
 
@@ -50,6 +55,7 @@ public:
 
 private:
   void add(uint64_t word, uint32_t amount);
+  bool isCapturing(StreamHandle stream) const;
 
   void arrived(uint32_t slot, uint32_t amount) override;
   void completed(uint32_t channel) override;
@@ -72,6 +78,8 @@ private:
   std::deque<EventHandle> pending_; // each behind kLaunches launches
   std::vector<EventHandle> free_;
   uint32_t since_ = 0; // launches behind the last of them
+  EventHandle last_ = nullptr; // behind the last launch
+  StreamHandle lastStream_ = nullptr;
 };
 
 } // namespace mk::rt::cuda

@@ -147,7 +147,7 @@ void mkrt_pop(const mk_cta *cta, int32_t queue, int64_t entry,
 }
 
 int64_t mkrt_ticket(const mk_cta *cta, int32_t loop) {
-  int64_t value;
+  int64_t value = 0;
   if (!self(cta).ticket(loop, value))
     self(cta).unwind();
   return value;

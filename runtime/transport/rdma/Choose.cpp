@@ -79,27 +79,50 @@ Result<std::vector<ChosenNic>> namedNics(const Machine &machine, NicKind kind,
 
 } // namespace
 
+Result<std::vector<ChosenNic>> assignedNics(const Machine &machine, NicKind kind,
+                                                  const NicUser &user, std::string &problem) {
+  NicOptions options;
+  options.kind = kind;
+  for (const std::string &gpu : user.gpus) {
+    auto index = gpu.empty() ? Result<uint32_t>(error(StatusCode::NotFound, "no GPU"))
+                             : machine.gpuAt(gpu);
+    if (!index) {
+      if (!gpu.empty())
+        log::info("NICs are divided by local rank: ", index.status().message());
+      options.gpus.clear();
+      break;
+    }
+    options.gpus.push_back(*index);
+  }
+  Machine host;
+  if (options.gpus.empty()) {
+    // Memory of the host is as near to all NICs. Ranks divide them.
+    host = machine;
+    host.gpus.clear();
+    options.hostRanks = static_cast<uint32_t>(user.gpus.size());
+  }
+  MK_ASSIGN(NicAssignment assignment,
+            assignNics(options.gpus.empty() ? host : machine, options));
+  problem = assignment.problem;
+  std::vector<ChosenNic> chosen;
+  if (user.localRank < assignment.users.size())
+    for (const NicShare &share : assignment.users[user.localRank].shares)
+      chosen.push_back({machine.nics[share.nic].name, share.mbits});
+  return chosen;
+}
+
 Result<std::vector<ChosenNic>> chooseNics(const Library &library, NicKind kind,
                                           const Options &options,
                                           const NicUser &user) {
   MK_ASSIGN(Machine machine, usableMachine(library));
   if (!options.nics.empty())
     return namedNics(machine, kind, options);
-  // Memory of the host is as near to all NICs. Ranks divide them.
-  machine.gpus.clear();
-  NicOptions assign;
-  assign.kind = kind;
-  assign.hostRanks = user.localRanks;
-  MK_ASSIGN(NicAssignment assignment, assignNics(machine, assign));
-  std::vector<ChosenNic> chosen;
-  if (user.localRank < assignment.users.size())
-    for (const NicShare &share : assignment.users[user.localRank].shares)
-      chosen.push_back({machine.nics[share.nic].name, share.mbits});
+  std::string problem;
+  MK_ASSIGN(std::vector<ChosenNic> chosen, assignedNics(machine, kind, user, problem));
   if (chosen.empty())
     return error(StatusCode::FailedPrecondition, "there is no NIC for the transport ",
                  kind == NicKind::Efa ? "efa" : "verbs", " on this machine (",
-                 assignment.problem.empty() ? std::string("none was assigned")
-                                            : assignment.problem,
+                 problem.empty() ? std::string("none was assigned") : problem,
                  "); libibverbs lists: ", namesOf(machine),
                  ": mk-info says what is missing");
   return chosen;

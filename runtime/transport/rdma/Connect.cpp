@@ -75,19 +75,20 @@ Status Rdma::doConnect(StoreClient &store, std::span<const uint32_t> peers,
   return {};
 }
 
-/// Ranks of one machine divide its NICs.
+/// Ranks of one machine divide its NICs, by their GPUs if they have some.
 Status Rdma::openNics(StoreClient &store, Deadline deadline) {
   uint32_t rank = heap().rank(), world = heap().world();
   std::string own = machineName();
-  MK_TRY(store.set(key("machine", rank), own, deadline));
+  MK_TRY(store.set(key("machine", rank), str(own, "\n", config().gpu), deadline));
   NicUser user;
-  user.localRanks = 0;
+  user.gpus.clear();
   for (uint32_t r = 0; r < world; ++r) {
     MK_ASSIGN(std::string machine, store.get(key("machine", r), deadline));
-    if (machine != own)
+    size_t line = machine.find('\n');
+    if (std::string_view(machine).substr(0, line) != own)
       continue;
     user.localRank += r < rank;
-    ++user.localRanks;
+    user.gpus.push_back(line == machine.npos ? "" : machine.substr(line + 1));
   }
   MK_ASSIGN(std::vector<ChosenNic> chosen,
             chooseNics(library_, kind_, options_, user));
@@ -257,6 +258,13 @@ Status Rdma::reaches(StoreClient &store, Deadline deadline) {
   Status status = memory.add(nics_, 0, heap().backed()).status();
   memory.clear();
   return status;
+}
+
+std::vector<std::string> Rdma::nics() const {
+  std::vector<std::string> names;
+  for (const auto &nic : nics_)
+    names.push_back(nic->name());
+  return names;
 }
 
 std::string Rdma::path() const {

@@ -16,9 +16,18 @@ struct ChosenNic {
   uint64_t mbits = 0; // this rank's part
 };
 
+/// A rank among those of this transport on its machine.
 struct NicUser {
-  uint32_t localRank = 0, localRanks = 1; // of this transport on this machine
+  uint32_t localRank = 0;
+  /// PCI address of the GPU of each local rank; "": none, or unknown.
+  std::vector<std::string> gpus = {""};
 };
+
+/// The NICs that the topology assigns to the rank: to its GPU, beside those of the other ranks,
+/// if the machine knows the GPUs of all of them; else by local rank. Empty: none, and `problem`
+/// says why.
+Result<std::vector<ChosenNic>> assignedNics(const Machine &machine, NicKind kind,
+                                            const NicUser &user, std::string &problem);
 
 /// The NICs for this rank: Options::nics, else those that the topology assigns
 /// (MK_NICS), of those that the library has. FailedPrecondition says why there

@@ -42,6 +42,7 @@ public:
   void wake() override;
 
   std::string path() const override;
+  std::vector<std::string> nics() const override;
   bool registersMemory() const override { return true; }
   Status reaches(StoreClient &store, Deadline deadline) override;
 

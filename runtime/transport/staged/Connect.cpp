@@ -61,6 +61,7 @@ Status Staged::doConnect(StoreClient &store, std::span<const uint32_t> peers,
   TransportConfig inner;
   inner.heap = bounce_.get();
   inner.generation = config().generation;
+  inner.gpu = config().gpu;
   inner.scope = scope;
   MK_ASSIGN(inner_, makeInner_(inner));
   MK_TRY(inner_->connect(store, peers, deadline));

@@ -42,6 +42,9 @@ public:
 
   std::string_view name() const override { return "staged"; }
   std::string path() const override;
+  std::vector<std::string> nics() const override {
+    return inner_ ? inner_->nics() : std::vector<std::string>();
+  }
   void wait(std::chrono::microseconds limit) override;
   void wake() override;
 

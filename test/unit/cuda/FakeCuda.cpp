@@ -71,8 +71,11 @@ int deviceGetName(char *name, int bytes, int) {
   std::snprintf(name, size_t(bytes), "Fake H200");
   return 0;
 }
-int deviceGetAttribute(int *value, int which, int) {
+int deviceGetAttribute(int *value, int which, int device) {
   switch (which) {
+  case kPciBus: *value = 0x18 + device; return 0;
+  case kPciDevice: *value = 3; return 0;
+  case kPciDomain: *value = 1; return 0;
   case kMultiprocessorCount: *value = fake.sms; return 0;
   case kCapabilityMajor: *value = fake.major; return 0;
   case kCapabilityMinor: *value = fake.minor; return 0;
@@ -267,6 +270,10 @@ int eventRecord(EventHandle event, StreamHandle) {
   ENTER("cuEventRecord");
   from<FakeEvent>(event)->ms = 0.125 * fake.launched * (fake.launched + 1);
   return 0;
+}
+int streamWaitEvent(StreamHandle, EventHandle event, unsigned) {
+  ENTER("cuStreamWaitEvent");
+  return event ? 0 : 1;
 }
 int eventQuery(EventHandle) {
   ENTER("cuEventQuery");

@@ -278,6 +278,50 @@ TEST_F(CudaNetwork, LaunchesAreNotMoreThanTheDriverHasRoomFor) {
   });
 }
 
+TEST_F(CudaNetwork, KernelsOnTwoStreamsRunOneAfterTheOther) {
+  Job job(2);
+  Job::parallel(2, [&](uint32_t rank) {
+    auto made = Context::create(optionsOf(job, rank, ""));
+    ASSERT_OK(made);
+    auto &network = static_cast<GpuNetwork &>(*(*made)->network());
+    ASSERT_OK(job.clients[rank]->barrier("made", 2, soon()));
+    if (rank == 0) {
+      using namespace cuda;
+      const Driver *driver = *Driver::get();
+      StreamHandle streams[2] = {};
+      for (StreamHandle &stream : streams)
+        ASSERT_EQ(driver->streamCreate(&stream, kStreamNonBlocking), kSuccess);
+      // How often the launch has to wait for another stream.
+      auto waits = [&](StreamHandle stream) {
+        auto count = [&] {
+          return std::ranges::count(fake->calls, std::string("cuStreamWaitEvent"));
+        };
+        auto before = count();
+        EXPECT_OK(network.order(stream));
+        EXPECT_OK(network.launched(stream));
+        return count() - before;
+      };
+      EXPECT_EQ(waits(streams[0]), 0); // the first one
+      EXPECT_EQ(waits(streams[0]), 0);
+      EXPECT_EQ(waits(streams[1]), 1);
+      EXPECT_EQ(waits(nullptr), 1);
+      EXPECT_EQ(waits(streams[0]), 1);
+      // What is captured runs at another time.
+      ASSERT_EQ(driver->streamBeginCapture(streams[1], kCaptureThreadLocal), kSuccess);
+      EXPECT_EQ(waits(streams[1]), 0);
+      GraphHandle graph = nullptr;
+      ASSERT_EQ(driver->streamEndCapture(streams[1], &graph), kSuccess);
+      EXPECT_EQ(waits(streams[0]), 0);
+      EXPECT_EQ(waits(streams[1]), 1);
+      driver->graphDestroy(graph);
+      for (StreamHandle stream : streams)
+        driver->streamDestroy(stream);
+    }
+    ASSERT_OK(job.clients[rank]->barrier("seen", 2, soon()));
+    EXPECT_OK((*made)->close());
+  });
+}
+
 TEST_F(CudaNetwork, TwoNodesOnOneGpuAreRefused) {
   for (const char *path : {"", "path=staged"}) {
     Job job(2);
@@ -287,6 +331,21 @@ TEST_F(CudaNetwork, TwoNodesOnOneGpuAreRefused) {
       auto made = Context::create(options);
       Status status = made ? (*made)->allocate(1000, "memory").status() : made.status();
       EXPECT_ERROR(status, InvalidArgument, "both use GPU-29");
+    });
+  }
+}
+
+TEST_F(CudaNetwork, TwoNodesShareAGpuIfTold) {
+  for (const char *path : {"", "path=staged"}) {
+    Job job(2);
+    Job::parallel(2, [&](uint32_t rank) {
+      ContextOptions options = optionsOf(job, rank, path);
+      options.gpu = 1;
+      options.ranksPerGpu = 2;
+      auto made = Context::create(options);
+      ASSERT_OK(made);
+      EXPECT_OK((*made)->allocate(1000, "memory"));
+      EXPECT_OK((*made)->close());
     });
   }
 }
