@@ -105,6 +105,11 @@ Status Transport::poll(Completions &completions) {
   return error();
 }
 
+std::string Transport::stuck() const {
+  uint64_t open = inFlight();
+  return open ? str(open, " requests to other ranks have not completed") : std::string();
+}
+
 Status Transport::error() const {
   if (!failed())
     return {};

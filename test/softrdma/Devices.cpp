@@ -156,7 +156,7 @@ ibv_mr *registerMemory(ibv_pd *pd, void *address, size_t bytes, uint64_t iova,
     error = EOPNOTSUPP;
   else if ((access & kAccessRelaxed) && !nic->knobs.relaxed)
     error = EOPNOTSUPP;
-  else if (nic->knobs.regNth && ++nic->registered == nic->knobs.regNth)
+  else if (nic->knobs.regNth && ++nic->registered >= nic->knobs.regNth)
     error = ENOMEM;
   if (error) {
     errno = error;

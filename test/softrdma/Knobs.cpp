@@ -100,6 +100,7 @@ Knobs Knobs::read() {
   k.refuseNth = number("REFUSE_NTH", 0);
   k.caps = uint32_t(number("CAPS", kEfaRead | kEfaRnrRetry | kEfaCqWithSgid |
                                        kEfaWrite | kEfaUnsolicited));
+  k.silentArp = uint32_t(number("RESOLVE", 0));
   k.regNth = number("REFUSE_REG", 0);
   k.cqLimit = uint32_t(number("CQ_DEPTH", 32768));
   k.cqEntries = uint32_t(number("CQ_ENTRIES", 0));
@@ -119,7 +120,7 @@ Knobs Knobs::healthy() const {
   Knobs k = *this;
   k.loss = 0;
   k.failNth = k.ackLost = k.deadAfter = k.downAfter = k.fatalAfter = 0;
-  k.refuseNth = k.regNth = k.cqEntries = 0;
+  k.refuseNth = k.regNth = k.cqEntries = k.silentArp = 0;
   k.breakage = Break::None;
   return k;
 }

@@ -53,7 +53,9 @@ struct Knobs {
   uint64_t fatalAfter; // FATAL: the same, and an event says: device fatal
   uint64_t refuseNth;  // REFUSE_NTH: this wr_complete fails with ENOMEM
   uint32_t caps;    // CAPS: EFA's device_caps (all: read, RNR, write, unsol.)
-  uint64_t regNth;  // REFUSE_REG: this registration fails with ENOMEM
+  uint32_t silentArp; // RESOLVE: so many times a peer's address is not found when a
+                      //   queue pair of RC connects: ETIMEDOUT
+  uint64_t regNth;  // REFUSE_REG: from this one on registrations fail with ENOMEM
   uint32_t cqLimit; // CQ_DEPTH: max_cqe (32768)
   uint32_t cqEntries; // CQ_ENTRIES: a completion queue holds so many, whatever was
                       //   asked for (as many as that)

@@ -127,6 +127,10 @@ int ibv_modify_qp(ibv_qp *which, ibv_qp_attr *a, int mask) {
       return EINVAL;
     if ((mask & kMaskMtu) && (a->path_mtu < 1 || a->path_mtu > 5))
       return EINVAL;
+    if ((mask & kMaskAv) && nic->knobs.silentArp) {
+      --nic->knobs.silentArp;
+      return ETIMEDOUT;
+    }
     if (mask & kMaskAv)
       if (int error = resolve(nic, qp, a->ah_attr))
         return error;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <dlfcn.h>
 
 namespace mk::rt::test {
 namespace {
@@ -238,6 +239,86 @@ TEST(RdmaFault, AReceiverThatSleeps) {
   }
 }
 
+template <typename Signature> Signature *ofLibrary(const char *name) {
+  void *library = ::dlopen(MK_SOFTRDMA, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Signature *>(::dlsym(library, name));
+}
+
+/// The fullest completion queue of the process, and what it holds.
+std::pair<int, int> fullest() {
+  std::pair<int, int> result{0, 0};
+  int contexts = ofLibrary<int()>("softrdma_contexts")();
+  for (int i = 0; i < contexts; ++i) {
+    int capacity = 0;
+    int peak = ofLibrary<int(int, int *)>("softrdma_cq_peak")(i, &capacity);
+    if (peak > result.first)
+      result = {peak, capacity};
+  }
+  return result;
+}
+
+/// Both ranks send all that they may and read nothing: completion queues fill up.
+void sendUnread(Cluster &c, int puts) {
+  for (int i = 0; i < puts; ++i)
+    for (uint32_t r = 0; r < 2; ++r)
+      ASSERT_OK(c[r].post(c.put(1 - r, 0, 0, 8, SignalAdd{1, 1})));
+  ASSERT_TRUE(ofLibrary<int(int)>("softrdma_settle")(5000));
+}
+
+// A NIC in software ends the process that lets a completion queue run over, so that
+// all tests here watch for it. These fill one to the last entry.
+TEST(RdmaFault, ACompletionQueueHoldsAllThatCanComeIn) {
+  for (const char *options : {"depth=16,signals=16", "depth=32,signals=16", "depth=16,signals=48"}) {
+    // A request that fails ends the queue pair of RC: all that was posted comes back.
+    FaultHarness harness("verbs", {{"NICS", "soft0:roce"}, {"JITTER", "0"}, {"FAIL_NTH", "16"}}, options);
+    Cluster c(harness, 2);
+    sendUnread(c, 100);
+    auto [peak, capacity] = fullest();
+    EXPECT_EQ(peak, capacity) << options << ": not one entry fewer would do";
+    for (uint32_t r = 0; r < 2; ++r) {
+      ASSERT_TRUE(c.pollUntil(r, [&] { return c[r].failed(); }));
+      EXPECT_THAT(c[r].error().message(), HasSubstr("failed on NIC soft0"));
+    }
+  }
+  for (const char *options : {"depth=16,signals=16", "depth=16,signals=16,unsolicited=0"}) {
+    // SRD's goes on, and no credit comes from one that reads nothing.
+    FaultHarness harness("efa", {{"NICS", "soft0:efa"}, {"JITTER", "0"}}, options);
+    Cluster c(harness, 2);
+    sendUnread(c, 100);
+    auto [peak, capacity] = fullest();
+    EXPECT_EQ(peak, capacity - int(rdma::kCreditReserve)) << options;
+    // What waited goes out as there is room.
+    for (uint32_t r = 0; r < 2; ++r)
+      ASSERT_TRUE(eventually([&] {
+        c.poll(0).ignore(), c.poll(1).ignore();
+        return c.seen[r].arrivals.size() >= 100 && c.seen[r].local.size() >= 100;
+      }));
+    EXPECT_OK(c[0].error());
+    EXPECT_OK(c[1].error());
+  }
+}
+
+// One that holds less than was asked for, by a defect of its library.
+TEST(RdmaFault, ACompletionQueueThatRunsOver) {
+  for (const char *transport : {"verbs", "efa"}) {
+    FaultHarness harness(transport, {{"CQ_ENTRIES", "8"}, {"OVERRUN", "event"}, {"VICTIMS", "1"}, {"JITTER", "0"}}, "");
+    Cluster c(harness, 3);
+    sendUnread(c, 9);
+    for (uint32_t r = 0; r < 3; ++r)
+      ASSERT_TRUE(eventually([&] {
+        for (uint32_t other = 0; other < 3; ++other)
+          c.poll(other).ignore();
+        return c[r].failed();
+      }));
+    int own = 0;
+    for (uint32_t r = 0; r < 3; ++r) {
+      own += c[r].error().message().starts_with("NIC ");
+      EXPECT_ERROR(c[r].error(), Unavailable, "reports: CQ error: its completion queue of");
+    }
+    EXPECT_EQ(own, 1) << "the others heard it";
+  }
+}
+
 TEST(RdmaFault, ANicThatIsDownIsLeftOut) {
   FaultHarness harness("verbs", {{"NICS", "soft0:roce:down,soft1:roce"}}, "nics=soft0+soft1");
   Cluster c(harness, 2, {}, 4 << 20);
@@ -256,6 +337,32 @@ TEST(RdmaFault, RelaxedOrderingWhereItIsTaken) {
     auto &rdma = static_cast<rdma::Rdma &>(c[0]);
     EXPECT_THAT(rdma.describe(), HasSubstr(taken[0] == '1' ? "by address, relaxed" : "by address;"));
   }
+}
+
+// A question for the address of a peer goes by now and then.
+TEST(RdmaFault, AnAddressIsAskedForAgain) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce"}, {"RESOLVE", "3"}}, "qps=2");
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, true);
+  traffic.run();
+  traffic.expectDelivered();
+}
+
+TEST(RdmaFault, AnAddressThatIsNotThere) {
+  setKnobs({{"RESOLVE", "1000"}});
+  Job job(2);
+  Job::parallel(2, [&](uint32_t r) {
+    auto heap = HostHeap::create({.bytes = 1 << 20, .slots = 64, .rank = r, .world = 2});
+    ASSERT_OK(heap);
+    TransportConfig config;
+    config.heap = heap->get();
+    auto transport = createTransport("verbs", config);
+    ASSERT_OK(transport);
+    uint32_t peer = 1 - r;
+    EXPECT_ERROR((*transport)->connect(*job.clients[r], {&peer, 1}, soon()), Unavailable,
+                 "(is it on the same network, with the GID that is meant? option gid=INDEX) "
+                 "failed: Connection timed out");
+  });
 }
 
 TEST(RdmaFault, RanksThatDoNotFit) {

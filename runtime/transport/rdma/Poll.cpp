@@ -236,6 +236,27 @@ void Rdma::repostReceives() {
     }
 }
 
+std::string Rdma::stuck() const {
+  constexpr auto kLong = std::chrono::milliseconds(200);
+  constexpr int kMost = 3; // paths that are named
+  std::string text;
+  int paths = 0;
+  auto now = Clock::now();
+  std::lock_guard lock(mutex_);
+  for (const Path &path : paths_) {
+    auto age = now - path.progress;
+    if (!path.up || path.idle() || age < kLong || ++paths > kMost)
+      continue;
+    text += str(text.empty() ? "" : ", ", "rank ", path.peer,
+                path.inFlight == 0 && path.credits == 0 ? " has taken no signal"
+                                                        : " has acknowledged nothing",
+                " for ", Deadline::after(age).duration(), " (NIC ",
+                nics_[path.nic]->name(), ", ", path.inFlight, " requests under way, ",
+                path.writes.size() + path.signals.size(), " waiting)");
+  }
+  return paths > kMost ? str(text, ", and so on for ", paths - kMost, " more paths") : text;
+}
+
 /// A request that never completes is an error as well.
 void Rdma::checkAges(Clock::time_point now) {
   if (stopped_)

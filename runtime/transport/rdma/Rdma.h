@@ -45,6 +45,8 @@ public:
   bool registersMemory() const override { return true; }
   Status reaches(StoreClient &store, Deadline deadline) override;
 
+  std::string stuck() const override;
+
   /// NICs, how memory is registered, paths; for reports and tests.
   std::string describe() const;
 
