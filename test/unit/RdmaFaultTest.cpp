@@ -257,11 +257,14 @@ std::pair<int, int> fullest() {
   return result;
 }
 
-/// Both ranks send all that they may and read nothing: completion queues fill up.
+/// Both ranks send all that they may, with signals and without, and read nothing:
+/// completion queues fill up.
 void sendUnread(Cluster &c, int puts) {
   for (int i = 0; i < puts; ++i)
-    for (uint32_t r = 0; r < 2; ++r)
+    for (uint32_t r = 0; r < 2; ++r) {
       ASSERT_OK(c[r].post(c.put(1 - r, 0, 0, 8, SignalAdd{1, 1})));
+      ASSERT_OK(c[r].post(c.put(1 - r, 0, 0, 8)));
+    }
   ASSERT_TRUE(ofLibrary<int(int)>("softrdma_settle")(5000));
 }
 
@@ -286,12 +289,14 @@ TEST(RdmaFault, ACompletionQueueHoldsAllThatCanComeIn) {
     Cluster c(harness, 2);
     sendUnread(c, 100);
     auto [peak, capacity] = fullest();
-    EXPECT_EQ(peak, capacity - int(rdma::kCreditReserve)) << options;
+    // Signals in the window may wait behind bytes: then the queue is not full.
+    EXPECT_LE(peak, capacity - int(rdma::kCreditReserve)) << options;
+    EXPECT_GE(peak, 16) << options;
     // What waited goes out as there is room.
     for (uint32_t r = 0; r < 2; ++r)
       ASSERT_TRUE(eventually([&] {
         c.poll(0).ignore(), c.poll(1).ignore();
-        return c.seen[r].arrivals.size() >= 100 && c.seen[r].local.size() >= 100;
+        return c.seen[r].arrivals.size() >= 100 && c.seen[r].local.size() >= 200;
       }));
     EXPECT_OK(c[0].error());
     EXPECT_OK(c[1].error());

@@ -87,7 +87,7 @@ class Stalls : public testing::TestWithParam<Network> {};
 
 TEST_P(Stalls, EveryLaunchIsRightAndNothingIsLeft) {
   auto [name, transport, options] = GetParam();
-  const long launches = numberOf("MK_TEST_LAUNCHES", 60);
+  const long launches = numberOf("MK_TEST_LAUNCHES", 24);
   const uint64_t seed = uint64_t(numberOf("MK_TEST_SEED", 1));
   SCOPED_TRACE(str("MK_TEST_SEED=", seed));
   static const Package gather = package("allgather"), mix = package("mix");

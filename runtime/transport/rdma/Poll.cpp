@@ -29,6 +29,10 @@ void Rdma::round(Completions &completions) {
   for (const auto &nic : nics_)
     if (nic->cq)
       drainNic(*nic, completions);
+  // A device that failed may have said so, in better words.
+  if (!failures_.empty())
+    for (const auto &nic : nics_)
+      asyncEvents(*nic);
   // Not while a completion queue is being read, which providers lock.
   for (auto &[path, cause] : std::exchange(failures_, {}))
     path ? pathFailed(*path, cause) : stop(cause);
