@@ -257,13 +257,15 @@ std::pair<int, int> fullest() {
   return result;
 }
 
-/// Both ranks send all that they may, with signals and without, and read nothing:
+/// All ranks send all that they may, with signals and without, and read nothing:
 /// completion queues fill up.
 void sendUnread(Cluster &c, int puts) {
+  auto world = uint32_t(c.transports.size());
   for (int i = 0; i < puts; ++i)
-    for (uint32_t r = 0; r < 2; ++r) {
-      ASSERT_OK(c[r].post(c.put(1 - r, 0, 0, 8, SignalAdd{1, 1})));
-      ASSERT_OK(c[r].post(c.put(1 - r, 0, 0, 8)));
+    for (uint32_t r = 0; r < world; ++r) {
+      uint32_t peer = (r + 1 + uint32_t(i) % (world - 1)) % world;
+      ASSERT_OK(c[r].post(c.put(peer, 0, 0, 8, SignalAdd{1, 1})));
+      ASSERT_OK(c[r].post(c.put(peer, 0, 0, 8)));
     }
   ASSERT_TRUE(ofLibrary<int(int)>("softrdma_settle")(5000));
 }
@@ -322,6 +324,26 @@ TEST(RdmaFault, ACompletionQueueThatRunsOver) {
     }
     EXPECT_EQ(own, 1) << "the others heard it";
   }
+}
+
+// Who waits for what stands still elsewhere knows why, and that it goes on.
+TEST(RdmaFault, PeersHearWhatStandsStill) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce"}}, "");
+  Cluster c(harness, 3);
+  auto pause = ofLibrary<void(int, int)>("softrdma_pause");
+  auto say = [&](uint32_t r) {
+    for (uint32_t other = 0; other < 3; ++other)
+      c.poll(other).ignore();
+    return c[r].stuck();
+  };
+  pause(-1, 1);
+  ASSERT_OK(c[0].post(c.put(1, 0, 0, 8, SignalAdd{1, 1})));
+  ASSERT_TRUE(eventually([&] { return !say(2).empty(); }));
+  EXPECT_THAT(c[2].stuck(), testing::StartsWith("rank 0 says: rank 1 has acknowledged nothing for"));
+  EXPECT_THAT(c[0].stuck(), testing::StartsWith("rank 1 has acknowledged nothing for"));
+  pause(-1, 0);
+  ASSERT_TRUE(eventually([&] { return say(2).empty() && say(1).empty() && say(0).empty(); }));
+  EXPECT_EQ(c.seen[1].arrivals.size(), 1u);
 }
 
 TEST(RdmaFault, ANicThatIsDownIsLeftOut) {

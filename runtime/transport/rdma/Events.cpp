@@ -172,6 +172,9 @@ void Rdma::controlMessage(Control::Link &link, const ControlMessage &message) {
     stop(rt::error(StatusCode::Unavailable, "rank ", link.peer,
                    " has failed: ", message.text));
     break;
+  case ControlMessage::Stuck:
+    peers_.at(link.peer).stuck = message.text;
+    break;
   case ControlMessage::PathDown: {
     PeerLink &peer = peers_.at(link.peer);
     if (message.path < peer.paths.size()) {

@@ -91,6 +91,7 @@ private:
     SegmentMap memory;
     ImmediateCode code;
     std::vector<Path *> paths;
+    std::string stuck; // what the peer says of its own
   };
   struct Piece {
     Path *path;
@@ -139,6 +140,8 @@ private:
   void finishPut(uint32_t put, Completions &completions);
   void repostReceives();
   void checkAges(Clock::time_point now);
+  void tellStuck(Clock::time_point now);
+  std::string stuckFor(std::chrono::nanoseconds age, Clock::time_point now) const;
 
   // Events.cpp
   void serviceEvents(int timeoutMillis);
