@@ -119,8 +119,9 @@ private:
       for (size_t i = 1; i < fds.size(); ++i) {
         char bytes[4096];
         ssize_t n = fds[i].revents ? ::recv(fds[i].fd, bytes, sizeof(bytes), 0) : 0;
-        if (n > 0 && !cut_)
+        if (n > 0 && !cut_) {
           EXPECT_EQ(::send(ends[(i - 1) ^ 1].get(), bytes, size_t(n), MSG_NOSIGNAL), n);
+        }
       }
     }
   }
@@ -138,7 +139,7 @@ TEST(Job, WithTheWireToTheStoreCutRanksLeaveSoonOnceTheyHaveFailed) {
   for (uint32_t r = 0; r < 2; ++r) {
     w.places[r].oneHost = false;
     w.options[r].token = "0123456789abcdef";
-    w.options[r].store = str("127.0.0.1:", r ? wire.port : port);
+    w.places[r].store = str("127.0.0.1:", r ? wire.port : port);
   }
   w.join();
   for (const Status &s : w.status)

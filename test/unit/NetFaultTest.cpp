@@ -177,8 +177,8 @@ void anotherOption(uint32_t rank, ContextOptions &options) {
     options.transportOptions += ",request=8M,qps=2";
 }
 
-constexpr auto kSoon = 500ms; // where waits are given up
-constexpr const char *kWaited = "waited 500 ms for";
+constexpr auto kSoon = 300ms; // where waits are given up
+constexpr const char *kWaited = "waited 300 ms for";
 
 INSTANTIATE_TEST_SUITE_P(
     Loopback, NetFault,
@@ -189,12 +189,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "RequestFails", .transport = "loopback", .options = "fail=20",
             .error = "failed on the wire \\(loopback option fail=20"},
         Row{.name = "LinkCut", .transport = "loopback", .options = "pause",
-            .error = "waited 500 ms for .*; rank [0-3]'s network: [0-9]+ requests to other "
+            .error = "waited 300 ms for .*; rank [0-3]'s network: [0-9]+ requests to other "
                      "ranks have not completed",
             .deadline = kSoon},
         Row{.name = "RingOfOnePlace", .transport = "loopback", .options = "", .commands = "1"},
         Row{.name = "RingFullForEver", .transport = "loopback", .options = "",
-            .error = "the proxy took no command before the deadline|waited 500 ms for", .prepare = pauseRank0,
+            .error = "the proxy took no command before the deadline|waited 300 ms for", .prepare = pauseRank0,
             .commands = "1", .deadline = kSoon},
         Row{.name = "ProxyStalled", .transport = "loopback", .options = "", .error = kWaited,
             .prepare = pauseRank0, .deadline = kSoon},
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "CompletionsLost", .transport = "verbs",
             .options = "deadline=400ms,linger=300ms",
             .knobs = {kOne, {"CQ_ENTRIES", "2"}, {"OVERRUN", "silent"}},
-            .error = "has (acknowledged nothing|taken no signal) for|waited 500 ms for",
+            .error = "has (acknowledged nothing|taken no signal) for|waited 300 ms for",
             .disturb = stallByTurns, .deadline = kSoon},
         Row{.name = "RegistrationRefused", .transport = "verbs",
             .knobs = {kOne, {"REFUSE_REG", "3"}},
@@ -264,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "CompletionsLost", .transport = "efa",
             .options = "deadline=400ms,linger=300ms",
             .knobs = {kOne, {"CQ_ENTRIES", "2"}, {"OVERRUN", "silent"}},
-            .error = "has (acknowledged nothing|taken no signal) for|waited 500 ms for",
+            .error = "has (acknowledged nothing|taken no signal) for|waited 300 ms for",
             .disturb = stallByTurns, .deadline = kSoon},
         Row{.name = "RegistrationRefused", .transport = "efa",
             .knobs = {kOne, {"REFUSE_REG", "3"}},

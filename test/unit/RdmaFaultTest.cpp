@@ -320,9 +320,12 @@ TEST(RdmaFault, ACompletionQueueThatRunsOver) {
     int own = 0;
     for (uint32_t r = 0; r < 3; ++r) {
       own += c[r].error().message().starts_with("NIC ");
-      EXPECT_ERROR(c[r].error(), Unavailable, "reports: CQ error: its completion queue of");
+      // A peer of SRD may find the queue pair gone before it hears why.
+      EXPECT_THAT(c[r].error().message(),
+                  testing::AnyOf(HasSubstr("reports: CQ error: its completion queue of"),
+                                 HasSubstr("failed on NIC soft_efa0 (remote invalid RD request")));
     }
-    EXPECT_EQ(own, 1) << "the others heard it";
+    EXPECT_EQ(own, 1);
   }
 }
 

@@ -15,9 +15,18 @@ start_rank() { # RANK LOCAL-RANK TRANSPORT...
 
 tenths() { awk '{printf "%d", $1 * 10}' /proc/uptime; }
 
-# Time to meet and to launch; then all are there.
+# All are in kernels, whose CTAs are threads, and have been for a while.
 all_run() {
-  sleep 8
+  tries=0
+  for rank in $ranks; do
+    eval pid=\$pid$rank
+    until [ "$(ls /proc/$pid/task 2>/dev/null | wc -l)" -gt 7 ]; do
+      tries=$((tries + 1))
+      [ $tries -lt 600 ] || break
+      sleep 0.1
+    done
+  done
+  sleep 3
   for rank in $ranks; do
     eval kill -0 \$pid$rank 2>/dev/null || {
       echo "FAIL: rank $rank ended before the cut"
