@@ -264,8 +264,11 @@ Status Job::leave() {
     return Status::ok();
   }
   left_ = true;
-  Status result = store_->barrier("mk.job.leave", world(),
-                                  Deadline::after(options_.timeout));
+  // Where this rank has failed and the way to the store with it, nobody answers.
+  constexpr std::chrono::nanoseconds patience = std::chrono::seconds(2);
+  Status result = store_->barrier(
+      "mk.job.leave", world(),
+      Deadline::after(failed_ ? std::min(patience, options_.timeout) : options_.timeout));
   store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
   if (auto record = store_->aborted())
     result = record->toStatus();

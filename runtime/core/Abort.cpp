@@ -81,9 +81,29 @@ void AbortWord::removeMirror(std::atomic<uint32_t> *word) {
   std::erase(mirrors_, word);
 }
 
+void AbortWord::addNote(const void *owner, Note note) {
+  std::lock_guard lock(noteMutex_);
+  notes_.emplace_back(owner, std::move(note));
+}
+
+void AbortWord::removeNote(const void *owner) {
+  std::lock_guard lock(noteMutex_);
+  std::erase_if(notes_, [&](const auto &note) { return note.first == owner; });
+}
+
+void AbortWord::annotate(AbortRecord &record) {
+  if (record.what != "wait" || raised())
+    return;
+  std::lock_guard lock(noteMutex_);
+  for (const auto &[owner, note] : notes_)
+    if (std::string text = note(); !text.empty())
+      record.text += "; " + text;
+}
+
 bool AbortWord::raise(AbortRecord record) {
   // Recursive: a callback may raise again, to no effect.
   std::lock_guard calls(callMutex_);
+  annotate(record);
   if (!keep(record))
     return false;
   local_ = true;
@@ -93,6 +113,7 @@ bool AbortWord::raise(AbortRecord record) {
 }
 
 bool AbortWord::raiseRemote(AbortRecord record) {
+  annotate(record);
   return keep(std::move(record));
 }
 

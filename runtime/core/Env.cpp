@@ -22,8 +22,9 @@ constexpr Variable kTable[] = {
      "Folder of the cache of compiled code; off: keep none. By default below "
      "XDG_CACHE_HOME, if that is set."},
     {"MK_CMAKE_ARGS", "", "More arguments of cmake in scripts/quickstart and test."},
-    {"MK_COMMANDS", "4096",
-     "Commands of a GPU that its ring to the network proxy holds, a power of two."},
+    {"MK_COMMANDS", "",
+     "Commands of a rank that its ring to the network proxy holds, a power of two; by "
+     "default 4096 of a GPU, else 1024."},
     {"MK_CUDA_LIBRARY", "libcuda.so.1",
      "Path or name of the NVIDIA driver's library."},
     {"MK_DEBUG", "warn", "Log level: error, warn, info, debug or trace."},

@@ -62,9 +62,9 @@ Result<Command> decodeCommand(const mk_command &raw) {
 
 Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity,
                                                          std::byte *memory) {
-  if (capacity < 2 || capacity > (1 << 20) || (capacity & (capacity - 1)))
+  if (capacity < 1 || capacity > (1 << 20) || (capacity & (capacity - 1)))
     return error(StatusCode::InvalidArgument, "a ring of ", capacity,
-                 " commands: use a power of two from 2 to ", 1 << 20);
+                 " commands: use a power of two from 1 to ", 1 << 20);
   return std::unique_ptr<CommandRing>(new CommandRing(capacity, memory));
 }
 

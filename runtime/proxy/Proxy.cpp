@@ -22,7 +22,7 @@ Proxy::Impl::Impl(const ProxyOptions &o)
     isNet[r] = !options.mesh->reachable(rank, r);
 }
 
-Proxy::Impl::~Impl() = default;
+Proxy::Impl::~Impl() { options.abort->removeNote(this); }
 
 Proxy::Proxy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -50,6 +50,10 @@ Result<std::unique_ptr<Proxy>> Proxy::start(const ProxyOptions &options) {
   }
   impl->foreign = impl->ring->isForeign();
   Impl *raw = impl.get();
+  options.abort->addNote(raw, [raw] {
+    std::string stuck = raw->options.transport->stuck();
+    return stuck.empty() ? stuck : str("rank ", raw->rank, "'s network: ", stuck);
+  });
   MK_TRY(startThread(impl->thread, "the network proxy", [raw] { raw->run(); }));
   return std::unique_ptr<Proxy>(new Proxy(std::move(impl)));
 }

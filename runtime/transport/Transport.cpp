@@ -115,6 +115,11 @@ uint64_t Transport::inFlight() const {
   return sum;
 }
 
+std::string Transport::stuck() const {
+  uint64_t open = inFlight();
+  return open ? str(open, " requests to other ranks have not completed") : std::string();
+}
+
 Status Transport::error() const {
   if (!failed())
     return {};

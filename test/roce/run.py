@@ -22,6 +22,8 @@ SCENARIOS = {
     "cut": "/guest/link-cut",
     "run": "sh /guest/run",
 }
+# Of two guests each, joined by a wire.
+PAIRS = ["two-machines", "two-machines-cut"]
 
 
 def compile_packages(image, args, folder):
@@ -47,11 +49,11 @@ def say(text):
 def run_scenario(cache, initrd, name, folder, args):
     say(f"== {name}")
     start = time.time()
-    if name == "two-machines":
-        path = folder + "/wire"
+    if name in PAIRS:
+        path = f"{folder}/wire-{name}"
         guests = []
         for k in (0, 1):
-            guests.append(Guest(cache, initrd, f"/guest/two-machines {k}", folder, args.limit,
+            guests.append(Guest(cache, initrd, f"/guest/{name} {k}", folder, args.limit,
                                 lambda line, k=k: say(f"[{k}] {line}"), link=(path, k == 0)))
             while k == 0 and not os.path.exists(path):
                 time.sleep(0.05)
@@ -74,14 +76,14 @@ def main():
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "mkernel", "roce"),
         help="where the packages are kept")
     parser.add_argument("--only", action="append", default=[],
-                        choices=[*names_of_all(), "two-machines"])
+                        choices=[*names_of_all(), *PAIRS])
     parser.add_argument("--two-machines", action="store_true",
                         help="also as two guests on one wire")
     parser.add_argument("--run", metavar="COMMANDS",
                         help="this in a guest with five devices instead, to try things")
-    parser.add_argument("--limit", type=int, default=600, help="seconds for a guest")
+    parser.add_argument("--limit", type=int, default=1500, help="seconds for a guest")
     args = parser.parse_args()
-    names = args.only or [*names_of_all(), *(["two-machines"] if args.two_machines else [])]
+    names = args.only or [*names_of_all(), *(PAIRS if args.two_machines else [])]
     began = time.time()
     cache = Cache(args.cache)
     image = Image(cache)

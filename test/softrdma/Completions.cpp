@@ -45,15 +45,29 @@ int startPoll(ibv_cq_ex *x, ibv_poll_cq_attr *attr) {
 } // namespace
 
 void push(Cq *cq, const Cqe &entry) {
+  Nic *nic = Nic::of(cq->context);
   std::lock_guard lock(cq->cqMutex);
-  if (cq->entries.size() >= size_t(cq->cqe)) {
-    fprintf(stderr,
-            "softrdma: overrun of a completion queue of %d entries: a NIC "
-            "would lose a completion and disable the queue\n",
-            cq->cqe);
-    abort();
+  if (cq->broken)
+    return;
+  if (cq->entries.size() >= cq->capacity) {
+    if (nic->knobs.overrun == Overrun::Abort) {
+      fprintf(stderr,
+              "softrdma: overrun of a completion queue of %zu entries: a NIC "
+              "would lose a completion and disable the queue\n",
+              cq->capacity);
+      abort();
+    }
+    if (nic->knobs.overrun == Overrun::Event) {
+      cq->broken = true;
+      nic->event(kEventCqError, static_cast<ibv_cq *>(cq));
+      // Its queue pairs fail a little later: whoever completes is at work on one.
+      nic->overrun.push_back(cq);
+    }
+    return;
   }
   cq->entries.push_back(entry);
+  if (nic->cqPeak < cq->entries.size())
+    nic->cqPeak = cq->entries.size();
   if (!cq->armed || (cq->armedSolicited && !entry.solicited && !entry.status))
     return;
   cq->armed = false;
@@ -77,6 +91,9 @@ Cq *createCq(ibv_context *context, uint32_t depth, void *user,
   cq->channel = channel;
   cq->cq_context = user;
   cq->cqe = int(depth);
+  Nic *nic = Nic::of(context);
+  cq->capacity = nic->knobs.cqEntries ? nic->knobs.cqEntries : depth;
+  nic->cqCapacity = cq->capacity;
   if (channel)
     ++channel->refcnt;
   cq->start_poll = startPoll;
@@ -168,6 +185,7 @@ int ibv_destroy_cq(ibv_cq *which) {
             cq->events - cq->acknowledged);
     abort();
   }
+  std::erase(nic->overrun, cq);
   if (cq->channel)
     --cq->channel->refcnt;
   delete cq;

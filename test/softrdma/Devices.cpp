@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <sys/mman.h>
@@ -13,7 +14,23 @@
 #include <unistd.h>
 
 namespace soft {
+
+std::atomic<int> live[kObjects];
+
 namespace {
+
+/// OBJECTS=1: a process that ends says what it has not given back.
+struct AtExit {
+  ~AtExit() {
+    const char *wanted = getenv("MK_SOFTRDMA_OBJECTS");
+    if (wanted && *wanted == '1' && softrdma_objects())
+      fprintf(stderr,
+              "softrdma: not given back: %d contexts, %d domains, %d regions, "
+              "%d completion queues, %d channels, %d queue pairs, %d addresses\n",
+              live[0].load(), live[1].load(), live[2].load(), live[3].load(),
+              live[4].load(), live[5].load(), live[6].load());
+  }
+} atExit;
 
 constexpr uint32_t kVendorEfa = 0x1d0f, kVendorOther = 0x02c9;
 
@@ -139,6 +156,8 @@ ibv_mr *registerMemory(ibv_pd *pd, void *address, size_t bytes, uint64_t iova,
     error = EOPNOTSUPP;
   else if ((access & kAccessRelaxed) && !nic->knobs.relaxed)
     error = EOPNOTSUPP;
+  else if (nic->knobs.regNth && ++nic->registered >= nic->knobs.regNth)
+    error = ENOMEM;
   if (error) {
     errno = error;
     return nullptr;
@@ -247,7 +266,11 @@ int _ibv_query_gid_ex(ibv_context *context, uint32_t port, uint32_t index,
   return 0;
 }
 
-ibv_pd *ibv_alloc_pd(ibv_context *context) { return new ibv_pd{context, 0}; }
+ibv_pd *ibv_alloc_pd(ibv_context *context) {
+  Pd *pd = new Pd{};
+  pd->context = context;
+  return pd;
+}
 
 int ibv_dealloc_pd(ibv_pd *pd) {
   Nic *nic = Nic::of(pd->context);
@@ -258,7 +281,7 @@ int ibv_dealloc_pd(ibv_pd *pd) {
   for (auto &[qpn, qp] : nic->qps)
     if (qp->pd == pd)
       return EBUSY;
-  delete pd;
+  delete static_cast<Pd *>(pd);
   return 0;
 }
 
@@ -399,6 +422,21 @@ int efadv_query_ah(ibv_ah *ah, void *attr, uint32_t size) {
 }
 
 int softrdma_contexts() { return int(allNics().size()); }
+
+int softrdma_objects() {
+  int sum = 0;
+  for (const std::atomic<int> &count : live)
+    sum += count;
+  return sum;
+}
+
+int softrdma_cq_peak(int context, int *capacity) {
+  auto nics = allNics();
+  if (context < 0 || size_t(context) >= nics.size())
+    return -1;
+  *capacity = int(nics[size_t(context)]->cqCapacity);
+  return int(nics[size_t(context)]->cqPeak);
+}
 
 void softrdma_pause(int context, int on) {
   auto nics = allNics();

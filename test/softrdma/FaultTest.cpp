@@ -2,7 +2,9 @@
 
 #include "SoftRdmaTest.h"
 
+#include <cerrno>
 #include <poll.h>
+#include <set>
 
 namespace soft::test {
 namespace {
@@ -274,6 +276,88 @@ TEST(SoftRdmaFault, ALinkThatGoesDownSaysSo) {
   EXPECT_EQ(e.event_type, kEventPortError);
   EXPECT_EQ(e.element.port_num, 1);
   EXPECT_EQ(w.a.next().status, kWcRetryExceeded);
+}
+
+// As InfiniBand has it: the entry is lost, the queue takes no more, and the queue
+// pairs that complete there are at an end. Events say both.
+TEST(SoftRdmaFault, AnOverrunEndsTheQueueAndItsQueuePairs) {
+  SOFT_ONLY();
+  for (bool srd : protocols()) {
+    Knob overrun("OVERRUN", "event"), jitter("JITTER", "0");
+    Options o;
+    o.srd = srd;
+    o.cqDepth = 4;
+    o.sendDepth = 16;
+    o.recvDepth = srd ? 256 : 1;
+    Wire w(o);
+    for (int i = 1; i <= 4; ++i)
+      ASSERT_EQ(w.a.write(uint64_t(i), 0, 0, 8), 0);
+    ASSERT_TRUE(softrdma_settle(2000));
+    pollfd told{w.a.context->async_fd, POLLIN, 0};
+    EXPECT_EQ(poll(&told, 1, 20), 0) << "it holds as many as were asked for";
+    ASSERT_EQ(w.a.write(5, 0, 0, 8), 0);
+    ibv_async_event e{};
+    ASSERT_EQ(ibv_get_async_event(w.a.context, &e), 0);
+    EXPECT_EQ(e.event_type, kEventCqError);
+    EXPECT_EQ(e.element.cq, reinterpret_cast<ibv_cq *>(w.a.cq));
+    ASSERT_EQ(ibv_get_async_event(w.a.context, &e), 0);
+    EXPECT_EQ(e.event_type, kEventQpFatal);
+    EXPECT_EQ(e.element.qp, w.a.qp);
+    std::set<uint64_t> seen; // what was in it can be read
+    for (int i = 0; i < 4; ++i) {
+      Completion c = w.a.next();
+      EXPECT_EQ(c.status, 0u);
+      seen.insert(c.id);
+    }
+    EXPECT_EQ(seen.size(), 4u);
+    Completion c;
+    EXPECT_FALSE(w.a.poll(c, 20)) << "nothing comes behind it, nothing is flushed";
+  }
+}
+
+TEST(SoftRdmaFault, AnOverrunThatNothingTellsOf) {
+  SOFT_ONLY();
+  Knob overrun("OVERRUN", "silent"), entries("CQ_ENTRIES", "4"), jitter("JITTER", "0");
+  Wire w;
+  for (int i = 1; i <= 8; ++i)
+    ASSERT_EQ(w.a.write(uint64_t(i), 0, 0, 8), 0);
+  ASSERT_TRUE(softrdma_settle(2000));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(w.a.next().status, 0u);
+  Completion c;
+  EXPECT_FALSE(w.a.poll(c, 20));
+  ASSERT_EQ(w.a.write(9, 0, 0, 8), 0);
+  EXPECT_EQ(w.a.next().id, 9u) << "the queue goes on";
+}
+
+TEST(SoftRdmaFault, ObjectsAreCounted) {
+  SOFT_ONLY();
+  int before = softrdma_objects();
+  {
+    Wire w;
+    // Of each end: context, domain, region, channel or not, queue, queue pair.
+    EXPECT_GE(softrdma_objects(), before + 10);
+  }
+  EXPECT_EQ(softrdma_objects(), before);
+}
+
+TEST(SoftRdmaFault, ARegistrationIsRefused) {
+  SOFT_ONLY();
+  Knob refuse("REFUSE_REG", "2");
+  int n = 0;
+  ibv_device **list = ibv_get_device_list(&n);
+  ibv_context *context = ibv_open_device(list[0]);
+  ibv_pd *pd = ibv_alloc_pd(context);
+  char bytes[64];
+  ibv_mr *first = ibv_reg_mr(pd, bytes, sizeof bytes, kAccessLocalWrite);
+  ASSERT_TRUE(first);
+  errno = 0;
+  EXPECT_FALSE(ibv_reg_mr(pd, bytes, sizeof bytes, kAccessLocalWrite));
+  EXPECT_EQ(errno, ENOMEM);
+  EXPECT_EQ(ibv_dereg_mr(first), 0);
+  EXPECT_EQ(ibv_dealloc_pd(pd), 0);
+  EXPECT_EQ(ibv_close_device(context), 0);
+  ibv_free_device_list(list);
 }
 
 TEST(SoftRdmaFaultDeathTest, AnOverrunOfTheCompletionQueueAborts) {

@@ -57,6 +57,11 @@ int efadv_query_ah(ibv_ah *ah, void *attr, uint32_t size);
 // For tests in the process. Contexts are numbered in the order in which they
 // were opened, among those that are open; -1 means all.
 int softrdma_contexts();
+/// All that the process has made and not given back: contexts, regions, queues ...
+int softrdma_objects();
+/// The most entries that a completion queue of the context held, and how many it
+/// can; -1: there is no such context.
+int softrdma_cq_peak(int context, int *capacity);
 /// While paused, no data packet leaves.
 void softrdma_pause(int context, int on);
 /// While paused: sends the SRD data packet that the context posted as number

@@ -34,26 +34,35 @@ uint64_t number(const char *name, uint64_t otherwise) {
   return result;
 }
 
-Break readBreak() {
-  static constexpr std::pair<const char *, Break> names[] = {
-      {"early-completion", Break::EarlyCompletion},
-      {"early-immediate", Break::EarlyImmediate},
-      {"lost-immediate", Break::LostImmediate},
-      {"twice-immediate", Break::TwiceImmediate},
-      {"corrupt", Break::Corrupt},
-      {"unordered", Break::Unordered},
-      {"early-read", Break::EarlyRead}};
-  const char *value = text("BREAK");
+/// The value of a variable that has one of several names.
+template <typename T, size_t N>
+T named(const char *name, const std::pair<const char *, T> (&names)[N],
+        T otherwise) {
+  const char *value = text(name);
   if (!value)
-    return Break::None;
+    return otherwise;
   std::string valid;
-  for (auto &[name, result] : names) {
-    if (!strcmp(value, name))
+  for (auto &[known, result] : names) {
+    if (!strcmp(value, known))
       return result;
-    valid += std::string(valid.empty() ? "" : ", ") + name;
+    valid += std::string(valid.empty() ? "" : ", ") + known;
   }
-  bad("BREAK", value, valid.c_str());
+  bad(name, value, valid.c_str());
 }
+
+constexpr std::pair<const char *, Break> kBreaks[] = {
+    {"early-completion", Break::EarlyCompletion},
+    {"early-immediate", Break::EarlyImmediate},
+    {"lost-immediate", Break::LostImmediate},
+    {"twice-immediate", Break::TwiceImmediate},
+    {"corrupt", Break::Corrupt},
+    {"unordered", Break::Unordered},
+    {"early-read", Break::EarlyRead}};
+
+constexpr std::pair<const char *, Overrun> kOverruns[] = {
+    {"abort", Overrun::Abort},
+    {"event", Overrun::Event},
+    {"silent", Overrun::Silent}};
 
 double share(const char *name) {
   const char *value = text(name);
@@ -91,13 +100,17 @@ Knobs Knobs::read() {
   k.refuseNth = number("REFUSE_NTH", 0);
   k.caps = uint32_t(number("CAPS", kEfaRead | kEfaRnrRetry | kEfaCqWithSgid |
                                        kEfaWrite | kEfaUnsolicited));
+  k.silentArp = uint32_t(number("RESOLVE", 0));
+  k.regNth = number("REFUSE_REG", 0);
   k.cqLimit = uint32_t(number("CQ_DEPTH", 32768));
+  k.cqEntries = uint32_t(number("CQ_ENTRIES", 0));
+  k.overrun = named("OVERRUN", kOverruns, Overrun::Abort);
   k.qpLimit = uint32_t(number("QP_DEPTH", 4096));
   k.maxMessage = uint32_t(number("MAX_MESSAGE", 1u << 30));
   k.dmabuf = number("DMABUF", 0);
   k.relaxed = number("RELAXED", 1);
   k.log = number("LOG", text("SEED") != nullptr);
-  k.breakage = readBreak();
+  k.breakage = named("BREAK", kBreaks, Break::None);
   k.job = text("JOB") ? text("JOB") : "";
   k.node = uint16_t(number("NODE", 0));
   return k;
@@ -107,7 +120,7 @@ Knobs Knobs::healthy() const {
   Knobs k = *this;
   k.loss = 0;
   k.failNth = k.ackLost = k.deadAfter = k.downAfter = k.fatalAfter = 0;
-  k.refuseNth = 0;
+  k.refuseNth = k.regNth = k.cqEntries = k.silentArp = 0;
   k.breakage = Break::None;
   return k;
 }

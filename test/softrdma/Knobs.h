@@ -26,6 +26,14 @@ enum class Break {
   EarlyRead,       // early-read: the source is read when posted
 };
 
+/// What an entry too many does to a completion queue (OVERRUN=name).
+enum class Overrun {
+  Abort,  // abort: the process ends, as no test means to have one
+  Event,  // event: it is lost, the queue takes no more, its queue pairs fail, and
+          //   events say both: what InfiniBand asks of a NIC
+  Silent, // silent: it is lost, and nothing says so
+};
+
 struct Knobs {
   uint64_t seed;    // SEED (1); contexts of a process draw different numbers
   uint32_t mtu;     // MTU (4096; RC: at most the path's)
@@ -45,7 +53,13 @@ struct Knobs {
   uint64_t fatalAfter; // FATAL: the same, and an event says: device fatal
   uint64_t refuseNth;  // REFUSE_NTH: this wr_complete fails with ENOMEM
   uint32_t caps;    // CAPS: EFA's device_caps (all: read, RNR, write, unsol.)
+  uint32_t silentArp; // RESOLVE: so many times a peer's address is not found when a
+                      //   queue pair of RC connects: ETIMEDOUT
+  uint64_t regNth;  // REFUSE_REG: from this one on registrations fail with ENOMEM
   uint32_t cqLimit; // CQ_DEPTH: max_cqe (32768)
+  uint32_t cqEntries; // CQ_ENTRIES: a completion queue holds so many, whatever was
+                      //   asked for (as many as that)
+  Overrun overrun;    // OVERRUN (abort)
   uint32_t qpLimit; // QP_DEPTH: max_qp_wr, max_sq_wr (4096)
   uint32_t maxMessage; // MAX_MESSAGE: max_msg_sz, max_rdma_size (1 GiB)
   bool dmabuf;         // DMABUF=1: ibv_reg_dmabuf_mr maps the descriptor
@@ -59,6 +73,9 @@ struct Knobs {
   /// Without faults, for contexts that are not among the VICTIMS.
   Knobs healthy() const;
 };
+
+/// Not a context's: OBJECTS=1, and a process that ends says on stderr which objects
+/// (contexts, regions, queues ...) it has not given back.
 
 /// VICTIMS=n: faults happen in the first n contexts of the job only.
 int victims();

@@ -211,6 +211,7 @@ void Nic::run() {
     }
     expireSrd(now);
     expireRc(now);
+    failOverrun();
   }
 }
 

@@ -34,6 +34,17 @@ struct Qp;
 
 constexpr int kQpBits = 12; // of 24, the others name the context
 
+/// What programs make and have to give back, counted in the process.
+enum class Object {
+  Context, Domain, Region, CompletionQueue, Channel, QueuePair, Address
+};
+constexpr size_t kObjects = 7;
+extern std::atomic<int> live[kObjects];
+template <Object kind> struct Counted {
+  Counted() { ++live[size_t(kind)]; }
+  ~Counted() { --live[size_t(kind)]; }
+};
+
 struct Device : ibv_device {
   DeviceSpec spec;
   uint8_t index = 0;
@@ -62,25 +73,29 @@ struct Cqe {
   bool receive = false, solicited = false;
 };
 
-struct Channel : ibv_comp_channel {
+struct Pd : ibv_pd, Counted<Object::Domain> {};
+
+struct Channel : ibv_comp_channel, Counted<Object::Channel> {
   int writeEnd = -1;
 };
 
-struct Cq : ibv_cq_ex {
+struct Cq : ibv_cq_ex, Counted<Object::CompletionQueue> {
   std::mutex cqMutex;
   std::deque<Cqe> entries;
+  size_t capacity = 0;
+  bool broken = false; // has run over: takes no more
   Cqe current;
   bool armed = false, armedSolicited = false;
   uint32_t events = 0, acknowledged = 0;
 };
 
-struct Mr : ibv_mr {
+struct Mr : ibv_mr, Counted<Object::Region> {
   uint64_t iova = 0;
   unsigned access = 0;
   void *mapped = nullptr; // of a dma-buf
 };
 
-struct Ah : ibv_ah {
+struct Ah : ibv_ah, Counted<Object::Address> {
   ibv_gid gid;
 };
 
@@ -100,7 +115,7 @@ struct Receive {
   uint64_t wrId;
 };
 
-struct Qp : ibv_qp_ex {
+struct Qp : ibv_qp_ex, Counted<Object::QueuePair> {
   ibv_qp_cap cap{};
   bool srd = false, signalAll = false, unsolicited = false;
   uint32_t qkeyValue = 0;
@@ -173,7 +188,7 @@ struct Link {
   std::deque<std::vector<char>> waiting;
 };
 
-struct Nic {
+struct Nic : Counted<Object::Context> {
   verbs_context verbs{};
   const Device *device = nullptr;
   Knobs knobs;
@@ -192,6 +207,10 @@ struct Nic {
   bool paused = false;
   uint64_t eventOrder = 0, dataPackets = 0, posted = 0, completes = 0;
   bool dead = false, portDown = false, logged = false;
+  std::atomic<uint64_t> registered{0};
+  std::vector<Cq *> overrun; // since the thread looked
+  // The fullest that a completion queue has been, and what it holds.
+  std::atomic<size_t> cqPeak{0}, cqCapacity{0};
   std::map<uint64_t, Message> messages;
   uint64_t nextMessage = 1;
   struct Arriving {
@@ -259,6 +278,7 @@ struct Nic {
   void acknowledgeRc(const Packet &packet);
   void failRc(Qp *qp, WcStatus status);
   void enterError(Qp *qp);
+  void failOverrun();
   void expireRc(Clock::time_point now);
 
 private:

@@ -4,6 +4,7 @@
 #include "Nic.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace soft {
 namespace {
@@ -55,6 +56,20 @@ int resolve(Nic *nic, Qp *qp, const ibv_ah_attr &av) {
 }
 
 } // namespace
+
+/// Queue pairs whose completion queue has run over.
+void Nic::failOverrun() {
+  for (const Cq *cq : std::exchange(overrun, {}))
+    for (auto &[qpn, qp] : qps) {
+      const ibv_cq *which = cq;
+      if (qp->state == kError || (qp->send_cq != which && qp->recv_cq != which))
+        continue;
+      event(kEventQpFatal, static_cast<ibv_qp *>(qp));
+      if (qp->srd)
+        flushSrd(qp);
+      enterError(qp);
+    }
+}
 
 ibv_qp *createQp(ibv_context *context, ibv_qp_init_attr_ex *a, bool srd,
                  uint16_t flags) {
@@ -112,6 +127,10 @@ int ibv_modify_qp(ibv_qp *which, ibv_qp_attr *a, int mask) {
       return EINVAL;
     if ((mask & kMaskMtu) && (a->path_mtu < 1 || a->path_mtu > 5))
       return EINVAL;
+    if ((mask & kMaskAv) && nic->knobs.silentArp) {
+      --nic->knobs.silentArp;
+      return ETIMEDOUT;
+    }
     if (mask & kMaskAv)
       if (int error = resolve(nic, qp, a->ah_attr))
         return error;

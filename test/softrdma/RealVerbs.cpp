@@ -76,6 +76,7 @@ ibv_qp *efadv_create_qp_ex(ibv_context *, ibv_qp_init_attr_ex *,
                            efadv_qp_init_attr *, uint32_t) {
   abort();
 }
+int softrdma_objects() { abort(); }
 void softrdma_pause(int, int) { abort(); }
 int softrdma_deliver(int, uint64_t) { abort(); }
 int softrdma_settle(int milliseconds) {

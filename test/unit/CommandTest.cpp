@@ -91,9 +91,9 @@ TEST(Command, DecoderTakesAnyBytes) {
 }
 
 TEST(Ring, CapacityIsAPowerOfTwo) {
-  for (uint64_t bad : {0, 1, 3, 1000, 1 << 21})
+  for (uint64_t bad : {0, 3, 1000, 1 << 21})
     EXPECT_ERROR(CommandRing::create(bad).status(), InvalidArgument,
-                 "a power of two from 2 to");
+                 "a power of two from 1 to");
 }
 
 TEST(Ring, ACommandIsThereWhenBothHalvesAre) {
@@ -149,10 +149,9 @@ TEST(Ring, FullRingWaitsAndLeavesNoHole) {
   EXPECT_FALSE(ring->hasCommands());
 }
 
-TEST(Ring, ManyProducersManyLaps) {
-  // A tiny ring, so that producers wait all the time and laps are many.
+void manyLaps(uint64_t capacity) {
   constexpr uint32_t producers = 6, each = 2000;
-  auto ring = make(32);
+  auto ring = make(capacity);
   std::thread consumer([&] {
     std::vector<uint32_t> next(producers, 0);
     uint64_t got = 0;
@@ -189,6 +188,11 @@ TEST(Ring, ManyProducersManyLaps) {
   consumer.join();
   EXPECT_EQ(ring->backlog(), 0u);
 }
+
+// Tiny, so that producers wait all the time and laps are many.
+TEST(Ring, ManyProducersManyLaps) { manyLaps(32); }
+// Each command is a lap.
+TEST(Ring, OfOnePlace) { manyLaps(1); }
 
 } // namespace
 } // namespace mk::rt::test

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <netinet/in.h>
+#include <poll.h>
 #include <set>
 #include <sys/socket.h>
 
@@ -71,6 +72,88 @@ struct World {
   std::vector<std::unique_ptr<rt::Job>> jobs;
   std::vector<Status> status;
 };
+
+/// Carries connections to a port on, until it swallows all: a wire that is cut.
+class Wire {
+public:
+  explicit Wire(uint16_t to) : to_(to), listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in a = address(0);
+    socklen_t size = sizeof(a);
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr *>(&a), size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 16), 0);
+    ::getsockname(listener_.get(), reinterpret_cast<sockaddr *>(&a), &size);
+    port = ntohs(a.sin_port);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Wire() {
+    over_ = true;
+    thread_.join();
+  }
+  void cut() { cut_ = true; }
+  uint16_t port = 0;
+
+private:
+  static sockaddr_in address(uint16_t port) {
+    sockaddr_in a{};
+    a.sin_family = AF_INET;
+    a.sin_port = htons(port);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return a;
+  }
+  void run() {
+    std::vector<Fd> ends; // two by two
+    while (!over_) {
+      std::vector<pollfd> fds{{listener_.get(), POLLIN, 0}};
+      for (const Fd &fd : ends)
+        fds.push_back({fd.get(), POLLIN, 0});
+      ::poll(fds.data(), nfds_t(fds.size()), 5);
+      if (fds[0].revents) {
+        ends.emplace_back(::accept(listener_.get(), nullptr, nullptr));
+        Fd there(::socket(AF_INET, SOCK_STREAM, 0));
+        sockaddr_in a = address(to_);
+        if (::connect(there.get(), reinterpret_cast<sockaddr *>(&a), sizeof(a)) < 0)
+          ends.pop_back(); // it does not listen yet
+        else
+          ends.push_back(std::move(there));
+      }
+      for (size_t i = 1; i < fds.size(); ++i) {
+        char bytes[4096];
+        ssize_t n = fds[i].revents ? ::recv(fds[i].fd, bytes, sizeof(bytes), 0) : 0;
+        if (n > 0 && !cut_) {
+          EXPECT_EQ(::send(ends[(i - 1) ^ 1].get(), bytes, size_t(n), MSG_NOSIGNAL), n);
+        }
+      }
+    }
+  }
+  uint16_t to_;
+  Fd listener_;
+  std::thread thread_;
+  std::atomic<bool> over_{false}, cut_{false};
+};
+
+// Neither side hears of the other any more, and nobody hangs up.
+TEST(Job, WithTheWireToTheStoreCutRanksLeaveSoonOnceTheyHaveFailed) {
+  World w(2);
+  uint16_t port = freePort();
+  Wire wire(port);
+  for (uint32_t r = 0; r < 2; ++r) {
+    w.places[r].oneHost = false;
+    w.options[r].token = "0123456789abcdef";
+    w.places[r].store = str("127.0.0.1:", r ? wire.port : port);
+  }
+  w.join();
+  for (const Status &s : w.status)
+    ASSERT_OK(s);
+  wire.cut();
+  auto begin = std::chrono::steady_clock::now();
+  w.parallel([](rt::Job &job) {
+    job.fail(error(StatusCode::Unavailable, "the link was cut"));
+    return job.leave();
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_ERROR(w.status[0], Aborted, "the link was cut");
+  EXPECT_FALSE(w.status[1].isOk());
+}
 
 TEST(Job, MeetsShareAndCollect) {
   World w(4);

@@ -4,25 +4,10 @@
 
 #include "Ranks.h"
 
-#include <cmath>
 #include <csignal>
 
 namespace mk::rt::test {
 namespace {
-
-/// One launch of allgather with data that depends on `round`.
-void gatherOnce(BoundKernel &kernel, int64_t m, int64_t n, int round,
-                uint64_t seed, std::vector<float> &c) {
-  const Shard &shard = kernel.shard("a");
-  auto *a = reinterpret_cast<float *>(kernel.data("a"));
-  auto value = [&](int64_t i) { return static_cast<float>(i * 3 + round); };
-  for (int64_t i = 0; i < shard.elements(); ++i)
-    a[i] = value(shard.begin[0] * n + i);
-  std::fill(c.begin(), c.end(), NAN);
-  ASSERT_OK(kernel.launch({.seed = seed}));
-  for (int64_t i = 0; i < m * n; ++i)
-    ASSERT_EQ(c[i], 2 * value(i) + 1) << i << " in round " << round;
-}
 
 TEST(Kernel, LaunchesWithChangingDataInAttachedMemory) {
   Ranks ranks(2, 2);
@@ -35,7 +20,7 @@ TEST(Kernel, LaunchesWithChangingDataInAttachedMemory) {
     std::vector<float> c(23 * 9);
     ASSERT_OK((*bound)->attach("c", c.data()));
     for (int round = 0; round < 50; ++round)
-      gatherOnce(**bound, 23, 9, round, round % 3, c);
+      ASSERT_OK(gatherOnce(**bound, 23, 9, round, {.seed = uint64_t(round % 3)}, c));
     EXPECT_EQ((*bound)->epoch(), 50u);
     EXPECT_EQ((*bound)->stats().peers[(r + 1) % 4].bytes,
               uint64_t((*bound)->shard("a").elements()) * 4);
@@ -86,7 +71,7 @@ TEST(Kernel, TwoKernelsTakeTurnsAndMemoryIsReused) {
       std::vector<float> c(m * 3);
       ASSERT_OK((*first)->attach("c", c.data()));
       for (int i = 0; i < 3; ++i) {
-        gatherOnce(**first, m, 3, i, 0, c);
+        ASSERT_OK(gatherOnce(**first, m, 3, i, {}, c));
         auto *x = reinterpret_cast<int32_t *>((*second)->data("x"));
         std::fill_n(x, (*second)->shard("x").elements(), i + 1);
         ASSERT_OK((*second)->launch({}));
@@ -208,7 +193,7 @@ TEST(Kernel, AfterAnAbortAllRanksMakeTheirContextsAnew) {
       std::vector<float> c(23 * 9);
       ASSERT_OK((*bound)->attach("c", c.data()));
       for (int i = 0; i < 5; ++i)
-        gatherOnce(**bound, 23, 9, i, 0, c);
+        ASSERT_OK(gatherOnce(**bound, 23, 9, i, {}, c));
       EXPECT_EQ((*bound)->epoch(), 5u) << "counted from the new context on";
       bound->reset();
       ASSERT_OK((*context)->close());

@@ -32,8 +32,10 @@ inline void setKnobs(const std::vector<std::pair<std::string, std::string>> &kno
   set("LOG", "0");
   for (const auto &[name, value] : knobs)
     set(name, value);
+#ifdef MK_SOFTRDMA
   ::setenv("MK_IBVERBS_LIBRARY", MK_SOFTRDMA, 1);
   ::setenv("MK_EFA_LIBRARY", MK_SOFTRDMA, 1);
+#endif
   // The topology of this machine has none of these NICs, and takes a while.
   ::setenv("MK_HWLOC_LIBRARY", "off", 1);
 }

@@ -406,10 +406,10 @@ TEST(Proxy, AbortElsewhereDiscards) {
   EXPECT_ERROR(n.proxies[0]->drain(soon()), Aborted, "elsewhere");
 }
 
-TEST(Proxy, ManyCtasManyRanks) {
+void manyCtasManyRanks(uint64_t ringCapacity) {
   constexpr uint32_t world = 4, ctas = 4, each = 60;
   ProxyOptions o;
-  o.ringCapacity = 16;
+  o.ringCapacity = ringCapacity;
   Nodes n(world, {.reorder = 21, .mtu = 256}, o);
   Job::parallel(world * ctas, [&](uint32_t t) {
     uint32_t r = t / ctas;
@@ -434,6 +434,10 @@ TEST(Proxy, ManyCtasManyRanks) {
       EXPECT_EQ(n.value(r, s), want);
     }
 }
+
+TEST(Proxy, ManyCtasManyRanks) { manyCtasManyRanks(16); }
+// The ring is full whenever a command is in it.
+TEST(Proxy, ARingOfOnePlace) { manyCtasManyRanks(1); }
 
 } // namespace
 } // namespace mk::rt::test

@@ -5,6 +5,8 @@
 #include "Support.h"
 #include "mkernel/Runtime/Kernel.h"
 
+#include <cmath>
+
 namespace mk::rt::test {
 
 /// One of the packages of hand-written kernels.
@@ -12,6 +14,25 @@ inline Package package(const std::string &name) {
   auto result = Package::read(MK_TEST_PACKAGES "/" + name + ".mkpkg");
   EXPECT_OK(result);
   return std::move(*result);
+}
+
+/// One launch of allgather with data that depends on `round`; `c` is attached. An
+/// error of its own if the result is wrong.
+inline Status gatherOnce(BoundKernel &kernel, int64_t m, int64_t n, int64_t round,
+                         const LaunchOptions &options, std::vector<float> &c) {
+  const Shard &shard = kernel.shard("a");
+  auto *a = reinterpret_cast<float *>(kernel.data("a"));
+  // Small enough for a float to hold 2 a + 1.
+  auto value = [&](int64_t i) { return static_cast<float>(i * 3 + round % (1 << 20)); };
+  for (int64_t i = 0; i < shard.elements(); ++i)
+    a[i] = value(shard.begin[0] * n + i);
+  std::fill(c.begin(), c.end(), NAN);
+  MK_TRY(kernel.launch(options));
+  for (int64_t i = 0; i < m * n; ++i)
+    if (c[size_t(i)] != 2 * value(i) + 1)
+      return error(StatusCode::Internal, "round ", round, ": element ", i, " is ",
+                   c[size_t(i)], ", not ", 2 * value(i) + 1);
+  return {};
 }
 
 /// A job whose ranks are threads.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <dlfcn.h>
 
 namespace mk::rt::test {
 namespace {
@@ -238,6 +239,118 @@ TEST(RdmaFault, AReceiverThatSleeps) {
   }
 }
 
+template <typename Signature> Signature *ofLibrary(const char *name) {
+  void *library = ::dlopen(MK_SOFTRDMA, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Signature *>(::dlsym(library, name));
+}
+
+/// The fullest completion queue of the process, and what it holds.
+std::pair<int, int> fullest() {
+  std::pair<int, int> result{0, 0};
+  int contexts = ofLibrary<int()>("softrdma_contexts")();
+  for (int i = 0; i < contexts; ++i) {
+    int capacity = 0;
+    int peak = ofLibrary<int(int, int *)>("softrdma_cq_peak")(i, &capacity);
+    if (peak > result.first)
+      result = {peak, capacity};
+  }
+  return result;
+}
+
+/// All ranks send all that they may, with signals and without, and read nothing:
+/// completion queues fill up.
+void sendUnread(Cluster &c, int puts) {
+  auto world = uint32_t(c.transports.size());
+  for (int i = 0; i < puts; ++i)
+    for (uint32_t r = 0; r < world; ++r) {
+      uint32_t peer = (r + 1 + uint32_t(i) % (world - 1)) % world;
+      for (auto signal : {std::optional(SignalAdd{1, 1}), std::optional<SignalAdd>()})
+        if (Status posted = c[r].post(c.put(peer, 0, 0, 8, signal)); !posted) {
+          ASSERT_TRUE(c[r].failed()) << posted.toString(); // the queue pair is gone
+        }
+    }
+  ASSERT_TRUE(ofLibrary<int(int)>("softrdma_settle")(5000));
+}
+
+// A NIC in software ends the process that lets a completion queue run over, so that
+// all tests here watch for it. These fill one to the last entry.
+TEST(RdmaFault, ACompletionQueueHoldsAllThatCanComeIn) {
+  for (const char *options : {"depth=16,signals=16", "depth=32,signals=16", "depth=16,signals=48"}) {
+    // A request that fails ends the queue pair of RC: all that was posted comes back.
+    FaultHarness harness("verbs", {{"NICS", "soft0:roce"}, {"JITTER", "0"}, {"FAIL_NTH", "16"}}, options);
+    Cluster c(harness, 2);
+    sendUnread(c, 100);
+    auto [peak, capacity] = fullest();
+    EXPECT_EQ(peak, capacity) << options << ": not one entry fewer would do";
+    for (uint32_t r = 0; r < 2; ++r) {
+      ASSERT_TRUE(c.pollUntil(r, [&] { return c[r].failed(); }));
+      EXPECT_THAT(c[r].error().message(), HasSubstr("failed on NIC soft0"));
+    }
+  }
+  for (const char *options : {"depth=16,signals=16", "depth=16,signals=16,unsolicited=0"}) {
+    // SRD's goes on, and no credit comes from one that reads nothing.
+    FaultHarness harness("efa", {{"NICS", "soft0:efa"}, {"JITTER", "0"}}, options);
+    Cluster c(harness, 2);
+    sendUnread(c, 100);
+    auto [peak, capacity] = fullest();
+    // Signals in the window may wait behind bytes: then the queue is not full.
+    EXPECT_LE(peak, capacity - int(rdma::kCreditReserve)) << options;
+    EXPECT_GE(peak, 16) << options;
+    // What waited goes out as there is room.
+    for (uint32_t r = 0; r < 2; ++r)
+      ASSERT_TRUE(eventually([&] {
+        c.poll(0).ignore(), c.poll(1).ignore();
+        return c.seen[r].arrivals.size() >= 100 && c.seen[r].local.size() >= 200;
+      }));
+    EXPECT_OK(c[0].error());
+    EXPECT_OK(c[1].error());
+  }
+}
+
+// One that holds less than was asked for, by a defect of its library.
+TEST(RdmaFault, ACompletionQueueThatRunsOver) {
+  for (const char *transport : {"verbs", "efa"}) {
+    FaultHarness harness(transport, {{"CQ_ENTRIES", "8"}, {"OVERRUN", "event"}, {"VICTIMS", "1"}, {"JITTER", "0"}}, "");
+    Cluster c(harness, 3);
+    sendUnread(c, 9);
+    for (uint32_t r = 0; r < 3; ++r)
+      ASSERT_TRUE(eventually([&] {
+        for (uint32_t other = 0; other < 3; ++other)
+          c.poll(other).ignore();
+        return c[r].failed();
+      }));
+    int own = 0;
+    for (uint32_t r = 0; r < 3; ++r) {
+      own += c[r].error().message().starts_with("NIC ");
+      // A peer of SRD may find the queue pair gone before it hears why.
+      EXPECT_THAT(c[r].error().message(),
+                  testing::AnyOf(HasSubstr("reports: CQ error: its completion queue of"),
+                                 HasSubstr("failed on NIC soft_efa0 (remote invalid RD request")));
+    }
+    EXPECT_EQ(own, 1);
+  }
+}
+
+// Who waits for what stands still elsewhere knows why, and that it goes on.
+TEST(RdmaFault, PeersHearWhatStandsStill) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce"}}, "");
+  Cluster c(harness, 3);
+  auto pause = ofLibrary<void(int, int)>("softrdma_pause");
+  auto say = [&](uint32_t r) {
+    for (uint32_t other = 0; other < 3; ++other)
+      c.poll(other).ignore();
+    return c[r].stuck();
+  };
+  pause(-1, 1);
+  ASSERT_OK(c[0].post(c.put(1, 0, 0, 8, SignalAdd{1, 1})));
+  ASSERT_TRUE(eventually([&] { return !say(2).empty(); }));
+  EXPECT_THAT(c[2].stuck(), testing::StartsWith("rank 0 says: rank 1 has acknowledged nothing for"));
+  EXPECT_THAT(c[0].stuck(), testing::StartsWith("rank 1 has acknowledged nothing for"));
+  pause(-1, 0);
+  ASSERT_TRUE(eventually([&] { return say(2).empty() && say(1).empty() && say(0).empty(); }));
+  EXPECT_EQ(c.seen[1].arrivals.size(), 1u);
+}
+
 TEST(RdmaFault, ANicThatIsDownIsLeftOut) {
   FaultHarness harness("verbs", {{"NICS", "soft0:roce:down,soft1:roce"}}, "nics=soft0+soft1");
   Cluster c(harness, 2, {}, 4 << 20);
@@ -256,6 +369,32 @@ TEST(RdmaFault, RelaxedOrderingWhereItIsTaken) {
     auto &rdma = static_cast<rdma::Rdma &>(c[0]);
     EXPECT_THAT(rdma.describe(), HasSubstr(taken[0] == '1' ? "by address, relaxed" : "by address;"));
   }
+}
+
+// A question for the address of a peer goes by now and then.
+TEST(RdmaFault, AnAddressIsAskedForAgain) {
+  FaultHarness harness("verbs", {{"NICS", "soft0:roce"}, {"RESOLVE", "3"}}, "qps=2");
+  Cluster c(harness, 2, {}, 4 << 20);
+  Traffic traffic(c, true);
+  traffic.run();
+  traffic.expectDelivered();
+}
+
+TEST(RdmaFault, AnAddressThatIsNotThere) {
+  setKnobs({{"RESOLVE", "1000"}});
+  Job job(2);
+  Job::parallel(2, [&](uint32_t r) {
+    auto heap = HostHeap::create({.bytes = 1 << 20, .slots = 64, .rank = r, .world = 2});
+    ASSERT_OK(heap);
+    TransportConfig config;
+    config.heap = heap->get();
+    auto transport = createTransport("verbs", config);
+    ASSERT_OK(transport);
+    uint32_t peer = 1 - r;
+    EXPECT_ERROR((*transport)->connect(*job.clients[r], {&peer, 1}, soon()), Unavailable,
+                 "(is it on the same network, with the GID that is meant? option gid=INDEX) "
+                 "failed: Connection timed out");
+  });
 }
 
 TEST(RdmaFault, RanksThatDoNotFit) {

@@ -81,6 +81,33 @@ TEST(AbortWord, KeepsTheFirstRecord) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(AbortWord, WaitsThatWereGivenUpAreExplained) {
+  for (bool remote : {false, true})
+    for (const char *what : {"wait", "proxy"}) {
+      AbortWord word;
+      int owner = 0, asked = 0;
+      word.addNote(&owner, [&] { return ++asked, std::string("rank 2 is silent"); });
+      word.addNote(&asked, [] { return std::string(); });
+      std::string published;
+      word.onRaise([&](const AbortRecord &r) { published = r.text; });
+      AbortRecord record = AbortRecord::now(1, what, "waited 2 s");
+      remote ? word.raiseRemote(record) : word.raise(record);
+      bool wait = what == std::string("wait");
+      std::string text = wait ? "waited 2 s; rank 2 is silent" : "waited 2 s";
+      EXPECT_EQ(word.record()->text, text);
+      EXPECT_EQ(published, remote ? "" : text);
+      EXPECT_EQ(asked, wait ? 1 : 0);
+      word.raise(AbortRecord::now(1, "wait", "another"));
+      EXPECT_EQ(asked, wait ? 1 : 0) << "it is raised already";
+    }
+  AbortWord word;
+  int owner = 0;
+  word.addNote(&owner, [] { return std::string("gone"); });
+  word.removeNote(&owner);
+  word.raise(AbortRecord::now(1, "wait", "waited"));
+  EXPECT_EQ(word.record()->text, "waited");
+}
+
 TEST(AbortWord, DoesNotSendBackWhatCameFromOthers) {
   AbortWord word;
   int calls = 0;

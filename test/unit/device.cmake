@@ -2,7 +2,9 @@
 list(APPEND unit_sources
   KernelTest.cpp
   LaunchesTest.cpp
+  NetFaultTest.cpp
   RegionTest.cpp
+  StallsTest.cpp
   SymmetricMemoryTest.cpp
   cuda/DriverTest.cpp
   cuda/GpuHeapTest.cpp

@@ -69,6 +69,13 @@ public:
   void addProbe(const void *owner, Probe probe);
   void removeProbe(const void *owner);
 
+  /// Asked when a wait is given up ("wait"), here or on another rank, for what this rank
+  /// knows of why it did not end; not empty, it stands behind the record's text, after
+  /// "; ". Not called by two threads at once. `owner` takes it away before it dies.
+  using Note = std::function<std::string()>;
+  void addNote(const void *owner, Note note);
+  void removeNote(const void *owner);
+
   /// Words elsewhere that become 1 with this one, and are set at once if it is
   /// raised: memory that a GPU polls.
   void addMirror(std::atomic<uint32_t> *word);
@@ -81,6 +88,7 @@ public:
 
 private:
   bool keep(AbortRecord record);
+  void annotate(AbortRecord &record);
 
   std::atomic<uint32_t> word_{0};
   mutable std::mutex mutex_;       // guards record_ and mirrors_
@@ -89,6 +97,8 @@ private:
   std::vector<std::atomic<uint32_t> *> mirrors_;
   std::mutex probeMutex_;
   std::vector<std::pair<const void *, Probe>> probes_;
+  std::mutex noteMutex_;
+  std::vector<std::pair<const void *, Note>> notes_;
   bool local_ = false; // record_ was raised here
   Callback callback_;
 };

@@ -78,7 +78,7 @@ using RingWait = std::function<Status()>;
 
 class CommandRing {
 public:
-  /// `capacity`: a power of two from 2 to 2^20 commands. In `memory` of bytesOf(capacity),
+  /// `capacity`: a power of two from 1 to 2^20 commands. In `memory` of bytesOf(capacity),
   /// which outlives it, if it is given: for producers that are no threads of this process
   /// (a GPU counts what it has reserved by itself, so that nothing can be pushed here).
   static Result<std::unique_ptr<CommandRing>> create(uint64_t capacity,

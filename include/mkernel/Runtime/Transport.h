@@ -128,6 +128,10 @@ public:
   /// Ends a wait() of another thread, or the next one.
   virtual void wake() = 0;
 
+  /// What has been under way for long, and to whom, for reports of waits that do not
+  /// end; empty: nothing. Any thread.
+  virtual std::string stuck() const;
+
   /// The latched error.
   Status error() const;
   bool failed() const { return failed_.load(std::memory_order_acquire); }

@@ -23,7 +23,10 @@ DeadlockMonitor::DeadlockMonitor(Context &context, std::string kernel,
     : context_(context), kernel_(std::move(kernel)), ctas_(ctas) {}
 
 Status DeadlockMonitor::open() {
-  return context_.store() && context_.world() > 1 ? publish({}) : Status::ok();
+  // Others count on it; what comes later is dropped where the store is slow.
+  return context_.store() && context_.world() > 1
+             ? publish({}, context_.options().timeout)
+             : Status::ok();
 }
 
 void DeadlockMonitor::beginLaunch(uint64_t kernel, uint64_t epoch,
@@ -105,12 +108,12 @@ std::string DeadlockMonitor::describeCtas(bool idle) {
   return text;
 }
 
-Status DeadlockMonitor::publish(const Entry &e) {
+Status DeadlockMonitor::publish(const Entry &e, std::chrono::nanoseconds limit) {
   return context_.store()->set(
       keyOf(context_, context_.rank()),
       str(e.kernel, " ", e.epoch, " ", e.wakes, " ", e.count, " ", e.sent, " ",
           e.arrived, " ", e.number, "\n", e.name, "\n", e.text),
-      Deadline::after(std::chrono::seconds(1)));
+      Deadline::after(limit));
 }
 
 bool DeadlockMonitor::collect(std::vector<Entry> &entries, std::string &report) {
@@ -207,7 +210,7 @@ bool DeadlockMonitor::step(bool idle, std::string &report) {
   bool alone = context_.world() == 1;
   // A rank that waits for a moment only need not tell anybody.
   if (again && !alone)
-    if (Status status = publish(own_); !status.isOk()) {
+    if (Status status = publish(own_, std::chrono::seconds(1)); !status.isOk()) {
       log::debug("deadlock detection: ", status.message());
       return false;
     }

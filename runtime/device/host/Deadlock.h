@@ -90,7 +90,7 @@ private:
   /// Whether this rank is passive, and with what.
   bool look(bool idle, Entry &entry);
   std::string describeCtas(bool idle);
-  Status publish(const Entry &entry);
+  Status publish(const Entry &entry, std::chrono::nanoseconds limit);
   /// All entries, if all of them are of this launch and have not woken up since
   /// the last collection that counts. `report`: that a rank runs another kernel in
   /// this launch of the context.

@@ -29,6 +29,7 @@ struct ControlMessage {
     Failed,      // text: why
     PathDown, // path, count: I do not use it any more, nor must you; I have had so
               // many immediates over it, and take no more
+    Stuck,    // text: what of my requests has stood still; empty: nothing any more
   };
   uint32_t kind = 0, path = 0;
   uint64_t count = 0;

@@ -134,8 +134,13 @@ void Rdma::asyncEvents(Nic &nic) {
     case IBV_EVENT_DEVICE_FATAL:
       fail([](const Path &) { return true; });
       break;
-    case IBV_EVENT_CQ_ERR: // entries were lost
-      stop(cause);
+    case IBV_EVENT_CQ_ERR:
+      // It holds all that can be under way (makePaths()).
+      stop(rt::error(StatusCode::Unavailable, "NIC ", nic.name(), " reports: ",
+                     library_.event_type_str(type), ": its completion queue of ",
+                     nic.cq ? nic.cq->cqe : 0,
+                     " entries has failed or run over, and completions are lost: is it "
+                     "a defect of the NIC's library, smaller options depth and signals help"));
       break;
     default: // the others are no errors, or of things that are not used
       log::info(cause.message());
@@ -166,6 +171,9 @@ void Rdma::controlMessage(Control::Link &link, const ControlMessage &message) {
   case ControlMessage::Failed:
     stop(rt::error(StatusCode::Unavailable, "rank ", link.peer,
                    " has failed: ", message.text));
+    break;
+  case ControlMessage::Stuck:
+    peers_.at(link.peer).stuck = message.text;
     break;
   case ControlMessage::PathDown: {
     PeerLink &peer = peers_.at(link.peer);

@@ -78,6 +78,7 @@ struct Path {
   std::deque<uint32_t> writes, signals; // works that wait
   uint32_t creditsToSend = 0;
   uint32_t inFlight = 0;
+  bool stuck = false;         // peers were told that it stands still
   Clock::time_point progress; // the last completion, or the end of idleness
 
   // A path that is out of use (Failover.cpp).

@@ -2,15 +2,19 @@
 
 #include "transport/rdma/Rdma.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace mk::rt::rdma {
 namespace {
 // Of one NIC in one round, so that a busy one starves nobody.
 constexpr unsigned kMaxEntries = 1024;
 constexpr auto kServiceInterval = std::chrono::milliseconds(1);
+// Without progress on a path that has requests: peers are told.
+constexpr std::chrono::nanoseconds kStuck = std::chrono::milliseconds(400);
 } // namespace
 
 void Rdma::doPoll(Completions &completions) {
@@ -29,6 +33,10 @@ void Rdma::round(Completions &completions) {
   for (const auto &nic : nics_)
     if (nic->cq)
       drainNic(*nic, completions);
+  // A device that failed may have said so, in better words.
+  if (!failures_.empty())
+    for (const auto &nic : nics_)
+      asyncEvents(*nic);
   // Not while a completion queue is being read, which providers lock.
   for (auto &[path, cause] : std::exchange(failures_, {}))
     path ? pathFailed(*path, cause) : stop(cause);
@@ -43,8 +51,10 @@ void Rdma::round(Completions &completions) {
     serviceEvents(0);
   }
   if (now >= nextAges_) {
-    nextAges_ = now + options_.deadline / 16;
+    nextAges_ = now + std::min(options_.deadline / 16, kStuck / 4);
     checkAges(now);
+    if (!stopped_)
+      tellStuck(now);
   }
   // What the base class latched stops this end, too.
   if (failed() && !stopped_)
@@ -234,6 +244,46 @@ void Rdma::repostReceives() {
       if (Status posted = postReceives(queue, count); !posted)
         stop(posted);
     }
+}
+
+/// Of paths that have had no progress for so long. mutex_ held.
+std::string Rdma::stuckFor(std::chrono::nanoseconds limit, Clock::time_point now) const {
+  constexpr int kMost = 3; // paths that are named
+  std::string text;
+  int paths = 0;
+  for (const Path &path : paths_) {
+    auto age = now - path.progress;
+    if (!path.up || path.idle() || age < limit || ++paths > kMost)
+      continue;
+    text += str(text.empty() ? "" : ", ", "rank ", path.peer,
+                path.inFlight == 0 && path.credits == 0 ? " has taken no signal"
+                                                        : " has acknowledged nothing",
+                " for ", Deadline::after(age).duration(), " (NIC ",
+                nics_[path.nic]->name(), ", ", path.inFlight, " requests under way, ",
+                path.writes.size() + path.signals.size(), " waiting)");
+  }
+  return paths > kMost ? str(text, ", and so on for ", paths - kMost, " more paths") : text;
+}
+
+std::string Rdma::stuck() const {
+  std::lock_guard lock(mutex_);
+  std::string text = stuckFor(kStuck / 2, Clock::now());
+  for (const auto &[peer, link] : peers_)
+    if (!link.stuck.empty())
+      text += str(text.empty() ? "" : "; ", "rank ", peer, " says: ", link.stuck);
+  return text;
+}
+
+/// Peers wait for what stands still here, and may be the first to give up: they are
+/// to know why.
+void Rdma::tellStuck(Clock::time_point now) {
+  bool changed = false;
+  for (Path &path : paths_) {
+    bool stuck = path.up && !path.idle() && now - path.progress >= kStuck;
+    changed |= std::exchange(path.stuck, stuck) != stuck;
+  }
+  if (changed)
+    control_.broadcast({ControlMessage::Stuck, 0, 0, stuckFor(kStuck, now)});
 }
 
 /// A request that never completes is an error as well.

@@ -270,8 +270,11 @@ void Rdma::flushPath(Path &path) {
     for (uint32_t i = 0; i < credits; ++i)
       freeWork(batch_[i]);
     // The device is behind with its queue: the next poll tries again.
-    if (err != ENOMEM)
-      pathFailed(path, rt::error(StatusCode::Unavailable, "posting to rank ",
+    if (err == ENOMEM)
+      return;
+    // It may have said why, and in better words.
+    asyncEvents(*queue.nic);
+    pathFailed(path, rt::error(StatusCode::Unavailable, "posting to rank ",
                                  path.peer, " on NIC ", queue.nic->name(),
                                  " failed: ", std::strerror(err)));
     return;

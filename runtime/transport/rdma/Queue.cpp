@@ -77,7 +77,13 @@ Status Rdma::postReceives(Queue &queue, uint32_t count) {
 
 Status Rdma::modify(Queue &queue, ibv_qp_attr &attr, int mask,
                     std::string_view what) {
-  if (int err = library_.modify_qp(queue.qp, &attr, mask | IBV_QP_STATE))
+  // RoCE asks for the peer's address first. A host that is busy, or a switch that
+  // learns where it is, may let one question go by: about a second each.
+  constexpr int kQuestions = 8;
+  int err = ETIMEDOUT;
+  for (int i = 0; i < kQuestions && err == ETIMEDOUT; ++i)
+    err = library_.modify_qp(queue.qp, &attr, mask | IBV_QP_STATE);
+  if (err)
     return errnoError(StatusCode::Unavailable,
                       str("NIC ", queue.nic->name(), ": ", what), err);
   return {};

@@ -46,6 +46,8 @@ public:
   bool registersMemory() const override { return true; }
   Status reaches(StoreClient &store, Deadline deadline) override;
 
+  std::string stuck() const override;
+
   /// NICs, how memory is registered, paths; for reports and tests.
   std::string describe() const;
 
@@ -90,6 +92,7 @@ private:
     SegmentMap memory;
     ImmediateCode code;
     std::vector<Path *> paths;
+    std::string stuck; // what the peer says of its own
   };
   struct Piece {
     Path *path;
@@ -138,6 +141,8 @@ private:
   void finishPut(uint32_t put, Completions &completions);
   void repostReceives();
   void checkAges(Clock::time_point now);
+  void tellStuck(Clock::time_point now);
+  std::string stuckFor(std::chrono::nanoseconds age, Clock::time_point now) const;
 
   // Events.cpp
   void serviceEvents(int timeoutMillis);

@@ -47,6 +47,7 @@ public:
   }
   void wait(std::chrono::microseconds limit) override;
   void wake() override;
+  std::string stuck() const override { return inner_ ? inner_->stuck() : std::string(); }
 
   /// Null before connect(). For tests.
   Transport *inner() { return inner_.get(); }

@@ -53,6 +53,14 @@ machine_up() { # K
   rdma link add rxe$1 type rxe netdev $card && gid_ready rxe$1
 }
 
+other_machine() { # K: this one
+  tries=0
+  until ping -c 1 -W 1 10.9.0.$((2 - $1)) > /dev/null 2>&1; do
+    tries=$((tries + 1))
+    [ $tries -lt 60 ] || { echo "FAIL: the other machine does not answer"; return 1; }
+  done
+}
+
 lossy() { # PERCENT: of what every node sends
   for card in /sys/class/net/node*; do
     tc qdisc replace dev ${card##*/} root netem loss $1% || return 1

@@ -20,7 +20,7 @@ from watch import left_behind, shared_memory
 
 SCENARIOS = [kills.kills, kills.survivors, others.memory, others.late,
              others.two_jobs, others.stranger, others.token, others.package,
-             others.cache]
+             others.cache, others.stalls]
 
 
 def main():
@@ -29,6 +29,8 @@ def main():
     parser.add_argument("--packages", required=True)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--alter", type=int, default=30)
+    parser.add_argument("--launches", type=int, default=10000,
+                        help="of each network, in the scenario stalls")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--alone", action="store_true",
                         help="nothing else uses shared memory meanwhile: the "

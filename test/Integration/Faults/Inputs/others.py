@@ -1,9 +1,10 @@
 """All faults but kills: no memory, late ranks, jobs beside each other, strangers, wrong
-tokens, damaged packages, a damaged cache."""
+tokens, damaged packages, a damaged cache, and stalls."""
 import os
 import shutil
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -272,3 +273,20 @@ def cache(setup):
     with open(folder, "w"):
         pass
     run("a file instead of the folder", False)
+
+
+def stalls(setup):
+    """Many launches while ranks, proxies and NICs stand still at random."""
+    program = f"{setup.bin}/mkernel-unit-tests"
+    if not os.path.exists(program):
+        print("stalls: skipped, the unit tests are not built")
+        return
+    done = subprocess.run(
+        [program, "--gtest_brief=1", "--gtest_filter=*/Stalls.*"], text=True,
+        env={**setup.environment, "MK_TEST_LAUNCHES": str(setup.launches),
+             "MK_TEST_SEED": str(setup.seed)},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ran = [line for line in done.stdout.splitlines() if " stalls, " in line]
+    print("\n".join(ran))
+    setup.expect(done.returncode == 0 and ran,
+                 f"stalls: status {done.returncode}\n{done.stdout[-3000:]}")

@@ -22,6 +22,8 @@ class Setup:
         self.random = random.Random(arguments.seed)
         self.kills = arguments.kills
         self.alter = arguments.alter
+        self.launches = getattr(arguments, "launches", 0)
+        self.seed = arguments.seed
         drop = ("RANK", "WORLD_SIZE", "LOCAL_", "MASTER_", "SLURM_", "OMPI_",
                 "PMIX_", "TORCHELASTIC_", "GROUP_", "MK_JOB", "MK_NODE",
                 "MK_STORE")

@@ -15,6 +15,7 @@ import argparse
 import collections
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,19 @@ sys.path[:0] = [os.path.join(HERE, "../../Faults/Inputs"),
 
 import examples  # noqa: E402
 from jobs import Job  # noqa: E402
+from kills import cause_of  # noqa: E402
 from rules import Setup, ends_well, right  # noqa: E402
 from watch import left_behind  # noqa: E402
 
 DEADLINE = 4  # seconds, of a wait of a job and of a request
 # Until the fault happens, on a machine with other work.
 RUNNING = 20
+
+# Launches of a job in which a rank is killed, so that kernels run when it is.
+LONG = 40
+
+# Lines that are no errors; the launcher's of a machine that is busy.
+NOTICES = r"warning|^mk-run: \d+ of \d+ ranks have started$"
 
 Fault = collections.namedtuple("Fault", "name knobs outcome text")
 RIGHT, EITHER, ERROR = "right", "either", "error"
@@ -61,6 +69,10 @@ FAULTS = [
     Fault("a queue that refuses", {"REFUSE_NTH": some(1, 30)}, RIGHT, ""),
     Fault("small queues", {"QP_DEPTH": "16", "VICTIMS": ""}, EITHER, "NIC"),
     Fault("small completion queue", {"CQ_DEPTH": "256", "VICTIMS": ""}, EITHER, "NIC|requests"),
+    Fault("completion queue overrun", {"CQ_ENTRIES": some(1, 12), "OVERRUN": "event"}, EITHER,
+          "reports: CQ error|failed on NIC|acknowledged nothing"),
+    Fault("registration refused", {"REFUSE_REG": some(1, 3)}, ERROR, "regist"),
+    Fault("rank killed", {}, EITHER, ""),
 ]
 OPTIONS = ["", "", "depth=16,signals=16,request=4K", "unsolicited=0", "stripe=4K,request=8K"]
 EFA_ONLY = ("no RDMA write", "posted receives")
@@ -79,7 +91,7 @@ def draw(index, seed, names):
     knobs = {"SEED": str(r.randrange(1 << 30)), "LOG": "0", "VICTIMS": "1",
              "MTU": r.choice(["512", "1024", "4096"]), "JITTER": r.choice(["50", "200", "800"]),
              "NICS": nics.replace("KIND", "efa" if transport == "efa" else "roce"),
-             "JOB": f"matrix{os.getpid()}.{index}"}
+             "JOB": f"matrix{os.getpid()}.{index}", "OBJECTS": "1"}
     for name, value in fault.knobs.items():
         knobs[name] = value(r) if callable(value) else value
     if transport == "verbs":
@@ -89,7 +101,8 @@ def draw(index, seed, names):
     # Few seeds have each example on one number of nodes only: it is compiled once.
     nodes = 2 + (which + seed + index // (2 * len(names))) % 2
     return (fault, transport, ",".join([transport, *options]), knobs, names[which], nodes,
-            r.choice(["launcher", "ranks"]), r.randint(1, 6))
+            r.choice(["launcher", "ranks"]),
+            LONG if fault.name == "rank killed" else r.randint(1, 6))
 
 
 def sockets(mark):
@@ -116,6 +129,22 @@ class Packages:
         return path, examples.arguments(name)
 
 
+def kill_one(setup, job, index, seed):
+    """A rank, once kernels run: its pid, and what the others say."""
+    r = random.Random(f"kill {seed}/{index}")
+    running = job.wait_for(job.in_kernels) and job.ranks()
+    if not running:
+        return (), ""
+    time.sleep(r.uniform(0, 0.3))
+    rank, pid = r.choice(sorted(running.items()))
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    # A request to it may fail before its end is known.
+    return (pid,), cause_of(f"rank {rank}", job.mode) + "|failed on NIC"
+
+
 def run(setup, packages, index, seed, report):
     fault, transport, options, knobs, name, nodes, mode, launches = draw(
         index, seed, packages.names)
@@ -128,13 +157,16 @@ def run(setup, packages, index, seed, report):
                             str(launches), "--deadline", str(DEADLINE)],
               package=package, nodes=nodes, variables=variables)
     before = len(setup.failures)
+    lost, text = (), fault.text
+    if fault.name == "rank killed":
+        lost, text = kill_one(setup, job, index, seed)
     if fault.outcome == RIGHT:
-        right(setup, job, what, 90, notices="warning")
+        right(setup, job, what, 90, notices=NOTICES)
         failed = False
     else:
-        failed = ends_well(setup, job, what, job.up(), fault.text,
+        failed = ends_well(setup, job, what, job.up(), text, lost=lost,
                            must_fail=fault.outcome == ERROR, deadline=DEADLINE + RUNNING,
-                           notices="warning")
+                           notices=NOTICES)
     left = sockets(knobs["JOB"])
     setup.expect(not left, f"{what}: sockets are left: {left}")
     if len(setup.failures) > before:
