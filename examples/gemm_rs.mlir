@@ -91,14 +91,29 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
           %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
           mk.yield %next : !acc
         }
-        %t = arith.truncf %acc : !acc to !c
-        %p = mk.rank(gpu = %place)
-        %away_ = arith.cmpi ne, %d, %my_node : index
-        %sent = arith.andi %alone, %away_ : i1
-        scf.if %sent {
-          mk.store %t, %slot[%c0, %d, %r, %column] valid(%rows, %tn) : !c, !slots
-          mk.signal %reduced[%d, %i] : !reduced
+        scf.if %alone {
+          %mine = arith.cmpi eq, %d, %my_node : index
+          scf.if %mine {
+            %total = scf.for %j = %c0 to %others step %c1 iter_args(%sum_j = %acc) -> (!acc) {
+              %behind = arith.cmpi uge, %j, %my_node : index
+              %next = arith.addi %j, %c1 : index
+              %from = arith.select %behind, %next, %j : index
+              mk.wait %arrived[%from, %i] ge %c1 : !arrived
+              %x = mk.load %sum[%c0, %from, %r, %column] valid(%rows, %tn) : !slots -> !c
+              %wide = arith.extf %x : !c to !acc
+              %more = arith.addf %sum_j, %wide : !acc
+              scf.yield %more : !acc
+            }
+            %t = arith.truncf %total : !acc to !c
+            mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
+          } else {
+            %t = arith.truncf %acc : !acc to !c
+            mk.store %t, %slot[%c0, %d, %r, %column] valid(%rows, %tn) : !c, !slots
+            mk.signal %reduced[%d, %i] : !reduced
+          }
         } else {
+          %t = arith.truncf %acc : !acc to !c
+          %p = mk.rank(gpu = %place)
           mk.store %t, %slot[%my_gpu, %d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n]
               : !c, !slots, !parts
         }
@@ -154,7 +169,8 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
 
   // The own rows: sums of the other nodes and parts of my own, in the order of nodes.
   mk.role @finish ctas(param FINISH) {
-    mk.foreach (%i, %n) in (%blocks, %column_tiles) schedule(ticket) {
+    %left_over = arith.select %alone, %c0, %blocks : index
+    mk.foreach (%i, %n) in (%left_over, %column_tiles) schedule(ticket) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
