@@ -110,10 +110,19 @@ GpuNetwork::~GpuNetwork() {
     gpu_->driver().eventDestroy(event);
 }
 
+/// Also where the driver does not say.
+bool GpuNetwork::isCapturing(StreamHandle stream) const {
+  int capturing = 0;
+  return gpu_->driver().streamIsCapturing(stream, &capturing) != kSuccess || capturing;
+}
+
 // By asking again and again: a call that waits would keep the driver to itself.
-Status GpuNetwork::awaitRoom(const AbortWord &abort) {
+Status GpuNetwork::awaitRoom(StreamHandle stream, const AbortWord &abort) {
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
+  // What is captured takes no room, and asking for an event ends the capture.
+  if (isCapturing(stream))
+    return Status::ok();
   Backoff backoff(std::chrono::microseconds(50));
   std::lock_guard lock(launchMutex_);
   while (!pending_.empty()) {
@@ -137,8 +146,7 @@ Status GpuNetwork::launched(StreamHandle stream) {
   std::lock_guard lock(launchMutex_);
   if (++since_ < kLaunches)
     return Status::ok();
-  int capturing = 0;
-  if (driver.streamIsCapturing(stream, &capturing) != kSuccess || capturing)
+  if (isCapturing(stream))
     return Status::ok();
   if (free_.empty()) {
     EventHandle fresh = nullptr;

@@ -38,7 +38,7 @@ public:
   Status clear(uint32_t slot, uint64_t count);
 
   /// Before a launch: waits until there is room for one more, or `abort` is raised.
-  Status awaitRoom(const AbortWord &abort);
+  Status awaitRoom(StreamHandle stream, const AbortWord &abort);
   /// Behind a launch on `stream`, unless it is being captured.
   Status launched(StreamHandle stream);
 
@@ -49,6 +49,7 @@ public:
   ~GpuNetwork() override;
 
 private:
+  bool isCapturing(StreamHandle stream) const;
   void add(uint64_t word, uint32_t amount);
 
   void arrived(uint32_t slot, uint32_t amount) override;

@@ -529,7 +529,7 @@ int eventRecord(EventHandle event, StreamHandle) {
   return 0;
 }
 int eventQuery(EventHandle) {
-  ENTER("cuEventQuery");
+  ENTER("cuEventQuery", true);
   std::lock_guard lock(calls);
   return fake.notReady > 0 ? (--fake.notReady, int(kNotReady)) : 0;
 }
