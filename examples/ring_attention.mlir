@@ -132,8 +132,8 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
-  %c96 = arith.constant 96 : index
-  %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c96) : (index, index) -> (index, index)
+  %c128 = arith.constant 128 : index
+  %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
   %over = mk.param "SLACK" = 8
@@ -308,7 +308,12 @@ func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: 
             on %next signal %arrived[%to, %h] : !part to !part, !arrived
       }
     }
-    mk.settle
+    // Its place may be used again when it has been passed on. Else all puts are under way at once, in
+    // the order in which heads are waited for.
+    %passed = func.call @is_reused(%s, %world, %SLOTS) : (index, index, index) -> i1
+    scf.if %passed {
+      mk.settle
+    }
     func.call @done(%used, %free, %s, %world, %HKV, %SLOTS, %tiles)
         : (!used, !free, index, index, index, index, index) -> ()
   }
@@ -319,12 +324,8 @@ func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: 
 // on. The last one tells the sender, if it waits to use the place again.
 func.func private @done(%used: !used, %free: !free, %s: index, %world: index, %HKV: index, %SLOTS: index,
                         %tiles: index) {
-  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %came = arith.cmpi ugt, %s, %c0 : index
-  %later = arith.addi %s, %SLOTS : index
-  %again = arith.cmpi ult, %later, %world : index
-  %wanted = arith.andi %came, %again : i1
+  %wanted = func.call @is_reused(%s, %world, %SLOTS) : (index, index, index) -> i1
   scf.if %wanted {
     %before = mk.count %used[%s] add %c1 : !used
     %now = arith.addi %before, %c1 : index
@@ -337,6 +338,16 @@ func.func private @done(%used: !used, %free: !free, %s: index, %world: index, %H
     }
   }
   return
+}
+
+// Whether the place of what step %s brought is used again; the own keys have none.
+func.func private @is_reused(%s: index, %world: index, %SLOTS: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %came = arith.cmpi ugt, %s, %c0 : index
+  %later = arith.addi %s, %SLOTS : index
+  %again = arith.cmpi ult, %later, %world : index
+  %wanted = arith.andi %came, %again : i1
+  return %wanted : i1
 }
 
 // Whether no tile that has not started is waited for.
