@@ -1,11 +1,11 @@
 // GEMM + ReduceScatter, hierarchical: C = A * B^T, A: M x K, B: N x K, both split along K, C split by
-// rows. bf16, summed in f32, always in the order of ranks: results do not vary from run to run.
+// rows. bf16, summed in f32, always in the same order: results do not vary from run to run.
 //
 // A rank multiplies what it has of K for all rows of C and leaves each tile with the rank of its node
 // that has the place of the owner in the owner's node (@gemm), in a slot of its own. There the slots are added up
 // (@reduce), so that one sum for each node crosses the network (@send), in bf16: (nodes - 1) * M * N * 2
 // bytes in all. The owner adds the sums of the other nodes and the slots of its own (@finish). Where a node has one
-// GPU, there is nothing to add up: @send sends from the slots.
+// GPU, there is nothing to add up: @send sends from the slots, and @gemm adds what has come to the own part itself.
 //
 // Tiles for other nodes are computed first and those for the own rank last. A block of TM rows is
 // sent when all of its columns are there; it is contiguous.
