@@ -7,7 +7,7 @@
 // as it is there.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; PUSH, how many CTAs have this role.
+// together; PUSH, how many CTAs have this role (0: a sixteenth of all).
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -27,7 +27,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
-  mk.param "PUSH" = 2
+  mk.param "PUSH" = 0
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -56,7 +56,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
     }
   }
 
-  mk.role @push ctas(param PUSH) then @gemm {
+  mk.role @push ctas(param PUSH, share = 0.0625) then @gemm {
     mk.foreach (%i) in (%blocks) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)

@@ -1,16 +1,18 @@
 // GEMM + ReduceScatter, hierarchical: C = A * B^T, A: M x K, B: N x K, both split along K, C split by
-// rows. bf16, summed in f32, always in the order of ranks: results do not vary from run to run.
+// rows. bf16, summed in f32, always in the same order: results do not vary from run to run.
 //
 // A rank multiplies what it has of K for all rows of C and leaves each tile with the rank of its node
 // that has the place of the owner in the owner's node (@gemm), in a slot of its own. There the slots are added up
 // (@reduce), so that one sum for each node crosses the network (@send), in bf16: (nodes - 1) * M * N * 2
-// bytes in all. The owner adds the sums of the other nodes and the slots of its own (@finish).
+// bytes in all. The owner adds the sums of the other nodes and the slots of its own (@finish). Where a node has one
+// GPU, there is nothing to add up: @send sends from the slots, and @gemm adds what has come to the own part itself.
 //
 // Tiles for other nodes are computed first and those for the own rank last. A block of TM rows is
 // sent when all of its columns are there; it is contiguous.
 //
 // Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows are added up at once; RASTER, how many
-// blocks of a node's shards are walked together (for each of its ranks); REDUCE and FINISH, how many CTAs have these roles.
+// blocks of a node's shards are walked together (for each of its ranks); REDUCE and FINISH, how many CTAs have these roles
+// (REDUCE = 0: an eighth of all, which help @gemm when they are done).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -32,16 +34,16 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
     // From each GPU of the node, for the shards of my place in each node.
     scratch %slot : !slots [gpu, node, M ceildiv (node * gpu), N],
     // The node's sums for these shards, and those of other nodes for mine.
-    scratch %away : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv (node * gpu), N],
-    scratch %sum : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv (node * gpu), N],
+    scratch %away : !slots [1, node, M ceildiv (node * gpu), N],
+    scratch %sum : !slots [1, node, M ceildiv (node * gpu), N],
     out %c : memref<?x?xbf16> [M, N] split [(node, gpu), ()]) {
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
   %tr = mk.param "TR" = 32
   mk.param "RASTER" = 2
-  mk.param "REDUCE" = 2
-  mk.param "FINISH" = 2
+  mk.param "REDUCE" = 0
+  mk.param "FINISH" = 1
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0.0 : f32
@@ -55,6 +57,7 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
   %gpus = mk.size gpu
   %world = mk.size
   %others = arith.subi %nodes, %c1 : index
+  %alone = arith.cmpi eq, %gpus, %c1 : index        // in the node
   %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
   %blocks = arith.ceildivui %shard, %tm : index     // blocks of TM rows in it
   %column_tiles = arith.ceildivui %N, %tn : index
@@ -63,7 +66,7 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
 
   // For each node, block and column tile: a part from each GPU of my node.
   %part = mk.signals(%nodes, %blocks, %column_tiles) arrivals(%gpus) : !parts
-  // For each node and block: its column tiles in %away.
+  // For each other node and block: its column tiles in %away, or in the only slot.
   %reduced = mk.signals(%nodes, %blocks) arrivals(%column_tiles) : !reduced
   // From each node: a block in %sum.
   %arrived = mk.signals(%nodes, %blocks) : !arrived
@@ -89,17 +92,40 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
           %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
           mk.yield %next : !acc
         }
-        %t = arith.truncf %acc : !acc to !c
-        %p = mk.rank(gpu = %place)
-        mk.store %t, %slot[%my_gpu, %d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n]
-            : !c, !slots, !parts
+        scf.if %alone {
+          %mine = arith.cmpi eq, %d, %my_node : index
+          scf.if %mine {
+            %total = scf.for %j = %c0 to %others step %c1 iter_args(%sum_j = %acc) -> (!acc) {
+              %behind = arith.cmpi uge, %j, %my_node : index
+              %next = arith.addi %j, %c1 : index
+              %from = arith.select %behind, %next, %j : index
+              mk.wait %arrived[%from, %i] ge %c1 : !arrived
+              %x = mk.load %sum[%c0, %from, %r, %column] valid(%rows, %tn) : !slots -> !c
+              %wide = arith.extf %x : !c to !acc
+              %more = arith.addf %sum_j, %wide : !acc
+              scf.yield %more : !acc
+            }
+            %t = arith.truncf %total : !acc to !c
+            mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
+          } else {
+            %t = arith.truncf %acc : !acc to !c
+            mk.store %t, %slot[%c0, %d, %r, %column] valid(%rows, %tn) : !c, !slots
+            mk.signal %reduced[%d, %i] : !reduced
+          }
+        } else {
+          %t = arith.truncf %acc : !acc to !c
+          %p = mk.rank(gpu = %place)
+          mk.store %t, %slot[%my_gpu, %d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n]
+              : !c, !slots, !parts
+        }
       }
     }
   }
 
   // In the node: adds up what goes to other nodes.
-  mk.role @reduce ctas(param REDUCE) then @gemm {
-    mk.foreach (%d_, %i, %n) in (%others, %blocks, %column_tiles) schedule(ticket) {
+  mk.role @reduce ctas(param REDUCE, share = 0.125) then @gemm {
+    %added = arith.select %alone, %c0, %others : index
+    mk.foreach (%d_, %i, %n) in (%added, %blocks, %column_tiles) schedule(ticket) {
       %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
       %owner = mk.rank(node = %d)
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %shard, %M)
@@ -114,7 +140,7 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
           %total = func.call @add_slots(%nothing, %slot, %d, %row, %column, %left, %tn)
               : (!sum, !slots, index, index, index, index, index) -> !sum
           %t = arith.truncf %total : !sum to !part
-          mk.store %t, %away[%d, %row, %column] valid(%left, %tn) : !part, memref<?x?x?xbf16, #mk.symmetric>
+          mk.store %t, %away[%c0, %d, %row, %column] valid(%left, %tn) : !part, !slots
         }
         mk.signal %reduced[%d, %i] : !reduced
       }
@@ -131,15 +157,21 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         mk.wait %reduced[%d, %i] ge %column_tiles : !reduced
-        mk.put %away[%d, %r, %c0][%c1, %rows, %N] to %sum[%my_node, %r, %c0] on %owner signal %arrived[%my_node, %i]
-            : memref<?x?x?xbf16, #mk.symmetric> to memref<?x?x?xbf16, #mk.symmetric>, !arrived
+        scf.if %alone {
+          mk.put %slot[%c0, %d, %r, %c0][%c1, %c1, %rows, %N] to %sum[%c0, %my_node, %r, %c0] on %owner signal %arrived[%my_node, %i]
+              : !slots to !slots, !arrived
+        } else {
+          mk.put %away[%c0, %d, %r, %c0][%c1, %c1, %rows, %N] to %sum[%c0, %my_node, %r, %c0] on %owner signal %arrived[%my_node, %i]
+              : !slots to !slots, !arrived
+        }
       }
     }
   }
 
   // The own rows: sums of the other nodes and parts of my own, in the order of nodes.
   mk.role @finish ctas(param FINISH) {
-    mk.foreach (%i, %n) in (%blocks, %column_tiles) schedule(ticket) {
+    %left_over = arith.select %alone, %c0, %blocks : index
+    mk.foreach (%i, %n) in (%left_over, %column_tiles) schedule(ticket) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
@@ -157,7 +189,7 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
               scf.yield %own : !sum
             } else {
               mk.wait %arrived[%d, %i] ge %c1 : !arrived
-              %x = mk.load %sum[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !part
+              %x = mk.load %sum[%c0, %d, %row, %column] valid(%left, %tn) : !slots -> !part
               %wide = arith.extf %x : !part to !sum
               %other = arith.addf %acc, %wide : !sum
               scf.yield %other : !sum

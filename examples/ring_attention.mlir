@@ -19,7 +19,8 @@
 // passed on while it fills the only place: at least 2.
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is
-// bound).
+// bound); SLACK, by how much (powers of two) a row's maximum may be exceeded before what was
+// summed is scaled anew.
 
 !q = tensor<?x?xbf16, #mk.extents<TM, HD>>
 !kv = tensor<?x?xbf16, #mk.extents<TN, HD>>
@@ -27,6 +28,7 @@
 !p = tensor<?x?xbf16, #mk.extents<TM, TN>>
 !o = tensor<?x?xf32, #mk.extents<TM, HD>>
 !row = tensor<?xf32, #mk.extents<TM>>
+!rows = tensor<?xi1, #mk.extents<TM>>
 
 !part = memref<?x?x?x?xbf16, #mk.symmetric>
 !arrived = !mk.signal<?x?, sys, arrivals = 2>
@@ -50,6 +52,7 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
+  %over = mk.param "SLACK" = 8
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -71,8 +74,8 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %free = mk.signals(%world) : !free
   %used = mk.counters(%world) : !used
 
-  %zero, %low, %none, %scale, %row_scale = func.call @constants(%tm, %tn, %hd)
-      : (index, index, index) -> (!o, !row, !row, !s, !row)
+  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd, %over)
+      : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @ring ctas(4) {
@@ -104,8 +107,8 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
           %p = func.call @scores(%x, %y, %tm, %tn) : (!q, !kv, index, index) -> !s
           // Keys behind the last one of the shard.
           %masked = mk.mask %p where affine_set<(r, c)[n] : (n - 1 - c >= 0)>[%left] else %ninf : !s
-          %on, %mn, %ln = func.call @step(%masked, %z, %oj, %mj, %lj, %scale, %row_scale)
-              : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
+          %on, %mn, %ln = func.call @step(%masked, %z, %oj, %mj, %lj, %scale, %row_scale, %slack)
+              : (!s, !kv, !o, !row, !row, !s, !row, !row) -> (!o, !row, !row)
           mk.yield %on, %mn, %ln : !o, !row, !row
         }
         func.call @done(%used, %free, %s, %world, %HKV, %SLOTS, %tiles)
@@ -129,10 +132,11 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %hd = mk.param "HD" default(%D)
-  %c96 = arith.constant 96 : index
-  %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c96) : (index, index) -> (index, index)
+  %c128 = arith.constant 128 : index
+  %tile_rows, %tile_keys = func.call @tile_extents(%hd, %c128) : (index, index) -> (index, index)
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
+  %over = mk.param "SLACK" = 8
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -156,8 +160,8 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %free = mk.signals(%world) : !free
   %used = mk.counters(%world) : !used
 
-  %zero, %low, %none, %scale, %row_scale = func.call @constants(%tm, %tn, %hd)
-      : (index, index, index) -> (!o, !row, !row, !s, !row)
+  %zero, %low, %none, %scale, %row_scale, %slack = func.call @constants(%tm, %tn, %hd, %over)
+      : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
   mk.role @ring ctas(4) {
@@ -216,8 +220,8 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
             // Keys behind the own place, and those behind the chunk's last one.
             %masked = mk.mask %p where affine_set<(r, c)[d, n] : (r - c + d >= 0, n - 1 - c >= 0)>[%ahead_j, %left]
                 else %ninf : !s
-            %on, %mn, %ln = func.call @step(%masked, %z, %oj, %mj, %lj, %scale, %row_scale)
-                : (!s, !kv, !o, !row, !row, !s, !row) -> (!o, !row, !row)
+            %on, %mn, %ln = func.call @step(%masked, %z, %oj, %mj, %lj, %scale, %row_scale, %slack)
+                : (!s, !kv, !o, !row, !row, !s, !row, !row) -> (!o, !row, !row)
             mk.yield %on, %mn, %ln : !o, !row, !row
           }
           scf.yield %o1, %m1, %l1 : !o, !row, !row
@@ -304,7 +308,12 @@ func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: 
             on %next signal %arrived[%to, %h] : !part to !part, !arrived
       }
     }
-    mk.settle
+    // Its place may be used again when it has been passed on. Else all puts are under way at once, in
+    // the order in which heads are waited for.
+    %passed = func.call @is_reused(%s, %world, %SLOTS) : (index, index, index) -> i1
+    scf.if %passed {
+      mk.settle
+    }
     func.call @done(%used, %free, %s, %world, %HKV, %SLOTS, %tiles)
         : (!used, !free, index, index, index, index, index) -> ()
   }
@@ -315,12 +324,8 @@ func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: 
 // on. The last one tells the sender, if it waits to use the place again.
 func.func private @done(%used: !used, %free: !free, %s: index, %world: index, %HKV: index, %SLOTS: index,
                         %tiles: index) {
-  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %came = arith.cmpi ugt, %s, %c0 : index
-  %later = arith.addi %s, %SLOTS : index
-  %again = arith.cmpi ult, %later, %world : index
-  %wanted = arith.andi %came, %again : i1
+  %wanted = func.call @is_reused(%s, %world, %SLOTS) : (index, index, index) -> i1
   scf.if %wanted {
     %before = mk.count %used[%s] add %c1 : !used
     %now = arith.addi %before, %c1 : index
@@ -333,6 +338,16 @@ func.func private @done(%used: !used, %free: !free, %s: index, %world: index, %H
     }
   }
   return
+}
+
+// Whether the place of what step %s brought is used again; the own keys have none.
+func.func private @is_reused(%s: index, %world: index, %SLOTS: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %came = arith.cmpi ugt, %s, %c0 : index
+  %later = arith.addi %s, %SLOTS : index
+  %again = arith.cmpi ult, %later, %world : index
+  %wanted = arith.andi %came, %again : i1
+  return %wanted : i1
 }
 
 // Whether no tile that has not started is waited for.
@@ -418,8 +433,9 @@ func.func private @chunk(%r: index, %u: index, %chunk: index, %rows: index, %wor
 // -----
 
 // What a row starts from: output, maximum (low, but finite: a difference of two is
-// defined), sum; and log2(e) / sqrt(D) for scores and for rows.
-func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !row, !s, !row) {
+// defined), sum; log2(e) / sqrt(D) for scores and for rows; and by how much a row's
+// maximum may be exceeded.
+func.func private @constants(%tm: index, %tn: index, %hd: index, %over: index) -> (!o, !row, !row, !s, !row, !row) {
   %0 = arith.constant 0.0 : f32
   %low_ = arith.constant -1.0e30 : f32
   %log2e = arith.constant 1.44269504 : f32
@@ -432,7 +448,10 @@ func.func private @constants(%tm: index, %tn: index, %hd: index) -> (!o, !row, !
   %none = tensor.splat %0[%tm] : !row
   %scale = tensor.splat %scale_[%tm, %tn] : !s
   %row_scale = tensor.splat %scale_[%tm] : !row
-  return %zero, %low, %none, %scale, %row_scale : !o, !row, !row, !s, !row
+  %over_ = arith.index_cast %over : index to i32
+  %slack_ = arith.sitofp %over_ : i32 to f32
+  %slack = tensor.splat %slack_[%tm] : !row
+  return %zero, %low, %none, %scale, %row_scale, %slack : !o, !row, !row, !s, !row, !row
 }
 
 func.func private @scores(%x: !q, %y: !kv, %tm: index, %tn: index) -> !s {
@@ -443,10 +462,12 @@ func.func private @scores(%x: !q, %y: !kv, %tm: index, %tn: index) -> !s {
 }
 
 // One block of keys: its scores and values; what was carried and what is carried on.
-func.func private @step(%s: !s, %z: !kv, %o: !o, %m: !row, %l: !row, %scale: !s, %row_scale: !row) -> (!o, !row, !row) {
+func.func private @step(%s: !s, %z: !kv, %o: !o, %m: !row, %l: !row, %scale: !s, %row_scale: !row, %slack: !row) -> (!o, !row, !row) {
   %top = mk.reduce max %s axis 1 : !s -> !row
   %top1 = arith.mulf %top, %row_scale : !row
-  %m1 = arith.maximumf %m, %top1 : !row
+  %bound = arith.addf %m, %slack : !row
+  %grows = arith.cmpf ogt, %top1, %bound : !row
+  %m1 = arith.select %grows, %top1, %m : !rows, !row
   %m1s = mk.broadcast %m1 dims [1] : !row -> !s
   %t = arith.mulf %s, %scale fastmath<contract> : !s
   %d = arith.subf %t, %m1s fastmath<contract> : !s

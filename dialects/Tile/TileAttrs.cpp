@@ -121,6 +121,9 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   } else if (succeeded(parser.parseOptionalKeyword("param"))) {
     if (parseParamName(parser, param))
       return failure();
+    if (succeeded(parser.parseOptionalComma()) &&
+        (parser.parseKeyword("share") || parser.parseEqual() || parser.parseFloat(share)))
+      return failure();
   } else {
     if (succeeded(parser.parseOptionalKeyword("rest")))
       rest = true;
@@ -143,6 +146,10 @@ void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
   if (StringAttr param = ctas.getFixedParam()) {
     printer << "param ";
     printer.printKeywordOrString(param.getValue());
+    if (!ctas.getShare().isZero()) {
+      printer << ", share = ";
+      printer.printFloat(ctas.getShare());
+    }
     return;
   }
   if (ctas.getFixed()) {

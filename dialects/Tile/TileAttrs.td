@@ -107,12 +107,14 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
     One of: a fixed number (`8`); a share of the grid, rounded down, but at least
     `min` (`share = 0.06, min = 1`); or what the others leave (`rest`, split
     evenly when several roles say it, at least `min` each). A parameter can stand for the
-    fixed number (`param P`). The grid is an option of the target; the sums are verified for it.
+    fixed number (`param P`); if a share follows, that counts while the parameter is 0.
+    The grid is an option of the target; the sums are verified for it.
 
     ```mlir
     #mk.ctas<8>
     #mk.ctas<share = 6.000000e-02, min = 1>
     #mk.ctas<rest, min = 4>
+    #mk.ctas<param REDUCE, share = 1.200000e-01>
     ```
   }];
   // fixed > 0, or share > 0, or rest, or fixed_param.

@@ -23,19 +23,19 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t fixed, APFloat share, bool rest,
                                int64_t min, StringAttr fixedParam) {
+  bool hasShare = !share.isZero();
+  double part = share.convertToDouble();
+  if (hasShare && !(part > 0 && part <= 1))
+    return emitError() << "a role's share of the grid is " << part
+                       << ", it must be above 0 and at most 1";
   if (fixedParam)
     return success(); // known when it is resolved
-  bool hasShare = !share.isZero();
   if (fixed < 0 || (!fixed && !hasShare && !rest))
     return emitError() << "a role needs at least one CTA, got " << fixed
                        << ": give a positive number, a share or 'rest'";
   if ((fixed > 0) + hasShare + rest != 1)
     return emitError() << "the CTAs of a role are a number, a share or 'rest', "
                           "not several of them";
-  double part = share.convertToDouble();
-  if (hasShare && !(part > 0 && part <= 1))
-    return emitError() << "a role's share of the grid is " << part
-                       << ", it must be above 0 and at most 1";
   if (fixed ? min != fixed : min < 1)
     return emitError() << "the minimum of CTAs is " << min << ", it must be "
                        << (fixed ? "the number itself" : "at least 1");

@@ -174,9 +174,12 @@ std::optional<Attribute> Resolver::replace(OrderAttr order) {
 std::optional<Attribute> Resolver::replace(CtasAttr ctas) {
   if (!ctas.getFixedParam())
     return std::nullopt;
-  int64_t count = number(ctas.getFixedParam(), "a number of CTAs", 1, 1);
-  return CtasAttr::get(ctas.getContext(), count, ctas.getShare(), ctas.getRest(),
-                       count, StringAttr());
+  // 0 leaves it to the share, if there is one.
+  bool hasShare = !ctas.getShare().isZero();
+  int64_t count = number(ctas.getFixedParam(), "a number of CTAs", hasShare ? 0 : 1, 1);
+  return CtasAttr::get(ctas.getContext(), count,
+                       count ? llvm::APFloat(0.0) : ctas.getShare(), ctas.getRest(),
+                       count ? count : ctas.getMin(), StringAttr());
 }
 
 /// Upstream's ops that make a tensor take a size for each open extent: they

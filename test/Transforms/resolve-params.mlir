@@ -1,6 +1,6 @@
 // RUN: mk-opt %s --mk-resolve-params | FileCheck %s
 // RUN: mk-opt %s --canonicalize --cse --mk-resolve-params | FileCheck %s
-// RUN: mk-opt %s --mk-bind='set=TM=32,TN=8,S=2,G=4,SEND=3' --mk-resolve-params | FileCheck %s --check-prefix=SET
+// RUN: mk-opt %s --mk-bind='set=TM=32,TN=8,S=2,G=4,SEND=3,PUSH=5' --mk-resolve-params | FileCheck %s --check-prefix=SET
 
 !x = tensor<?x16xbf16, #mk.extents<TM>>
 !y = tensor<?x16xbf16, #mk.extents<TN>>
@@ -26,6 +26,7 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], out %c :
   mk.param "S" = 1
   mk.param "G" = 8
   mk.param "SEND" = 2
+  mk.param "PUSH" = 0
   %zero = tensor.splat %0[%tm, %tn] : !acc
   // CHECK-DAG: %[[TM:.*]] = arith.constant 64 : index
   // CHECK-DAG: %[[TN:.*]] = arith.constant 128 : index
@@ -34,6 +35,10 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], out %c :
   // CHECK: mk.role @send ctas(2)
   // SET: mk.role @send ctas(3)
   mk.role @send ctas(param SEND) {}
+  // 0 leaves it to the share.
+  // CHECK: mk.role @push ctas(share = 1.250000e-01)
+  // SET: mk.role @push ctas(5)
+  mk.role @push ctas(param PUSH, share = 0.125) {}
   mk.role @r ctas(rest) {
     // CHECK: mk.foreach {{.*}} schedule(ticket) order(raster = 8, stagger)
     // SET: mk.foreach {{.*}} schedule(stream_k, tail = 1) order(raster = 4, stagger)

@@ -18,12 +18,13 @@ TEST(LoopbackOptions, Parses) {
   EXPECT_EQ(o->delay, 5ms);
   EXPECT_EQ(o->jitter, 10us);
   EXPECT_EQ(o->reorder, 42u);
-  EXPECT_EQ(o->rate, 100.0 * (1 << 20));
+  EXPECT_EQ(o->rate, 100e6);
   EXPECT_EQ(o->mtu, 4096u);
   EXPECT_EQ(o->fail, 3u);
   EXPECT_TRUE(o->pause);
   EXPECT_OK(LoopbackOptions::parse(""));
-  EXPECT_EQ(LoopbackOptions::parse("rate=2GB/s")->rate, 2.0 * (1 << 30));
+  EXPECT_EQ(LoopbackOptions::parse("rate=2GB/s")->rate, 2e9);
+  EXPECT_EQ(LoopbackOptions::parse("rate=1.5M")->rate, 1.5e6);
 }
 
 TEST(LoopbackOptions, ErrorsListWhatIsValid) {
@@ -37,6 +38,7 @@ TEST(LoopbackOptions, ErrorsListWhatIsValid) {
   refused("delay=fast", "'fast' is not a duration");
   refused("delay=2000m", "more than an hour");
   refused("rate=0", "use 'pause'");
+  refused("rate=50GiB/s", "'50GiB/s' is not a rate");
   refused("mtu=0", "a packet of no bytes");
   refused("reorder=-1", "is negative");
   refused("pause=1", "takes no value");

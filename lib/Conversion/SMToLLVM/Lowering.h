@@ -318,9 +318,9 @@ private:
   void raise(SignalArray array, Value element, int64_t amount, Value peer = {},
              bool strong = false);
   /// Waits until an element has counted up to `wanted`. `kind`, `number` and
-  /// `count` are for the report.
+  /// `count` are for the report. Only threads wait for which `leader` is true, if it is given.
   void waitArrivals(SignalArray array, Value element, Value wanted, int64_t kind,
-                    int64_t number, Value count);
+                    int64_t number, Value count, Value leader = {});
 
   // Puts
   LogicalResult emitPut(PutOp op);
@@ -523,10 +523,11 @@ private:
   void waitBarrier(Value address, Value parity, Value stage, int64_t number,
                    bool ofPut = false);
   /// Waits until a word in global memory is `wanted`, or has reached it.
-  /// With `second` the sum of two words counts. The report says `count` instead of `wanted`.
+  /// With `second` the sum of two words counts. The report says `count` instead of `wanted`. Only
+  /// threads wait for which `leader` is true, if it is given.
   void waitWord(Value address, Value wanted, bool equal, MemScope scope,
                 int64_t kind, int64_t number, const Waited &waited, Value count,
-                Value second = {});
+                Value second = {}, Value leader = {});
 
   //===--- Threads --------------------------------------------------------===//
 

@@ -113,12 +113,12 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
 }
 
 void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
-                            int64_t kind, int64_t number, Value count) {
+                            int64_t kind, int64_t number, Value count, Value leader) {
   Value offset = shl(element, 2), net;
   if (array.scope == MemScope::Sys && hasNet())
     net = add(loadParam(array.param + 16, i64), offset);
   waitWord(add(loadParam(array.param, i64), offset), wanted, /*equal=*/false,
-           array.scope, kind, number, Waited{array.param}, count, net);
+           array.scope, kind, number, Waited{array.param}, count, net, leader);
   fenceAsync();
 }
 

@@ -41,7 +41,7 @@ public:
         end(this->span ? "LATE" : "DONE") {}
 
   std::string waitForBarrier(bool isPatient);
-  std::string waitForWord(StringRef poll);
+  std::string waitForWord(StringRef poll, StringRef leader);
 
 private:
   void param(StringRef to, int64_t offset) {
@@ -148,11 +148,13 @@ std::string WaitText::waitForBarrier(bool isPatient) {
   return text;
 }
 
-// What the report says may use what `poll` leaves in `seen`.
-std::string WaitText::waitForWord(StringRef poll) {
+// What the report says may use what `poll` leaves in `seen`. `leader`: 0 in threads that do not wait.
+std::string WaitText::waitForWord(StringRef poll, StringRef leader) {
   os << "{ .reg .pred done, some; .reg .b32 left, last, low, high, word, seen; "
      << ".reg .b64 value, report; ";
   declareSpan();
+  if (!leader.empty())
+    os << "setp.eq.u32 some, " << leader << ", 0; @some bra DONE; ";
   os << poll << "@done bra DONE; "
      << "ld.volatile.shared.b32 word, [" << report.failed
      << "]; setp.ne.u32 some, word, 0; @some bra DONE; ";
@@ -195,7 +197,7 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
 
 void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
                         int64_t kind, int64_t number, const Waited &waited,
-                        Value count, Value second) {
+                        Value count, Value second, Value leader) {
   SmallVector<Value> operands{address, wanted, resize(count, i32)};
   auto operand = [&](Value value) {
     operands.push_back(value);
@@ -222,5 +224,6 @@ void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
   report.seen = see + "sub.u32 low, seen, $1; add.u32 low, low, $2; cvt.s64.s32 value, low; ";
   SpanText span = makeWaitSpan(kind, number);
   span.value = "word";
-  ptx(WaitText(report, std::move(span), /*isWarp=*/false).waitForWord(poll), {}, operands);
+  std::string waits = leader ? operand(resize(leader, i32)) : "";
+  ptx(WaitText(report, std::move(span), /*isWarp=*/false).waitForWord(poll, waits), {}, operands);
 }

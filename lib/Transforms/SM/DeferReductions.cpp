@@ -1,12 +1,13 @@
 //===- DeferReductions.cpp - Lanes add up behind the loop -----------------===//
 //
 // For a loop
-//   for ..., l = 0: l' = l * a + reduce_add(x)     (rows; a may be missing)
+//   for ..., l = l0: l' = l * a + reduce_add(x)    (rows; a may be missing)
 // in which nothing else sees l, it makes
-//   for ..., p = 0: p' = p * a + partial_sum(x)
+//   for ..., p = l0 / n: p' = p * a + partial_sum(x)
 //   l = reduce_add(p)
-// A loop that starts from something else is left alone: it is one of several, as a rule, and
-// would have to spread its sums over lanes each time.
+// where n is the number of columns of p, a power of two: n equal parts of l0 add up to l0 to the
+// bit. A loop that is one of several, each going on where the one before ended, has its exchange
+// between lanes once as well, not once a step.
 //
 // The recurrence is linear, so it holds for each thread's part of a row by itself, and
 // the exchange between lanes is done once.
@@ -50,8 +51,7 @@ OpT getOwn(Value value, Block *block) {
 std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
   Block *body = loop.getBody();
   Value arg = loop.getRegionIterArg(carried);
-  if (!isZero(loop.getInitArgs()[carried]) || !holdsSums(arg.getType()) || !arg.hasOneUse() ||
-      loop.getResult(carried).use_empty())
+  if (!holdsSums(arg.getType()) || !arg.hasOneUse() || loop.getResult(carried).use_empty())
     return std::nullopt;
   auto add = getOwn<arith::AddFOp>(loop.getYieldedValues()[carried], body);
   for (unsigned i = 0; add && i != 2; ++i) {
@@ -67,6 +67,18 @@ std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
                         scaling->getOperand(scaling.getLhs() == arg)};
   }
   return std::nullopt;
+}
+
+/// What a loop that went on from `sums` starts from: equal parts of them in all columns.
+Value spread(OpBuilder &b, Location loc, Value sums, RankedTensorType partial) {
+  if (isZero(sums))
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(partial));
+  auto type = cast<RankedTensorType>(sums.getType());
+  double columns = static_cast<double>(partial.getDimSize(1));
+  Value share = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(type, b.getFloatAttr(type.getElementType(), 1 / columns)));
+  Value parts = arith::MulFOp::create(b, loc, sums, share);
+  return mk::BroadcastOp::create(b, loc, partial, parts, b.getDenseI64ArrayAttr({1}));
 }
 
 void transform(scf::ForOp loop, Recurrence &found) {
@@ -96,8 +108,8 @@ void transform(scf::ForOp loop, Recurrence &found) {
     found.scaling->erase();
 
   b.setInsertionPoint(loop);
-  loop.getInitArgsMutable()[found.carried].set(
-      arith::ConstantOp::create(b, loop.getLoc(), b.getZeroAttr(partial)));
+  OpOperand &init = loop.getInitArgsMutable()[found.carried];
+  init.set(spread(b, loop.getLoc(), init.get(), partial));
   result.setType(partial);
   b.setInsertionPointAfter(loop);
   auto whole = mk::ReduceOp::create(b, loop.getLoc(), sums, mk::Reduction::Add,

@@ -271,7 +271,7 @@ Status Binding::begin(StreamHandle stream, bool timed,
   Current current(*device_);
   auto *network = static_cast<GpuNetwork *>(context_.network());
   if (network) {
-    MK_TRY(network->awaitRoom(context_.abort()));
+    MK_TRY(network->awaitRoom(stream, context_.abort()));
     MK_TRY(network->order(stream));
   }
   if (timed && !watch_) {

@@ -112,7 +112,8 @@ GpuNetwork::~GpuNetwork() {
     gpu_->driver().eventDestroy(last_);
 }
 
-// The default stream cannot capture, and must not be asked while others do.
+// The default stream cannot capture, and must not be asked while others do. Where the driver
+// does not say, it is taken to capture.
 bool GpuNetwork::isCapturing(StreamHandle stream) const {
   int capturing = 0;
   return reinterpret_cast<uintptr_t>(stream) > kLegacyStream &&
@@ -128,9 +129,12 @@ Status GpuNetwork::order(StreamHandle stream) {
 }
 
 // By asking again and again: a call that waits would keep the driver to itself.
-Status GpuNetwork::awaitRoom(const AbortWord &abort) {
+Status GpuNetwork::awaitRoom(StreamHandle stream, const AbortWord &abort) {
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
+  // What is captured takes no room, and asking for an event ends the capture.
+  if (isCapturing(stream))
+    return Status::ok();
   Backoff backoff(std::chrono::microseconds(50));
   std::lock_guard lock(launchMutex_);
   while (!pending_.empty()) {

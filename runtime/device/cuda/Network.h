@@ -38,7 +38,7 @@ public:
   Status clear(uint32_t slot, uint64_t count);
 
   /// Before a launch: waits until there is room for one more, or `abort` is raised.
-  Status awaitRoom(const AbortWord &abort);
+  Status awaitRoom(StreamHandle stream, const AbortWord &abort);
   /// Before a launch on `stream`: it begins when the last one has ended, which may be on
   /// another stream. A command says which CTA has written it and not of which kernel, so that
   /// puts of two kernels that run at once would be taken for one. Not while `stream` is being

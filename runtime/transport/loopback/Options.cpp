@@ -5,6 +5,8 @@
 #include "transport/OptionText.h"
 
 #include <algorithm>
+#include <charconv>
+#include <utility>
 
 namespace mk::rt {
 namespace {
@@ -16,13 +18,27 @@ constexpr std::string_view kLoopbackNames[] = {"delay", "jitter", "reorder", "ra
                                        "mtu",   "fail",   "pause"};
 constexpr std::string_view kLoopbackFlags[] = {"pause"};
 
-/// "100MB/s", "100M", "1GB/s".
-Result<uint64_t> parseRate(std::string_view text) {
-  if (text.ends_with("/s"))
-    text.remove_suffix(2);
-  if (text.ends_with("B"))
-    text.remove_suffix(1);
-  return env::parseBytes(text);
+/// "100MB/s", "100M", "1.5GB/s"; units are decimal, as those of links are.
+Result<double> parseRate(std::string_view text) {
+  std::string_view number = text;
+  if (number.ends_with("/s"))
+    number.remove_suffix(2);
+  if (number.ends_with("B"))
+    number.remove_suffix(1);
+  constexpr std::pair<char, double> kUnits[] = {{'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}};
+  double factor = 1, value = 0;
+  for (auto [unit, times] : kUnits)
+    if (number.ends_with(unit)) {
+      number.remove_suffix(1);
+      factor = times;
+      break;
+    }
+  auto [end, ec] = std::from_chars(number.data(), number.data() + number.size(), value);
+  value *= factor;
+  if (ec != std::errc() || end != number.data() + number.size() || !(value >= 0 && value < 1e18))
+    return error(StatusCode::InvalidArgument, "'", text,
+                 "' is not a rate: write bytes a second, like 50GB/s");
+  return value;
 }
 
 Result<uint64_t> parseCount(std::string_view text) {
@@ -44,11 +60,11 @@ Status apply(LoopbackOptions &o, std::string_view key, std::string_view value) {
   } else if (key == "reorder") {
     MK_ASSIGN(o.reorder, parseCount(value));
   } else if (key == "rate") {
-    MK_ASSIGN(uint64_t rate, parseRate(value));
-    if (rate == 0)
+    MK_ASSIGN(double rate, parseRate(value));
+    if (rate < 1)
       return error(StatusCode::InvalidArgument,
                    "nothing would arrive; use 'pause' for that");
-    o.rate = static_cast<double>(rate);
+    o.rate = rate;
   } else if (key == "mtu") {
     MK_ASSIGN(o.mtu, env::parseBytes(value));
     if (o.mtu == 0)

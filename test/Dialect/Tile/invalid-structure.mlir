@@ -55,6 +55,11 @@ func.func private @f() attributes {x = #mk.ctas<share = 1.5>}
 
 // -----
 
+// expected-error @+1 {{a role's share of the grid is 2}}
+func.func private @f() attributes {x = #mk.ctas<param P, share = 2.0>}
+
+// -----
+
 // expected-error @+1 {{the minimum of CTAs is 0, it must be at least 1}}
 func.func private @f() attributes {x = #mk.ctas<rest, min = 0>}
 

@@ -17,10 +17,17 @@ mk.kernel @deferred on @mesh dims(uniform N) (
   %c8 = arith.constant 8 : index
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(8) registers(232) {
-      // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x8xf32,
+      // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x8xf32,
+      // CHECK-DAG: %[[EIGHTH:.*]] = arith.constant dense<1.250000e-01> : tensor<128xf32,
       %zero = arith.constant dense<0.0> : !row
-      // CHECK: %[[SUMS:.*]]:2 = scf.for {{.*}} iter_args(%[[L:.*]] = %[[ZERO]], %[[G:.*]] = %[[ZERO]])
-      %l, %g = scf.for %i = %c0 to %N step %c1 iter_args(%li = %zero, %gi = %zero) -> (!row, !row) {
+      %start = mk.load %f[%c0] : memref<?xf32> -> !row
+      // What a loop goes on from is spread over the columns.
+      // CHECK: %[[START:.*]] = mk.load {{.*}} -> tensor<128xf32,
+      // CHECK: %[[SHARE:.*]] = arith.mulf %[[START]], %[[EIGHTH]]
+      // CHECK: %[[SHARES:.*]] = mk.broadcast %[[SHARE]] dims [1] : {{.*}} -> tensor<128x8xf32,
+      // CHECK: %[[SUMS:.*]]:3 = scf.for {{.*}} iter_args(%[[L:.*]] = %[[ZERO]], %[[G:.*]] = %[[ZERO]], %[[H:.*]] = %[[SHARES]])
+      %l, %g, %h = scf.for %i = %c0 to %N step %c1
+          iter_args(%li = %zero, %gi = %zero, %hi = %start) -> (!row, !row, !row) {
         %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
         %factor = mk.load %f[%i] : memref<?xf32> -> !row
         // CHECK: %[[FACTOR:.*]] = mk.load {{.*}} -> tensor<128xf32,
@@ -39,15 +46,23 @@ mk.kernel @deferred on @mesh dims(uniform N) (
         %square = arith.mulf %x, %x : !tile
         %sum2 = mk.reduce add %square axis 1 : !tile -> !row
         %next2 = arith.addf %sum2, %gi : !row
-        // CHECK: scf.yield %[[NEXT]], %[[NEXT2]]
-        scf.yield %next, %next2 : !row, !row
+        // CHECK: %[[PART3:.*]] = mk_sm.partial_sum
+        // CHECK: %[[NEXT3:.*]] = arith.addf %[[H]], %[[PART3]]
+        %fourth = arith.mulf %square, %square : !tile
+        %sum3 = mk.reduce add %fourth axis 1 : !tile -> !row
+        %next3 = arith.addf %hi, %sum3 : !row
+        // CHECK: scf.yield %[[NEXT]], %[[NEXT2]], %[[NEXT3]]
+        scf.yield %next, %next2, %next3 : !row, !row, !row
       }
       // CHECK-DAG: %[[R1:.*]] = mk.reduce add %[[SUMS]]#0 axis 1 : tensor<128x8xf32,
       // CHECK-DAG: %[[R2:.*]] = mk.reduce add %[[SUMS]]#1 axis 1
       // CHECK-DAG: mk.store %[[R1]],
       // CHECK-DAG: mk.store %[[R2]],
+      // CHECK-DAG: %[[R3:.*]] = mk.reduce add %[[SUMS]]#2 axis 1
+      // CHECK-DAG: mk.store %[[R3]],
       mk.store %l, %s[%c0] : !row, memref<?xf32>
       mk.store %g, %s[%c8] : !row, memref<?xf32>
+      mk.store %h, %s[%c1] : !row, memref<?xf32>
     }
   }
 }
@@ -55,7 +70,7 @@ mk.kernel @deferred on @mesh dims(uniform N) (
 // -----
 
 // What the loop sees itself stays: the sum carried, the reduction, the product; and so do
-// maxima and columns, and what starts from something.
+// maxima and columns.
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 2>
@@ -74,10 +89,9 @@ mk.kernel @seen on @mesh dims(uniform N) (
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(8) registers(232) {
       %zero = arith.constant dense<0.0> : !row
-      %start = mk.load %f[%c0] : memref<?xf32> -> !row
       %none = arith.constant dense<0.0> : !column
-      %r:6 = scf.for %i = %c0 to %N step %c1
-          iter_args(%p = %zero, %q = %zero, %t = %zero, %m = %zero, %k = %none, %u = %start) -> (!row, !row, !row, !row, !column, !row) {
+      %r:5 = scf.for %i = %c0 to %N step %c1
+          iter_args(%p = %zero, %q = %zero, %t = %zero, %m = %zero, %k = %none) -> (!row, !row, !row, !row, !column) {
         %x = mk.load %a[%i, %c0] : memref<?x64xf32> -> !tile
         // The carried one.
         %sum = mk.reduce add %x axis 1 : !tile -> !row
@@ -99,17 +113,12 @@ mk.kernel @seen on @mesh dims(uniform N) (
         // Not along rows.
         %down = mk.reduce add %x axis 0 : !tile -> !column
         %kn = arith.addf %k, %down : !column
-        // From something.
-        %w = arith.mulf %y, %y : !tile
-        %sum4 = mk.reduce add %w axis 1 : !tile -> !row
-        %un = arith.addf %u, %sum4 : !row
-        scf.yield %pn, %qn, %tn, %mn, %kn, %un : !row, !row, !row, !row, !column, !row
+        scf.yield %pn, %qn, %tn, %mn, %kn : !row, !row, !row, !row, !column
       }
       mk.store %r#0, %s[%c0] : !row, memref<?xf32>
       mk.store %r#1, %s[%c0] : !row, memref<?xf32>
       mk.store %r#2, %s[%c0] : !row, memref<?xf32>
       mk.store %r#3, %s[%c0] : !row, memref<?xf32>
-      mk.store %r#5, %s[%c0] : !row, memref<?xf32>
       mk.store %r#4, %s[%c0] : !column, memref<?xf32>
     }
   }

@@ -15,13 +15,13 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
-from mkbench import (ceilings, cli, job, kernels, measure, session,  # noqa
-                     suites)
+from mkbench import (ceilings, cli, gates, job, kernels, measure,  # noqa
+                     network, report, session, suites)
 from mkbench.budget import Budget  # noqa: E402
 from mkbench.device_host import HostDevice  # noqa: E402
 from mkbench.errors import BenchError, Lost  # noqa: E402
 from mkbench.group import Alone, Group  # noqa: E402
-from mkbench.ranks_attention import places  # noqa: E402
+from mkbench.ranks_attention import RanksAttention, places  # noqa: E402
 from mkbench.ranks_gemm import RanksGemm  # noqa: E402
 from mkbench.ranks_moe import RanksMoe, Routing  # noqa: E402
 
@@ -138,6 +138,68 @@ class Bounds(unittest.TestCase):
         self.assertIsNone(ceilings.bound_ms(problem, {}, "burst", 4e11))
 
 
+def times(**contestants):
+    """{name: (ms by calls, ms by graph)}, or calls alone, as measure() returns them."""
+    modes = lambda ms: dict(zip(measure.MODES, ({"median": m} for m in ms)))
+    return {name: {"burst": modes(ms)} for name, ms in contestants.items()}
+
+
+class Networks(unittest.TestCase):
+    def test_rates_are_decimal(self):
+        self.assertEqual(network.parse_rate("50GB/s"), 50e9)
+        self.assertEqual(network.parse_rate("1.5MB/s"), 1.5e6)
+        for bad in ("50", "50GB", "0GB/s", "fastGB/s", "50GiB/s"):
+            with self.assertRaisesRegex(BenchError, f"--rate {bad}: is no rate"):
+                network.parse_rate(bad)
+        self.assertEqual(network.transport_options(50e9, "staged"),
+                         "rate=50000000000,path=staged")
+
+    def figures(self, net_bytes=4e6, **contestants):
+        return network.figures(times(**contestants), ["burst", "steady"], net_bytes, 1e9)
+
+    def test_computation_is_the_bound_and_hides_the_transfer(self):
+        # 4 ms of transfer; the faster of both alone, by its slower mode.
+        found = self.figures(mkernel=(6.0, 6.25), alone=(4.5, 5.0), cublas=(5.5, 5.2))
+        self.assertEqual(found["transfer_ms"], 4)
+        row = found["burst"]
+        self.assertEqual((row["ms"], row["compute_ms"], row["compute_by"]),
+                         (6.25, 5.0, "alone"))
+        self.assertEqual((row["bound_ms"], row["roofline"]), (5.0, 0.8))
+        self.assertEqual((row["exposed_ms"], row["hidden"]), (1.25, 1 - 1.25 / 4))
+        self.assertNotIn("steady", found)
+
+    def test_the_network_is_the_bound(self):
+        row = self.figures(mkernel=(5.0,), cudnn=(1.0,))["burst"]
+        self.assertEqual((row["bound_ms"], row["roofline"]), (4.0, 0.8))
+        # It has nothing to hide more than a quarter of the transfer.
+        self.assertEqual(row["hidden"], 0)
+        self.assertEqual(self.figures(mkernel=(4.0,), cudnn=(1.0,))["burst"]["hidden"], 0.25)
+        self.assertEqual(self.figures(mkernel=(0.9,), alone=(1.0,))["burst"]["hidden"], 1)
+
+    def test_what_was_not_measured_has_no_figures(self):
+        self.assertNotIn("burst", self.figures(mkernel=(5.0,)))
+        self.assertNotIn("burst", self.figures(alone=(5.0,)))
+
+    def record(self, name, reported=False, **contestants):
+        return {"suite": "net_ag_gemm", "name": name, "reported": reported,
+                "network": self.figures(**contestants) if contestants else None}
+
+    def test_gates_and_table(self):
+        every = suites.Suites()
+        good = self.record("a", mkernel=(5.0,), alone=(4.6,))
+        bad = self.record("b", mkernel=(5.0,), alone=(4.4,))
+        rows = lambda *records: gates.evaluate(every, records, ["burst"])
+        self.assertTrue(rows(good, {**bad, "reported": True})[0]["passed"])
+        failed = rows(good, bad)
+        self.assertEqual((failed[0]["passed"], failed[0]["least"]), (False, "b"))
+        self.assertIn("least 0.880 (b)", gates.text(failed)[0])
+        missing = rows(good, self.record("c"))
+        self.assertFalse(missing[0]["passed"])
+        self.assertIn("not measured: c", gates.text(missing)[0])
+        self.assertIn("92.0 %", report.network_table([good])[2])
+        self.assertEqual(report.network_table([self.record("c")]), [])
+
+
 class One(Alone):
     """One of several ranks, for what needs no agreement."""
 
@@ -166,6 +228,11 @@ class Problems(unittest.TestCase):
                            for v in values]
                 self.assertEqual(sum(columns, []), c)
             self.assertEqual(parts[0].flops, 2 * 4 * 6 * 8 / 2)
+        # What crosses the network between two nodes of one rank, or of two.
+        for kind, one, two in (("ag", 32, 16), ("rs", 32, 16), ("ar", 64, 32)):
+            of = lambda world: self.problem(RanksGemm, {"collective": kind},
+                                            {**dims, "N": 8}, 0, world).net_bytes(2)
+            self.assertEqual((of(2), of(4)), (one, two))
         # Half of A; half of the sums; both ways.
         self.assertEqual([self.problem(
             RanksGemm, {"collective": kind}, dims, 0).link_bytes
@@ -199,6 +266,30 @@ class Problems(unittest.TestCase):
         moe.routing.tokens_of = [[0, 2], [0, 1, 2, 3], [0, 1, 2], []]
         # To rank 1 go tokens 0 and 1; from there come 2 and 3.
         self.assertEqual(moe.link_bytes, 2 * 10 * 2)
+
+    def test_alone_is_as_much_as_a_rank_has_to_do(self):
+        dims = {"B": 1, "H": 4, "S": 8, "D": 16}
+        for causal in (False, True):
+            ring = self.problem(RanksAttention, {
+                "ring": True, "causal": causal, "alone": {}}, dims, 1)
+            arguments, outputs = ring.alone()
+            self.assertEqual(arguments["q"].shape, (1, 2, 8, 16))
+            # Rows, keys and heads: 4 * 4 * 8 for a rank's part.
+            self.assertEqual(ring.flops * (2 if causal else 1), 4 * 2 * 8 * 8 * 16)
+            reference = ring.compute_reference()
+            self.assertEqual({n: reference[n].shape for n in outputs},
+                             {n: t.shape for n, t in outputs.items()})
+            self.assertEqual(ring.net_bytes(2), 2 * 4 * 16 * 2 * 4)
+        with self.assertRaisesRegex(BenchError, "3 heads have no 2 equal parts"):
+            self.problem(RanksAttention, {"ring": True, "causal": False, "alone": {}},
+                         {**dims, "H": 3}, 0).alone()
+        gemm = {"M": 4, "N": 6, "K": 8}
+        for kind in ("ag", "rs"):
+            p = self.problem(RanksGemm, {"collective": kind}, gemm, 0)
+            arguments, outputs = p.alone()
+            self.assertEqual(outputs["part"].shape, p.compute_reference()["part"].shape)
+            self.assertEqual((*arguments["a"].shape, arguments["b"].shape[0]),
+                             {"ag": (4, 8, 3), "rs": (4, 4, 6)}[kind])
 
     def test_zigzag(self):
         self.assertEqual([places(12, rank, 3, True) for rank in range(3)],
@@ -341,6 +432,34 @@ class Suites(unittest.TestCase):
         self.assertEqual(
             kernels.Request("f", "k", gpus=4).options["gpus"], 4)
         self.assertNotIn("P", self.every.cases("gemm")[0].dims)
+
+    def test_nodes(self):
+        networked = self.every.names(networked=True)
+        self.assertIn("net_gemm_rs", networked)
+        self.assertFalse(set(networked) & {*self.every.names(),
+                                           *self.every.names(several=True)})
+        case = self.every.cases("net_gemm_rs", gpus=4, nodes=2)[0]
+        self.assertEqual((case.nodes, case.dims["P"]), (2, 4))
+        self.assertEqual(self.every.cases("ag_gemm", gpus=2)[0].nodes, 1)
+        with self.assertRaisesRegex(BenchError, "--nodes 1: .* for 2 nodes or more"):
+            self.every.cases("net_gemm_rs", gpus=2)
+
+    def test_what_is_compiled_for_nodes(self):
+        places = types.SimpleNamespace(prefix="/p", example=lambda name: name)
+        run = session.Session(places, HostDevice(), None, self.every,
+                              cli.parse(["--target", "host", "--set", "TM=8"]),
+                              Budget(1e9), types.SimpleNamespace(jobs=1))
+        case = self.every.cases("net_ring_attention", ["4x16x24576x128"],
+                                gpus=4, nodes=2)[0]
+        ours, alone = run.request(case), run.request_alone(case)
+        self.assertEqual((ours.options["nodes"], ours.options["gpus"], ours.alone),
+                         (2, 2, False))
+        self.assertEqual((alone.options["nodes"], alone.options["gpus"], alone.alone),
+                         (1, 1, True))
+        self.assertEqual((ours.options["set"], alone.options["set"]), ({"TM": 8}, {}))
+        self.assertEqual(alone.options["bind"],
+                         {"B": 1, "HQ": 16, "HKV": 16, "S": 24576, "D": 128})
+        self.assertIsNone(run.request_alone(self.every.cases("ag_gemm", gpus=2)[0]))
 
 
 if __name__ == "__main__":

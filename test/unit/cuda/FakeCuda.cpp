@@ -276,7 +276,7 @@ int streamWaitEvent(StreamHandle, EventHandle event, unsigned) {
   return event ? 0 : 1;
 }
 int eventQuery(EventHandle) {
-  ENTER("cuEventQuery");
+  ENTER("cuEventQuery", true);
   std::lock_guard lock(calls);
   return fake.notReady > 0 ? (--fake.notReady, int(kNotReady)) : 0;
 }

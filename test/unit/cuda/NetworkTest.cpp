@@ -254,7 +254,7 @@ TEST_F(CudaNetwork, LaunchesAreNotMoreThanTheDriverHasRoomFor) {
       Status status;
       std::thread program([&] {
         while (launches < 1000 && status.isOk()) {
-          status = network.awaitRoom(abort);
+          status = network.awaitRoom(nullptr, abort);
           if (status.isOk() && network.launched(nullptr).isOk())
             ++launches;
         }
@@ -269,8 +269,23 @@ TEST_F(CudaNetwork, LaunchesAreNotMoreThanTheDriverHasRoomFor) {
       fake->notReady = 1 << 30;
       for (int i = 0; i < 64; ++i)
         EXPECT_OK(network.launched(nullptr));
+      // A captured one needs no room, and nothing may be asked that ends the capture.
+      auto gpu = cuda::Gpu::open(0);
+      ASSERT_OK(gpu);
+      const cuda::Driver &driver = (*gpu)->driver();
+      cuda::StreamHandle stream = nullptr;
+      ASSERT_EQ(driver.streamCreate(&stream, 1), 0);
+      ASSERT_EQ(driver.streamBeginCapture(stream, 1), 0);
+      fake->unsafe.clear();
+      EXPECT_OK(network.awaitRoom(stream, abort));
+      EXPECT_OK(network.launched(stream));
+      EXPECT_TRUE(fake->unsafe.empty());
+      cuda::GraphHandle graph = nullptr;
+      ASSERT_EQ(driver.streamEndCapture(stream, &graph), 0);
+      driver.graphDestroy(graph);
+      driver.streamDestroy(stream);
       abort.raise(AbortRecord::now(0, "wait", "given up"));
-      EXPECT_ERROR(network.awaitRoom(abort), Aborted, "given up");
+      EXPECT_ERROR(network.awaitRoom(nullptr, abort), Aborted, "given up");
       fake->notReady = 0;
     }
     ASSERT_OK(job.clients[rank]->barrier("seen", 2, soon()));

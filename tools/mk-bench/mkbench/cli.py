@@ -3,7 +3,7 @@ import argparse
 import os
 import sys
 
-from . import compile_suite, gates, measure, report, tune
+from . import compile_suite, gates, measure, network, report, tune
 from .budget import Budget
 from .errors import BenchError
 from .job import Job, count_gpus
@@ -18,6 +18,7 @@ process, random order; checked before timed. docs/benchmarking.md says how.
   mk-bench --quick --suite gemm         fewer samples: not for quoting
   mk-bench --gates --json bench.json    are the ratios as large as asked for?
   mk-bench --gpus 2                     suites of several ranks, one process a GPU
+  mk-bench --nodes 2 --gpus 1           suites of several nodes, emulated
   mk-bench --tune gemm --time-budget 500   rewrites the tuning file
 """
 
@@ -33,7 +34,14 @@ def parse(arguments):
     add = parser.add_argument
     add("--suite", type=words, metavar="NAME,...", default=None)
     add("--gpus", type=int, metavar="N", help="ranks of suites of several, which are "
-        "run if there is no --suite (default: all GPUs; 2 on the host target)")
+        "run if there is no --suite (default: all GPUs; 2 on the host target); with "
+        "--nodes, ranks of each node (default: 1)")
+    add("--nodes", type=int, metavar="N", help="nodes of suites across a network, which "
+        "are run if there is no --suite (default: 2); emulated on this machine")
+    add("--rate", default=network.RATE, metavar="RATE", help="of that network for each "
+        "GPU, in decimal units (default: 50GB/s)")
+    add("--path", choices=["copy-engine", "staged"], default="", help="of that network: "
+        "the copy engine writes the peer's memory (default), or through the host's")
     add("--shapes", type=words, metavar="AxBxC,...",
         help="instead of those of the suite")
     add("--variants", type=words, metavar="NAME,...", help="of the suite")
@@ -91,12 +99,14 @@ def list_cases(suites, options):
     for name in options.suite or suites.data:
         suite = suites.get(name)
         print(name + (" (not in the default run)" if suite.get("optional") else
+                      f" (at least {suite['min_nodes']} nodes)"
+                      if suites.networked(name) else
                       f" (at least {suite['min_gpus']} GPUs)"
                       if suites.several(name) else ""))
         if suite["problem"] == "compile":
             good &= compile_suite.list_kernels(Places(options.prefix), suite,
                                                name, options.target)
-        for case in suites.cases(name):
+        for case in suites.cases(name, nodes=suite.get("min_nodes", 1)):
             print(f"  {case.name}" + (", reported" if case.reported else ""))
     return good
 
@@ -105,6 +115,8 @@ def show(records, rows, options):
     for line in report.case_table(
             [r for r in records if r["suite"] != "compile"],
             options.conditions):
+        print(line)
+    for line in report.network_table(records):
         print(line)
     for line in compile_suite.lines(records):
         print(line)
@@ -131,10 +143,10 @@ def bench_alone(names, cases, places, suites, options, budget):
     return session
 
 
-def bench_several(cases, places, suites, options, budget, world):
+def bench_several(cases, places, suites, options, budget, world, nodes=1):
     """Suites of several ranks; those for which there are too few GPUs are not
     measured."""
-    session = Job(places, suites, options, budget, world)
+    session = Job(places, suites, options, budget, world, nodes=nodes)
     there, why = (world, "") if options.target == "host" else count_gpus(places)
     if why:
         say(why)
@@ -162,13 +174,20 @@ def bench(options, budget):
     if options.list:
         return 0 if list_cases(suites, options) else 1
     # All of that is found out before a GPU is used.
-    names = options.suite or [n for n in suites.names(options.gpus is not None)
+    names = options.suite or [n for n in suites.names(
+        options.gpus is not None, options.nodes is not None)
                               if not options.quick or n != "compile"]
     places = Places(options.prefix)
-    several = [name for name in names if suites.several(name)]
-    alone = [name for name in names if name not in several]
+    networked = [name for name in names if suites.networked(name)]
+    several = [name for name in names if suites.several(name)
+               and name not in networked]
+    alone = [name for name in names if not suites.several(name)]
     world = count_ranks(places, options) if several else 1
-    cases = {name: suites.cases(name, options.shapes, options.variants, world)
+    nodes = options.nodes or 2
+    ranks = {name: (nodes * (options.gpus or 1), nodes) if name in networked
+             else (world, 1) for name in names}
+    network.parse_rate(options.rate)
+    cases = {name: suites.cases(name, options.shapes, options.variants, *ranks[name])
              for name in names}
     of = lambda some: [case for name in some for case in cases[name]]
     sessions = []
@@ -178,6 +197,9 @@ def bench(options, budget):
     if several:
         sessions.append(bench_several(of(several), places, suites, options,
                                       budget, world))
+    if networked:
+        sessions.append(bench_several(of(networked), places, suites, options, budget,
+                                      *ranks[networked[0]]))
     records = [record for session in sessions for record in session.records]
     rows = gates.evaluate(suites, records, options.conditions)
     show(records, rows if options.gates else [], options)
@@ -187,8 +209,8 @@ def bench(options, budget):
         first, *rest = [s.document(rows, tuning) for s in sessions]
         for other in rest:
             first["cases"] += other["cases"]
-            first["several"] = {key: other[key] for key in (
-                "environment", "ceilings")}
+            first["nodes" if other["environment"].get("nodes", 1) > 1 else "several"] \
+                = {key: other[key] for key in ("environment", "ceilings")}
         report.write_json(options.json, first)
         say(f"written: {options.json}")
     wrong = [r for r in records if r.get("problem") or any(

@@ -1,5 +1,5 @@
 """Whether the ratios of a run are as large as the suites ask for."""
-from . import stats
+from . import network, stats
 
 
 def quoted(record, rival, condition):
@@ -49,6 +49,24 @@ def evaluate_limits(suite, gate, records):
     return rows
 
 
+def evaluate_roofline(suite, gate, records, conditions):
+    """Gates on the share of the bound: {"roofline": 0.9} means at least that, one row
+    for each condition."""
+    rows = []
+    for condition in conditions:
+        values = {r["name"]: dict(network.rows(r)).get(condition, {}).get("roofline")
+                  for r in records if not r["reported"]}
+        missing = [n for n, v in values.items() if v is None]
+        known = {n: v for n, v in values.items() if v is not None}
+        least = min(known, key=known.get) if known else None
+        rows.append({"suite": suite, "condition": condition,
+                     "at_least": gate["roofline"], "values": values,
+                     "missing": missing, "least": least,
+                     "least_value": known.get(least), "passed": bool(known)
+                     and not missing and known[least] >= gate["roofline"]})
+    return rows
+
+
 def evaluate(suites, records, conditions):
     """Rows for all gates of the suites that have records."""
     rows = []
@@ -57,6 +75,8 @@ def evaluate(suites, records, conditions):
         for gate in suites.get(name).get("gates", []):
             if "rival" in gate:
                 rows += evaluate_ratios(name, gate, of_suite, conditions)
+            elif "roofline" in gate:
+                rows += evaluate_roofline(name, gate, of_suite, conditions)
             else:
                 rows += evaluate_limits(name, gate, of_suite)
     return rows
@@ -76,6 +96,12 @@ def text(rows):
                 f"{row['at_most']:g}; worst " + (f"{worst:.3f} ({row['worst']})"
                                                  if worst is not None else "-")
                 + missing)
+            continue
+        if "at_least" in row:
+            least = f"{row['least_value']:.3f} ({row['least']})" \
+                if row["least"] else "-"
+            lines.append(f"{verdict}  {row['suite']}, {row['condition']}: at least "
+                         f"{row['at_least']:g} of the bound; least {least}{missing}")
             continue
         parts = []
         if "least_value" in row:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 
+from . import network
 from .errors import BenchError
 from .group import Alone
 from .library import Library
@@ -57,7 +58,7 @@ def free_port():
 class Ranks:
     """The processes of one attempt, and what they say."""
 
-    def __init__(self, command, world, job):
+    def __init__(self, command, world, job, nodes=1):
         self.silence = SILENCE_S
         self.folder = tempfile.TemporaryDirectory(prefix="mk-bench-")
         job = {**job, "address": os.path.join(self.folder.name, "ranks"),
@@ -68,6 +69,8 @@ class Ranks:
                   "WORLD_SIZE": str(world), "LOCAL_WORLD_SIZE": str(world),
                   "MASTER_PORT": str(free_port()),
                   "TORCHELASTIC_RUN_ID": f"mk-bench-{secrets.token_hex(8)}"}
+        if nodes > 1:  # emulated: so many ranks in a row are one
+            common["MK_NODE"] = f"rank/{world // nodes}"
         self.processes, self.selector = [], selectors.DefaultSelector()
         for rank, (read, write) in enumerate(pipes):
             process = subprocess.Popen(
@@ -124,10 +127,10 @@ class Job(Session):
     """A session whose cases are measured by the ranks of a job."""
 
     def __init__(self, places, suites, options, budget, world, pool=None,
-                 command=None):
+                 command=None, nodes=1):
         super().__init__(places, Remote(options.target), None, suites, options,
                          budget, pool)
-        self.world, self.of_ranks = world, {}
+        self.world, self.nodes, self.of_ranks = world, nodes, {}
         self.command = command or [sys.executable, os.path.join(
             HERE, "mkbench", "rank.py")]
 
@@ -149,9 +152,11 @@ class Job(Session):
         """Returns the cases that are left when ranks were lost on one."""
         options = {**vars(self.options), "prefix": self.places.prefix}
         job = {"cases": [dataclasses.asdict(case) for case in cases],
-               "options": options, "seconds": self.budget.left()}
+               "options": options, "seconds": self.budget.left(),
+               "network": self.nodes > 1 and network.transport_options(
+                   network.parse_rate(self.options.rate), self.options.path)}
         known = {(case.suite, case.name): case for case in cases}
-        ranks = Ranks(self.command, self.world, job)
+        ranks = Ranks(self.command, self.world, job, self.nodes)
         current, lost = None, {}
         try:
             for rank, message in ranks.messages():
@@ -192,7 +197,7 @@ class Job(Session):
     def environment(self, tuning_file):
         """Rank 0's own words, where it had something to say."""
         return {**super().environment(tuning_file), **self.of_ranks,
-                "ranks": self.world, "tuning": tuning_file,
+                "ranks": self.world, "nodes": self.nodes, "tuning": tuning_file,
                 "command": sys.argv[1:], "switches": ENVIRONMENT}
 
 

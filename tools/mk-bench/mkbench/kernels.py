@@ -14,14 +14,16 @@ from .places import HERE
 
 class Request:
     """One compilation. `bind` may be empty: sizes are given when bound. `gpus`, the
-    ranks of one node; 0: whatever there is."""
+    ranks of each of `nodes` nodes; 0: whatever there is. `alone`: of one rank, loaded
+    beside the kernels of a job."""
 
     def __init__(self, path, kernel, bind=None, set=None, replace=None,
-                 target="sm_90a", grid=0, tuning="", gpus=0):
-        self.path, self.replace = path, dict(replace or {})
+                 target="sm_90a", grid=0, tuning="", gpus=0, nodes=1, alone=False):
+        self.path, self.replace, self.alone = path, dict(replace or {}), alone
         self.options = {"target": target, "kernel": kernel,
                         "bind": dict(bind or {}), "set": dict(set or {}),
-                        "grid": grid, "tuning": tuning, "gpus": gpus}
+                        "grid": grid, "tuning": tuning, "gpus": gpus,
+                        "nodes": nodes}
         self.problem, self.seconds = None, None
 
     def text(self):
@@ -50,7 +52,8 @@ def ask_compiler(places, request, emit):
     pairs = lambda mapping: ",".join(f"{k}={v}" for k, v in mapping.items())
     command = [places.program("mk-opt"), f"--target={options['target']}",
                f"--emit={emit}", "--kernel", options["kernel"],
-               f"--gpus={options['gpus'] or 1}", "--nodes=1", "-"]
+               f"--gpus={options['gpus'] or 1}",
+               f"--nodes={options['nodes']}", "-"]
     if options["grid"]:
         command.append(f"--grid={options['grid']}")
     for option, value in (("bind", pairs(options["bind"])),
@@ -146,7 +149,7 @@ class Kernels:
         if key not in self.loaded:
             name = os.path.basename(request.path)
             self.loaded[key] = self.library.load(
-                self.package(request, name), name)
+                self.package(request, name), name, request.alone)
         return self.loaded[key]
 
     def package(self, request, name):
@@ -167,12 +170,16 @@ class Kernels:
         return self.library.share(package)
 
     def contestant(self, request, problem, name="mkernel"):
-        bound = self.load(request).bind(problem.kernel_dims())
+        return self.bound(name, request, problem.kernel_dims(), {
+            problem.kernel_name(own): tensor
+            for own, tensor in problem.arguments().items()}, problem.outputs())
+
+    def bound(self, name, request, dims, arguments, outputs):
+        """A kernel with its data: tensors by names of its arguments."""
+        bound = self.load(request).bind(dims)
         known, kept = bound.arguments(), []
         inherent = self.symmetric(request)
-        outputs = problem.outputs()
-        for own_name, tensor in problem.arguments().items():
-            argument = problem.kernel_name(own_name)
+        for argument, tensor in arguments.items():
             if argument not in known:
                 continue
             index, extents = known[argument]
@@ -182,8 +189,8 @@ class Kernels:
                     f"has extents {extents}, the data {list(tensor.shape)}")
             if argument in inherent:
                 place = self.device.memory(bound.address(index), tensor)
-                if own_name in outputs:
-                    outputs[own_name] = place
+                if argument in outputs:
+                    outputs[argument] = place
                 else:
                     self.device.copy(place, tensor)
                 tensor = place
@@ -201,7 +208,7 @@ class Kernels:
 
     def symmetric(self, request):
         """Arguments whose memory peers reach: it is the runtime's, in the heap."""
-        if self.device.group.world == 1:
+        if self.device.group.world == 1 or request.alone:
             return set()
         found = ask_compiler(self.places, request, "signature")
         return {arg["name"] for kernel in found["kernels"]

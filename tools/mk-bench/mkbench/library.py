@@ -128,7 +128,8 @@ class Library:
             size=C.sizeof(CompileOptions), target=options["target"].encode(),
             kernel=(options["kernel"] or "").encode() or None, sizes=sizes,
             num_sizes=num_sizes, params=params, num_params=num_params,
-            nodes=1 if options.get("gpus") else 0, gpus=options.get("gpus", 0),
+            nodes=options.get("nodes", 1) if options.get("gpus") else 0,
+            gpus=options.get("gpus", 0),
             grid=options["grid"],
             tuning=(options["tuning"] or "").encode() or None)
         package, source = C.c_void_p(), text.encode()
@@ -137,9 +138,10 @@ class Library:
             C.byref(package)), f"compiling {name}")
         return Handle(self, package, "mkernel_package_destroy")
 
-    def join(self, heap_bytes=0, gpu=None, timeout_s=60):
+    def join(self, heap_bytes=0, gpu=None, timeout_s=60, network=None):
         """Makes this process the rank of a job that its environment says; waits
-        for the others. All kernels share the job's one context from then on."""
+        for the others. All kernels share the job's one context from then on, but for
+        those that are loaded alone. `network`: options of the emulated network."""
         job = C.c_void_p()
         given = JobOptions(size=C.sizeof(JobOptions),
                            timeout_ns=int(timeout_s * 1e9))
@@ -147,7 +149,11 @@ class Library:
         self.job = Handle(self, job, "mkernel_job_destroy")
         self.options = ContextOptions(
             size=C.sizeof(ContextOptions), heap_bytes=heap_bytes,
+            transport=b"loopback" if network else None,
+            transport_options=network.encode() if network else None,
             gpu_plus_one=0 if gpu is None else gpu + 1, member_of=job)
+        self.own_gpu = ContextOptions(size=C.sizeof(ContextOptions),
+                                      gpu_plus_one=self.options.gpu_plus_one)
 
     def share(self, package):
         """Rank 0's package, on all ranks; the others pass None. Collective."""
@@ -164,20 +170,22 @@ class Library:
         self.contexts.clear()
         self.check(self.c.mkernel_job_leave(self.job.pointer), "job")
 
-    def context(self, package, key):
-        key = "job" if self.job else key
+    def context(self, package, key, alone):
+        key = "alone" if alone else "job" if self.job else key
         if key not in self.contexts:
             context = C.c_void_p()
-            options = C.byref(self.options) if self.job else None
+            options = None if not self.job else C.byref(
+                self.own_gpu if alone else self.options)
             self.check(self.c.mkernel_context_create(
                 package.pointer, options, C.byref(context)), "context")
             self.contexts[key] = Handle(self, context,
                                         "mkernel_context_destroy")
         return self.contexts[key]
 
-    def load(self, package, key=""):
-        """Kernels with the same key have the same mesh and share a context."""
-        context, kernel = self.context(package, key), C.c_void_p()
+    def load(self, package, key="", alone=False):
+        """Kernels with the same key have the same mesh and share a context. `alone`: of
+        one rank, also in a job."""
+        context, kernel = self.context(package, key, alone), C.c_void_p()
         self.check(self.c.mkernel_kernel_load(
             context.pointer, package.pointer, C.byref(kernel)), "loading")
         return Kernel(self, kernel, "mkernel_kernel_destroy", (context, package))

@@ -73,7 +73,8 @@ def measure(job, environment, tell):
     places = Places(options.prefix)
     device = make_device(options.target, rank, group)
     library = Library(places, device)
-    library.join(gpu=None if options.target == "host" else rank)
+    library.join(gpu=None if options.target == "host" else rank,
+                 network=job.get("network"))
     suites = Suites(options.suites)
     session = RankSession(said, places, device, library, suites, options,
                           Budget(job["seconds"], group.clock))

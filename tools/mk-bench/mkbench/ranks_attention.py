@@ -72,6 +72,28 @@ class RanksAttention(RanksProblem):
     def link_bytes(self):
         return 2 * self.heads * self.d * 2 * (self.s - self.own_s)
 
+    def net_bytes(self, nodes):
+        """The keys and values of other nodes, by way of all GPUs of the own."""
+        others = self.s * (nodes - 1) // nodes
+        return 2 * self.heads * self.d * 2 * others / (self.world // nodes)
+
+    def alone(self):
+        """As much as a rank has to do: some of the heads, over the whole sequence."""
+        if self.heads % self.world:
+            raise BenchError("alone", f"{self.heads} heads have no {self.world} equal "
+                             "parts")
+        q, k, v = self.some_heads()
+        shape = (1, *q.shape)
+        o = self.device.empty(shape, "bf16")
+        lse = self.device.empty(shape[:-1], "f32")
+        arguments = {name: self.device.shaped(t, shape)
+                     for name, t in (("q", q), ("k", k), ("v", v))}
+        return {**arguments, "o": o, "lse": lse}, {"alone_o": o, "alone_lse": lse}
+
+    def some_heads(self):
+        return (self.device.part(t, 0, 0, self.heads // self.world)
+                for t in (self.q_all, self.k_all, self.v_all))
+
     def arguments(self):
         outputs = {"o": self.o, "lse": self.lse}
         if self.ring:
@@ -94,12 +116,20 @@ class RanksAttention(RanksProblem):
                 rows if self.causal else None)
             self.reference = {"o": self.device.shaped(o, self.o.shape),
                               "lse": self.device.shaped(lse, self.lse.shape)}
+            if "alone" in self.variant and self.heads % self.world == 0:
+                self.reference.update(self.alone_reference())
         return self.reference
+
+    def alone_reference(self):
+        o, lse = self.device.attention_reference(
+            *self.some_heads(), range(self.s) if self.causal else None)
+        return {"alone_o": self.device.shaped(o, (1, *o.shape)),
+                "alone_lse": self.device.shaped(lse, (1, *lse.shape))}
 
     # Rivals -------------------------------------------------------------------
 
     def rival(self, name):
-        makers = {"cudnn": self.alone, "nccl": self.by_nccl}
+        makers = {"cudnn": self.by_cudnn, "nccl": self.by_nccl}
         if name not in makers:
             return super().rival(name)
         contestant = Contestant(name, None, {
@@ -121,7 +151,7 @@ class RanksAttention(RanksProblem):
     def batched(self, tensor):
         return tensor.view(self.b, self.h, -1, self.d)
 
-    def alone(self, contestant):
+    def by_cudnn(self, contestant):
         """All keys and values at hand."""
         if self.causal:
             raise BenchError("cudnn", "has no mask of a part of the sequence")

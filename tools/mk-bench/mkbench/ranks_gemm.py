@@ -12,7 +12,10 @@ from .problem import Problem
 
 class RanksProblem(Problem):
     """What such problems have in common. `link_bytes` is what a rank has to get
-    from others, or to send them, whichever is more."""
+    from others, or to send them, whichever is more; `net_bytes(nodes)` the part of it
+    that crosses the network at least, if these ranks are so many nodes. `alone` is the
+    computation of one rank as a kernel of one GPU does it: its arguments, and those of
+    its outputs that `compute_reference` knows, by names there."""
 
     rate = "bf16"
     group = property(lambda self: self.device.group)
@@ -77,6 +80,16 @@ class RanksGemm(RanksProblem):
         # An all-reduce has to move parts to owners, and sums to everybody.
         return 2 * self.m * self.n * others * (2 if self.kind == "ar" else 1)
 
+    def net_bytes(self, nodes):
+        """Each other node's rows, or sums for them, by way of the rank in its place."""
+        extent = self.k if self.kind == "ag" else self.n
+        return 2 * self.m * extent * (nodes - 1) / self.world * (
+            2 if self.kind == "ar" else 1)
+
+    def alone(self):
+        a, out = self.own_product()
+        return {"a": a, "b": self.b, "c": out}, {"part": out}
+
     def product(self):
         """M, N and K of the own product."""
         if self.kind == "ag":
@@ -104,7 +117,7 @@ class RanksGemm(RanksProblem):
                 c = product(device.part(self.a_all, 0, *rows), self.b_all)
                 part = None
             self.reference = {"c": c, "part": part}
-        if self.reference["part"] is None and self.device.has_rivals:
+        if self.reference["part"] is None:
             self.reference["part"] = self.device.matmul_reference(
                 self.a, self.device.view_t(self.b))
         return self.reference
@@ -112,7 +125,7 @@ class RanksGemm(RanksProblem):
     # Rivals -------------------------------------------------------------------
 
     def rival(self, name):
-        makers = {"cublas": self.alone, "nccl": self.nccl, "torch": self.fused}
+        makers = {"cublas": self.by_cublas, "nccl": self.nccl, "torch": self.fused}
         if name not in makers:
             return super().rival(name)
         return makers[name](name)
@@ -125,11 +138,14 @@ class RanksGemm(RanksProblem):
         """Where the own product goes before it is summed up."""
         return self.device.empty((self.m, self.n), "bf16")
 
-    def alone(self, name):
-        """Its own product, as if the data of others were there and sums nobody's
-        business: nothing of it can be had, it says what is lost."""
-        a, out = (self.a_all, self.c) if self.kind == "ag" \
-            else (self.a, self.partial())
+    def own_product(self):
+        """A and C of the own product, as if the data of others were there and sums
+        nobody's business: nothing of it can be had, it says what is lost."""
+        return (self.a_all, self.device.empty(self.c.shape, "bf16")) \
+            if self.kind == "ag" else (self.a, self.partial())
+
+    def by_cublas(self, name):
+        a, out = self.own_product()
         call, config = self.cublas(a, out)
         contestant = Contestant(name, call, config)
         contestant.outputs = {"part": out}

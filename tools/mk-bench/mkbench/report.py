@@ -2,6 +2,8 @@
 import json
 import os
 
+from . import network
+
 FORMAT = {"format": "mk-bench", "version": 1}
 
 
@@ -65,6 +67,23 @@ def case_table(records, conditions):
     for record in records:
         rows += case_rows(record, conditions)
     return table(rows, HEADER) if rows else []
+
+
+NETWORK_HEADER = ["across the network", "condition", "ms", "alone ms", "by",
+                  "transfer ms", "bound ms", "of bound", "hidden"]
+
+
+def network_table(records):
+    """Of suites of several nodes: the slower of call and graph; the computation alone,
+    and by whom; least bytes at the network's rate; the larger of both, and the share
+    of it that was reached; the share of the transfer under computation."""
+    rows = [[f"{record['suite']} {record['name']}", condition, number(row["ms"], 4),
+             number(row["compute_ms"], 4), row["compute_by"],
+             number(record["network"]["transfer_ms"], 4), number(row["bound_ms"], 4),
+             f"{100 * row['roofline']:.1f} %",
+             "-" if row["hidden"] is None else f"{100 * row['hidden']:.1f} %"]
+            for record in records for condition, row in network.rows(record)]
+    return table(rows, NETWORK_HEADER) if rows else []
 
 
 def problems(records):

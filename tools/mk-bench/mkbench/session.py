@@ -1,7 +1,7 @@
 """One run: compiles, checks and measures the cases of some suites."""
 import sys
 
-from . import ceilings, manifest, measure
+from . import ceilings, manifest, measure, network
 from .attention import Attention
 from .budget import Budget
 from .errors import BenchError, Lost, first_line
@@ -49,7 +49,16 @@ class Session:
             self.options.set if set is None else set, variant.get("replace"),
             self.device.target, self.device.grid,
             self.options.tuning if tuning is None else tuning,
-            case.dims.get("P", 0))
+            case.dims.get("P", 0) // case.nodes, case.nodes)
+
+    def request_alone(self, case):
+        """The kernel that computes what a rank does, without the others; None: the
+        variant has none."""
+        about = case.variant.get("alone")
+        return about and Request(
+            self.places.example(about["file"]), about["kernel"],
+            kernel_dims(about, case.dims), target=self.device.target,
+            grid=self.device.grid, tuning=self.options.tuning, gpus=1, alone=True)
 
     def compile(self, requests, what):
         say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
@@ -64,7 +73,8 @@ class Session:
                 requests[case.suite, case.name] = self.request(case)
             except BenchError as error:
                 self.records.append(self.record(case, str(error)))
-        self.compile(list(requests.values()), "kernels")
+        alone = [self.request_alone(c) for c in cases if (c.suite, c.name) in requests]
+        self.compile([*requests.values(), *filter(None, alone)], "kernels")
         self.measure([c for c in cases if (c.suite, c.name) in requests],
                      requests)
         return self.records
@@ -118,11 +128,12 @@ class Session:
                 "dims": case.dims, "reported": case.reported,
                 "problem": problem, "contestants": [], "ratios": {},
                 "bound_ms": {}, "flops": None, "bytes": None,
-                "link_bytes": None}
+                "link_bytes": None, "nodes": case.nodes}
 
     @staticmethod
     def short(record):
-        parts = []
+        parts = [f"roofline {condition} {row['roofline']:.3f}" for condition, row
+                 in network.rows(record)]
         for rival, conditions in record["ratios"].items():
             parts += [f"{rival} {condition} {row['quoted']:.3f}"
                       for condition, row in conditions.items()]
@@ -139,7 +150,8 @@ class Session:
         for key in ("flops", "bytes", "link_bytes"):
             record[key] = getattr(problem, key)
         contestants = self.contestants(
-            case.variant.get("rivals", suite.get("rivals", [])), request, problem)
+            case.variant.get("rivals", suite.get("rivals", [])), request, problem,
+            self.request_alone(case))
         for contestant in contestants:
             self.check(contestant, problem)
         problem.reference = None
@@ -149,8 +161,15 @@ class Session:
         times = self.times(good, budget) if good else {}
         record["contestants"] = [c.describe(times.get(c.name, {}))
                                  for c in contestants]
-        record["bound_ms"] = {c: ceilings.bound_ms(
-            problem, self.ceilings, c, suite.get("link")) for c in conditions}
+        if case.nodes > 1:
+            record["network"] = network.figures(
+                times, conditions, problem.net_bytes(case.nodes),
+                network.parse_rate(self.options.rate))
+            record["bound_ms"] = {c: row["bound_ms"]
+                                  for c, row in network.rows(record)}
+        else:
+            record["bound_ms"] = {c: ceilings.bound_ms(
+                problem, self.ceilings, c, suite.get("link")) for c in conditions}
         if "mkernel" in times:
             for contestant in good[1:]:
                 record["ratios"][contestant.name] = measure.ratios(
@@ -193,8 +212,10 @@ class Session:
         problem = self.device.group.problem(what, problem)
         return (None, problem) if problem else (value, None)
 
-    def contestants(self, rivals, request, problem):
+    def contestants(self, rivals, request, problem, alone=None):
         makers = [("mkernel", lambda: self.ours(request, problem))]
+        if alone:
+            makers.append(("alone", lambda: self.alone(alone, problem)))
         if self.options.rivals and self.device.has_rivals:
             makers += [(name, lambda name=name: problem.rival(name))
                        for name in rivals]
@@ -211,6 +232,13 @@ class Session:
         if request.problem:
             raise BenchError(request.problem)
         contestant = self.kernels.contestant(request, problem)
+        contestant.config = self.config(request)
+        return contestant
+
+    def alone(self, request, problem):
+        arguments, outputs = problem.alone()
+        contestant = self.kernels.bound("alone", request, request.options["bind"],
+                                        arguments, outputs)
         contestant.config = self.config(request)
         return contestant
 

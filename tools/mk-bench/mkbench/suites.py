@@ -14,6 +14,7 @@ class Case:
     shape: str      # "8192x8192x8192"
     dims: dict      # {"M": 8192, ...}; of several ranks, their number is P
     reported: bool  # measured, but counts for no gate
+    nodes: int = 1  # that the ranks of a suite of several are
 
     @property
     def name(self):
@@ -29,13 +30,18 @@ class Suites:
         except (OSError, ValueError) as error:
             raise BenchError(f"suites {path}", str(error)) from error
 
-    def names(self, several=False):
-        """Those that a run without --suite does: of one GPU, or of several."""
+    def names(self, several=False, networked=False):
+        """Those that a run without --suite does: of one GPU, of several, or of
+        several nodes."""
         return [n for n, s in self.data.items() if not s.get("optional")
-                and self.several(n) == several]
+                and self.several(n) == (several or networked)
+                and self.networked(n) == networked]
 
     def several(self, name):
         return "min_gpus" in self.get(name)
+
+    def networked(self, name):
+        return "min_nodes" in self.get(name)
 
     def get(self, name):
         if name not in self.data:
@@ -43,10 +49,13 @@ class Suites:
                              remedy="one of " + ", ".join(self.data))
         return self.data[name]
 
-    def cases(self, name, shapes=None, variants=None, gpus=1):
+    def cases(self, name, shapes=None, variants=None, gpus=1, nodes=1):
         """Of one suite; `shapes` replaces those that it has. `gpus`, the ranks of a
-        suite of several."""
+        suite of several, which are `nodes` nodes."""
         suite = self.get(name)
+        if self.networked(name) and nodes < suite["min_nodes"]:
+            raise BenchError(f"--nodes {nodes}", f"suite '{name}' is for "
+                             f"{suite['min_nodes']} nodes or more")
         if suite["problem"] == "compile":
             return []
         reported = suite.get("reported", [])
@@ -63,7 +72,8 @@ class Suites:
                     dims["P"] = gpus
                 cases.append(Case(name, variant, shape, dims,
                                   variant.get("reported", False)
-                                  or shape not in suite["shapes"]))
+                                  or shape not in suite["shapes"],
+                                  nodes if self.networked(name) else 1))
         if not cases:
             raise BenchError(f"suite '{name}' has no such variant",
                              remedy="one of " + ", ".join(

@@ -18,6 +18,10 @@ from mkbench.library import Library  # noqa: E402
 from mkbench.places import Places  # noqa: E402
 
 
+def ranks(options):
+    return options.get("gpus", 0) * options.get("nodes", 1)
+
+
 def answer(library, line):
     job = json.loads(line)
     begin = time.perf_counter()
@@ -25,7 +29,7 @@ def answer(library, line):
         package = library.compile(job["text"], os.path.basename(job["path"]),
                                   job["options"])
         compiled = time.perf_counter()
-        if job["options"].get("gpus", 0) < 2:  # else it takes the ranks of a job
+        if ranks(job["options"]) < 2:  # else it takes those of a job
             library.load(package)
     except BenchError as error:
         return {"problem": str(error)}
@@ -41,7 +45,7 @@ def main(prefix):
         if target is None:
             options = json.loads(line)["options"]
             target = options["target"]
-            if options.get("gpus", 0) < 2:
+            if ranks(options) < 2:
                 library.start(target)
         print(json.dumps(answer(library, line)), flush=True)
 

@@ -24,7 +24,7 @@ def ReverseFoldsPass : SMPass<"mk-sm-reverse-folds"> {
 def DeferReductionsPass : SMPass<"mk-sm-defer-reductions"> {
   let summary = "Exchanges sums along rows between lanes behind the loop that carries them";
   let description = [{
-    For a sum along the rows of accumulators that a loop carries from zero, `l = l * a + reduce_add(x)` or
+    For a sum along the rows of accumulators that a loop carries, `l = l * a + reduce_add(x)` or
     `l = l + reduce_add(x)`: if nothing else in the loop sees `l` or the reduction, the loop carries a
     tile of partial sums instead (`mk_sm.partial_sum`, twice the registers), and they
     are reduced behind it. Floating-point sums are rounded otherwise.

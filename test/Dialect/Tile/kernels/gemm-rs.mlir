@@ -14,7 +14,7 @@
 // CHECK: mk.fold {{.*}} combine(add)
 // SLOTS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal
 // ADDS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal {{.*}} reduce(add)
-// SLOTS: mk.role @reduce ctas(param REDUCE) then @gemm
+// SLOTS: mk.role @reduce ctas(param REDUCE, share = 1.250000e-01) then @gemm
 // ADDS: mk.role @narrow ctas(param NARROW) then @gemm
 // CHECK: mk.wait
 // CHECK: mk.signal
