@@ -62,9 +62,9 @@ class RankLibrary(Library):
         self.packages[name] = Handle(self, package, "mkernel_package_destroy")
         return self.load(self.packages[name], "job")
 
-    def context(self, package, key):
+    def context(self, package, key, alone=False):
         if key != "job" or key in self.contexts:
-            return super().context(package, key)
+            return super().context(package, key, alone)
         options = ContextOptions(C.sizeof(ContextOptions), heap_bytes=256 << 20,
                                  gpu_plus_one=self.gpu + 1, member_of=self.member)
         context = C.c_void_p()
