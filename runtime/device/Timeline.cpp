@@ -60,7 +60,8 @@ Result<Timeline> mk::rt::decodeTimeline(std::string_view bytes) {
     track.sm = head.sm;
     track.records.resize(head.records);
     size_t size = head.records * sizeof(Timeline::Record);
-    std::memcpy(track.records.data(), bytes.data(), size);
+    if (size) // of no records there is no address
+      std::memcpy(track.records.data(), bytes.data(), size);
     bytes.remove_prefix(size);
   }
   return timeline;

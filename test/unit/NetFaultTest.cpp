@@ -87,7 +87,8 @@ Status runRank(const Row &row, uint32_t rank, const std::string &id, bool &gone)
       status = closed;
   }
   job->fail(status);
-  context->reset();
+  if (context)
+    context->reset();
   Status left = job->leave();
   return status ? left : status;
 }

@@ -132,7 +132,8 @@ Status Staged::fill(Peer &peer, const PutRef &ref, uint32_t number, Chunk &chunk
   }
   header.generation = config().generation;
   std::memcpy(memory, &header, sizeof(header));
-  std::memcpy(memory + sizeof(header), parts.data(), parts.size() * sizeof(Part));
+  if (!parts.empty()) // a signal alone has none
+    std::memcpy(memory + sizeof(header), parts.data(), parts.size() * sizeof(Part));
   put.cut = put.fragment == fragments.size();
   ++put.out;
   peer.sent[number] = ref;
