@@ -244,7 +244,7 @@ struct Parser {
       e.fail(str("has ", gpu.tensorMaps.size(), " tensor maps; ",
                  MK_GPU_MAX_TENSOR_MAPS, " are possible"));
     // The compiler may have rounded the block up to its alignment.
-    uint64_t needed = gpuParamBytes(m);
+    uint64_t needed = uint64_t(layOutGpuParams(m).bytes);
     if (gpu.paramBytes < needed || gpu.paramBytes >= needed + 64)
       e.fail(str("has parameters of ", gpu.paramBytes,
                  " bytes; those of this kernel take ", needed));
@@ -300,19 +300,21 @@ Result<Metadata> mk::rt::parseMetadata(std::string_view text) {
   return std::move(parser.m);
 }
 
-uint64_t mk::rt::gpuParamBytes(const Metadata &m) {
-  uint64_t words = m.dims.size();
+mkernel::abi::GpuParamLayout mk::rt::layOutGpuParams(const Metadata &m) {
+  abi::GpuParamCounts counts;
+  counts.tensorMaps = m.gpu ? m.gpu->tensorMaps.size() : 0;
+  counts.dims = m.dims.size();
   for (const Metadata::Arg &arg : m.args)
-    words += 1 + 2 * uint64_t(arg.rank);
-  bool peers = std::any_of(m.mesh.begin(), m.mesh.end(), [](const auto &axis) {
+    counts.argRanks.push_back(arg.rank);
+  for (const Metadata::Signal &signal : m.signals)
+    counts.signalRanks.push_back(signal.rank);
+  for (const Metadata::Counter &counter : m.counters)
+    counts.counterRanks.push_back(counter.rank);
+  counts.queues = m.queues.size();
+  counts.loops = m.loops.size();
+  counts.peers = std::any_of(m.mesh.begin(), m.mesh.end(), [](const auto &axis) {
     return axis.size.value_or(1) > 1; // GPU code has all axes bound
   });
-  for (const Metadata::Signal &signal : m.signals)
-    words += 4 + uint64_t(signal.rank);
-  for (const Metadata::Counter &counter : m.counters)
-    words += 1 + uint64_t(counter.rank);
-  words += (peers ? 8 : 0) + 4 * m.queues.size() + m.loops.size();
-  words += m.timeline ? 1 : 0;
-  uint64_t maps = m.gpu ? m.gpu->tensorMaps.size() : 0;
-  return maps * MK_GPU_TENSOR_MAP_BYTES + sizeof(mk_gpu_launch) + 8 * words;
+  counts.timeline = m.timeline.has_value();
+  return abi::layOutGpuParams(counts);
 }

@@ -233,9 +233,9 @@ Status readTree(const Library &library, hwloc_topology_t topology,
     library.topology_set_components(
         topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   if (!xml.empty() && library.topology_set_xml(topology, xml.c_str()) != 0)
-    return errnoError(StatusCode::InvalidArgument,
-                      str("'", xml, "' is not a machine in hwloc's XML"),
-                      errno);
+    return error(StatusCode::InvalidArgument, "'", xml,
+                 "' cannot be read as a machine in hwloc's XML: ", strerror(errno),
+                 "; write one with lstopo FILE.xml");
   if (library.topology_load(topology) != 0)
     return xml.empty()
                ? error(StatusCode::Unavailable,

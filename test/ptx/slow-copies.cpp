@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Machine.h"
-#include "mkernel/ABI/Gpu.h"
+#include "mkernel/ABI/GpuParams.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -255,16 +255,20 @@ private:
     int64_t words[] = {case_.rows,        case_.columns, int64_t(base),
                        case_.rows,        case_.columns, case_.rowStride,
                        case_.columnStride};
-    size_t behindMaps = sizeof(mk_gpu_launch) + sizeof(words);
-    uint8_t *at = params.data() + (bytes - behindMaps) / 128 * 128;
+    mkernel::abi::GpuParamCounts counts;
+    counts.dims = 2;
+    counts.argRanks = {2};
+    size_t behindMaps = size_t(mkernel::abi::layOutGpuParams(counts).bytes);
+    counts.tensorMaps = (bytes - behindMaps) / MK_GPU_TENSOR_MAP_BYTES;
+    mkernel::abi::GpuParamLayout layout = mkernel::abi::layOutGpuParams(counts);
     mk_gpu_launch header = {};
     header.control = kState;
     header.report = kState + 256;
     header.zero = kState + 512;
     header.deadline_ns = uint64_t(1) << 40;
     header.world = header.num_ctas = 1;
-    std::memcpy(at, &header, sizeof(header));
-    std::memcpy(at + sizeof(header), words, sizeof(words));
+    std::memcpy(params.data() + layout.launch, &header, sizeof(header));
+    std::memcpy(params.data() + layout.dims, words, sizeof(words));
     return params;
   }
 

@@ -14,12 +14,15 @@ JOBS = {
                             "B=1,HQ=4,HKV=2,S=131,D=32"),
     "ring_attention": ("ring_attention", "ring_attention", "",
                        "HQ=2,HKV=1,S=119,D=64,SLOTS=3"),
+    "ring_attention_causal": ("ring_attention", "ring_attention_causal", "",
+                              "HQ=2,HKV=1,S=119,D=64,SLOTS=3"),
     "moe": ("moe", "moe", "TB=16,TM=32,TN=32", "T=17,CAP=40,H=72,I=31,E=14,K=3,ROWS=720"),
     "moe_dispatch_gemm": ("moe", "moe_dispatch_gemm", "TB=16,TM=32,TN=32",
                           "T=17,CAP=40,H=72,N=31,E=14,K=3,ROWS=720"),
 }
 # Sizes that tiles depend on.
 FIXED = {"ag_attention": "D=32", "ag_attention_causal": "D=32", "ring_attention": "D=64",
+         "ring_attention_causal": "D=64",
          "moe": "K=3", "moe_dispatch_gemm": "K=3"}
 # CTAs of a rank: emulated machines have few cores for the threads of all.
 GRID = 8

@@ -12,7 +12,7 @@
 //              empty: as a GPU has it, which wakes nobody
 //
 // usage: mkernel-proxy-speed [--json] [--verbose] [--post NANOSECONDS]
-// exit status: 1 where share, rate or latency misses what docs/network.md says
+// exit status: 1 where share, rate or latency misses what docs/benchmarking.md says
 //
 //===----------------------------------------------------------------------===//
 

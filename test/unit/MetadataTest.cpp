@@ -136,7 +136,7 @@ TEST(Metadata, GpuParses) {
   EXPECT_TRUE(m->gpu->cooperative);
   EXPECT_EQ(m->gpu->sharedBytes, 200000u);
   EXPECT_EQ(m->gpu->workspaceBytes, 4096u);
-  EXPECT_EQ(m->gpu->paramBytes, gpuParamBytes(*m));
+  EXPECT_EQ(m->gpu->paramBytes, uint64_t(layOutGpuParams(*m).bytes));
   EXPECT_EQ(m->gpu->tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
   EXPECT_EQ(m->gpu->tensorMaps[0].swizzle, 128u);
   EXPECT_EQ(m->gpu->peerMaps[0].box, (std::vector<uint32_t>{64, 64}));

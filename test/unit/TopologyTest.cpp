@@ -203,7 +203,7 @@ TEST(Topology, SaysWhatIsMissing) {
     return Machine::discover({.xml = xml}).status();
   };
   EXPECT_ERROR(read("/nowhere.xml"), InvalidArgument,
-               "'/nowhere.xml' is not a machine in hwloc's XML");
+               "'/nowhere.xml' cannot be read as a machine in hwloc's XML");
   EXPECT_ERROR(read(__FILE__), InvalidArgument,
                "is not a machine in hwloc's XML");
   SetVariable library("MK_HWLOC_LIBRARY", "libhwloc-nowhere.so");

@@ -116,7 +116,7 @@ compiling (of a .mlir; a package has been)
                         or $MK_JIT_LIBRARY)
 
 self-tests
-  --selftest            instead of FILE: tries the network between every two ranks (data
+  --selftest            with or without FILE: tries the network between every two ranks (data
                         behind its signal, latency, bandwidth), with a verdict for each,
                         then a kernel in which all give their data to all
   --corrupt NAME[:I]    changes element I of an output before --check compares
@@ -403,6 +403,7 @@ struct Parser {
     if (!given)
       transport = env::get("MK_TRANSPORT").value_or("loopback");
     size_t comma = std::min(transport.find(','), transport.size());
+    o.transportGiven = given;
     o.transport = transport.substr(0, comma);
     o.transportOptions = transport.substr(std::min(comma + 1, transport.size()));
     std::string_view what = given ? "--transport " : "MK_TRANSPORT=";

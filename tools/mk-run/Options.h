@@ -52,6 +52,7 @@ struct Options {
   std::string loopback;
   /// --transport, else MK_TRANSPORT: what carries axes via net, and its options.
   std::string transport = "loopback", transportOptions;
+  bool transportGiven = false; // on the command line: it has to be of use
   std::chrono::nanoseconds deadline = std::chrono::seconds(30);
   std::chrono::nanoseconds computeDeadline{0}; // 0: ten times the other
   std::chrono::nanoseconds delay{0}; // of one rank before each launch, at most

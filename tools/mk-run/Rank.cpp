@@ -190,6 +190,15 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   context.maxGrid = package.metadata().grid;
   if (package.metadata().gpu)
     context.device = DeviceKind::Gpu;
+  else if (options.ranksPerGpu > 1)
+    return error(StatusCode::InvalidArgument, "--ranks-per-gpu ", options.ranksPerGpu,
+                 ": '", options.file, "' is compiled for the host target, whose ranks share "
+                 "the CPUs as they are: leave it out, or give --target sm_90a");
+  if (options.transportGiven && context.mesh.netPeers(rank).empty())
+    return error(StatusCode::InvalidArgument, "--transport ", options.transport,
+                 ": no axis of this mesh is via net, so that nothing would go over it: say which "
+                 "ranks are nodes (--nodes N; --node NAME for each rank under mpirun), or leave "
+                 "it out");
   context.ranksPerGpu = options.ranksPerGpu;
   context.transport = options.transport;
   context.transportOptions = options.transportOptions;

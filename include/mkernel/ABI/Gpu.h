@@ -25,7 +25,7 @@
 //                             element for each rank, without extents: `ready` and
 //                             `done`
 //   with metadata `timeline`  {uint64_t timeline}, see Timeline.h
-// Everything behind mk_gpu_launch is 8-byte words. Pointers are device
+// Everything behind mk_gpu_launch is 8-byte words; GpuParams.h computes where. Pointers are device
 // addresses.
 //
 // Metadata of a GPU package, besides that of Package.h:

@@ -9,6 +9,7 @@
 #ifndef MKERNEL_RUNTIME_PACKAGE_H
 #define MKERNEL_RUNTIME_PACKAGE_H
 
+#include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Runtime/Digest.h"
 #include "mkernel/Runtime/ElementType.h"
 #include "mkernel/Runtime/Mesh.h"
@@ -21,6 +22,8 @@
 #include <vector>
 
 namespace mk::rt {
+
+namespace abi = mkernel::abi;
 
 /// A kernel's interface, as its package states it.
 struct Metadata {
@@ -136,8 +139,8 @@ struct Metadata {
 /// InvalidArgument that names it.
 Result<Metadata> parseMetadata(std::string_view json);
 
-/// Bytes of the parameter block of a GPU kernel, before any padding.
-uint64_t gpuParamBytes(const Metadata &metadata);
+/// Where the parameters of a GPU kernel lie; its block may be padded behind.
+abi::GpuParamLayout layOutGpuParams(const Metadata &metadata);
 
 /// "1024 x 64"; "scalar" for no dimensions.
 std::string shapeText(std::span<const int64_t> extents);

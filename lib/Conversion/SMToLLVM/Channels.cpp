@@ -194,10 +194,10 @@ LogicalResult Lowering::emitPop(PopOp op) {
   unsigned number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
   Value entry = scalar(op.getEntry()), wanted = add(epoch, 1);
-  entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + 24}, entry);
-  Value flag = add(loadParam(at + 8, i64), shl(entry, 2));
+  entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity}, entry);
+  Value flag = add(loadParam(at + abi::kQueueReady, i64), shl(entry, 2));
   waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number,
-           Waited{at + 8}, wanted);
+           Waited{at + abi::kQueueReady}, wanted);
   // What the record speaks of may be read by the copy engine next.
   fenceAsync();
   int64_t width = op.getRecord().size();

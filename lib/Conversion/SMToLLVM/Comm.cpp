@@ -41,7 +41,7 @@ Value Lowering::signalElement(Operation *op, Value signal, ValueRange index) {
   int64_t number = *resources.indexOf(signal);
   ArrayRef<int64_t> shape = cast<SignalType>(signal.getType()).getShape();
   SmallVector<Value> checked =
-      checkIndices(op, MK_USED_SIGNAL, number, params.signals[number] + kSignalBytes,
+      checkIndices(op, MK_USED_SIGNAL, number, params.signals[number] + abi::kSignalBytes,
                    shape, index);
   return linearElement(shape, declared.getExtents(), checked);
 }
@@ -67,7 +67,7 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   Value element = signalElement(op, op.getSignal(), op.getIndex()), base;
   if (type.isDynamic()) {
     base = load(i32,
-                add(loadParam(params.signals[number] + 8, i64), shl(element, 2)));
+                add(loadParam(params.signals[number] + abi::kSignalBases, i64), shl(element, 2)));
   } else {
     Value arrivals = type.hasRuntimeArrivals()
                          ? resize(scalar(declared.getArrivals()), i32)
@@ -91,7 +91,7 @@ LogicalResult Lowering::emitCount(CountOp op) {
   auto type = cast<CounterType>(op.getCounter().getType());
   int64_t number = *resources.indexOf(op.getCounter());
   SmallVector<Value> index =
-      checkIndices(op, MK_USED_COUNTER, number, params.counters[number] + 8,
+      checkIndices(op, MK_USED_COUNTER, number, params.counters[number] + abi::kCounterBytes,
                    type.getShape(), op.getIndex());
   Value offset =
       shl(linearElement(type.getShape(), declared.getExtents(), index), 2);
@@ -114,16 +114,16 @@ LogicalResult Lowering::emitPush(PushOp op) {
   SmallVector<Value> words = scalars(op.getRecord());
   auto append = [&] {
     fenceAcqRel(*this, MemScope::Gpu);
-    Value entry = resize(atomicAdd(*this, loadParam(at + 16, i64), c32(1),
+    Value entry = resize(atomicAdd(*this, loadParam(at + abi::kQueueTail, i64), c32(1),
                                    "relaxed", MemScope::Gpu),
                          i64);
-    entry = check(op, {MK_FULL_QUEUE, 0, number, {}, at + 24}, entry);
+    entry = check(op, {MK_FULL_QUEUE, 0, number, {}, at + abi::kQueueCapacity}, entry);
     auto write = [&] {
       Value record = add(loadParam(at, i64), mul(entry, 8 * words.size()));
       for (auto [i, word] : llvm::enumerate(words))
         store(resize(word, i64, /*isSigned=*/true), record, 8 * i);
       storeRelease(*this, add(epoch, 1),
-                   add(loadParam(at + 8, i64), shl(entry, 2)), MemScope::Gpu);
+                   add(loadParam(at + abi::kQueueReady, i64), shl(entry, 2)), MemScope::Gpu);
     };
     sites ? ifFine(write) : write();
   };

@@ -125,42 +125,26 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
            << "copies in " << layout.maps.size()
            << " ways that each need a tensor map; a kernel has "
            << MK_GPU_MAX_TENSOR_MAPS << ": use fewer tile shapes or arguments";
-  int64_t at = layout.maps.size() * MK_GPU_TENSOR_MAP_BYTES;
-  auto take = [&](int64_t bytes) {
-    int64_t offset = at;
-    at += bytes;
-    return offset;
-  };
-  layout.launch = take(sizeof(mk_gpu_launch));
-  layout.dims = take(8 * kernel.getNumDims());
-  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
-    auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
-    layout.args.push_back(take(8 + 16 * type.getRank()));
-  }
+  abi::GpuParamCounts counts;
+  counts.tensorMaps = layout.maps.size();
+  counts.dims = kernel.getNumDims();
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
+    counts.argRanks.push_back(cast<MemRefType>(kernel.getKernelArg(i).getType()).getRank());
   for (SignalsOp op : resources.signals)
-    layout.signals.push_back(
-        take(kSignalBytes + 8 * op.getResult().getType().getShape().size()));
+    counts.signalRanks.push_back(op.getResult().getType().getShape().size());
   for (CountersOp op : resources.counters)
-    layout.counters.push_back(
-        take(8 + 8 * op.getResult().getType().getShape().size()));
-  for (size_t i = 0; i != resources.queues.size(); ++i)
-    layout.queues.push_back(take(32));
-  int64_t loops = std::max<int64_t>(minLoops, resources.loops.size());
+    counts.counterRanks.push_back(op.getResult().getType().getShape().size());
+  counts.queues = resources.queues.size();
+  counts.loops = std::max<size_t>(minLoops, resources.loops.size());
   kernel.walk([&](TicketOp op) {
-    loops = std::max<int64_t>(loops, op.getLoop() + 1);
+    counts.loops = std::max<size_t>(counts.loops, op.getLoop() + 1);
   });
-  for (int64_t i = 0; i != loops; ++i)
-    layout.loops.push_back(take(8));
-  if (kernel.getMeshOp().getNumRanks() != 1) {
-    layout.ready = take(kSignalBytes);
-    layout.done = take(kSignalBytes);
-  }
-  if (timeline)
-    layout.timeline = take(8);
-  layout.bytes = at;
-  if (at > MK_GPU_MAX_PARAM_BYTES)
+  counts.peers = kernel.getMeshOp().getNumRanks() != 1;
+  counts.timeline = timeline;
+  static_cast<abi::GpuParamLayout &>(layout) = abi::layOutGpuParams(counts);
+  if (layout.bytes > MK_GPU_MAX_PARAM_BYTES)
     return kernel.emitOpError()
-           << "has " << at << " bytes of parameters (" << layout.maps.size()
+           << "has " << layout.bytes << " bytes of parameters (" << layout.maps.size()
            << " tensor maps of " << MK_GPU_TENSOR_MAP_BYTES
            << "); a launch takes " << MK_GPU_MAX_PARAM_BYTES
            << ": use fewer tile shapes or arguments";

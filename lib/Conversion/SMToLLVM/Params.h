@@ -7,10 +7,13 @@
 #ifndef MKERNEL_LIB_CONVERSION_SMTOLLVM_PARAMS_H
 #define MKERNEL_LIB_CONVERSION_SMTOLLVM_PARAMS_H
 
+#include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 
 namespace mlir::mk::sm {
+
+namespace abi = ::mkernel::abi;
 
 /// How an argument is described to the copy engine.
 struct TensorMap {
@@ -22,17 +25,9 @@ struct TensorMap {
   }
 };
 
-/// {values, bases, net, slot} of mkernel/ABI/Gpu.h, in front of the extents.
-constexpr int64_t kSignalBytes = 32;
-
 /// Offsets into the block of parameters.
-struct ParamLayout {
+struct ParamLayout : abi::GpuParamLayout {
   SmallVector<TensorMap> maps, peerMaps; // the latter not in the block
-  int64_t launch = 0, dims = 0, bytes = 0;
-  SmallVector<int64_t> args, signals, counters, queues, loops;
-  /// Signals of the launch itself; on a mesh of several ranks.
-  int64_t ready = 0, done = 0;
-  int64_t timeline = 0; // 0: no times are recorded
 
   /// Number in `maps`, or in `peerMaps`.
   std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box,

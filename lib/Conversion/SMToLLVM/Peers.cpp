@@ -103,7 +103,7 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
     command.peer = peer;
     command.bytes = c32(0);
     command.source = command.dest = c64(0);
-    command.slot = add(loadParam(array.param + 24, i64), element);
+    command.slot = add(loadParam(array.param + abi::kSignalSlot, i64), element);
     for (int64_t left = amount; left > 0; left -= UINT16_MAX) {
       command.amount = std::min<int64_t>(left, UINT16_MAX);
       writeCommand(command);
@@ -116,7 +116,7 @@ void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
                             int64_t kind, int64_t number, Value count, Value leader) {
   Value offset = shl(element, 2), net;
   if (array.scope == MemScope::Sys && hasNet())
-    net = add(loadParam(array.param + 16, i64), offset);
+    net = add(loadParam(array.param + abi::kSignalNet, i64), offset);
   waitWord(add(loadParam(array.param, i64), offset), wanted, /*equal=*/false,
            array.scope, kind, number, Waited{array.param}, count, net, leader);
   fenceAsync();

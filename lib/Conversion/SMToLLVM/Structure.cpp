@@ -336,9 +336,9 @@ void Lowering::emitEnd() {
                                ? scalar(signals.getExtents()[next++])
                                : c64(extent));
       Value from = loadParam(params.signals[i], i64);
-      Value to = loadParam(params.signals[i] + 8, i64);
+      Value to = loadParam(params.signals[i] + abi::kSignalBases, i64);
       Value net = type.getScope() == Scope::Sys && hasNet()
-                      ? loadParam(params.signals[i] + 16, i64)
+                      ? loadParam(params.signals[i] + abi::kSignalNet, i64)
                       : Value();
       forRange(me, resize(total, i32), c32(consumers), [&](Value k) {
         Value offset = shl(resize(k, i64), 2);

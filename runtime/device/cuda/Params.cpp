@@ -3,7 +3,6 @@
 #include "device/cuda/Params.h"
 
 #include <cassert>
-#include <cstring>
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
@@ -82,66 +81,66 @@ Result<StateLayout> StateLayout::create(const Metadata &metadata,
 ParamBlock::ParamBlock(const Metadata &metadata)
     : memory_((metadata.gpu->paramBytes + sizeof(TensorMapBytes) - 1) /
               sizeof(TensorMapBytes)),
-      numMaps_(metadata.gpu->tensorMaps.size()) {
-  assert(gpuParamBytes(metadata) <= metadata.gpu->paramBytes &&
+      layout_(layOutGpuParams(metadata)) {
+  assert(uint64_t(layout_.bytes) <= metadata.gpu->paramBytes &&
          "checked when the metadata was parsed");
 }
 
 mk_gpu_launch &ParamBlock::launch() {
-  return *reinterpret_cast<mk_gpu_launch *>(memory_.data() + numMaps_);
+  return *reinterpret_cast<mk_gpu_launch *>(bytes() + layout_.launch);
+}
+
+void ParamBlock::put(int64_t at, std::span<const int64_t> words) {
+  std::memcpy(bytes() + at, words.data(), words.size_bytes());
+}
+
+void ParamBlock::putSignal(int64_t at, const SharedSignal &signal, uint64_t bases) {
+  putWord(at, signal.values);
+  putWord(at + abi::kSignalBases, bases);
+  putWord(at + abi::kSignalNet, signal.net);
+  putWord(at + abi::kSignalSlot, signal.slot);
 }
 
 void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
                       std::span<const Tensor> args, const Plan &plan,
                       const StateLayout &layout, uint64_t state,
                       std::span<const SharedSignal> shared, uint64_t timeline) {
-  auto *next = reinterpret_cast<std::byte *>(&launch() + 1);
-  auto put = [&](uint64_t word) {
-    std::memcpy(next, &word, sizeof(word));
-    next += sizeof(word);
-  };
-  for (int64_t dim : dims)
-    put(uint64_t(dim));
-  for (const Tensor &arg : args) {
-    put(arg.address);
-    for (int64_t size : arg.sizes)
-      put(uint64_t(size));
-    for (int64_t stride : arg.strides)
-      put(uint64_t(stride));
+  put(layout_.dims, dims);
+  for (size_t i = 0; i < args.size(); ++i) {
+    int64_t sizes = layout_.args[i] + abi::kArgSizes;
+    putWord(layout_.args[i], args[i].address);
+    put(sizes, args[i].sizes);
+    put(sizes + 8 * int64_t(args[i].sizes.size()), args[i].strides);
   }
-  auto putExtents = [&](const std::vector<int64_t> &extents) {
-    for (int64_t extent : extents)
-      put(uint64_t(extent));
-  };
   for (size_t i = 0; i < layout.signals.size(); ++i) {
     const StateLayout::Signal &signal = layout.signals[i];
     SharedSignal there = i < shared.size() ? shared[i] : SharedSignal();
-    put(there.values ? there.values : state + signal.values);
-    put(state + signal.bases);
-    put(there.net);
-    put(there.slot);
-    putExtents(plan.signals[i].extents);
+    if (!there.values)
+      there.values = state + signal.values;
+    putSignal(layout_.signals[i], there, state + signal.bases);
+    put(layout_.signals[i] + abi::kSignalBytes, plan.signals[i].extents);
   }
   for (size_t i = 0; i < layout.counters.size(); ++i) {
-    put(state + layout.counters[i]);
-    putExtents(plan.counters[i].extents);
+    putWord(layout_.counters[i], state + layout.counters[i]);
+    put(layout_.counters[i] + abi::kCounterBytes, plan.counters[i].extents);
   }
   for (size_t i = 0; i < layout.queues.size(); ++i) {
-    put(state + layout.queues[i].records);
-    put(state + layout.queues[i].ready);
-    put(state + layout.queues[i].tail);
-    put(uint64_t(plan.queues[i]));
+    int64_t at = layout_.queues[i];
+    putWord(at, state + layout.queues[i].records);
+    putWord(at + abi::kQueueReady, state + layout.queues[i].ready);
+    putWord(at + abi::kQueueTail, state + layout.queues[i].tail);
+    putWord(at + abi::kQueueCapacity, uint64_t(plan.queues[i]));
   }
-  for (uint64_t ticket : layout.tickets)
-    put(state + ticket);
+  for (size_t i = 0; i < layout.tickets.size(); ++i)
+    putWord(layout_.loops[i], state + layout.tickets[i]);
   // Bases of `ready` and `done` are the epoch.
-  for (size_t i = layout.signals.size(); i < shared.size(); ++i)
-    for (uint64_t word : {shared[i].values, uint64_t(0), shared[i].net,
-                          uint64_t(shared[i].slot)})
-      put(word);
+  size_t own = layout.signals.size();
+  if (shared.size() > own) {
+    putSignal(layout_.ready, shared[own], 0);
+    putSignal(layout_.done, shared[own + 1], 0);
+  }
   if (metadata.timeline)
-    put(timeline);
-  assert(next == static_cast<std::byte *>(data()) + gpuParamBytes(metadata));
+    putWord(layout_.timeline, timeline);
   mk_gpu_launch &l = launch();
   l.control = state + layout.control;
   l.zero = state + layout.zero;

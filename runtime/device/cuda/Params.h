@@ -7,8 +7,11 @@
 #define MKERNEL_RUNTIME_DEVICE_CUDA_PARAMS_H
 
 #include "device/cuda/TensorMap.h"
-#include "mkernel/ABI/Gpu.h"
+#include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Runtime/Plan.h"
+
+#include <cstddef>
+#include <cstring>
 
 namespace mk::rt::cuda {
 
@@ -62,8 +65,13 @@ public:
             std::span<const SharedSignal> shared = {}, uint64_t timeline = 0);
 
 private:
+  std::byte *bytes() { return reinterpret_cast<std::byte *>(memory_.data()); }
+  void put(int64_t at, std::span<const int64_t> words);
+  void putWord(int64_t at, uint64_t word) { std::memcpy(bytes() + at, &word, sizeof(word)); }
+  void putSignal(int64_t at, const SharedSignal &signal, uint64_t bases);
+
   std::vector<TensorMapBytes> memory_; // in units of its alignment
-  size_t numMaps_ = 0;
+  abi::GpuParamLayout layout_;
 };
 
 } // namespace mk::rt::cuda

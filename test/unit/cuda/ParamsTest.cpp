@@ -105,7 +105,7 @@ TEST_F(CudaParams, BlockIsAsTheAbiSays) {
   Metadata timed = meta;
   timed.timeline.emplace();
   timed.gpu->paramBytes += 8;
-  EXPECT_EQ(gpuParamBytes(timed), gpuParamBytes(meta) + 8);
+  EXPECT_EQ(layOutGpuParams(timed).bytes, layOutGpuParams(meta).bytes + 8);
   ParamBlock longer(timed);
   longer.fill(timed, dims, args, planOf(4), *layout, state, {}, 0x3000);
   words.push_back(0), want.push_back(0x3000);
