@@ -7,6 +7,7 @@
 
 #include "Nic.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -50,9 +51,10 @@ void begin(ibv_qp_ex *x, uint32_t rkey, uint64_t remote, bool hasImm,
   w.signaled = qp->signalAll || (x->wr_flags & kSendSignaled);
   w.solicited = x->wr_flags & kSendSolicited;
   // As libefa checks them when they are begun.
-  if (qp->srd && qp->state != kRts && qp->state != kSqd)
+  uint32_t state = std::atomic_ref(qp->state).load(std::memory_order_relaxed);
+  if (qp->srd && state != kRts && state != kSqd)
     return refuse(qp, nullptr);
-  if (!qp->srd && (qp->state < kRts))
+  if (!qp->srd && state < kRts)
     return refuse(qp, nullptr);
   if (qp->srd && !w.signaled)
     return refuse(qp, "EFA signals every work request");

@@ -3,6 +3,7 @@
 #include "Functions.h"
 #include "Nic.h"
 
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -158,7 +159,7 @@ int ibv_modify_qp(ibv_qp *which, ibv_qp_attr *a, int mask) {
   if (!(mask & kMaskState))
     return 0;
   if (a->qp_state != kError) {
-    qp->state = a->qp_state;
+    std::atomic_ref(qp->state).store(a->qp_state, std::memory_order_relaxed);
     return 0;
   }
   if (qp->srd)

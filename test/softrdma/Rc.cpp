@@ -9,6 +9,7 @@
 #include "Nic.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -229,7 +230,8 @@ void Nic::failRc(Qp *qp, WcStatus status) {
 }
 
 void Nic::enterError(Qp *qp) {
-  qp->state = kError;
+  // Read without the NIC's lock where requests begin.
+  std::atomic_ref(qp->state).store(kError, std::memory_order_relaxed);
   for (const Wqe &w : std::exchange(qp->sq, {}))
     complete(qp, w, kWcFlush, 0);
   for (const Receive &r : std::exchange(qp->receives, {})) {

@@ -14,6 +14,7 @@
 #ifdef MK_SOFTRDMA
 #include "Knobs.h"
 #endif
+#include <atomic>
 #include <cstring>
 
 namespace mk::rt::test {
@@ -262,7 +263,7 @@ TEST_F(CudaNetwork, LaunchesAreNotMoreThanTheDriverHasRoomFor) {
       });
       std::this_thread::sleep_for(50ms);
       EXPECT_EQ(launches, 64);
-      fake->notReady = 0;
+      std::atomic_ref(fake->notReady) = 0;
       EXPECT_TRUE(eventually([&] { return launches == 1000; }));
       program.join();
       EXPECT_OK(status);
@@ -286,7 +287,7 @@ TEST_F(CudaNetwork, LaunchesAreNotMoreThanTheDriverHasRoomFor) {
       driver.streamDestroy(stream);
       abort.raise(AbortRecord::now(0, "wait", "given up"));
       EXPECT_ERROR(network.awaitRoom(nullptr, abort), Aborted, "given up");
-      fake->notReady = 0;
+      std::atomic_ref(fake->notReady) = 0;
     }
     ASSERT_OK(job.clients[rank]->barrier("seen", 2, soon()));
     EXPECT_OK((*made)->close());
