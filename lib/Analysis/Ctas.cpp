@@ -32,6 +32,15 @@ static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   return text;
 }
 
+LogicalResult mk::verifyMeshIsBound(KernelOp kernel) {
+  MeshOp mesh = kernel.getMeshOp();
+  if (!ShapedType::isDynamic(mesh.getNumRanks()))
+    return success();
+  return kernel.emitOpError() << "runs on mesh @" << mesh.getSymName()
+                              << ", which has an axis of unknown size; bind it (mk-bind, or "
+                                 "--bind AXIS=N)";
+}
+
 FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
   SmallVector<RoleOp> roles(kernel.getBody().getOps<RoleOp>());
   SmallVector<int64_t> ctas;

@@ -14,6 +14,9 @@ namespace mlir::mk {
 /// numbers if the grid is too small.
 FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
 
+/// Refuses a kernel on a mesh with an axis of unknown size.
+LogicalResult verifyMeshIsBound(KernelOp kernel);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_ANALYSIS_CTAS_H

@@ -46,12 +46,8 @@ struct ConvertSMToLLVMPass
   using ConvertSMToLLVMPassBase::ConvertSMToLLVMPassBase;
 
   LogicalResult convert(KernelOp kernel) {
-    MeshOp mesh = kernel.getMeshOp();
-    if (ShapedType::isDynamic(mesh.getNumRanks()))
-      return kernel.emitOpError()
-             << "runs on mesh @" << mesh.getSymName()
-             << ", which has an axis of unknown size; bind it (mk-bind, or "
-                "--bind AXIS=N)";
+    if (failed(verifyMeshIsBound(kernel)))
+      return failure();
     FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
     if (failed(ctas))
       return failure();

@@ -266,12 +266,6 @@ struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
   using BuildPlanPassBase::BuildPlanPassBase;
 
   LogicalResult build(KernelOp kernel) {
-    MeshOp mesh = kernel.getMeshOp();
-    if (ShapedType::isDynamic(mesh.getNumRanks()))
-      return kernel.emitOpError()
-             << "runs on mesh @" << mesh.getSymName()
-             << ", which has an axis of unknown size; bind it (mk-bind, or "
-                "--bind AXIS=N)";
     FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel, grid);
     if (failed(ctasOfRole))
       return failure();
@@ -281,12 +275,9 @@ struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
   }
 
   void runOnOperation() override {
-    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
-    if (kernels.size() > 1) {
-      kernels[1].emitOpError() << "is the second kernel of the module; a package "
-                                  "has one, choose it with --kernel";
+    if (failed(verifyHostKernel(getOperation())))
       return signalPassFailure();
-    }
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
     SmallVector<Operation *> others;
     for (Operation &op : *getOperation().getBody())
       if (isa<KernelOp, MeshOp, func::FuncOp>(op))

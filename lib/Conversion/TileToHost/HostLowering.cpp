@@ -260,6 +260,14 @@ func::FuncOp mk::createHostFunction(KernelOp kernel, StringRef name, unsigned po
   return function;
 }
 
+LogicalResult mk::verifyHostKernel(ModuleOp module) {
+  SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+  if (kernels.size() > 1)
+    return kernels[1].emitOpError() << "is the second kernel of the module; a package "
+                                       "has one, choose it with --kernel";
+  return failure(!kernels.empty() && failed(verifyMeshIsBound(kernels.front())));
+}
+
 FailureOr<llvm::StringMap<int64_t>> mk::countCtasOfRoles(KernelOp kernel, int64_t grid) {
   FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
   if (failed(ctas))

@@ -158,6 +158,9 @@ inline constexpr llvm::StringLiteral kPlanFunction = "mk_plan";
 func::FuncOp createHostFunction(KernelOp kernel, StringRef name, unsigned pointers,
                                 TypeRange results = {});
 
+/// Refuses a second kernel, and one whose mesh has an axis of unknown size.
+LogicalResult verifyHostKernel(ModuleOp module);
+
 /// CTAs of each role, by name; failure after an error has been reported.
 FailureOr<llvm::StringMap<int64_t>> countCtasOfRoles(KernelOp kernel, int64_t grid);
 

@@ -122,6 +122,8 @@ struct ConvertTileToHostPass
   SiteTable sites;
 
   void runOnOperation() override {
+    if (failed(verifyHostKernel(getOperation())))
+      return signalPassFailure();
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
     // Meshes and functions of the file: helpers are inlined, and the reference
     // has a lowering of its own.

@@ -100,7 +100,9 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
 /// The most warpgroups, of 2, 3 and 1, that share the rows of all dots; one where teams
 /// have items of their own.
 static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
-  plan.op->walk([&](ItemsOp items) { plan.teams = std::max<int64_t>(plan.teams, items.getTeams()); });
+  plan.op->walk([&](ItemsOp items) {
+    plan.teams = std::max<int64_t>(plan.teams, items.getTeams());
+  });
   if (plan.teams > 1) {
     plan.warpgroups = 1;
     return success();
