@@ -306,12 +306,27 @@ struct Compilation {
     code.timeline = options.timeline;
     if (failed(run(module, [&](OpPassManager &pm) {
           toSm(pm);
-          buildSmCodePipeline(pm, code);
+          buildThreadPipeline(pm, code);
         })))
       return failure();
     setMetadata(*host, llvm::json::Value(std::move(*metadata)));
     nestDeviceModule(*host, module);
-    return emitLLVM(*host, cpu);
+    return emitCode(*host, cpu);
+  }
+
+  /// From a module that holds its metadata and, for a GPU, a module of code for it at the thread
+  /// level or in the LLVM dialect.
+  LogicalResult emitCode(ModuleOp host, const HostCpu &cpu) {
+    if (options.emit == "thread") {
+      if (!hasThreadLevel(findDeviceModule(host)))
+        return host.emitError("has no code at the thread level: it is in the LLVM dialect already");
+      host.print(output);
+      return success();
+    }
+    if (ModuleOp device = findDeviceModule(host))
+      if (failed(run(device, buildThreadCodePipeline)))
+        return failure();
+    return emitLLVM(host, cpu);
   }
 
   /// From a module in the LLVM dialect that holds its metadata and, for a GPU,
@@ -379,7 +394,7 @@ struct Compilation {
       return module.emitError("is in the LLVM dialect already: nothing can be "
                               "bound and there is no tile level left");
     FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
-    return failed(cpu) ? failure() : emitLLVM(module, *cpu);
+    return failed(cpu) ? failure() : emitCode(module, *cpu);
   }
 };
 } // namespace
@@ -388,7 +403,7 @@ struct Compilation {
 static std::string checkOptions(const CompileOptions &options) {
   SmallVector<StringRef> phases{"signature", "params", "tile"};
   if (options.target == "sm_90a")
-    phases.append({"sm", "llvm", "llvmir", "ptx", "package"});
+    phases.append({"sm", "thread", "llvm", "llvmir", "ptx", "package"});
   else if (options.target == "host")
     phases.append({"llvm", "llvmir", "package"});
   else

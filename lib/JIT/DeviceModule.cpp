@@ -2,6 +2,7 @@
 #include "DeviceModule.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Thread.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -31,6 +32,10 @@ void mk::nestDeviceModule(ModuleOp host, ModuleOp device) {
   nested.getBody()->getOperations().splice(nested.getBody()->end(),
                                            device.getBody()->getOperations());
   host.push_back(nested);
+}
+
+bool mk::hasThreadLevel(ModuleOp device) {
+  return device && !device.getOps<mk_thread::KernelOp>().empty();
 }
 
 ModuleOp mk::findDeviceModule(ModuleOp host) {

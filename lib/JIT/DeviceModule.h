@@ -21,6 +21,9 @@ void nestDeviceModule(ModuleOp host, ModuleOp device);
 /// That module; null if there is none.
 ModuleOp findDeviceModule(ModuleOp host);
 
+/// Whether its code is at the thread level; false for null.
+bool hasThreadLevel(ModuleOp device);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_LIB_JIT_DEVICEMODULE_H

@@ -2,6 +2,7 @@
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Pipelines/Sm.h"
@@ -26,7 +27,7 @@ void mk::registerEverything(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
-  registry.insert<MkDialect, mk_sm::MkSMDialect>();
+  registry.insert<MkDialect, mk_sm::MkSMDialect, mk_thread::MkThreadDialect>();
 }
 
 void mk::registerEveryPass() {

@@ -1,4 +1,4 @@
-//===- SmPipeline.cpp - To the SM level and on to code --------------------===//
+//===- SmPipeline.cpp - To the SM level, the thread level and code --------===//
 #include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
@@ -57,23 +57,36 @@ void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
   buildSmLoweringPipeline(pm, options.grid);
 }
 
-void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {
+void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(createLowerAffinePass());
-  ConvertSMToLLVMPassOptions convert;
+  ConvertSMToThreadPassOptions convert;
   convert.grid = options.grid;
   convert.loops = options.loops;
   convert.bounds = options.bounds;
   convert.timeline = options.timeline;
-  pm.addPass(createConvertSMToLLVMPass(convert));
+  pm.addPass(createConvertSMToThreadPass(convert));
+  VerifyPhasePassOptions verify;
+  verify.phase = "the lowering to the thread level";
+  verify.allow = {"builtin", "llvm", "mk_thread", "arith", "scf"};
+  pm.addPass(createVerifyPhasePass(verify));
+}
+
+void mk::buildThreadCodePipeline(OpPassManager &pm) {
+  pm.addPass(createConvertThreadToLLVMPass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   VerifyPhasePassOptions verify;
-  verify.phase = "the lowering from the SM level";
+  verify.phase = "the lowering from the thread level";
   verify.allow = {"builtin", "llvm", "nvvm"};
   pm.addPass(createVerifyPhasePass(verify));
+}
+
+void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {
+  buildThreadPipeline(pm, options);
+  buildThreadCodePipeline(pm);
 }
 
 void mk::registerSmPipelines() {

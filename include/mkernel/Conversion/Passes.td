@@ -91,13 +91,12 @@ def SizeRingsPass : Pass<"mk-sm-size-rings", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::mk_sm::MkSMDialect"];
 }
 
-def ConvertSMToLLVMPass : Pass<"convert-mk-sm-to-llvm", "::mlir::ModuleOp"> {
+def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> {
   let summary = "Turns a kernel at the SM level into code of one thread";
   let description = [{
-    The kernel is replaced by `mk_kernel`, a function in the LLVM dialect whose control
-    flow is `scf` and whose integers are `arith` still, and by the string
-    `mk_gpu`, the `gpu` part of the package's metadata as JSON (see
-    mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
+    The kernel is replaced by `mk_thread.kernel @mk_kernel`, whose control flow is `scf` and
+    whose integers are `arith`, and by the string `mk_gpu`, the `gpu` part of the package's metadata
+    as JSON (see mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
     functions of the module are dropped. docs/sm90.md says how the code works.
   }];
   let options = [
@@ -111,8 +110,18 @@ def ConvertSMToLLVMPass : Pass<"convert-mk-sm-to-llvm", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"
+    "::mlir::mk_thread::MkThreadDialect", "::mlir::scf::SCFDialect"
   ];
+}
+
+def ConvertThreadToLLVMPass : Pass<"convert-mk-thread-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turns ops of the thread level into instructions";
+  let description = [{
+    A kernel becomes a function in the LLVM dialect, whose control flow is `scf` and whose integers
+    are `arith` still; each op of `mk_thread` becomes an instruction or a piece of inline PTX.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif // MKERNEL_CONVERSION_PASSES

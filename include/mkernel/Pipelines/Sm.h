@@ -27,7 +27,13 @@ struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
                         llvm::cl::init(false)};
 };
 
-/// From the SM level to the LLVM dialect: `mk_kernel` and the string `mk_gpu`.
+/// From the SM level to the thread level: `mk_kernel` and the string `mk_gpu`.
+void buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options);
+
+/// From the thread level to the LLVM dialect.
+void buildThreadCodePipeline(OpPassManager &pm);
+
+/// Both.
 void buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options);
 
 /// Registers `mk-sm` and `mk-sm-to-llvm`.

@@ -1,0 +1,147 @@
+//===- ThreadMatrixOps.td - The tensor cores ----------------*- tablegen -*-===//
+#ifndef MKERNEL_THREAD_MATRIX_OPS
+#define MKERNEL_THREAD_MATRIX_OPS
+
+include "ThreadBase.td"
+
+def MkThread_WgmmaOp : MkThread_EffectOp<"wgmma", [AttrSizedOperandSegments]> {
+  let summary = "starts one product of a warpgroup: 64 rows, n columns, k steps";
+  let description = [{
+    Of the thread's part of the accumulator, n / 2 values of f32, the results are in flight. The
+    left operand is a descriptor, or 4 registers; the right one is a descriptor. `left_offset` and
+    `right_offset` are added to descriptors here, in units of 16 bytes: LLVM would compute
+    all descriptors of a loop before it, and keep each in two registers. Types of operands are
+    bf16, f16, tf32, e4m3 or e5m2. With `accumulate` the accumulator counts as 0 where that
+    is false; without an accumulator it is 0.
+
+    ```mlir
+    %s:4 = mk_thread.wgmma m64n8k16 bf16, bf16 (%a + 2) * (%b + 2), %c0, %c1, %c2, %c3 ...
+    ```
+  }];
+  let arguments = (ins I64Attr:$n, I64Attr:$k, StrAttr:$left_type, StrAttr:$right_type,
+                       Variadic<AnyTypeOf<[I32, I64]>>:$left, I64Attr:$left_offset,
+                       I64:$right, I64Attr:$right_offset, Variadic<F32>:$acc,
+                       Optional<I1>:$accumulate, UnitAttr:$transpose_left,
+                       UnitAttr:$transpose_right);
+  let results = (outs Variadic<F32>:$results);
+  let assemblyFormat = [{
+    `n` `(` $n `)` `k` `(` $k `)` $left_type `*` $right_type
+    `left` `(` $left `:` type($left) `)` `+` $left_offset (`transposed` $transpose_left^)?
+    `right` `(` $right `)` `+` $right_offset (`transposed` $transpose_right^)?
+    (`acc` `(` $acc^ `:` type($acc) `)`)? (`accumulate` `(` $accumulate^ `)`)?
+    attr-dict `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_WgmmaFenceOp : MkThread_EffectOp<"wgmma_fence", [AllTypesMatch<["values", "results"]>]> {
+  let summary = "orders accesses to these registers before products that use them";
+  let description = [{
+    ```mlir
+    %a, %b = mk_thread.wgmma_fence %x, %y : f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<MkThread_Word>:$values);
+  let results = (outs Variadic<MkThread_Word>:$results);
+  let assemblyFormat = "($values^ `:` type($values)) : (`none`)? attr-dict";
+}
+def MkThread_WgmmaCommitOp : MkThread_EffectOp<"wgmma_commit"> {
+  let summary = "the products started since the last one are a group";
+  let description = [{
+    ```mlir
+    mk_thread.wgmma_commit
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkThread_WgmmaWaitOp : MkThread_EffectOp<"wgmma_wait", [AllTypesMatch<["values", "results"]>]> {
+  let summary = "waits until at most so many groups are in flight";
+  let description = [{
+    The values that pass through are complete behind it.
+
+    ```mlir
+    %a, %b = mk_thread.wgmma_wait 0, %x, %y : f32, f32
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$pending,
+                       Variadic<MkThread_Word>:$values);
+  let results = (outs Variadic<MkThread_Word>:$results);
+  let assemblyFormat = "$pending (`,` $values^ `:` type($values))? attr-dict";
+}
+def MkThread_StMatrixOp : MkThread_EffectOp<"stmatrix"> {
+  let summary = "stores four 8 x 8 matrices of 16-bit elements that the warp holds";
+  let description = [{
+    Lane l gives the address of row l % 8 of matrix l / 8.
+
+    ```mlir
+    mk_thread.stmatrix %row, %w0, %w1, %w2, %w3
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$address, I32:$w0, I32:$w1, I32:$w2, I32:$w3);
+  let assemblyFormat = "$address `,` $w0 `,` $w1 `,` $w2 `,` $w3 attr-dict";
+}
+def MkThread_PinOp : MkThread_EffectOp<"pin", [AllTypesMatch<["values", "results"]>]> {
+  let summary = "these values are computed here: LLVM moves nothing of them further down";
+  let description = [{
+    ```mlir
+    %a, %b = mk_thread.pin %x, %y : f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<MkThread_Word>:$values);
+  let results = (outs Variadic<MkThread_Word>:$results);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic that LLVM has no instruction for
+//===----------------------------------------------------------------------===//
+
+def MkThread_ApproximateOp : MkThread_Op<"approximate", [Pure]> {
+  let summary = "1 / x, sin x or cos x as the hardware approximates it";
+  let description = [{
+    ```mlir
+    %y = mk_thread.approximate rcp %x
+    ```
+  }];
+  let arguments = (ins MkThread_Approximation:$function, F32:$x);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$function $x attr-dict";
+}
+def MkThread_ToFp8Op : MkThread_Op<"to_fp8", [Pure]> {
+  let summary = "rounds two f32 to fp8, the first one into the lower byte";
+  let description = [{
+    ```mlir
+    %bits = mk_thread.to_fp8 f8E4M3FN %low, %high
+    ```
+  }];
+  let arguments = (ins TypeAttr:$type, F32:$low, F32:$high);
+  let results = (outs I16:$result);
+  let assemblyFormat = "$type $low `,` $high attr-dict";
+  let hasVerifier = 1;
+}
+def MkThread_FromFp8Op : MkThread_Op<"from_fp8", [Pure]> {
+  let summary = "two fp8 as f16, the lower byte in the lower half";
+  let description = [{
+    ```mlir
+    %halves = mk_thread.from_fp8 f8E4M3FN %bits
+    ```
+  }];
+  let arguments = (ins TypeAttr:$type, I16:$bits);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$type $bits attr-dict";
+  let hasVerifier = 1;
+}
+def MkThread_DivideOp : MkThread_EffectOp<"divide"> {
+  let summary = "quotient of unsigned integers that are the same in all lanes, by whole warps";
+  let description = [{
+    In one 32-bit division where both fit, else bit by bit, in few registers.
+
+    ```mlir
+    %q = mk_thread.divide %x, %y
+    ```
+  }];
+  let arguments = (ins I64:$x, I64:$y);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$x `,` $y attr-dict";
+}
+
+#endif // MKERNEL_THREAD_MATRIX_OPS

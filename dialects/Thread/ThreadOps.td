@@ -1,0 +1,12 @@
+//===- ThreadOps.td - Ops of the thread dialect -------------*- tablegen -*-===//
+#ifndef MKERNEL_THREAD_OPS
+#define MKERNEL_THREAD_OPS
+
+include "ThreadLaunchOps.td"
+include "ThreadSyncOps.td"
+include "ThreadMemoryOps.td"
+include "ThreadCopyOps.td"
+include "ThreadMatrixOps.td"
+include "ThreadReportOps.td"
+
+#endif // MKERNEL_THREAD_OPS

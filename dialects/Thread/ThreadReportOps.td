@@ -1,0 +1,147 @@
+//===- ThreadReportOps.td - Waits, checks and records of time -*- tablegen -*-===//
+#ifndef MKERNEL_THREAD_REPORT_OPS
+#define MKERNEL_THREAD_REPORT_OPS
+
+include "ThreadBase.td"
+
+//===----------------------------------------------------------------------===//
+// Waits with a deadline, and checks
+//===----------------------------------------------------------------------===//
+
+def MkThread_WaitWordOp : MkThread_EffectOp<"wait_word", [AttrSizedOperandSegments]> {
+  let summary = "waits for a word in global memory, reports if that takes too long";
+  let description = [{
+    Until the word has reached `wanted`, or with `equal` is it; counts go round. With `plus` the sum of
+    two words counts, the second one the proxy's. Loads acquire at the scope. It returns as well once the
+    deadline has passed, or the launch has failed. With `leader`, a word, only threads wait
+    where that is not 0.
+
+    A report names the element of the array whose address the parameters have at `array`, or `element`;
+    it says `count` instead of `wanted`. `span` is what a record of a wait says that did not find at
+    once what it waits for.
+
+    ```mlir
+    mk_thread.wait_word gpu %address, %wanted count(%count) array(72)
+        report(<kind = 1, role = 0, number = 0>)
+    ```
+  }];
+  let arguments = (ins MkThread_Scope:$scope, MkThread_Global:$address, I32:$wanted,
+                       UnitAttr:$equal, I32:$count, Optional<MkThread_Global>:$second,
+                       Optional<I32>:$leader, Optional<I64>:$element,
+                       OptionalAttr<I64Attr>:$array, MkThread_ReportAttr:$report,
+                       OptionalAttr<MkThread_SpanAttr>:$span);
+  let assemblyFormat = [{
+    $scope $address (`equal` $equal^)? `,` $wanted `count` `(` $count `)`
+    (`plus` `(` $second^ `)`)? (`leader` `(` $leader^ `)`)? (`element` `(` $element^ `)`)?
+    (`array` `(` $array^ `)`)? `report` `(` $report `)` (`span` `(` $span^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_CheckOp : MkThread_EffectOp<"check", [AttrSizedOperandSegments]> {
+  let summary = "reports an index, or a range, that does not exist";
+  let description = [{
+    `begin` has to be below the extent, `begin + size` at most it; the extent is an operand, or a
+    word of the parameters (`param`). The check counts only where each of `values` is at least what
+    `least` says. With `redirect` (no size, no values) the result is the index, or 0 where it does not
+    exist; otherwise it is `begin`. `named` says what the op names (`MK_GPU_NAMED`,
+    mkernel/ABI/Gpu.h); with `chosen`, a word, its number is that.
+
+    ```mlir
+    %i = mk_thread.check %index param(24) named(65536) report(<kind = 7, role = 0, number = 3>) redirect
+    mk_thread.check %first size(%n) extent(%m) when(%n : i64) least [1] ...
+    ```
+  }];
+  let arguments = (ins I64:$begin, Optional<I64>:$size, Optional<I64>:$extent,
+                       OptionalAttr<I64Attr>:$param, Optional<I32>:$chosen, Optional<I64>:$rank,
+                       Variadic<AnyTypeOf<[I32, I64]>>:$values, DenseI64ArrayAttr:$least,
+                       I64Attr:$named, MkThread_ReportAttr:$report, UnitAttr:$redirect);
+  let results = (outs I64:$result);
+  let assemblyFormat = [{
+    $begin (`size` `(` $size^ `)`)? (`extent` `(` $extent^ `)`)? (`param` `(` $param^ `)`)?
+    (`chosen` `(` $chosen^ `)`)? (`rank` `(` $rank^ `)`)?
+    (`when` `(` $values^ `:` type($values) `)`)? `least` $least `named` `(` $named `)`
+    `report` `(` $report `)` (`redirect` $redirect^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_FailUnlessOp : MkThread_EffectOp<"fail_unless"> {
+  let summary = "the launch fails where a word is 0";
+  let description = [{
+    What has failed, and in which role, is kept for `report_failure`: a report beside accumulators
+    would take registers from them.
+
+    ```mlir
+    mk_thread.fail_unless %holds report(<kind = 9, role = 1, number = 0>)
+    ```
+  }];
+  let arguments = (ins I32:$holds, MkThread_ReportAttr:$report);
+  let assemblyFormat = "$holds `report` `(` $report `)` attr-dict";
+}
+def MkThread_ReportFailureOp : MkThread_EffectOp<"report_failure"> {
+  let summary = "reports what `fail_unless` has found";
+  let description = [{
+    ```mlir
+    mk_thread.report_failure
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Records of time
+//===----------------------------------------------------------------------===//
+
+def MkThread_SpanBeginOp : MkThread_EffectOp<"span_begin"> {
+  let summary = "a span of time begins";
+  let description = [{
+    The track keeps when, and `value`. Spans with different clocks may be in each other.
+
+    ```mlir
+    mk_thread.span_begin item <what = 0, track = 1> value(%item)
+    ```
+  }];
+  let arguments = (ins MkThread_Clock:$clock, MkThread_SpanAttr:$span, Optional<I32>:$value);
+  let assemblyFormat = "$clock $span (`value` `(` $value^ `)`)? attr-dict";
+}
+def MkThread_SpanEndOp : MkThread_EffectOp<"span_end"> {
+  let summary = "a span of time ends, and is recorded";
+  let description = [{
+    With `kept` the record has the value that `span_begin` was given.
+
+    ```mlir
+    mk_thread.span_end item <what = 4097, track = 1> kept
+    ```
+  }];
+  let arguments = (ins MkThread_Clock:$clock, MkThread_SpanAttr:$span, UnitAttr:$kept);
+  let assemblyFormat = "$clock $span (`kept` $kept^)? attr-dict";
+}
+def MkThread_MomentOp : MkThread_EffectOp<"moment"> {
+  let summary = "records a moment with a value";
+  let description = [{
+    ```mlir
+    mk_thread.moment <what = 12289, track = 1>, %element
+    ```
+  }];
+  let arguments = (ins MkThread_SpanAttr:$span, I32:$value);
+  let assemblyFormat = "$span `,` $value attr-dict";
+}
+def MkThread_TracksOpenOp : MkThread_EffectOp<"tracks_open"> {
+  let summary = "the tracks of this CTA begin";
+  let description = [{
+    ```mlir
+    mk_thread.tracks_open
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkThread_TracksCloseOp : MkThread_EffectOp<"tracks_close"> {
+  let summary = "the tracks of this CTA end";
+  let description = [{
+    ```mlir
+    mk_thread.tracks_close
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // MKERNEL_THREAD_REPORT_OPS

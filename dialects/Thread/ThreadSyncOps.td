@@ -1,0 +1,215 @@
+//===- ThreadSyncOps.td - Barriers, fences and votes --------*- tablegen -*-===//
+#ifndef MKERNEL_THREAD_SYNC_OPS
+#define MKERNEL_THREAD_SYNC_OPS
+
+include "ThreadBase.td"
+
+//===----------------------------------------------------------------------===//
+// Barriers in shared memory
+//===----------------------------------------------------------------------===//
+
+def MkThread_BarrierInitOp : MkThread_EffectOp<"mbarrier_init"> {
+  let summary = "makes a barrier whose phases end with so many arrivals";
+  let description = [{
+    ```mlir
+    mk_thread.mbarrier_init %full, 1
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$barrier,
+                       ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048575>]>:$arrivals);
+  let assemblyFormat = "$barrier `,` $arrivals attr-dict";
+}
+def MkThread_BarrierArriveOp : MkThread_EffectOp<"mbarrier_arrive", [AttrSizedOperandSegments]> {
+  let summary = "arrives at a barrier, of this CTA or of another one of the cluster";
+  let description = [{
+    ```mlir
+    mk_thread.mbarrier_arrive %empty
+    mk_thread.mbarrier_arrive %empty in %cta
+    mk_thread.mbarrier_arrive %full expect(%bytes)
+    ```
+    With `expect` the phase ends only when the copy engine has brought so many bytes more.
+  }];
+  let arguments = (ins MkThread_Shared:$barrier, Optional<I32>:$cta, Optional<I32>:$bytes);
+  let assemblyFormat = "$barrier (`in` $cta^)? (`expect` `(` $bytes^ `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+def MkThread_BarrierExpectOp : MkThread_EffectOp<"mbarrier_expect"> {
+  let summary = "the phase ends only when so many bytes more have come";
+  let description = [{
+    ```mlir
+    mk_thread.mbarrier_expect %full, 32768
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$barrier,
+                       ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048575>]>:$bytes);
+  let assemblyFormat = "$barrier `,` $bytes attr-dict";
+}
+def MkThread_BarrierCompleteOp : MkThread_EffectOp<"mbarrier_complete"> {
+  let summary = "counts bytes that a thread has brought itself";
+  let description = [{
+    ```mlir
+    mk_thread.mbarrier_complete %full, 1
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$barrier,
+                       ConfinedAttr<I64Attr, [IntPositive, IntMaxValue<1048575>]>:$bytes);
+  let assemblyFormat = "$barrier `,` $bytes attr-dict";
+}
+def MkThread_BarrierWaitOp : MkThread_EffectOp<"mbarrier_wait"> {
+  let summary = "waits until the phase with this parity is over, reports if that takes too long";
+  let description = [{
+    By whole warps. `stage` is for the report. Past the deadline the launch has failed, and the wait goes
+    on, since the other side comes; only after several deadlines more it returns. A
+    `patient` one waits for two deadlines before it reports, since what it waits for waits itself.
+
+    ```mlir
+    mk_thread.mbarrier_wait %full, %parity stage(%stage) report(<kind = 1, role = 0, number = 0>) patient
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$barrier, I32:$parity, I32:$stage,
+                       MkThread_ReportAttr:$report, UnitAttr:$patient);
+  let assemblyFormat = [{
+    $barrier `,` $parity `stage` `(` $stage `)` `report` `(` $report `)` (`patient` $patient^)? attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Named barriers, warps and clusters
+//===----------------------------------------------------------------------===//
+
+def MkThread_SyncOp : MkThread_EffectOp<"sync"> {
+  let summary = "waits at a named barrier until so many threads have come";
+  let description = [{
+    ```mlir
+    mk_thread.sync %id, 256
+    ```
+  }];
+  let arguments = (ins I32:$id, I64Attr:$threads);
+  let assemblyFormat = "$id `,` $threads attr-dict";
+  let hasVerifier = 1;
+}
+def MkThread_ArriveOp : MkThread_EffectOp<"arrive"> {
+  let summary = "arrives at a named barrier and goes on";
+  let description = [{
+    ```mlir
+    mk_thread.arrive %id, 256
+    ```
+  }];
+  let arguments = (ins I32:$id, I64Attr:$threads);
+  let assemblyFormat = "$id `,` $threads attr-dict";
+  let hasVerifier = 1;
+}
+def MkThread_SyncOrOp : MkThread_EffectOp<"sync_or"> {
+  let summary = "waits at a named barrier and says whether any thread brought other than 0";
+  let description = [{
+    The result is 0 or 1, the same in all threads.
+
+    ```mlir
+    %any = mk_thread.sync_or %id, 256, %word
+    ```
+  }];
+  let arguments = (ins I32:$id, I64Attr:$threads, I32:$word);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$id `,` $threads `,` $word attr-dict";
+  let hasVerifier = 1;
+}
+def MkThread_AnyOp : MkThread_EffectOp<"any"> {
+  let summary = "whether any thread of the warp has other than 0: 1, or 0";
+  let description = [{
+    ```mlir
+    %any = mk_thread.any %word
+    ```
+  }];
+  let arguments = (ins I32:$word);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$word attr-dict";
+}
+def MkThread_SyncCtaOp : MkThread_EffectOp<"sync_cta"> {
+  let summary = "waits until all threads of the CTA have come";
+  let description = [{
+    ```mlir
+    mk_thread.sync_cta
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkThread_SyncWarpOp : MkThread_EffectOp<"sync_warp"> {
+  let summary = "waits until all threads of the warp have come";
+  let description = [{
+    ```mlir
+    mk_thread.sync_warp
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkThread_SyncClusterOp : MkThread_EffectOp<"sync_cluster"> {
+  let summary = "waits until all threads of the cluster have come";
+  let description = [{
+    Nothing is released: what was written before is published by a fence of its own.
+
+    ```mlir
+    mk_thread.sync_cluster
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkThread_SyncLaunchesOp : MkThread_EffectOp<"sync_launches"> {
+  let summary = "waits for the launch before, and lets the next one begin where there is room";
+  let description = [{
+    ```mlir
+    mk_thread.sync_launches
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+def MkThread_SetRegistersOp : MkThread_EffectOp<"set_registers"> {
+  let summary = "changes how many registers the threads of the warpgroup have";
+  let description = [{
+    ```mlir
+    mk_thread.set_registers 240 more
+    mk_thread.set_registers 24
+    ```
+  }];
+  let arguments = (ins I64Attr:$count, UnitAttr:$more);
+  let assemblyFormat = "$count (`more` $more^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Fences
+//===----------------------------------------------------------------------===//
+
+def MkThread_FenceOp : MkThread_EffectOp<"fence"> {
+  let summary = "orders accesses before it against those behind it (acquire and release)";
+  let description = [{
+    ```mlir
+    mk_thread.fence gpu
+    ```
+  }];
+  let arguments = (ins MkThread_Scope:$scope);
+  let assemblyFormat = "$scope attr-dict";
+}
+def MkThread_FenceAsyncOp : MkThread_EffectOp<"fence_async"> {
+  let summary = "orders accesses of threads before those of the copy and matrix engines";
+  let description = [{
+    With `shared` those to shared memory only.
+
+    ```mlir
+    mk_thread.fence_async
+    mk_thread.fence_async shared
+    ```
+  }];
+  let arguments = (ins UnitAttr:$shared);
+  let assemblyFormat = "(`shared` $shared^)? attr-dict";
+}
+def MkThread_FenceBarriersOp : MkThread_EffectOp<"fence_mbarriers"> {
+  let summary = "publishes barriers that were made to the cluster";
+  let description = [{
+    ```mlir
+    mk_thread.fence_mbarriers
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // MKERNEL_THREAD_SYNC_OPS

@@ -1,0 +1,36 @@
+//===- Thread.h - The thread dialect --------------------------*- C++ -*-===//
+//
+// What one thread of a persistent kernel does with the machine. What each op means is said
+// in dialects/Thread/*.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_DIALECT_THREAD_THREAD_H
+#define MKERNEL_DIALECT_THREAD_THREAD_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "mkernel/Dialect/Thread/ThreadDialect.h.inc"
+#include "mkernel/Dialect/Thread/ThreadEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "mkernel/Dialect/Thread/ThreadAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "mkernel/Dialect/Thread/ThreadOps.h.inc"
+
+namespace mlir::mk_thread {
+
+/// What PTX calls the type in additions to memory ("f32", "noftz.bf16", ...); empty if the copy
+/// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
+StringRef getAddition(Type type);
+
+} // namespace mlir::mk_thread
+
+#endif // MKERNEL_DIALECT_THREAD_THREAD_H

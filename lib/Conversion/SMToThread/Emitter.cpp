@@ -1,0 +1,213 @@
+//===- Emitter.cpp - Instructions of an SM --------------------------------===//
+#include "Emitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+
+bool sm::isZero(Value value) {
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
+}
+
+Emitter::Emitter(MLIRContext *context, Location loc)
+    : b(context), loc(loc), i1(b.getI1Type()), i8(b.getI8Type()),
+      i16(b.getIntegerType(16)), i32(b.getI32Type()), i64(b.getI64Type()),
+      f32(b.getF32Type()) {}
+
+//===----------------------------------------------------------------------===//
+// Constants and integers
+//===----------------------------------------------------------------------===//
+
+Value Emitter::constant(TypedAttr value) {
+  Value &known = constants[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(entry);
+    known = arith::ConstantOp::create(b, loc, value);
+  }
+  return known;
+}
+
+Value Emitter::cint(Type type, int64_t value) {
+  return constant(b.getIntegerAttr(
+      type, APInt(type.getIntOrFloatBitWidth(), value, /*isSigned=*/true,
+                  /*implicitTrunc=*/true)));
+}
+Value Emitter::c32(int64_t value) { return cint(i32, value); }
+Value Emitter::c64(int64_t value) { return cint(i64, value); }
+Value Emitter::cbool(bool value) { return cint(i1, value); }
+Value Emitter::cf32(double value) {
+  return constant(b.getFloatAttr(f32, value));
+}
+
+Value Emitter::shl(Value x, int64_t y) {
+  return y ? b.createOrFold<arith::ShLIOp>(loc, x, cint(x.getType(), y)) : x;
+}
+Value Emitter::shr(Value x, int64_t y) {
+  return y ? b.createOrFold<arith::ShRUIOp>(loc, x, cint(x.getType(), y)) : x;
+}
+Value Emitter::divU(Value x, int64_t y) {
+  return b.createOrFold<arith::DivUIOp>(loc, x, cint(x.getType(), y));
+}
+Value Emitter::remU(Value x, int64_t y) {
+  return b.createOrFold<arith::RemUIOp>(loc, x, cint(x.getType(), y));
+}
+
+Value Emitter::resize(Value x, Type type, bool isSigned) {
+  unsigned from = x.getType().getIntOrFloatBitWidth();
+  unsigned to = type.getIntOrFloatBitWidth();
+  if (from == to)
+    return x;
+  if (from > to)
+    return b.createOrFold<arith::TruncIOp>(loc, type, x);
+  if (isSigned)
+    return b.createOrFold<arith::ExtSIOp>(loc, type, x);
+  return b.createOrFold<arith::ExtUIOp>(loc, type, x);
+}
+
+void Emitter::ifThen(Value condition, function_ref<void()> body) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  body();
+}
+
+void Emitter::ifThenElse(Value condition, function_ref<void()> then,
+                         function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.thenBlock());
+  then();
+  b.setInsertionPointToStart(op.elseBlock());
+  otherwise();
+}
+
+void Emitter::forRange(Value from, Value to, Value step,
+                       function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, loc, from, to, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Type Emitter::pointerType(unsigned space) {
+  return LLVM::LLVMPointerType::get(b.getContext(), space);
+}
+
+Value Emitter::variable(Type type, Value initial) {
+  Value one = c32(1);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(anchor);
+  Value result = LLVM::AllocaOp::create(b, loc, pointerType(), type, one);
+  write(result, initial);
+  return result;
+}
+Value Emitter::read(Value variable, Type type) {
+  return LLVM::LoadOp::create(b, loc, type, variable);
+}
+void Emitter::write(Value variable, Value value) {
+  LLVM::StoreOp::create(b, loc, value, variable);
+}
+
+Value Emitter::pointer(Value address) {
+  if (isa<LLVM::LLVMPointerType>(address.getType()))
+    return address;
+  unsigned space = address.getType().isInteger(32) ? 3 : 1;
+  return LLVM::IntToPtrOp::create(b, loc, pointerType(space), address);
+}
+Value Emitter::load(Type type, Value address, int64_t offset) {
+  return LLVM::LoadOp::create(b, loc, type, pointer(add(address, offset)));
+}
+void Emitter::store(Value value, Value address, int64_t offset) {
+  LLVM::StoreOp::create(b, loc, value, pointer(add(address, offset)));
+}
+
+SmallVector<Value> Emitter::loadWords(TypeRange types, Value address, int64_t bytes,
+                                      Value condition, ValueRange otherwise, bool inverted) {
+  auto op = create<mk_thread::LoadOp>(types, address, bytes, condition, inverted, otherwise);
+  return SmallVector<Value>(op.getResults());
+}
+void Emitter::storeWords(ValueRange words, Value address, int64_t bytes, Value condition,
+                         bool inverted) {
+  create<mk_thread::StoreOp>(words, address, bytes, condition, inverted, TypeAttr(),
+                             mk_thread::MemScopeAttr());
+}
+void Emitter::addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
+                           Value condition) {
+  create<mk_thread::StoreOp>(value, address, bytes, condition, /*inverted=*/false,
+                             TypeAttr::get(type),
+                             mk_thread::MemScopeAttr::get(b.getContext(), scope));
+}
+
+//===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> Emitter::divideU(Value x, Value y) {
+  Value quotient = create<mk_thread::DivideOp>(x, y);
+  return {quotient, sub(x, mul(quotient, y))};
+}
+
+std::pair<Value, Value> Emitter::divideS(Value x, Value y) {
+  auto negative = [&](Value value) {
+    return cmp(arith::CmpIPredicate::slt, value, int64_t(0));
+  };
+  auto magnitude = [&](Value value) {
+    return select(negative(value), sub(c64(0), value), value);
+  };
+  auto [quotient, rest] = divideU(magnitude(x), magnitude(y));
+  Value differ = xor_(negative(x), negative(y));
+  return {select(differ, sub(c64(0), quotient), quotient),
+          select(negative(x), sub(c64(0), rest), rest)};
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+Value Emitter::intrinsic(StringRef name, Type result, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
+                                       operands)
+      .getResult(0);
+}
+
+Value Emitter::shuffle(StringRef kind, Value value, Value by) {
+  Type type = value.getType();
+  auto words = [&](Value word) {
+    return intrinsic(("llvm.nvvm.shfl.sync." + kind + ".i32").str(), i32,
+                     {c32(-1), word, by, c32(31)});
+  };
+  if (type.isF32())
+    return intrinsic(("llvm.nvvm.shfl.sync." + kind + ".f32").str(), f32,
+                     {c32(-1), value, by, c32(31)});
+  Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  Value whole = value;
+  if (type != bits)
+    whole = LLVM::BitcastOp::create(b, loc, bits, value);
+  Value result;
+  if (bits.getIntOrFloatBitWidth() <= 32) {
+    result = resize(words(resize(whole, i32)), bits);
+  } else {
+    Value low = words(resize(whole, i32)), high = words(resize(shr(whole, 32), i32));
+    result = or_(resize(low, i64), shl(resize(high, i64), 32));
+  }
+  if (type != bits)
+    result = LLVM::BitcastOp::create(b, loc, type, result);
+  return result;
+}
+
+Value Emitter::shuffleXor(Value value, int64_t mask) {
+  return shuffle("bfly", value, c32(mask));
+}
+
+Value Emitter::fromLane0(Value value) { return shuffle("idx", value, c32(0)); }
+
+Value Emitter::uniform(Value value) {
+  return intrinsic("llvm.nvvm.redux.sync.umin", i32, {value, c32(-1)});
+}

@@ -1,0 +1,180 @@
+//===- Emitter.h - Instructions of an SM --------------------------*- C++ -*-===//
+//
+// A builder for code of one thread: integer arithmetic that folds, constants
+// made once, and ops of the thread level. Addresses in shared memory are i32.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_EMITTER_H
+#define MKERNEL_LIB_CONVERSION_SMTOTHREAD_EMITTER_H
+
+#include "mkernel/Dialect/Thread/Thread.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::mk::sm {
+
+using mk_thread::MemOrder;
+using mk_thread::MemScope;
+
+class Emitter {
+public:
+  Emitter(MLIRContext *context, Location loc);
+
+  OpBuilder b;
+  Location loc;
+  Type i1, i8, i16, i32, i64, f32;
+
+  //===--- Constants and integers -----------------------------------------===//
+
+  /// Made once, at the start of the entry block.
+  Value constant(TypedAttr value);
+  Value c32(int64_t value);
+  Value c64(int64_t value);
+  Value cbool(bool value);
+  Value cf32(double value);
+  /// The constant of an integer type.
+  Value cint(Type type, int64_t value);
+  void setEntry(Block *block) { entry = block; }
+  /// Variables stand in front of this op of the entry block.
+  void setAnchor(Operation *op) { anchor = op; }
+
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
+  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(loc, x, y); }
+  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(loc, x, y); }
+  Value and_(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
+  Value or_(Value x, Value y) { return b.createOrFold<arith::OrIOp>(loc, x, y); }
+  Value xor_(Value x, Value y) { return b.createOrFold<arith::XOrIOp>(loc, x, y); }
+  Value minS(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(loc, x, y); }
+  Value maxS(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(loc, x, y); }
+  Value add(Value x, int64_t y) { return y ? add(x, cint(x.getType(), y)) : x; }
+  Value sub(Value x, int64_t y) { return y ? sub(x, cint(x.getType(), y)) : x; }
+  Value mul(Value x, int64_t y) { return y == 1 ? x : mul(x, cint(x.getType(), y)); }
+  Value and_(Value x, int64_t y) { return and_(x, cint(x.getType(), y)); }
+  Value or_(Value x, int64_t y) { return or_(x, cint(x.getType(), y)); }
+  Value xor_(Value x, int64_t y) { return y ? xor_(x, cint(x.getType(), y)) : x; }
+  Value shl(Value x, int64_t y);
+  Value shr(Value x, int64_t y);
+  Value divU(Value x, int64_t y);
+  Value remU(Value x, int64_t y);
+  Value cmp(arith::CmpIPredicate p, Value x, Value y) {
+    return b.createOrFold<arith::CmpIOp>(loc, p, x, y);
+  }
+  Value cmp(arith::CmpIPredicate p, Value x, int64_t y) {
+    return cmp(p, x, cint(x.getType(), y));
+  }
+  Value eq(Value x, int64_t y) { return cmp(arith::CmpIPredicate::eq, x, y); }
+  Value select(Value c, Value x, Value y) {
+    return b.createOrFold<arith::SelectOp>(loc, c, x, y);
+  }
+  Value not_(Value x) { return xor_(x, cbool(true)); }
+  /// Between integer types; widening adds zeros (or the sign).
+  Value resize(Value x, Type type, bool isSigned = false);
+
+  /// `body` runs where the condition holds.
+  void ifThen(Value condition, function_ref<void()> body);
+  void ifThenElse(Value condition, function_ref<void()> then,
+                  function_ref<void()> otherwise);
+  /// `body` for each value of an i32 from `from` below `to`.
+  void forRange(Value from, Value to, Value step,
+                function_ref<void(Value)> body);
+
+  //===--- Memory ---------------------------------------------------------===//
+
+  Type pointerType(unsigned space = 0);
+  /// A variable of the thread, which LLVM keeps in a register. It starts as the
+  /// constant given when the kernel starts.
+  Value variable(Type type, Value initial);
+  Value read(Value variable, Type type);
+  void write(Value variable, Value value);
+  /// A pointer into global memory (from an i64) or shared memory (an i32).
+  Value pointer(Value address);
+  Value load(Type type, Value address, int64_t offset = 0);
+  void store(Value value, Value address, int64_t offset = 0);
+
+  /// A load from shared memory that LLVM neither moves nor merges, so that the value
+  /// takes no register from one use to the next.
+  Value loadSharedHere(Type type, Value address, int64_t offset = 0) {
+    return create<mk_thread::LoadSharedOp>(type, address, offset);
+  }
+  void storeSharedHere(Value value, Value address, int64_t offset) {
+    create<mk_thread::StoreSharedOp>(value, address, offset);
+  }
+  /// A load or store of global memory (an i64) or shared memory (an i32) of `bytes` bytes in all,
+  /// where the word `condition` is not 0 (or is, if `inverted`); everywhere if it is null.
+  SmallVector<Value> loadWords(TypeRange types, Value address, int64_t bytes,
+                               Value condition = {}, ValueRange otherwise = {},
+                               bool inverted = false);
+  void storeWords(ValueRange words, Value address, int64_t bytes, Value condition = {},
+                  bool inverted = false);
+  /// Adds a value to an element of the type in global memory, atomically.
+  void addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
+                    Value condition = {});
+
+  //===--- Words that other threads access --------------------------------===//
+
+  Value atomicAdd(Value address, Value amount, MemOrder order, MemScope scope) {
+    return create<mk_thread::AtomicAddOp>(order, scope, address, amount);
+  }
+  void reduceAdd(Value address, Value amount, MemOrder order, MemScope scope) {
+    create<mk_thread::ReduceAddOp>(order, scope, address, amount);
+  }
+  Value loadAcquire(Type type, Value address, MemScope scope) {
+    return create<mk_thread::LoadAtomicOp>(type, MemOrder::Acquire, scope, address);
+  }
+  /// A load that LLVM may neither drop nor move: it polls.
+  Value loadRelaxed(Type type, Value address, MemScope scope) {
+    return create<mk_thread::LoadAtomicOp>(type, MemOrder::Relaxed, scope, address);
+  }
+  void storeRelease(Value value, Value address, MemScope scope) {
+    create<mk_thread::StoreAtomicOp>(MemOrder::Release, scope, value, address);
+  }
+  void fence(MemScope scope) { create<mk_thread::FenceOp>(scope); }
+
+  //===--- Division -------------------------------------------------------===//
+
+  /// Quotient and remainder of unsigned 64-bit integers that are the same in all lanes,
+  /// by whole warps.
+  std::pair<Value, Value> divideU(Value x, Value y);
+  /// Quotient (towards zero) and remainder (of x's sign) of signed ones.
+  std::pair<Value, Value> divideS(Value x, Value y);
+
+  //===--- Instructions ---------------------------------------------------===//
+
+  /// An op at the insertion point.
+  template <typename OpT, typename... Args> OpT create(Args &&...args) {
+    return OpT::create(b, loc, std::forward<Args>(args)...);
+  }
+  Value intrinsic(StringRef name, Type result, ValueRange operands);
+
+  Value shuffleXor(Value value, int64_t mask);
+  /// The value of lane 0; the result is the same in all lanes.
+  Value fromLane0(Value value);
+  /// An i32 that is the same in all lanes, in a uniform register, where descriptors have to
+  /// be: ptxas moves the result of a shuffle there anew in each iteration of a loop.
+  Value uniform(Value value);
+  void syncWarp() { create<mk_thread::SyncWarpOp>(); }
+  /// Waits at a named barrier for `threads` threads, or only arrives at it.
+  void barrier(Value id, int64_t threads) { create<mk_thread::SyncOp>(id, threads); }
+  void arriveAt(Value id, int64_t threads) { create<mk_thread::ArriveOp>(id, threads); }
+  void barrierAll() { create<mk_thread::SyncCtaOp>(); }
+  /// Orders generic accesses to shared memory before those of the copy and
+  /// matrix engines.
+  void fenceAsyncShared() { create<mk_thread::FenceAsyncOp>(/*shared=*/true); }
+  void fenceAsync() { create<mk_thread::FenceAsyncOp>(/*shared=*/false); }
+
+private:
+  Value shuffle(StringRef kind, Value value, Value by);
+
+  Block *entry = nullptr;
+  Operation *anchor = nullptr;
+  DenseMap<Attribute, Value> constants;
+};
+
+/// Whether a value is the constant zero.
+bool isZero(Value value);
+
+} // namespace mlir::mk::sm
+
+#endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_EMITTER_H

@@ -1,0 +1,572 @@
+//===- Lowering.h - State of the conversion to code of an SM -----*- C++ -*-===//
+//
+// One Lowering emits `mk_kernel` of one kernel: it walks the kernel and builds
+// the code of one thread anew. A scalar stands for one value, a fragment for
+// one value an element that the thread holds, a slot for two addresses.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
+#define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
+
+#include "Emitter.h"
+#include "Params.h"
+#include "mkernel/Analysis/Sites.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::mk::sm {
+using namespace mk_sm;
+
+/// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
+/// roles as well), 10 and 11 turns, 12 and 13 slow copies.
+constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
+
+/// The partition of a role, or of mk.prepare; null if it has none.
+PartitionOp findPartition(Operation *scope, PartitionKind kind);
+
+/// A memref: an argument, or one of two chosen at run time.
+struct Buffer {
+  MemRefType type;
+  int64_t arg = -1; // or, if it is none of the arguments:
+  Value condition;
+  std::shared_ptr<Buffer> whenTrue, whenFalse;
+  /// At another rank: how much further on it lies there, and its extent of
+  /// dimension 0.
+  Value away, rows;
+};
+
+/// An array of signals among the parameters.
+struct SignalArray {
+  int64_t param = 0;
+  MemScope scope = MemScope::Sys;
+};
+
+/// That a store adds to elements of the type, atomically at the scope.
+struct Addition {
+  Type type;
+  MemScope scope = MemScope::Gpu;
+  explicit operator bool() const { return static_cast<bool>(type); }
+};
+
+/// How a put goes through its region: `count` runs of `run` bytes, which lie in
+/// one piece at both ends.
+struct Runs {
+  Value source, dest;                        // of the first
+  Value count, run;                          // i32, i64
+  SmallVector<Value> sizes;                  // of each dimension of runs, i32
+  SmallVector<Value> fromStrides, toStrides; // bytes
+  Value aligned; // i1: all in multiples of 16 bytes
+  Value list;    // numbers of source rows, i32 in shared memory, if listed
+};
+
+/// What a command for the proxy says (mkernel/ABI/Command.h).
+struct ProxyCommand {
+  int64_t op = 0, amount = 0;
+  Value flags;              // i32
+  Value peer;               // i64
+  Value bytes;              // i32
+  Value source, dest, slot; // i64; offsets in the heap
+};
+
+/// Where an element of a fragment lies in its tile: for each dimension a value
+/// that depends on the thread and a constant.
+struct Place {
+  SmallVector<Value, 2> base; // i64
+  SmallVector<int64_t, 2> offset;
+  Value exists; // i1; null: always
+};
+
+/// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
+/// engine.
+struct StagedPart {
+  Value source;      // the buffer, i32
+  Value row, column; // of its first element in the warpgroup's part of the tile, i32
+};
+
+/// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
+/// is given), where `there` holds.
+void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
+                ArrayRef<Value> words, Addition add = {});
+
+struct Helper;
+
+/// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
+struct Named {
+  int64_t kind = 0, dim = 0; // mk_named
+  int64_t number = 0;        // of the argument, signal, counter or queue,
+  Value chosen;              // or which one, an i32
+  int64_t param = -1;        // where the parameters have the extent,
+  Value extent = {};         // or the extent itself, i64
+  Value rank = {};           // whose it is; null: this rank's
+};
+
+/// Which element a wait is for: that of the array whose address the parameters have there, or
+/// a number.
+struct Waited {
+  int64_t array = -1;
+  Value element = {};
+};
+
+/// A condition of a check: the number is at least so large.
+struct AtLeast {
+  Value value;
+  int64_t least;
+};
+
+/// Bytes that a track keeps in shared memory, and how many there are at most, and one that
+/// nobody reads (lib/Conversion/ThreadToLLVM/LowerSpans.cpp).
+constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
+using mk_thread::SpanClock;
+
+class Lowering : public Emitter {
+public:
+  Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
+           SharedLayout &shared);
+
+  /// Emits the function behind the kernel.
+  LogicalResult run();
+
+  int64_t getNumThreads() const { return numThreads; }
+  /// Tracks of a CTA (mkernel/ABI/Timeline.h).
+  int64_t getNumTracks() const { return (numThreads + 127) / 128; }
+
+  /// Where ops that are checked get their numbers; null: none is checked.
+  SiteTable *sites = nullptr;
+  /// Where ops that records of time name get theirs; null: there are no records. May be the
+  /// same table.
+  SiteTable *places = nullptr;
+
+private:
+  //===--- Structure ------------------------------------------------------===//
+
+  LogicalResult measurePartitions();
+  void loadParams();
+  /// Each part of the kernel reads it for itself, and each of its loops: kept from one to
+  /// the next, it would take a register beside accumulators.
+  void readEpoch();
+  void readThread();
+  /// The thread's number, read anew; `here`: where this stands, else LLVM may read it earlier.
+  Value readNumber(bool here = false);
+  LogicalResult emitKernelScalars();
+  void emitPrologue();
+  LogicalResult emitSide(PartitionKind kind);
+  LogicalResult emitRole(unsigned number, PartitionKind kind);
+  /// Fills `roleOrder` and `helpers`.
+  LogicalResult orderRoles();
+  /// i1: whether the CTA is one of those that begin in one of `roles`.
+  Value isInRoles(ArrayRef<unsigned> roles);
+  bool usesTiles(RoleOp role);
+  /// CTAs that come to the role behind another one.
+  void enterHelped(unsigned role);
+  /// `scope` is a role or mk.prepare.
+  LogicalResult emitPartition(PartitionOp op, Operation *scope);
+  bool keepsCounts();
+  bool waitsForOthers();
+  bool hasCopies();
+  void emitPrepared();
+  void emitEnd();
+  Value loadParam(int64_t offset, Type type);
+  /// The same, never moved by LLVM: for code that is seldom run.
+  Value loadParamHere(int64_t offset);
+  Value launchField(int64_t offset, Type type);
+
+  //===--- Ops ------------------------------------------------------------===//
+
+  LogicalResult emit(Operation *op);
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOps(Block &block); // without its terminator
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitItems(ItemsOp op);
+  LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
+                            function_ref<void(Value)> enter);
+  /// Emits scalars that `region` uses, and that follow from parameters alone, at
+  /// the insertion point; `restore` makes the former values count again.
+  LogicalResult recompute(Region &region);
+  void restore();
+  bool visitsItems(Operation *loop);
+  LogicalResult emitIf(scf::IfOp op);
+  LogicalResult emitWhile(scf::WhileOp op);
+  LogicalResult emitScalarOrElementwise(Operation *op);
+  LogicalResult emitRank(RankOp op);
+  Value mesh(unsigned axis);
+
+  // Channels
+  LogicalResult emitAcquire(AcquireOp op);
+  LogicalResult emitCommit(CommitOp op);
+  LogicalResult emitWaitRing(mk_sm::WaitOp op);
+  LogicalResult emitRelease(ReleaseOp op);
+  LogicalResult emitSend(SendOp op);
+  LogicalResult emitReceive(ReceiveOp op);
+  LogicalResult emitTicket(TicketOp op);
+  LogicalResult emitPop(PopOp op);
+
+  // Copies and stores of tiles
+  LogicalResult emitCopy(CopyOp op);
+  /// Has the helpers copy a tile, for which the slot's barrier `full` waits; emits
+  /// their code; ends their work.
+  LogicalResult requestCopy(CopyOp op, const Buffer &buffer, Value dest, Value full,
+                            ArrayRef<Value> offsets);
+  void emitHelpers();
+  void completeRequest(Helper helper);
+  void dismissHelpers();
+  /// Address of the requests, of one of them; how many there have been.
+  Value getRequests();
+  Value requestAt(Value number);
+  Value countRequests();
+  void post(function_ref<void(Value)> write);
+  LogicalResult emitStaged(mk_sm::StoreOp op);
+  /// Part by part; the copy engine stores with `map` where `usable` holds, else the threads do.
+  void storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map, Value usable);
+  /// Emits `body` for each number from `from` on, of which `number` chooses one at run time.
+  void forCase(Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body);
+  /// All threads of the warpgroup store what exists of a part, wherever it goes.
+  void storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part);
+  /// The tensor map of a peer's part of the buffer, and whether it may be used.
+  std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
+                                  Value peer);
+  /// Whether more ops have waited for the store of `tile` than may be computed in each
+  /// of two ways.
+  bool isDear(Value tile);
+  LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
+                              ValueRange offsets, ValueRange valid, bool add,
+                              Value peer = {});
+  LogicalResult emitLoad(LoadOp op);
+  /// Some elements of a load.
+  SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
+  LogicalResult emitStore(mk::StoreOp op);
+
+  // Matrices
+  LogicalResult emitFence(MmaFenceOp op);
+  LogicalResult emitMma(MmaOp op);
+  LogicalResult emitMmaWait(MmaWaitOp op);
+  LogicalResult emitConvertLayout(ConvertLayoutOp op);
+  void emitTurn(bool wait);
+
+  // Fragments
+  /// Reduces elements of a thread: the i-th goes to result map[i].
+  SmallVector<Value> reduceInThread(Reduction kind, ArrayRef<Value> source,
+                                    ArrayRef<unsigned> map, int64_t numResults,
+                                    unsigned numChains);
+  LogicalResult emitReduce(ReduceOp op);
+  LogicalResult emitPartialSum(PartialSumOp op);
+  LogicalResult emitBroadcast(BroadcastOp op);
+  LogicalResult emitMask(MaskOp op);
+
+  // Elements that change threads
+  Value exchangeAddress();
+  /// The element's number in the tile, row-major, and whether it exists.
+  std::pair<Value, Value> linearPlace(RankedTensorType type, unsigned i);
+  void storeShared(Value there, Value address, Value value);
+  /// `otherwise` (zero) where `there`, if it is given, does not hold.
+  Value loadShared(Value there, Value address, Type type, Value otherwise = {});
+  /// The elements of `from` to the threads that hold them in `to`, which has the
+  /// dimensions `dims` besides.
+  LogicalResult exchange(Operation *op, Value from, Value to,
+                         ArrayRef<int64_t> dims);
+  LogicalResult reduceRows(ReduceOp op);
+  LogicalResult reduceThroughShared(ReduceOp op);
+  Value affineValue(AffineExpr expr, unsigned numDims, ArrayRef<Value> operands);
+
+  // Communication
+  LogicalResult emitSignal(SignalOp op);
+  LogicalResult emitWaitSignal(mk::WaitOp op);
+  LogicalResult emitCount(CountOp op);
+  LogicalResult emitPush(PushOp op);
+  Value linearElement(ArrayRef<int64_t> shape, ValueRange extents,
+                      ArrayRef<Value> index);
+  SignalArray signalArray(Value signal);
+  /// `op` names it.
+  Value signalElement(Operation *op, Value signal, ValueRange index);
+  /// One thread raises an element here, or at the peer.
+  void raise(SignalArray array, Value element, int64_t amount, Value peer = {},
+             bool strong = false);
+  /// Waits until an element has counted up to `wanted`. `kind`, `number` and
+  /// `count` are for the report. Only threads wait for which `leader` is true, if it is given.
+  void waitArrivals(SignalArray array, Value element, Value wanted, int64_t kind,
+                    int64_t number, Value count, Value leader = {});
+
+  // Puts
+  LogicalResult emitPut(PutOp op);
+  FailureOr<Runs> planRuns(PutOp op);
+  /// Addresses of run `n`, and whether it exists (null: always).
+  std::tuple<Value, Value, Value> runAt(const Runs &runs, Value n);
+  void copyByEngine(const Runs &runs, TypeAttr added);
+  void copyByThreads(const Runs &runs, Type element, bool adds);
+  void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
+
+  //===--- Checks that what ops name exists -------------------------------===//
+
+  /// The launch fails with a report unless element `begin` exists, or `size` from there on
+  /// (i64), where all of `when` hold. Gives `begin`; without `size` and `when` 0 where that does not
+  /// exist.
+  Value check(Operation *op, const Named &named, Value begin, Value size = {},
+              ArrayRef<AtLeast> when = {});
+  /// Gives the indices, 0 where they do not exist.
+  SmallVector<Value> checkIndices(Operation *op, int64_t kind, int64_t number,
+                                  int64_t param, ArrayRef<int64_t> shape,
+                                  ValueRange index);
+  /// Of an argument; `offsets` without sizes name one element. Gives the offsets as `check`.
+  SmallVector<Value> checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
+                                 ArrayRef<Value> offsets, ArrayRef<Value> sizes,
+                                 ArrayRef<AtLeast> when, Value rank = {});
+  /// One end of a put. `list`: source rows, in shared memory.
+  void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
+  SmallVector<Value> checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
+                                 ValueRange indices);
+
+  //===--- When what is done (Timeline.cpp) -------------------------------===//
+
+  LogicalResult checkTimeline();
+  void openTracks();
+  void closeTracks();
+  /// A span begins here, as one that is `what`; its value (i32; null: none) is kept, too.
+  /// Spans of different kinds may be in each other.
+  void beginSpan(SpanClock clock, Value value = {});
+  /// Records it. A kind of mk_timeline_kind.
+  void endSpan(SpanClock clock, int64_t kind, int64_t object = -1);
+  struct ItemSpan;
+  /// By the thread that is here, if it is the one that records.
+  void recordSignal(Value signal, Value element);
+  /// What a wait records once it has found what it waits for.
+  mk_thread::SpanAttr makeWaitSpan(int64_t kind, int64_t number);
+  mk_thread::SpanAttr makeSpan(int64_t kind, int64_t object);
+  /// The op whose code is being emitted; null at both ends of a kernel.
+  Operation *emitted = nullptr;
+
+  //===--- A launch that has failed (Faults.cpp) --------------------------===//
+
+  /// The word that says that this CTA has failed, read where it stands.
+  Value readFailed();
+  mk_thread::ReportAttr makeReport(int64_t kind, int64_t number);
+  /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
+  /// program that is wrong.
+  void failUnless(Value condition, int64_t kind);
+  /// Reports what failUnless() has found, behind all that a side of the kernel does.
+  void reportDeferred();
+  bool defersReports = false;
+  /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
+  /// found before a barrier that it has come to.
+  Value isFine();
+  void ifFine(function_ref<void()> body);
+  /// What `body` gives if the CTA has not failed.
+  Value valueIfFine(Value otherwise, function_ref<Value()> body);
+  /// The rank, or this one where the mesh has no such rank, which is reported.
+  Value existingPeer(Value peer);
+  /// i32: whether the CTA has failed, the same for all threads of the partition, which
+  /// meet for it.
+  Value agreeOnFailure();
+  /// To be called behind a wait for a signal.
+  void noteWait();
+  bool mayBeWritten(const Buffer &buffer);
+  /// Whether what is loaded, or from where, has no meaning after a failure.
+  bool isUncertain(memref::LoadOp op);
+  /// Whether threads of the consumer load scalars whose meaning depends on waits.
+  bool needsAgreement();
+  /// Zero if `failed` (i32) is not 0.
+  Value loadIfFine(Type type, Value address, Value failed);
+  Value loadScalar(memref::LoadOp op, Type type, Value address);
+
+  //===--- Several ranks --------------------------------------------------===//
+
+  bool hasPeers();
+  /// Whether some peers are reached by the proxy only.
+  bool hasNet();
+  Value ownRank();
+  /// Where this device addresses the rank's heap; 0: only the proxy reaches it.
+  Value heapOf(Value rank);
+  /// All threads that come here wait until the peer has begun this launch.
+  void awaitReady(Value peer);
+  /// Raises an element of the launch's own signals, this rank's, at all peers.
+  void tellPeers(int64_t param);
+  void awaitDone();
+  /// The buffer as it lies at a peer across links.
+  Buffer atPeer(const Buffer &buffer, Value peer);
+  Value rowsAt(const Buffer &buffer, Value peer);
+  void writeCommand(const ProxyCommand &command);
+  void placeCommand(const ProxyCommand &command);
+  /// One thread counts a put or signal of its commands.
+  void countSubmitted();
+  /// All threads wait until the puts of this CTA are complete at other nodes.
+  void awaitPuts();
+
+  //===--- Values ---------------------------------------------------------===//
+
+  void set(Value from, ArrayRef<Value> to) {
+    values[from].assign(to.begin(), to.end());
+  }
+  Value scalar(Value from) { return elements(from).front(); }
+  SmallVector<Value> scalars(ValueRange from);
+  /// All values that stand for `from`; evaluates those put off.
+  ArrayRef<Value> elements(Value from);
+  Value element(Value from, unsigned i);
+  /// Says that there is no code for an elementwise op.
+  LogicalResult refuse(Operation *op);
+  Type scalarType(Type type);
+  /// Number of values that stand for a value of the type; -1 if it cannot be.
+  int64_t count(Type type);
+
+  /// Between elements and 32-bit words, in which they cross loops and asm.
+  SmallVector<Value> pack(ArrayRef<Value> elements);
+  SmallVector<Value> unpack(ArrayRef<Value> words, Type element, int64_t count);
+  LogicalResult packedTypes(Operation *op, TypeRange types,
+                            SmallVectorImpl<Type> &packed);
+  SmallVector<Value> packAll(ValueRange from);
+  void unpackAll(ValueRange to, ValueRange words);
+
+  //===--- Elementwise ----------------------------------------------------===//
+
+  /// The store that alone needs an op's result, if any: then its elements are
+  /// computed as they leave.
+  Operation *findOnlyStore(Operation *op);
+  bool isPutOff(Operation *op);
+  /// The op that alone takes the elements of a load, or of a conversion of one, and
+  /// computes its own from them one by one, if any.
+  Operation *findOnlyTaker(Operation *op);
+  /// Loads what the elements listed of a tile are computed from.
+  void prefetch(Value tile, ArrayRef<unsigned> elements);
+  /// Forgets what was computed of ops put off since, in code that has ended.
+  void forgetComputed(size_t since);
+  Value compute(Operation *op, unsigned i);
+  Value computeScalar(Operation *op, ArrayRef<Value> operands, Type type);
+  /// Two elements at once where there is an instruction for it.
+  bool computePair(Operation *op, unsigned i);
+  /// The factors of rows or columns by which the op scales a tile that a loop carries, if
+  /// it does; a warp whose factors are all one goes past the products.
+  BroadcastOp findFactors(Operation *op);
+  LogicalResult emitScaling(Operation *op, BroadcastOp broadcast);
+  Value math(Operation *op, ArrayRef<Value> operands);
+  Value exp2(Value x);
+  Value reciprocal(Value x);
+  bool isShared(Value tile);
+  Value fma(Value x, Value y, Value z);
+  Value polynomial(Value x, ArrayRef<double> coefficients);
+  Value erf(Value x);
+  Value tanh(Value x);
+  Value reduceOp(Reduction kind, Value x, Value y);
+
+  //===--- Layouts --------------------------------------------------------===//
+
+  /// Reads the thread's number anew, for `place` and `isOwner`: LLVM would compute
+  /// all places of a loop before it, and keep them. `here`: where it stands, also in a loop that
+  /// this lowering makes.
+  void enterPlaces(bool here = false);
+  Place place(RankedTensorType type, unsigned i);
+  /// Whether this thread is the one that stores what several hold.
+  Value isOwner(RankedTensorType type);
+  /// For each element of `type` the one of its slice along `axis`.
+  FailureOr<SmallVector<unsigned>> sliceElements(Operation *op,
+                                                 RankedTensorType type,
+                                                 int64_t axis);
+
+  //===--- Buffers --------------------------------------------------------===//
+
+  FailureOr<Buffer> buffer(Operation *op, Value memref);
+  /// Words of the parameters (i64), read where they are asked for: LLVM would read
+  /// them once, at the start, and keep them in registers.
+  Value baseOf(const Buffer &buffer);
+  Value sizeOf(const Buffer &buffer, int64_t d);
+  Value strideOf(const Buffer &buffer, int64_t d); // in elements
+  SmallVector<Value> byteStrides(const Buffer &buffer);
+  Value wordOf(const Buffer &buffer, int64_t word);
+  /// The address of the tensor map with this box, and whether it may be used;
+  /// null if there is none.
+  Value mapAddress(unsigned map);
+  Value mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers = false);
+  std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
+  /// How many elements from the offset on exist, for each dimension of a tile.
+  SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
+                            int64_t tileRank, ValueRange valid);
+  /// i1: all of the tile is there.
+  Value covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape);
+  Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);
+
+  //===--- Waiting --------------------------------------------------------===//
+
+  /// Waits until the phase with this parity of a barrier is over.
+  void waitBarrier(Value address, Value parity, Value stage, int64_t number,
+                   bool ofPut = false);
+  /// Waits until a word in global memory is `wanted`, or has reached it.
+  /// With `second` the sum of two words counts. The report says `count` instead of `wanted`. Only
+  /// threads wait for which `leader` is true, if it is given.
+  void waitWord(Value address, Value wanted, bool equal, MemScope scope,
+                int64_t kind, int64_t number, const Waited &waited, Value count,
+                Value second = {}, Value leader = {});
+
+  //===--- Threads --------------------------------------------------------===//
+
+  bool isProducer() { return partition.getKind() == PartitionKind::Producer; }
+  /// The CTA's place in its cluster.
+  Value placeInCluster() { return and_(cta, cluster - 1); }
+  /// All threads of the cluster have come here.
+  void barrierCluster();
+  /// All threads of the partition have come here.
+  void barrierPartition();
+  /// Its named barrier, of a consumer.
+  Value partitionBarrier();
+  /// `body` by one thread once all have come here.
+  void once(function_ref<void()> body);
+  /// The same; every thread gets the i64 that it gives.
+  Value onceForAll(function_ref<Value()> body);
+  void finishStores();
+
+  //===--- State ----------------------------------------------------------===//
+
+  /// Position in a channel, one for each use of it by a partition.
+  struct Cursor {
+    Value stage, phase; // variables
+  };
+  Cursor &cursor(Operation *channel, StringRef use, int64_t firstParity);
+  void advance(Cursor &cursor, int64_t depth);
+  /// Where teams take turns: the place in each ring goes with the turn.
+  SmallVector<Operation *> getRingsInUse();
+  void takeRings();
+  void handRingsOver();
+  Value at(int64_t offset, Cursor &cursor, int64_t stride, int64_t depth);
+
+  KernelOp kernel;
+  KernelResources resources;
+  SmallVector<int64_t> ctas;
+  /// Roles in the order in which a CTA goes through them, and for each those whose
+  /// CTAs go on with it.
+  SmallVector<unsigned> roleOrder;
+  SmallVector<SmallVector<unsigned>> helpers;
+  const ParamLayout &params;
+  SharedLayout &shared;
+
+  int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
+  int64_t numConsumerWarps = 0;
+  int64_t cluster; // CTAs of one
+
+  Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
+  Value control;
+
+  // Of the partition being emitted.
+  PartitionOp partition;
+  int64_t roleNumber = 0;
+  Value ctaInRole;
+  ScopeMemory memory;
+  Value readySeen; // a variable: peers known to have begun, a bit each
+  /// A variable, the same in all threads, where they need to agree: a wait was given up.
+  Value waitFailed;
+  Value partitionThread; // in the partition
+  Value group;           // warpgroup of the consumer
+  Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
+  bool storesPending = false;
+  std::map<std::pair<Operation *, std::string>, Cursor> cursors;
+
+  DenseMap<Value, SmallVector<Value, 1>> values;
+  DenseMap<Value, Buffer> buffers;
+  /// While recomputed scalars count: what they stood for before.
+  SmallVector<std::pair<Value, SmallVector<Value, 1>>> recomputed;
+  /// Ops put off, by their result, and what has been computed of them since.
+  DenseSet<Value> putOff;
+  /// An op put off turned out to have no code, and an error was emitted.
+  bool broken = false;
+  SmallVector<std::pair<Value, unsigned>> computed;
+  DenseMap<Value, Value> reciprocals;
+  DenseMap<Operation *, Operation *> onlyStores;
+};
+
+} // namespace mlir::mk::sm
+
+#endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H

@@ -1,0 +1,102 @@
+//===- SMToThread.cpp - A kernel becomes code of one thread -----------------===//
+#include "Lowering.h"
+#include "mkernel/ABI/Timeline.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_CONVERTSMTOTHREADPASS
+#include "mkernel/Conversion/Passes.h.inc"
+} // namespace mlir::mk
+
+using namespace mlir;
+using namespace mlir::mk;
+namespace json = llvm::json;
+
+/// The `gpu` part of the metadata (mkernel/ABI/Gpu.h).
+static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
+                             int64_t threads, int64_t sharedBytes) {
+  KernelResources resources = getKernelResources(kernel);
+  auto describeMaps = [](ArrayRef<sm::TensorMap> maps) {
+    json::Array array;
+    for (const sm::TensorMap &map : maps)
+      array.push_back(json::Object{{"arg", map.arg},
+                                   {"box", json::Array(map.box)},
+                                   {"swizzle", mk_sm::kChunkBytes}});
+    return array;
+  };
+  return json::Object{{"threads", threads},
+                      {"cooperative",
+                       !resources.signals.empty() || !resources.queues.empty() ||
+                           resources.prepare ||
+                           kernel.getMeshOp().getNumRanks() != 1},
+                      {"shared_bytes", sharedBytes},
+                      {"param_bytes", params.bytes},
+                      {"workspace_bytes", 0},
+                      {"tensor_maps", describeMaps(params.maps)},
+                      {"peer_maps", describeMaps(params.peerMaps)}};
+}
+
+namespace {
+struct ConvertSMToThreadPass
+    : mk::impl::ConvertSMToThreadPassBase<ConvertSMToThreadPass> {
+  using ConvertSMToThreadPassBase::ConvertSMToThreadPassBase;
+
+  LogicalResult convert(KernelOp kernel) {
+    if (failed(verifyMeshIsBound(kernel)))
+      return failure();
+    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    if (failed(ctas))
+      return failure();
+    FailureOr<sm::ParamLayout> params =
+        sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
+    FailureOr<sm::SharedLayout> shared = sm::layOutShared(
+        kernel, timeline ? sm::kTrackBytes * (sm::kMaxTracks + 1) : 0);
+    if (failed(params) || failed(shared))
+      return failure();
+    sm::Lowering lowering(kernel, *ctas, *params, *shared);
+    SiteTable sites;
+    if (bounds)
+      lowering.sites = &sites;
+    if (timeline)
+      lowering.places = &sites;
+    if (failed(lowering.run()))
+      return failure();
+    json::Object about =
+        describe(kernel, *params, lowering.getNumThreads(), shared->bytes);
+    // Of the metadata as a whole; they travel with the code.
+    if (timeline)
+      about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},
+                                       {"tracks", lowering.getNumTracks()}};
+    if (!sites.empty())
+      about["sites"] = sites.describe();
+    std::string text;
+    llvm::raw_string_ostream(text) << json::Value(std::move(about));
+    OpBuilder b(kernel);
+    LLVM::GlobalOp::create(
+        b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, "mk_gpu",
+        b.getStringAttr(text));
+    kernel.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    if (kernels.size() > 1) {
+      kernels[1].emitOpError() << "is the second kernel of the module; a package "
+                                  "has one, choose it with --kernel";
+      return signalPassFailure();
+    }
+    for (KernelOp kernel : kernels)
+      if (failed(convert(kernel)))
+        return signalPassFailure();
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
+      if (isa<MeshOp, func::FuncOp>(op))
+        op.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,300 @@
+//===- Stores.cpp - Fragments to memory through the copy engine -----------===//
+//
+// Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the
+// engine's 128-byte swizzle, and one of its threads sends them off. A buffer is used
+// again once the engine has read it. What the engine cannot store either goes from there,
+// by the threads, or straight from registers.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
+  FailureOr<Buffer> to = buffer(op, op.getDest());
+  if (failed(to))
+    return failure();
+  Value peer;
+  if (op.getPeer() && hasPeers()) {
+    peer = existingPeer(scalar(op.getPeer()));
+    awaitReady(peer);
+    to = atPeer(*to, peer);
+  }
+  RankedTensorType tile = op.getTile().getType();
+  SmallVector<int64_t> box = getStoreBox(op);
+  Value map, usable;
+  if (!box.empty())
+    std::tie(map, usable) = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
+  // Sums that memory cannot form are refused there.
+  if (!map || (op.getAdd() && mk_thread::getAddition(tile.getElementType()).empty()))
+    return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
+                         op.getValid(), op.getAdd(), peer);
+  if (peer)
+    usable = and_(usable, isFine());
+  // The copy engine drops what lies outside the buffer, and only that.
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  int64_t lead = offsets.size() - 2;
+  for (auto [d, valid] : llvm::enumerate(op.getValid())) {
+    Value there = sub(sizeOf(*to, lead + d), offsets[lead + d]);
+    usable = and_(usable, cmp(Predicate::sge, scalar(valid),
+                              minS(there, c64(tile.getDimSize(d)))));
+  }
+  storeThroughStaging(op, *to, map, usable);
+  return success();
+}
+
+/// Says of the loop whose body is being emitted that it is not unrolled: ptxas would, which
+/// takes it longer than the loop is worth.
+static void keepRolled(Emitter &e) {
+  MLIRContext *context = e.b.getContext();
+  auto never = LLVM::LoopUnrollAttr::get(context, e.b.getBoolAttr(true), {}, {}, {},
+                                         {}, {}, {});
+  auto loop = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, never, {}, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {}, {});
+  e.b.getInsertionBlock()->getParentOp()->setAttr("llvm.loop_annotation", loop);
+}
+
+/// Emits `body` for the number that `number` turns out to be, of `count` ones from `from` on.
+/// Bits are tested, and not the number compared, of which LLVM would make a jump through a table:
+/// ptxas knows nothing uniform behind that.
+void Lowering::forCase(Value number, int64_t from, int64_t count,
+                       function_ref<void(int64_t)> body) {
+  if (count == 1) {
+    size_t journal = computed.size();
+    body(from);
+    forgetComputed(journal);
+    return;
+  }
+  int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
+  ifThenElse(
+      eq(and_(number, half), 0), [&] { forCase(number, from, half, body); },
+      [&] { forCase(number, from + half, count - half, body); });
+}
+
+void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map,
+                                   Value usable) {
+  RankedTensorType tile = op.getTile().getType();
+  int64_t size = getElementBytes(tile.getElementType());
+  int64_t m = tile.getDimSize(0), n = tile.getDimSize(1);
+  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+  int64_t rowsOfGroup = m / warpgroups, columns = kChunkBytes / size;
+  int64_t buffers = op.getStaging().getType().getBuffers();
+  Operation *staging = op.getStaging().getDefiningOp();
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  for (Value &offset : offsets)
+    offset = resize(offset, i32);
+
+  Value lane, group, base, sender, barrierId, rowAddress, swizzle, quad;
+  auto enter = [&] {
+    enterPlaces(/*here=*/true);
+    lane = placeLane, group = placeGroup;
+    base = add(sharedBase, shared.stagings.at(staging));
+    base = add(base, mul(group, buffers * kStagingBytes));
+    sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
+    // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
+    // write where their elements are.
+    Value inWarp = shl(and_(placeWarp, 3), 4);
+    Value ownRow = size == 2 ? and_(lane, 15) : shr(lane, 2);
+    rowAddress = add(base, shl(add(inWarp, ownRow), 7));
+    swizzle = shl(and_(size == 2 ? lane : shr(lane, 2), 7), 4);
+    quad = and_(lane, 3);
+  };
+  // Whether every use of the buffers begins with the first one free for it.
+  bool regular = true;
+  for (Operation *user : staging->getUsers())
+    if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
+      RankedTensorType type = other.getTile().getType();
+      auto mma = dyn_cast<MmaAttr>(type.getEncoding());
+      regular &= mma && type.getDimSize(0) / mma.getWarpgroups() / 64 *
+                                countStoreChunks(type) % buffers ==
+                            0;
+    }
+  int64_t chunks = countStoreChunks(tile), parts = rowsOfGroup / 64 * chunks;
+  auto fill = [&](int64_t part) {
+    int64_t block = part / chunks, column = std::min(part % chunks * columns, n - columns);
+    // What the part is computed from, while the engine reads the buffer.
+    SmallVector<unsigned> own(columns / 2);
+    std::iota(own.begin(), own.end(), block * (n / 2) + column / 2);
+    prefetch(op.getTile(), own);
+    int64_t offset = part % buffers * kStagingBytes;
+    int64_t pending = regular || part ? buffers - 1 : 0;
+    ifThen(sender, [&] {
+      create<mk_thread::WaitGroupOp>(pending, /*read=*/true);
+    });
+    barrier(barrierId, 128);
+    // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
+    auto at = [&](int64_t j, int64_t half, int64_t k) {
+      return element(op.getTile(),
+                     block * (n / 2) + column / 2 + 4 * j + 2 * half + k);
+    };
+    if (size == 2) {
+      for (int64_t j = 0; j < 8; j += 2) {
+        SmallVector<Value> elements;
+        for (int64_t q = 0; q < 4; ++q)
+          for (int64_t k = 0; k < 2; ++k)
+            elements.push_back(at(j + q / 2, q % 2, k));
+        SmallVector<Value> words = pack(elements);
+        // Lanes 16 to 31 give the rows of the next 8 columns.
+        Value piece = xor_(xor_(shl(shr(lane, 4), 4), swizzle), j << 4);
+        create<mk_thread::StMatrixOp>(add(add(rowAddress, offset), piece), words[0], words[1],
+                                      words[2], words[3]);
+      }
+      return;
+    }
+    for (int64_t j = 0; j < columns / 8; ++j)
+      for (int64_t half = 0; half < 2; ++half) {
+        SmallVector<Value> pair{at(j, half, 0), at(j, half, 1)};
+        Value row = add(rowAddress, offset + half * 8 * kChunkBytes);
+        if (size == 4) {
+          Value column = add(shl(quad, 3), 32 * j);
+          Value piece = xor_(and_(column, ~15), swizzle);
+          for (Value &value : pair)
+            if (!value.getType().isF32())
+              value = LLVM::BitcastOp::create(b, loc, f32, value);
+          storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
+        } else {
+          Value column = add(shl(quad, 1), 8 * j);
+          Value piece = xor_(and_(column, ~15), swizzle);
+          Value word = resize(pack(pair).front(), i16);
+          store(word, add(row, or_(piece, and_(column, 15))));
+        }
+      }
+  };
+  auto leave = [&](const StagedPart &part) {
+    fenceAsyncShared();
+    barrier(barrierId, 128);
+    auto send = [&] {
+      SmallVector<Value> coordinates(offsets);
+      coordinates.back() = add(coordinates.back(), part.column);
+      coordinates.end()[-2] = add(coordinates.end()[-2], part.row);
+      if (warpgroups > 1)
+        coordinates.end()[-2] = add(coordinates.end()[-2], mul(group, rowsOfGroup));
+      create<mk_thread::StoreTensorOp>(part.source, map, coordinates, op.getAdd());
+      create<mk_thread::CommitGroupOp>();
+    };
+    ifThenElse(
+        usable, [&] { ifThen(sender, send); }, [&] { storeByThreads(op, to, part); });
+  };
+  auto whereIs = [&](Value part) {
+    Value column = minS(mul(remU(part, chunks), columns), c32(n - columns));
+    return StagedPart{add(base, mul(remU(part, buffers), kStagingBytes)),
+                      mul(divU(part, chunks), 64), column};
+  };
+  // One behind the other parts are stored a little faster (GEMM: 0.5 %), and what they are
+  // computed from is in fewer registers. But with one place for all else kernels with several stores
+  // are shorter by a third, and assembled as much faster, and eight parts leave too few registers
+  // for the code of eight. Kernels of several ranks keep too much in registers to keep more
+  // around a loop over two.
+  int64_t stores = 0;
+  kernel.walk([&](mk_sm::StoreOp) { ++stores; });
+  bool oneByOne = stores == 1 ? parts <= 6 || isDear(op.getTile())
+                              : parts == 1 || (parts == 2 && hasPeers());
+  if (oneByOne) {
+    enter();
+    for (int64_t part = 0; part < parts; ++part) {
+      fill(part);
+      leave(whereIs(c32(part)));
+    }
+    return;
+  }
+  forRange(c32(0), c32(parts), c32(1), [&](Value part) {
+    keepRolled(*this);
+    enter();
+    forCase(part, 0, parts, fill);
+    leave(whereIs(part));
+  });
+}
+
+// A part lies in its buffer row by row. A warp takes a row at a time, word by word, or
+// four rows in pieces of 16 bytes.
+void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
+                              const StagedPart &part) {
+  // Empty: what waits for a buffer counts groups.
+  create<mk_thread::CommitGroupOp>();
+  RankedTensorType tile = op.getTile().getType();
+  Type element = tile.getElementType();
+  int64_t size = getElementBytes(element), columns = kChunkBytes / size;
+  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+  Addition addition;
+  if (op.getAdd())
+    addition = {element, op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu};
+  enterPlaces();
+  Value thread = and_(placeThread, 127);
+  Value firstRow = part.row;
+  if (warpgroups > 1)
+    firstRow = add(firstRow, mul(placeGroup, tile.getDimSize(0) / warpgroups));
+  SmallVector<Value> offsets = scalars(op.getOffsets());
+  SmallVector<Value> strides = byteStrides(to);
+  Value rowBytes = strides.end()[-2], columnBytes = strides.back();
+  Value start = elementAddress(to, offsets);
+  start = add(start, mul(resize(firstRow, i64), rowBytes));
+  start = add(start, mul(columnBytes, resize(part.column, i64)));
+  // What exists of the part: [from, left) of its rows and columns. Offsets may be negative.
+  auto narrow = [&](Value value) {
+    return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
+  };
+  SmallVector<Value> left = limits(to, offsets, 2, op.getValid());
+  auto isThere = [&](int64_t d, Value from, Value last) {
+    Value begin = narrow(sub(c64(0), offsets.end()[d - 2]));
+    return and_(cmp(Predicate::sge, from, begin),
+                cmp(Predicate::slt, last, narrow(left[d])));
+  };
+  // Piece p (16 bytes) of row r lies at p ^ (r % 8) of it.
+  auto forPieces = [&](int64_t bytes,
+                       function_ref<void(Value, Value, Value, Value)> body) {
+    int64_t perRow = kChunkBytes / bytes;
+    forRange(thread, c32(64 * perRow), c32(128), [&](Value n) {
+      keepRolled(*this);
+      Value row = divU(n, perRow), at = mul(remU(n, perRow), bytes);
+      Value swizzled = xor_(at, shl(and_(row, 7), 4));
+      Value tileRow = add(row, firstRow);
+      body(isThere(0, tileRow, tileRow), divU(at, size),
+           add(part.source, add(mul(row, kChunkBytes), swizzled)),
+           add(start, mul(resize(row, i64), rowBytes)));
+    });
+  };
+  auto bytesAt = [&](Value row, Value column) {
+    return add(row, mul(resize(column, i64), columnBytes));
+  };
+  auto singly = [&] {
+    forPieces(4, [&](Value rowThere, Value column, Value from, Value row) {
+      Value word = load(i32, from);
+      for (int64_t k = 0; k < 4 / size; ++k) {
+        Value at = add(column, k), inTile = add(at, part.column);
+        Value value = resize(shr(word, 8 * size * k), b.getIntegerType(8 * size));
+        if (addition && element.isF32())
+          value = LLVM::BitcastOp::create(b, loc, f32, value);
+        storeWhere(*this, and_(rowThere, isThere(1, inTile, inTile)), bytesAt(row, at),
+                   size, value, addition);
+      }
+    });
+  };
+  if (addition)
+    return singly();
+  auto inPieces = [&](int64_t bytes) {
+    forPieces(bytes, [&](Value rowThere, Value column, Value from, Value row) {
+      SmallVector<Value> words =
+          bytes == 4 ? SmallVector<Value>{load(i32, from)}
+                     : loadWords({i32, i32, i32, i32}, from, bytes);
+      storeWhere(*this, rowThere, bytesAt(row, column), bytes, words);
+    });
+  };
+  Value together = and_(eq(columnBytes, size),
+                        isThere(1, part.column, add(part.column, columns - 1)));
+  Value bits = or_(start, rowBytes);
+  auto aligned = [&](int64_t bytes) {
+    return and_(together, eq(and_(bits, bytes - 1), 0));
+  };
+  ifThenElse(
+      aligned(16), [&] { inPieces(16); },
+      [&] {
+        if (size == 4)
+          return singly();
+        ifThenElse(aligned(4), [&] { inPieces(4); }, singly);
+      });
+}

@@ -1,0 +1,58 @@
+//===- LowerLaunch.cpp - Parameters, shared memory, places ----------------===//
+#include "Ptx.h"
+
+using namespace mlir;
+using namespace mlir::mk::thread;
+using namespace mlir::mk_thread;
+
+static Value addressOf(Ptx &ptx, const Frame &frame, LLVM::GEPArg offset) {
+  LLVM::LLVMFuncOp function = frame.function;
+  Block &entry = function.getBody().front();
+  return LLVM::GEPOp::create(ptx.b, ptx.loc,
+                             LLVM::LLVMPointerType::get(ptx.b.getContext()),
+                             ptx.b.getI8Type(), entry.getArgument(0), ArrayRef(offset));
+}
+
+void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &frame) {
+  addPattern<ThreadIdOp>(patterns, [](ThreadIdOp op, Ptx &ptx) {
+    return ptx.run("mov.u32 $0, %tid.x;", op.getType(), {}, op.getPinned());
+  });
+  addPattern<CtaIdOp>(patterns, [](CtaIdOp op, Ptx &ptx) {
+    return ptx.run("mov.u32 $0, %ctaid.x;", op.getType(), {}, /*touchesMemory=*/false);
+  });
+  addPattern<ParamOp>(patterns, [frame](ParamOp op, Ptx &ptx) -> SmallVector<Value> {
+    int64_t offset = op.getOffset();
+    if (op.getPinned())
+      return ptx.run("ld.param.b64 $0, [" + frame.params + "+" + std::to_string(offset) + "];",
+                     op.getType(), {}, /*touchesMemory=*/false);
+    Value address = addressOf(ptx, frame, static_cast<int32_t>(offset));
+    return {LLVM::LoadOp::create(ptx.b, ptx.loc, op.getType(), address, /*alignment=*/0,
+                                 /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                 /*isInvariant=*/true)};
+  });
+  addPattern<ParamAtOp>(patterns, [frame](ParamAtOp op, Ptx &ptx) {
+    return ptx.run("{ .reg .b64 at, more; mov.b64 at, " + frame.params +
+                       "; cvt.u64.u32 more, $1; add.s64 at, at, more; ld.param.b64 $0, [at]; }",
+                   op.getType(), op.getOffset());
+  });
+  addPattern<ParamAddressOp>(
+      patterns, [frame](ParamAddressOp op, Ptx &ptx) -> SmallVector<Value> {
+        if (!op.getIndex())
+          return {addressOf(ptx, frame, static_cast<int32_t>(op.getOffset()))};
+        Value offset = op.getIndex();
+        if (op.getOffset())
+          offset = arith::AddIOp::create(
+              ptx.b, ptx.loc, offset,
+              arith::ConstantIntOp::create(ptx.b, ptx.loc, op.getOffset(), 32));
+        return {addressOf(ptx, frame, offset)};
+      });
+  addPattern<SharedBaseOp>(
+      patterns, [frame](SharedBaseOp op, Ptx &ptx) -> SmallVector<Value> {
+        if (op.getPinned())
+          return ptx.run("mov.b32 $0, " + frame.at(op.getOffset()) + ";", op.getType(), {},
+                         /*touchesMemory=*/false);
+        LLVM::GlobalOp global = frame.shared;
+        Value address = LLVM::AddressOfOp::create(ptx.b, ptx.loc, global);
+        return {LLVM::PtrToIntOp::create(ptx.b, ptx.loc, op.getType(), address)};
+      });
+}

@@ -1,0 +1,85 @@
+//===- LowerSync.cpp - Barriers, fences and votes -------------------------===//
+#include "Ptx.h"
+
+using namespace mlir;
+using namespace mlir::mk::thread;
+using namespace mlir::mk_thread;
+
+static std::string toString(uint64_t number) { return std::to_string(int64_t(number)); }
+
+static void addBarrierPatterns(RewritePatternSet &patterns) {
+  addPattern<BarrierInitOp>(patterns, [](BarrierInitOp op, Ptx &ptx) {
+    return ptx.run("mbarrier.init.shared::cta.b64 [$0], " + toString(op.getArrivals()) + ";", {},
+                   op.getBarrier());
+  });
+  addPattern<BarrierArriveOp>(patterns, [](BarrierArriveOp op, Ptx &ptx) {
+    if (Value bytes = op.getBytes())
+      return ptx.run("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", {},
+                     {op.getBarrier(), bytes});
+    if (Value cta = op.getCta())
+      return ptx.run("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
+                     "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
+                     {}, {op.getBarrier(), cta});
+    return ptx.run("mbarrier.arrive.shared::cta.b64 _, [$0];", {}, op.getBarrier());
+  });
+  addPattern<BarrierExpectOp>(patterns, [](BarrierExpectOp op, Ptx &ptx) {
+    return ptx.run("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], " +
+                       toString(op.getBytes()) + ";",
+                   {}, op.getBarrier());
+  });
+  addPattern<BarrierCompleteOp>(patterns, [](BarrierCompleteOp op, Ptx &ptx) {
+    return ptx.run("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], " +
+                       toString(op.getBytes()) + ";",
+                   {}, op.getBarrier());
+  });
+}
+
+static void addNamedPatterns(RewritePatternSet &patterns) {
+  addPattern<SyncOp>(patterns, [](SyncOp op, Ptx &ptx) {
+    return ptx.run("bar.sync $0, " + toString(op.getThreads()) + ";", {}, op.getId());
+  });
+  addPattern<ArriveOp>(patterns, [](ArriveOp op, Ptx &ptx) {
+    return ptx.run("bar.arrive $0, " + toString(op.getThreads()) + ";", {}, op.getId());
+  });
+  addPattern<SyncOrOp>(patterns, [](SyncOrOp op, Ptx &ptx) {
+    return ptx.run("{ .reg .pred p; setp.ne.u32 p, $2, 0; barrier.cta.red.or.aligned.pred p, $1, " +
+                       toString(op.getThreads()) + ", p; selp.b32 $0, 1, 0, p; }",
+                   op.getType(), {op.getId(), op.getWord()});
+  });
+  addPattern<AnyOp>(patterns, [](AnyOp op, Ptx &ptx) {
+    return ptx.run("{ .reg .pred p; setp.ne.b32 p, $1, 0; "
+                   "vote.sync.any.pred p, p, 0xffffffff; selp.b32 $0, 1, 0, p; }",
+                   op.getType(), op.getWord());
+  });
+  addPattern<SyncCtaOp>(patterns,
+                        [](SyncCtaOp, Ptx &ptx) { return ptx.run("bar.sync 0;", {}, {}); });
+  addPattern<SyncWarpOp>(patterns, [](SyncWarpOp, Ptx &ptx) {
+    return ptx.run("bar.warp.sync 0xffffffff;", {}, {});
+  });
+  addPattern<SyncClusterOp>(patterns, [](SyncClusterOp, Ptx &ptx) {
+    return ptx.run("barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", {}, {});
+  });
+  addPattern<SyncLaunchesOp>(patterns, [](SyncLaunchesOp, Ptx &ptx) {
+    return ptx.run("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
+  });
+  addPattern<SetRegistersOp>(patterns, [](SetRegistersOp op, Ptx &ptx) {
+    return ptx.run(std::string("setmaxnreg.") + (op.getMore() ? "inc" : "dec") +
+                       ".sync.aligned.u32 " + toString(op.getCount()) + ";",
+                   {}, {}, /*touchesMemory=*/false);
+  });
+}
+
+void mk::thread::addSyncPatterns(RewritePatternSet &patterns) {
+  addBarrierPatterns(patterns);
+  addNamedPatterns(patterns);
+  addPattern<FenceOp>(patterns, [](FenceOp op, Ptx &ptx) {
+    return ptx.run("fence.acq_rel." + stringifyMemScope(op.getScope()).str() + ";", {}, {});
+  });
+  addPattern<FenceAsyncOp>(patterns, [](FenceAsyncOp op, Ptx &ptx) {
+    return ptx.run(op.getShared() ? "fence.proxy.async.shared::cta;" : "fence.proxy.async;", {},
+                   {});
+  });
+  addPattern<FenceBarriersOp>(patterns, [](FenceBarriersOp, Ptx &ptx) {
+    return ptx.run("fence.mbarrier_init.release.cluster;", {}, {});
+  });
+}

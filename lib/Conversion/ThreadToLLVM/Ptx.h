@@ -1,0 +1,91 @@
+//===- Ptx.h - Inline PTX, and patterns that make it --------------*- C++ -*-===//
+//
+// The instructions that neither LLVM nor NVVM can say, or not as kernels need them, are inline
+// PTX. All of it is made in this folder. Why there is no op for it:
+//
+//   - LLVM may move, merge or drop what it takes for a plain access (polls, words that are
+//     read again to save a register, accesses under a predicate);
+//   - llvm.atomicrmw loses order and scope on the way through the NVPTX backend;
+//   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing;
+//   - waits, checks and records of time are loops or sequences beside accumulators: as branches in
+//     LLVM IR their slow part would cost registers, and ptxas would serialise products (C7518).
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
+#define MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
+
+#include "mkernel/Dialect/Thread/Thread.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::mk::thread {
+
+/// What ops of a kernel refer to.
+struct Frame {
+  mk_thread::FrameAttr attr;
+  LLVM::LLVMFuncOp function;
+  LLVM::GlobalOp shared;
+  std::string params; // the name of the parameters in PTX
+
+  /// In PTX, the address of a byte of shared memory.
+  std::string at(int64_t offset) const { return "mk_shared+" + std::to_string(offset); }
+  /// That of the word that says that this CTA has failed.
+  std::string failed() const { return at(attr.getFailed()); }
+};
+
+/// Makes inline PTX at the place of an op.
+struct Ptx {
+  OpBuilder &b;
+  Location loc;
+
+  /// Text with operands $0.. of which the first are the results. Has side effects and, unless
+  /// told otherwise, touches memory.
+  SmallVector<Value> run(StringRef text, TypeRange results, ValueRange operands,
+                         bool touchesMemory = true);
+  /// The same for instructions whose result depends on their operands alone.
+  Value pure(StringRef text, Type result, ValueRange operands);
+  /// Text whose results are tied to the first operands: nothing that reads or writes
+  /// these may move across it.
+  SmallVector<Value> tied(StringRef text, ValueRange values, ValueRange others = {});
+};
+
+/// "{$2, $3}", or "$2": operands from `first` on.
+std::string listOperands(int64_t first, int64_t count);
+
+/// A pattern that is a function.
+template <typename OpT>
+class FunctionPattern : public OpRewritePattern<OpT> {
+public:
+  using Function = std::function<SmallVector<Value>(OpT, Ptx &)>;
+  FunctionPattern(MLIRContext *context, Function function)
+      : OpRewritePattern<OpT>(context), function(std::move(function)) {}
+
+  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+    Ptx ptx{rewriter, op.getLoc()};
+    rewriter.replaceOp(op, function(op, ptx));
+    return success();
+  }
+
+private:
+  Function function;
+};
+
+/// Adds a pattern for OpT: `function` makes what stands for its results.
+template <typename OpT>
+void addPattern(RewritePatternSet &patterns,
+                typename FunctionPattern<OpT>::Function function) {
+  patterns.add<FunctionPattern<OpT>>(patterns.getContext(), std::move(function));
+}
+
+void addLaunchPatterns(RewritePatternSet &patterns, const Frame &frame);
+void addSyncPatterns(RewritePatternSet &patterns);
+void addMemoryPatterns(RewritePatternSet &patterns, const Frame &frame);
+void addCopyPatterns(RewritePatternSet &patterns);
+void addMatrixPatterns(RewritePatternSet &patterns);
+void addWaitPatterns(RewritePatternSet &patterns, const Frame &frame);
+void addCheckPatterns(RewritePatternSet &patterns, const Frame &frame);
+void addSpanPatterns(RewritePatternSet &patterns, const Frame &frame);
+
+} // namespace mlir::mk::thread
+
+#endif // MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H

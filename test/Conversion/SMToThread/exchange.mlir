@@ -1,0 +1,70 @@
+// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -canonicalize | FileCheck %s
+
+// Elements that change threads by way of shared memory.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+#column = #mk_sm.slice<axis = 0, of = #acc>
+#flat = #mk_sm.blocked<threads = 128, vector = 4>
+#one = #mk_sm.blocked<threads = 128, vector = 1>
+
+// CHECK-LABEL: llvm.func @mk_kernel
+mk.kernel @exchange on @mesh (
+    in %a : memref<64x32xf32> [64, 32], in %b : memref<64x256xf32> [64, 256],
+    out %c : memref<64x32xf32> [64, 32], out %d : memref<32xf32> [32],
+    out %e : memref<64xf32> [64], out %f : memref<64x256xf32> [64, 256]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      // All threads write, then all read; the one before is done with.
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #flat>
+      // CHECK: bar.sync
+      // CHECK-COUNT-16: st.shared.b32
+      // CHECK: bar.sync
+      // CHECK-COUNT-16: ld.shared.b32
+      %y = mk_sm.convert_layout %x : tensor<64x32xf32, #flat> -> tensor<64x32xf32, #acc>
+      mk.store %y, %c[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
+
+      // Rows of accumulators: of the thread, of the lanes, of the four warps.
+      // CHECK-COUNT-24: shfl.sync.bfly
+      // CHECK: bar.sync
+      // CHECK-COUNT-8: @p st.shared.b32
+      // CHECK: bar.sync
+      // CHECK-COUNT-32: ld.shared.b32
+      %s = mk.reduce add %y axis 0 : tensor<64x32xf32, #acc> -> tensor<32xf32, #column>
+      mk.store %s, %d[%c0] : tensor<32xf32, #column>, memref<32xf32>
+
+      // What a thread has of a row it reduces: runs of four.
+      // CHECK-COUNT-12: llvm.intr.maximum
+      // CHECK: bar.sync
+      // CHECK-COUNT-4: st.shared.b32
+      // CHECK: bar.sync
+      // CHECK: scf.for
+      // CHECK: ld.shared.b32
+      // CHECK: shfl.sync.bfly
+      // CHECK: st.shared.b32
+      // CHECK: bar.sync
+      // CHECK: ld.shared.b32
+      %m = mk.reduce max %x axis 1 : tensor<64x32xf32, #flat> -> tensor<64xf32, #one>
+      mk.store %m, %e[%c0] : tensor<64xf32, #one>, memref<64xf32>
+
+      // CHECK: @p st.shared.b32
+      // CHECK: bar.sync
+      // CHECK-COUNT-16: ld.shared.b32
+      %back = mk.broadcast %m dims [1] : tensor<64xf32, #one> -> tensor<64x32xf32, #flat>
+      mk.store %back, %c[%c0, %c0] : tensor<64x32xf32, #flat>, memref<64x32xf32>
+
+      // 64 KiB go in two parts, each with a test of its elements.
+      // CHECK-COUNT-128: @p st.shared.b32
+      // CHECK: bar.sync
+      // CHECK-COUNT-128: @p ld.shared.b32
+      // CHECK: bar.sync
+      // CHECK-COUNT-128: @p st.shared.b32
+      // CHECK: bar.sync
+      // CHECK-COUNT-128: @p ld.shared.b32
+      %large = mk.load %b[%c0, %c0] : memref<64x256xf32> -> tensor<64x256xf32, #flat>
+      %l = mk_sm.convert_layout %large : tensor<64x256xf32, #flat> -> tensor<64x256xf32, #acc>
+      mk.store %l, %f[%c0, %c0] : tensor<64x256xf32, #acc>, memref<64x256xf32>
+    }
+  }
+}

@@ -1,0 +1,216 @@
+// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -split-input-file -verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @depth on @mesh (in %a : memref<128x64xbf16> [128, 64]) {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{declares a ring of unknown depth; mk-sm-size-rings chooses it, or write a number}}
+    %ring = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @+1 {{needs 295584 bytes of shared memory (672 of barriers, and of role 'r': ring 0 9 x 32768 bytes); sm_90a has 232448: use fewer slots or smaller tiles}}
+mk.kernel @large on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<9, tensor<256x64xbf16>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @+1 {{needs 66560 registers (128 threads of 40, 256 of 240); 384 threads have 64512: give the consumer 232}}
+mk.kernel @registers on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
+  mk.role @r ctas(1) {
+    mk_sm.partition producer warps(1) registers(40) {}
+    mk_sm.partition consumer warps(8) registers(240) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x128xf32, #acc>
+      %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
+      %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<64x128xf8E4M3FN>>
+      %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x128xf8E4M3FN>>
+      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; wgmma takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
+      %s = mk_sm.mma %x, %y, %zero : !mk_sm.staged<tensor<64x128xf8E4M3FN>>, !mk_sm.staged<tensor<128x128xf8E4M3FN>>, tensor<64x128xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @adds on @mesh (inout %a : memref<4x64xf8E4M3FN, #mk.symmetric> [4, 64]) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      // expected-error @+1 {{adds elements of 'f8E4M3FN', which the copy engine of sm_90a does not; use f32, f64, bf16, f16, i32 or i64}}
+      mk.put %a[%c0, %c0][%c4, %c64] to %a[%c0, %c0] on %c0 reduce(add)
+          : memref<4x64xf8E4M3FN, #mk.symmetric> to memref<4x64xf8E4M3FN, #mk.symmetric>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#flat = #mk_sm.blocked<threads = 128, vector = 4>
+#one = #mk_sm.blocked<threads = 128, vector = 1>
+mk.kernel @wide on @mesh (in %a : memref<2x8192xf32> [2, 8192]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<2x8192xf32> -> tensor<2x8192xf32, #flat>
+      // expected-error @+1 {{along axis 0 of 'tensor<2x8192xf32, #mk_sm.blocked<threads = 128, vector = 4>>' exchanges more than 32768 bytes: use smaller tiles}}
+      %y = mk.reduce add %x axis 0 : tensor<2x8192xf32, #flat> -> tensor<8192xf32, #one>
+    }
+  }
+}
+
+// -----
+
+// An op that only a store needs is found to have no code when the store takes it.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @late on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet}}
+      %y = math.acosh %x : tensor<64x32xf32, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @three on @mesh (in %a : memref<96x64xbf16> [96, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<96x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<96x64xbf16>> -> !mk_sm.slot<tensor<96x64xbf16>>
+      // expected-error @+1 {{is shared by 3 CTAs: a cluster has 1, 2, 4 or 8}}
+      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(3) : memref<96x64xbf16>, !mk_sm.slot<tensor<96x64xbf16>>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rows on @mesh (in %a : memref<72x64xbf16> [72, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<72x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<72x64xbf16>> -> !mk_sm.slot<tensor<72x64xbf16>>
+      // expected-error @+1 {{is shared by 2 CTAs, but the 72 rows of 'tensor<72x64xbf16>' are no multiple of 16: share it with fewer}}
+      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(2) : memref<72x64xbf16>, !mk_sm.slot<tensor<72x64xbf16>>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @sizes on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+      mk_sm.copy %a[%c0, %c0] to %slot[0] shared(4) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+      // expected-error @+1 {{is shared by 2 CTAs and another copy by 4: a kernel has clusters of one size}}
+      mk_sm.copy %a[%c0, %c0] to %slot[1] shared(2) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+    }
+  }
+}
+
+// -----
+
+// CTAs that help have no place in the role.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
+  %c1 = arith.constant 1 : index
+  %n = mk.counters(%c1) : !mk.counter<?>
+  // expected-note @+1 {{helper declared here}}
+  mk.role @first ctas(1) then @second {
+    mk_sm.partition consumer warps(4) registers(168) {}
+  }
+  mk.role @second ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      // expected-error @+1 {{has no value where CTAs of role 'first' help role 'second': draw tickets, or drop 'then'}}
+      %i = mk_sm.cta_index
+      %old = mk.count %n[%i] add %c1 : !mk.counter<?>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @columns on @mesh (out %c : memref<64x264xf32> [64, 264]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<264x64xbf16>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x264xf32, #acc>
+      %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>>
+      %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<64x64xbf16>>
+      %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x64xbf16>, tensor<264x64xbf16>> -> !mk_sm.staged<tensor<264x64xbf16>>
+      // expected-error @+1 {{has 264 columns, more than the 256 of one instruction of sm_90a and no multiple of 64; the nearest are 256 and 320}}
+      %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<264x64xbf16>>, tensor<64x264xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+// Written by hand; roles that are split have other layouts for such widths.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @narrow on @mesh (in %a : memref<64xf32> [64], out %b : memref<64x4xf32> [64, 4]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0] : memref<64xf32> -> tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+      // expected-error @+1 {{has 'tensor<64x4xf32, #mk_sm.mma<warpgroups = 1>>': 4 columns are no multiple of 8; the next is 8}}
+      %y = mk.broadcast %x dims [1] : tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>> -> tensor<64x4xf32, #acc>
+      mk.store %y, %b[%c0, %c0] : tensor<64x4xf32, #acc>, memref<64x4xf32>
+    }
+  }
+}
+
+// -----
+
+// fp8 is bits here, of which integers would be added.
+mk.mesh @mesh (gpu = 1 via link)
+#flat = #mk_sm.blocked<threads = 128, vector = 4>
+#one = #mk_sm.blocked<threads = 128, vector = 1>
+mk.kernel @fp8sum on @mesh (in %a : memref<8x128xf8E5M2> [8, 128], out %b : memref<8xf8E5M2> [8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<8x128xf8E5M2> -> tensor<8x128xf8E5M2, #flat>
+      // expected-error @+1 {{cannot be lowered for sm_90a yet: there is no arithmetic in fp8; widen by arith.extf to f32 first, and narrow the result by arith.truncf}}
+      %y = mk.reduce add %x axis 1 : tensor<8x128xf8E5M2, #flat> -> tensor<8xf8E5M2, #one>
+      mk.store %y, %b[%c0] : tensor<8xf8E5M2, #one>, memref<8xf8E5M2>
+    }
+  }
+}

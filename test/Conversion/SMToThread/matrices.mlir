@@ -1,0 +1,55 @@
+// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -canonicalize | FileCheck %s
+
+// Instructions and descriptors of products.
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!slot = !mk_sm.slot<tensor<64x64xbf16>, tensor<128x64xbf16>>
+
+// Two warpgroups have all registers they can use.
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-NOT: setmaxnreg
+mk.kernel @products on @mesh (out %c : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  // Rows along the contraction: bits of the swizzle, SBO 1024, LBO 1.
+  // CHECK-DAG: arith.constant 4611686293305360384 : i64
+  // Columns along it: LBO is the stride between chunks, 128 rows of 128 bytes.
+  // CHECK-DAG: arith.constant 4611686293372403712 : i64
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<128x64xbf16>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x128xf32, #acc>
+      %none = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<128x64xbf16>> -> !slot
+      %x = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xbf16>>
+      %y = mk_sm.tile %slot[1] : !slot -> !mk_sm.staged<tensor<128x64xbf16>>
+      // CHECK: wgmma.fence.sync.aligned;", "~{memory}"
+      mk_sm.mma_fence none
+      // The first of a zero accumulator starts from nothing and ties none; a step is
+      // 32 bytes further.
+      // CHECK: setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {$0, {{.*}}$63}, $64, $65, p, 1, 1, 0, 0; }", "=f,{{.*}}=f,l,l"
+      // CHECK: add.u64 da, $128, 2; .reg .b64 db; add.u64 db, $129, 2; .reg .pred p; setp.ne.b32 p, 1, 0; wgmma
+      // CHECK: add.u64 da, $128, 4;
+      // CHECK: add.u64 da, $128, 6;
+      // CHECK: wgmma.commit_group.sync.aligned;
+      %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<128x64xbf16>>, tensor<64x128xf32, #acc>
+      // What is waited for passes through.
+      // CHECK: wgmma.wait_group.sync.aligned 0;", "=f,
+      %t = mk_sm.mma_wait 0, %s : tensor<64x128xf32, #acc>
+      // Conversion by pairs; the fence takes them as words. Zero needs no fence.
+      // CHECK: llvm.nvvm.ff2bf16x2.rn
+      %p = arith.truncf %t : tensor<64x128xf32, #acc> to tensor<64x128xbf16, #acc>
+      // CHECK: wgmma.fence.sync.aligned;", "=r,
+      // CHECK-SAME: -> !llvm.struct<(i32,
+      %q:2 = mk_sm.mma_fence %p, %none : tensor<64x128xbf16, #acc>, tensor<64x64xf32, #acc>
+      // A in registers: four a step; 16 rows of B are 2048 bytes.
+      // CHECK: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, {{.*}}$31}, {$32, $33, $34, $35}, $36, p, 1, 1, 1; }
+      // CHECK: add.u64 db, $68, 128;
+      // CHECK-COUNT-6: wgmma.mma_async
+      // CHECK: wgmma.commit_group
+      %u = mk_sm.mma %q#0, %y, %q#1 : tensor<64x128xbf16, #acc>, !mk_sm.staged<tensor<128x64xbf16>>, tensor<64x64xf32, #acc>
+      %v = mk_sm.mma_wait 0, %u : tensor<64x64xf32, #acc>
+      mk.store %v, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>
+    }
+  }
+}

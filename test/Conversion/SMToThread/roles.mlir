@@ -1,0 +1,150 @@
+// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=8 -convert-mk-thread-to-llvm -split-input-file | FileCheck %s
+
+// CTAs 0 to 4 begin in @work, 5 and 6 in @push, 7 in @end. What a role does is there once, behind the roles that
+// go on with it. What they add to the counter tells them apart.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : i32
+// CHECK-DAG: %[[C5:.*]] = arith.constant 5 : i32
+// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
+mk.kernel @chain on @mesh (scratch %a : memref<64xi32> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1001 = arith.constant 1001 : index
+  %c1002 = arith.constant 1002 : index
+  %c1003 = arith.constant 1003 : index
+  %n = mk.counters(%c1001) : !mk.counter<?>
+  // CHECK: bar.arrive
+  // CHECK: %[[CTA:.*]] = llvm.inline_asm {{.*}}%ctaid.x
+  // CHECK: %[[AT:.*]] = arith.subi %[[CTA]], %[[C5]] : i32
+  // CHECK: %[[IN:.*]] = arith.cmpi ult, %[[AT]], %[[C2]] : i32
+  // CHECK: scf.if %[[IN]] {
+  // CHECK: %[[N:.*]] = arith.constant 1001 : i32
+  // CHECK: atom.acq_rel.gpu.global.add{{.*}}, %[[N]] :
+  // Those of both roles.
+  // CHECK: %[[IN:.*]] = arith.cmpi ult, %[[CTA]], %[[C7]] : i32
+  // CHECK-NEXT: scf.if %[[IN]] {
+  // CHECK: %[[N:.*]] = arith.constant 1002 : i32
+  // CHECK: atom.acq_rel.gpu.global.add{{.*}}, %[[N]] :
+  // All CTAs: nobody is asked.
+  // CHECK-NOT: arith.cmpi ult
+  // CHECK: %[[N:.*]] = arith.constant 1003 : i32
+  // CHECK: atom.acq_rel.gpu.global.add{{.*}}, %[[N]] :
+  // CHECK-NOT: arith.constant 100{{[123]}} : i32
+  // CHECK: llvm.return
+  mk.role @work ctas(5) then @end {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %old = mk.count %n[%c0] add %c1002 : !mk.counter<?>
+    }
+  }
+  mk.role @push ctas(2) then @work {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %old = mk.count %n[%c0] add %c1001 : !mk.counter<?>
+    }
+  }
+  mk.role @end ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %old = mk.count %n[%c0] add %c1003 : !mk.counter<?>
+    }
+  }
+}
+
+// -----
+
+// Both roles have something in shared memory: CTAs 1 to 7 meet as a whole, the producer and four warps, before they
+// go on, and only they.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
+// CHECK-DAG: %[[C9:.*]] = arith.constant 9 : i32
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: fence.proxy.async.shared::cta;
+// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: }
+// CHECK: cp.async.bulk.shared
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: fence.proxy.async.shared::cta;
+// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: }
+// CHECK: cp.async.bulk.shared
+// CHECK-NOT: bar.sync $0, 160;
+// CHECK: llvm.return
+mk.kernel @tiles on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memref<64x64xf32, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  mk.role @second ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      mk.put %a[%c0, %c0][%c32, %c64] to %b[%c0, %c0] on %c0 : memref<64x64xf32> to memref<64x64xf32, #mk.symmetric>
+    }
+  }
+  mk.role @first ctas(7) then @second {
+    mk_sm.partition consumer warps(4) registers(168) {
+      mk.put %a[%c32, %c0][%c32, %c64] to %b[%c32, %c0] on %c0 : memref<64x64xf32> to memref<64x64xf32, #mk.symmetric>
+    }
+  }
+}
+
+// -----
+
+// The role that is helped hands out items: CTAs 1 to 7 meet as a whole before their producer draws one, though nothing of theirs
+// is in shared memory. The consumer may still wait for what just this item tells.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
+// CHECK-DAG: %[[C9:.*]] = arith.constant 9 : i32
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: fence.proxy.async.shared::cta;
+// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: }
+// CHECK: atom.{{.*}}add
+// CHECK: ld.acquire.gpu
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
+// CHECK-NEXT: scf.if %[[IN]] {
+// CHECK-NEXT: fence.proxy.async.shared::cta;
+// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: }
+// CHECK-NOT: bar.sync $0, 160;
+// CHECK: llvm.return
+mk.kernel @items on @mesh () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %s = mk.signals() : !mk.signal<1, gpu, arrivals = 4>
+  mk.role @second ctas(1) {
+    %box = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 1>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.while : () -> () {
+        %item = mk_sm.ticket loop(0)
+        mk_sm.send %box, %item : !mk_sm.mailbox<2, words = 1>
+        %more = arith.cmpi slt, %item, %c4 : index
+        scf.condition(%more)
+      } do {
+        scf.yield
+      }
+    }
+    mk_sm.partition consumer warps(4) registers(168) {
+      scf.while : () -> () {
+        %item = mk_sm.receive %box : !mk_sm.mailbox<2, words = 1>
+        %more = arith.cmpi slt, %item, %c4 : index
+        scf.condition(%more)
+      } do {
+        mk.signal %s[%c0] : !mk.signal<1, gpu, arrivals = 4>
+        scf.yield
+      }
+    }
+  }
+  mk.role @first ctas(7) then @second {
+    mk_sm.partition consumer warps(4) registers(168) {
+      mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 4>
+    }
+  }
+}

@@ -1,0 +1,254 @@
+// RUN: mk-opt %s -split-input-file -convert-mk-sm-to-thread=grid=1 -convert-mk-thread-to-llvm | FileCheck %s
+
+// A thread has 4 elements that lie one behind the other. They go together where addresses
+// allow it, else one by one. What has waited for the store is computed once, in front of
+// both ways.
+
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-COUNT-4: llvm.intr.fabs
+// CHECK-NOT: llvm.intr.fabs
+// CHECK: scf.if %{{.*}} {
+// CHECK: st.global.v4.b32
+// CHECK: } else {
+// CHECK-COUNT-4: st.global.b32
+// CHECK: }
+// CHECK-NOT: llvm.intr.fabs
+mk.kernel @dear on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x8xf32> -> tensor<64x8xf32, #dealt>
+      %0 = arith.negf %x : tensor<64x8xf32, #dealt>
+      %1 = arith.mulf %0, %0 : tensor<64x8xf32, #dealt>
+      %2 = arith.addf %0, %1 : tensor<64x8xf32, #dealt>
+      %3 = math.absf %2 : tensor<64x8xf32, #dealt>
+      mk.store %3, %b[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+    }
+  }
+}
+
+// -----
+
+// Few ops on what is there are computed for each way: their results would live across the
+// choice.
+
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: st.global.v4.b32
+// CHECK: } else {
+// CHECK: arith.negf
+// CHECK: st.global.b32
+mk.kernel @cheap on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8],
+                           out %c : memref<64x8xf32> [64, 8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x8xf32> -> tensor<64x8xf32, #dealt>
+      %y = arith.negf %x : tensor<64x8xf32, #dealt>
+      mk.store %y, %b[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+      mk.store %x, %c[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+    }
+  }
+}
+
+// -----
+
+// A tile that waits to be loaded has two ways itself, and is loaded once.
+
+#dealt = #mk_sm.blocked<threads = 128, vector = 4>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: ld.global.v4.b32
+// CHECK: } else {
+// CHECK-COUNT-4: ld.global.b32
+// CHECK-COUNT-4: arith.negf
+// CHECK: st.global.v4.b32
+// CHECK: } else {
+// CHECK-NOT: ld.global
+// CHECK-NOT: arith.negf
+mk.kernel @loaded on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x8xf32> -> tensor<64x8xf32, #dealt>
+      %y = arith.negf %x : tensor<64x8xf32, #dealt>
+      mk.store %y, %b[%c0, %c0] : tensor<64x8xf32, #dealt>, memref<64x8xf32>
+    }
+  }
+}
+
+// -----
+
+// Through the copy engine: 64 rows of 128 bytes are computed once and put into a buffer, from
+// where they leave by the engine or, where it cannot, by all threads: 16 bytes at a time, a word at
+// a time or element by element. These commit an empty group, since the wait for a buffer counts
+// groups.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: cp.async.bulk.wait_group.read 1;
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: scf.if %[[USABLE:.*]] {
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK: cp.async.bulk.commit_group;
+// CHECK: } else {
+// CHECK-NOT: cp.async.bulk.tensor
+// CHECK: cp.async.bulk.commit_group;
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK: ld.shared.v4.b32
+// CHECK: st.global.v4.b32
+// CHECK: llvm.loop_annotation
+// CHECK: scf.for
+// CHECK: st.global.b32
+// CHECK: llvm.loop_annotation
+// CHECK: scf.for
+// CHECK-COUNT-2: st.global.b16
+// CHECK: llvm.loop_annotation
+// The second part.
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK-COUNT-8: arith.mulf
+// CHECK: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: scf.if %[[USABLE]] {
+// CHECK-NOT: arith.mulf
+mk.kernel @staged on @mesh (in %a : memref<64x128xbf16> [64, 128], out %b : memref<64x128xbf16> [64, 128]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x128xbf16> -> tensor<64x128xbf16, #acc>
+      %y = arith.mulf %x, %x : tensor<64x128xbf16, #acc>
+      mk_sm.store %y, %b[%c0, %c0] through %staging : tensor<64x128xbf16, #acc>, memref<64x128xbf16>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// What is added is added one by one.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: cp.reduce.async.bulk.tensor.2d.global.shared::cta.add
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: red.relaxed.gpu.global.add.f32
+// CHECK-NOT: st.global
+// CHECK-NOT: red.relaxed.gpu.global.add.f32
+mk.kernel @added on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
+      mk_sm.store %x, %b[%c0, %c0] add through %staging : tensor<64x32xf32, #acc>, memref<64x32xf32>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// In a kernel with several stores the parts of each go through one loop, in which only the
+// part is chosen that is put into the buffer, by the bits of its number.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: %[[PARTS:.*]] = arith.constant 3 : i32
+// CHECK: scf.for %[[PART:.*]] = %{{.*}} to %[[PARTS]]
+// CHECK: mov.u32 $0, %tid.x;
+// CHECK: %[[HIGH:.*]] = arith.andi %[[PART]]
+// CHECK: %[[LOW:.*]] = arith.cmpi eq, %[[HIGH]]
+// CHECK: scf.if %[[LOW]] {
+// CHECK: scf.if
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK-COUNT-4: stmatrix
+// CHECK-NOT: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK-NOT: cp.async.bulk.tensor
+// CHECK: llvm.loop_annotation
+// CHECK: scf.for
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK-NOT: cp.async.bulk.tensor
+mk.kernel @twice on @mesh (in %a : memref<64x192xbf16> [64, 192], out %b : memref<64x192xbf16> [64, 192],
+                           out %c : memref<64x192xbf16> [64, 192]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x192xbf16> -> tensor<64x192xbf16, #acc>
+      mk_sm.store %x, %b[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+      mk_sm.store %x, %c[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// What waits to be loaded is loaded for a part where it is chosen.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+#columns = #mk_sm.slice<axis = 0, of = #acc>
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK: ld.global
+// CHECK: arith.addf
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK: ld.global
+// CHECK: arith.addf
+// CHECK-COUNT-4: stmatrix
+// CHECK: } else {
+// CHECK: ld.global
+// CHECK: arith.addf
+// CHECK-COUNT-4: stmatrix
+// CHECK: fence.proxy.async
+// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+mk.kernel @biased on @mesh (in %a : memref<64x192xbf16> [64, 192], in %bias : memref<192xbf16> [192],
+                            out %b : memref<64x192xbf16> [64, 192], out %c : memref<64x192xbf16> [64, 192]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %staging = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = mk.load %a[%c0, %c0] : memref<64x192xbf16> -> tensor<64x192xbf16, #acc>
+      %v = mk.load %bias[%c0] : memref<192xbf16> -> tensor<192xbf16, #columns>
+      %w = mk.broadcast %v dims [0] : tensor<192xbf16, #columns> -> tensor<64x192xbf16, #acc>
+      %y = arith.addf %x, %w : tensor<64x192xbf16, #acc>
+      mk_sm.store %y, %b[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+      mk_sm.store %x, %c[%c0, %c0] through %staging : tensor<64x192xbf16, #acc>, memref<64x192xbf16>, !mk_sm.staging<2>
+    }
+  }
+}
