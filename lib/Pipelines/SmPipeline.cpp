@@ -67,7 +67,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(createConvertSMToThreadPass(convert));
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the thread level";
-  verify.allow = {"builtin", "llvm", "mk_thread", "arith", "scf"};
+  verify.allow = {"builtin", "llvm", "nvvm", "mk_thread", "arith", "scf"};
   pm.addPass(createVerifyPhasePass(verify));
 }
 

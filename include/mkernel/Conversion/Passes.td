@@ -110,7 +110,7 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::mk_thread::MkThreadDialect", "::mlir::scf::SCFDialect"
+    "::mlir::NVVM::NVVMDialect", "::mlir::mk_thread::MkThreadDialect", "::mlir::scf::SCFDialect"
   ];
 }
 
