@@ -90,7 +90,8 @@ std::vector<std::string> mk::run::describe(std::span<const Pair> pairs) {
   for (const Pair &pair : pairs) {
     const Measured &m = pair.measured;
     if (!m.failed.empty()) {
-      lines.push_back(str(pair.a, " <-> ", pair.b, ": FAILED: ", m.failed));
+      lines.push_back(str(pair.a, " <-> ", pair.b, ": FAILED: ", m.failed,
+                          m.wrong.empty() ? "" : "; before that WRONG: ", m.wrong));
       continue;
     }
     char figures[128];
