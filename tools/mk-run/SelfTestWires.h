@@ -20,6 +20,8 @@ public:
   virtual rt::Status post(const rt::PutRequest &request) = 0;
   virtual rt::Status poll(rt::Completions &news) = 0;
   virtual void wait() = 0;
+  /// Whether a copy has to be large for its beginning not to count.
+  virtual bool wantsLargePuts() const = 0;
   /// "verbs"; for messages.
   virtual std::string_view name() const = 0;
   /// What stands still; "" if nothing is known.
@@ -36,6 +38,7 @@ public:
   rt::Status post(const rt::PutRequest &request) override { return transport_.post(request); }
   rt::Status poll(rt::Completions &news) override { return transport_.poll(news); }
   void wait() override { transport_.wait(std::chrono::microseconds(50)); }
+  bool wantsLargePuts() const override { return false; }
   std::string_view name() const override { return transport_.name(); }
   std::string stuck() const override { return transport_.stuck(); }
   std::string_view remedy() const override;
@@ -60,6 +63,7 @@ public:
   rt::Status post(const rt::PutRequest &request) override;
   rt::Status poll(rt::Completions &news) override;
   void wait() override;
+  bool wantsLargePuts() const override { return true; }
   std::string_view name() const override { return "their link"; }
   std::string stuck() const override { return ""; }
   std::string_view remedy() const override;
