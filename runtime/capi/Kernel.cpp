@@ -38,6 +38,8 @@ contextOptions(const rt::Metadata &metadata,
   if (o.timeout_ns)
     options.timeout = std::chrono::nanoseconds(o.timeout_ns);
   options.gpu = o.gpu_plus_one - 1; // -1: as the local rank says, or the thread
+  if (o.ranks_per_gpu)
+    options.ranksPerGpu = o.ranks_per_gpu;
   if (metadata.gpu)
     options.device = mk::rt::DeviceKind::Gpu;
   return options;

@@ -90,6 +90,16 @@ Status Context::build() {
   if (c.options_.maxGrid == 0 || c.options_.maxGrid >= 65535)
     return error(StatusCode::InvalidArgument, "a grid of ", c.options_.maxGrid,
                  " CTAs; 1 to 65534 are possible");
+  if (c.options_.ranksPerGpu == 0)
+    return error(StatusCode::InvalidArgument,
+                 "ContextOptions::ranksPerGpu is 0: give the number of ranks that may use a GPU, "
+                 "at least 1");
+  if (c.options_.ranksPerGpu > 1 && c.options_.device != DeviceKind::Gpu)
+    return error(StatusCode::InvalidArgument, "ContextOptions::ranksPerGpu (ranks_per_gpu in C) is ",
+                 c.options_.ranksPerGpu, ", and this context is the host target's, whose ranks "
+                 "share the CPUs as they are: leave it out, or use code for GPUs");
+  // Also where nothing goes over it: what is mistyped is so on every mesh.
+  MK_TRY(checkTransport(c.options_.transport, c.options_.transportOptions));
   if (c.options_.endpoint.empty() && !c.options_.store && world > 1)
     return error(StatusCode::InvalidArgument, "a mesh of ", world,
                  " ranks needs the endpoint of the job's store");

@@ -45,7 +45,8 @@ public:
   Status pin(std::byte *, uint64_t) override { return Status::ok(); }
 
   Status toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) override {
-    std::memcpy(peers_[peer].base() + dst, heap_.base() + src, bytes);
+    std::byte *base = peers_[peer] ? peers_[peer].base() : heap_.peerPointer(peer, uint64_t(0));
+    std::memcpy(base + dst, heap_.base() + src, bytes);
     return Status::ok();
   }
   Status toHost(std::byte *to, uint64_t src, uint64_t bytes) override {

@@ -119,7 +119,8 @@ private:
                      places(),
                      places() ? str(", 0 to ", places() - 1) : std::string());
       if (!given.users.emplace(*index, std::move(nics)).second)
-        return wrong(noun(), " ", *index, " is there twice");
+        return wrong(noun(), " ", *index, " is there twice: give it one list, like ", *index,
+                     "=mlx5_0,mlx5_1");
     }
     return given;
   }
@@ -137,7 +138,7 @@ private:
         return noNic(name);
       uint32_t index = static_cast<uint32_t>(found - machine.nics.begin());
       if (std::find(nics.begin(), nics.end(), index) != nics.end())
-        return wrong("'", name, "' is there twice for one ", noun());
+        return wrong("the list '", list, "' has '", name, "' twice: name each NIC once");
       if (!found->usable())
         return Status(StatusCode::FailedPrecondition,
                       str("MK_NICS: the port of '", name, "' is ", found->state,

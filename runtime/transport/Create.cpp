@@ -6,6 +6,7 @@
 #include "transport/loopback/Loopback.h"
 #ifdef MKERNEL_HAVE_VERBS
 #include "transport/efa/Efa.h"
+#include "transport/rdma/Options.h"
 #include "transport/verbs/Verbs.h"
 #endif
 
@@ -37,15 +38,28 @@ Result<std::unique_ptr<Transport>> createDirect(std::string_view name,
 
 } // namespace
 
-Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
-                                                   TransportConfig config) {
-  if (!config.heap)
-    return error(StatusCode::InvalidArgument, "a transport needs a heap");
+Status checkTransport(std::string_view name, std::string_view options) {
   if (name != "loopback" && name != "verbs" && name != "efa")
     return error(StatusCode::InvalidArgument, "there is no transport '", name,
                  "'; there are: loopback, verbs, efa (ContextOptions::transport, "
                  "mk-run --transport)");
-  MK_ASSIGN(PathOptions options, PathOptions::take(config.options));
+  std::string own(options);
+  MK_TRY(PathOptions::take(own, name == "loopback").status());
+  if (name == "loopback")
+    return LoopbackOptions::parse(own).status();
+#ifdef MKERNEL_HAVE_VERBS
+  return rdma::Options::parse(own, name == "efa" ? NicKind::Efa : NicKind::Verbs).status();
+#else
+  return Status::ok();
+#endif
+}
+
+Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
+                                                   TransportConfig config) {
+  if (!config.heap)
+    return error(StatusCode::InvalidArgument, "a transport needs a heap");
+  MK_TRY(checkTransport(name, config.options));
+  MK_ASSIGN(PathOptions options, PathOptions::take(config.options, name == "loopback"));
   using Path = PathOptions::Path;
   if (options.path == Path::CopyEngine && (name != "loopback" || config.heap->asHost()))
     return error(StatusCode::InvalidArgument,
@@ -66,7 +80,7 @@ Result<std::unique_ptr<Transport>> createTransport(std::string_view name,
 
 Result<std::string> stagedInstead(std::string_view options) {
   std::string rest(options);
-  MK_ASSIGN(PathOptions given, PathOptions::take(rest));
+  MK_ASSIGN(PathOptions given, PathOptions::take(rest, /*loopback=*/true));
   if (given.path != PathOptions::Path::Auto)
     return std::string();
   return str(options, options.empty() ? "" : ",", "path=staged");

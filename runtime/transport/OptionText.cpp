@@ -40,7 +40,8 @@ parseOptions(std::string_view text, const OptionNames &names,
     return item.value.empty() ? error(StatusCode::InvalidArgument, "it needs a value")
                               : Status::ok();
   };
-  for (const OptionItem &item : splitOptions(text)) {
+  std::vector<OptionItem> items = splitOptions(text);
+  for (const OptionItem &item : items) {
     if (!has(names.names, item.key)) {
       std::string like = env::nearest(item.key, names.names);
       return error(StatusCode::InvalidArgument, "the ", names.owner,
@@ -48,6 +49,10 @@ parseOptions(std::string_view text, const OptionNames &names,
                    like.empty() ? "" : str(" (did you mean ", like, "?)"),
                    "; valid: ", names.valid);
     }
+    for (const OptionItem *before = items.data(); before != &item; ++before)
+      if (before->key == item.key)
+        return error(StatusCode::InvalidArgument, names.owner, " option '", item.text,
+                     "': '", before->text, "' is given as well: give one of them");
     Status status = check(item);
     if (status)
       status = apply(item.key, item.value);

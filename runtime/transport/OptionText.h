@@ -34,8 +34,8 @@ struct OptionNames {
 
 /// Calls `apply` for each item in turn, with an empty value for flags.
 /// InvalidArgument for a name that is not among them (with the nearest one that
-/// is), for a value that is missing or too much, and for what `apply` refuses;
-/// it names the item and lists what is valid.
+/// is), for one that is there twice, for a value that is missing or too much, and for what `apply`
+/// refuses; it names the item and lists what is valid.
 Status parseOptions(std::string_view text, const OptionNames &names,
                     const std::function<Status(std::string_view key,
                                                std::string_view value)> &apply);

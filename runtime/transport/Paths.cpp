@@ -18,15 +18,24 @@ constexpr std::pair<std::string_view, PathOptions::Path> kPaths[] = {
 
 constexpr std::string_view kPathNames[] = {"path", "chunk", "chunks"};
 
-Status apply(PathOptions &o, std::string_view key, std::string_view value) {
+/// The names of paths, those of loopback or of NICs, with `separator` between them.
+std::string pathNames(bool loopback, std::string_view separator) {
+  std::string names;
+  for (auto [name, path] : kPaths)
+    if (loopback || path != PathOptions::Path::CopyEngine)
+      names += str(names.empty() ? "" : separator, name);
+  return names;
+}
+
+Status apply(PathOptions &o, bool loopback, std::string_view key, std::string_view value) {
   if (key == "path") {
     for (auto [name, path] : kPaths)
       if (value == name) {
         o.path = path;
         return Status::ok();
       }
-    return error(StatusCode::InvalidArgument, "'", value,
-                 "' is none of auto, direct, copy-engine, staged");
+    return error(StatusCode::InvalidArgument, "'", value, "' is none of ",
+                 pathNames(loopback, ", "));
   }
   MK_ASSIGN(uint64_t number, env::parseBytes(value));
   if (key == "chunk") {
@@ -43,7 +52,11 @@ Status apply(PathOptions &o, std::string_view key, std::string_view value) {
 
 } // namespace
 
-Result<PathOptions> PathOptions::take(std::string &options) {
+std::string PathOptions::valid(bool loopback) {
+  return str("path=", pathNames(loopback, "|"), ", chunk=BYTES, chunks=COUNT");
+}
+
+Result<PathOptions> PathOptions::take(std::string &options, bool loopback) {
   PathOptions result;
   std::string own, rest;
   for (const OptionItem &item : splitOptions(options)) {
@@ -51,13 +64,10 @@ Result<PathOptions> PathOptions::take(std::string &options) {
     std::string &list = isOwn ? own : rest;
     list += str(list.empty() ? "" : ",", item.text);
   }
-  MK_TRY(parseOptions(
-      own,
-      {"network",
-       kPathNames,
-       {},
-       "path=auto|direct|copy-engine|staged, chunk=BYTES, chunks=COUNT"},
-      [&](std::string_view key, std::string_view value) { return apply(result, key, value); }));
+  MK_TRY(parseOptions(own, {"network", kPathNames, {}, valid(loopback)},
+                      [&](std::string_view key, std::string_view value) {
+                        return apply(result, loopback, key, value);
+                      }));
   options = std::move(rest);
   return result;
 }

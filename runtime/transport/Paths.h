@@ -21,8 +21,11 @@ struct PathOptions {
   Path path = Path::Auto;
   StagedOptions staged; // chunk=BYTES, chunks=COUNT
 
-  /// Takes path=, chunk= and chunks= out of "key=value,..."; the rest is the transport's.
-  static Result<PathOptions> take(std::string &options);
+  /// Takes path=, chunk= and chunks= out of "key=value,..."; the rest is the transport's. Messages
+  /// list the paths of `loopback`, else those of NICs.
+  static Result<PathOptions> take(std::string &options, bool loopback);
+  /// For messages: "path=auto|direct|staged, chunk=BYTES, chunks=COUNT".
+  static std::string valid(bool loopback);
 };
 
 } // namespace mk::rt

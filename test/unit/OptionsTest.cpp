@@ -94,6 +94,11 @@ TEST(Options, Refusals) {
       {{"f", "--deadline", "0"}, "seconds are needed"},
       {{"f", "--tolerance", "0"}, "above 0"},
       {{"f", "--corrupt", "c"}, "needs it"},
+      {{"f", "--transport", "efa", "--transport", "verbs,qps=2"},
+       "--transport verbs,qps=2: --transport efa is given as well: give one of them"},
+      {{"f", "--transport=loopback,delay=1ms,mtu=1K,delay=1ms"},
+       "loopback option 'delay=1ms': 'delay=1ms' is given as well: give one of them"},
+      {{"f", "--loopback=pause,pause"}, "--loopback pause,pause: loopback option 'pause'"},
   };
   for (auto &c : cases)
     EXPECT_ERROR(parse(c.args).status(), InvalidArgument, c.message);

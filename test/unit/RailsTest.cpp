@@ -226,9 +226,9 @@ TEST(Nics, OverrideErrors) {
   EXPECT_ERROR(refused("0="), InvalidArgument, "'' names no NIC");
   EXPECT_ERROR(refused("0=mlx5_0,"), InvalidArgument, "names no NIC");
   EXPECT_ERROR(refused("0=mlx5_0;0=irdma0"), InvalidArgument,
-               "GPU 0 is there twice");
+               "GPU 0 is there twice: give it one list, like 0=mlx5_0,mlx5_1");
   EXPECT_ERROR(refused("0=mlx5_0,mlx5_0"), InvalidArgument,
-               "'mlx5_0' is there twice for one GPU");
+               "' has 'mlx5_0' twice: name each NIC once");
   EXPECT_ERROR(refused("mlx5_0;irdma0"), InvalidArgument,
                "two lists of NICs without GPU");
   EXPECT_ERROR(refused("1=mlx5_1"), FailedPrecondition,

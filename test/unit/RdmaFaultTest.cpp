@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
+#include <sys/resource.h>
 
 namespace mk::rt::test {
 namespace {
@@ -395,6 +397,73 @@ TEST(RdmaFault, AnAddressThatIsNotThere) {
                  "(is it on the same network, with the GID that is meant? option gid=INDEX) "
                  "failed: Connection timed out");
   });
+}
+
+/// The message of docs/network.md that begins so, as a regular expression.
+std::string documented(const std::string &begin) {
+  std::ifstream file(MK_SOURCE_DIR "/docs/network.md");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("| `" + begin))
+      continue;
+    std::string message = line.substr(3, line.find('`', 3) - 3);
+    for (auto [from, to] : {std::pair(" N ", " [0-9]+ "), std::pair("...", ".*")})
+      for (size_t at = 0; (at = message.find(from, at)) != std::string::npos;)
+        message.replace(at, strlen(from), to), at += strlen(to);
+    return message;
+  }
+  return "a row of the documentation";
+}
+
+/// What this process may lock, for a time.
+class LockedMemory {
+public:
+  explicit LockedMemory(rlim_t bytes) {
+    ::getrlimit(RLIMIT_MEMLOCK, &before_);
+    rlimit now = before_;
+    now.rlim_cur = std::min(bytes, before_.rlim_max);
+    ::setrlimit(RLIMIT_MEMLOCK, &now);
+  }
+  ~LockedMemory() { ::setrlimit(RLIMIT_MEMLOCK, &before_); }
+
+private:
+  rlimit before_{};
+};
+
+// Of the NIC's own memory for signals, and of symmetric memory.
+TEST(RdmaFault, ARefusedRegistrationIsWorded) {
+  std::string symmetric = documented("cannot register N bytes of symmetric memory");
+  for (const char *nth : {"1", "2", "3"}) {
+    setKnobs({{"REFUSE_REG", nth}});
+    LockedMemory limit(1 << 16);
+    Job job(2);
+    Job::parallel(2, [&](uint32_t r) {
+      auto heap = HostHeap::create({.bytes = 1 << 20, .slots = 64, .rank = r, .world = 2});
+      ASSERT_OK(heap);
+      TransportConfig config;
+      config.heap = heap->get();
+      auto transport = createTransport("verbs", config);
+      uint32_t peer = 1 - r;
+      Status status = transport ? (*transport)->connect(*job.clients[r], {&peer, 1}, soon())
+                                : transport.status();
+      EXPECT_EQ(status.code(), StatusCode::ResourceExhausted);
+      EXPECT_THAT(status.message(), HasSubstr("NIC soft_roce0 cannot register "));
+      std::string said = status.message();
+      if (size_t at = said.find("for signals"); at != std::string::npos)
+        said.replace(at, 11, "of symmetric memory");
+      EXPECT_THAT(said, testing::ContainsRegex(symmetric));
+      EXPECT_THAT(said, HasSubstr("Cannot allocate memory; memory that may be locked is limited "
+                                  "to 64 KiB: ulimit -l unlimited"));
+    });
+  }
+}
+
+TEST(RdmaFault, NumbersOfPathsAreWorded) {
+  for (uint32_t world : {2u, 3u}) {
+    FaultHarness harness("verbs", {}, "");
+    Cluster c(harness, world);
+    EXPECT_THAT(static_cast<rdma::Rdma &>(c[0]).describe(),
+                testing::EndsWith(world == 2 ? "; 1 path to 1 peer" : "; 2 paths to 2 peers"));
+  }
 }
 
 TEST(RdmaFault, RanksThatDoNotFit) {

@@ -53,10 +53,13 @@ private:
     TransportConfig config;
     config.heap = &heap;
     config.generation = generation;
-    config.options = str(options_, ",linger=300ms");
+    config.options = options_;
     // With another NIC the transport would go on.
     if (c.fail)
-      config.options += ",nics=soft0";
+      config.options = str("nics=soft0", config.options.starts_with("nics=")
+                                             ? config.options.substr(config.options.find(','))
+                                             : "," + config.options);
+    config.options += ",linger=300ms";
     // Within one queue pair RC keeps the order.
     if (c.reorder && transport_ == "verbs")
       config.options += ",qps=4";

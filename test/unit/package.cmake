@@ -9,6 +9,7 @@ list(APPEND unit_sources
   PackageTest.cpp
   PlanTest.cpp
   RandomTest.cpp
+  SelfTestReportTest.cpp
   TimelineTest.cpp)
 link_libraries(mk-run-support)
 add_compile_definitions(

@@ -8,6 +8,7 @@
 #include "mkernel/Version.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 using namespace mk;
@@ -79,6 +80,9 @@ static int run(int argc, char **argv) {
       topology = "text";
     } else if (option == "--topology=svg") {
       topology = "svg";
+    } else if (option.starts_with("--topology=")) {
+      return fail(option + ": there is no such form: use --topology=text (a table) or "
+                           "--topology=svg (a picture)");
     } else if (std::string *value = option == "--root"           ? &root
                                     : option == "--facts"        ? &file
                                     : option == "--topology-xml" ? &xml
@@ -93,6 +97,8 @@ static int run(int argc, char **argv) {
                   "'; mk-info --help shows all options");
     }
   }
+  if (!root.empty() && !std::filesystem::is_directory(root))
+    return fail("--root '" + root + "': there is no such folder: name one that has sys and proc");
   if (!xml.empty() && topology.empty())
     topology = "text";
   if (topology.empty() && !target.empty())

@@ -5,6 +5,7 @@
 #include "SelfTest.h"
 
 #include "mkernel/Runtime/Env.h"
+#include "mkernel/Runtime/Transport.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,9 +117,9 @@ compiling (of a .mlir; a package has been)
                         or $MK_JIT_LIBRARY)
 
 self-tests
-  --selftest            with or without FILE: tries the network between every two ranks (data
-                        behind its signal, latency, bandwidth), with a verdict for each,
-                        then a kernel in which all give their data to all
+  --selftest            with or without FILE: tries the network or link between every two
+                        ranks (data behind its signal, latency, bandwidth), with a verdict
+                        for each, then a kernel in which all give their data to all
   --corrupt NAME[:I]    changes element I of an output before --check compares
                         it, which must then fail
   --pause-proxy RANK    that rank's network proxy does nothing, so that waits
@@ -167,6 +168,17 @@ struct Parser {
   }
   void text(std::string_view name, std::string &out) {
     entries.push_back({name, Entry::Value, [&out](const std::string &v) {
+                         out = v;
+                         return Status::ok();
+                       }});
+  }
+  /// Two of them contradict each other, or one of them was forgotten.
+  void once(std::string_view name, std::string &out) {
+    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
+                         if (!out.empty())
+                           return error(StatusCode::InvalidArgument, name, " ", v, ": ", name,
+                                        " ", out, " is given as well: give one of them, with "
+                                        "all its options behind commas");
                          out = v;
                          return Status::ok();
                        }});
@@ -221,8 +233,8 @@ struct Parser {
     integer("--pause-proxy", o.pauseProxy, 0, 65535);
     files("--in", o.inputs);
     files("--out", o.outputs);
-    text("--loopback", o.loopback);
-    text("--transport", transport);
+    once("--loopback", o.loopback);
+    once("--transport", transport);
     text("--job", o.job.source);
     text("--node", o.job.node);
     text("--store", o.job.store);
@@ -412,13 +424,13 @@ struct Parser {
                    ": loopback, verbs or efa is needed, with options behind a "
                    "comma, like verbs,qps=2");
     if (o.loopback.empty())
-      return Status::ok();
+      return checkTransport(o.transport, o.transportOptions).withContext(str(what, transport));
     if (o.transport != "loopback" || !o.transportOptions.empty())
       return error(StatusCode::InvalidArgument, "--loopback ", o.loopback,
                    ": it changes the emulated network, and ", what, transport,
                    " is given: put all options behind the transport's name");
     o.transportOptions = o.loopback;
-    return Status::ok();
+    return checkTransport(o.transport, o.loopback).withContext(str("--loopback ", o.loopback));
   }
 
   Status unknown(const std::string &name) {

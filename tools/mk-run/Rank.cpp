@@ -210,12 +210,12 @@ Status mk::run::runKernel(const Options &options, const Package &package,
       options.deadline, std::chrono::seconds(60));
   context.proxyPaused = options.pauseProxy == int64_t(rank);
   MK_ASSIGN(auto ctx, Context::create(context));
+  job.rank(rank).state = RankBlock::Running;
   if (options.selfTest)
     MK_TRY(testLinks(*ctx, options.deadline));
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
   MK_ASSIGN(auto bound, kernel->bind(options.bind));
 
-  job.rank(rank).state = RankBlock::Running;
   LaunchOptions launch;
   launch.deadline = options.deadline;
   bool timed = options.stats != Options::Stats::None && package.metadata().gpu;

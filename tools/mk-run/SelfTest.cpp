@@ -1,13 +1,15 @@
 //===- SelfTest.cpp - mk-run --selftest -----------------------------------===//
 //
-// Posts to the transport itself, without kernel and proxy, so that a fault of the network is
-// told from one of a kernel.
+// Posts to the transport itself, and writes to the memory of link peers, without kernel and
+// proxy, so that a fault of the network is told from one of a kernel.
 //
 //===----------------------------------------------------------------------===//
 
 #include "SelfTest.h"
 
-#include "mkernel/Runtime/HeapCopies.h"
+#include "SelfTestReport.h"
+#include "SelfTestWires.h"
+
 #include "mkernel/Runtime/Random.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr uint32_t kPlaces = 8;             // puts under way at a time
-constexpr uint64_t kPlaceBytes = 1 << 20;   // of the largest put
+constexpr uint64_t kPlaceBytes = 1 << 20;   // of the largest put over a network
 constexpr uint32_t kOrderRounds = 24;       // of kPlaces puts
 constexpr uint32_t kPings = 200;
 constexpr uint64_t kMostPuts = 512;         // of the bandwidth test, or
@@ -30,39 +32,60 @@ constexpr auto kMostTime = std::chrono::milliseconds(400);
 // Slots of signals.
 constexpr uint32_t kDone = kPlaces, kPing = kPlaces + 1;
 
-struct Measured {
-  double latencyUs = 0, forthGBs = 0, backGBs = 0; // of rank a: a to b, and b to a
-  std::string wrong;                               // what was; empty: nothing
-};
+static_assert(kPings <= LinkWire::kMostCount && 3 * kOrderRounds <= LinkWire::kMostCount &&
+              kPing < LinkWire::kSlots);
+static_assert(2 * kPlaces * kPlaceBytes + LinkWire::kBytes <= kSelfTestBytes &&
+              kPing < kSelfTestSlots);
 
 /// One rank's side of the tests with all of its peers.
 class Links {
 public:
   Links(Context &context, std::chrono::nanoseconds deadline)
-      : context_(context), transport_(*context.transport()), deadline_(deadline) {}
+      : context_(context), deadline_(deadline) {
+    if (context.transport())
+      net_ = std::make_unique<NetWire>(*context.transport());
+  }
 
   Status open() {
     MK_ASSIGN(std::byte *memory,
-              context_.allocate(2 * kPlaces * kPlaceBytes, "memory of the self-test"));
+              context_.allocate(2 * kPlaces * kPlaceBytes + LinkWire::kBytes,
+                                "memory of the self-test"));
     out_ = *context_.heap().offsetOf(memory);
     in_ = out_ + kPlaces * kPlaceBytes;
     memory_ = memory;
+    MK_ASSIGN(link_, LinkWire::open(context_.heap(), in_ + kPlaces * kPlaceBytes));
     MK_ASSIGN(copies_, context_.heap().openCopies());
     host_.resize(kPlaceBytes);
     return copies_->pin(host_.data(), host_.size());
   }
   Status close() {
     copies_.reset();
+    link_.reset();
     return context_.free(memory_);
   }
 
-  /// Both ranks of a pair at the same time.
-  Result<Measured> test(uint32_t peer) {
+  /// Both ranks of a pair at the same time. What fails is in the result.
+  Measured test(uint32_t peer, uint32_t round) {
+    Measured result;
+    if (Status status = measure(peer, round, result); !status.isOk())
+      result.failed = status.code() == StatusCode::DeadlineExceeded
+                          ? status.message()
+                          : str(status.message(), "; check NICs, ports and cables of both ranks "
+                                                  "(docs/network.md lists messages)");
+    return result;
+  }
+  /// How links are tried, for the report.
+  std::string describeLink() const { return link_->describe(); }
+
+private:
+  Status measure(uint32_t peer, uint32_t round, Measured &result) {
     peer_ = peer;
+    wire_ = context_.mesh().reachable(context_.rank(), peer) ? static_cast<Wire *>(link_.get())
+                                                             : net_.get();
     arrived_.assign(kPlaces + 2, 0);
     completed_ = posted_ = answers_ = 0;
     bool first = context_.rank() < peer;
-    Measured result;
+    MK_TRY(wire_->begin(peer, round));
     MK_TRY(testOrder(first, result.wrong));
     MK_TRY(testOrder(!first, result.wrong));
     MK_ASSIGN(result.latencyUs, measureLatency(first));
@@ -71,10 +94,9 @@ public:
     // Whoever sends has measured.
     result.forthGBs = first ? forth : 0;
     result.backGBs = first ? 0 : back;
-    return result;
+    return Status::ok();
   }
 
-private:
   /// Sizes and bytes of a put, which both ends draw alike.
   static uint64_t bytesOf(uint32_t round, uint32_t place) {
     // Some large enough to be divided among requests, queue pairs and NICs.
@@ -133,21 +155,34 @@ private:
     return drain();
   }
 
-  /// Half the median of a way there and back, us.
+  /// Half the median of a way there and back, us; 0 for the rank that answers. The other one
+  /// ends it, on a slow network early.
   Result<double> measureLatency(bool begins) {
+    if (!begins) {
+      ++answers_;
+      for (uint64_t answered = 0; arrived_[kDone] < answers_;) {
+        MK_TRY(until("an answer of rank", [&] {
+          return arrived_[kPing] > answered || arrived_[kDone] >= answers_;
+        }));
+        for (; answered < arrived_[kPing]; ++answered)
+          MK_TRY(put(0, 8, kPing));
+      }
+      MK_TRY(drain());
+      return 0.0;
+    }
     std::vector<double> times;
-    for (uint32_t i = 0; i < kPings; ++i) {
+    auto start = Clock::now();
+    while (times.size() < kPings && (times.empty() || Clock::now() - start < kMostTime)) {
       auto begin = Clock::now();
-      if (begins)
-        MK_TRY(put(0, 8, kPing));
-      MK_TRY(await(kPing, i + 1));
-      if (!begins)
-        MK_TRY(put(0, 8, kPing));
+      MK_TRY(put(0, 8, kPing));
+      MK_TRY(await(kPing, times.size() + 1));
       times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
     }
+    MK_TRY(signal(kDone));
     MK_TRY(drain());
-    std::nth_element(times.begin(), times.begin() + kPings / 2, times.end());
-    return times[kPings / 2] / 2;
+    auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle / 2;
   }
 
   /// GB/s of this rank's puts; 0 on the other side.
@@ -157,16 +192,19 @@ private:
       return 0.0;
     }
     MK_TRY(drain());
+    // All places are side by side.
+    uint32_t places = wire_->wantsLargePuts() ? kPlaces : 1;
     auto begin = Clock::now();
     uint64_t first = completed_, puts = 0;
     while (puts < kMostPuts && Clock::now() - begin < kMostTime) {
       MK_TRY(until("puts to complete at rank",
                    [&] { return posted_ - completed_ < kPlaces; }));
-      MK_TRY(put(puts++ % kPlaces, kPlaceBytes, std::nullopt));
+      MK_TRY(put(places > 1 ? 0 : puts % kPlaces, places * kPlaceBytes, std::nullopt));
+      ++puts;
     }
     MK_TRY(drain());
     double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    double bytes = static_cast<double>(completed_ - first) * kPlaceBytes;
+    double bytes = static_cast<double>((completed_ - first) * places * kPlaceBytes);
     MK_TRY(signal(kDone));
     MK_TRY(drain());
     return bytes / seconds * 1e-9;
@@ -181,7 +219,7 @@ private:
       request.signal = SignalAdd{*slot, 1};
     Status posted;
     MK_TRY(until("room for requests to rank", [&] {
-      posted = transport_.post(request);
+      posted = wire_->post(request);
       return posted.code() != StatusCode::Again;
     }));
     posted_ += posted.isOk();
@@ -199,7 +237,7 @@ private:
     auto end = Clock::now() + deadline_;
     while (!done()) {
       Completions news;
-      Status status = transport_.poll(news);
+      Status status = wire_->poll(news);
       completed_ += news.local.size();
       for (const Arrival &a : news.arrivals)
         if (a.peer == peer_ && a.slot < arrived_.size())
@@ -207,14 +245,16 @@ private:
       MK_TRY(status);
       MK_TRY(context_.abort().status());
       if (Clock::now() > end) {
-        std::string stuck = transport_.stuck();
-        return error(StatusCode::DeadlineExceeded, "waited ",
-                     std::chrono::duration<double>(deadline_).count(), " s for ", what, " ",
-                     peer_, " over ", transport_.name(), stuck.empty() ? "" : ": ", stuck,
-                     "; look at the link between the two, or allow more time (--deadline)");
+        std::string stuck = wire_->stuck();
+        char seconds[32];
+        std::snprintf(seconds, sizeof(seconds), "%g",
+                      std::chrono::duration<double>(deadline_).count());
+        return error(StatusCode::DeadlineExceeded, "waited ", seconds, " s for ", what, " ",
+                     peer_, " over ", wire_->name(), stuck.empty() ? "" : ": ", stuck,
+                     "; ", wire_->remedy());
       }
       if (news.empty())
-        transport_.wait(std::chrono::microseconds(50));
+        wire_->wait();
     }
     return Status::ok();
   }
@@ -243,8 +283,10 @@ private:
   }
 
   Context &context_;
-  Transport &transport_;
   std::chrono::nanoseconds deadline_;
+  std::unique_ptr<NetWire> net_; // null without net axes
+  std::unique_ptr<LinkWire> link_;
+  Wire *wire_ = nullptr; // to the peer
   std::unique_ptr<HeapCopies> copies_;
   std::byte *memory_ = nullptr;
   uint64_t out_ = 0, in_ = 0; // offsets of places
@@ -269,81 +311,49 @@ uint32_t opponent(uint32_t rank, uint32_t round, uint32_t world) {
   return other < world ? other : rank;
 }
 
-struct Line {
-  uint32_t a = 0, b = 0;
-  Measured m;
-};
-
-double medianOf(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
-
-/// A line for each pair, with a verdict. The first thing that was wrong.
-std::string print(std::vector<Line> &lines, const std::string &network) {
-  std::sort(lines.begin(), lines.end(), [](const Line &x, const Line &y) {
-    return std::pair(x.a, x.b) < std::pair(y.a, y.b);
-  });
-  std::vector<double> latencies, rates;
-  for (const Line &line : lines) {
-    latencies.push_back(line.m.latencyUs);
-    rates.push_back(std::min(line.m.forthGBs, line.m.backGBs));
-  }
-  double latency = medianOf(latencies), rate = medianOf(rates);
-  std::string wrong;
-  std::printf("network: %s\n", network.c_str());
-  for (const Line &line : lines) {
-    const Measured &m = line.m;
-    const char *verdict = "good";
-    if (!m.wrong.empty())
-      verdict = "WRONG";
-    else if (std::min(m.forthGBs, m.backGBs) < rate / 2)
-      verdict = "SLOW: less than half of the others' bandwidth";
-    else if (m.latencyUs > 3 * latency + 5)
-      verdict = "SLOW: more than three times the others' latency";
-    std::printf("%u <-> %u: latency %.1f us, %.2f GB/s there, %.2f GB/s back, order %s: %s\n",
-                line.a, line.b, m.latencyUs, m.forthGBs, m.backGBs,
-                m.wrong.empty() ? "kept" : "broken", verdict);
-    if (wrong.empty())
-      wrong = m.wrong;
-  }
-  std::fflush(stdout);
-  return wrong;
-}
-
-std::string encode(const Measured &m) {
-  char text[128];
-  std::snprintf(text, sizeof(text), "%.9g %.9g %.9g ", m.latencyUs, m.forthGBs, m.backGBs);
-  return text + m.wrong;
-}
-Measured decode(const std::string &text) {
-  Measured m;
-  int at = 0;
-  std::sscanf(text.c_str(), "%lf %lf %lf %n", &m.latencyUs, &m.forthGBs, &m.backGBs, &at);
-  m.wrong = text.substr(static_cast<size_t>(at));
-  return m;
-}
-
 /// All pairs of a round at the same time; every rank gets what all have measured.
-Status testRound(Context &context, Links &links, uint32_t round, std::vector<Line> &lines) {
+Status testRound(Context &context, Links &links, uint32_t round, std::vector<Pair> &pairs) {
   uint32_t rank = context.rank(), world = context.world(), peer = opponent(rank, round, world);
-  std::string own;
-  if (peer != rank && !context.mesh().reachable(rank, peer)) {
-    MK_ASSIGN(Measured measured, links.test(peer));
-    own = encode(measured);
+  auto gather = [&](const Measured &own) -> Result<std::vector<std::string>> {
+    return context.allGather("self-test", peer == rank ? "" : own.encode());
+  };
+  Measured own;
+  if (peer != rank)
+    own = links.test(peer, round);
+  Result<std::vector<std::string>> all = gather(own);
+  if (!all) {
+    // Of this rank's own pair something is known all the same.
+    if (!own.failed.empty())
+      pairs.push_back(Pair::of(std::min(rank, peer), std::max(rank, peer),
+                               context.mesh().reachable(rank, peer), rank < peer ? own : Measured(),
+                               rank < peer ? Measured() : own));
+    return all.status();
   }
-  MK_ASSIGN(std::vector<std::string> all, context.allGather("self-test", own));
-  for (uint32_t a = 0; a < world; ++a) {
-    uint32_t b = opponent(a, round, world);
-    if (a >= b || all[a].empty())
-      continue;
-    Measured there = decode(all[a]), back = decode(all[b]);
-    there.backGBs = back.backGBs;
-    if (there.wrong.empty())
-      there.wrong = back.wrong;
-    lines.push_back({a, b, there});
-  }
+  for (uint32_t a = 0; a < world; ++a)
+    if (uint32_t b = opponent(a, round, world); a < b)
+      pairs.push_back(Pair::of(a, b, context.mesh().reachable(a, b), Measured::decode((*all)[a]),
+                               Measured::decode((*all)[b])));
   return Status::ok();
+}
+
+/// `failed`: the round in which a pair failed, from 1; 0: none.
+void print(std::vector<Pair> pairs, uint32_t world, const std::string &network,
+           const std::string &link, uint32_t failed, uint32_t rounds) {
+  std::sort(pairs.begin(), pairs.end(), [](const Pair &x, const Pair &y) {
+    return std::tuple(x.link, x.a, x.b) < std::tuple(y.link, y.a, y.b);
+  });
+  std::printf("network: %s\n", network.c_str());
+  std::vector<std::string> lines = describe(pairs);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (pairs[i].link && (i == 0 || !pairs[i - 1].link))
+      std::printf("links: %s\n", link.c_str());
+    std::printf("%s\n", lines[i].c_str());
+  }
+  size_t all = size_t(world) * (world - 1) / 2;
+  if (failed)
+    std::printf("round %u of %u of the pairs failed: %zu of %zu pairs were not tried\n", failed,
+                rounds, all - pairs.size(), all);
+  std::fflush(stdout);
 }
 
 } // namespace
@@ -361,37 +371,42 @@ Result<std::string> mk::run::selfTestKernel() {
 }
 
 Status mk::run::testLinks(Context &context, std::chrono::nanoseconds deadline) {
-  Transport *transport = context.transport();
   uint32_t rank = context.rank(), world = context.world();
-  // All have a network, or none.
-  if (!transport) {
-    if (rank == 0)
-      std::printf("network: none: no axis of this mesh is via net; only a kernel is tried\n");
+  if (world == 1) {
+    std::printf("network: none: this job has one rank; only a kernel is tried\n");
     return Status::ok();
   }
-  context.proxy()->pause(true);
+  // All have a network, or none.
+  Transport *transport = context.transport();
+  if (transport)
+    context.proxy()->pause(true);
   Links links(context, deadline);
   MK_TRY(links.open());
-  std::vector<Line> lines;
+  std::vector<Pair> pairs;
   uint32_t rounds = world + world % 2 - 1, round = 0;
   Status tested;
-  for (; round < rounds && tested; ++round)
-    tested = testRound(context, links, round, lines);
-  std::string wrong, network = str(transport->name(), ", ", transport->path());
-  if (!tested) {
-    // What was measured before helps to find the link that failed.
-    if (rank == 0 && !lines.empty()) {
-      (void)print(lines, network);
-      std::printf("round %u of %u of the pairs failed; the others were not tried\n", round,
-                  rounds);
-      std::fflush(stdout);
-    }
-    return tested;
+  std::string fault;
+  for (; round < rounds && tested && fault.empty(); ++round) {
+    size_t before = pairs.size();
+    tested = testRound(context, links, round, pairs);
+    // What is still under way of a pair that failed would disturb the rounds behind it.
+    for (size_t i = before; i < pairs.size() && fault.empty(); ++i)
+      if (!pairs[i].measured.failed.empty())
+        fault = findFault(std::span(pairs).subspan(i, 1));
   }
-  MK_TRY(links.close());
-  context.proxy()->pause(false);
+  bool complete = tested.isOk() && fault.empty();
   if (rank == 0)
-    wrong = print(lines, network);
-  MK_ASSIGN(std::vector<std::string> all, context.allGather("verdict of the self-test", wrong));
-  return all[0].empty() ? Status::ok() : error(StatusCode::Internal, all[0]);
+    print(pairs, world,
+          transport ? str(transport->name(), ", ", transport->path())
+                    : std::string("none: no axis of this mesh is via net"),
+          links.describeLink(), complete ? 0 : round, rounds);
+  MK_TRY(tested);
+  if (fault.empty())
+    fault = findFault(pairs);
+  if (!complete)
+    return error(StatusCode::Unavailable, fault);
+  MK_TRY(links.close());
+  if (transport)
+    context.proxy()->pause(false);
+  return fault.empty() ? Status::ok() : error(StatusCode::Internal, fault);
 }

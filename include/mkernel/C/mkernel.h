@@ -189,14 +189,17 @@ typedef struct mkernel_context_options {
   const char *endpoint, *job, *token;
   uint64_t heap_bytes;   /* symmetric heap, the same on all ranks; 64 MiB */
   uint32_t slots;        /* signal slots, the same on all ranks; 65536 */
-  const char *transport; /* across net axes; "loopback", "verbs", "efa" */
-  const char *transport_options;
+  const char *transport; /* across net axes; "loopback" (default), "verbs", "efa" */
+  const char *transport_options; /* "qps=2,nics=mlx5_0"; docs/network.md */
   uint64_t timeout_ns;  /* to meet the other ranks; 30 s */
   int32_t gpu_plus_one; /* GPU number + 1; 0: for a member of a job that of its local rank (modulo
                            the GPUs that it sees), else the thread's current one, else the first */
   /* A job that was joined, instead of rank, endpoint, job and token. One context
      of it at a time. */
   mkernel_job *member_of;
+  /* On GPUs: how many ranks of the job may use one, where there are fewer GPUs than
+     ranks; they take turns, which is slow. 0 and 1: each needs one of its own. */
+  uint32_t ranks_per_gpu;
 } mkernel_context_options;
 #define MKERNEL_CONTEXT_OPTIONS_INIT MKERNEL_INIT_(mkernel_context_options)
 

@@ -40,7 +40,9 @@ public:
   /// Prepares memory of the host for toHost and fromHost; until this dies.
   virtual Status pin(std::byte *memory, uint64_t bytes) = 0;
 
-  /// Begin a copy. They end in any order; offsets are from the starts of heaps.
+  /// Begin a copy. They end in any order (on a GPU in that in which they were begun);
+  /// offsets are from the starts of heaps. Memory of link peers needs no mapSegment: the heap
+  /// has it mapped.
   virtual Status toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) = 0;
   virtual Status toHost(std::byte *to, uint64_t src, uint64_t bytes) = 0;
   virtual Status fromHost(uint64_t dst, const std::byte *from, uint64_t bytes) = 0;

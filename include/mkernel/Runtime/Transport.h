@@ -186,6 +186,11 @@ private:
   std::atomic<State> state_{State::Created};
 };
 
+/// Whether there is a transport of this name that takes these options, as far as that can be told
+/// without a heap and without NICs. InvalidArgument names the option, what is wrong with it and
+/// what is valid.
+Status checkTransport(std::string_view name, std::string_view options);
+
 /// Makes the transport `name` ("loopback", "verbs", "efa"). Beside its own options it takes
 /// path=auto|direct|staged, chunk=BYTES and chunks=COUNT (docs/network.md). InvalidArgument
 /// lists the valid names, or the valid options of the transport.

@@ -112,7 +112,10 @@ Status GpuCopies::pin(std::byte *memory, uint64_t bytes) {
 Status GpuCopies::toPeer(uint32_t peer, uint64_t dst, uint64_t src, uint64_t bytes) {
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
-  return driver.check(driver.memcpyDtoDAsync(peers_.base(peer) + dst, here(src), bytes,
+  uint64_t base = peers_.base(peer);
+  if (!base)
+    base = reinterpret_cast<uint64_t>(heap_.peerPointer(peer, uint64_t(0)));
+  return driver.check(driver.memcpyDtoDAsync(base + dst, here(src), bytes,
                                              stream_.handle()),
                       "cuMemcpyDtoDAsync");
 }

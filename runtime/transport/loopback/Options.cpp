@@ -3,6 +3,7 @@
 #include "transport/loopback/Options.h"
 #include "mkernel/Runtime/Env.h"
 #include "transport/OptionText.h"
+#include "transport/Paths.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::string_view kValid =
     "delay=TIME, jitter=TIME, reorder=SEED, rate=BYTES/s, mtu=BYTES, "
-    "fail=REQUEST, pause, path=auto|copy-engine|staged, chunk=BYTES, chunks=COUNT";
+    "fail=REQUEST, pause, ";
 constexpr std::string_view kLoopbackNames[] = {"delay", "jitter", "reorder", "rate",
                                        "mtu",   "fail",   "pause"};
 constexpr std::string_view kLoopbackFlags[] = {"pause"};
@@ -79,7 +80,7 @@ Status apply(LoopbackOptions &o, std::string_view key, std::string_view value) {
 
 Result<LoopbackOptions> LoopbackOptions::parse(std::string_view text) {
   LoopbackOptions options;
-  MK_TRY(parseOptions(text, {"loopback", kLoopbackNames, kLoopbackFlags, std::string(kValid)},
+  MK_TRY(parseOptions(text, {"loopback", kLoopbackNames, kLoopbackFlags, str(kValid, PathOptions::valid(/*loopback=*/true))},
                       [&](std::string_view key, std::string_view value) {
                         return apply(options, key, value);
                       }));

@@ -285,7 +285,8 @@ std::string Rdma::describe() const {
   auto down = std::count_if(paths_.begin(), paths_.end(),
                             [](const Path &path) { return !path.up; });
   return out + str("; memory ", memory_ ? memory_->how() : "none so far", "; ",
-                   paths_.size(), " paths to ", peers_.size(), " peers",
+                   paths_.size(), paths_.size() == 1 ? " path to " : " paths to ",
+                   peers_.size(), peers_.size() == 1 ? " peer" : " peers",
                    down ? str(", ", down, " out of use") : std::string());
 }
 

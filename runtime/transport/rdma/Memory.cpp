@@ -71,7 +71,7 @@ ibv_mr *Memory::registerPart(const Nic &nic, uint64_t offset, uint64_t bytes,
   if (heap_.asHost()) {
     ibv_mr *region = byAddress(nic, address, bytes, access);
     if (!region)
-      why = str(std::strerror(errno), lockedMemoryHint(errno));
+      why = registrationError(errno);
     return region;
   }
   Result<Fd> fd = heap_.dmaBuf(offset, bytes);
@@ -96,7 +96,7 @@ ibv_mr *Memory::registerPart(const Nic &nic, uint64_t offset, uint64_t bytes,
     how_ += " (peer memory)";
     return region;
   }
-  why += str("; by address: ", std::strerror(errno), lockedMemoryHint(errno),
+  why += str("; by address: ", registrationError(errno),
              ": use the open kernel modules of the NVIDIA driver with Linux 5.12 or "
              "newer, or load nvidia_peermem, or stage through memory of the host");
   return nullptr;

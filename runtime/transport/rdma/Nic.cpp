@@ -85,12 +85,14 @@ ibv_mtu mtuOf(uint32_t bytes) {
   return static_cast<ibv_mtu>(exponent - 7);
 }
 
-std::string lockedMemoryHint(int err) {
+std::string registrationError(int err) {
+  char buffer[128];
+  std::string why = ::strerror_r(err, buffer, sizeof(buffer));
   rlimit limit{};
   if ((err != ENOMEM && err != EAGAIN && err != EPERM) ||
       ::getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-    return {};
-  return str("; memory that may be locked is limited to ", limit.rlim_cur >> 10,
+    return why;
+  return str(why, "; memory that may be locked is limited to ", limit.rlim_cur >> 10,
              " KiB: ulimit -l unlimited (limits.conf, LimitMEMLOCK=infinity, "
              "docker --ulimit memlock=-1)");
 }
@@ -203,10 +205,8 @@ Status Nic::registerSignals() {
   if (sink)
     source = (library.reg_mr)(pd, sourceMemory.get(), kSinkBytes, 0);
   if (!source)
-    return errnoError(StatusCode::ResourceExhausted,
-                      str("NIC ", name(), ": registering ", kSinkBytes,
-                          " bytes", lockedMemoryHint(errno)),
-                      errno);
+    return error(StatusCode::ResourceExhausted, "NIC ", name(), " cannot register ", kSinkBytes,
+                 " bytes for signals: ", registrationError(errno));
   return {};
 }
 
@@ -227,11 +227,9 @@ Status Nic::createCq(uint32_t entries) {
     errno = EOPNOTSUPP;
   }
   if (!cq)
-    return errnoError(StatusCode::ResourceExhausted,
-                      str("NIC ", name(), ": a completion queue of ", entries,
-                          " entries (the device allows ", maxCq(), ")",
-                          lockedMemoryHint(errno)),
-                      errno);
+    return error(StatusCode::ResourceExhausted, "NIC ", name(), " has no completion queue of ",
+                 entries, " entries (the device allows ", maxCq(),
+                 "): ", registrationError(errno));
   return {};
 }
 

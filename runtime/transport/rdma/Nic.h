@@ -89,8 +89,9 @@ private:
 constexpr uint32_t mtuBytes(ibv_mtu mtu) { return 128u << mtu; }
 ibv_mtu mtuOf(uint32_t bytes);
 
-/// What to do about a registration that failed with `err`.
-std::string lockedMemoryHint(int err);
+/// Why something that locks memory failed with `err`; then what to do, where that memory is
+/// limited.
+std::string registrationError(int err);
 
 } // namespace mk::rt::rdma
 

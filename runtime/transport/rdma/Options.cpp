@@ -4,6 +4,7 @@
 
 #include "mkernel/Runtime/Env.h"
 #include "transport/OptionText.h"
+#include "transport/Paths.h"
 
 #include <algorithm>
 
@@ -55,8 +56,8 @@ std::string validOptions(NicKind kind) {
   std::string out;
   for (const Description &d : kOptionTable)
     if (isFor(d, kind))
-      out += str(out.empty() ? "" : ", ", d.name, "=", d.form);
-  return out;
+      out += str(d.name, "=", d.form, ", ");
+  return out + PathOptions::valid(/*loopback=*/false);
 }
 
 template <typename T>

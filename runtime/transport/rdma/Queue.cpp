@@ -39,12 +39,10 @@ Status Rdma::createQueuePair(Queue &queue, ibv_qp_init_attr_ex &attr,
     errno = EOPNOTSUPP;
   }
   if (!queue.qp)
-    return errnoError(errno == EOPNOTSUPP ? StatusCode::FailedPrecondition
-                                          : StatusCode::ResourceExhausted,
-                      str("NIC ", nic.name(), ": a queue pair for ", queue.depth,
-                          " requests and ", receives, " receives",
-                          lockedMemoryHint(errno)),
-                      errno);
+    return rt::error(errno == EOPNOTSUPP ? StatusCode::FailedPrecondition
+                                         : StatusCode::ResourceExhausted,
+                     "NIC ", nic.name(), " has no queue pair for ", queue.depth,
+                     " requests and ", receives, " receives: ", registrationError(errno));
   queue.ex = library_.qp_to_qp_ex(queue.qp);
   return {};
 }

@@ -3,7 +3,7 @@
 
      mpirun -n 4 mkernel-c-job allgather.mkpkg
 
-   JOB_HEAP_BYTES is the size of the heap of rank JOB_HEAP_RANK, or of "all".
+   JOB_TRANSPORT and JOB_TRANSPORT_OPTIONS say what carries net axes. JOB_HEAP_BYTES is the size of the heap of rank JOB_HEAP_RANK, or of "all".
    JOB_LAUNCHES is how often the kernel is launched, JOB_TIMEOUT_MS how long anything
    is waited for. JOB_ROUNDS=1: a job for each line of standard input, its
    TORCHELASTIC_RUN_ID, in this one process; behind each a line "done". */
@@ -72,6 +72,8 @@ static const char *run(Handles *h, const char *path, int *right) {
   mkernel_context_options options = MKERNEL_CONTEXT_OPTIONS_INIT;
   options.member_of = h->job;
   options.timeout_ns = timeout;
+  options.transport = getenv("JOB_TRANSPORT");
+  options.transport_options = getenv("JOB_TRANSPORT_OPTIONS");
   const char *who = getenv("JOB_HEAP_RANK");
   if (who && (!strcmp(who, "all") || (uint32_t)atoi(who) == rank))
     options.heap_bytes = (uint64_t)number("JOB_HEAP_BYTES", 0);

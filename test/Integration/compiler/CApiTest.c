@@ -1,6 +1,7 @@
 /*===- CApiTest.c - The C interface, as C11 ------------------------------===*/
 #include "mkernel/C/mkernel.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,24 @@ static mkernel_bound *test_binding(const mkernel_package *package) {
   options.axes = &axis;
   options.num_axes = 1;
   options.heap_bytes = 1 << 20;
+  options.ranks_per_gpu = 2;
+  FAILS(mkernel_context_create(package, &options, &context),
+        MKERNEL_INVALID_ARGUMENT, "ranks_per_gpu in C) is 2");
+  /* A program built with a header that did not have it. */
+  options.size = offsetof(mkernel_context_options, ranks_per_gpu);
+  OK(mkernel_context_create(package, &options, &context));
+  OK(mkernel_context_close(context));
+  mkernel_context_destroy(context);
+  options.size = sizeof(options);
+  options.ranks_per_gpu = 1;
+  options.transport = "verb";
+  FAILS(mkernel_context_create(package, &options, &context),
+        MKERNEL_INVALID_ARGUMENT, "there are: loopback, verbs, efa");
+  options.transport = "loopback";
+  options.transport_options = "delay=1ms,delay=2ms";
+  FAILS(mkernel_context_create(package, &options, &context),
+        MKERNEL_INVALID_ARGUMENT, "'delay=1ms' is given as well");
+  options.transport_options = "path=staged,chunks=4";
   OK(mkernel_context_create(package, &options, &context));
   OK(mkernel_kernel_load(context, package, &kernel));
   FAILS(mkernel_kernel_bind(kernel, NULL, 0, &bound), MKERNEL_INVALID_ARGUMENT,

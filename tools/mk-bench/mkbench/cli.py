@@ -27,16 +27,28 @@ def words(text):
     return [word for word in text.split(",") if word]
 
 
+def positive(text):
+    """An integer of at least 1, or argparse's error that names the option."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text}: give an integer of at least 1, or leave "
+                                         "the option out")
+    return value
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="mk-bench", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--suite", type=words, metavar="NAME,...", default=None)
-    add("--gpus", type=int, metavar="N", help="ranks of suites of several, which are "
+    add("--gpus", type=positive, metavar="N", help="ranks of suites of several, which are "
         "run if there is no --suite (default: all GPUs; 2 on the host target); with "
         "--nodes, ranks of each node (default: 1)")
-    add("--nodes", type=int, metavar="N", help="nodes of suites across a network, which "
+    add("--nodes", type=positive, metavar="N", help="nodes of suites across a network, which "
         "are run if there is no --suite (default: 2); emulated on this machine")
     add("--rate", default=network.RATE, metavar="RATE", help="of that network for each "
         "GPU, in decimal units (default: 50GB/s)")
@@ -61,7 +73,7 @@ def parse(arguments):
         "kernels and rewrite the tuning file")
     add("--space", metavar="FILE", help="what --tune tries (default: "
         "share/mkernel/tuning/space.json)")
-    add("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 1),
+    add("--jobs", type=positive, default=max(1, (os.cpu_count() or 2) - 1),
         help="compilations at a time")
     add("--seed", type=int, default=1)
     add("--target", choices=["sm_90a", "host"], default="sm_90a",
