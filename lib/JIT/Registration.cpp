@@ -10,6 +10,7 @@
 #include "mkernel/Transforms/Reference.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
+#include "mkernel/Transforms/Thread/Passes.h"
 #include "mkernel/Verify/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -37,6 +38,7 @@ void mk::registerEveryPass() {
   registerMkConversionPasses();
   registerMkVerifyPasses();
   mk_sm::registerMkSMTransformsPasses();
+  mk_thread::registerMkThreadTransformsPasses();
   registerReferencePasses();
   registerHostPipelines();
   registerSmPipelines();

@@ -3,6 +3,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/SM/Passes.h"
+#include "mkernel/Transforms/Thread/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -65,6 +66,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   convert.bounds = options.bounds;
   convert.timeline = options.timeline;
   pm.addPass(createConvertSMToThreadPass(convert));
+  pm.addPass(mk_thread::createPromoteVariablesPass());
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the thread level";
   verify.allow = {"builtin", "llvm", "nvvm", "mk_thread", "arith", "scf"};
