@@ -135,6 +135,7 @@ Status Job::connect(Deadline deadline) {
   server.job = str(place_.source, " ", place_.id);
   server.world = world();
   server.handshakeTimeout = std::chrono::seconds(30);
+  server.silence = options_.silence;
   server.token = options_.token.empty() ? place_.token : options_.token;
   bool meetHere = place_.oneHost;
   std::optional<Address> at;
@@ -168,6 +169,7 @@ Status Job::connect(Deadline deadline) {
   client.job = server.job;
   client.rank = static_cast<int32_t>(rank());
   client.keeper = "rank 0";
+  client.silence = options_.silence;
   std::unique_ptr<LocalOffer> offer;
   if (rank() == 0) {
     if (meetHere && server.token.empty())
