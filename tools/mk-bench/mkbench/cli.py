@@ -242,7 +242,8 @@ def run_proxy(options):
                          "its messages stand above")
     figures = json.loads(done.stdout)
     latency, gpu = figures["latency_us"], figures.get("gpu")
-    print(f"requests of {figures['post_ns']} ns: {figures['share']:.3f} of a bare loop of posts\n"
+    print(f"requests of {figures['post_ns']} ns: {figures['share']:.3f} of a bare loop of posts, "
+          f"{figures['share_of_groups']:.3f} of one that posts groups\n"
           f"free requests: {figures['commands_per_second'] / 1e6:.1f} million commands a second\n"
           f"a thread's store to the post: median {latency['median']:.2f} us, "
           f"99 % within {latency['p99']:.2f} us")
