@@ -152,6 +152,7 @@ endfunction()
 
 mkernel_bundle_program(mk-run ARCHIVES mk-run-support mkernel_check)
 mkernel_bundle_program(mk-info)
+mkernel_bundle_program(mkernel-proxy-speed)
 mkernel_bundle_program(example-gemm-cpp)
 mkernel_bundle_program(example-gemm-c)
 mkernel_bundle_program(example-ag-gemm)

@@ -113,6 +113,6 @@ tools = ["FileCheck", "not", "count", "split-file", "mlir-opt"]
 tools += [
     ToolSubst(name, unresolved="ignore")
     for name in ("mk-opt", "mk-run", "mk-info", "mk-reduce", "mk-lsp-server",
-                 "mk-fuzz")
+                 "mk-fuzz", "mkernel-proxy-speed")
 ]
 llvm_config.add_tool_substitutions(tools, dirs)

@@ -34,6 +34,8 @@ enum class Type : uint8_t {
   Aborted, // record; id 0
   // Requests.
   Recover, // n; the reply: how many aborts are over
+  // Both ways.
+  Alive, // sent all the time, and answered, so that silence means something; id 0
 };
 
 inline constexpr uint32_t kHeaderBytes = 9;       // of a frame

@@ -135,6 +135,7 @@ Status Job::connect(Deadline deadline) {
   server.job = str(place_.source, " ", place_.id);
   server.world = world();
   server.handshakeTimeout = std::chrono::seconds(30);
+  server.silence = options_.silence;
   server.token = options_.token.empty() ? place_.token : options_.token;
   bool meetHere = place_.oneHost;
   std::optional<Address> at;
@@ -168,6 +169,7 @@ Status Job::connect(Deadline deadline) {
   client.job = server.job;
   client.rank = static_cast<int32_t>(rank());
   client.keeper = "rank 0";
+  client.silence = options_.silence;
   std::unique_ptr<LocalOffer> offer;
   if (rank() == 0) {
     if (meetHere && server.token.empty())
@@ -266,10 +268,14 @@ Status Job::leave() {
   left_ = true;
   // Where this rank has failed and the way to the store with it, nobody answers.
   constexpr std::chrono::nanoseconds patience = std::chrono::seconds(2);
-  Status result = store_->barrier(
-      "mk.job.leave", world(),
-      Deadline::after(failed_ ? std::min(patience, options_.timeout) : options_.timeout));
-  store_->goodbye(Deadline::after(std::chrono::seconds(2))).ignore();
+  Deadline deadline =
+      Deadline::after(failed_ ? std::min(patience, options_.timeout) : options_.timeout);
+  if (failed_ && !store_->silent().empty())
+    deadline = Deadline::after(std::chrono::nanoseconds(0));
+  Status result = store_->barrier("mk.job.leave", world(), deadline);
+  store_->goodbye(store_->silent().empty() ? Deadline::after(patience)
+                                           : Deadline::after(std::chrono::nanoseconds(0)))
+      .ignore();
   if (auto record = store_->aborted())
     result = record->toStatus();
   // The store goes last: the others still have to say goodbye, or to hear why

@@ -11,6 +11,7 @@ void connectAbort(AbortWord &word, StoreClient &store) {
     if (Status s = store.publishAbort(record); !s)
       log::warn("the abort could not be published: ", s.message());
   });
+  word.addNote(&store, [&store] { return store.silent(); });
   store.onAbort(
       [&word](const AbortRecord &record) { word.raiseRemote(record); });
 }
@@ -18,6 +19,7 @@ void connectAbort(AbortWord &word, StoreClient &store) {
 void disconnectAbort(AbortWord &word, StoreClient &store) {
   store.onAbort(nullptr);
   word.onRaise(nullptr);
+  word.removeNote(&store);
 }
 
 } // namespace mk::rt

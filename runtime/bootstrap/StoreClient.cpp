@@ -52,6 +52,8 @@ int32_t StoreClient::rank() const { return impl_->options.rank; }
 
 void StoreClient::Impl::run() {
   char buffer[64 << 10];
+  heard = std::chrono::steady_clock::now();
+  Deadline next = Deadline::after(interval());
   while (!stop) {
     auto frame = in.next(options.maxMessage);
     if (!frame)
@@ -61,8 +63,15 @@ void StoreClient::Impl::run() {
       continue;
     }
     pollfd polls[2] = {{waker.get(), POLLIN, 0}, {socket.get(), POLLIN, 0}};
-    if (::poll(polls, 2, -1) < 0 && errno != EINTR)
+    bool beats = options.silence.count() > 0;
+    if (::poll(polls, 2, beats ? next.pollMillis(1000) : -1) < 0 && errno != EINTR)
       return fail(errnoError(StatusCode::Internal, "poll", errno));
+    if (beats && next.passed()) {
+      next = Deadline::after(interval());
+      // What has come lies in the socket if this thread has slept.
+      if (Status there = polls[1].revents ? Status() : beat(); !there)
+        return fail(there);
+    }
     if (!polls[1].revents)
       continue;
     ssize_t n = ::recv(socket.get(), buffer, sizeof(buffer), 0);
@@ -73,8 +82,36 @@ void StoreClient::Impl::run() {
                         options.endpoint,
                         " closed the connection: ", options.keeper,
                         " is gone"));
+    heard = std::chrono::steady_clock::now();
     in.append(buffer, static_cast<size_t>(n));
   }
+}
+
+Status StoreClient::Impl::beat() {
+  auto silence = std::chrono::steady_clock::now() - heard.load();
+  if (silence > options.silence)
+    return error(StatusCode::Unavailable, "the store at ", options.endpoint,
+                 " was lost: nothing has come from it for ",
+                 Deadline::after(silence).duration(), ": the machine of ", options.keeper,
+                 ", its process or the way to it stands still");
+  // Not behind a request that the store does not read.
+  std::string frame = store::encodeFrame(Type::Alive, 0, "");
+  std::unique_lock lock(sendMutex, std::try_to_lock);
+  if (!lock)
+    return {};
+  ssize_t n = ::send(socket.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
+  if (n > 0 && static_cast<size_t>(n) < frame.size())
+    return error(StatusCode::Unavailable, "the store at ", options.endpoint,
+                 " was lost: it reads nothing");
+  return {};
+}
+
+std::string StoreClient::silent() const {
+  auto silence = std::chrono::steady_clock::now() - impl_->heard.load();
+  if (impl_->options.silence.count() == 0 || silence < 3 * impl_->interval())
+    return {};
+  return str("nothing has come from the store at ", impl_->options.endpoint, " for ",
+             Deadline::after(silence).duration());
 }
 
 void StoreClient::Impl::dispatch(store::Frame frame) {

@@ -27,6 +27,8 @@ struct StoreClient::Impl {
 
   // Afterwards.
   void run();
+  /// Tells the store that this rank is there; an error when the store has been silent too long.
+  Status beat();
   void dispatch(store::Frame frame);
   void fail(Status why);
   void announce(AbortRecord record);
@@ -38,6 +40,10 @@ struct StoreClient::Impl {
   StoreClientOptions options;
   Fd socket, waker;
   store::FrameBuffer in; // reader thread
+  std::chrono::nanoseconds interval() const {
+    return std::min<std::chrono::nanoseconds>(options.silence / 8, std::chrono::seconds(1));
+  }
+  std::atomic<std::chrono::steady_clock::time_point> heard{};
   std::thread thread;
   std::atomic<bool> stop{false};
 

@@ -186,6 +186,8 @@ void StoreServer::Impl::read(Connection &c) {
       return drop(c, n == 0 ? "closed its connection" : "lost its connection");
     if (c.state == Connection::State::Closing)
       continue;
+    if (c.state == Connection::State::Ready)
+      c.deadline = silenceOf(c);
     c.in.append(buffer, static_cast<size_t>(n));
     while (c.state == Connection::State::Handshake ||
            c.state == Connection::State::Ready) {
@@ -272,26 +274,34 @@ void StoreServer::Impl::refuse(Connection &c, const Status &why) {
 }
 
 void StoreServer::Impl::drop(Connection &c, std::string_view cause) {
-  bool ready = c.state == Connection::State::Ready;
-  bool handshake = c.state == Connection::State::Handshake;
-  c.state = Connection::State::Dead;
-  if (handshake) {
+  if (c.state == Connection::State::Ready)
+    return lose(c, str("its process ", cause, " without saying goodbye; see that rank's own "
+                                              "output for the cause"));
+  if (c.state == Connection::State::Handshake) {
     std::lock_guard lock(mutex);
     if (refusals.size() < kMaxRefusalsKept)
       refusals.push_back(str(c.from, " ", cause, " before it said hello"));
   }
-  if (!ready)
-    return;
+  c.state = Connection::State::Dead;
+}
+
+/// One that was admitted.
+void StoreServer::Impl::lose(Connection &c, std::string_view cause) {
+  c.state = Connection::State::Dead;
   forget(c, 0);
   if (c.rank < 0 || c.goodbye)
     return;
   --connected;
   refuseRecovery(str("rank ", c.rank, " was lost"));
-  setAborted(AbortRecord::now(
-      c.rank, "store",
-      str("rank ", c.rank, " was lost: its process ", cause,
-          " without saying goodbye; see that rank's own output for the "
-          "cause")));
+  setAborted(AbortRecord::now(c.rank, "store", str("rank ", c.rank, " was lost: ", cause)));
+}
+
+/// Nothing has come for too long: its machine, its process or the way to it stands still.
+void StoreServer::Impl::fallSilent(Connection &c) {
+  read(c); // this thread may have slept, too
+  if (c.state == Connection::State::Ready && c.deadline.passed())
+    lose(c, str("nothing has come from it for ", c.deadline.duration(),
+                ": its machine, its process or the way to it stands still"));
 }
 
 void StoreServer::Impl::expire() {
@@ -305,6 +315,8 @@ void StoreServer::Impl::expire() {
                       c.deadline.duration()));
     else if (c.state == Connection::State::Closing)
       c.state = Connection::State::Dead;
+    else if (c.state == Connection::State::Ready)
+      fallSilent(c);
   }
 }
 

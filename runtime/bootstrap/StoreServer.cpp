@@ -146,7 +146,7 @@ void StoreServer::Impl::admit(Connection &c, const store::Frame &frame) {
   c.rank = hello->rank;
   c.state = Connection::State::Ready;
   c.admitted = true;
-  c.deadline = Deadline::never();
+  c.deadline = silenceOf(c);
   if (c.rank >= 0)
     ++connected;
   Digest proof = store::serverProof(options.token, c.nonce, *hello);
@@ -211,12 +211,15 @@ void StoreServer::Impl::request(Connection &c, const store::Frame &frame) {
       return malformed(c, "recover");
     return recover(c, frame.id, n);
   }
+  case Type::Alive:
+    return send(c, Type::Alive, 0, "");
   case Type::Cancel:
     return forget(c, in.u32());
   case Type::Goodbye:
     if (!c.goodbye && c.rank >= 0)
       --connected;
     c.goodbye = true;
+    c.deadline = Deadline::never();
     return send(c, Type::Reply, frame.id, "");
   case Type::Abort: {
     auto record = AbortRecord::decode(frame.payload);

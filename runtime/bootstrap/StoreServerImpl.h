@@ -37,7 +37,7 @@ struct StoreServer::Impl {
     // waiters, which dropping changes.
     const char *broken = nullptr;
     store::FrameBuffer in;
-    Deadline deadline = Deadline::never(); // of handshake and closing
+    Deadline deadline = Deadline::never(); // of handshake and closing; of silence
     Deadline patience = Deadline::never(); // until it may have to make room
     bool admitted = false;
   };
@@ -68,7 +68,15 @@ struct StoreServer::Impl {
             std::string_view payload);
   void refuse(Connection &c, const Status &why);
   void drop(Connection &c, std::string_view cause);
+  void lose(Connection &c, std::string_view cause);
   void expire();
+  void fallSilent(Connection &c);
+  /// Until which something has to come from a rank that was admitted.
+  Deadline silenceOf(const Connection &c) const {
+    return options.silence.count() > 0 && c.rank >= 0 && !c.goodbye
+               ? Deadline::after(options.silence)
+               : Deadline::never();
+  }
 
   // Messages.
   void handle(Connection &c, const store::Frame &frame);

@@ -37,7 +37,7 @@ static std::optional<AbortRecord> awaitAbort(const StoreClient &store,
                                              std::chrono::milliseconds limit) {
   Deadline deadline = Deadline::after(limit);
   Backoff backoff(std::chrono::milliseconds(2));
-  while (!store.aborted() && !deadline.passed())
+  while (!store.aborted() && !deadline.passed() && store.silent().empty())
     backoff.pause();
   return store.aborted();
 }

@@ -11,6 +11,70 @@ namespace {
 constexpr size_t kMaxFragments = 1 << 20;
 } // namespace
 
+/// All that explain() looks for, at the cost of a few comparisons.
+bool Proxy::Impl::isSound(const Command &c) const {
+  constexpr uint8_t teams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
+  constexpr uint32_t combinations = 1u << 0 | 1u << MK_CMD_HAS_SIGNAL | 1u << MK_CMD_MORE |
+                                    1u << (MK_CMD_HAS_SIGNAL | MK_CMD_STRONG);
+  uint32_t flags = c.flags & ~teams;
+  if (flags > 7 || !(combinations >> flags & 1) || c.channel >= channels || c.peer >= world ||
+      !isNet[c.peer])
+    return false;
+  if (flags & MK_CMD_HAS_SIGNAL && c.slot >= slots)
+    return false;
+  // Offsets have 48 bits and sizes 32: the sums do not wrap.
+  if (c.op == MK_CMD_PUT)
+    return c.bytes == 0 || (std::min(c.src, c.dst) >= windowBegin &&
+                            std::max(c.src, c.dst) + c.bytes <= windowEnd);
+  return c.op == MK_CMD_SIGNAL && flags & MK_CMD_HAS_SIGNAL && c.bytes == 0;
+}
+
+void Proxy::Impl::takeOther(CommandWords words) {
+  if (failed.load(std::memory_order_relaxed)) {
+    add(discarded, uint64_t(1));
+    return;
+  }
+  Command command = fieldsOf(words);
+  if (!isWellFormed(words))
+    return refuse(words);
+  if (!isSound(command)) {
+    // Memory may have been added since the round began.
+    windowEnd = options.heap->backed();
+    if (!isSound(command))
+      return refuse(words);
+  }
+  accept(command);
+}
+
+void Proxy::Impl::accept(const Command &c) {
+  if (foreign) {
+    add(begun[c.channel], 1u);
+    if (c.flags & MK_CMD_HAS_SIGNAL)
+      add(signals, uint64_t(1));
+  }
+  uint64_t key = keyOf(c.channel, c.peer);
+  bool strong = c.flags & MK_CMD_STRONG;
+  if (open[c.channel * MK_CMD_TEAMS + (c.flags >> MK_CMD_TEAM_SHIFT)] != kNone ||
+      c.flags & MK_CMD_MORE || !ready.empty() || !held[key].empty() ||
+      (strong && outstanding[key] > 0)) {
+    postGroup();
+    if (Status status = acceptPart(c); !status)
+      fail(status);
+    return;
+  }
+  uint32_t number = takePut(c.channel, c.peer);
+  Put &put = puts[number];
+  put.request.cookie = number | kOneCommand;
+  if (c.bytes > 0)
+    put.request.fragments.push_back({c.src, c.dst, c.bytes});
+  if (c.flags & MK_CMD_HAS_SIGNAL)
+    put.request.signal = SignalAdd{c.slot, c.amount};
+  put.strong = strong;
+  put.posted = true;
+  ++outstanding[key];
+  group[grouped++] = number;
+}
+
 /// Why a command is not sound.
 Status Proxy::Impl::explain(const Command &c) const {
   constexpr uint8_t known = MK_CMD_HAS_SIGNAL | MK_CMD_MORE | MK_CMD_STRONG;
@@ -55,10 +119,11 @@ Status Proxy::Impl::explain(const Command &c) const {
 }
 
 /// A command of a put that has several, or that others are in front of.
-Status Proxy::Impl::acceptPart(Command c) {
-  uint32_t &number = channelOf[c.channel].open[c.flags >> MK_CMD_TEAM_SHIFT];
+Status Proxy::Impl::acceptPart(const Command &c) {
+  uint32_t &number = open[c.channel * MK_CMD_TEAMS + (c.flags >> MK_CMD_TEAM_SHIFT)];
   if (number == kNone) {
     number = takePut(c.channel, c.peer);
+    ++numOpen;
     if (c.flags & MK_CMD_MORE)
       openPuts.fetch_add(1, std::memory_order_relaxed);
   }
@@ -82,6 +147,7 @@ Status Proxy::Impl::acceptPart(Command c) {
   if (c.flags & MK_CMD_HAS_SIGNAL)
     put.request.signal = SignalAdd{c.slot, c.amount};
   put.strong = c.flags & MK_CMD_STRONG;
+  --numOpen;
   admit(std::exchange(number, kNone));
   return {};
 }

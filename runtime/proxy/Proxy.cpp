@@ -14,9 +14,11 @@ Proxy::Impl::Impl(const ProxyOptions &o)
     : options(o), world(o.mesh->size()), rank(o.heap->rank()),
       slots(o.heap->slots()), channels(o.channels), transport(o.transport),
       hostHeap(o.sink ? nullptr : o.heap->asHost()), sink(o.sink), paused(o.paused),
-      begun(new Count[o.channels]()), windowBegin(o.heap->dataOffset()),
-      isNet(world), pairs(new Pair[uint64_t(o.channels) * world]),
-      channelOf(new Channel[o.channels]) {
+      begun(new Count[o.channels]()), ended(new Count[o.channels]()),
+      windowBegin(o.heap->dataOffset()), isNet(world + 1),
+      outstanding(new uint32_t[uint64_t(o.channels) * world]()),
+      held(new List[uint64_t(o.channels) * world]),
+      open(uint64_t(o.channels) * MK_CMD_TEAMS, kNone) {
   timed = o.requestTimeout.count() != 0;
   for (uint32_t r = 0; r < world; ++r)
     isNet[r] = !options.mesh->reachable(rank, r);
@@ -94,7 +96,7 @@ Status Proxy::submit(const Command &command, const RingWait &wait) {
 
 uint64_t Proxy::inflightAll(uint32_t channel) const {
   assert(channel < impl_->channels);
-  return Impl::openOf(impl_->begun[channel], impl_->channelOf[channel].ended);
+  return Impl::openOf(impl_->begun[channel], impl_->ended[channel]);
 }
 
 uint64_t Proxy::inflightTotal() const {

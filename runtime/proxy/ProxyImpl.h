@@ -38,17 +38,6 @@ struct Proxy::Impl {
     uint32_t first = kNone, last = kNone;
     bool empty() const { return first == kNone; }
   };
-  /// Puts of one (channel, peer).
-  struct Pair {
-    uint32_t outstanding = 0; // admitted to the transport, not completed
-    List held;                // first: a strong signal waiting for those
-  };
-  /// Of a CTA; what the proxy's thread alone writes.
-  struct Channel {
-    Channel() { std::fill(std::begin(open), std::end(open), kNone); }
-    std::atomic<uint32_t> ended{0}; // commands that are complete
-    uint32_t open[MK_CMD_TEAMS]; // put of a team that lacks its last command
-  };
   using Count = std::atomic<uint32_t>;
   /// Commands handed over and not complete. What was completed and never counted takes
   /// nothing off.
@@ -75,20 +64,22 @@ struct Proxy::Impl {
   // memory they would be read back while they are being written.
   size_t takeCommands();
   void take(CommandWords words);
-  bool isSound(Command command) const;
-  void accept(Command command);
+  bool takePlain(CommandWords words);
   void postGroup();
   void completed(uint64_t cookie);
 
-  // What few do (Commands.cpp): pieces of a put, and what is wrong.
-  Status acceptPart(Command command);
+  // What fewer go through (Commands.cpp): strong signals, pieces of a put, and what is wrong.
+  void takeOther(CommandWords words);
+  bool isSound(const Command &command) const;
+  void accept(const Command &command);
+  Status acceptPart(const Command &command);
   void refuse(CommandWords words);
   Status explain(const Command &command) const;
 
   // Posting and completing (Requests.cpp).
   void admit(uint32_t put);
   void notPosted(uint32_t put, const Status &why);
-  void pump(Pair &pair);
+  void pump(uint64_t key);
   void postReady();
   void strayCompletion(uint64_t cookie);
   void arrived(const Arrival &arrival);
@@ -121,27 +112,17 @@ struct Proxy::Impl {
     return true;
   }
   /// A put of nothing yet.
-  uint32_t takePut(uint32_t channel, uint32_t peer) {
-    uint32_t number = unused;
-    if (number == kNone) [[unlikely]]
-      number = newPut();
-    Put &put = puts[number];
-    unused = put.next;
-    put.channel = static_cast<uint16_t>(channel);
-    put.request.peer = peer;
-    put.request.cookie = number;
-    return number;
-  }
-  uint32_t newPut();
-  Pair &pairOf(const Put &put) { return pairs[keyOf(put.channel, put.request.peer)]; }
-  void giveBack(uint32_t number) {
-    Put &put = puts[number];
-    put.request.fragments.clear();
-    put.request.signal.reset();
-    put.strong = put.posted = false;
-    put.next = std::exchange(unused, number);
+  uint32_t takePut(uint32_t channel, uint32_t peer);
+  void newPut();
+  /// One that is unused has one fragment, whatever it says, and is not posted.
+  void giveBack(uint32_t number, Put &put) {
+    put.posted = false;
+    if (put.request.fragments.size() != 1) [[unlikely]]
+      put.request.fragments.resize(1);
+    unused[numUnused++] = number;
   }
 
+  uint64_t keyOf(const Put &put) const { return keyOf(put.channel, put.request.peer); }
   uint64_t keyOf(uint32_t channel, uint32_t peer) const {
     return uint64_t(channel) * world + peer;
   }
@@ -166,23 +147,29 @@ struct Proxy::Impl {
   alignas(kLine) std::atomic<bool> stop{false};
   std::atomic<bool> paused, resting{false}, failed{false};
 
-  // Commands by channel. CTAs begin them, the proxy ends them (Channel); it begins them, too,
+  // Commands by channel. CTAs begin them, the proxy ends them; it begins them, too,
   // where a GPU writes.
-  std::unique_ptr<Count[]> begun;
+  std::unique_ptr<Count[]> begun, ended;
 
   // Proxy thread only.
   uint64_t windowBegin = 0, windowEnd = 0; // of the heap, when the round began
-  std::vector<uint8_t> isNet; // by rank: only puts reach it
+  std::vector<uint8_t> isNet; // by rank, and a 0 behind the last: only puts reach it
   std::vector<Put> puts;
   uint32_t numPuts = 0;
-  uint32_t unused = kNone;    // the last one first, as its memory is near
+  std::vector<uint32_t> unused; // the last one first, as its memory is near
+  uint32_t numUnused = 0;
   static constexpr size_t kGroup = 8;
   uint32_t group[kGroup] = {}; // puts to be posted next
   uint32_t grouped = 0;
   List ready;                 // to be posted behind them, in order
   uint64_t pending = 0;       // in `ready` and held
-  std::unique_ptr<Pair[]> pairs; // by keyOf
-  std::unique_ptr<Channel[]> channelOf;
+  // By keyOf: admitted to the transport and not completed; what waits for those, first a
+  // strong signal.
+  std::unique_ptr<uint32_t[]> outstanding;
+  std::unique_ptr<List[]> held;
+  // By channel and team: the put that lacks its last command; how many there are.
+  std::vector<uint32_t> open;
+  uint32_t numOpen = 0;
   uint64_t postedInRound = 0;
   // Where requests have a timeout: of each put.
   bool timed = false;

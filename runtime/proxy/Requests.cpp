@@ -10,24 +10,39 @@ namespace mk::rt {
 /// (channel, peer) waits in front of it or in it.
 void Proxy::Impl::admit(uint32_t number) {
   const Put &put = puts[number];
-  Pair &pair = pairOf(put);
-  if (ready.empty() && pair.held.empty() && !(put.strong && pair.outstanding > 0)) {
-    ++pair.outstanding;
+  uint64_t key = keyOf(put);
+  if (ready.empty() && held[key].empty() && !(put.strong && outstanding[key] > 0)) {
+    ++outstanding[key];
     if (post(number))
       return;
     ++pending;
     return append(ready, number);
   }
   ++pending;
-  append(pair.held, number);
-  pump(pair);
+  append(held[key], number);
+  pump(key);
 }
 
-uint32_t Proxy::Impl::newPut() {
-  uint32_t number = numPuts++;
+void Proxy::Impl::newPut() {
   puts.emplace_back();
+  puts.back().request.fragments.resize(1);
+  unused.resize(puts.size());
+  unused[numUnused++] = numPuts++;
   if (timed)
     postedAt.emplace_back();
+}
+
+uint32_t Proxy::Impl::takePut(uint32_t channel, uint32_t peer) {
+  if (numUnused == 0)
+    newPut();
+  uint32_t number = unused[--numUnused];
+  Put &put = puts[number];
+  put.request.fragments.clear();
+  put.request.signal.reset();
+  put.strong = false;
+  put.channel = static_cast<uint16_t>(channel);
+  put.request.peer = peer;
+  put.request.cookie = number;
   return number;
 }
 
@@ -40,21 +55,21 @@ void Proxy::Impl::notPosted(uint32_t number, const Status &why) {
 /// Posts what may go. A strong signal waits until everything admitted before it
 /// has completed, which is what makes it cover all of that whatever the order
 /// on the wire; its own bytes need not wait.
-void Proxy::Impl::pump(Pair &pair) {
-  while (!pair.held.empty()) {
-    uint32_t front = pair.held.first;
-    if (puts[front].strong && pair.outstanding > 0) {
+void Proxy::Impl::pump(uint64_t key) {
+  while (!held[key].empty()) {
+    uint32_t front = held[key].first;
+    if (puts[front].strong && outstanding[key] > 0) {
       if (puts[front].request.fragments.empty())
         return;
       uint32_t data = takePut(puts[front].channel, puts[front].request.peer);
       puts[data].request.fragments.swap(puts[front].request.fragments);
-      ++pair.outstanding;
+      ++outstanding[key];
       ++pending;
       append(ready, data);
       return;
     }
-    ++pair.outstanding;
-    append(ready, removeFirst(pair.held));
+    ++outstanding[key];
+    append(ready, removeFirst(held[key]));
   }
 }
 

@@ -19,95 +19,98 @@ constexpr size_t kBatch = 64;
 constexpr uint64_t kMaxPending = 4096;
 } // namespace
 
-/// All that explain() looks for, at the cost of a few comparisons.
-[[gnu::always_inline]] inline bool Proxy::Impl::isSound(Command c) const {
-  constexpr uint8_t teams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
-  constexpr uint32_t combinations = 1u << 0 | 1u << MK_CMD_HAS_SIGNAL | 1u << MK_CMD_MORE |
-                                    1u << (MK_CMD_HAS_SIGNAL | MK_CMD_STRONG);
-  uint32_t flags = c.flags & ~teams;
-  if (flags > 7 || !(combinations >> flags & 1) || c.channel >= channels || c.peer >= world ||
-      !isNet[c.peer])
-    return false;
-  if (flags & MK_CMD_HAS_SIGNAL && c.slot >= slots)
-    return false;
+/// A command that is a whole put of its own, with a signal or without, and that waits for
+/// nothing: all that is looked at is combined without branches, since their order does not
+/// matter. Anything else is for takeOther(), which says what is wrong. Returns whether it was
+/// taken.
+[[gnu::always_inline]] inline bool Proxy::Impl::takePlain(CommandWords words) {
+  constexpr uint64_t kTeams = (MK_CMD_TEAMS - 1) << MK_CMD_TEAM_SHIFT;
+  Command c = fieldsOf(words);
+  bool signal = c.flags & MK_CMD_HAS_SIGNAL;
+  // Operation and flags.
+  bool plain = (words.w[0] & 0xffff & ~((kTeams | MK_CMD_HAS_SIGNAL) << 8)) == MK_CMD_PUT;
+  bool named = (c.channel < channels) & bool(isNet[std::min<uint32_t>(c.peer, world)]) &
+               ((c.slot < slots) | !signal);
   // Offsets have 48 bits and sizes 32: the sums do not wrap.
-  if (c.op == MK_CMD_PUT) [[likely]]
-    return c.bytes == 0 || (std::min(c.src, c.dst) >= windowBegin &&
-                            std::max(c.src, c.dst) + c.bytes <= windowEnd);
-  return c.op == MK_CMD_SIGNAL && flags & MK_CMD_HAS_SIGNAL && c.bytes == 0;
-}
-
-[[gnu::always_inline]] inline void Proxy::Impl::accept(Command c) {
+  bool inside = (std::min(c.src, c.dst) >= windowBegin) & (c.bytes > 0) &
+                (std::max(c.src, c.dst) + c.bytes <= windowEnd);
+  bool free = !(pending | numOpen) & (numUnused > 0) & !failed.load(std::memory_order_relaxed);
+  if (!(isWellFormed(words) & plain & named & inside & free)) [[unlikely]]
+    return false;
   if (foreign) {
     add(begun[c.channel], 1u);
-    if (c.flags & MK_CMD_HAS_SIGNAL)
+    if (signal)
       add(signals, uint64_t(1));
   }
-  Channel &channel = channelOf[c.channel];
-  Pair &pair = pairs[keyOf(c.channel, c.peer)];
-  bool strong = c.flags & MK_CMD_STRONG;
-  if (channel.open[c.flags >> MK_CMD_TEAM_SHIFT] != kNone || c.flags & MK_CMD_MORE ||
-      !ready.empty() || !pair.held.empty() || (strong && pair.outstanding > 0)) [[unlikely]] {
-    postGroup();
-    if (Status status = acceptPart(c); !status)
-      fail(status);
-    return;
-  }
-  uint32_t number = takePut(c.channel, c.peer);
+  uint32_t number = unused[--numUnused];
   Put &put = puts[number];
-  put.request.cookie = number | kOneCommand;
-  if (c.bytes > 0)
-    put.request.fragments.push_back({c.src, c.dst, c.bytes});
-  if (c.flags & MK_CMD_HAS_SIGNAL)
-    put.request.signal = SignalAdd{c.slot, c.amount};
-  put.strong = strong;
-  ++pair.outstanding;
+  put.channel = c.channel;
+  put.strong = false;
+  put.posted = true;
+  PutRequest &request = put.request;
+  request.peer = c.peer;
+  request.cookie = number | kOneCommand;
+  request.fragments.front() = {c.src, c.dst, c.bytes};
+  if (signal)
+    request.signal = SignalAdd{c.slot, c.amount};
+  else
+    request.signal.reset();
+  ++outstanding[keyOf(c.channel, c.peer)];
   group[grouped++] = number;
-}
-
-/// In order; what the transport does not take waits.
-inline void Proxy::Impl::postGroup() {
-  for (uint32_t i = 0; i < grouped; ++i)
-    if (!ready.empty() || failed || !post(group[i])) [[unlikely]] {
-      ++pending;
-      append(ready, group[i]);
-    }
-  grouped = 0;
+  return true;
 }
 
 [[gnu::always_inline]] inline void Proxy::Impl::take(CommandWords words) {
-  if (failed.load(std::memory_order_relaxed)) [[unlikely]] {
-    add(discarded, uint64_t(1));
+  if (!takePlain(words)) [[unlikely]]
+    takeOther(words);
+}
+
+/// In order; what the transport does not take waits.
+void Proxy::Impl::postGroup() {
+  if (grouped == 0)
     return;
+  const PutRequest *requests[kGroup];
+  for (uint32_t i = 0; i < grouped; ++i) {
+    requests[i] = &puts[group[i]].request;
+    if (timed)
+      postedAt[group[i]] = roundBegan;
   }
-  Command command = fieldsOf(words);
-  if (!isWellFormed(words)) [[unlikely]]
-    return refuse(words);
-  if (!isSound(command)) [[unlikely]] {
-    // Memory may have been added since the round began.
-    windowEnd = options.heap->backed();
-    if (!isSound(command))
-      return refuse(words);
+  // While the network takes these, the next ones' come near.
+  for (uint32_t i = 1; i <= std::min<uint32_t>(kGroup, numUnused); ++i) {
+    const Put &next = puts[unused[numUnused - i]];
+    __builtin_prefetch(&next, 1);
   }
-  accept(command);
+  Status why;
+  size_t posted = transport->postAll({requests, grouped}, why);
+  postedInRound += posted;
+  if (posted < grouped) [[unlikely]] {
+    notPosted(group[posted], why);
+    for (size_t i = posted; i < grouped; ++i) {
+      puts[group[i]].posted = false;
+      ++pending;
+      append(ready, group[i]);
+    }
+  }
+  grouped = 0;
 }
 
 [[gnu::always_inline]] inline void Proxy::Impl::completed(uint64_t cookie) {
   uint32_t number = numberIn(cookie);
-  if (number >= numPuts || !puts[number].posted || puts[number].request.cookie != cookie)
-      [[unlikely]]
+  if (number >= numPuts) [[unlikely]]
     return strayCompletion(cookie);
-  const Put &put = puts[number];
-  Pair &pair = pairOf(put);
+  Put &put = puts[number];
+  if (!put.posted || put.request.cookie != cookie) [[unlikely]]
+    return strayCompletion(cookie);
+  uint64_t key = keyOf(put);
   // Of a strong put the bytes that went ahead of its signal are no put.
-  if (uint32_t commands = commandsIn(cookie)) {
-    add(channelOf[put.channel].ended, commands);
+  if (uint32_t commands = commandsIn(cookie)) [[likely]] {
+    add(ended[put.channel], commands);
     if (sink)
       sink->completed(put.channel);
   }
-  giveBack(number);
-  if (--pair.outstanding == 0 && !pair.held.empty())
-    pump(pair);
+  giveBack(number, put);
+  if (--outstanding[key] == 0 && pending && !held[key].empty()) [[unlikely]]
+    pump(key);
 }
 
 /// Returns how many. Once something has failed they are dropped.

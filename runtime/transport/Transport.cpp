@@ -26,22 +26,46 @@ Status Transport::connect(StoreClient &store, std::span<const uint32_t> peers,
   return {};
 }
 
-Status Transport::check(const PutRequest &request) const {
+namespace {
+bool isWithin(uint64_t at, uint64_t n, uint64_t begin, uint64_t end) {
+  return at >= begin && at <= end && n <= end - at;
+}
+/// By the one thread that writes it.
+void addOwn(std::atomic<uint64_t> &count, uint64_t n) {
+  count.store(count.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+uint64_t bytesOf(const PutRequest &request) {
+  uint64_t bytes = 0;
+  for (const Fragment &f : request.fragments)
+    bytes += f.bytes;
+  return bytes;
+}
+} // namespace
+
+inline bool Transport::isInside(const PutRequest &request) const {
+  if (request.peer >= heap().world())
+    return false;
+  const Peer &peer = peers_[request.peer];
+  for (const Fragment &f : request.fragments)
+    if (!isWithin(f.src, f.bytes, heap().dataOffset(), heap().bytes()) ||
+        !isWithin(f.dst, f.bytes, peer.begin, peer.end))
+      return false;
+  return peer.connected && (!request.signal || request.signal->slot < peer.slots);
+}
+
+Status Transport::explain(const PutRequest &request) const {
   if (request.peer >= heap().world() || !peers_[request.peer].connected)
     return rt::error(StatusCode::InvalidArgument, name(), " transport of rank ",
                      heap().rank(), ": rank ", request.peer,
                      " is not connected (it is no peer across a net axis)");
   const Peer &peer = peers_[request.peer];
-  auto inside = [](uint64_t at, uint64_t n, uint64_t begin, uint64_t end) {
-    return at >= begin && at <= end && n <= end - at;
-  };
   for (const Fragment &f : request.fragments) {
-    if (!inside(f.src, f.bytes, heap().dataOffset(), heap().bytes()))
+    if (!isWithin(f.src, f.bytes, heap().dataOffset(), heap().bytes()))
       return rt::error(StatusCode::OutOfRange, "a put to rank ", request.peer,
                        " reads [", f.src, ", +", f.bytes,
                        "), outside this rank's window [", heap().dataOffset(),
                        ", ", heap().bytes(), ")");
-    if (!inside(f.dst, f.bytes, peer.begin, peer.end))
+    if (!isWithin(f.dst, f.bytes, peer.begin, peer.end))
       return rt::error(StatusCode::OutOfRange, "a put to rank ", request.peer,
                        " writes [", f.dst, ", +", f.bytes,
                        "), outside that rank's window [", peer.begin, ", ",
@@ -51,7 +75,8 @@ Status Transport::check(const PutRequest &request) const {
     return rt::error(StatusCode::OutOfRange, "a put raises signal slot ",
                      request.signal->slot, " of rank ", request.peer,
                      ", which has ", peer.slots);
-  return {};
+  return rt::error(StatusCode::Internal, "a put to rank ", request.peer,
+                   " is refused for no reason that is known");
 }
 
 Status Transport::post(const PutRequest &request) {
@@ -60,7 +85,8 @@ Status Transport::post(const PutRequest &request) {
                      " transport: post needs a connected transport");
   if (failed())
     return error();
-  MK_TRY(check(request));
+  if (!isInside(request)) [[unlikely]]
+    return explain(request);
   Peer &peer = peers_[request.peer];
   // Before the request can complete.
   peer.requests.fetch_add(1, std::memory_order_relaxed);
@@ -68,11 +94,32 @@ Status Transport::post(const PutRequest &request) {
     peer.requests.fetch_sub(1, std::memory_order_relaxed);
     return posted.code() == StatusCode::Again ? posted : latch(posted);
   }
-  uint64_t bytes = 0;
-  for (const Fragment &f : request.fragments)
-    bytes += f.bytes;
-  peer.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  peer.bytes.fetch_add(bytesOf(request), std::memory_order_relaxed);
   return {};
+}
+
+size_t Transport::postAll(std::span<const PutRequest *const> requests, Status &why) {
+  if (state_ != State::Connected || failed()) [[unlikely]] {
+    why = post(*requests[0]); // says why not
+    return why.isOk();
+  }
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const PutRequest &request = *requests[i];
+    if (!isInside(request)) [[unlikely]] {
+      why = explain(request);
+      return i;
+    }
+    Peer &peer = peers_[request.peer];
+    addOwn(peer.ownRequests, 1);
+    if (Status posted = doPost(request); !posted) [[unlikely]] {
+      peer.ownRequests.store(peer.ownRequests.load(std::memory_order_relaxed) - 1,
+                             std::memory_order_relaxed);
+      why = posted.code() == StatusCode::Again ? posted : latch(posted);
+      return i;
+    }
+    addOwn(peer.ownBytes, bytesOf(request));
+  }
+  return requests.size();
 }
 
 Status Transport::poll(Completions &completions) {
@@ -110,7 +157,8 @@ uint64_t Transport::inFlight() const {
   for (uint32_t r = 0; r < heap().world(); ++r) {
     // In this order: what completes in between was posted.
     uint64_t completed = peers_[r].completed.load(std::memory_order_acquire);
-    sum += peers_[r].requests.load(std::memory_order_relaxed) - completed;
+    sum += peers_[r].requests.load(std::memory_order_relaxed) +
+           peers_[r].ownRequests.load(std::memory_order_relaxed) - completed;
   }
   return sum;
 }
@@ -150,7 +198,7 @@ PeerStats Transport::stats(uint32_t peer) const {
   if (peer >= heap().world())
     return {};
   const Peer &p = peers_[peer];
-  return {p.bytes, p.requests, p.completed, p.arrivals};
+  return {p.bytes + p.ownBytes, p.requests + p.ownRequests, p.completed, p.arrivals};
 }
 
 Status Transport::shutdown(Deadline deadline) {

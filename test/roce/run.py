@@ -24,22 +24,31 @@ SCENARIOS = {
 }
 # Of two guests each, joined by a wire.
 PAIRS = ["two-machines", "two-machines-cut"]
+# Numbers of nodes that packages are compiled for; others need none. Those that cut a link
+# run one example.
+NODES = {"examples-2": (2,), "examples-3": (3,), "loss": (2,), "cut": (2,), "run": (2, 3),
+         "two-machines": (2,), "two-machines-cut": (2,)}
+CUT_EXAMPLE = "ag_gemm"
 
 
-def compile_packages(image, args, folder):
+def compile_packages(image, args, folder, scenarios):
     source = os.path.join(HERE, "..", "..", "examples")
-    for nodes in (2, 3):
-        for name in examples.JOBS:
-            package = f"{folder}/{name}-{nodes}.mkpkg"
-            done = subprocess.run(examples.compile_command(args.build + "/bin/mk-opt", source,
-                                                       name, nodes, package),
-                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            if done.returncode:
-                raise Problem(f"mk-opt does not compile {name}: {done.stdout}")
-            with open(package, "rb") as f:
-                image.file(f"mk/packages/{nodes}/{name}.mkpkg", f.read())
-            image.file(f"mk/packages/{nodes}/{name}.args",
-                       " ".join(examples.arguments(name)).encode())
+    wanted = set()
+    for scenario in scenarios:
+        for nodes in NODES.get(scenario, ()):
+            jobs = [CUT_EXAMPLE] if scenario.endswith("cut") else args.example or examples.JOBS
+            wanted.update((nodes, name) for name in jobs)
+    for nodes, name in sorted(wanted):
+        package = f"{folder}/{name}-{nodes}.mkpkg"
+        done = subprocess.run(examples.compile_command(args.build + "/bin/mk-opt", source,
+                                                   name, nodes, package),
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Problem(f"mk-opt does not compile {name}: {done.stdout}")
+        with open(package, "rb") as f:
+            image.file(f"mk/packages/{nodes}/{name}.mkpkg", f.read())
+        image.file(f"mk/packages/{nodes}/{name}.args",
+                   " ".join(examples.arguments(name)).encode())
 
 
 def say(text):
@@ -77,6 +86,8 @@ def main():
         help="where the packages are kept")
     parser.add_argument("--only", action="append", default=[],
                         choices=[*names_of_all(), *PAIRS])
+    parser.add_argument("--example", action="append", choices=list(examples.JOBS),
+                        help="these instead of all")
     parser.add_argument("--two-machines", action="store_true",
                         help="also as two guests on one wire")
     parser.add_argument("--run", metavar="COMMANDS",
@@ -91,8 +102,7 @@ def main():
         image.program("mk/bin/" + program, f"{args.build}/bin/{program}")
     failed = []
     with tempfile.TemporaryDirectory(prefix="mk-roce.") as folder:
-        if args.run or any(name not in ("verbs", "conformance") for name in names):
-            compile_packages(image, args, folder)
+        compile_packages(image, args, folder, ["run"] if args.run else names)
         initrd = folder + "/initrd"
         if args.run:
             names = ["run"]

@@ -155,6 +155,46 @@ TEST(Job, WithTheWireToTheStoreCutRanksLeaveSoonOnceTheyHaveFailed) {
   EXPECT_FALSE(w.status[1].isOk());
 }
 
+// Ranks that wait, to which nothing is under way.
+TEST(Job, WithTheWireToTheStoreCutRanksThatWaitHearOfIt) {
+  World w(2);
+  uint16_t port = freePort();
+  Wire wire(port);
+  for (uint32_t r = 0; r < 2; ++r) {
+    w.places[r].oneHost = false;
+    w.options[r].token = "0123456789abcdef";
+    w.options[r].silence = 1s;
+    w.places[r].store = str("127.0.0.1:", r ? wire.port : port);
+  }
+  w.join();
+  for (const Status &s : w.status)
+    ASSERT_OK(s);
+  auto begin = std::chrono::steady_clock::now();
+  w.parallel([&](rt::Job &job) {
+    if (job.rank() == 0)
+      wire.cut();
+    // Nobody else comes.
+    return job.store()->barrier("never", 3, Deadline::after(30s));
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_ERROR(w.status[0], Aborted, "rank 1 was lost: nothing has come from it for 1 s");
+  EXPECT_FALSE(w.status[1].isOk());
+  EXPECT_NE(w.status[1].message().find("was lost: nothing has come from it for"),
+            std::string::npos)
+      << w.status[1].message();
+}
+
+TEST(Job, RanksThatAreIdleAreNotLost) {
+  World w(2);
+  for (uint32_t r = 0; r < 2; ++r)
+    w.options[r].silence = 2s;
+  w.join();
+  for (const Status &s : w.status)
+    ASSERT_OK(s);
+  std::this_thread::sleep_for(5s);
+  w.leave();
+}
+
 TEST(Job, MeetsShareAndCollect) {
   World w(4);
   w.join();

@@ -334,6 +334,34 @@ TEST(RdmaFault, ACompletionQueueThatRunsOver) {
 }
 
 // Who waits for what stands still elsewhere knows why, and that it goes on.
+// A peer that waits for another one has nothing under way to it.
+TEST(RdmaFault, APeerThatIsSilentIsLost) {
+  for (const char *transport : {"verbs", "efa"}) {
+    FaultHarness harness(transport, {}, "deadline=2s");
+    Cluster c(harness, 2);
+    // Both are there, and say so.
+    auto until = std::chrono::steady_clock::now() + 3s;
+    while (std::chrono::steady_clock::now() < until) {
+      c.poll(0).ignore();
+      c.poll(1).ignore();
+      std::this_thread::sleep_for(5ms);
+    }
+    ASSERT_OK(c[0].error());
+    // Nobody drives rank 1 any more.
+    auto begin = std::chrono::steady_clock::now();
+    std::string note;
+    EXPECT_TRUE(eventually([&] {
+      c.poll(0).ignore();
+      if (std::string text = c[0].stuck(); !text.empty() && !c[0].failed())
+        note = text;
+      return c[0].failed();
+    }));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 6s);
+    EXPECT_NE(note.find("nothing has come from rank(s) 1 for"), std::string::npos) << note;
+    EXPECT_ERROR(c[0].error(), Unavailable, "rank 1 was lost: nothing has come from it for 2 s");
+  }
+}
+
 TEST(RdmaFault, PeersHearWhatStandsStill) {
   FaultHarness harness("verbs", {{"NICS", "soft0:roce"}}, "");
   Cluster c(harness, 3);

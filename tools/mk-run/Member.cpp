@@ -19,6 +19,9 @@ using namespace mk::rt;
 
 namespace {
 
+// Between two signs of life of a rank on a machine that is busy.
+constexpr std::chrono::seconds kLeastSilence{5};
+
 // Of what rank 0 does while the others wait: a loss ends the wait at once.
 Deadline patience() { return Deadline::after(std::chrono::hours(1)); }
 
@@ -183,7 +186,9 @@ int exitStatus(const Status &status, uint32_t rank, bool passed) {
 int mk::run::runMember(const Options &options, JobPlace place) {
   uint32_t rank = place.rank;
   log::setRank(static_cast<int>(rank));
-  auto job = Job::join(std::move(place), options.job);
+  JobOptions jobOptions = options.job;
+  jobOptions.silence = std::max<std::chrono::nanoseconds>(options.deadline, kLeastSilence);
+  auto job = Job::join(std::move(place), std::move(jobOptions));
   if (!job)
     return exitStatus(job.status(), rank, false);
   if (rank == 0)

@@ -104,7 +104,7 @@ public:
   template <typename Use> size_t consume(size_t most, Use use) {
     constexpr size_t kAhead = 8, kWords = sizeof(mk_command) / 8;
     // What use() writes cannot change these.
-    const uint64_t mask = capacity_ - 1, first = next_;
+    const uint64_t capacity = capacity_, mask = capacity - 1, first = next_;
     uint64_t *const all = wordsOf(0);
     size_t n = 0;
     for (; n < most; ++n) {
@@ -116,14 +116,14 @@ public:
       CommandWords copy;
       copy.w[1] = load(1, std::memory_order_acquire);
       copy.w[3] = load(3, std::memory_order_acquire);
-      if (!areOf(number, copy.w[1], copy.w[3]))
+      if (!areOf(number, capacity, copy.w[1], copy.w[3]))
         break;
       copy.w[0] = load(0, std::memory_order_relaxed);
       copy.w[2] = load(2, std::memory_order_relaxed);
       __builtin_prefetch(all + ((number + kAhead) & mask) * kWords);
-      next_ = number + 1;
       use(copy);
     }
+    next_ = first + n;
     return n;
   }
   void freeSpace() {
@@ -133,7 +133,7 @@ public:
   /// The consumer's thread.
   bool hasCommands() const {
     uint64_t *words = wordsOf(next_);
-    return areOf(next_, std::atomic_ref(words[1]).load(std::memory_order_acquire),
+    return areOf(next_, capacity_, std::atomic_ref(words[1]).load(std::memory_order_acquire),
                  std::atomic_ref(words[3]).load(std::memory_order_acquire));
   }
 
@@ -149,8 +149,8 @@ private:
   }
   /// Whether the second words of both halves have the lap bit of command `number`: 1 in the
   /// first lap, 0 in the second. To divide it by the capacity would take as long as all else.
-  bool areOf(uint64_t number, uint64_t word1, uint64_t word3) const {
-    uint64_t bit = !(number & capacity_);
+  static bool areOf(uint64_t number, uint64_t capacity, uint64_t word1, uint64_t word3) {
+    uint64_t bit = !(number & capacity);
     return ((word1 >> 32 & 1) == bit) & (word3 >> 63 == bit);
   }
 

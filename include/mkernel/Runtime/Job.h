@@ -74,6 +74,9 @@ struct JobOptions {
   /// "rank/8" for eight ranks of a node in a row. Empty: MK_NODE, else the host.
   std::string node;
   std::chrono::nanoseconds timeout = std::chrono::seconds(60); // to meet
+  /// A rank of which the store hears nothing for so long, or a store of which a rank hears
+  /// nothing, is lost, whatever else waits for it; zero: it is not while its connection is there.
+  std::chrono::nanoseconds silence = std::chrono::seconds(30);
 };
 
 /// findPlace() of this process's environment and these options.

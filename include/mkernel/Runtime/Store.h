@@ -36,6 +36,9 @@ struct StoreServerOptions {
   Digest abi = abiHash();
   uint32_t maxMessage = 16u << 20; // bytes of one message
   std::chrono::milliseconds handshakeTimeout{5000};
+  /// A rank of which nothing comes for so long is lost; zero: it is not while its connection
+  /// is there. That of the clients should be the same.
+  std::chrono::nanoseconds silence{0};
   /// Called on the server's thread with the first abort record.
   std::function<void(const AbortRecord &)> onAbort;
 };
@@ -80,6 +83,9 @@ struct StoreClientOptions {
   Digest abi = abiHash();
   uint32_t maxMessage = 16u << 20; // bytes
   std::string keeper = "the launcher"; // who runs the store, for messages
+  /// A store of which nothing comes for so long is lost; zero: it is not while its connection
+  /// is there.
+  std::chrono::nanoseconds silence{0};
 };
 
 /// A rank's connection. All calls may come from any thread. A call fails with
@@ -123,6 +129,8 @@ public:
   /// The job's first abort, including "rank N was lost" and the loss of the
   /// store itself. Does not block.
   std::optional<AbortRecord> aborted() const;
+  /// "nothing has come from the store ... for 4 s", or empty: for reports of waits.
+  std::string silent() const;
   /// After an abort: waits until all `n` ranks have come here, each of which has
   /// ended what the abort was about; then there is none any more. The result counts
   /// the aborts that are over. Unavailable when a rank was lost.

@@ -117,6 +117,10 @@ public:
   /// neither latches, nothing was sent. Again: the queue is full, poll first.
   /// Any other error is latched. Thread-safe.
   Status post(const PutRequest &request);
+  /// The same for several (at least one), in order, by the thread that polls: what is counted for each peer
+  /// needs no locked instructions then. Returns how many were queued; `why` is the status of
+  /// the first that was not.
+  size_t postAll(std::span<const PutRequest *const> requests, Status &why);
 
   /// Appends what happened since; does not block. Returns the latched error,
   /// if any (what completed before it is still delivered). One thread.
@@ -168,14 +172,18 @@ protected:
   Heap &heap() const { return *config_.heap; }
 
 private:
-  Status check(const PutRequest &request) const;
-
-  struct Peer {
-    bool connected = false;
+  struct alignas(64) Peer {
     uint64_t begin = 0, end = 0; // window, bytes from the heap's start
     uint32_t slots = 0;
-    std::atomic<uint64_t> bytes{0}, requests{0}, completed{0}, arrivals{0};
+    bool connected = false;
+    // Written by the thread that polls.
+    std::atomic<uint64_t> ownBytes{0}, ownRequests{0}, completed{0}, arrivals{0};
+    // Of posts by any thread.
+    std::atomic<uint64_t> bytes{0}, requests{0};
   };
+  bool isInside(const PutRequest &request) const;
+  /// Why it is not.
+  Status explain(const PutRequest &request) const;
 
   TransportConfig config_;
   std::unique_ptr<Peer[]> peers_; // by rank

@@ -229,6 +229,8 @@ Status Control::connect(StoreClient &store, std::string_view scope,
                 admitted.status().message());
   }
   listener_.reset();
+  for (Link &link : links_)
+    link.heard = std::chrono::steady_clock::now();
   return {};
 }
 
@@ -276,8 +278,10 @@ bool Control::receive(
     if (n < 0 && errno == EAGAIN)
       break;
     ended = n <= 0;
-    if (!ended)
+    if (!ended) {
+      link.heard = std::chrono::steady_clock::now();
       link.in.append(buffer, static_cast<size_t>(n));
+    }
     ControlHead head;
     while (link.in.size() >= sizeof(head)) {
       std::memcpy(&head, link.in.data(), sizeof(head));

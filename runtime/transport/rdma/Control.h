@@ -1,7 +1,7 @@
 //===- Control.h - Sockets beside the queue pairs ---------------*- C++ -*-===//
 //
 // A TCP connection to each peer. It says what queue pairs cannot: that a rank
-// leaves in peace, that it has failed and why, that a path is out of use; and its
+// is there though nothing is under way, that it leaves in peace, that it has failed and why, that a path is out of use; and its
 // end tells of a rank that died. Of two ranks the lower one connects; address and
 // secret of the listener came through the store.
 //
@@ -13,6 +13,7 @@
 
 #include "core/Socket.h"
 
+#include <chrono>
 #include <functional>
 #include <span>
 #include <vector>
@@ -30,6 +31,7 @@ struct ControlMessage {
     PathDown, // path, count: I do not use it any more, nor must you; I have had so
               // many immediates over it, and take no more
     Stuck,    // text: what of my requests has stood still; empty: nothing any more
+    Alive,    // sent all the time, so that silence means something
   };
   uint32_t kind = 0, path = 0;
   uint64_t count = 0;
@@ -57,6 +59,7 @@ public:
     uint32_t peer = 0;
     Fd socket;
     bool open = true, goodbye = false;
+    std::chrono::steady_clock::time_point heard{}; // when anything came
     std::string in, out; // not a whole message; not taken by the socket
   };
   /// In the order of connect().

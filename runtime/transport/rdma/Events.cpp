@@ -167,6 +167,7 @@ void Rdma::controlEvent(Control::Link &link) {
 void Rdma::controlMessage(Control::Link &link, const ControlMessage &message) {
   switch (message.kind) {
   case ControlMessage::Goodbye:
+  case ControlMessage::Alive:
     break;
   case ControlMessage::Failed:
     stop(rt::error(StatusCode::Unavailable, "rank ", link.peer,

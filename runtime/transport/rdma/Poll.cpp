@@ -53,6 +53,7 @@ void Rdma::round(Completions &completions) {
   if (now >= nextAges_) {
     nextAges_ = now + std::min(options_.deadline / 16, kStuck / 4);
     checkAges(now);
+    checkSilence(now);
     if (!stopped_)
       tellStuck(now);
   }
@@ -268,6 +269,8 @@ std::string Rdma::stuckFor(std::chrono::nanoseconds limit, Clock::time_point now
 std::string Rdma::stuck() const {
   std::lock_guard lock(mutex_);
   std::string text = stuckFor(kStuck / 2, Clock::now());
+  if (std::string lost = silent(Clock::now()); !lost.empty())
+    text += str(text.empty() ? "" : "; ", lost);
   for (const auto &[peer, link] : peers_)
     if (!link.stuck.empty())
       text += str(text.empty() ? "" : "; ", "rank ", peer, " says: ", link.stuck);
@@ -284,6 +287,47 @@ void Rdma::tellStuck(Clock::time_point now) {
   }
   if (changed)
     control_.broadcast({ControlMessage::Stuck, 0, 0, stuckFor(kStuck, now)});
+}
+
+/// Peers of which nothing comes, not even that they are there. mutex_ held.
+std::string Rdma::silent(Clock::time_point now) const {
+  std::string ranks;
+  Clock::duration least = Clock::duration::max();
+  for (const auto &[peer, link] : peers_) {
+    const Control::Link *control = link.control;
+    if (!control || !control->open || control->goodbye || now - control->heard < 3 * beat())
+      continue;
+    ranks += str(ranks.empty() ? "" : ", ", peer);
+    least = std::min(least, now - control->heard);
+  }
+  return ranks.empty() ? ranks
+                       : str("nothing has come from rank(s) ", ranks, " for ",
+                             Deadline::after(least).duration(),
+                             ": their machine, their process or the way to them stands still");
+}
+
+/// A peer to which nothing is under way can be lost as well: the kernel here may wait for it.
+void Rdma::checkSilence(Clock::time_point now) {
+  if (stopped_)
+    return;
+  if (now >= nextBeat_) {
+    nextBeat_ = now + beat();
+    control_.broadcast({ControlMessage::Alive, 0, 0, {}});
+  }
+  for (Control::Link &link : control_.links()) {
+    auto silence = [&] { return link.open && !link.goodbye ? now - link.heard : Clock::duration(0); };
+    if (silence() <= options_.deadline)
+      continue;
+    controlEvent(link); // this thread may have slept, too
+    if (silence() > options_.deadline && !stopped_)
+      stop(rt::error(StatusCode::Unavailable, "rank ", link.peer,
+                     " was lost: nothing has come from it for ",
+                     Deadline::after(options_.deadline).duration(),
+                     ", not over its socket either: its machine, its process or the way to it "
+                     "stands still; option deadline=TIME"));
+    if (stopped_)
+      return;
+  }
 }
 
 /// A request that never completes is an error as well.

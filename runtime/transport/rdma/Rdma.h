@@ -141,6 +141,12 @@ private:
   void finishPut(uint32_t put, Completions &completions);
   void repostReceives();
   void checkAges(Clock::time_point now);
+  void checkSilence(Clock::time_point now);
+  std::string silent(Clock::time_point now) const;
+  /// How often a peer is told that this rank is there.
+  std::chrono::nanoseconds beat() const {
+    return std::min<std::chrono::nanoseconds>(options_.deadline / 8, std::chrono::seconds(1));
+  }
   void tellStuck(Clock::time_point now);
   std::string stuckFor(std::chrono::nanoseconds age, Clock::time_point now) const;
 
@@ -183,6 +189,7 @@ private:
 
   mutable std::mutex mutex_; // guards what follows, and queues, paths and NICs
   Control control_;
+  Clock::time_point nextBeat_{};
   std::vector<Put> puts_;
   std::vector<uint32_t> freePuts_;
   std::vector<Work> works_;
