@@ -35,11 +35,14 @@ private:
 } // namespace
 
 std::string mk::enableRemarks(MLIRContext &context, StringRef filter) {
+  if (filter.empty())
+    filter = ".*";
   std::string problem;
   if (!llvm::Regex(filter).isValid(problem))
     return ("'" + filter + "' is not a regular expression: " + problem).str();
-  remark::RemarkCategories all;
-  all.all = ".*";
+  // Of a kind that is not named the engine drops everything.
+  const std::string any = ".*";
+  remark::RemarkCategories all{any, any, any, any, any};
   if (failed(remark::enableOptimizationRemarks(
           context, std::make_unique<Printer>(filter),
           std::make_unique<remark::RemarkEmittingPolicyAll>(), all)))

@@ -29,7 +29,7 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
       // What is issued before the first wait for a part of it.
       Operation *first = nullptr, *last = nullptr;
       unsigned dots = 0;
-      bool waits = false, works = false;
+      bool waits = false, works = llvm::any_of(*loop.getBody(), isFragmentWork);
       for (Operation &op : *loop.getBody()) {
         if (auto wait = dyn_cast<MmaWaitOp>(op); wait && !waits) {
           if (wait.getPending() == 0)
@@ -41,7 +41,6 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
           last = &op;
           dots += isa<MmaOp>(op);
         }
-        works |= isFragmentWork(op);
       }
       if (!works || llvm::range_size(loop.getBody()->getOps<MmaOp>()) < 2)
         continue;

@@ -39,7 +39,7 @@ mk.kernel @both on @mesh dims(uniform K) (
     %a = mk.load %x[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
     %b = mk.load %u[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
     %g = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
-    // expected-remark @+1 {{mk-sm-split-roles: analysis: moves elements between threads, from tensor<64xf32, #mk_sm.slice<axis = 1, of = <warpgroups = 1>>> to tensor<64xf32, #mk_sm.slice<axis = 0, of = <warpgroups = 1>>>}}
+    // expected-remark @+1 {{mk-sm-split-roles: analysis: moves elements between threads, from tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> to tensor<64xf32, #mk_sm.slice<axis = 0, of = #mk_sm.mma<warpgroups = 1>>>}}
     %r = mk.load %v[%c0] : memref<64xf32> -> tensor<64xf32>
     %p = mk.broadcast %r dims [1] : tensor<64xf32> -> tensor<64x64xf32>
     %q = mk.broadcast %r dims [0] : tensor<64xf32> -> tensor<64x64xf32>

@@ -233,10 +233,8 @@ mk.kernel @waited on @mesh dims(uniform M) () {
       %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
         %ka = mk_sm.wait %ks : !ring -> !slot
         %K = mk_sm.tile %ka[0] : !slot -> !mk_sm.staged<!tile>
-        %f = mk_sm.mma_fence %o : tensor<64x64xf32, #acc>
         // expected-remark @+1 {{mk-sm-defer-waits: missed: is not waited for at once, so it has been moved already}}
-        %n = mk_sm.mma %K, %K, %f transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<64x64xf32, #acc>
-        mk_sm.mma_wait 0
+        %n = mk_sm.mma %K, %K, %o transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<64x64xf32, #acc>
         mk_sm.release %ks : !ring
         scf.yield %n : tensor<64x64xf32, #acc>
       }

@@ -145,7 +145,7 @@ mk.mesh @mesh (gpu = 1 via link)
 !tile = tensor<64x64xbf16>
 !ring = !mk_sm.ring<2, !tile>
 !slot = !mk_sm.slot<!tile>
-// expected-error @+1 {{roles need 16 CTAs}}
+// expected-error @+1 {{roles of kernel 'grid' need 16 CTAs on a grid of 8: 'r' 16; give roles fewer CTAs or the kernel a larger grid}}
 mk.kernel @grid on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(16) {
