@@ -149,6 +149,7 @@ def MkSM_CommitOp : MkSM_EffectOp<"commit"> {
   }];
   let arguments = (ins MkSM_RingType:$ring, MkSM_SlotType:$slot);
   let assemblyFormat = "$ring `,` $slot attr-dict `:` qualified(type($ring)) `,` qualified(type($slot))";
+  let hasVerifier = 1;
 }
 def MkSM_WaitOp : MkSM_EffectOp<"wait"> {
   let summary = "waits for the next full slot of a ring";
@@ -175,6 +176,7 @@ def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
   }];
   let arguments = (ins MkSM_RingType:$ring);
   let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
 }
 def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
   let summary = "a tile of a slot";
@@ -234,6 +236,7 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
   let summary = "index of this team among those of its partition";
@@ -244,6 +247,7 @@ def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 def MkSM_ItemsOp : MkSM_Op<"items", [SingleBlock, NoTerminator, RecursiveMemoryEffects,
                                      DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
@@ -288,6 +292,7 @@ def MkSM_AtItemOp : MkSM_EffectOp<"at_item"> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<511>]>:$loop,
                        Variadic<Index>:$indices);
   let assemblyFormat = "`loop` `(` $loop `)` `[` $indices `]` attr-dict";
+  let hasVerifier = 1;
 }
 def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
   let summary = "draws the next item of a distributed loop";
@@ -302,6 +307,7 @@ def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<511>]>:$loop);
   let results = (outs Index:$result);
   let assemblyFormat = "`loop` `(` $loop `)` attr-dict";
+  let hasVerifier = 1;
 }
 def MkSM_PopOp : MkSM_EffectOp<"pop", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "waits for an entry of a queue and reads it";
@@ -426,6 +432,7 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
     `through` $staging attr-dict
     `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging))
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -444,6 +451,7 @@ def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait"> {
     ```
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass"> {
   let summary = "passes the turn to the other warpgroup";
@@ -453,6 +461,7 @@ def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass"> {
     ```
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // MKERNEL_SM_OPS

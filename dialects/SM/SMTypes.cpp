@@ -40,10 +40,11 @@ LogicalResult MmaAttr::verify(Emit emit, int64_t warpgroups) {
 }
 
 LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
-  if (!isa<MmaAttr, BlockedAttr, SliceAttr>(of))
-    return emit() << of << " is not a layout that a slice can be taken of";
-  if (axis < 0)
-    return emit() << "a slice is along an axis, not " << axis;
+  if (!isa<MmaAttr>(of))
+    return emit() << "a slice is of accumulators (#mk_sm.mma), not of " << of
+                  << ": deal its elements out by #mk_sm.blocked";
+  if (axis != 0 && axis != 1)
+    return emit() << "a slice of accumulators is without axis 0 or 1, not " << axis;
   return success();
 }
 
@@ -59,30 +60,46 @@ LogicalResult BlockedAttr::verify(Emit emit, int64_t threads, int64_t vector) {
 std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (auto mma = dyn_cast<MmaAttr>(layout)) {
+  auto explainRows = [&](int64_t extent, MmaAttr mma) {
     int64_t rows = 64 * mma.getWarpgroups();
+    if (extent % rows)
+      os << extent << " rows cannot be split over " << mma.getWarpgroups()
+         << " warpgroups, each of which takes blocks of 64; the next is "
+         << llvm::alignTo(extent, rows);
+  };
+  auto explainColumns = [&](int64_t extent) {
+    if (extent % 8)
+      os << extent << " columns are no multiple of 8; the next is "
+         << llvm::alignTo(extent, 8);
+  };
+  if (auto mma = dyn_cast<MmaAttr>(layout)) {
     if (shape.size() != 2)
       os << "accumulators are tiles of two dimensions, this one has "
          << shape.size();
-    else if (shape[0] % rows)
-      os << shape[0] << " rows cannot be split over " << mma.getWarpgroups()
-         << " warpgroups, each of which takes blocks of 64; the next is "
-         << llvm::alignTo(shape[0], rows);
-    else if (shape[1] % 8)
-      os << shape[1] << " columns are no multiple of 8; the next is "
-         << llvm::alignTo(shape[1], 8);
+    else if (explainRows(shape[0], mma); text.empty())
+      explainColumns(shape[1]);
   } else if (auto slice = dyn_cast<SliceAttr>(layout)) {
     // The extent along the axis is the parent's own; any that fits will do.
-    if (isa<MmaAttr>(slice.getOf()) && shape.size() != 1)
+    if (shape.size() != 1)
       os << "a slice of accumulators has one dimension, this tile has "
          << shape.size();
-    else if (slice.getAxis() > static_cast<int64_t>(shape.size()))
-      os << "axis " << slice.getAxis() << " is none of a tile of rank "
-         << shape.size() + 1;
+    else if (slice.getAxis() == 1)
+      explainRows(shape[0], cast<MmaAttr>(slice.getOf()));
+    else
+      explainColumns(shape[0]);
   } else if (!isa<BlockedAttr>(layout)) {
     os << layout << " is not a layout of fragments";
   }
   return text;
+}
+
+int64_t mk_sm::getLayoutThreads(Attribute layout) {
+  if (auto slice = dyn_cast<SliceAttr>(layout))
+    layout = slice.getOf();
+  if (auto mma = dyn_cast<MmaAttr>(layout))
+    return 128 * mma.getWarpgroups();
+  auto blocked = dyn_cast<BlockedAttr>(layout);
+  return blocked ? blocked.getThreads() : 0;
 }
 
 int64_t mk_sm::getNumElements(RankedTensorType fragment) {
@@ -97,10 +114,8 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
                             blocked.getThreads() * blocked.getVector()) *
            blocked.getVector();
   auto slice = cast<SliceAttr>(layout);
-  if (auto mma = dyn_cast<MmaAttr>(slice.getOf()))
-    return slice.getAxis() == 1 ? shape[0] / 64 / mma.getWarpgroups() * 2
-                                : shape[0] / 4;
-  return -1;
+  auto mma = cast<MmaAttr>(slice.getOf());
+  return slice.getAxis() == 1 ? shape[0] / 64 / mma.getWarpgroups() * 2 : shape[0] / 4;
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,11 +172,8 @@ void RingType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult RingType::verify(Emit emit, int64_t depth, ArrayRef<Type> tiles) {
-  if (!ShapedType::isDynamic(depth) && (depth < 1 || depth > 64))
-    return emit() << "a ring has 1 to 64 slots, not " << depth;
-  if (tiles.empty())
-    return emit() << "a ring has slots of at least one tile";
+/// Checks that tiles can be staged. The syntax of types has at least one.
+static LogicalResult verifyStaged(Emit emit, ArrayRef<Type> tiles) {
   for (Type type : tiles) {
     auto tile = dyn_cast<RankedTensorType>(type);
     if (!tile || !tile.hasStaticShape() || tile.getEncoding() ||
@@ -169,12 +181,16 @@ LogicalResult RingType::verify(Emit emit, int64_t depth, ArrayRef<Type> tiles) {
       return emit() << "a slot holds tiles of static shape and at least two "
                        "dimensions, without a layout, not "
                     << type;
-    int64_t bits = tile.getElementTypeBitWidth();
+    Type element = tile.getElementType();
+    if (!element.isIntOrFloat() ||
+        !llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth()))
+      return emit() << "a staged tile has elements of 8, 16, 32 or 64 bits, not of "
+                    << element;
     int64_t columns = tile.getShape().back();
-    int64_t piece = 16 * 8 / bits;
+    int64_t piece = 16 * 8 / element.getIntOrFloatBitWidth();
     if (columns == 0 || columns % piece)
       return emit() << "a staged tile lies in pieces of 16 bytes, " << piece
-                    << " elements of " << tile.getElementType() << "; "
+                    << " elements of " << element << "; "
                     << columns << " columns of " << type
                     << " are no multiple of that, the next is "
                     << llvm::alignTo(columns + !columns, piece);
@@ -182,8 +198,27 @@ LogicalResult RingType::verify(Emit emit, int64_t depth, ArrayRef<Type> tiles) {
       if (extent != 1)
         return emit() << "a staged tile has two dimensions that are not 1, "
                       << type << " has more";
+    // 16 bits each, so that nothing wraps below.
+    int64_t rows = tile.getShape().end()[-2];
+    if (rows < 1 || rows > UINT16_MAX || columns > UINT16_MAX)
+      return emit() << "a staged tile has 1 to " << UINT16_MAX
+                    << " rows and columns, " << type << " has not";
   }
   return success();
+}
+
+LogicalResult RingType::verify(Emit emit, int64_t depth, ArrayRef<Type> tiles) {
+  if (!ShapedType::isDynamic(depth) && (depth < 1 || depth > 64))
+    return emit() << "a ring has 1 to 64 slots, not " << depth;
+  return verifyStaged(emit, tiles);
+}
+
+LogicalResult SlotType::verify(Emit emit, ArrayRef<Type> tiles) {
+  return verifyStaged(emit, tiles);
+}
+
+LogicalResult StagedType::verify(Emit emit, RankedTensorType tile) {
+  return verifyStaged(emit, Type(tile));
 }
 
 LogicalResult MailboxType::verify(Emit emit, int64_t depth, int64_t words) {

@@ -32,11 +32,12 @@ def MkSM_MmaAttr : MkSM_Attr<"Mma", "mma"> {
 }
 
 def MkSM_SliceAttr : MkSM_Attr<"Slice", "slice"> {
-  let summary = "what is left of a layout without one of its dimensions";
+  let summary = "what is left of accumulators without one of their dimensions";
   let description = [{
     The layout of a tile that a reduction along `axis` of a tile with layout `of` gives, or
     that a broadcast along it takes: each thread holds the elements that it would meet
-    in the parent, each once, in the order of the parent's registers.
+    in the parent, each once, in the order of the parent's registers. `of` is `#mk_sm.mma`;
+    what is left of other layouts is dealt out anew.
 
     ```mlir
     tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>
@@ -107,6 +108,7 @@ def MkSM_SlotType : MkSM_Type<"Slot", "slot"> {
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::Type">:$tiles);
   let assemblyFormat = "`<` $tiles `>`";
+  let genVerifyDecl = 1;
 }
 
 def MkSM_StagedType : MkSM_Type<"Staged", "staged"> {
@@ -118,6 +120,7 @@ def MkSM_StagedType : MkSM_Type<"Staged", "staged"> {
   }];
   let parameters = (ins "::mlir::RankedTensorType":$tile);
   let assemblyFormat = "`<` $tile `>`";
+  let genVerifyDecl = 1;
 }
 
 def MkSM_MailboxType : MkSM_Type<"Mailbox", "mailbox"> {

@@ -10,6 +10,7 @@
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/JIT/Registration.h"
+#include "mkernel/JIT/Remarks.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Pipelines/Sm.h"
 #include "mkernel/Target/Common.h"
@@ -439,6 +440,13 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // The line that a message is about is shown; the op would be a page.
   context.printOpOnDiagnostic(false);
+  if (options.remarks)
+    if (std::string problem = enableRemarks(context, *options.remarks); !problem.empty()) {
+      messages += "error: remarks: " + problem + "\n";
+      if (options.misused)
+        *options.misused = true;
+      return false;
+    }
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name),
                              llvm::SMLoc());

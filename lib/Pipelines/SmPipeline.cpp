@@ -22,6 +22,16 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+/// Checks what the passes in front promise and those behind need.
+static void verify(OpPassManager &pm, StringRef phase, int64_t grid) {
+#ifndef MKERNEL_NO_PHASES
+  mk_sm::VerifyPhasePassOptions options;
+  options.phase = phase.str();
+  options.grid = grid;
+  pm.addPass(mk_sm::createVerifyPhasePass(options));
+#endif
+}
+
 void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
@@ -32,7 +42,9 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
   cleanUp(pm);
+  verify(pm, "tiles", grid);
   pm.addPass(createSplitRolesPass());
+  verify(pm, "partitioned", grid);
   cleanUp(pm);
   pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled
   // Loops with dependent dots first: what they become only accumulates no more.
@@ -42,15 +54,17 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(mk_sm::createDeferWaitsPass());
   pm.addPass(mk_sm::createAlternateItemsPass());
   cleanUp(pm);
+  verify(pm, "overlapped", grid);
   mk_sm::ShareCopiesPassOptions share;
   share.grid = grid;
   pm.addPass(mk_sm::createShareCopiesPass(share));
   pm.addPass(createSizeRingsPass());
-  VerifyPhasePassOptions verify;
-  verify.phase = "the lowering to the SM level";
-  verify.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
-                   "mk.dot",     "mk.param"};
-  pm.addPass(createVerifyPhasePass(verify));
+  verify(pm, "sized", grid);
+  VerifyPhasePassOptions left;
+  left.phase = "the lowering to the SM level";
+  left.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
+                 "mk.dot",     "mk.param"};
+  pm.addPass(createVerifyPhasePass(left));
 }
 
 void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {

@@ -43,6 +43,12 @@ std::string mk::OneStep::findUnused() const {
   return {};
 }
 
+std::optional<std::string> mk::OneStep::getRemarks() const {
+  if (!remarks.getNumOccurrences())
+    return std::nullopt;
+  return remarks.getValue();
+}
+
 int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   CompileOptions options;
   options.target = target;
@@ -56,6 +62,7 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.verify = !noVerify;
   options.bounds = !noBounds;
   options.timeline = timeline;
+  options.remarks = getRemarks();
   // As for the runtime, which looks elsewhere, too: here it is asked only where it is named.
   const char *ptxas = std::getenv("MK_PTXAS");
   if (ptxas && StringRef(ptxas) != "off")

@@ -9,6 +9,7 @@
 #include "llvm/Support/ToolOutputFile.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace mlir::mk {
@@ -22,6 +23,8 @@ public:
   /// An option that was given and would have no effect without --target or
   /// --emit; empty if there is none.
   std::string findUnused() const;
+  /// The filter of --remarks; none if that was not given.
+  std::optional<std::string> getRemarks() const;
   /// Returns the exit status.
   int run(llvm::StringRef input, llvm::StringRef output);
 
@@ -70,6 +73,11 @@ private:
       "timeline",
       llvm::cl::desc("code that records when it does what, for mk-run --timeline"),
       llvm::cl::cat(category)};
+  llvm::cl::opt<std::string> remarks{
+      "remarks", llvm::cl::ValueOptional,
+      llvm::cl::desc("what passes did, and could not do and why; of those whose 'PASS: KIND' matches "
+                     "a regular expression (kinds: passed, missed, analysis). For passes by name, too"),
+      llvm::cl::value_desc("REGEX"), llvm::cl::cat(category)};
   llvm::cl::opt<int64_t> nodes{
       "nodes", llvm::cl::desc("number of nodes (product of the net axes)"),
       llvm::cl::init(0), llvm::cl::cat(category)};

@@ -3,8 +3,10 @@
 #include "mkernel/ABI/Hash.h"
 #include "mkernel/JIT/Guarded.h"
 #include "mkernel/JIT/Registration.h"
+#include "mkernel/JIT/Remarks.h"
 #include "mkernel/Version.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
@@ -13,13 +15,29 @@
 
 using namespace mlir;
 
+/// Has what runs by `config` show remarks.
+static void showRemarks(MlirOptMainConfig &config, const std::string &filter) {
+  MlirOptMainConfig before = config;
+  // There is a context for each part of a file that is split.
+  config.setPassPipelineSetupFn([before, filter](PassManager &pm) -> LogicalResult {
+    std::string problem = mk::enableRemarks(*pm.getContext(), filter);
+    if (problem.empty())
+      return before.setupPassPipeline(pm);
+    llvm::errs() << "error: --remarks: " << problem << '\n';
+    return failure();
+  });
+}
+
 /// Passes by name. Upstream's, with a look at the text and at what becomes of the
 /// output.
 static int runPasses(int argc, char **argv, llvm::StringRef input,
-                     llvm::StringRef output, DialectRegistry &registry) {
+                     llvm::StringRef output, DialectRegistry &registry,
+                     std::optional<std::string> remarks) {
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  if (remarks)
+    showRemarks(config, *remarks);
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> source = mk::openInput(input, error);
   std::unique_ptr<llvm::ToolOutputFile> file =
@@ -55,7 +73,7 @@ static int run(int argc, char **argv) {
                     "too, or give passes their own options\n";
     return 1;
   }
-  return runPasses(argc, argv, input, output, registry);
+  return runPasses(argc, argv, input, output, registry, oneStep.getRemarks());
 }
 
 extern "C" int mk_opt_main(int argc, char **argv) {

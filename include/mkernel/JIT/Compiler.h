@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,9 @@ struct CompileOptions {
   bool record = false;
   /// Code records when it does what (mkernel/ABI/Timeline.h).
   bool timeline = false;
+  /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
+  /// regular expression (mkernel/JIT/Remarks.h).
+  std::optional<std::string> remarks;
   /// If given: set when what is wrong lies in these options (names or values that
   /// the file does not have), not in the file.
   bool *misused = nullptr;

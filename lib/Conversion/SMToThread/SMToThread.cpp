@@ -1,5 +1,6 @@
 //===- SMToThread.cpp - A kernel becomes code of one thread -----------------===//
 #include "Lowering.h"
+#include "VerifyInput.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Conversion/Passes.h"
@@ -46,7 +47,7 @@ struct ConvertSMToThreadPass
   using ConvertSMToThreadPassBase::ConvertSMToThreadPassBase;
 
   LogicalResult convert(KernelOp kernel) {
-    if (failed(verifyMeshIsBound(kernel)))
+    if (failed(verifyMeshIsBound(kernel)) || failed(sm::verifyInput(kernel)))
       return failure();
     FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
     if (failed(ctas))

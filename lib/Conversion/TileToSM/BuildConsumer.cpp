@@ -1,5 +1,6 @@
 //===- BuildConsumer.cpp - The partition that computes --------------------===//
 #include "Rebuilder.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -18,6 +19,34 @@ bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
          isa<MmaAttr>(plan.getLayout(store.getTile())) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
          canStoreInChunks(type, store.getReduction().has_value());
+}
+
+/// Says how a tile leaves and, in a role with dots, why not through shared memory.
+static void explainStore(RolePlan &plan, mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
+  int64_t bits = type.getElementTypeBitWidth();
+  if (isStagedStore(plan, store))
+    passed(store, kSplitRoles) << "leaves through shared memory and the copy engine";
+  else if (plan.sites.empty())
+    return;
+  else if (type.getRank() != 2 || !isa<MmaAttr>(plan.getLayout(store.getTile())))
+    missed(store, kSplitRoles) << "is stored from registers: its tile has not the layout of "
+                                  "accumulators";
+  else if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
+    missed(store, kSplitRoles) << "is stored from registers: its elements are no floating-point "
+                                  "numbers of 16 or 32 bits, which shared memory takes in order";
+  else
+    missed(store, kSplitRoles) << remark::add(
+        "is stored from registers: its {0} columns {1} no multiple of {2}", type.getDimSize(1),
+        store.getReduction() ? "are added and" : "are", kChunkBytes * 8 / bits);
+}
+
+/// Says that elements change threads.
+static Value noteConversion(ConvertLayoutOp convert, StringRef role) {
+  remark::analysis(convert.getLoc(), describeRemark(kSplitRoles, role))
+      << remark::add("moves elements between threads, from {0} to {1}",
+                     convert.getSource().getType(), convert.getType());
+  return convert;
 }
 
 namespace {
@@ -57,8 +86,9 @@ private:
       Value fragment = get(tile);
       if (getLayout(fragment.getType()) == layout)
         return fragment;
-      return ConvertLayoutOp::create(b, tile.getLoc(),
-                                     fragmentType(tile, layout), fragment);
+      return noteConversion(ConvertLayoutOp::create(b, tile.getLoc(),
+                                                    fragmentType(tile, layout), fragment),
+                            plan.getName());
     }
     RankedTensorType type = fragmentType(tile, layout);
     if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
@@ -79,8 +109,9 @@ private:
   void mapConverted(Value from, Value to) {
     Attribute layout = plan.getLayout(from);
     if (getLayout(to.getType()) != layout)
-      to = ConvertLayoutOp::create(b, from.getLoc(), fragmentType(from, layout),
-                                   to);
+      to = noteConversion(
+          ConvertLayoutOp::create(b, from.getLoc(), fragmentType(from, layout), to),
+          plan.getName());
     mapping.map(from, to);
   }
 
@@ -215,6 +246,7 @@ void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
   Value tile = getTile(op.getTile());
   bool local = isLocal(op);
   bool staged = isStagedStore(plan, op);
+  explainStore(plan, op);
   if (!staged) {
     auto fresh = cast<mk::StoreOp>(copy(op));
     fresh.getTileMutable().assign(tile);

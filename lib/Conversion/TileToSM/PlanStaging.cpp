@@ -1,5 +1,6 @@
 //===- PlanStaging.cpp - Which tiles go through shared memory -------------===//
 #include "RolePlan.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -24,6 +25,8 @@ static SmallVector<LoadOp> findStaged(Operation *role) {
   for (LoadOp load : staged) {
     if (llvm::all_of(load->getUses(), isMultiplied))
       continue;
+    missed(load, kSplitRoles) << "is loaded twice, into shared memory for a dot and into registers "
+                                 "for other ops, since a staged tile is read by dots only";
     OpBuilder b(load->getContext());
     b.setInsertionPointAfter(load);
     Operation *copy = b.clone(*load);
@@ -103,9 +106,14 @@ static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
   plan.op->walk([&](ItemsOp items) {
     plan.teams = std::max<int64_t>(plan.teams, items.getTeams());
   });
+  auto note = [&] {
+    analysis(plan.op, kSplitRoles) << remark::add(
+        "has dots in {0} teams of {1} warpgroups", plan.teams, plan.warpgroups);
+    return success();
+  };
   if (plan.teams > 1) {
     plan.warpgroups = 1;
-    return success();
+    return note();
   }
   for (int64_t warpgroups : {2, 3, 1}) {
     bool fits = llvm::all_of(dots, [&](DotOp dot) {
@@ -115,7 +123,7 @@ static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
     if (!fits)
       continue;
     plan.warpgroups = warpgroups;
-    return success();
+    return note();
   }
   llvm_unreachable("rows are multiples of 64");
 }
@@ -222,8 +230,16 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
   for (DotOp dot : dots) {
     Operation *lhs = dot.getLhs().getDefiningOp(),
               *rhs = dot.getRhs().getDefiningOp();
-    if (isStaged(dot.getLhs(), loads) && lhs->getBlock() == rhs->getBlock() &&
-        section.lookup(lhs) == section.lookup(rhs))
+    if (!isStaged(dot.getLhs(), loads))
+      continue;
+    if (lhs->getBlock() != rhs->getBlock())
+      analysis(dot, kSplitRoles) << "has operands in slots of their own: they are loaded in "
+                                    "different loops or branches";
+    else if (section.lookup(lhs) != section.lookup(rhs))
+      missed(dot, kSplitRoles) << "has operands in slots of their own, which costs a barrier more: "
+                                  "between their loads stands a use of a staged tile or an op "
+                                  "that others see; load them one after the other";
+    else
       groups.unionSets(lhs, rhs);
   }
   llvm::MapVector<Operation *, Site> sites; // in program order
@@ -233,6 +249,8 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
     placeWait(site);
     if (failed(assignRing(plan, site)))
       return failure();
+    passed(site.getFirst(), kSplitRoles) << remark::add(
+        "is staged: ring {0}, {1} tiles in a slot", site.ring, site.loads.size());
     for (auto [i, load] : llvm::enumerate(site.loads))
       plan.staged[load] = {static_cast<unsigned>(plan.sites.size()),
                            static_cast<int64_t>(i)};

@@ -70,6 +70,9 @@ struct RolePlan {
   }
 };
 
+/// What the remarks of the split are from.
+constexpr StringRef kSplitRoles = "mk-sm-split-roles";
+
 inline bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
 }

@@ -1,4 +1,5 @@
 //===- SizeRings.cpp - How many slots each ring has -----------------------===//
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -20,6 +21,8 @@ static constexpr int64_t kReservedBytes = 1024;
 /// Deeper rings hide no more latency; small slots need more of them in flight.
 static constexpr int64_t kMaxDepth = 8, kMaxDepthSmall = 12;
 static constexpr int64_t kSmallSlot = 16 * 1024;
+
+static constexpr StringRef kSizeRings = "mk-sm-size-rings";
 
 namespace {
 struct Ring {
@@ -53,6 +56,7 @@ struct Budget {
   void growStaging();
   LogicalResult choose();
   LogicalResult refuse();
+  void explain();
   bool deepen(bool inner, int64_t limit);
   bool canDoWithOneSlot();
 };
@@ -273,8 +277,28 @@ LogicalResult Budget::choose() {
     RingType type = ring.op.getResult().getType();
     ring.op.getResult().setType(type.withDepth(ring.depth));
   }
+  explain();
   growStaging();
   return success();
+}
+
+/// Says what each ring got, and what kept it from more.
+void Budget::explain() {
+  for (const Ring &ring : rings) {
+    if (ring.inner && ring.depth == 1)
+      missed(ring.op, kSizeRings) << remark::add(
+          "has a ring of one slot of {0} bytes, so that nothing is fetched while it is in use; "
+          "{1} bytes are left: use smaller tiles",
+          ring.bytes, available - used());
+    else if (ring.inner && ring.depth < 3)
+      missed(ring.op, kSizeRings) << remark::add(
+          "has a ring of {0} slots of {1} bytes, less than the 3 that hide a copy's time; {2} bytes "
+          "are left: use smaller tiles",
+          ring.depth, ring.bytes, available - used());
+    else
+      analysis(ring.op, kSizeRings) << remark::add("has a ring of {0} slots of {1} bytes",
+                                                   ring.depth, ring.bytes);
+  }
 }
 
 /// A warpgroup that has a buffer for each part of its tile stores it without waiting
@@ -292,6 +316,13 @@ void Budget::growStaging() {
     int64_t more = std::min(wanted - buffers, (available - used()) / bytes);
     staging.getResult().setType(StagingType::get(staging.getContext(), buffers + more));
     available -= more * bytes;
+    if (buffers + more < wanted)
+      missed(staging, kSizeRings) << remark::add(
+          "has {0} of {1} buffers for stores, so that they wait for the copy engine; {2} bytes are "
+          "left, and another one for {3} warpgroups has {4}",
+          buffers + more, wanted, available - used(), warpgroups, bytes);
+    else
+      analysis(staging, kSizeRings) << remark::add("has {0} buffers for stores", buffers + more);
   }
 }
 

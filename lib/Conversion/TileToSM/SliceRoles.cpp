@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RoleSplitter.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -111,8 +112,10 @@ FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
 LogicalResult RoleSplitter::sliceProducer() {
   // Where there is nothing to fetch the consumer draws its items itself, when it gets to them: one that is
   // drawn ahead waits until the one before is done, however many CTAs have nothing to do.
-  if (plan.staged.empty())
+  if (plan.staged.empty()) {
+    analysis(plan.op, kSplitRoles) << "stages no tiles: it has no producer";
     return success();
+  }
   for (Operation *op : ops) {
     if (!plan.staged.contains(op) && !isDraw(op))
       continue;
@@ -219,6 +222,10 @@ LogicalResult RoleSplitter::sliceConsumer() {
       auto wait = dyn_cast<mk::WaitOp>(op);
       if (!wait || consumer.contains(op) || !mustWaitInConsumer(wait))
         continue;
+      if (producer.contains(op))
+        missed(op, kSplitRoles) << "is waited for by both partitions: what the consumer reads or "
+                                   "does behind it is not held back by slots that are filled "
+                                   "behind it";
       if (failed(consumer.add(op)))
         return failure();
       changed = true;

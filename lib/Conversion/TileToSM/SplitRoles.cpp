@@ -1,5 +1,6 @@
 //===- SplitRoles.cpp - A role becomes a producer and a consumer ----------===//
 #include "RoleSplitter.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 
 namespace mlir::mk {
@@ -129,9 +130,14 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
     live = std::max(live, role->plan.liveRegisters);
     waits |= role->waitsInProducer();
   }
-  for (auto &role : roles)
-    if (failed(role->split(getRegisterSplit(warpgroups, live, waits))))
+  RegisterSplit registers = getRegisterSplit(warpgroups, live, waits);
+  for (auto &role : roles) {
+    analysis(role->plan.op, kSplitRoles) << remark::add(
+        "holds tiles in {0} of {1} registers of a thread; a producer's has {2}",
+        role->plan.liveRegisters, registers.consumer, registers.producer);
+    if (failed(role->split(registers)))
       return failure();
+  }
   return success();
 }
 

@@ -1,4 +1,5 @@
 //===- AlternateItems.cpp - Two teams take a CTA's items in turn ----------===//
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -104,6 +105,7 @@ static LogicalResult alternate(PartitionOp partition) {
     return refuse(partition, "does not take all staged tiles in one loop over its items");
   Operation *first = &*llvm::find_if(loop.getBody().front(), usesRing);
 
+  passed(loop, "mk-sm-alternate-items") << "has two teams take its items in turn";
   Location loc = loop.getLoc();
   OpBuilder b(loop);
   Value team = TeamIndexOp::create(b, loc);

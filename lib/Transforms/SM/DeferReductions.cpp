@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/SM/Passes.h"
 
 namespace mlir::mk_sm {
@@ -23,6 +24,8 @@ namespace mlir::mk_sm {
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kDeferReductions = "mk-sm-defer-reductions";
 
 namespace {
 /// A sum along rows that a loop carries.
@@ -69,6 +72,27 @@ std::optional<Recurrence> match(scf::ForOp loop, unsigned carried) {
   return std::nullopt;
 }
 
+/// Says why a sum along rows that the loop carries is exchanged in each iteration.
+void explainKept(scf::ForOp loop, unsigned carried) {
+  auto add = loop.getYieldedValues()[carried].getDefiningOp<arith::AddFOp>();
+  if (!add || !holdsSums(add.getType()))
+    return;
+  for (Value operand : add->getOperands()) {
+    auto reduce = operand.getDefiningOp<mk::ReduceOp>();
+    if (!reduce || reduce.getKind() != mk::Reduction::Add)
+      continue;
+    if (!loop.getRegionIterArg(carried).hasOneUse())
+      missed(reduce, kDeferReductions) << "adds to a sum that the loop uses before it is complete, "
+                                          "so lanes exchange it in each iteration";
+    else if (!reduce->hasOneUse() || !add->hasOneUse())
+      missed(reduce, kDeferReductions) << "gives a sum that the iteration uses otherwise, too, so "
+                                          "lanes exchange it in each iteration";
+    else
+      missed(reduce, kDeferReductions) << "adds to what is no product of the carried sum and a "
+                                          "factor, so lanes exchange it in each iteration";
+  }
+}
+
 /// What a loop that went on from `sums` starts from: equal parts of them in all columns.
 Value spread(OpBuilder &b, Location loc, Value sums, RankedTensorType partial) {
   if (isZero(sums))
@@ -85,6 +109,7 @@ void transform(scf::ForOp loop, Recurrence &found) {
   Value arg = loop.getRegionIterArg(found.carried);
   Value result = loop.getResult(found.carried);
   auto sums = cast<RankedTensorType>(arg.getType());
+  passed(found.reduce, kDeferReductions) << "is exchanged between lanes behind the loop";
 
   OpBuilder b(found.reduce);
   Value next = PartialSumOp::create(b, found.reduce.getLoc(), found.reduce.getSource());
@@ -126,6 +151,8 @@ struct DeferReductionsPass
       for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
         if (std::optional<Recurrence> found = match(loop, i))
           transform(loop, *found);
+        else
+          explainKept(loop, i);
     });
   }
 };

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -20,6 +21,8 @@ namespace mlir::mk_sm {
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kDeferWaits = "mk-sm-defer-waits";
 
 namespace {
 /// The dots that one iteration adds to one carried accumulator, in order.
@@ -35,8 +38,18 @@ struct Accumulation {
   unsigned numDots = 0;
 };
 
+/// Says what keeps the loop as it is.
+std::nullopt_t giveUp(Operation *op, StringRef why) {
+  missed(op, kDeferWaits) << why;
+  return std::nullopt;
+}
+
 /// Recognises a loop that only accumulates.
 std::optional<Accumulation> analyse(scf::ForOp loop) {
+  // Other passes have moved waits already.
+  if (llvm::any_of(loop.getBody()->getOps<MmaWaitOp>(),
+                   [](MmaWaitOp wait) { return wait.getPending() != 0; }))
+    return std::nullopt;
   Accumulation found;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   llvm::SmallPtrSet<Operation *, 16> chained;
@@ -48,35 +61,39 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
     while (true) {
       // acc -> fence -> mma -> wait -> acc
       if (!current.hasOneUse())
-        return std::nullopt;
+        return giveUp(loop, "carries a tile that its iterations use besides adding to it");
       OpOperand *use = &*current.use_begin();
       if (use->getOwner() == yield) {
         if (use->getOperandNumber() != i)
-          return std::nullopt;
+          return giveUp(loop, "carries an accumulator on in the place of another one");
         break;
       }
       if (auto fence = dyn_cast<MmaFenceOp>(use->getOwner())) {
         chained.insert(fence);
         current = fence.getResults()[use->getOperandNumber()];
         if (!current.hasOneUse())
-          return std::nullopt;
+          return giveUp(fence, "fences an accumulator for several dots");
         use = &*current.use_begin();
       }
       auto dot = dyn_cast<MmaOp>(use->getOwner());
       if (!dot || dot->getBlock() != loop.getBody() || dot.getAccumulate() ||
-          dot.getAcc() != current || !isa<StagedType>(dot.getLhs().getType()))
-        return std::nullopt;
+          dot.getAcc() != current)
+        return giveUp(use->getOwner(), "takes what the loop accumulates, which then has to be "
+                                       "complete: move it behind the loop");
+      if (!isa<StagedType>(dot.getLhs().getType()))
+        return giveUp(dot, "has a left operand in registers, which the next iteration overwrites: "
+                           "load it from memory");
       unsigned result;
       MmaWaitOp wait = getFullWait(dot.getResult(), result);
       if (!wait)
-        return std::nullopt;
+        return giveUp(dot, "is not waited for at once, so it has been moved already");
       chained.insert(dot);
       chained.insert(wait);
       chain.dots.push_back(dot);
       current = wait.getResults()[result];
     }
     if (chain.dots.empty())
-      return std::nullopt;
+      return giveUp(loop, "carries a tile that no dot of it adds to: leave it outside");
     found.numDots += chain.dots.size();
     found.chains.push_back(std::move(chain));
   }
@@ -91,13 +108,16 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
     else if (isa<MmaWaitOp>(op))
       found.waits.push_back(&op);
     else if (op.getNumRegions())
-      return std::nullopt;
+      return giveUp(&op, "is control flow in a loop of dots: move it out of the loop");
     if (touches && !chained.contains(&op) && &op != yield)
-      return std::nullopt;
+      return giveUp(&op, "works on tiles in registers between dots, which are waited for: use "
+                         "several warpgroups or two teams");
   }
   // More cannot be waited for apart (PTX ISA, wgmma.wait_group).
-  if (found.chains.empty() || found.numDots > 7)
+  if (found.chains.empty())
     return std::nullopt;
+  if (found.numDots > 7)
+    return giveUp(loop, "has more dots than the 7 that can be waited for apart: use larger tiles");
   return found;
 }
 
@@ -125,6 +145,8 @@ struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
 
   void transform(scf::ForOp loop, Accumulation &found) {
     Location loc = loop.getLoc();
+    passed(loop, kDeferWaits) << remark::add(
+        "keeps {0} dots in flight until those of the next iteration have begun", found.numDots);
     SmallVector<Value> rings;
     for (ReleaseOp release : found.releases) {
       rings.push_back(release.getRing());

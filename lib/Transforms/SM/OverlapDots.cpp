@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -27,19 +28,27 @@ namespace mlir::mk_sm {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
+static constexpr StringRef kOverlapDots = "mk-sm-overlap-dots";
+
 namespace {
 class Overlap {
 public:
   explicit Overlap(scf::ForOp loop)
       : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
 
-  /// Whether the loop has the shape; fills the members below.
+  /// Whether the loop has the shape; fills the members below. Says why not, where there are
+  /// dots to overlap.
   bool analyse();
   void transform();
 
 private:
   using OpSet = llvm::SmallPtrSet<Operation *, 16>;
 
+  /// Says what keeps the loop as it is.
+  static bool giveUp(Operation *op, StringRef why) {
+    missed(op, kOverlapDots) << why;
+    return false;
+  }
   bool analyseEarly(MmaOp dot);
   bool analyseLate();
   bool analyseRescaling();
@@ -87,10 +96,14 @@ bool Overlap::dependsOn(Operation *op, const OpSet &set) const {
 bool Overlap::analyseEarly(MmaOp dot) {
   unsigned result;
   MmaWaitOp wait = getFullWait(dot.getResult(), result);
-  if (!wait || wait.getFragments().size() != 1 ||
-      !isa<StagedType>(dot.getLhs().getType()) ||
-      !isZero(skipFence(dot.getAcc())))
-    return false;
+  if (!wait || wait.getFragments().size() != 1)
+    return giveUp(dot, "is not waited for at once and by itself, so it has been moved already");
+  if (!isa<StagedType>(dot.getLhs().getType()))
+    return giveUp(dot, "has a left operand in registers, which is computed first: load it from "
+                       "memory, or do this dot last");
+  if (!isZero(skipFence(dot.getAcc())))
+    return giveUp(dot, "adds to an accumulator; only dots that start from zero can begin early: "
+                       "add its result by arith.addf");
   early.push_back(dot);
   return true;
 }
@@ -98,12 +111,13 @@ bool Overlap::analyseEarly(MmaOp dot) {
 bool Overlap::analyseLate() {
   unsigned result;
   lateWait = getFullWait(late.getResult(), result);
-  if (!lateWait || lateWait.getFragments().size() != 1 ||
-      !lateWait.getResult(0).hasOneUse())
-    return false;
+  if (!lateWait || lateWait.getFragments().size() != 1)
+    return giveUp(late, "is not waited for at once and by itself, so it has been moved already");
+  if (!lateWait.getResult(0).hasOneUse() ||
+      (*lateWait.getResult(0).use_begin()).getOwner() != body->getTerminator())
+    return giveUp(late, "gives a result that its iteration uses, too; only one that is carried to "
+                        "the next iteration can come late");
   OpOperand &use = *lateWait.getResult(0).use_begin();
-  if (use.getOwner() != body->getTerminator())
-    return false;
   accumulator = use.getOperandNumber();
   lateOps.insert(late);
   lateOps.insert(lateWait);
@@ -111,7 +125,7 @@ bool Overlap::analyseLate() {
     if (auto fence = operand.getDefiningOp<MmaFenceOp>()) {
       for (Operation *user : fence->getUsers())
         if (user != late)
-          return false;
+          return giveUp(late, "shares the fence of its operands with other dots");
       lateOps.insert(fence);
     }
   if (isa<RankedTensorType>(late.getLhs().getType()))
@@ -129,7 +143,8 @@ bool Overlap::analyseLate() {
     auto wait = tile.getSlot().getDefiningOp<WaitOp>();
     if (!tile->hasOneUse() || !wait || !wait->hasOneUse() ||
         wait->getBlock() != body)
-      return false;
+      return giveUp(late, "reads a tile that comes in one slot with those of other dots, or that "
+                          "others read, and the slot cannot be kept: load its tile apart");
     lateOps.insert(tile);
     lateOps.insert(wait);
     rings.insert(wait.getRing());
@@ -142,7 +157,7 @@ bool Overlap::analyseLate() {
     } else if (auto wait = dyn_cast<WaitOp>(op);
                wait && rings.contains(wait.getRing()) &&
                !lateOps.contains(wait)) {
-      return false;
+      return giveUp(late, "takes slots of a ring that others take slots of in the same iteration");
     }
   }
   return true;
@@ -156,27 +171,26 @@ bool Overlap::analyseRescaling() {
     if (!depends || lateOps.contains(&op))
       continue;
     if (!isPure(&op) || op.getNumRegions())
-      return false;
+      return giveUp(&op, "takes the accumulator of the last dot and has effects or control flow, "
+                         "so it cannot be put off with that");
     rescaling.insert(&op);
   }
-  // Only the late dot may see it.
-  for (Operation &op : body->without_terminator())
-    if (dependsOn(&op, rescaling) && !rescaling.contains(&op) &&
-        !lateOps.contains(&op))
-      return false;
+  // What depends on it is put off with it, so nothing else sees it but the next iteration.
   for (Value value : body->getTerminator()->getOperands())
     if (value == arg ||
         (value.getDefiningOp() && rescaling.contains(value.getDefiningOp())))
-      return false;
+      return giveUp(late, "has an accumulator that the loop carries on in another place, too");
   return true;
 }
 
 bool Overlap::analyse() {
-  if (getConstantIntValue(loop.getStep()) != 1)
-    return false;
   SmallVector<MmaOp> dots(body->getOps<MmaOp>());
-  if (dots.size() < 2 || dots.size() > 7)
+  if (dots.size() < 2)
     return false;
+  if (getConstantIntValue(loop.getStep()) != 1)
+    return giveUp(loop, "has dots in a loop whose step is not 1: count iterations");
+  if (dots.size() > 7)
+    return giveUp(loop, "has more dots than the 7 that can be waited for apart: use larger tiles");
   late = dots.pop_back_val();
   for (MmaOp dot : dots)
     if (!analyseEarly(dot))
@@ -188,12 +202,12 @@ bool Overlap::analyse() {
   bool fragments = false;
   for (Operation &op : body->without_terminator()) {
     if (isa<MmaOp>(op) && &op != late && fragments)
-      return false;
+      return giveUp(&op, "stands behind work on tiles in registers: move it in front of that");
     if (!isa<MmaOp, MmaFenceOp, MmaWaitOp, TileOp, arith::ConstantOp>(op))
       fragments |= llvm::any_of(op.getResultTypes(),
                                 llvm::IsaPred<RankedTensorType>);
     if (op.getNumRegions())
-      return false;
+      return giveUp(&op, "is control flow between dots: compute both ways and select");
   }
   return true;
 }
@@ -307,6 +321,8 @@ SmallVector<Value> Overlap::carriedBy(IRMapping &map) {
 }
 
 void Overlap::transform() {
+  passed(late, kOverlapDots) << remark::add("runs together with {0} dots of the next iteration",
+                                            early.size());
   OpBuilder b(loop);
   Value some =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,

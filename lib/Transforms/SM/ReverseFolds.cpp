@@ -1,4 +1,5 @@
 //===- ReverseFolds.cpp - Every second item walks its folds backwards -----===//
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/SM/Passes.h"
@@ -11,6 +12,8 @@ namespace mlir::mk_sm {
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kReverseFolds = "mk-sm-reverse-folds";
 
 /// Whether an iteration of the loop does nothing but load and compute.
 static bool onlyLoads(mk::FoldOp fold) {
@@ -51,8 +54,18 @@ struct ReverseFoldsPass : mk_sm::impl::ReverseFoldsPassBase<ReverseFoldsPass> {
     getOperation().walk([](mk::FoldOp fold) {
       // A function puts a left part and a right one together, a reduction any two.
       auto items = fold->getParentOfType<ItemsOp>();
-      if (items && isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr()) && onlyLoads(fold))
+      if (!items) {
+        missed(fold, kReverseFolds) << "stands in no loop over items in static order, so nobody "
+                                       "knows which panels the item before left in the cache";
+      } else if (!isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr())) {
+        missed(fold, kReverseFolds) << "has parts in a fixed order: say by which reduction they "
+                                       "combine (combine)";
+      } else if (!onlyLoads(fold)) {
+        missed(fold, kReverseFolds) << "does more in an iteration than load and compute";
+      } else {
+        passed(fold, kReverseFolds) << "is walked from its end in every second item";
         reverseInOddItems(fold, items);
+      }
     });
   }
 };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -18,6 +19,8 @@ namespace mlir::mk_sm {
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kShareCopies = "mk-sm-share-copies";
 
 /// Rows of the period of the swizzle (PTX ISA): no less is fetched apart.
 static constexpr int64_t kSwizzleRows = 8;
@@ -185,6 +188,51 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
         .wasInterrupted();
   }
 
+  /// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
+  /// number `first` on.
+  void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
+               const llvm::StringMap<int64_t> &ctas) {
+    SmallVector<CopyOp> copies;
+    role.walk([&](CopyOp copy) {
+      if (copy.getShared() == 1)
+        copies.push_back(copy);
+    });
+    if (copies.empty())
+      return;
+    if (grid % size || first % size || count % size) {
+      missed(role, kShareCopies) << remark::add(
+          "has {0} of {1} CTAs from number {2} on, which are no whole clusters of {3}: change its "
+          "number",
+          count, grid.getValue(), first, size);
+      return;
+    }
+    if (waitsForOthers(role)) {
+      missed(role, kShareCopies) << "waits for other CTAs, of which one may be in the same cluster "
+                                    "and wait in turn";
+      return;
+    }
+    Uniformity uniformity(size, ctas);
+    for (CopyOp copy : copies) {
+      int64_t rows = copy.getTileType().getShape().end()[-2];
+      if (!isReachedAlike(copy, uniformity))
+        missed(copy, kShareCopies) << remark::add(
+            "may be reached by {0} CTAs side by side unequally often: have a multiple of {0} items, "
+            "with loops and branches that do not depend on which",
+            size);
+      else if (rows % (size * kSwizzleRows))
+        missed(copy, kShareCopies) << remark::add(
+            "has {0} rows, of which {1} CTAs cannot fetch equal parts: use a multiple of {2}", rows,
+            size, size * kSwizzleRows);
+      else if (!isSame(copy, size, uniformity))
+        missed(copy, kShareCopies) << remark::add(
+            "fetches what is different in {0} CTAs side by side, or may be: items that differ in a "
+            "last dimension of extent {0} alone have the same",
+            size);
+      else
+        missed(copy, kShareCopies) << "fills a ring that CTAs side by side fill unequally often";
+    }
+  }
+
   LogicalResult share(mk::KernelOp kernel) {
     FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
     if (failed(counts))
@@ -194,20 +242,30 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
     for (auto [role, count] : llvm::zip(roles, *counts))
       ctas[role.getSymName()] = count;
     // One size for the kernel: it is launched in clusters of it.
+    int64_t chosen = 2, first = 0;
     for (int64_t size : {8, 4, 2}) {
       if (grid % size)
         continue;
       SmallVector<CopyOp> copies;
-      int64_t first = 0;
+      first = 0;
       for (auto [role, count] : llvm::zip(roles, *counts)) {
         if (first % size == 0 && count % size == 0 && !waitsForOthers(role))
           llvm::append_range(copies, findShared(role, size, ctas));
         first += count;
       }
-      for (CopyOp copy : copies)
+      for (CopyOp copy : copies) {
         copy.setShared(size);
-      if (!copies.empty())
-        break;
+        passed(copy, kShareCopies) << remark::add("is fetched once for {0} CTAs", size);
+      }
+      if (copies.empty())
+        continue;
+      chosen = size;
+      break;
+    }
+    first = 0;
+    for (auto [role, count] : llvm::zip(roles, *counts)) {
+      explain(role, chosen, first, count, ctas);
+      first += count;
     }
     return success();
   }

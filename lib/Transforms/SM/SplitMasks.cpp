@@ -1,5 +1,6 @@
 //===- SplitMasks.cpp - Iterations without masks --------------------------===//
 #include "Loops.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/IRMapping.h"
@@ -11,6 +12,8 @@ namespace mlir::mk_sm {
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kSplitMasks = "mk-sm-split-masks";
 
 namespace {
 /// base + slope * j, where j is the induction variable of a loop and base a
@@ -44,7 +47,7 @@ private:
   std::optional<Linear> analyse(Value value);
   Linear combine(Linear x, int64_t a, Linear y, int64_t c);
   /// The first iteration in which a constraint may not hold for a whole tile;
-  /// null if that cannot be said, or all of them if it never does.
+  /// nothing if that cannot be said (a remark says why), all of them if it always holds.
   std::optional<Value> firstMasked(mk::MaskOp mask);
 
   scf::ForOp loop;
@@ -90,11 +93,17 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
   Value end = loop.getUpperBound();
   for (unsigned i = 0; i < set.getNumConstraints(); ++i) {
     SmallVector<int64_t> flat; // dims, symbols, constant
-    if (set.isEq(i) ||
-        failed(getFlattenedAffineExpr(set.getConstraint(i), set.getNumDims(),
-                                      set.getNumSymbols(), &flat)) ||
-        flat.size() != set.getNumDims() + set.getNumSymbols() + 1)
+    if (set.isEq(i)) {
+      missed(mask, kSplitMasks) << "has an equation, which holds for no whole tile";
       return std::nullopt;
+    }
+    if (failed(getFlattenedAffineExpr(set.getConstraint(i), set.getNumDims(),
+                                      set.getNumSymbols(), &flat)) ||
+        flat.size() != set.getNumDims() + set.getNumSymbols() + 1) {
+      missed(mask, kSplitMasks) << "has a constraint with divisions or remainders: write it with "
+                                   "sums and constant factors";
+      return std::nullopt;
+    }
     // The least value over the elements of the tile.
     Linear least{{}, flat.back(), 0};
     for (unsigned d = 0; d < set.getNumDims(); ++d)
@@ -104,12 +113,18 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
       if (!factor)
         continue;
       std::optional<Linear> linear = analyse(symbol);
-      if (!linear)
+      if (!linear) {
+        missed(mask, kSplitMasks) << "depends on a number that is no sum of multiples of the "
+                                     "loop's variable and of values outside of it";
         return std::nullopt;
+      }
       least = combine(least, 1, *linear, factor);
     }
-    if (least.slope > 0)
+    if (least.slope > 0) {
+      missed(mask, kSplitMasks) << "leaves more of a tile the further the loop goes; only its last "
+                                   "iterations can be split off: go through the loop from its end";
       return std::nullopt;
+    }
     Value base = addTo(least.base, index(least.constant));
     Value limit;
     if (least.slope == 0) {
@@ -128,14 +143,16 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
 }
 
 void Splitter::run() {
-  if (getConstantIntValue(loop.getStep()) != 1)
-    return;
   SmallVector<mk::MaskOp> masks;
   for (Operation &op : *loop.getBody())
     if (auto mask = dyn_cast<mk::MaskOp>(op))
       masks.push_back(mask);
   if (masks.empty())
     return;
+  if (getConstantIntValue(loop.getStep()) != 1) {
+    missed(loop, kSplitMasks) << "has masks in a loop whose step is not 1: count iterations";
+    return;
+  }
   // Arithmetic of a loop that is not split after all is dead, and dropped later.
   Value middle = loop.getUpperBound();
   for (mk::MaskOp mask : masks) {
@@ -146,6 +163,8 @@ void Splitter::run() {
   }
   middle = arith::MaxSIOp::create(b, loc, middle, loop.getLowerBound());
 
+  passed(loop, kSplitMasks) << remark::add(
+      "is split into iterations without masks and some with {0}", masks.size());
   IRMapping mapping;
   auto whole = cast<scf::ForOp>(b.clone(*loop, mapping));
   whole.setUpperBound(middle);

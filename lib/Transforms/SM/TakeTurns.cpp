@@ -1,5 +1,6 @@
 //===- TakeTurns.cpp - Two warpgroups issue dots alternately --------------===//
 #include "Loops.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/SM/Passes.h"
 
 namespace mlir::mk_sm {
@@ -9,6 +10,8 @@ namespace mlir::mk_sm {
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kTakeTurns = "mk-sm-take-turns";
 
 namespace {
 struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
@@ -23,12 +26,10 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
   void runOnOperation() override {
     for (scf::ForOp loop : getDotLoops(getOperation())) {
       auto partition = loop->getParentOfType<PartitionOp>();
-      if (partition.getNumWarpgroups() != 2 || partition.getTeams() != 1)
-        continue;
       // What is issued before the first wait for a part of it.
       Operation *first = nullptr, *last = nullptr;
       unsigned dots = 0;
-      bool waits = false, works = false;
+      bool waits = false, works = llvm::any_of(*loop.getBody(), isFragmentWork);
       for (Operation &op : *loop.getBody()) {
         if (auto wait = dyn_cast<MmaWaitOp>(op); wait && !waits) {
           if (wait.getPending() == 0)
@@ -40,10 +41,25 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
           last = &op;
           dots += isa<MmaOp>(op);
         }
-        works |= isFragmentWork(op);
       }
-      if (!waits || !works || dots < 2)
+      if (!works || llvm::range_size(loop.getBody()->getOps<MmaOp>()) < 2)
         continue;
+      if (!waits || dots < 2) {
+        missed(loop, kTakeTurns) << "waits for each dot at once, so warpgroups have nothing to "
+                                    "compute while dots of the other one run";
+        continue;
+      }
+      if (partition.getTeams() != 1) {
+        missed(loop, kTakeTurns) << "is run by teams, which take turns over items";
+        continue;
+      }
+      if (partition.getNumWarpgroups() != 2) {
+        missed(loop, kTakeTurns) << remark::add("is run by {0} warpgroups; two take turns: use "
+                                                "tiles of 128 rows",
+                                                partition.getNumWarpgroups());
+        continue;
+      }
+      passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";
       OpBuilder b(first);
       TurnWaitOp::create(b, loop.getLoc());
       b.setInsertionPointAfter(last);

@@ -101,3 +101,20 @@ mk.kernel @mailbox on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+
+mk.kernel @exchange on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{moves elements between threads through shared memory; its role has order(alternate = 2), whose teams work on items of their own: leave alternate out}}
+    mk_sm.partition consumer warps(8) registers(240) teams(2) {
+      mk_sm.items (%t) round(%turn) of %M {
+        %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+        %y = mk_sm.convert_layout %x : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>
+      }
+    }
+  }
+}

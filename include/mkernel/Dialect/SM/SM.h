@@ -57,6 +57,8 @@ inline Attribute getLayout(Type type) {
 inline RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
   return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
 }
+/// Threads over which a layout of fragments is laid; 0 for other attributes.
+int64_t getLayoutThreads(Attribute layout);
 /// Bytes of a staged tile.
 int64_t getStagedBytes(RankedTensorType tile);
 

@@ -102,4 +102,26 @@ def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
   let options = [Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">];
 }
 
+def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
+  let summary = "Checks what a phase of the SM level promises";
+  let description = [{
+    Each pass of the SM level needs one of these of its input:
+
+    - `tiles`: loops over items, folds and calls are expanded, roles are not split, tiles have no
+      layout;
+    - `partitioned`: roles consist of channels and partitions, each tile is staged or a fragment of
+      the consumer's threads, each matrix op is waited for at once, each slot is released in the
+      block in which it was waited for;
+    - `overlapped`: matrix ops may be in flight, teams take turns;
+    - `sized`: rings have depths, all fits in shared memory, copies are shared by whole clusters.
+
+    Pipelines run it between their passes unless they were built with MKERNEL_VERIFY_PHASES=OFF.
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", "\"sized\"",
+           "tiles, partitioned, overlapped or sized">,
+    Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">
+  ];
+}
+
 #endif // MKERNEL_TRANSFORMS_SM_PASSES

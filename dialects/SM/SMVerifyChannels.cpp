@@ -1,0 +1,169 @@
+//===- SMVerifyChannels.cpp - Verifiers of rings, mailboxes and stores ----===//
+#include "SMVerify.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+LogicalResult mk_sm::verifyAccess(Operation *op, MemRefType buffer, size_t offsets,
+                                  size_t valid, RankedTensorType tile) {
+  if (static_cast<int64_t>(offsets) != buffer.getRank())
+    return op->emitOpError() << "has " << offsets << " offsets into a buffer of rank "
+                             << buffer.getRank() << ": give one for each dimension";
+  if (tile.getRank() > buffer.getRank())
+    return op->emitOpError() << "has a tile of rank " << tile.getRank()
+                             << " and a buffer of rank " << buffer.getRank()
+                             << ": a tile covers the buffer's last dimensions";
+  if (tile.getElementType() != buffer.getElementType())
+    return op->emitOpError() << "has a tile of " << tile.getElementType()
+                             << " and a buffer of " << buffer.getElementType()
+                             << ": convert the tile with arith";
+  if (valid && static_cast<int64_t>(valid) != tile.getRank())
+    return op->emitOpError() << "has " << valid << " valid extents for a tile of rank "
+                             << tile.getRank() << ": give one for each dimension";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifySlot(Operation *op, RingType ring, SlotType slot) {
+  if (ring.getTiles() != slot.getTiles())
+    return op->emitOpError() << "has " << slot << " of " << ring
+                             << ": their tiles differ";
+  return success();
+}
+
+static LogicalResult verifyIndex(Operation *op, SlotType slot, int64_t index) {
+  int64_t tiles = slot.getTiles().size();
+  if (index < 0 || index >= tiles)
+    return op->emitOpError() << "names tile " << index << " of a slot of "
+                             << tiles << ": they count from 0";
+  return success();
+}
+
+LogicalResult AcquireOp::verify() {
+  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
+                 failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
+}
+
+LogicalResult WaitOp::verify() {
+  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
+}
+
+LogicalResult CommitOp::verify() {
+  if (failed(verifyIn(*this, PartitionKind::Producer)) ||
+      failed(verifySlot(*this, getRing().getType(), getSlot().getType())))
+    return failure();
+  auto acquire = getSlot().getDefiningOp<AcquireOp>();
+  if (!acquire || acquire.getRing() != getRing())
+    return emitOpError() << "hands over a slot that was not acquired from its ring: name the "
+                            "result of mk_sm.acquire of the same ring";
+  for (Operation *user : getSlot().getUsers()) {
+    if (user->getBlock() != (*this)->getBlock() || user == *this ||
+        user->isBeforeInBlock(*this))
+      continue;
+    InFlightDiagnostic diag =
+        emitOpError() << "hands over a slot that is still used behind it: commit it behind "
+                         "the last copy, and once";
+    diag.attachNote(user->getLoc()) << "used here";
+    return diag;
+  }
+  return success();
+}
+
+LogicalResult ReleaseOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
+
+RankedTensorType CopyOp::getTileType() {
+  return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
+}
+
+LogicalResult CopyOp::verify() {
+  if (failed(verifyIn(*this, PartitionKind::Producer)) ||
+      failed(verifyIndex(*this, getSlot().getType(), getIndex())))
+    return failure();
+  if (!getSlot().getDefiningOp<AcquireOp>())
+    return emitOpError() << "fills a slot that is not the producer's: name the result of "
+                            "mk_sm.acquire";
+  RankedTensorType tile = getTileType();
+  if (failed(verifyAccess(*this, cast<MemRefType>(getSource().getType()),
+                          getOffsets().size(), getValid().size(), tile)))
+    return failure();
+  if (getPad() && getPad().getType() != tile.getElementType())
+    return emitOpError() << "pads a tile of " << tile.getElementType()
+                         << " with a value of type " << getPad().getType()
+                         << ": convert the value";
+  // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
+  int64_t shared = getShared(), rows = tile.getShape().end()[-2];
+  if (!llvm::is_contained({1, 2, 4, 8}, shared))
+    return emitOpError() << "is shared by " << shared
+                         << " CTAs: a cluster has 1, 2, 4 or 8";
+  if (shared > 1 && rows % (8 * shared))
+    return emitOpError() << "is shared by " << shared << " CTAs, but the " << rows
+                         << " rows of " << tile << " are no multiple of "
+                         << 8 * shared << ": share it with fewer";
+  return success();
+}
+
+LogicalResult TileOp::verify() {
+  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
+      failed(verifyIndex(*this, getSlot().getType(), getIndex())))
+    return failure();
+  if (!getSlot().getDefiningOp<WaitOp>())
+    return emitOpError() << "reads a slot that is not the consumer's: name the result of "
+                            "mk_sm.wait";
+  Type tile = getSlot().getType().getTiles()[getIndex()];
+  if (getTile().getType().getTile() != tile)
+    return emitOpError() << "gives " << getTile().getType() << ", but tile "
+                         << getIndex() << " of the slot is " << tile;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Mailboxes
+//===----------------------------------------------------------------------===//
+
+LogicalResult SendOp::verify() {
+  int64_t words = getMailbox().getType().getWords();
+  if (static_cast<int64_t>(getValues().size()) != words)
+    return emitOpError() << "puts " << getValues().size()
+                         << " values into a mailbox of " << words << " words";
+  return verifyIn(*this, PartitionKind::Producer);
+}
+
+LogicalResult ReceiveOp::verify() {
+  return verifyIn(*this, PartitionKind::Consumer);
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+LogicalResult StoreOp::verify() {
+  RankedTensorType tile = getTile().getType();
+  auto dest = cast<MemRefType>(getDest().getType());
+  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
+      failed(verifyFragment(*this, tile)) ||
+      failed(verifyAccess(*this, dest, getOffsets().size(), getValid().size(), tile)))
+    return failure();
+  // stmatrix and the boxes of the copy engine.
+  if (!isa<MmaAttr>(tile.getEncoding()))
+    return emitOpError() << "takes tiles with layout #mk_sm.mma through its staging area, not "
+                         << tile << ": use mk.store";
+  auto element = dyn_cast<FloatType>(tile.getElementType());
+  int64_t bits = element ? element.getWidth() : 0;
+  if (bits != 16 && bits != 32)
+    return emitOpError() << "takes floating-point elements of 16 or 32 bits through its staging "
+                            "area, not "
+                         << tile.getElementType() << ": use mk.store";
+  if (!canStoreInChunks(tile, getAdd()))
+    return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
+                         << " columns in chunks of " << kChunkBytes * 8 / bits
+                         << ", of which they are no multiple: use mk.store";
+  if (getPeer() && !mk::isSymmetric(dest))
+    return emitOpError() << "writes to a peer's " << dest
+                         << ", but only symmetric memory is the same place there: give the "
+                            "buffer the space #mk.symmetric";
+  return success();
+}

@@ -1,0 +1,177 @@
+//===- SMVerifyStructure.cpp - Verifiers of partitions, items and turns ---===//
+#include "SMVerify.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+LogicalResult mk_sm::verifyIn(Operation *op, PartitionKind kind) {
+  auto partition = op->getParentOfType<PartitionOp>();
+  if (!partition)
+    return op->emitOpError() << "stands outside of a partition, but only a "
+                             << stringifyPartitionKind(kind) << " does it: move it into one";
+  if (partition.getKind() != kind)
+    return op->emitOpError() << "belongs into a " << stringifyPartitionKind(kind)
+                             << " partition, not into a "
+                             << stringifyPartitionKind(partition.getKind()) << ": move it there";
+  return success();
+}
+
+LogicalResult mk_sm::verifyInScope(Operation *op) {
+  if (!op->getParentOfType<mk::RoleOp>() && !op->getParentOfType<mk::PrepareOp>())
+    return op->emitOpError() << "stands outside of a role and of mk.prepare, where a CTA has no "
+                                "items: move it into the role that does them";
+  return success();
+}
+
+/// The partition of the kind beside `partition`. One that is verified later may have no
+/// kind yet.
+static PartitionOp findSibling(PartitionOp partition, PartitionKind kind) {
+  for (auto other : partition->getBlock()->getOps<PartitionOp>())
+    if (other != partition && other.getKindAttr() && other.getKind() == kind)
+      return other;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Partitions
+//===----------------------------------------------------------------------===//
+
+LogicalResult PartitionOp::verify() {
+  int64_t warps = getWarps(), registers = getRegisters();
+  if (getKind() == PartitionKind::Producer && warps != 1)
+    return emitOpError() << "is a producer of " << warps
+                         << " warps: a producer is one warp";
+  if (getKind() == PartitionKind::Consumer && (warps < 4 || warps > 28 || warps % 4))
+    return emitOpError() << "is a consumer of " << warps
+                         << " warps: it is made of 1 to 7 warpgroups of 4";
+  int64_t teams = getTeams();
+  if (teams != 1 && (teams != 2 || getKind() != PartitionKind::Consumer || warps != 8))
+    return emitOpError() << "has " << teams << " teams of " << warps
+                         << " warps: a consumer of 8 warps may have two teams of one "
+                            "warpgroup";
+  // setmaxnreg (PTX ISA): 24 to 256, in steps of 8.
+  if (registers < 24 || registers > 256 || registers % 8)
+    return emitOpError() << "has a budget of " << registers
+                         << " registers a thread: it is a multiple of 8 from "
+                            "24 to 256";
+  if (findSibling(*this, getKind()))
+    return emitOpError() << "is the second " << stringifyPartitionKind(getKind())
+                         << " of its role: put both into one";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+LogicalResult CtaIndexOp::verify() { return verifyInScope(*this); }
+
+LogicalResult TeamIndexOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
+
+LogicalResult AtItemOp::verify() { return verifyInScope(*this); }
+
+LogicalResult ItemsOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 2 ||
+      !llvm::all_of(body.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
+    return emitOpError() << "has a body whose arguments are not the number of the item and "
+                            "that of the round, two values of type index";
+  if (failed(verifyInScope(*this)))
+    return failure();
+  for (auto [name, value] : {std::pair<StringRef, int64_t>("teams", getTeams()),
+                             std::pair<StringRef, int64_t>("every", getEvery())})
+    if (value != 1 && value != 2)
+      return emitOpError() << "has " << name << "(" << value
+                           << "): items are taken by one team or by two in turn";
+  return success();
+}
+
+/// What is drawn once for the CTA is drawn ahead, where somebody runs ahead.
+static LogicalResult verifyDraw(Operation *op) {
+  if (failed(verifyInScope(op)))
+    return failure();
+  auto partition = op->getParentOfType<PartitionOp>();
+  if (partition && partition.getKind() == PartitionKind::Consumer &&
+      findSibling(partition, PartitionKind::Producer))
+    return op->emitOpError() << "is done by the consumer of a role that has a producer: do it "
+                                "there, and mk_sm.send what it gives";
+  return success();
+}
+
+LogicalResult TicketOp::verify() { return verifyDraw(*this); }
+
+LogicalResult PopOp::verify() {
+  if (!isa<mk::QueueType>(getQueue().getType()))
+    return emitOpError() << "reads a queue, not " << getQueue().getType();
+  return verifyDraw(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyTakesTurns(Operation *op) {
+  if (failed(verifyIn(op, PartitionKind::Consumer)))
+    return failure();
+  int64_t warpgroups = op->getParentOfType<PartitionOp>().getNumWarpgroups();
+  if (warpgroups != 2)
+    return op->emitOpError() << "is about the turns of two warpgroups, but its partition has "
+                             << warpgroups << ": leave it out";
+  return success();
+}
+
+template <typename OpT> static bool holds(Operation &op) {
+  return op.walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Whether each way through the rest of the block, from `from` on, comes to one turn_pass
+/// before anything that waits for the turn again.
+static bool passesTurn(Block::iterator from, Block::iterator end) {
+  for (Operation &op : llvm::make_range(from, end)) {
+    if (isa<TurnPassOp>(op))
+      return true;
+    if (holds<TurnWaitOp>(op))
+      return false;
+    if (!holds<TurnPassOp>(op))
+      continue;
+    auto branch = dyn_cast<scf::IfOp>(op);
+    return branch && branch.elseBlock() &&
+           passesTurn(branch.thenBlock()->begin(), branch.thenBlock()->end()) &&
+           passesTurn(branch.elseBlock()->begin(), branch.elseBlock()->end());
+  }
+  return false;
+}
+
+LogicalResult TurnWaitOp::verify() {
+  if (failed(verifyTakesTurns(*this)))
+    return failure();
+  if (!passesTurn(std::next((*this)->getIterator()), (*this)->getBlock()->end()))
+    return emitOpError() << "has no turn_pass behind it in its block, or in both branches of an "
+                            "scf.if there: the other warpgroup would wait for ever";
+  return success();
+}
+
+/// Whether every way to `op` comes from a turn_wait with no turn_pass between.
+static bool hasTurn(Operation *op) {
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+    if (isa<TurnWaitOp>(before))
+      return true;
+    if (holds<TurnPassOp>(*before) && !holds<TurnWaitOp>(*before))
+      return false;
+  }
+  return isa<scf::IfOp>(op->getParentOp()) && hasTurn(op->getParentOp());
+}
+
+LogicalResult TurnPassOp::verify() {
+  if (failed(verifyTakesTurns(*this)))
+    return failure();
+  if (!hasTurn(*this))
+    return emitOpError() << "passes on a turn that its warpgroup does not have: put turn_wait in "
+                            "front of it, in its block or one of an scf.if around it";
+  return success();
+}

@@ -1,0 +1,157 @@
+//===- SMChannels.cpp - Checks of rings and mailboxes ---------------------===//
+#include "SMChannels.h"
+#include "mkernel/Analysis/Ctas.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+/// The users of a kind, in no order.
+template <typename OpT> static SmallVector<OpT> getUsers(Operation *channel) {
+  SmallVector<OpT> users;
+  for (Operation *user : channel->getUsers())
+    if (auto op = dyn_cast<OpT>(user))
+      users.push_back(op);
+  return users;
+}
+
+/// A slot is filled and handed over in the block in which it was acquired.
+static LogicalResult verifyFilled(AcquireOp acquire) {
+  size_t tiles = acquire.getSlot().getType().getTiles().size();
+  SmallVector<unsigned> copies(tiles);
+  bool committed = false;
+  for (Operation *user : acquire.getSlot().getUsers()) {
+    if (auto copy = dyn_cast<CopyOp>(user))
+      ++copies[copy.getIndex()];
+    committed |= isa<CommitOp>(user) && user->getBlock() == acquire->getBlock();
+  }
+  if (!committed)
+    return acquire.emitOpError() << "gets a slot that nobody commits in the same block: the "
+                                    "consumer would wait for ever";
+  for (auto [index, number] : llvm::enumerate(copies))
+    if (number != 1)
+      return acquire.emitOpError() << "gets a slot whose tile " << index << " is filled by "
+                                   << number << " copies: fill each tile once";
+  return success();
+}
+
+/// In each block a slot is waited for, then released, before the next one.
+static LogicalResult verifyReleased(CreateRingOp ring) {
+  for (mk_sm::WaitOp wait : getUsers<mk_sm::WaitOp>(ring)) {
+    Operation *next = wait->getNextNode();
+    while (next && !(isa<mk_sm::WaitOp, ReleaseOp>(next) &&
+                     llvm::is_contained(next->getOperands(), ring.getResult())))
+      next = next->getNextNode();
+    if (!next || isa<mk_sm::WaitOp>(next))
+      return wait.emitOpError() << "takes a slot that is not released in the same block, as passes "
+                                   "that move releases expect: put mk_sm.release behind its last "
+                                   "use";
+  }
+  return success();
+}
+
+static LogicalResult verifyRing(CreateRingOp ring, bool paired) {
+  size_t fills = getUsers<AcquireOp>(ring).size(), waits = getUsers<mk_sm::WaitOp>(ring).size();
+  size_t releases = getUsers<ReleaseOp>(ring).size();
+  if (!fills != !waits)
+    return ring.emitOpError() << "has a ring that is " << (fills ? "filled" : "read")
+                              << " but never " << (fills ? "read" : "filled")
+                              << ": the role would not end";
+  if (!waits != !releases)
+    return ring.emitOpError() << "has a ring whose slots are " << (waits ? "read" : "released")
+                              << " but never " << (waits ? "released" : "read")
+                              << ": the producer would wait for ever, or fill what is in use";
+  for (AcquireOp acquire : getUsers<AcquireOp>(ring))
+    if (failed(verifyFilled(acquire)))
+      return failure();
+  if (!paired)
+    return success();
+  if (fills != waits)
+    return ring.emitOpError() << "has a ring that is filled in " << fills
+                              << " places and read in " << waits
+                              << ": behind the split these are the same";
+  return verifyReleased(ring);
+}
+
+static LogicalResult verifyMailbox(CreateMailboxOp mailbox, bool paired) {
+  size_t sends = getUsers<SendOp>(mailbox).size();
+  size_t receives = getUsers<ReceiveOp>(mailbox).size();
+  if (!sends != !receives || (paired && sends != receives))
+    return mailbox.emitOpError() << "has a mailbox that is sent to in " << sends
+                                 << " places and received from in " << receives
+                                 << ": each number that is sent is received once";
+  return success();
+}
+
+LogicalResult mk_sm::verifyChannels(Operation *scope, bool paired) {
+  for (Operation &op : scope->getRegion(0).front()) {
+    auto ring = dyn_cast<CreateRingOp>(op);
+    auto mailbox = dyn_cast<CreateMailboxOp>(op);
+    if ((ring && failed(verifyRing(ring, paired))) ||
+        (mailbox && failed(verifyMailbox(mailbox, paired))))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// What a role has in shared memory, without barriers; in bytes.
+static FailureOr<int64_t> measureShared(Operation *scope) {
+  int64_t warpgroups = 1;
+  for (auto partition : scope->getRegion(0).getOps<PartitionOp>())
+    if (partition.getKind() == PartitionKind::Consumer)
+      warpgroups = partition.getNumWarpgroups();
+  int64_t bytes = kPutSlots * getPutSlotBytes(scope) + getExchangeBytes(scope);
+  for (Operation &op : scope->getRegion(0).front()) {
+    if (auto staging = dyn_cast<CreateStagingOp>(op))
+      bytes += staging.getResult().getType().getBuffers() * kStagingBytes * warpgroups;
+    auto ring = dyn_cast<CreateRingOp>(op);
+    if (!ring)
+      continue;
+    RingType type = ring.getResult().getType();
+    if (!type.hasDepth())
+      return ring.emitOpError() << "has a ring of unknown depth when sizes are fixed: run "
+                                   "mk-sm-size-rings, or write a number";
+    bytes += type.getDepth() * type.getSlotBytes();
+  }
+  return bytes;
+}
+
+LogicalResult mk_sm::verifySizes(mk::KernelOp kernel, int64_t grid) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (!isa<mk::RoleOp, mk::PrepareOp>(op))
+      continue;
+    FailureOr<int64_t> bytes = measureShared(&op);
+    if (failed(bytes))
+      return failure();
+    if (*bytes > kSharedBytes)
+      return op.emitOpError() << "has " << *bytes << " bytes of tiles in shared memory; sm_90a has "
+                              << kSharedBytes << ": use fewer slots or smaller tiles";
+  }
+  FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
+  if (failed(counts))
+    return failure();
+  int64_t first = 0, cluster = 0;
+  for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), *counts)) {
+    WalkResult result = role.walk([&](CopyOp copy) -> WalkResult {
+      int64_t shared = copy.getShared();
+      if (shared == 1)
+        return WalkResult::advance();
+      if (cluster && cluster != shared)
+        return copy.emitOpError() << "is shared by " << shared << " CTAs and another copy by "
+                                  << cluster << ": a kernel has clusters of one size";
+      cluster = shared;
+      if (first % shared || count % shared || grid % shared)
+        return copy.emitOpError() << "is shared by " << shared << " CTAs, but its role has "
+                                  << count << " of " << grid << " from number " << first
+                                  << " on: all of these have to be multiples of " << shared;
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+    first += count;
+  }
+  return success();
+}

@@ -1,0 +1,14 @@
+//===- VerifyInput.cpp - What the conversion needs of a kernel ------------===//
+//
+// Depths, shared memory, registers and clusters are checked where they are laid out. Of kernels
+// that are written by hand no more is asked: their channels need not pair up, as in the phases of
+// mk-sm-verify-phase.
+//
+//===----------------------------------------------------------------------===//
+#include "VerifyInput.h"
+#include "mkernel/Analysis/SMPhases.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+LogicalResult sm::verifyInput(KernelOp kernel) { return mk_sm::verifyPartitions(kernel); }
