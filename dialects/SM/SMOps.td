@@ -419,6 +419,9 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
     been read; the copy engine writes on. Later signals of the partition wait for it. Tiles
     that are partly valid, and buffers that have no tensor map, are stored directly.
 
+    A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones one behind the other, else
+    in a loop.
+
     ```mlir
     mk_sm.store %t, %c[%i, %j] through %out
         : tensor<128x256xbf16, #mk_sm.mma<warpgroups = 2>>, memref<?x?xbf16>, !mk_sm.staging<2>
@@ -426,10 +429,10 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
                        Variadic<Index>:$valid, Optional<Index>:$peer,
-                       MkSM_StagingType:$staging, UnitAttr:$add);
+                       MkSM_StagingType:$staging, UnitAttr:$add, UnitAttr:$unrolled);
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`add` $add^)?
-    `through` $staging attr-dict
+    `through` $staging (`unrolled` $unrolled^)? attr-dict
     `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging))
   }];
   let hasVerifier = 1;

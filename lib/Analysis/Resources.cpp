@@ -62,3 +62,17 @@ KernelResources mk::getKernelResources(KernelOp kernel) {
   }
   return result;
 }
+
+SmallVector<unsigned> mk::getPossibleArgs(KernelOp kernel, Value buffer) {
+  if (auto select = buffer.getDefiningOp<SelectOp>()) {
+    SmallVector<unsigned> args = getPossibleArgs(kernel, select.getTrueValue());
+    for (unsigned arg : getPossibleArgs(kernel, select.getFalseValue()))
+      if (!llvm::is_contained(args, arg))
+        args.push_back(arg);
+    return args;
+  }
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  if (!arg || arg.getOwner() != &kernel.getBody().front())
+    return {};
+  return {arg.getArgNumber() - static_cast<unsigned>(kernel.getNumDims())};
+}

@@ -59,6 +59,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   share.grid = grid;
   pm.addPass(mk_sm::createShareCopiesPass(share));
   pm.addPass(createSizeRingsPass());
+  pm.addPass(mk_sm::createUnrollStoresPass());
   verify(pm, "sized", grid);
   VerifyPhasePassOptions left;
   left.phase = "the lowering to the SM level";

@@ -50,6 +50,9 @@ private:
 
 KernelResources getKernelResources(KernelOp kernel);
 
+/// The arguments that a buffer may be, through choices between them.
+SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_ANALYSIS_RESOURCES_H

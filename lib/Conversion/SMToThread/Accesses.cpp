@@ -158,7 +158,7 @@ LogicalResult Lowering::emitLoad(LoadOp op) {
     return failure();
   if (!llvm::is_contained({1, 2, 4, 8}, size))
     return op.emitOpError() << "loads elements of " << size << " bytes";
-  if (isPutOff(op)) {
+  if (deferral.isDeferred(op)) {
     values[op.getTile()].assign(n, Value());
     putOff.insert(op.getTile());
     return success();
@@ -248,26 +248,6 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-bool Lowering::isDear(Value tile) {
-  // An epilogue of so many ops may be computed twice: a scaling and a conversion.
-  constexpr unsigned kCheapOps = 4;
-  llvm::SetVector<Value> reached;
-  reached.insert(tile);
-  unsigned ops = 0;
-  for (unsigned i = 0; i != reached.size(); ++i) {
-    Value value = reached[i];
-    if (!putOff.contains(value))
-      continue;
-    Operation *op = value.getDefiningOp();
-    // A load of a tile has two ways itself.
-    auto load = dyn_cast<LoadOp>(op);
-    if (++ops > kCheapOps || (load && load.getTile().getType().getRank() > 1))
-      return true;
-    reached.insert_range(op->getOperands());
-  }
-  return false;
-}
-
 LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
                                       ValueRange offsetValues, ValueRange valid,
                                       bool add, Value peer) {
@@ -353,7 +333,7 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
   }
   // Computed once in front of both ways, values live longer, which a loop of products
   // before them may pay for (ptxas): only what is dear.
-  if (!isDear(tile)) {
+  if (!deferral.isExpensive(tile)) {
     size_t journal = computed.size();
     auto way = [&](bool runs) {
       inParts([&](ArrayRef<unsigned> part) { storePart(part, runs); });

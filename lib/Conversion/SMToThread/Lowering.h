@@ -10,6 +10,7 @@
 
 #include "Emitter.h"
 #include "Params.h"
+#include "mkernel/Analysis/Deferral.h"
 #include "mkernel/Analysis/Sites.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -224,9 +225,6 @@ private:
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
-  /// Whether more ops have waited for the store of `tile` than may be computed in each
-  /// of two ways.
-  bool isDear(Value tile);
   LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
                               ValueRange offsets, ValueRange valid, bool add,
                               Value peer = {});
@@ -415,13 +413,6 @@ private:
 
   //===--- Elementwise ----------------------------------------------------===//
 
-  /// The store that alone needs an op's result, if any: then its elements are
-  /// computed as they leave.
-  Operation *findOnlyStore(Operation *op);
-  bool isPutOff(Operation *op);
-  /// The op that alone takes the elements of a load, or of a conversion of one, and
-  /// computes its own from them one by one, if any.
-  Operation *findOnlyTaker(Operation *op);
   /// Loads what the elements listed of a tile are computed from.
   void prefetch(Value tile, ArrayRef<unsigned> elements);
   /// Forgets what was computed of ops put off since, in code that has ended.
@@ -525,6 +516,7 @@ private:
 
   KernelOp kernel;
   KernelResources resources;
+  Deferral deferral;
   SmallVector<int64_t> ctas;
   /// Roles in the order in which a CTA goes through them, and for each those whose
   /// CTAs go on with it.
@@ -564,7 +556,6 @@ private:
   bool broken = false;
   SmallVector<std::pair<Value, unsigned>> computed;
   DenseMap<Value, Value> reciprocals;
-  DenseMap<Operation *, Operation *> onlyStores;
 };
 
 } // namespace mlir::mk::sm

@@ -22,20 +22,6 @@ std::string sm::describeScope(Operation *scope) {
 // Tensor maps
 //===----------------------------------------------------------------------===//
 
-SmallVector<unsigned> sm::getPossibleArgs(KernelOp kernel, Value buffer) {
-  if (auto select = buffer.getDefiningOp<SelectOp>()) {
-    SmallVector<unsigned> args = getPossibleArgs(kernel, select.getTrueValue());
-    for (unsigned arg : getPossibleArgs(kernel, select.getFalseValue()))
-      if (!llvm::is_contained(args, arg))
-        args.push_back(arg);
-    return args;
-  }
-  auto arg = dyn_cast<BlockArgument>(buffer);
-  if (!arg || arg.getOwner() != &kernel.getBody().front())
-    return {};
-  return {arg.getArgNumber() - static_cast<unsigned>(kernel.getNumDims())};
-}
-
 /// A box of `rows` rows and a chunk's columns in a buffer.
 static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
   // cuTensorMapEncodeTiled: up to 5 dimensions, extents of a box up to 256.

@@ -42,9 +42,6 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
                                     const KernelResources &resources,
                                     int64_t minLoops, bool timeline);
 
-/// The arguments that a buffer may be, through choices between them.
-SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
-
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
 /// where that many CTAs fetch it together), or stored through staging: one chunk
 /// of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.

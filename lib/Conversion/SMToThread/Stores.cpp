@@ -185,16 +185,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     return StagedPart{add(base, mul(remU(part, buffers), kStagingBytes)),
                       mul(divU(part, chunks), 64), column};
   };
-  // One behind the other parts are stored a little faster (GEMM: 0.5 %), and what they are
-  // computed from is in fewer registers. But with one place for all else kernels with several stores
-  // are shorter by a third, and assembled as much faster, and eight parts leave too few registers
-  // for the code of eight. Kernels of several ranks keep too much in registers to keep more
-  // around a loop over two.
-  int64_t stores = 0;
-  kernel.walk([&](mk_sm::StoreOp) { ++stores; });
-  bool oneByOne = stores == 1 ? parts <= 6 || isDear(op.getTile())
-                              : parts == 1 || (parts == 2 && hasPeers());
-  if (oneByOne) {
+  if (op.getUnrolled()) {
     enter();
     for (int64_t part = 0; part < parts; ++part) {
       fill(part);

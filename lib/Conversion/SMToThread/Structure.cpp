@@ -27,7 +27,7 @@ static constexpr int64_t kFinishBarrier = 14;
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedLayout &shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
-      resources(getKernelResources(kernel)), ctas(ctas), params(params),
+      resources(getKernelResources(kernel)), deferral(kernel), ctas(ctas), params(params),
       shared(shared), cluster(getClusterSize(kernel)) {}
 
 PartitionOp sm::findPartition(Operation *scope, PartitionKind kind) {

@@ -1,0 +1,121 @@
+//===- Deferral.cpp - Ops that are computed where they are needed ---------===//
+#include "mkernel/Analysis/Deferral.h"
+#include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+Operation *mk_sm::Deferral::findOnlyStore(Operation *op) {
+  auto [it, isNew] = onlyStores.try_emplace(op, nullptr);
+  if (!isNew)
+    return it->second;
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if ((!elementwise && !isa<BroadcastOp, LoadOp>(op)) || op->getNumResults() != 1 ||
+      !isa<RankedTensorType>(op->getResult(0).getType()) || op->use_empty() ||
+      isa<arith::ConstantOp>(op))
+    return nullptr;
+  Operation *store = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *end = nullptr;
+    if (user->getBlock() == op->getBlock())
+      end = isa<mk_sm::StoreOp, mk::StoreOp>(user) ? user : findOnlyStore(user);
+    if (!end || (store && store != end))
+      return nullptr;
+    store = end;
+  }
+  return onlyStores[op] = store;
+}
+
+/// Whether a load may as well be done at an op behind it: nothing writes in between.
+static bool mayWaitFor(Operation *user, LoadOp load) {
+  for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode())
+    if (!op || (!isMemoryEffectFree(op) && !isa<LoadOp>(op)))
+      return false;
+  return true;
+}
+
+/// The same for a store: it must write elsewhere.
+static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
+  if (!mayWaitFor(store, load))
+    return false;
+  Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
+                                          : cast<mk::StoreOp>(store).getDest();
+  SmallVector<unsigned> read = getPossibleArgs(kernel, load.getSource());
+  return llvm::none_of(getPossibleArgs(kernel, dest), [&](unsigned arg) {
+    return llvm::is_contained(read, arg);
+  });
+}
+
+// A tile of which only one op takes each element once, as a sum that goes on with it, need
+// not be there whole: with what is carried it would be two tiles in registers.
+Operation *mk_sm::Deferral::findOnlyTaker(Operation *op) {
+  if (op->getNumResults() != 1 || !op->hasOneUse() ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return nullptr;
+  auto isConversion = [](Operation *op) {
+    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
+               arith::UIToFPOp>(op);
+  };
+  Operation *from = op;
+  while (from && isConversion(from))
+    from = from->getOperand(0).getDefiningOp();
+  Operation *user = *op->user_begin();
+  if (!isa_and_nonnull<LoadOp>(from) || user->getBlock() != op->getBlock() ||
+      from->getBlock() != op->getBlock())
+    return nullptr;
+  if (isConversion(user))
+    return findOnlyTaker(user);
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(user->getDialect());
+  return elementwise && user->getNumResults() == 1 ? user : nullptr;
+}
+
+/// A comparison whose results ops right behind it select by: each would take a register of its
+/// own, since there are few predicates, while what is compared is there anyway.
+static bool isComparisonToCome(Operation *op) {
+  if (!isa<arith::CmpFOp, arith::CmpIOp>(op) || op->use_empty() ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return false;
+  auto left = static_cast<int64_t>(std::distance(op->use_begin(), op->use_end()));
+  for (Operation *next = op->getNextNode(); next && left; next = next->getNextNode()) {
+    if (next->getNumRegions() || isa<mk_sm::MmaOp, mk_sm::MmaFenceOp, mk_sm::MmaWaitOp>(next))
+      return false;
+    int64_t uses = llvm::count(next->getOperands(), op->getResult(0));
+    if (uses && !isa<arith::ArithDialect>(next->getDialect()))
+      return false;
+    left -= uses;
+  }
+  return left == 0;
+}
+
+bool mk_sm::Deferral::isDeferred(Operation *op) {
+  if (isComparisonToCome(op))
+    return true;
+  auto load = dyn_cast<LoadOp>(op);
+  if (Operation *store = findOnlyStore(op))
+    return !load || mayWait(kernel, load, store);
+  Operation *taker = findOnlyTaker(op);
+  return taker && (!load || mayWaitFor(taker, load));
+}
+
+bool mk_sm::Deferral::isExpensive(Value tile) {
+  // An epilogue of so many ops may be computed twice: a scaling and a conversion.
+  constexpr unsigned kCheapOps = 4;
+  llvm::SetVector<Value> reached;
+  reached.insert(tile);
+  unsigned ops = 0;
+  for (unsigned i = 0; i != reached.size(); ++i) {
+    Value value = reached[i];
+    Operation *op = value.getDefiningOp();
+    if (!op || !isDeferred(op))
+      continue;
+    // A load of a tile has two ways itself.
+    auto load = dyn_cast<LoadOp>(op);
+    if (++ops > kCheapOps || (load && load.getTile().getType().getRank() > 1))
+      return true;
+    reached.insert_range(op->getOperands());
+  }
+  return false;
+}
