@@ -1,18 +1,18 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=4 -convert-mk-thread-to-llvm | FileCheck %s
-// RUN: mk-opt %s -convert-mk-sm-to-thread="grid=4 bounds=false" -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=NONE
+// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=4 | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread="grid=4 bounds=false" | FileCheck %s --check-prefix=NONE
 
 // What puts, scalars, signals, counters and queues name is compared with extents among the parameters,
 // and reported by the number of the op. An option leaves that out.
 // NONE-NOT: FINE
 // NONE-NOT: \22sites\22
-// NONE: cp.async.bulk.wait_group 0;
+// NONE: mk_thread.wait_group 0
 // NONE-NOT: FINE
 
 mk.mesh @mesh (gpu = 2 via link)
 !x = memref<?x64xf32, #mk.symmetric>
 !sig = !mk.signal<2x?, sys, dynamic>
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @k on @mesh dims(uniform M) (
     in %a : !x [M, 64], scratch %b : !x [M, 64], inout %list : memref<?xi32> [M]) {
   %c0 = arith.constant 0 : index
@@ -41,7 +41,7 @@ mk.kernel @k on @mesh dims(uniform M) (
       // CHECK-SAME: st.global.b32 [report+16], 0; st.global.b32 [report+20], 259;
       // CHECK-SAME: mov.b64 value, begin; st.global.b64 [report+24], value; mov.b64 value, extent; st.global.b64 [report+32], value;
       // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; LOST: st.volatile.shared.b32 [mk_shared+{{[0-9]+}}], 1; mov.b64 $0, 0; FINE: }
-      // CHECK: cp.async.bulk.wait_group 0;
+      // CHECK: mk_thread.wait_group 0
       mk.put %a[%M, %c0][%c4, %c64] to %b[%M, %c0] on %c1 signal %s[%c1, %M] : !x to !x, !sig
       // Where nothing is put nothing is compared.
       // CHECK: mov.b64 begin, $0; {{.*}} mov.b64 size, $1; {{.*}} @some bra FINE; setp.lt.s64 some, $2, 1; @some bra FINE;
@@ -53,11 +53,11 @@ mk.kernel @k on @mesh dims(uniform M) (
       // CHECK: st.global.b32 [report+16], 3; st.global.b32 [report+20], 131074;
       memref.store %v, %list[%M] : memref<?xi32>
       // CHECK: st.global.b32 [report+16], 4; st.global.b32 [report+20], 4;
-      // CHECK: atom.acq_rel.gpu.global.add.u32
+      // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
       %old = mk.count %n[%c4] add %c1 : !mk.counter<?>
-      // CHECK: atom.relaxed.gpu.global.add.u32
+      // CHECK: mk_thread.atomic_add relaxed gpu {{.*}} : i32
       // CHECK: st.global.b32 [report+16], 5; st.global.b32 [report+20], 5;
-      // CHECK: st.release.gpu.global.b32
+      // CHECK: mk_thread.store_atomic release gpu {{.*}} : i32
       mk.push %q, (%c4) : !mk.queue<?x1xi32>
     }
   }

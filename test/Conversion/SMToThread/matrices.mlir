@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -canonicalize | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread -canonicalize | FileCheck %s
 
 // Instructions and descriptors of products.
 
@@ -7,8 +7,8 @@ mk.mesh @mesh (gpu = 1 via link)
 !slot = !mk_sm.slot<tensor<64x64xbf16>, tensor<128x64xbf16>>
 
 // Two warpgroups have all registers they can use.
-// CHECK-LABEL: llvm.func @mk_kernel
-// CHECK-NOT: setmaxnreg
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK-NOT: mk_thread.set_registers
 mk.kernel @products on @mesh (out %c : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   // Rows along the contraction: bits of the swizzle, SBO 1024, LBO 1.
@@ -31,7 +31,7 @@ mk.kernel @products on @mesh (out %c : memref<64x64xf32> [64, 64]) {
       // CHECK: add.u64 da, $128, 2; .reg .b64 db; add.u64 db, $129, 2; .reg .pred p; setp.ne.b32 p, 1, 0; wgmma
       // CHECK: add.u64 da, $128, 4;
       // CHECK: add.u64 da, $128, 6;
-      // CHECK: wgmma.commit_group.sync.aligned;
+      // CHECK: mk_thread.wgmma_commit
       %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<128x64xbf16>>, tensor<64x128xf32, #acc>
       // What is waited for passes through.
       // CHECK: wgmma.wait_group.sync.aligned 0;", "=f,
@@ -46,7 +46,7 @@ mk.kernel @products on @mesh (out %c : memref<64x64xf32> [64, 64]) {
       // CHECK: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, {{.*}}$31}, {$32, $33, $34, $35}, $36, p, 1, 1, 1; }
       // CHECK: add.u64 db, $68, 128;
       // CHECK-COUNT-6: wgmma.mma_async
-      // CHECK: wgmma.commit_group
+      // CHECK: mk_thread.wgmma_commit
       %u = mk_sm.mma %q#0, %y, %q#1 : tensor<64x128xbf16, #acc>, !mk_sm.staged<tensor<128x64xbf16>>, tensor<64x64xf32, #acc>
       %v = mk_sm.mma_wait 0, %u : tensor<64x64xf32, #acc>
       mk.store %v, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>

@@ -1,9 +1,9 @@
-// RUN: sed 's/TYPEB/f16/g; s/TYPE/f16/g' %s | mk-opt -convert-mk-sm-to-thread -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=F16
-// RUN: sed 's/TYPEB/f32/g; s/TYPE/f32/g' %s | mk-opt -convert-mk-sm-to-thread -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=TF32
-// RUN: sed 's/TYPEB/f8E4M3FN/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -convert-mk-sm-to-thread -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=E4M3
-// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E5M2/g' %s | mk-opt -convert-mk-sm-to-thread -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=E5M2
-// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -convert-mk-sm-to-thread -convert-mk-thread-to-llvm | FileCheck %s --check-prefix=MIXED
-// RUN: sed 's/TYPEB/f16/g; s/TYPE/bf16/g' %s | not mk-opt -convert-mk-sm-to-thread -convert-mk-thread-to-llvm 2>&1 | FileCheck %s --check-prefix=HALVES
+// RUN: sed 's/TYPEB/f16/g; s/TYPE/f16/g' %s | mk-opt -convert-mk-sm-to-thread | FileCheck %s --check-prefix=F16
+// RUN: sed 's/TYPEB/f32/g; s/TYPE/f32/g' %s | mk-opt -convert-mk-sm-to-thread | FileCheck %s --check-prefix=TF32
+// RUN: sed 's/TYPEB/f8E4M3FN/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -convert-mk-sm-to-thread | FileCheck %s --check-prefix=E4M3
+// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E5M2/g' %s | mk-opt -convert-mk-sm-to-thread | FileCheck %s --check-prefix=E5M2
+// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -convert-mk-sm-to-thread | FileCheck %s --check-prefix=MIXED
+// RUN: sed 's/TYPEB/f16/g; s/TYPE/bf16/g' %s | not mk-opt -convert-mk-sm-to-thread 2>&1 | FileCheck %s --check-prefix=HALVES
 
 // A step is 32 bytes of the contraction, whatever the type.
 // F16: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{.*}} p, 1, 1, 0, 0; }
