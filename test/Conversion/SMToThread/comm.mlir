@@ -38,7 +38,7 @@ mk.kernel @comm on @mesh dims(uniform M) (
       // CHECK: mk_thread.wait_word sys %{{[^ ]*}}, %
       // CHECK: mk_thread.fence_async{{$}}
       mk.wait %done[%x] ge %c1 : !mk.signal<?, sys, arrivals = 2>
-      // CHECK: ld.acquire.gpu.global.b32
+      // CHECK: mk_thread.wait_word gpu
       mk.wait %near[%c0] ge %c1 : !mk.signal<?, gpu, dynamic>
       // A put at the own rank is a copy by the copy engine, its signal by one thread behind
       // all others.

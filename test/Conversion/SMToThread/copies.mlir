@@ -6,9 +6,7 @@ mk.mesh @mesh (gpu = 1 via link)
 
 // Each argument and box has a tensor map: 128 x 64 of %a, and half of the 512 rows
 // of %b, more than a box holds.
-// CHECK: llvm.mlir.global external @mk_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
-// CHECK: mk_thread.kernel @mk_kernel(%[[BLOCK:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<{{[0-9]+}} x i8>, nvvm.grid_constant})
-// CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
+// CHECK: mk_thread.kernel @mk_kernel threads(384) cluster(1) params({{[0-9]+}}) shared({{[0-9]+}}) frame(<launch = 256, failed = {{[0-9]+}}>)
 mk.kernel @copies on @mesh dims(uniform M) (
     in %a : memref<?x64xbf16> [M, 64],
     in %b : memref<?x64xbf16> [M, 64]) {
@@ -31,25 +29,25 @@ mk.kernel @copies on @mesh dims(uniform M) (
       // CHECK: mk_thread.set_registers 40{{$}}
       // CHECK: scf.for
       scf.for %i = %c0 to %c4 step %c1 {
-        // Once a millisecond it looks whether to give up.
-        // CHECK: mbarrier.try_wait.parity{{.*}} shf.r.wrap.b32 low, low, high, 19; min.u32 left, low, {{.*}} AGAIN: mbarrier.try_wait{{.*}} setp.eq.u32 some, low, last;{{.*}} bra AGAIN; add.u32 left, left, last; mov.b32 last, low; sub.u32 left, left, last;
+        // What it waits for waits itself.
+        // CHECK: mk_thread.mbarrier_wait {{.*}} patient
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // 128 x 64 elements of 2 bytes in one box.
         // CHECK: scf.if
-        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 16384
+        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 16384{{$}}
         // CHECK: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}]
-        // CHECK-NOT: cp.async.bulk.tensor
+        // CHECK-NOT: mk_thread.copy_tensor
         // Else the other warps of the warpgroup copy: the slot's barrier waits for each of the three,
         // and the producer only until they have come for the request.
         // CHECK: else
-        // CHECK: st.volatile.shared.b32 [$1], $0;
-        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3
-        // CHECK: st.volatile.shared.b32 [$1+120], $0;
-        // CHECK: mk_thread.sync %{{.*}}, 128
+        // CHECK: mk_thread.store_shared %{{.*}}, %{{.*}} + 0 : i32
+        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3{{$}}
+        // CHECK: mk_thread.store_shared %{{.*}}, %{{.*}} + 120 : i32
+        // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
         // CHECK-NOT: mk_thread.sync %
         mk_sm.copy %a[%i, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // A pad that is not zero is the copy engine's only where nothing is padded.
-        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 65536
+        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 65536{{$}}
         // CHECK-COUNT-2: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}]
         mk_sm.copy %b[%i, %c0] pad(%one : bf16) to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // CHECK: mk_thread.mbarrier_arrive
@@ -58,9 +56,9 @@ mk.kernel @copies on @mesh dims(uniform M) (
     }
     // The helpers come for a request, and find in the parameters what it leaves open.
     // CHECK: scf.while
-    // CHECK: mk_thread.sync %{{.*}}, 128
-    // CHECK: ld.param.b64
-    // CHECK: mk_thread.sync %{{.*}}, 96
+    // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
+    // CHECK: mk_thread.param_at
+    // CHECK: mk_thread.sync %{{.*}}, 96{{$}}
     // In pieces of 16 bytes, of 8, or of words: without a test where all of the tile exists, else
     // no more bytes than exist.
     // CHECK: cp.async.cg.shared.global [part+0], [wide], 16, bytes;
@@ -80,7 +78,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
     // CHECK: @p ld.global.u16 value, [from];
     // CHECK: mk_thread.fence_async shared
     // CHECK: mk_thread.fence cta
-    // CHECK: mk_thread.mbarrier_complete %{{.*}}, 1
+    // CHECK: mk_thread.mbarrier_complete %{{.*}}, 1{{$}}
     mk_sm.partition consumer warps(8) registers(232) {
       // CHECK: mk_thread.set_registers 232 more
       scf.for %i = %c0 to %c4 step %c1 {

@@ -19,9 +19,9 @@ mk.kernel @fragments on @mesh dims(uniform M, uniform N) (
       // Two neighbours of a row are one load where the address allows it, by a
       // test of its row; else each is tested by itself.
       // CHECK: scf.if {{.*}} -> (i32, i32,
-      // CHECK-COUNT-8: @p mk_thread.load %{{.*}}, 4 {{.*}}: i64 -> i32
+      // CHECK-COUNT-8: mk_thread.load %{{.*}}, 4 if %{{.*}}: i64 -> i32
       // CHECK: else
-      // CHECK-COUNT-16: @p ld.global.b16
+      // CHECK-COUNT-16: mk_thread.load %{{.*}}, 2 if %{{.*}}: i64 -> i16
       %x = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<64x32xbf16, #acc>
       %wide = arith.extf %x : tensor<64x32xbf16, #acc> to tensor<64x32xf32, #acc>
       // What depends on the row is computed once for each of the two rows; an element
@@ -69,7 +69,7 @@ mk.kernel @fragments on @mesh dims(uniform M, uniform N) (
       // CHECK-NOT: mk_thread.approximate
       // CHECK: else
       // CHECK-NOT: mk_thread.approximate
-      // CHECK-NOT: llvm.nvvm.div.full
+      // CHECK-NOT: div.full
       %bt = mk.load %bias[%c0] : memref<?xf32> -> tensor<32xf32, #column>
       %bb = mk.broadcast %bt dims [0] : tensor<32xf32, #column> -> tensor<64x32xf32, #acc>
       %r = arith.addf %q, %bb : tensor<64x32xf32, #acc>

@@ -62,7 +62,7 @@ mk.kernel @link on @mesh dims(uniform M) (
       mk_sm.store %t, %c[%c0, %c0] on %c1 add through %staging : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>, !mk_sm.staging<2>
       // Links need no fence: a put is complete behind it.
       // CHECK: mk_thread.sync %
-      // CHECK-NOT: st.relaxed.sys
+      // CHECK-NOT: mk_thread.store_command
       mk.settle
       // Peers that do not exist are told of at the end.
       // CHECK: mk_thread.report_failure
@@ -98,7 +98,7 @@ mk.kernel @net on @mesh dims(uniform M) (
       // CHECK: mk_thread.store_bulk
       // CHECK: mk_thread.fence sys
       // CHECK: mk_thread.atomic_add relaxed gpu {{.*}} : i64
-      // CHECK: ld.acquire.gpu.global.b32
+      // CHECK: mk_thread.load_atomic acquire gpu {{.*}} : i32
       // CHECK: scf.if
       // CHECK: mk_thread.wait_word sys
       // CHECK: mk_thread.store_atomic release gpu {{.*}} : i32

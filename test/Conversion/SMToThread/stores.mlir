@@ -108,7 +108,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: mk_thread.store_tensor {{.*}}] :
 // CHECK: mk_thread.commit_group
 // CHECK: } else {
-// CHECK-NOT: cp.async.bulk.tensor
+// CHECK-NOT: mk_thread.store_tensor
 // CHECK: mk_thread.commit_group
 // CHECK: scf.if
 // CHECK: scf.for
@@ -194,11 +194,11 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK-NOT: mk_thread.stmatrix
 // CHECK: mk_thread.fence_async
 // CHECK: mk_thread.store_tensor {{.*}}] :
-// CHECK-NOT: cp.async.bulk.tensor
+// CHECK-NOT: mk_thread.store_tensor
 // CHECK: llvm.loop_annotation
 // CHECK: scf.for
 // CHECK: mk_thread.store_tensor {{.*}}] :
-// CHECK-NOT: cp.async.bulk.tensor
+// CHECK-NOT: mk_thread.store_tensor
 mk.kernel @twice on @mesh (in %a : memref<64x192xbf16> [64, 192], out %b : memref<64x192xbf16> [64, 192],
                            out %c : memref<64x192xbf16> [64, 192]) {
   %c0 = arith.constant 0 : index

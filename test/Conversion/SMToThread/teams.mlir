@@ -12,8 +12,8 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @teams on @mesh (out %c : memref<64x72xbf16> [64, 72]) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x72xf32, #acc>
-  // CHECK: mk_thread.mbarrier_init %{{.*}}, 1
-  // CHECK: mk_thread.mbarrier_init %{{.*}}, 4
+  // CHECK: mk_thread.mbarrier_init %{{.*}}, 1{{$}}
+  // CHECK: mk_thread.mbarrier_init %{{.*}}, 4{{$}}
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !ring
     %staging = mk_sm.create_staging : !mk_sm.staging<2>
@@ -69,7 +69,7 @@ mk.kernel @behind on @mesh (out %c : memref<64x64xf32> [64, 64]) {
       mk_sm.release %ring : !ring
     }
   }
-  // CHECK: mk_thread.sync %{{.*}}, 256
+  // CHECK: mk_thread.sync %{{.*}}, 256{{$}}
   // CHECK: mk_thread.reduce_add release
   mk.role @behind ctas(1) {
     mk_sm.partition consumer warps(8) registers(240) {

@@ -9,7 +9,7 @@ mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
   %g = mk_thread.param 16 : i64
   %row = mk_thread.thread_id
   %column = mk_thread.cta_id
-  // CHECK: %[[MAP:.*]] = llvm.getelementptr
+  // CHECK: %[[MAP:.*]] = llvm.getelementptr %{{.*}}[128]
   %map = mk_thread.param_address 128
   // CHECK: "prefetch.tensormap [$0];", "l,~{memory}" %[[MAP]]
   mk_thread.prefetch_map %map : !llvm.ptr

@@ -19,8 +19,10 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %y:4 = mk_thread.wgmma n(8) k(16) "f16" * "f16" left(%s, %s, %s, %s : i32, i32, i32, i32) + 0
       right(%g) + 4 acc(%x#0, %x#1, %x#2, %x#3 : f32, f32, f32, f32) -> f32, f32, f32, f32
   // Whether it counts, at run time. Types of 8 and 32 bits have no such bits at all.
-  // CHECK: %[[COUNTS:.*]] = arith.extui %{{.*}} : i1 to i32
-  // CHECK: setp.ne.b32 p, $10, 0; wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {$0, $1, $2, $3}, $8, $9, p, 1, 1; }", "=f,=f,=f,=f,0,1,2,3,l,l,r" {{.*}}%[[COUNTS]] :
+  // CHECK: %[[COUNTS:.*]] = arith.extui %
+  // CHECK-SAME: : i1 to i32
+  // CHECK: setp.ne.b32 p, $10, 0; wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {$0, $1, $2, $3}, $8, $9, p, 1, 1; }", "=f,=f,=f,=f,0,1,2,3,l,l,r"
+  // CHECK-SAME: %[[COUNTS]] :
   %z:4 = mk_thread.wgmma n(8) k(32) "e4m3" * "e5m2" left(%g : i64) + 0
       right(%g) + 0 acc(%y#0, %y#1, %y#2, %y#3 : f32, f32, f32, f32) accumulate(%some)
       -> f32, f32, f32, f32
@@ -54,6 +56,8 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   // CHECK: "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h"
   %halves = mk_thread.from_fp8 f8E4M3FN %bits
   // One 32-bit division where both fit.
-  // CHECK: or.b64 bits, $1, $2; shr.u64 bits, bits, 32; setp.ne.u64 p, bits, 0; vote.sync.any.pred p, p, 0xffffffff; @p bra LARGE; {{.*}}div.u32 low, low, by; cvt.u64.u32 $0, low; bra DONE; LARGE: {{.*}} DONE: }", "=l,l,l"
+  // CHECK: or.b64 bits, $1, $2; shr.u64 bits, bits, 32; setp.ne.u64 p, bits, 0; vote.sync.any.pred p, p, 0xffffffff; @p bra LARGE;
+  // CHECK-SAME: div.u32 low, low, by; cvt.u64.u32 $0, low; bra DONE; LARGE:
+  // CHECK-SAME: DONE: }", "=l,l,l"
   %q = mk_thread.divide %g, %g
 }

@@ -9,11 +9,14 @@ mk_thread.kernel @spans threads(384) cluster(1) params(512) shared(4096)
   %w = mk_thread.cta_id
   // By the first thread of each warpgroup.
   // CHECK: mov.u32 at, %tid.x; and.b32 now, at, 127; setp.eq.u32 me, now, 0; shr.u32 group, at, 7; mad.lo.u32 place, group, 32, 2048; selp.b32 place, place, 2304, me;
-  // CHECK-SAME: mad.lo.u32 now, now, 3, group; {{.*}} ld.param.b64 tracks, [spans_param_0+16]; {{.*}} mov.u32 now, %smid; @me st.global.b32 [tracks+{{[0-9]+}}], now;
+  // CHECK-SAME: mad.lo.u32 now, now, 3, group;
+  // CHECK-SAME: ld.param.b64 tracks, [spans_param_0+16];
+  // CHECK-SAME: mov.u32 now, %smid; @me st.global.b32 [tracks+{{[0-9]+}}], now;
   // CHECK-SAME: st.volatile.shared.b32 [at+4], now; st.volatile.shared.b32 [at+0], 0; }", "~{memory}"
   mk_thread.tracks_open
   // By thread 128 of track 1. The begin of an item is word 2, its value word 3.
-  // CHECK: setp.eq.u32 me, at, 128; selp.b32 place, 2080, 2304, me; {{.*}} @me mov.u64 time, %globaltimer; cvt.u32.u64 now, time; st.volatile.shared.b32 [at+8], now; st.volatile.shared.b32 [at+12], $0; }", "r,~{memory}"
+  // CHECK: setp.eq.u32 me, at, 128; selp.b32 place, 2080, 2304, me;
+  // CHECK-SAME: @me mov.u64 time, %globaltimer; cvt.u32.u64 now, time; st.volatile.shared.b32 [at+8], now; st.volatile.shared.b32 [at+12], $0; }", "r,~{memory}"
   mk_thread.span_begin item <what = 0, track = 1> value(%w)
   // CHECK: st.volatile.shared.b32 [at+16], now; }", "~{memory}"
   mk_thread.span_begin op <what = 0, track = 1>

@@ -10,16 +10,21 @@ mk_thread.kernel @waits threads(384) cluster(2) params(512) shared(4096)
   %g = mk_thread.param 16 : i64
   // By whole warps: they vote. The deadline (launch + 24) in units of 2^20 ns. The report: kind, role, number,
   // stage, parity.
-  // CHECK: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; vote.sync.all.pred done, done, 0xffffffff; @done bra DONE; ld.param.b64 value, [waits_param_0+88]; {{.*}} shf.r.wrap.b32 low, low, high, 20;
+  // CHECK: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; vote.sync.all.pred done, done, 0xffffffff; @done bra DONE; ld.param.b64 value, [waits_param_0+88];
+  // CHECK-SAME: shf.r.wrap.b32 low, low, high, 20;
   // CHECK-SAME: AGAIN: mbarrier.try_wait
   // CHECK-SAME: setp.eq.u32 some, low, last; vote.sync.all.pred some, some, 0xffffffff; @some bra AGAIN;
   // CHECK-SAME: ld.param.b64 value, [waits_param_0+64]; atom.acq_rel.gpu.global.exch.b32 low, [value+12], 1;
-  // CHECK-SAME: @some st.global.b32 [value+4], 1; {{.*}} @some st.global.b32 [value+12], 2; @some st.global.b32 [value+16], 3; @some st.global.b32 [value+24], $2; @some st.global.b32 [value+32], $1;
+  // CHECK-SAME: @some st.global.b32 [value+4], 1;
+  // CHECK-SAME: @some st.global.b32 [value+12], 2; @some st.global.b32 [value+16], 3; @some st.global.b32 [value+24], $2; @some st.global.b32 [value+32], $1;
   // It goes on: the launch has failed, the other side comes.
-  // CHECK-SAME: st.volatile.shared.b32 [mk_shared+1032], 1; {{.*}} bra AGAIN; DONE: }", "r,r,r,~{memory}"
+  // CHECK-NOT: bra STOP
+  // CHECK-SAME: st.volatile.shared.b32 [mk_shared+1032], 1;
+  // CHECK-SAME: bra AGAIN; DONE: }", "r,r,r,~{memory}"
   mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 2, number = 3>)
   // For two deadlines.
-  // CHECK: @done bra DONE; ld.param.b64 value, [waits_param_0+88]; {{.*}} shf.r.wrap.b32 low, low, high, 19;
+  // CHECK: @done bra DONE; ld.param.b64 value, [waits_param_0+88];
+  // CHECK-SAME: shf.r.wrap.b32 low, low, high, 19;
   mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 2, number = 3>) patient
 
   // Reached or passed, counted round.
@@ -29,7 +34,8 @@ mk_thread.kernel @waits threads(384) cluster(2) params(512) shared(4096)
   // CHECK-SAME: ld.param.b64 value, [waits_param_0+64]; ld.relaxed.sys.global.b32 low, [value+8]; setp.ne.u32 some, low, 0; @some bra STOP; ld.param.b64 value, [waits_param_0+80];
   // The element of the array, and the count for what is wanted.
   // CHECK-SAME: ld.param.b64 value, [waits_param_0+72]; sub.s64 value, $0, value; shr.s64 value, value, 2; st.global.b64 [report+24], value; cvt.s64.s32 value, $2; st.global.b64 [report+32], value;
-  // CHECK-SAME: STOP: {{.*}} DONE: }", "l,r,r,~{memory}"
+  // CHECK-SAME: STOP:
+  // CHECK-SAME: DONE: }", "l,r,r,~{memory}"
   mk_thread.wait_word gpu %g, %c count(%c) array(72) report(<kind = 4, role = 0, number = 0>)
   // Exactly it; the sum of two words; one thread; the element as it is given.
   // CHECK: setp.eq.u32 some, $5, 0; @some bra DONE; ld.acquire.sys.global.b32 seen, [$0]; ld.acquire.sys.global.b32 low, [$3]; add.u32 seen, seen, low; setp.eq.u32 done, seen, $1; @done bra DONE;
@@ -48,8 +54,14 @@ mk_thread.kernel @recorded threads(384) cluster(1) params(512) shared(4096)
     frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>) {
   %c = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
-  // CHECK: @done bra DONE; {{.*}} setp.eq.u32 me, at, 128; {{.*}} st.volatile.shared.b32 [at+24], now; {{.*}} AGAIN: {{.*}} @done bra LATE;
-  // CHECK-SAME: bra DONE; LATE: {{.*}} ld.param.b64 tracks, [recorded_param_0+16]; {{.*}} @fits st.global.b32 [tracks+{{[0-9]+}}], 4097; mov.b64 value, $3; cvt.u32.u64 word, value; @fits st.global.b32 [tracks+{{[0-9]+}}], word;
+  // CHECK: @done bra DONE;
+  // CHECK-SAME: setp.eq.u32 me, at, 128;
+  // CHECK-SAME: st.volatile.shared.b32 [at+24], now;
+  // CHECK-SAME: AGAIN:
+  // CHECK-SAME: @done bra LATE;
+  // CHECK-SAME: bra DONE; LATE:
+  // CHECK-SAME: ld.param.b64 tracks, [recorded_param_0+16];
+  // CHECK-SAME: @fits st.global.b32 [tracks+{{[0-9]+}}], 4097; mov.b64 value, $3; cvt.u32.u64 word, value; @fits st.global.b32 [tracks+{{[0-9]+}}], word;
   mk_thread.wait_word sys %g, %c count(%c) element(%g) report(<kind = 4, role = 0, number = 0>)
       span(<what = 4097, track = 1>)
 }

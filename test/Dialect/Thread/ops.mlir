@@ -109,9 +109,9 @@ mk_thread.kernel @memory threads(384) cluster(2) params(512) shared(4096)
   %0 = mk_thread.load %s, 4 : i32 -> i32
   // CHECK: mk_thread.load %[[G]], 1 : i64 -> i16
   %1 = mk_thread.load %g, 1 : i64 -> i16
-  // CHECK: mk_thread.load %[[G]], 8 if %[[W]] else (%[[W]], %[[W]] : i32, i32) : i64 -> i32, i32
+  // CHECK: mk_thread.load %[[G]], 8 if %[[W]] else(%[[W]], %[[W]] : i32, i32) : i64 -> i32, i32
   %2:2 = mk_thread.load %g, 8 if %w else (%w, %w : i32, i32) : i64 -> i32, i32
-  // CHECK: mk_thread.load %[[G]], 2 if not %[[W]] else (%[[H]] : i16) : i64 -> i16
+  // CHECK: mk_thread.load %[[G]], 2 if not %[[W]] else(%[[H]] : i16) : i64 -> i16
   %3 = mk_thread.load %g, 2 if not %w else (%h : i16) : i64 -> i16
   // CHECK: mk_thread.load %[[S]], 16 : i32 -> i32, i32, i32, i32
   %4:4 = mk_thread.load %s, 16 : i32 -> i32, i32, i32, i32

@@ -30,7 +30,7 @@ FailureOr<std::string> emitPtx(ModuleOp module);
 /// in memory. Emits an error at `loc` where it does not take the text.
 FailureOr<int64_t> measureSpills(StringRef ptx, StringRef program, Location loc);
 
-/// Takes the `gpu` part of the metadata, which convert-mk-sm-to-llvm leaves.
+/// Takes the `gpu` part of the metadata, which convert-mk-sm-to-thread leaves.
 FailureOr<llvm::json::Object> takeGpuMetadata(ModuleOp module);
 
 /// Adds the constants by which a package holds PTX (mkernel/ABI/Gpu.h) to its
