@@ -32,8 +32,12 @@ def MkThread_Dialect : Dialect {
   }];
 }
 
+/// Somewhere in a kernel: nothing else is lowered.
+def MkThread_InKernel : NativeOpTrait<"InKernel"> {
+  let cppNamespace = "::mlir::mk_thread";
+}
 class MkThread_Op<string mnemonic, list<Trait> traits = []>
-    : Op<MkThread_Dialect, mnemonic, traits>;
+    : Op<MkThread_Dialect, mnemonic, !listconcat([MkThread_InKernel], traits)>;
 
 /// An op with an effect on the machine that MLIR does not model further.
 class MkThread_EffectOp<string mnemonic, list<Trait> traits = []>
@@ -75,10 +79,12 @@ def MkThread_FrameAttr : MkThread_Attr<"Frame", "frame"> {
     `launch` is the offset of `mk_gpu_launch` in the parameters (mkernel/ABI/Gpu.h); `failed` that
     of the word in shared memory that says that the CTA has failed. Where times are recorded
     (mkernel/ABI/Timeline.h), `timeline` is the offset of the tracks' address in the parameters,
-    `tracks` their number in a CTA and `words` the offset of their words in shared memory.
+    `tracks` their number in a CTA, at most 8, and `words` the offset of their words in shared
+    memory: 32 bytes each for 8 tracks and for one that nobody reads.
 
     ```mlir
     #mk_thread.frame<launch = 64, failed = 1032>
+    #mk_thread.frame<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>
     ```
   }];
   let parameters = (ins "int64_t":$launch, "int64_t":$failed,
@@ -128,5 +134,7 @@ defvar MkThread_Global = I64;
 def MkThread_Word : AnyTypeOf<[I16, I32, I64, BF16, F16, F32, F64], "a value of 2, 4 or 8 bytes">;
 /// The address of a tensor map: in the parameters, or in global memory.
 def MkThread_Map : AnyTypeOf<[I64, LLVM_AnyPointer], "the address of a tensor map">;
+/// Bytes from an address, or from the start of the parameters or of shared memory.
+def MkThread_Offset : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2147483647>]>;
 
 #endif // MKERNEL_THREAD_BASE

@@ -57,7 +57,7 @@ def MkThread_CopyBulkOp : MkThread_EffectOp<"copy_bulk"> {
     Addresses and bytes are multiples of 16.
 
     ```mlir
-    mk_thread.copy_bulk %from to %slot, %bytes counted by %full
+    mk_thread.copy_bulk %source to %slot, %bytes counted by %full
     ```
   }];
   let arguments = (ins MkThread_Global:$source, MkThread_Shared:$dest, I32:$bytes,
@@ -67,6 +67,8 @@ def MkThread_CopyBulkOp : MkThread_EffectOp<"copy_bulk"> {
 def MkThread_StoreBulkOp : MkThread_EffectOp<"store_bulk"> {
   let summary = "starts to copy bytes from shared into global memory, or to add elements there";
   let description = [{
+    Addresses and bytes are multiples of 16.
+
     ```mlir
     mk_thread.store_bulk %slot to %dest, %bytes
     mk_thread.store_bulk %slot to %dest, %bytes add(f32)
@@ -80,8 +82,6 @@ def MkThread_StoreBulkOp : MkThread_EffectOp<"store_bulk"> {
 def MkThread_CommitGroupOp : MkThread_EffectOp<"commit_group"> {
   let summary = "the stores that this thread has started since the last one are a group";
   let description = [{
-    With `threads` the copies that the thread does by itself (`cp.async`).
-
     ```mlir
     mk_thread.commit_group
     ```

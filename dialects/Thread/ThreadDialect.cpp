@@ -30,9 +30,12 @@ LogicalResult FrameAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
       words < 0 || words % 4)
     return emitError() << "a frame has offsets of at least 0, `launch` and `timeline` in multiples of "
                           "8, `failed` and `words` of 4";
-  if ((timeline != 0) != (tracks > 0))
+  if (tracks < 0 || tracks > kMaxTracks)
+    return emitError() << "a frame has " << tracks << " tracks; there are at most " << kMaxTracks;
+  if ((timeline != 0) != (tracks != 0) || (words && !tracks))
     return emitError() << "a frame with " << tracks << " tracks has their address at " << timeline
-                       << ": give both `timeline` and `tracks`, or none";
+                       << " and their words at " << words
+                       << ": give `timeline`, `tracks` and `words`, or none of them";
   return success();
 }
 
@@ -40,8 +43,8 @@ LogicalResult SpanAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
                                int64_t track) {
   if (what < 0 || what > int64_t(UINT32_MAX))
     return emitError() << "a span says `what` in 32 bits, not " << what;
-  if (track < -1 || track > 7)
-    return emitError() << "a span is on track 0 to 7, or on that of its warpgroup (-1), not on "
+  if (track < -1 || track >= kMaxTracks)
+    return emitError() << "a span is on track 0 to " << kMaxTracks - 1 << ", or on that of its warpgroup (-1), not on "
                        << track;
   return success();
 }

@@ -4,6 +4,9 @@
 
 include "ThreadBase.td"
 
+/// Added to a descriptor: units of 16 bytes, as many as its address has.
+def MkThread_Step : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<16383>]>;
+
 def MkThread_WgmmaOp : MkThread_EffectOp<"wgmma", [AttrSizedOperandSegments]> {
   let summary = "starts one product of a warpgroup: 64 rows, n columns, k steps";
   let description = [{
@@ -11,16 +14,19 @@ def MkThread_WgmmaOp : MkThread_EffectOp<"wgmma", [AttrSizedOperandSegments]> {
     left operand is a descriptor, or 4 registers; the right one is a descriptor. `left_offset` and
     `right_offset` are added to descriptors here, in units of 16 bytes: LLVM would compute
     all descriptors of a loop before it, and keep each in two registers. Types of operands are
-    bf16, f16, tf32, e4m3 or e5m2. With `accumulate` the accumulator counts as 0 where that
-    is false; without an accumulator it is 0.
+    bf16, f16, tf32, e4m3 or e5m2; a step is 32 bytes of each row. With `accumulate` the
+    accumulator counts as 0 where that is false; without an accumulator it is 0.
 
     ```mlir
-    %s:4 = mk_thread.wgmma m64n8k16 bf16, bf16 (%a + 2) * (%b + 2), %c0, %c1, %c2, %c3 ...
+    %s:4 = mk_thread.wgmma n(8) k(16) "bf16" * "bf16" left(%a : i64) + 2 right(%b) + 2
+        acc(%x, %y, %low, %high : f32, f32, f32, f32) -> f32, f32, f32, f32
+    %t:4 = mk_thread.wgmma n(8) k(16) "f16" * "f16" left(%w0, %w1, %w2, %w3 : i32, i32, i32, i32) + 0
+        right(%b) + 0 transposed -> f32, f32, f32, f32
     ```
   }];
   let arguments = (ins I64Attr:$n, I64Attr:$k, StrAttr:$left_type, StrAttr:$right_type,
-                       Variadic<AnyTypeOf<[I32, I64]>>:$left, I64Attr:$left_offset,
-                       I64:$right, I64Attr:$right_offset, Variadic<F32>:$acc,
+                       Variadic<AnyTypeOf<[I32, I64]>>:$left, MkThread_Step:$left_offset,
+                       I64:$right, MkThread_Step:$right_offset, Variadic<F32>:$acc,
                        Optional<I1>:$accumulate, UnitAttr:$transpose_left,
                        UnitAttr:$transpose_right);
   let results = (outs Variadic<F32>:$results);
@@ -37,7 +43,8 @@ def MkThread_WgmmaFenceOp : MkThread_EffectOp<"wgmma_fence", [AllTypesMatch<["va
   let summary = "orders accesses to these registers before products that use them";
   let description = [{
     ```mlir
-    %a, %b = mk_thread.wgmma_fence %x, %y : f32, f32
+    %c, %d = mk_thread.wgmma_fence %x, %y : f32, f32
+    mk_thread.wgmma_fence none
     ```
   }];
   let arguments = (ins Variadic<MkThread_Word>:$values);
@@ -59,7 +66,7 @@ def MkThread_WgmmaWaitOp : MkThread_EffectOp<"wgmma_wait", [AllTypesMatch<["valu
     The values that pass through are complete behind it.
 
     ```mlir
-    %a, %b = mk_thread.wgmma_wait 0, %x, %y : f32, f32
+    %c, %d = mk_thread.wgmma_wait 0, %x, %y : f32, f32
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$pending,
@@ -83,12 +90,13 @@ def MkThread_PinOp : MkThread_EffectOp<"pin", [AllTypesMatch<["values", "results
   let summary = "these values are computed here: LLVM moves nothing of them further down";
   let description = [{
     ```mlir
-    %a, %b = mk_thread.pin %x, %y : f32, f32
+    %c, %d = mk_thread.pin %x, %y : f32, f32
     ```
   }];
   let arguments = (ins Variadic<MkThread_Word>:$values);
   let results = (outs Variadic<MkThread_Word>:$results);
   let assemblyFormat = "$values attr-dict `:` type($values)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,7 +144,7 @@ def MkThread_DivideOp : MkThread_EffectOp<"divide"> {
     In one 32-bit division where both fit, else bit by bit, in few registers.
 
     ```mlir
-    %q = mk_thread.divide %x, %y
+    %q = mk_thread.divide %n, %m
     ```
   }];
   let arguments = (ins I64:$x, I64:$y);

@@ -15,24 +15,26 @@ def MkThread_LoadSharedOp : MkThread_EffectOp<"load_shared"> {
     next. Without an address the offset is one in the kernel's shared memory.
 
     ```mlir
-    %w = mk_thread.load_shared %address + 8 : i32
+    %v = mk_thread.load_shared %slot + 8 : i32
     %f = mk_thread.load_shared 1032 : i32
     ```
   }];
-  let arguments = (ins Optional<MkThread_Shared>:$address, I64Attr:$offset);
+  let arguments = (ins Optional<MkThread_Shared>:$address, MkThread_Offset:$offset);
   let results = (outs AnyTypeOf<[I16, I32, I64]>:$result);
   let assemblyFormat = "($address^ `+`)? $offset attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 def MkThread_StoreSharedOp : MkThread_EffectOp<"store_shared"> {
   let summary = "stores a word in shared memory where it stands";
   let description = [{
     ```mlir
-    mk_thread.store_shared %w, %address + 8 : i32
-    mk_thread.store_shared %w, 1032 : i32
+    mk_thread.store_shared %w0, %slot + 8 : i32
+    mk_thread.store_shared %w0, 1032 : i32
     ```
   }];
-  let arguments = (ins I32:$value, Optional<MkThread_Shared>:$address, I64Attr:$offset);
+  let arguments = (ins I32:$value, Optional<MkThread_Shared>:$address, MkThread_Offset:$offset);
   let assemblyFormat = "$value `,` ($address^ `+`)? $offset attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -47,8 +49,9 @@ def MkThread_LoadOp : MkThread_EffectOp<"load", [AttrSizedOperandSegments]> {
     `not` 0. There is no branch: beside products these are dear.
 
     ```mlir
-    %x = mk_thread.load %address, 4 : i32 -> i32
-    %a, %b = mk_thread.load %address, 8 if %there else (%pad, %pad : i32, i32) : i64 -> i32, i32
+    %v = mk_thread.load %slot, 4 : i32 -> i32
+    %c, %d = mk_thread.load %address, 8 if %there else (%w0, %w1 : i32, i32) : i64 -> i32, i32
+    %e = mk_thread.load %address, 2 if not %gone else (%bits : i16) : i64 -> i16
     ```
   }];
   let arguments = (ins AnyTypeOf<[I32, I64]>:$address, I64Attr:$bytes, Optional<I32>:$condition,
@@ -67,7 +70,7 @@ def MkThread_StoreOp : MkThread_EffectOp<"store", [AttrSizedOperandSegments]> {
     the scope.
 
     ```mlir
-    mk_thread.store %a, %b : i32, i32 to %address : i64 bytes(8) if %there
+    mk_thread.store %w0, %w1 : i32, i32 to %address : i64 bytes(8) if %there
     mk_thread.store %x : f32 to %address : i64 bytes(4) add(f32, gpu)
     ```
   }];
@@ -100,6 +103,8 @@ def MkThread_AtomicAddOp : MkThread_EffectOp<"atomic_add", [AllTypesMatch<["amou
 def MkThread_ReduceAddOp : MkThread_EffectOp<"reduce_add"> {
   let summary = "adds to a word in global memory";
   let description = [{
+    Relaxed or release: nothing is read that could be acquired.
+
     ```mlir
     mk_thread.reduce_add release sys %address, %one : i32
     ```
@@ -107,6 +112,7 @@ def MkThread_ReduceAddOp : MkThread_EffectOp<"reduce_add"> {
   let arguments = (ins MkThread_Order:$order, MkThread_Scope:$scope, MkThread_Global:$address,
                        AnyTypeOf<[I32, I64]>:$amount);
   let assemblyFormat = "$order $scope $address `,` $amount attr-dict `:` type($amount)";
+  let hasVerifier = 1;
 }
 def MkThread_LoadAtomicOp : MkThread_EffectOp<"load_atomic"> {
   let summary = "loads a word of global memory that others write, acquire or relaxed";
@@ -124,7 +130,7 @@ def MkThread_StoreAtomicOp : MkThread_EffectOp<"store_atomic"> {
   let summary = "stores a word of global memory that others read, release or relaxed";
   let description = [{
     ```mlir
-    mk_thread.store_atomic release gpu %value, %address : i32
+    mk_thread.store_atomic release gpu %one, %address : i32
     ```
   }];
   let arguments = (ins MkThread_Order:$order, MkThread_Scope:$scope, AnyTypeOf<[I32, I64]>:$value,
@@ -138,7 +144,7 @@ def MkThread_StoreCommandOp : MkThread_EffectOp<"store_command"> {
     Whoever sees one of its bits sees all of them (mkernel/ABI/Command.h).
 
     ```mlir
-    mk_thread.store_command %low, %high to %address
+    mk_thread.store_command %n, %m to %address
     ```
   }];
   let arguments = (ins I64:$low, I64:$high, MkThread_Global:$address);

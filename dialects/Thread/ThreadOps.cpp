@@ -1,4 +1,9 @@
 //===- ThreadOps.cpp - What ops of the thread dialect demand --------------===//
+//
+// Waits, checks and records of time: ThreadReportOps.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "mkernel/ABI/Gpu.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 
 using namespace mlir;
@@ -46,39 +51,81 @@ LogicalResult KernelOp::verify() {
   int64_t cluster = getCluster();
   if (cluster < 1 || cluster > 16)
     return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to 16";
+  int64_t paramBytes = getParamBytes(), sharedBytes = getSharedBytes();
+  if (paramBytes < 0 || paramBytes > MK_GPU_MAX_PARAM_BYTES)
+    return emitOpError() << "has " << paramBytes << " bytes of parameters; there are at most "
+                         << MK_GPU_MAX_PARAM_BYTES << ", so put what is large in global memory";
+  if (getBody().getNumArguments())
+    return emitOpError("has a body with arguments; mk_thread.param reads the parameters");
   FrameAttr frame = getFrame();
-  if (frame.getFailed() + 4 > int64_t(getSharedBytes()))
+  if (frame.getFailed() + 4 > sharedBytes)
     return emitOpError() << "keeps its failure at byte " << frame.getFailed() << " of "
-                         << getSharedBytes() << " bytes of shared memory; make that larger";
-  if (frame.getLaunch() >= int64_t(getParamBytes()))
-    return emitOpError() << "finds its launch at byte " << frame.getLaunch() << " of "
-                         << getParamBytes() << " bytes of parameters; make these larger";
+                         << sharedBytes << " bytes of shared memory; make that larger";
+  if (frame.getLaunch() + int64_t(sizeof(mk_gpu_launch)) > paramBytes)
+    return emitOpError() << "finds its launch, " << sizeof(mk_gpu_launch) << " bytes, at byte "
+                         << frame.getLaunch() << " of " << paramBytes
+                         << " bytes of parameters; make these larger";
+  if (!frame.getTracks())
+    return success();
+  if (frame.getTimeline() + 8 > paramBytes)
+    return emitOpError() << "finds the address of its tracks at byte " << frame.getTimeline()
+                         << " of " << paramBytes << " bytes of parameters; make these larger";
+  if (frame.getWords() + kTrackBytes * (kMaxTracks + 1) > sharedBytes)
+    return emitOpError() << "keeps " << kTrackBytes * (kMaxTracks + 1)
+                         << " bytes of its tracks at byte " << frame.getWords() << " of "
+                         << sharedBytes << " bytes of shared memory; make that larger";
   return success();
 }
 
-/// Whether a word of so many bytes at the offset lies in the parameters of the kernel around.
-static LogicalResult verifyInParams(Operation *op, int64_t offset, int64_t bytes) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  if (!kernel || offset + bytes <= int64_t(kernel.getParamBytes()))
+/// The kernel in which an op is that has been verified to be in one.
+static KernelOp kernelOf(Operation *op) { return op->getParentOfType<KernelOp>(); }
+
+LogicalResult mk_thread::verifyInKernel(Operation *op) {
+  if (kernelOf(op))
     return success();
-  return op->emitOpError() << "reads " << bytes << " bytes at " << offset << " of "
-                           << kernel.getParamBytes() << " bytes of parameters";
+  return op->emitOpError("stands outside of mk_thread.kernel, where nothing lowers it; move it into "
+                         "the kernel");
+}
+
+LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t bytes) {
+  if (offset % bytes)
+    return op->emitOpError() << "reads " << bytes << " bytes at " << offset
+                             << " of the parameters; use an offset that is a multiple of " << bytes;
+  int64_t all = kernelOf(op).getParamBytes();
+  if (offset + bytes > all)
+    return op->emitOpError() << "reads " << bytes << " bytes at " << offset << " of " << all
+                             << " bytes of parameters; use an offset in them";
+  return success();
 }
 
 LogicalResult ParamOp::verify() {
   int64_t bytes = getResult().getType().getIntOrFloatBitWidth() / 8;
-  if (getOffset() % bytes)
-    return emitOpError() << "reads " << bytes << " bytes at " << getOffset()
-                         << ", which is no multiple of them";
   if (getPinned() && bytes != 8)
-    return emitOpError("is pinned, and reads 4 bytes; pinned words have 8");
+    return emitOpError("is pinned, and reads 4 bytes; pinned words have 8: read an i64, or do not "
+                       "pin it");
   return verifyInParams(*this, getOffset(), bytes);
+}
+
+LogicalResult ParamAddressOp::verify() {
+  return verifyInParams(*this, getOffset(), 1);
+}
+
+/// Whether `bytes` bytes at the offset are in the kernel's shared memory, and aligned.
+static LogicalResult verifyInShared(Operation *op, int64_t offset, int64_t bytes) {
+  if (offset % bytes)
+    return op->emitOpError() << "names " << bytes << " bytes at " << offset
+                             << " of shared memory; use an offset that is a multiple of " << bytes;
+  int64_t all = kernelOf(op).getSharedBytes();
+  if (offset + bytes > all)
+    return op->emitOpError() << "names " << bytes << " bytes at " << offset << " of " << all
+                             << " bytes of shared memory; use an offset in it";
+  return success();
 }
 
 LogicalResult SharedBaseOp::verify() {
   if (getOffset() && !getPinned())
     return emitOpError("has an offset, and is not pinned: add the offset to the base");
-  return success();
+  return verifyInShared(*this, getOffset(), 1);
 }
 
 void ParamAddressOp::build(OpBuilder &b, OperationState &state, int64_t offset, Value index) {
@@ -91,7 +138,8 @@ void ParamAddressOp::build(OpBuilder &b, OperationState &state, int64_t offset, 
 
 LogicalResult BarrierArriveOp::verify() {
   if (getCta() && getBytes())
-    return emitOpError("expects bytes at the barrier of another CTA; only the own one does");
+    return emitOpError("expects bytes at the barrier of another CTA; only its own CTA can: leave out "
+                       "`in` or `expect`");
   return success();
 }
 
@@ -99,6 +147,9 @@ static LogicalResult verifyNamed(Operation *op, int64_t threads) {
   if (threads < 32 || threads > 1024 || threads % 32)
     return op->emitOpError() << "counts " << threads
                              << " threads; a named barrier counts 32 to 1024, in whole warps";
+  if (int64_t all = kernelOf(op).getThreads(); threads > all)
+    return op->emitOpError() << "counts " << threads << " threads of a CTA that has " << all
+                             << ", so nobody would go on; count those that come";
   return success();
 }
 LogicalResult SyncOp::verify() { return verifyNamed(*this, getThreads()); }
@@ -126,6 +177,10 @@ LogicalResult CopyTensorOp::verify() {
   if (getCtas() && (int64_t(*getCtas()) < 1 || int64_t(*getCtas()) > 0xffff))
     return emitOpError() << "names CTAs by " << int64_t(*getCtas())
                          << ", which is no mask of the 16 that a cluster has at most";
+  if (int64_t cluster = kernelOf(*this).getCluster(); getCtas() && *getCtas() >> cluster)
+    return emitOpError() << "copies to CTAs " << int64_t(*getCtas())
+                         << " (a mask) of a cluster that has " << cluster
+                         << "; name those that exist";
   return verifyCoordinates(*this, getCoordinates().size());
 }
 LogicalResult StoreTensorOp::verify() {
@@ -143,9 +198,9 @@ LogicalResult WgmmaOp::verify() {
     return emitOpError() << "has " << n << " columns; there are 8 to 256, in steps of 8";
   auto bytesOf = [](StringRef type) {
     return llvm::StringSwitch<int64_t>(type)
-        .Cases("bf16", "f16", 2)
+        .Cases({"bf16", "f16"}, 2)
         .Case("tf32", 4)
-        .Cases("e4m3", "e5m2", 1)
+        .Cases({"e4m3", "e5m2"}, 1)
         .Default(0);
   };
   int64_t bytes = bytesOf(getLeftType());
@@ -174,7 +229,13 @@ LogicalResult WgmmaOp::verify() {
     return emitOpError() << "has " << getAcc().size() << " values as accumulator and "
                          << getResults().size() << " results";
   if (getAcc().empty() && getAccumulate())
-    return emitOpError("says when its accumulator counts, and has none");
+    return emitOpError("says when its accumulator counts, and has none: leave out `accumulate`");
+  return success();
+}
+
+LogicalResult PinOp::verify() {
+  if (getValues().empty())
+    return emitOpError("pins no values; name those that are to be computed here");
   return success();
 }
 
@@ -204,7 +265,26 @@ static LogicalResult verifyWords(Operation *op, int64_t bytes, TypeRange words) 
   return success();
 }
 
+/// Without an address an access is at an offset in the kernel's shared memory.
+static LogicalResult verifySharedAccess(Operation *op, Value address, int64_t offset, Type type) {
+  return address ? success() : verifyInShared(op, offset, type.getIntOrFloatBitWidth() / 8);
+}
+LogicalResult LoadSharedOp::verify() {
+  return verifySharedAccess(*this, getAddress(), getOffset(), getResult().getType());
+}
+LogicalResult StoreSharedOp::verify() {
+  return verifySharedAccess(*this, getAddress(), getOffset(), getValue().getType());
+}
+
+static LogicalResult verifyCondition(Operation *op, Value condition, bool isInverted) {
+  if (condition || !isInverted)
+    return success();
+  return op->emitOpError("inverts a condition, and has none: leave out `inverted`");
+}
+
 LogicalResult LoadOp::verify() {
+  if (failed(verifyCondition(*this, getCondition(), getInverted())))
+    return failure();
   if (getCondition() ? getOtherwise().getTypes() != getResults().getTypes()
                      : !getOtherwise().empty())
     return emitOpError("needs as many values for where the condition does not hold as it has "
@@ -213,13 +293,28 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
+  if (failed(verifyCondition(*this, getCondition(), getInverted())))
+    return failure();
+  if (getAdd().has_value() != getScope().has_value())
+    return emitOpError("has only one of `add` and `scope`: an addition has a scope, a store has none");
   if (getAdd() && getAddress().getType().isInteger(32))
     return emitOpError("adds to shared memory; elements are added in global memory");
   if (failed(verifyAddition(*this, getAdd())))
     return failure();
+  if (getAdd() && (getWords().size() != 1 ||
+                   int64_t(getAdd()->getIntOrFloatBitWidth()) != 8 * int64_t(getBytes())))
+    return emitOpError() << "adds an element of " << *getAdd() << " with " << getWords().size()
+                         << " words of " << getBytes()
+                         << " bytes in all; use one word of the element's size";
   return verifyWords(*this, getBytes(), getWords().getTypes());
 }
 
+LogicalResult ReduceAddOp::verify() {
+  if (getOrder() == MemOrder::Relaxed || getOrder() == MemOrder::Release)
+    return success();
+  return emitOpError() << "is " << stringifyMemOrder(getOrder())
+                       << "; what reads nothing is relaxed or releases (else: mk_thread.atomic_add)";
+}
 LogicalResult LoadAtomicOp::verify() {
   if (getOrder() == MemOrder::Relaxed || getOrder() == MemOrder::Acquire)
     return success();
@@ -231,27 +326,6 @@ LogicalResult StoreAtomicOp::verify() {
     return success();
   return emitOpError() << "is " << stringifyMemOrder(getOrder())
                        << "; a store is relaxed or releases";
-}
-
-//===----------------------------------------------------------------------===//
-// Waits and checks
-//===----------------------------------------------------------------------===//
-
-LogicalResult WaitWordOp::verify() {
-  if (static_cast<bool>(getElement()) == getArray().has_value())
-    return emitOpError("has to say which element its report names: by `array`, or by `element`");
-  return success();
-}
-
-LogicalResult CheckOp::verify() {
-  if (static_cast<bool>(getExtent()) == getParam().has_value())
-    return emitOpError("needs an extent: an operand, or a word of the parameters");
-  if (getValues().size() != getLeast().size())
-    return emitOpError() << "has " << getValues().size() << " conditions and "
-                         << getLeast().size() << " bounds of them";
-  if (getRedirect() && (getSize() || !getValues().empty()))
-    return emitOpError("redirects an index; a range, or one under conditions, is not redirected");
-  return success();
 }
 
 #define GET_OP_CLASSES

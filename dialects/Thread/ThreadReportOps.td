@@ -12,23 +12,25 @@ def MkThread_WaitWordOp : MkThread_EffectOp<"wait_word", [AttrSizedOperandSegmen
   let summary = "waits for a word in global memory, reports if that takes too long";
   let description = [{
     Until the word has reached `wanted`, or with `equal` is it; counts go round. With `plus` the sum of
-    two words counts, the second one the proxy's. Loads acquire at the scope. It returns as well once the
+    two words counts, the second one the proxy's. Loads acquire at the scope, `gpu` or `sys`. It returns as well once the
     deadline has passed, or the launch has failed. With `leader`, a word, only threads wait
     where that is not 0.
 
     A report names the element of the array whose address the parameters have at `array`, or `element`;
     it says `count` instead of `wanted`. `span` is what a record of a wait says that did not find at
-    once what it waits for.
+    once what it waits for; the frame has tracks then.
 
     ```mlir
     mk_thread.wait_word gpu %address, %wanted count(%count) array(72)
         report(<kind = 1, role = 0, number = 0>)
+    mk_thread.wait_word sys %address equal, %wanted count(%count) plus(%source) leader(%there)
+        element(%n) report(<kind = 2, role = 0, number = 0>) span(<what = 4097, track = 1>)
     ```
   }];
   let arguments = (ins MkThread_Scope:$scope, MkThread_Global:$address, I32:$wanted,
                        UnitAttr:$equal, I32:$count, Optional<MkThread_Global>:$second,
                        Optional<I32>:$leader, Optional<I64>:$element,
-                       OptionalAttr<I64Attr>:$array, MkThread_ReportAttr:$report,
+                       OptionalAttr<MkThread_Offset>:$array, MkThread_ReportAttr:$report,
                        OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = [{
     $scope $address (`equal` $equal^)? `,` $wanted `count` `(` $count `)`
@@ -44,15 +46,17 @@ def MkThread_CheckOp : MkThread_EffectOp<"check", [AttrSizedOperandSegments]> {
     word of the parameters (`param`). The check counts only where each of `values` is at least what
     `least` says. With `redirect` (no size, no values) the result is the index, or 0 where it does not
     exist; otherwise it is `begin`. `named` says what the op names (`MK_GPU_NAMED`,
-    mkernel/ABI/Gpu.h); with `chosen`, a word, its number is that.
+    mkernel/ABI/Gpu.h); with `chosen`, a word, the number in it is that. The report says `rank`, or
+    this one.
 
     ```mlir
-    %i = mk_thread.check %index param(24) named(65536) report(<kind = 7, role = 0, number = 3>) redirect
-    mk_thread.check %first size(%n) extent(%m) when(%n : i64) least [1] ...
+    %i = mk_thread.check %n param(24) least [] named(65539) report(<kind = 12, role = 0, number = 3>) redirect
+    %j = mk_thread.check %n size(%m) extent(%source) chosen(%one) rank(%a) when(%m : i64) least [1]
+        named(259) report(<kind = 12, role = 0, number = 4>)
     ```
   }];
   let arguments = (ins I64:$begin, Optional<I64>:$size, Optional<I64>:$extent,
-                       OptionalAttr<I64Attr>:$param, Optional<I32>:$chosen, Optional<I64>:$rank,
+                       OptionalAttr<MkThread_Offset>:$param, Optional<I32>:$chosen, Optional<I64>:$rank,
                        Variadic<AnyTypeOf<[I32, I64]>>:$values, DenseI64ArrayAttr:$least,
                        I64Attr:$named, MkThread_ReportAttr:$report, UnitAttr:$redirect);
   let results = (outs I64:$result);
@@ -94,14 +98,16 @@ def MkThread_ReportFailureOp : MkThread_EffectOp<"report_failure"> {
 def MkThread_SpanBeginOp : MkThread_EffectOp<"span_begin"> {
   let summary = "a span of time begins";
   let description = [{
-    The track keeps when, and `value`. Spans with different clocks may be in each other.
+    The track keeps when and, of an item or op, `value`. Spans with different clocks may be in each other.
 
     ```mlir
+    mk_thread.span_begin role <what = 0, track = 1>
     mk_thread.span_begin item <what = 0, track = 1> value(%item)
     ```
   }];
   let arguments = (ins MkThread_Clock:$clock, MkThread_SpanAttr:$span, Optional<I32>:$value);
   let assemblyFormat = "$clock $span (`value` `(` $value^ `)`)? attr-dict";
+  let hasVerifier = 1;
 }
 def MkThread_SpanEndOp : MkThread_EffectOp<"span_end"> {
   let summary = "a span of time ends, and is recorded";
@@ -114,6 +120,7 @@ def MkThread_SpanEndOp : MkThread_EffectOp<"span_end"> {
   }];
   let arguments = (ins MkThread_Clock:$clock, MkThread_SpanAttr:$span, UnitAttr:$kept);
   let assemblyFormat = "$clock $span (`kept` $kept^)? attr-dict";
+  let hasVerifier = 1;
 }
 def MkThread_MomentOp : MkThread_EffectOp<"moment"> {
   let summary = "records a moment with a value";
@@ -124,6 +131,7 @@ def MkThread_MomentOp : MkThread_EffectOp<"moment"> {
   }];
   let arguments = (ins MkThread_SpanAttr:$span, I32:$value);
   let assemblyFormat = "$span `,` $value attr-dict";
+  let hasVerifier = 1;
 }
 def MkThread_TracksOpenOp : MkThread_EffectOp<"tracks_open"> {
   let summary = "the tracks of this CTA begin";
@@ -133,6 +141,7 @@ def MkThread_TracksOpenOp : MkThread_EffectOp<"tracks_open"> {
     ```
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 def MkThread_TracksCloseOp : MkThread_EffectOp<"tracks_close"> {
   let summary = "the tracks of this CTA end";
@@ -142,6 +151,7 @@ def MkThread_TracksCloseOp : MkThread_EffectOp<"tracks_close"> {
     ```
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // MKERNEL_THREAD_REPORT_OPS

@@ -27,6 +27,7 @@ def MkThread_BarrierArriveOp : MkThread_EffectOp<"mbarrier_arrive", [AttrSizedOp
     mk_thread.mbarrier_arrive %empty in %cta
     mk_thread.mbarrier_arrive %full expect(%bytes)
     ```
+
     With `expect` the phase ends only when the copy engine has brought so many bytes more.
   }];
   let arguments = (ins MkThread_Shared:$barrier, Optional<I32>:$cta, Optional<I32>:$bytes);
@@ -58,7 +59,7 @@ def MkThread_BarrierCompleteOp : MkThread_EffectOp<"mbarrier_complete"> {
 def MkThread_BarrierWaitOp : MkThread_EffectOp<"mbarrier_wait"> {
   let summary = "waits until the phase with this parity is over, reports if that takes too long";
   let description = [{
-    By whole warps. `stage` is for the report. Past the deadline the launch has failed, and the wait goes
+    By whole warps. The parity is 0 or 1, `stage` is for the report. Past the deadline the launch has failed, and the wait goes
     on, since the other side comes; only after several deadlines more it returns. A
     `patient` one waits for two deadlines before it reports, since what it waits for waits itself.
 
@@ -80,6 +81,8 @@ def MkThread_BarrierWaitOp : MkThread_EffectOp<"mbarrier_wait"> {
 def MkThread_SyncOp : MkThread_EffectOp<"sync"> {
   let summary = "waits at a named barrier until so many threads have come";
   let description = [{
+    Barriers have numbers from 0 to 15; all threads are at 0 with `sync_cta`.
+
     ```mlir
     mk_thread.sync %id, 256
     ```
@@ -105,7 +108,7 @@ def MkThread_SyncOrOp : MkThread_EffectOp<"sync_or"> {
     The result is 0 or 1, the same in all threads.
 
     ```mlir
-    %any = mk_thread.sync_or %id, 256, %word
+    %any = mk_thread.sync_or %id, 256, %w0
     ```
   }];
   let arguments = (ins I32:$id, I64Attr:$threads, I32:$word);
@@ -117,7 +120,7 @@ def MkThread_AnyOp : MkThread_EffectOp<"any"> {
   let summary = "whether any thread of the warp has other than 0: 1, or 0";
   let description = [{
     ```mlir
-    %any = mk_thread.any %word
+    %any = mk_thread.any %w0
     ```
   }];
   let arguments = (ins I32:$word);

@@ -315,12 +315,31 @@ struct Compilation {
     return emitCode(*host, cpu);
   }
 
+  /// Refuses options that ask a module with metadata for what it no longer has.
+  LogicalResult checkLowered(ModuleOp host) {
+    ModuleOp device = findDeviceModule(host);
+    if (static_cast<bool>(device) != (options.target == "sm_90a"))
+      return host.emitError("has been lowered for another target than ") << options.target;
+    StringRef level = hasThreadLevel(device) ? "at the thread level" : "in the LLVM dialect";
+    auto refuse = [&](const Twine &why) {
+      return host.emitError("is ") << level << " already: " << why
+                                   << "; use the file that it was made from";
+    };
+    if (!options.bind.empty())
+      return refuse("nothing can be bound");
+    if (options.emit == "params")
+      return refuse("it has no parameters left");
+    if (options.emit == "tile" || options.emit == "sm" ||
+        (options.emit == "thread" && !hasThreadLevel(device)))
+      return refuse("there is no " + Twine(options.emit == "sm" ? "SM" : options.emit) +
+                    " level left");
+    return success();
+  }
+
   /// From a module that holds its metadata and, for a GPU, a module of code for it at the thread
   /// level or in the LLVM dialect.
   LogicalResult emitCode(ModuleOp host, const HostCpu &cpu) {
     if (options.emit == "thread") {
-      if (!hasThreadLevel(findDeviceModule(host)))
-        return host.emitError("has no code at the thread level: it is in the LLVM dialect already");
       host.print(output);
       return success();
     }
@@ -341,9 +360,6 @@ struct Compilation {
     if (failed(metadata))
       return failure();
     ModuleOp device = findDeviceModule(host);
-    if (static_cast<bool>(device) != (options.target == "sm_90a"))
-      return host.emitError("has been lowered for another target than ")
-             << options.target;
     llvm::LLVMContext llvmContext;
     if (options.emit == "llvmir") {
       auto translated = device ? translateDeviceModule(device, llvmContext)
@@ -391,9 +407,8 @@ struct Compilation {
     }
     if (!hasMetadata(module))
       return compileTile();
-    if (options.emit == "tile" || !options.bind.empty())
-      return module.emitError("is in the LLVM dialect already: nothing can be "
-                              "bound and there is no tile level left");
+    if (failed(checkLowered(module)))
+      return failure();
     FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
     return failed(cpu) ? failure() : emitCode(module, *cpu);
   }

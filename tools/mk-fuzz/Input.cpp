@@ -32,8 +32,8 @@ struct Phase {
 constexpr Phase kHostPhases[] = {{"signature", 1}, {"params", 1}, {"tile", 4},
                                  {"llvm", 16},     {"llvmir", 1}, {"package", 1}};
 constexpr Phase kGpuPhases[] = {{"signature", 1}, {"params", 1}, {"tile", 2},
-                                {"sm", 8},        {"llvm", 9},   {"llvmir", 1},
-                                {"ptx", 1},       {"package", 1}};
+                                {"sm", 8},        {"thread", 2}, {"llvm", 7},
+                                {"llvmir", 1},    {"ptx", 1},    {"package", 1}};
 
 struct Chooser {
   std::mt19937_64 random;

@@ -40,7 +40,7 @@ private:
       llvm::cl::init("host"), llvm::cl::cat(category)};
   llvm::cl::opt<std::string> emit{
       "emit",
-      llvm::cl::desc("how far: signature, params, tile, sm (sm_90a only), llvm, "
+      llvm::cl::desc("how far: signature, params, tile, sm and thread (sm_90a only), llvm, "
                      "llvmir, ptx (sm_90a only) or package"),
       llvm::cl::init("package"), llvm::cl::cat(category)};
   List bind{"bind", llvm::cl::CommaSeparated,

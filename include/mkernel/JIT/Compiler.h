@@ -24,6 +24,7 @@ struct CompileOptions {
   /// params     JSON of the values of parameters, and where each is from
   /// tile       the tile level with sizes bound and helpers inlined
   /// sm         the SM level (sm_90a only)
+  /// thread     code of one thread (sm_90a only), with the host part in the LLVM dialect
   /// llvm       the LLVM dialect; holds all that a package needs
   /// llvmir     LLVM IR, optimised for the CPU or, for sm_90a, the GPU
   /// ptx        PTX (sm_90a only)

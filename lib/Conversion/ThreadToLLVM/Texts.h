@@ -33,7 +33,7 @@ struct ReportText {
 
 /// Words of shared memory in which a track keeps where it is, so that it takes no register.
 enum class TrackWord { Position = 0, Role, Item, ItemNumber, Op, OpValue, Wait };
-constexpr int64_t kTrackBytes = 32, kMaxTracks = 8; // and one that nobody reads
+using mk_thread::kMaxTracks, mk_thread::kTrackBytes;
 
 /// Code that appends a record to the track of a thread, as PTX. No branches, and no register that
 /// is live before: it stands beside accumulators.

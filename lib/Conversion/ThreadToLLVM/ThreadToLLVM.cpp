@@ -63,8 +63,13 @@ static Frame makeFunction(mk_thread::KernelOp kernel) {
 namespace {
 struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertThreadToLLVMPass> {
   void runOnOperation() override {
-    for (auto kernel :
-         llvm::make_early_inc_range(getOperation().getOps<mk_thread::KernelOp>())) {
+    SmallVector<mk_thread::KernelOp> kernels(getOperation().getOps<mk_thread::KernelOp>());
+    if (kernels.size() > 1) {
+      kernels[1].emitOpError("is the second kernel of the module, and both would have the same shared "
+                             "memory; put it into a module of its own");
+      return signalPassFailure();
+    }
+    for (mk_thread::KernelOp kernel : kernels) {
       Frame frame = makeFunction(kernel);
       RewritePatternSet patterns(&getContext());
       addLaunchPatterns(patterns, frame);

@@ -1,10 +1,10 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=4 -convert-mk-thread-to-llvm | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=4 | FileCheck %s
 
 // Signals, counters, queues, tickets and mailboxes on one rank.
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @comm on @mesh dims(uniform M) (
     in %a : memref<?x64xbf16, #mk.symmetric> [M, 64],
     scratch %b : memref<?x64xbf16, #mk.symmetric> [M, 64]) {
@@ -19,48 +19,48 @@ mk.kernel @comm on @mesh dims(uniform M) (
     %items = mk_sm.create_mailbox : !mk_sm.mailbox<2, words = 2>
     mk_sm.partition producer warps(1) registers(40) {
       // One lane draws, all get it.
-      // CHECK: atom.relaxed.gpu.global.add.u32
+      // CHECK: mk_thread.atomic_add relaxed gpu {{.*}} : i32
       // CHECK: shfl.sync.idx
       %t = mk_sm.ticket loop(0)
       // A record is there when its word is epoch + 1.
-      // CHECK: ld.acquire.gpu.global.b32 seen, [$0]; setp.eq.u32
-      // CHECK: fence.proxy.async;
+      // CHECK: mk_thread.wait_word gpu %{{[^ ]*}} equal,
+      // CHECK: mk_thread.fence_async{{$}}
       %x, %y = mk_sm.pop %q[%t] : !mk.queue<?x2xi32>
-      // CHECK: mbarrier.try_wait.parity
-      // CHECK: mbarrier.arrive
+      // CHECK: mk_thread.mbarrier_wait
+      // CHECK: mk_thread.mbarrier_arrive
       mk_sm.send %items, %x, %y : !mk_sm.mailbox<2, words = 2>
     }
     mk_sm.partition consumer warps(4) registers(168) {
-      // CHECK: mbarrier.try_wait.parity
+      // CHECK: mk_thread.mbarrier_wait
       %x, %y = mk_sm.receive %items : !mk_sm.mailbox<2, words = 2>
       // A fixed number of arrivals: base epoch * 2; who waits acquires, and orders
       // the copy engine behind.
-      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; sub.u32 low, seen, $1; setp.ge.s32{{.*}} shf.r.wrap.b32 low, low, high, 20;
-      // CHECK: fence.proxy.async;
+      // CHECK: mk_thread.wait_word sys %{{[^ ]*}}, %
+      // CHECK: mk_thread.fence_async{{$}}
       mk.wait %done[%x] ge %c1 : !mk.signal<?, sys, arrivals = 2>
-      // CHECK: ld.acquire.gpu.global.b32
+      // CHECK: mk_thread.wait_word gpu
       mk.wait %near[%c0] ge %c1 : !mk.signal<?, gpu, dynamic>
       // A put at the own rank is a copy by the copy engine, its signal by one thread behind
       // all others.
-      // CHECK: cp.async.bulk.global.shared::cta.bulk_group
-      // CHECK: cp.async.bulk.wait_group 0;
-      // CHECK: bar.sync
-      // CHECK: fence.acq_rel.sys;
-      // CHECK: red.release.sys.global.add.u32
+      // CHECK: mk_thread.store_bulk
+      // CHECK: mk_thread.wait_group 0
+      // CHECK: mk_thread.sync %
+      // CHECK: mk_thread.fence sys
+      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       %me = mk.rank
       mk.put %a[%x, %c0][%c1, %c64] to %b[%x, %c0] on %me signal %done[%x]
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
-      // CHECK: red.release.gpu.global.add.u32
+      // CHECK: mk_thread.reduce_add release gpu {{.*}} : i32
       mk.signal %near[%c0] : !mk.signal<?, gpu, dynamic>
-      // CHECK: atom.acq_rel.gpu.global.add.u32
+      // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
       %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
-      // CHECK: atom.relaxed.gpu.global.add.u32
-      // CHECK: st.release.gpu.global.b32
+      // CHECK: mk_thread.atomic_add relaxed gpu {{.*}} : i32
+      // CHECK: mk_thread.store_atomic release gpu {{.*}} : i32
       mk.push %q, (%x, %before) : !mk.queue<?x2xi32>
     }
   }
   // The bases of dynamic signals are recorded.
-  // CHECK: atom.acq_rel.gpu.global.add.u32
+  // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
   // CHECK: scf.for
   // CHECK: llvm.load {{.*}} : !llvm.ptr<1> -> i32
 }

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=8 -convert-mk-thread-to-llvm | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=8 | FileCheck %s
 
 // Rings, copies and the ends of a launch.
 
@@ -6,9 +6,7 @@ mk.mesh @mesh (gpu = 1 via link)
 
 // Each argument and box has a tensor map: 128 x 64 of %a, and half of the 512 rows
 // of %b, more than a box holds.
-// CHECK: llvm.mlir.global external @mk_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
-// CHECK: llvm.func @mk_kernel(%[[BLOCK:.*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<{{[0-9]+}} x i8>, nvvm.grid_constant})
-// CHECK-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384, 1, 1>
+// CHECK: mk_thread.kernel @mk_kernel threads(384) cluster(1) params({{[0-9]+}}) shared({{[0-9]+}}) frame(<launch = 256, failed = {{[0-9]+}}>)
 mk.kernel @copies on @mesh dims(uniform M) (
     in %a : memref<?x64xbf16> [M, 64],
     in %b : memref<?x64xbf16> [M, 64]) {
@@ -19,48 +17,48 @@ mk.kernel @copies on @mesh dims(uniform M) (
 
   // Thread 0 prefetches the maps and initialises the barriers: full ones for the producer,
   // empty ones for the consumer's eight warps.
-  // CHECK: prefetch.tensormap
-  // CHECK: prefetch.tensormap
-  // CHECK-COUNT-2: mbarrier.init.shared::cta.b64 [$0], {{1|8}};
-  // CHECK: fence.mbarrier_init
-  // CHECK: bar.sync 0;
-  // CHECK: griddepcontrol.wait; griddepcontrol.launch_dependents;
+  // CHECK: mk_thread.prefetch_map
+  // CHECK: mk_thread.prefetch_map
+  // CHECK-COUNT-2: mk_thread.mbarrier_init %{{.*}}, {{1|8}}
+  // CHECK: mk_thread.fence_mbarriers
+  // CHECK: mk_thread.sync_cta
+  // CHECK: mk_thread.sync_launches
   mk.role @r ctas(rest) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      // CHECK: setmaxnreg.dec.sync.aligned.u32 40;
+      // CHECK: mk_thread.set_registers 40{{$}}
       // CHECK: scf.for
       scf.for %i = %c0 to %c4 step %c1 {
-        // Once a millisecond it looks whether to give up.
-        // CHECK: mbarrier.try_wait.parity{{.*}} shf.r.wrap.b32 low, low, high, 19; min.u32 left, low, {{.*}} AGAIN: mbarrier.try_wait{{.*}} setp.eq.u32 some, low, last;{{.*}} bra AGAIN; add.u32 left, left, last; mov.b32 last, low; sub.u32 left, left, last;
+        // What it waits for waits itself.
+        // CHECK: mk_thread.mbarrier_wait {{.*}} patient
         %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // 128 x 64 elements of 2 bytes in one box.
         // CHECK: scf.if
-        // CHECK: mbarrier.expect_tx{{.*}} [$0], 16384;
-        // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes
-        // CHECK-NOT: cp.async.bulk.tensor
+        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 16384{{$}}
+        // CHECK: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}]
+        // CHECK-NOT: mk_thread.copy_tensor
         // Else the other warps of the warpgroup copy: the slot's barrier waits for each of the three,
         // and the producer only until they have come for the request.
         // CHECK: else
-        // CHECK: st.volatile.shared.b32 [$1], $0;
-        // CHECK: mbarrier.expect_tx{{.*}} [$0], 3;
-        // CHECK: st.volatile.shared.b32 [$1+120], $0;
-        // CHECK: bar.sync $0, 128;
-        // CHECK-NOT: bar.sync
+        // CHECK: mk_thread.store_shared %{{.*}}, %{{.*}} + 0 : i32
+        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3{{$}}
+        // CHECK: mk_thread.store_shared %{{.*}}, %{{.*}} + 120 : i32
+        // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
+        // CHECK-NOT: mk_thread.sync %
         mk_sm.copy %a[%i, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // A pad that is not zero is the copy engine's only where nothing is padded.
-        // CHECK: mbarrier.expect_tx{{.*}} [$0], 65536;
-        // CHECK-COUNT-2: cp.async.bulk.tensor.2d
+        // CHECK: mk_thread.mbarrier_expect %{{.*}}, 65536{{$}}
+        // CHECK-COUNT-2: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}]
         mk_sm.copy %b[%i, %c0] pad(%one : bf16) to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
-        // CHECK: mbarrier.arrive.shared::cta.b64 _, [$0];
+        // CHECK: mk_thread.mbarrier_arrive
         mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
       }
     }
     // The helpers come for a request, and find in the parameters what it leaves open.
     // CHECK: scf.while
-    // CHECK: bar.sync $0, 128;
-    // CHECK: ld.param.b64
-    // CHECK: bar.sync $0, 96;
+    // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
+    // CHECK: mk_thread.param_at
+    // CHECK: mk_thread.sync %{{.*}}, 96{{$}}
     // In pieces of 16 bytes, of 8, or of words: without a test where all of the tile exists, else
     // no more bytes than exist.
     // CHECK: cp.async.cg.shared.global [part+0], [wide], 16, bytes;
@@ -78,20 +76,20 @@ mk.kernel @copies on @mesh dims(uniform M) (
     // CHECK-COUNT-3: @q st.shared.u16
     // The rest element by element.
     // CHECK: @p ld.global.u16 value, [from];
-    // CHECK: fence.proxy.async.shared::cta;
-    // CHECK: fence.acq_rel.cta;
-    // CHECK: mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], 1;
+    // CHECK: mk_thread.fence_async shared
+    // CHECK: mk_thread.fence cta
+    // CHECK: mk_thread.mbarrier_complete %{{.*}}, 1{{$}}
     mk_sm.partition consumer warps(8) registers(232) {
-      // CHECK: setmaxnreg.inc.sync.aligned.u32 232;
+      // CHECK: mk_thread.set_registers 232 more
       scf.for %i = %c0 to %c4 step %c1 {
-        // CHECK: mbarrier.try_wait.parity
+        // CHECK: mk_thread.mbarrier_wait
         %slot = mk_sm.wait %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
-        // CHECK: mbarrier.arrive.shared::cta.b64 _, [$0];
+        // CHECK: mk_thread.mbarrier_arrive
         mk_sm.release %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>
       }
     }
   }
   // Nothing is counted that the next launch would have to find at 0.
-  // CHECK-NOT: atom.acq_rel
+  // CHECK-NOT: mk_thread.atomic_add
 }
 // CHECK: llvm.mlir.global internal constant @mk_gpu("{\22cooperative\22:false,\22param_bytes\22:{{[0-9]+}},\22peer_maps\22:[],\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -canonicalize | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread -canonicalize | FileCheck %s
 
 // Tiles in registers: a thread's elements one by one.
 
@@ -8,7 +8,7 @@ mk.mesh @mesh (gpu = 1 via link)
 #column = #mk_sm.slice<axis = 0, of = #acc>
 #set = affine_set<(r, c)[n] : (n - 2 * c + r >= 0)>
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @fragments on @mesh dims(uniform M, uniform N) (
     in %a : memref<?x?xbf16> [M, N], in %bias : memref<?xf32> [N],
     out %c : memref<?x?xf32> [M, N], out %s : memref<?xf32> [M]) {
@@ -19,9 +19,9 @@ mk.kernel @fragments on @mesh dims(uniform M, uniform N) (
       // Two neighbours of a row are one load where the address allows it, by a
       // test of its row; else each is tested by itself.
       // CHECK: scf.if {{.*}} -> (i32, i32,
-      // CHECK-COUNT-8: @p ld.global.b32
+      // CHECK-COUNT-8: mk_thread.load %{{.*}}, 4 if %{{.*}}: i64 -> i32
       // CHECK: else
-      // CHECK-COUNT-16: @p ld.global.b16
+      // CHECK-COUNT-16: mk_thread.load %{{.*}}, 2 if %{{.*}}: i64 -> i16
       %x = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<64x32xbf16, #acc>
       %wide = arith.extf %x : tensor<64x32xbf16, #acc> to tensor<64x32xf32, #acc>
       // What depends on the row is computed once for each of the two rows; an element
@@ -56,19 +56,19 @@ mk.kernel @fragments on @mesh dims(uniform M, uniform N) (
       // CHECK-COUNT-4: shfl.sync.bfly
       %sum = mk.reduce add %part axis 1 : tensor<64x8xf32, #acc> -> tensor<64xf32, #row>
       // One lane of the four stores.
-      // CHECK: st.global.b32
+      // CHECK: mk_thread.store {{.*}} : i64 bytes(4)
       mk.store %sum, %s[%c0] : tensor<64xf32, #row>, memref<?xf32>
       %sb = mk.broadcast %sum dims [1] : tensor<64xf32, #row> -> tensor<64x32xf32, #acc>
       %q = arith.divf %e, %sb : tensor<64x32xf32, #acc>
       // What only the store needs is loaded and computed there. The divisor of a row
       // is inverted once.
-      // CHECK: @p ld.global.v2.b32
-      // CHECK-COUNT-2: rcp.approx.f32
-      // CHECK-NOT: rcp.approx
-      // CHECK: st.global.v2.b32
-      // CHECK-NOT: rcp.approx
+      // CHECK: mk_thread.load %{{.*}}, 8 if %{{.*}} : i64 -> i32, i32
+      // CHECK-COUNT-2: mk_thread.approximate rcp
+      // CHECK-NOT: mk_thread.approximate
+      // CHECK: mk_thread.store {{.*}} : i64 bytes(8)
+      // CHECK-NOT: mk_thread.approximate
       // CHECK: else
-      // CHECK-NOT: rcp.approx
+      // CHECK-NOT: mk_thread.approximate
       // CHECK-NOT: div.full
       %bt = mk.load %bias[%c0] : memref<?xf32> -> tensor<32xf32, #column>
       %bb = mk.broadcast %bt dims [0] : tensor<32xf32, #column> -> tensor<64x32xf32, #acc>

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -split-input-file -verify-diagnostics
+// RUN: mk-opt %s -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @depth on @mesh (in %a : memref<128x64xbf16> [128, 64]) {

@@ -1,11 +1,11 @@
-// RUN: mk-opt %s -split-input-file -convert-mk-sm-to-thread=grid=4 -convert-mk-thread-to-llvm | FileCheck %s
+// RUN: mk-opt %s -split-input-file -convert-mk-sm-to-thread=grid=4 | FileCheck %s
 
 // A loop whose bounds are not known is counted in 32 bits if they allow it; if not, the report
 // says so (kind 10) and in which role, and the loop has no iterations.
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -14,23 +14,20 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(232) {
       // CHECK: arith.cmpi sle, %{{.*}}, %{{.*}} : i64
-      // CHECK: setp.eq.u32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+[[WORD:[0-9]+]]], 10; }
+      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 10, role = 0,
       // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
       // Nothing is tested where the bounds are known.
-      // CHECK-NOT: mk_shared+[[WORD]]], 10;
+      // CHECK-NOT: mk_thread.fail_unless
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %c4 step %c1 {
         %before = mk.count %n[%c0] add %c1 : !mk.counter<?>
       }
       // Told at the end, where there are registers.
-      // CHECK: ld.volatile.shared.b32 what, [mk_shared+[[WORD]]]; setp.le.u32 some, what, 1; @some bra RIGHT;
-      // CHECK-SAME: atom.acq_rel.gpu.global.exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra KNOWN;
-      // CHECK-SAME: and.b32 word, what, 255; st.global.b32 [report+4], word; shr.u32 word, what, 8; st.global.b32 [report+12], word; fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1;
-      // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; RIGHT: }
+      // CHECK: mk_thread.report_failure
     }
   }
 }
@@ -42,14 +39,14 @@ mk.kernel @long on @mesh dims(uniform M) (out %c : memref<8xf32> [8]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @taken on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64], out %c : memref<8xf32> [8]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      // CHECK: setp.eq.u32 p, $0, 0; @p st.volatile.shared.b32 [mk_shared+[[WORD:[0-9]+]]], 10; }
+      // CHECK: mk_thread.fail_unless %{{.*}} report(<kind = 10, role = 0,
       // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {
@@ -59,7 +56,7 @@ mk.kernel @taken on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64], 
       }
     }
     mk_sm.partition consumer warps(4) registers(232) {
-      // CHECK-NOT: mk_shared+[[WORD]]], 10;
+      // CHECK-NOT: mk_thread.fail_unless
       // CHECK: arith.select {{.*}} : i64
       // CHECK: scf.for {{.*}} : i32
       scf.for %i = %c0 to %M step %c1 {

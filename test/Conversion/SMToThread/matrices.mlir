@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -canonicalize | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread -canonicalize | FileCheck %s
 
 // Instructions and descriptors of products.
 
@@ -7,8 +7,8 @@ mk.mesh @mesh (gpu = 1 via link)
 !slot = !mk_sm.slot<tensor<64x64xbf16>, tensor<128x64xbf16>>
 
 // Two warpgroups have all registers they can use.
-// CHECK-LABEL: llvm.func @mk_kernel
-// CHECK-NOT: setmaxnreg
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK-NOT: mk_thread.set_registers
 mk.kernel @products on @mesh (out %c : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   // Rows along the contraction: bits of the swizzle, SBO 1024, LBO 1.
@@ -23,30 +23,29 @@ mk.kernel @products on @mesh (out %c : memref<64x64xf32> [64, 64]) {
       %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<128x64xbf16>> -> !slot
       %x = mk_sm.tile %slot[0] : !slot -> !mk_sm.staged<tensor<64x64xbf16>>
       %y = mk_sm.tile %slot[1] : !slot -> !mk_sm.staged<tensor<128x64xbf16>>
-      // CHECK: wgmma.fence.sync.aligned;", "~{memory}"
+      // CHECK: mk_thread.wgmma_fence none
       mk_sm.mma_fence none
       // The first of a zero accumulator starts from nothing and ties none; a step is
       // 32 bytes further.
-      // CHECK: setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {$0, {{.*}}$63}, $64, $65, p, 1, 1, 0, 0; }", "=f,{{.*}}=f,l,l"
-      // CHECK: add.u64 da, $128, 2; .reg .b64 db; add.u64 db, $129, 2; .reg .pred p; setp.ne.b32 p, 1, 0; wgmma
-      // CHECK: add.u64 da, $128, 4;
-      // CHECK: add.u64 da, $128, 6;
-      // CHECK: wgmma.commit_group.sync.aligned;
+      // CHECK: %[[S0:.*]]:64 = mk_thread.wgmma n(128) k(16) "bf16" * "bf16" left(%[[LEFT:.*]] : i64) + 0 right(%[[RIGHT:.*]]) + 0 -> f32,
+      // CHECK: mk_thread.wgmma {{.*}} left(%[[LEFT]] : i64) + 2 right(%[[RIGHT]]) + 2 acc(%[[S0]]#0, {{.*}}%[[S0]]#63 : f32,
+      // CHECK: mk_thread.wgmma {{.*}} left(%[[LEFT]] : i64) + 4 right(%[[RIGHT]]) + 4 acc(
+      // CHECK: %[[S3:.*]]:64 = mk_thread.wgmma {{.*}} left(%[[LEFT]] : i64) + 6 right(%[[RIGHT]]) + 6 acc(
+      // CHECK: mk_thread.wgmma_commit
       %s = mk_sm.mma %x, %y, %zero transpose_b : !mk_sm.staged<tensor<64x64xbf16>>, !mk_sm.staged<tensor<128x64xbf16>>, tensor<64x128xf32, #acc>
       // What is waited for passes through.
-      // CHECK: wgmma.wait_group.sync.aligned 0;", "=f,
+      // CHECK: mk_thread.wgmma_wait 0, %[[S3]]#0, {{.*}}%[[S3]]#63 : f32,
       %t = mk_sm.mma_wait 0, %s : tensor<64x128xf32, #acc>
       // Conversion by pairs; the fence takes them as words. Zero needs no fence.
       // CHECK: llvm.nvvm.ff2bf16x2.rn
       %p = arith.truncf %t : tensor<64x128xf32, #acc> to tensor<64x128xbf16, #acc>
-      // CHECK: wgmma.fence.sync.aligned;", "=r,
-      // CHECK-SAME: -> !llvm.struct<(i32,
+      // CHECK: %[[W:.*]]:32 = mk_thread.wgmma_fence {{.*}} : i32,
       %q:2 = mk_sm.mma_fence %p, %none : tensor<64x128xbf16, #acc>, tensor<64x64xf32, #acc>
       // A in registers: four a step; 16 rows of B are 2048 bytes.
-      // CHECK: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {$0, {{.*}}$31}, {$32, $33, $34, $35}, $36, p, 1, 1, 1; }
-      // CHECK: add.u64 db, $68, 128;
-      // CHECK-COUNT-6: wgmma.mma_async
-      // CHECK: wgmma.commit_group
+      // CHECK: mk_thread.wgmma n(64) k(16) "bf16" * "bf16" left(%[[W]]#0, %[[W]]#1, %[[W]]#2, %[[W]]#3 : i32, i32, i32, i32) + 0 right(%[[B:.*]]) + 0 transposed -> f32,
+      // CHECK: mk_thread.wgmma {{.*}} left(%[[W]]#4, %[[W]]#5, %[[W]]#6, %[[W]]#7 : i32, i32, i32, i32) + 0 right(%[[B]]) + 128 transposed acc(
+      // CHECK-COUNT-6: mk_thread.wgmma n(64)
+      // CHECK: mk_thread.wgmma_commit
       %u = mk_sm.mma %q#0, %y, %q#1 : tensor<64x128xbf16, #acc>, !mk_sm.staged<tensor<128x64xbf16>>, tensor<64x64xf32, #acc>
       %v = mk_sm.mma_wait 0, %u : tensor<64x64xf32, #acc>
       mk.store %v, %c[%c0, %c0] : tensor<64x64xf32, #acc>, memref<64x64xf32>

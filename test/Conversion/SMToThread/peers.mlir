@@ -1,13 +1,13 @@
 // RUN: split-file %s %t
-// RUN: mk-opt %t/link.mlir -convert-mk-sm-to-thread=grid=4 -convert-mk-thread-to-llvm | FileCheck %t/link.mlir
-// RUN: mk-opt %t/net.mlir -convert-mk-sm-to-thread=grid=4 -convert-mk-thread-to-llvm | FileCheck %t/net.mlir
-// RUN: mk-opt %t/prepare.mlir -convert-mk-sm-to-thread=grid=4 -convert-mk-thread-to-llvm | FileCheck %t/prepare.mlir
+// RUN: mk-opt %t/link.mlir -convert-mk-sm-to-thread=grid=4 | FileCheck %t/link.mlir
+// RUN: mk-opt %t/net.mlir -convert-mk-sm-to-thread=grid=4 | FileCheck %t/net.mlir
+// RUN: mk-opt %t/prepare.mlir -convert-mk-sm-to-thread=grid=4 | FileCheck %t/prepare.mlir
 
 //--- link.mlir
 // Other ranks of a node: their heaps are addressed.
 
 mk.mesh @mesh (gpu = 4 via link)
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @link on @mesh dims(uniform M) (
     in %a : memref<?x64xbf16, #mk.symmetric> [M, 64] split [(gpu), ()],
     scratch %b : memref<?x64xbf16, #mk.symmetric> [M, 64],
@@ -21,65 +21,65 @@ mk.kernel @link on @mesh dims(uniform M) (
     mk_sm.partition consumer warps(4) registers(168) {
       // The first CTA tells the peers that they may write.
       // CHECK: scf.for
-      // CHECK: fence.acq_rel.sys;
-      // CHECK: red.release.sys.global.add.u32
+      // CHECK: mk_thread.fence sys
+      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       %me = mk.rank
       // The put waits for the peer's word, once.
-      // CHECK: fence.proxy.async;
-      // CHECK: bar.sync
+      // CHECK: mk_thread.fence_async{{$}}
+      // CHECK: mk_thread.sync %
       // CHECK: scf.if
-      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; sub.u32 low
+      // CHECK: mk_thread.wait_word sys %{{[^ ]*}}, %
       // Through slots of shared memory: stores, and loads two pieces ahead.
       // CHECK: scf.for
-      // CHECK: mbarrier.try_wait.parity
-      // CHECK: cp.async.bulk.global.shared::cta.bulk_group
-      // CHECK: cp.async.bulk.commit_group;
-      // CHECK: cp.async.bulk.wait_group.read 1;
-      // CHECK: mbarrier.arrive.expect_tx.shared::cta.b64
-      // CHECK: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
-      // CHECK: cp.async.bulk.wait_group 0;
+      // CHECK: mk_thread.mbarrier_wait
+      // CHECK: mk_thread.store_bulk
+      // CHECK: mk_thread.commit_group
+      // CHECK: mk_thread.wait_group 1 read
+      // CHECK: mk_thread.mbarrier_arrive %{{.*}} expect(
+      // CHECK: mk_thread.copy_bulk
+      // CHECK: mk_thread.wait_group 0
       // Where addresses are not aligned, by all threads.
       // CHECK: llvm.store {{.*}} : i16, !llvm.ptr<1>
       // The put is complete before its arrival.
-      // CHECK: bar.sync
-      // CHECK: fence.acq_rel.sys;
-      // CHECK: red.release.sys.global.add.u32
+      // CHECK: mk_thread.sync %
+      // CHECK: mk_thread.fence sys
+      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       mk.put %a[%c0, %c0][%M, %c64] to %b[%c0, %c0] on %c1 signal %done[%me]
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
-      // CHECK: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32
-      // CHECK: red.relaxed.sys.global.add.f32
+      // CHECK: mk_thread.store_bulk {{.*}} add(f32)
+      // CHECK: mk_thread.store {{.*}} add(f32, sys)
       mk.put %c[%c0, %c0][%c1, %c64] to %c[%c1, %c0] on %c1 reduce(add)
           : memref<?x64xf32, #mk.symmetric> to memref<?x64xf32, #mk.symmetric>
       // A store adds to, or overwrites, what the peer has of the rows.
       %t = mk.load %c[%c0, %c0] : memref<?x64xf32, #mk.symmetric> -> tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
-      // CHECK: red.relaxed.sys.global.add.f32
+      // CHECK: mk_thread.store {{.*}} add(f32, sys)
       mk.store %t, %c[%c0, %c0] on %c1 reduce(add) : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>
-      // CHECK: st.global.v2.b32
+      // CHECK: mk_thread.store {{.*}} : i64 bytes(8)
       mk.store %t, %c[%c0, %c0] on %c1 signal %done[%me] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
       // Through shared memory: the map of the peer's part, if it has one.
-      // CHECK: cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group
-      // CHECK: red.relaxed.sys.global.add.f32
+      // CHECK: mk_thread.store_tensor {{.*}} add :
+      // CHECK: mk_thread.store {{.*}} add(f32, sys)
       mk_sm.store %t, %c[%c0, %c0] on %c1 add through %staging : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>, !mk_sm.staging<2>
       // Links need no fence: a put is complete behind it.
-      // CHECK: bar.sync
-      // CHECK-NOT: st.relaxed.sys
+      // CHECK: mk_thread.sync %
+      // CHECK-NOT: mk_thread.store_command
       mk.settle
       // Peers that do not exist are told of at the end.
-      // CHECK: ld.volatile.shared.b32 what
+      // CHECK: mk_thread.report_failure
     }
   }
   // The last CTA tells the peers that all of it has arrived, and waits for theirs.
-  // CHECK: atom.acq_rel.gpu.global.add.u32
-  // CHECK: red.release.sys.global.add.u32
-  // CHECK: ld.acquire.sys.global.b32 seen
-  // CHECK: llvm.return
+  // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
+  // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+  // CHECK: mk_thread.wait_word sys
+  // CHECK: llvm.mlir.global internal constant @mk_gpu
 }
 
 //--- net.mlir
 // Other nodes: commands for the proxy, who counts what arrives.
 
 mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @net on @mesh dims(uniform M) (
     in %a : memref<?x64xbf16, #mk.symmetric> [M, 64],
     scratch %b : memref<?x64xbf16, #mk.symmetric> [M, 64]) {
@@ -91,32 +91,32 @@ mk.kernel @net on @mesh dims(uniform M) (
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(4) registers(168) {
       // Arrivals from links and from the network.
-      // CHECK: ld.acquire.sys.global.b32 seen, [$0]; ld.acquire.sys.global.b32 low, [$3]; add.u32 seen, seen, low;
+      // CHECK: mk_thread.wait_word sys {{.*}} plus(
       mk.wait %done[%c0] ge %c1 : !mk.signal<?, sys, arrivals = 2>
       // A place is reserved, waited for when the ring was full, and written in two
       // halves.
-      // CHECK: cp.async.bulk.global.shared::cta.bulk_group
-      // CHECK: fence.acq_rel.sys;
-      // CHECK: atom.relaxed.gpu.global.add.u64
-      // CHECK: ld.acquire.gpu.global.b32
+      // CHECK: mk_thread.store_bulk
+      // CHECK: mk_thread.fence sys
+      // CHECK: mk_thread.atomic_add relaxed gpu {{.*}} : i64
+      // CHECK: mk_thread.load_atomic acquire gpu {{.*}} : i32
       // CHECK: scf.if
-      // CHECK: ld.acquire.sys.global.b32 seen
-      // CHECK: st.release.gpu.global.b32
-      // CHECK-COUNT-2: st.relaxed.sys.global.b128
-      // CHECK: red.relaxed.cta.global.add.u32
+      // CHECK: mk_thread.wait_word sys
+      // CHECK: mk_thread.store_atomic release gpu {{.*}} : i32
+      // CHECK-COUNT-2: mk_thread.store_command
+      // CHECK: mk_thread.reduce_add relaxed cta {{.*}} : i32
       mk.put %a[%c0, %c0][%M, %c64] to %b[%c0, %c0] on %c1 signal strong %done[%c0]
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
       // Rows listed in registers go to shared memory first.
-      // CHECK: @p st.shared.b32
-      // CHECK: bar.sync
+      // CHECK: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4) if %
+      // CHECK: mk_thread.sync %
       %i = arith.constant dense<3> : tensor<32xi32, #mk_sm.blocked<threads = 128, vector = 1>>
       mk.put %a[%c0, %c0][%c32, %c64] rows(%i : tensor<32xi32, #mk_sm.blocked<threads = 128, vector = 1>>) to %b[%c0, %c0] on %c1
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>
       // Puts of this CTA complete at other nodes.
-      // CHECK: ld.relaxed.cta.global.b32
+      // CHECK: mk_thread.load_atomic relaxed cta
       mk.fence
-      // CHECK: red.release.sys.global.add.u32
-      // CHECK: st.relaxed.sys.global.b128
+      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+      // CHECK: mk_thread.store_command
       mk.signal %done[%c1] on %c1 : !mk.signal<?, sys, arrivals = 2>
     }
   }
@@ -126,26 +126,26 @@ mk.kernel @net on @mesh dims(uniform M) (
 // A barrier between all CTAs, behind which the peers are let in.
 
 mk.mesh @mesh (gpu = 2 via link)
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @prepare on @mesh dims(uniform M) (
     out %c : memref<?x64xf32, #mk.symmetric> [M, 64]) {
   %c0 = arith.constant 0 : index
   mk.prepare {
     mk_sm.partition consumer warps(4) registers(168) {
-      // CHECK: st.global
+      // CHECK: mk_thread.store {{.*}} : i64 bytes(
       %z = arith.constant dense<0.0> : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
       mk.store %z, %c[%c0, %c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>
     }
   }
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(4) registers(168) {
-      // CHECK: bar.sync
-      // CHECK: fence.acq_rel.gpu;
-      // CHECK: atom.acq_rel.gpu.global.add.u32
-      // CHECK: red.release.sys.global.add.u32
-      // CHECK: ld.acquire.gpu.global.b32 seen
-      // CHECK: fence.proxy.async;
-      // CHECK: st.global
+      // CHECK: mk_thread.sync %
+      // CHECK: mk_thread.fence gpu
+      // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
+      // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
+      // CHECK: mk_thread.wait_word gpu
+      // CHECK: mk_thread.fence_async{{$}}
+      // CHECK: mk_thread.store {{.*}} : i64 bytes(
       %z = arith.constant dense<1.0> : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
       mk.store %z, %c[%c0, %c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>
     }

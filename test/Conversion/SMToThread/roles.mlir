@@ -1,11 +1,11 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=8 -convert-mk-thread-to-llvm -split-input-file | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=8 -split-input-file | FileCheck %s
 
 // CTAs 0 to 4 begin in @work, 5 and 6 in @push, 7 in @end. What a role does is there once, behind the roles that
 // go on with it. What they add to the counter tells them apart.
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : i32
 // CHECK-DAG: %[[C5:.*]] = arith.constant 5 : i32
 // CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
@@ -15,24 +15,24 @@ mk.kernel @chain on @mesh (scratch %a : memref<64xi32> [64]) {
   %c1002 = arith.constant 1002 : index
   %c1003 = arith.constant 1003 : index
   %n = mk.counters(%c1001) : !mk.counter<?>
-  // CHECK: bar.arrive
-  // CHECK: %[[CTA:.*]] = llvm.inline_asm {{.*}}%ctaid.x
+  // CHECK: mk_thread.arrive
+  // CHECK: %[[CTA:.*]] = mk_thread.cta_id
   // CHECK: %[[AT:.*]] = arith.subi %[[CTA]], %[[C5]] : i32
   // CHECK: %[[IN:.*]] = arith.cmpi ult, %[[AT]], %[[C2]] : i32
   // CHECK: scf.if %[[IN]] {
   // CHECK: %[[N:.*]] = arith.constant 1001 : i32
-  // CHECK: atom.acq_rel.gpu.global.add{{.*}}, %[[N]] :
+  // CHECK: mk_thread.atomic_add acq_rel gpu %{{.*}}, %[[N]] :
   // Those of both roles.
   // CHECK: %[[IN:.*]] = arith.cmpi ult, %[[CTA]], %[[C7]] : i32
   // CHECK-NEXT: scf.if %[[IN]] {
   // CHECK: %[[N:.*]] = arith.constant 1002 : i32
-  // CHECK: atom.acq_rel.gpu.global.add{{.*}}, %[[N]] :
+  // CHECK: mk_thread.atomic_add acq_rel gpu %{{.*}}, %[[N]] :
   // All CTAs: nobody is asked.
   // CHECK-NOT: arith.cmpi ult
   // CHECK: %[[N:.*]] = arith.constant 1003 : i32
-  // CHECK: atom.acq_rel.gpu.global.add{{.*}}, %[[N]] :
+  // CHECK: mk_thread.atomic_add acq_rel gpu %{{.*}}, %[[N]] :
   // CHECK-NOT: arith.constant 100{{[123]}} : i32
-  // CHECK: llvm.return
+  // CHECK: llvm.mlir.global internal constant @mk_gpu
   mk.role @work ctas(5) then @end {
     mk_sm.partition consumer warps(4) registers(168) {
       %old = mk.count %n[%c0] add %c1002 : !mk.counter<?>
@@ -57,23 +57,23 @@ mk.kernel @chain on @mesh (scratch %a : memref<64xi32> [64]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
 // CHECK-DAG: %[[C9:.*]] = arith.constant 9 : i32
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
 // CHECK-NEXT: scf.if %[[IN]] {
-// CHECK-NEXT: fence.proxy.async.shared::cta;
-// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: mk_thread.fence_async shared
+// CHECK-NEXT: mk_thread.sync %[[C9]], 160
 // CHECK-NEXT: }
-// CHECK: cp.async.bulk.shared
+// CHECK: mk_thread.copy_bulk
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
 // CHECK-NEXT: scf.if %[[IN]] {
-// CHECK-NEXT: fence.proxy.async.shared::cta;
-// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: mk_thread.fence_async shared
+// CHECK-NEXT: mk_thread.sync %[[C9]], 160
 // CHECK-NEXT: }
-// CHECK: cp.async.bulk.shared
-// CHECK-NOT: bar.sync $0, 160;
-// CHECK: llvm.return
+// CHECK: mk_thread.copy_bulk
+// CHECK-NOT: mk_thread.sync %{{.*}}, 160
+// CHECK: llvm.mlir.global internal constant @mk_gpu
 mk.kernel @tiles on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memref<64x64xf32, #mk.symmetric> [64, 64]) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
@@ -97,23 +97,23 @@ mk.kernel @tiles on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memr
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK-DAG: %[[C7:.*]] = arith.constant 7 : i32
 // CHECK-DAG: %[[C9:.*]] = arith.constant 9 : i32
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
 // CHECK-NEXT: scf.if %[[IN]] {
-// CHECK-NEXT: fence.proxy.async.shared::cta;
-// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: mk_thread.fence_async shared
+// CHECK-NEXT: mk_thread.sync %[[C9]], 160
 // CHECK-NEXT: }
-// CHECK: atom.{{.*}}add
-// CHECK: ld.acquire.gpu
+// CHECK: mk_thread.atomic_add
+// CHECK: mk_thread.wait_word gpu
 // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %[[C7]] : i32
 // CHECK-NEXT: scf.if %[[IN]] {
-// CHECK-NEXT: fence.proxy.async.shared::cta;
-// CHECK-NEXT: "bar.sync $0, 160;", "r,~{memory}" %[[C9]]
+// CHECK-NEXT: mk_thread.fence_async shared
+// CHECK-NEXT: mk_thread.sync %[[C9]], 160
 // CHECK-NEXT: }
-// CHECK-NOT: bar.sync $0, 160;
-// CHECK: llvm.return
+// CHECK-NOT: mk_thread.sync %{{.*}}, 160
+// CHECK: llvm.mlir.global internal constant @mk_gpu
 mk.kernel @items on @mesh () {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

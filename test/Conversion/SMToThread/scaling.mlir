@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread -convert-mk-thread-to-llvm -canonicalize | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread -canonicalize | FileCheck %s
 
 // A tile that a loop carries and scales by rows: warps whose factors are all one go past
 // the products.
@@ -7,7 +7,7 @@ mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 #row = #mk_sm.slice<axis = 1, of = #acc>
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @scaling on @mesh dims(uniform M, uniform N) (
     in %a : memref<?xf32> [M], out %c : memref<?x?xf32> [M, N]) {
   %c0 = arith.constant 0 : index

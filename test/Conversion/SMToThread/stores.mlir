@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-unroll-stores -convert-mk-sm-to-thread=grid=1 -convert-mk-thread-to-llvm | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-sm-unroll-stores -convert-mk-sm-to-thread=grid=1 | FileCheck %s
 
 // A thread has 4 elements that lie one behind the other. They go together where addresses
 // allow it, else one by one. What has waited for the store is computed once, in front of
@@ -7,13 +7,13 @@
 #dealt = #mk_sm.blocked<threads = 128, vector = 4>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK-COUNT-4: llvm.intr.fabs
 // CHECK-NOT: llvm.intr.fabs
 // CHECK: scf.if %{{.*}} {
-// CHECK: st.global.v4.b32
+// CHECK: mk_thread.store {{.*}} : i64 bytes(16)
 // CHECK: } else {
-// CHECK-COUNT-4: st.global.b32
+// CHECK-COUNT-4: mk_thread.store {{.*}} : i64 bytes(4)
 // CHECK: }
 // CHECK-NOT: llvm.intr.fabs
 mk.kernel @dear on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8]) {
@@ -38,11 +38,11 @@ mk.kernel @dear on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8
 #dealt = #mk_sm.blocked<threads = 128, vector = 4>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
-// CHECK: st.global.v4.b32
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK: mk_thread.store {{.*}} : i64 bytes(16)
 // CHECK: } else {
 // CHECK: arith.negf
-// CHECK: st.global.b32
+// CHECK: mk_thread.store {{.*}} : i64 bytes(4)
 mk.kernel @cheap on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8],
                            out %c : memref<64x8xf32> [64, 8]) {
   %c0 = arith.constant 0 : index
@@ -63,14 +63,14 @@ mk.kernel @cheap on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x
 #dealt = #mk_sm.blocked<threads = 128, vector = 4>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
-// CHECK: ld.global.v4.b32
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK: mk_thread.load %{{.*}}, 16 {{.*}}: i64 -> i32, i32, i32, i32
 // CHECK: } else {
-// CHECK-COUNT-4: ld.global.b32
+// CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 {{.*}}: i64 -> i32
 // CHECK-COUNT-4: arith.negf
-// CHECK: st.global.v4.b32
+// CHECK: mk_thread.store {{.*}} : i64 bytes(16)
 // CHECK: } else {
-// CHECK-NOT: ld.global
+// CHECK-NOT: mk_thread.load {{.*}}: i64 ->
 // CHECK-NOT: arith.negf
 mk.kernel @loaded on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64x8xf32> [64, 8]) {
   %c0 = arith.constant 0 : index
@@ -93,44 +93,44 @@ mk.kernel @loaded on @mesh (in %a : memref<64x8xf32> [64, 8], out %b : memref<64
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
-// CHECK: cp.async.bulk.wait_group.read 1;
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK: mk_thread.wait_group 1 read
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
+// CHECK: mk_thread.stmatrix
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
+// CHECK: mk_thread.stmatrix
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
+// CHECK: mk_thread.stmatrix
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
-// CHECK: fence.proxy.async
+// CHECK: mk_thread.stmatrix
+// CHECK: mk_thread.fence_async
 // CHECK: scf.if %[[USABLE:.*]] {
-// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
-// CHECK: cp.async.bulk.commit_group;
+// CHECK: mk_thread.store_tensor {{.*}}] :
+// CHECK: mk_thread.commit_group
 // CHECK: } else {
-// CHECK-NOT: cp.async.bulk.tensor
-// CHECK: cp.async.bulk.commit_group;
+// CHECK-NOT: mk_thread.store_tensor
+// CHECK: mk_thread.commit_group
 // CHECK: scf.if
 // CHECK: scf.for
-// CHECK: ld.shared.v4.b32
-// CHECK: st.global.v4.b32
+// CHECK: mk_thread.load %{{.*}}, 16 : i32 -> i32, i32, i32, i32
+// CHECK: mk_thread.store {{.*}} : i64 bytes(16)
 // CHECK: llvm.loop_annotation
 // CHECK: scf.for
-// CHECK: st.global.b32
+// CHECK: mk_thread.store {{.*}} : i64 bytes(4)
 // CHECK: llvm.loop_annotation
 // CHECK: scf.for
-// CHECK-COUNT-2: st.global.b16
+// CHECK-COUNT-2: mk_thread.store {{.*}} : i64 bytes(2)
 // CHECK: llvm.loop_annotation
 // The second part.
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
+// CHECK: mk_thread.stmatrix
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
+// CHECK: mk_thread.stmatrix
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
+// CHECK: mk_thread.stmatrix
 // CHECK-COUNT-8: arith.mulf
-// CHECK: stmatrix
-// CHECK: fence.proxy.async
+// CHECK: mk_thread.stmatrix
+// CHECK: mk_thread.fence_async
 // CHECK: scf.if %[[USABLE]] {
 // CHECK-NOT: arith.mulf
 mk.kernel @staged on @mesh (in %a : memref<64x128xbf16> [64, 128], out %b : memref<64x128xbf16> [64, 128]) {
@@ -152,13 +152,13 @@ mk.kernel @staged on @mesh (in %a : memref<64x128xbf16> [64, 128], out %b : memr
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
-// CHECK: cp.reduce.async.bulk.tensor.2d.global.shared::cta.add
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK: mk_thread.store_tensor {{.*}} add :
 // CHECK: } else {
 // CHECK: scf.for
-// CHECK: red.relaxed.gpu.global.add.f32
-// CHECK-NOT: st.global
-// CHECK-NOT: red.relaxed.gpu.global.add.f32
+// CHECK: mk_thread.store {{.*}} add(f32, gpu)
+// CHECK-NOT: mk_thread.store {{.*}} : i64 bytes(
+// CHECK-NOT: mk_thread.store {{.*}} add(f32, gpu)
 mk.kernel @added on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64x32xf32> [64, 32]) {
   %c0 = arith.constant 0 : index
   mk.role @r ctas(1) {
@@ -178,27 +178,27 @@ mk.kernel @added on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<6
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK: %[[PARTS:.*]] = arith.constant 3 : i32
 // CHECK: scf.for %[[PART:.*]] = %{{.*}} to %[[PARTS]]
-// CHECK: mov.u32 $0, %tid.x;
+// CHECK: mk_thread.thread_id
 // CHECK: %[[HIGH:.*]] = arith.andi %[[PART]]
 // CHECK: %[[LOW:.*]] = arith.cmpi eq, %[[HIGH]]
 // CHECK: scf.if %[[LOW]] {
 // CHECK: scf.if
-// CHECK-COUNT-4: stmatrix
+// CHECK-COUNT-4: mk_thread.stmatrix
 // CHECK: } else {
-// CHECK-COUNT-4: stmatrix
+// CHECK-COUNT-4: mk_thread.stmatrix
 // CHECK: } else {
-// CHECK-COUNT-4: stmatrix
-// CHECK-NOT: stmatrix
-// CHECK: fence.proxy.async
-// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
-// CHECK-NOT: cp.async.bulk.tensor
+// CHECK-COUNT-4: mk_thread.stmatrix
+// CHECK-NOT: mk_thread.stmatrix
+// CHECK: mk_thread.fence_async
+// CHECK: mk_thread.store_tensor {{.*}}] :
+// CHECK-NOT: mk_thread.store_tensor
 // CHECK: llvm.loop_annotation
 // CHECK: scf.for
-// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
-// CHECK-NOT: cp.async.bulk.tensor
+// CHECK: mk_thread.store_tensor {{.*}}] :
+// CHECK-NOT: mk_thread.store_tensor
 mk.kernel @twice on @mesh (in %a : memref<64x192xbf16> [64, 192], out %b : memref<64x192xbf16> [64, 192],
                            out %c : memref<64x192xbf16> [64, 192]) {
   %c0 = arith.constant 0 : index
@@ -220,23 +220,23 @@ mk.kernel @twice on @mesh (in %a : memref<64x192xbf16> [64, 192], out %b : memre
 #columns = #mk_sm.slice<axis = 0, of = #acc>
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 // CHECK: scf.for
 // CHECK: scf.if
 // CHECK: scf.if
-// CHECK: ld.global
+// CHECK: mk_thread.load {{.*}}: i64 ->
 // CHECK: arith.addf
-// CHECK-COUNT-4: stmatrix
+// CHECK-COUNT-4: mk_thread.stmatrix
 // CHECK: } else {
-// CHECK: ld.global
+// CHECK: mk_thread.load {{.*}}: i64 ->
 // CHECK: arith.addf
-// CHECK-COUNT-4: stmatrix
+// CHECK-COUNT-4: mk_thread.stmatrix
 // CHECK: } else {
-// CHECK: ld.global
+// CHECK: mk_thread.load {{.*}}: i64 ->
 // CHECK: arith.addf
-// CHECK-COUNT-4: stmatrix
-// CHECK: fence.proxy.async
-// CHECK: cp.async.bulk.tensor.2d.global.shared::cta.bulk_group
+// CHECK-COUNT-4: mk_thread.stmatrix
+// CHECK: mk_thread.fence_async
+// CHECK: mk_thread.store_tensor {{.*}}] :
 mk.kernel @biased on @mesh (in %a : memref<64x192xbf16> [64, 192], in %bias : memref<192xbf16> [192],
                             out %b : memref<64x192xbf16> [64, 192], out %c : memref<64x192xbf16> [64, 192]) {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=1 -convert-mk-thread-to-llvm | FileCheck %s
+// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=1 | FileCheck %s
 
 // ptxas computes descriptors in uniform registers only if it knows what is the same in all lanes:
 // the number of a warp comes by redux, and a loop over tickets has a place where the warp
@@ -6,7 +6,7 @@
 
 mk.mesh @mesh (gpu = 1 via link)
 
-// CHECK-LABEL: llvm.func @mk_kernel
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
 mk.kernel @tickets on @mesh dims(uniform M) (out %b : memref<?xi32> [M]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -24,7 +24,7 @@ mk.kernel @tickets on @mesh dims(uniform M) (out %b : memref<?xi32> [M]) {
         scf.yield
       }
     }
-    // CHECK: %[[THREAD:.*]] = llvm.inline_asm {{.*}}"mov.u32 $0, %tid.x;"
+    // CHECK: %[[THREAD:.*]] = mk_thread.thread_id
     // CHECK: %[[WARP:.*]] = arith.shrui %[[THREAD]]
     // CHECK: llvm.call_intrinsic "llvm.nvvm.redux.sync.umin"(%[[WARP]],
     mk_sm.partition consumer warps(4) registers(168) {
@@ -37,7 +37,7 @@ mk.kernel @tickets on @mesh dims(uniform M) (out %b : memref<?xi32> [M]) {
       } do {
       ^bb0(%t: index):
         memref.store %v, %b[%t] : memref<?xi32>
-        // CHECK: bar.warp.sync 0xffffffff;
+        // CHECK: mk_thread.sync_warp
         // CHECK-NEXT: scf.yield
         scf.yield
       }

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
@@ -18,6 +19,22 @@
 
 #include "mkernel/Dialect/Thread/ThreadDialect.h.inc"
 #include "mkernel/Dialect/Thread/ThreadEnums.h.inc"
+
+namespace mlir::mk_thread {
+
+/// Bytes of shared memory that each track has where times are recorded, and the most tracks of a CTA;
+/// there is room for one more, which nobody reads.
+constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
+
+/// Refuses an op that is not somewhere in a kernel.
+LogicalResult verifyInKernel(Operation *op);
+template <typename ConcreteType>
+class InKernel : public OpTrait::TraitBase<ConcreteType, InKernel> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return verifyInKernel(op); }
+};
+
+} // namespace mlir::mk_thread
 
 #define GET_ATTRDEF_CLASSES
 #include "mkernel/Dialect/Thread/ThreadAttrs.h.inc"
@@ -30,6 +47,10 @@ namespace mlir::mk_thread {
 /// What PTX calls the type in additions to memory ("f32", "noftz.bf16", ...); empty if the copy
 /// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
 StringRef getAddition(Type type);
+
+/// Refuses an op that reads `bytes` bytes at `offset` of its kernel's parameters, if they are not
+/// there or not aligned.
+LogicalResult verifyInParams(Operation *op, int64_t offset, int64_t bytes);
 
 } // namespace mlir::mk_thread
 

@@ -1,0 +1,54 @@
+// RUN: mk-opt %s -convert-mk-thread-to-llvm | FileCheck %s
+
+// Barriers, fences and votes: an instruction each, which touches memory.
+
+// CHECK-LABEL: llvm.func @sync
+mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %b = mk_thread.shared_base 0
+  %c = mk_thread.cta_id
+  // CHECK: "mbarrier.init.shared::cta.b64 [$0], 8;", "r,~{memory}"
+  mk_thread.mbarrier_init %b, 8
+  // CHECK: "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}"
+  mk_thread.mbarrier_arrive %b
+  // CHECK: mapa.shared::cluster.u32 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there]; }", "r,r,~{memory}"
+  mk_thread.mbarrier_arrive %b in %c
+  // CHECK: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"
+  mk_thread.mbarrier_arrive %b expect(%c)
+  // CHECK: "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], 32768;"
+  mk_thread.mbarrier_expect %b, 32768
+  // CHECK: "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], 3;"
+  mk_thread.mbarrier_complete %b, 3
+  // CHECK: "bar.sync $0, 256;", "r,~{memory}"
+  mk_thread.sync %c, 256
+  // CHECK: "bar.arrive $0, 256;", "r,~{memory}"
+  mk_thread.arrive %c, 256
+  // CHECK: setp.ne.u32 p, $2, 0; barrier.cta.red.or.aligned.pred p, $1, 256, p; selp.b32 $0, 1, 0, p; }", "=r,r,r,~{memory}"
+  %any = mk_thread.sync_or %c, 256, %b
+  // CHECK: setp.ne.b32 p, $1, 0; vote.sync.any.pred p, p, 0xffffffff; selp.b32 $0, 1, 0, p; }", "=r,r,~{memory}"
+  %some = mk_thread.any %any
+  // CHECK: "bar.sync 0;", "~{memory}"
+  mk_thread.sync_cta
+  // CHECK: "bar.warp.sync 0xffffffff;", "~{memory}"
+  mk_thread.sync_warp
+  // CHECK: "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", "~{memory}"
+  mk_thread.sync_cluster
+  // CHECK: "griddepcontrol.wait; griddepcontrol.launch_dependents;", "~{memory}"
+  mk_thread.sync_launches
+  // CHECK: "setmaxnreg.inc.sync.aligned.u32 240;", ""
+  mk_thread.set_registers 240 more
+  // CHECK: "setmaxnreg.dec.sync.aligned.u32 24;", ""
+  mk_thread.set_registers 24
+  // CHECK: "fence.acq_rel.cta;", "~{memory}"
+  mk_thread.fence cta
+  // CHECK: "fence.acq_rel.gpu;"
+  mk_thread.fence gpu
+  // CHECK: "fence.acq_rel.sys;"
+  mk_thread.fence sys
+  // CHECK: "fence.proxy.async;"
+  mk_thread.fence_async
+  // CHECK: "fence.proxy.async.shared::cta;"
+  mk_thread.fence_async shared
+  // CHECK: "fence.mbarrier_init.release.cluster;"
+  mk_thread.fence_mbarriers
+}

@@ -1,0 +1,35 @@
+"""Prints one module with the mlir examples of a dialect's .td files (argument: its folder)."""
+import pathlib
+import re
+import sys
+
+TYPES = {
+    "i64": "address source dest n m a b",
+    "f32": "x y low high",
+    "i16": "bits",
+    "!llvm.ptr": "map",
+}
+TYPE_OF = {name: type for type, names in TYPES.items() for name in names.split()}
+KERNEL = """mk_thread.kernel @example threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>) {"""
+
+
+def define(name):
+    return f'  %{name} = "test.value"() : () -> {TYPE_OF.get(name, "i32")}'
+
+
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*.td")):
+    for example in re.findall(r"```mlir\n(.*?)```", path.read_text(), re.S):
+        print(f"// {path.name}\nmodule {{")
+        if "mk_thread.kernel" in example:
+            print(example)
+        elif example.lstrip().startswith("#"):
+            for line in example.split("\n"):
+                if line.strip():
+                    print(f'  "test.use"() {{attr = {line.strip()}}} : () -> ()')
+        else:
+            defined = re.findall(r"%(\w+)(?:, %\w+)*(?::\d+)? *=", example)
+            defined += re.findall(r", %(\w+) *=", example)
+            used = sorted(set(re.findall(r"%(\w+)", example)) - set(defined))
+            print(KERNEL, *map(define, used), example, "}", sep="\n")
+        print("}")

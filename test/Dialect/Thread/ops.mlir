@@ -1,0 +1,261 @@
+// RUN: mk-opt %s | mk-opt | FileCheck %s
+// RUN: mk-opt %s -mlir-print-op-generic | mk-opt | FileCheck %s
+
+// Every op, with and without what is optional, in its own form and in the generic one.
+
+// CHECK: mk_thread.kernel @launch threads(384) cluster(2) params(512) shared(4096) frame(<launch = 64, failed = 1032>) {
+mk_thread.kernel @launch threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[T:.*]] = mk_thread.thread_id{{$}}
+  %t = mk_thread.thread_id
+  // CHECK: mk_thread.thread_id pinned
+  %u = mk_thread.thread_id pinned
+  // CHECK: mk_thread.cta_id
+  %c = mk_thread.cta_id
+  // CHECK: mk_thread.param 16 : i64
+  %n = mk_thread.param 16 : i64
+  // CHECK: mk_thread.param 20 : i32
+  %w = mk_thread.param 20 : i32
+  // CHECK: mk_thread.param pinned 24 : i64
+  %p = mk_thread.param pinned 24 : i64
+  // CHECK: mk_thread.param_at %[[T]]
+  %q = mk_thread.param_at %t
+  // CHECK: mk_thread.param_address 128{{$}}
+  %a = mk_thread.param_address 128
+  // CHECK: mk_thread.param_address 0, %[[T]]
+  %b = mk_thread.param_address 0, %t
+  // CHECK: mk_thread.shared_base 0
+  %s = mk_thread.shared_base 0
+  // CHECK: mk_thread.shared_base pinned 1032
+  %x = mk_thread.shared_base pinned 1032
+}
+
+// CHECK: mk_thread.kernel @sync
+// CHECK-SAME: attributes {mine}
+mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) attributes {mine} {
+  // CHECK: %[[B:.*]] = mk_thread.shared_base 0
+  %b = mk_thread.shared_base 0
+  // CHECK: %[[C:.*]] = mk_thread.cta_id
+  %c = mk_thread.cta_id
+  // CHECK: mk_thread.mbarrier_init %[[B]], 8
+  mk_thread.mbarrier_init %b, 8
+  // CHECK: mk_thread.mbarrier_arrive %[[B]]{{$}}
+  mk_thread.mbarrier_arrive %b
+  // CHECK: mk_thread.mbarrier_arrive %[[B]] in %[[C]]
+  mk_thread.mbarrier_arrive %b in %c
+  // CHECK: mk_thread.mbarrier_arrive %[[B]] expect(%[[C]])
+  mk_thread.mbarrier_arrive %b expect(%c)
+  // CHECK: mk_thread.mbarrier_expect %[[B]], 32768
+  mk_thread.mbarrier_expect %b, 32768
+  // CHECK: mk_thread.mbarrier_complete %[[B]], 1
+  mk_thread.mbarrier_complete %b, 1
+  // CHECK: mk_thread.mbarrier_wait %[[B]], %[[C]] stage(%[[C]]) report(<kind = 1, role = 0, number = 3>){{$}}
+  mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = 0, number = 3>)
+  // CHECK: mk_thread.mbarrier_wait {{.*}} report(<kind = 1, role = -1, number = 3>) patient
+  mk_thread.mbarrier_wait %b, %c stage(%c) report(<kind = 1, role = -1, number = 3>) patient
+  // CHECK: mk_thread.sync %[[C]], 256
+  mk_thread.sync %c, 256
+  // CHECK: mk_thread.arrive %[[C]], 256
+  mk_thread.arrive %c, 256
+  // CHECK: %[[ANY:.*]] = mk_thread.sync_or %[[C]], 256, %[[B]]
+  %any = mk_thread.sync_or %c, 256, %b
+  // CHECK: mk_thread.any %[[ANY]]
+  %some = mk_thread.any %any
+  // CHECK: mk_thread.sync_cta
+  mk_thread.sync_cta
+  // CHECK: mk_thread.sync_warp
+  mk_thread.sync_warp
+  // CHECK: mk_thread.sync_cluster
+  mk_thread.sync_cluster
+  // CHECK: mk_thread.sync_launches
+  mk_thread.sync_launches
+  // CHECK: mk_thread.set_registers 240 more
+  mk_thread.set_registers 240 more
+  // CHECK: mk_thread.set_registers 24{{$}}
+  mk_thread.set_registers 24
+  // CHECK: mk_thread.fence cta
+  mk_thread.fence cta
+  // CHECK: mk_thread.fence gpu
+  mk_thread.fence gpu
+  // CHECK: mk_thread.fence sys
+  mk_thread.fence sys
+  // CHECK: mk_thread.fence_async{{$}}
+  mk_thread.fence_async
+  // CHECK: mk_thread.fence_async shared
+  mk_thread.fence_async shared
+  // CHECK: mk_thread.fence_mbarriers
+  mk_thread.fence_mbarriers
+}
+
+// CHECK: mk_thread.kernel @memory
+mk_thread.kernel @memory threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[S:.*]] = mk_thread.shared_base 0
+  %s = mk_thread.shared_base 0
+  // CHECK: %[[G:.*]] = mk_thread.param 16 : i64
+  %g = mk_thread.param 16 : i64
+  // CHECK: %[[W:.*]] = mk_thread.load_shared %[[S]] + 8 : i32
+  %w = mk_thread.load_shared %s + 8 : i32
+  // CHECK: %[[H:.*]] = mk_thread.load_shared 1030 : i16
+  %h = mk_thread.load_shared 1030 : i16
+  // CHECK: mk_thread.load_shared %[[S]] + 0 : i64
+  %l = mk_thread.load_shared %s + 0 : i64
+  // CHECK: mk_thread.store_shared %[[W]], %[[S]] + 8 : i32
+  mk_thread.store_shared %w, %s + 8 : i32
+  // CHECK: mk_thread.store_shared %[[W]], 1032 : i32
+  mk_thread.store_shared %w, 1032 : i32
+  // CHECK: mk_thread.load %[[S]], 4 : i32 -> i32
+  %0 = mk_thread.load %s, 4 : i32 -> i32
+  // CHECK: mk_thread.load %[[G]], 1 : i64 -> i16
+  %1 = mk_thread.load %g, 1 : i64 -> i16
+  // CHECK: mk_thread.load %[[G]], 8 if %[[W]] else(%[[W]], %[[W]] : i32, i32) : i64 -> i32, i32
+  %2:2 = mk_thread.load %g, 8 if %w else (%w, %w : i32, i32) : i64 -> i32, i32
+  // CHECK: mk_thread.load %[[G]], 2 if not %[[W]] else(%[[H]] : i16) : i64 -> i16
+  %3 = mk_thread.load %g, 2 if not %w else (%h : i16) : i64 -> i16
+  // CHECK: mk_thread.load %[[S]], 16 : i32 -> i32, i32, i32, i32
+  %4:4 = mk_thread.load %s, 16 : i32 -> i32, i32, i32, i32
+  // CHECK: mk_thread.store %[[H]] : i16 to %[[S]] : i32 bytes(1){{$}}
+  mk_thread.store %h : i16 to %s : i32 bytes(1)
+  // CHECK: mk_thread.store %[[W]], %[[W]] : i32, i32 to %[[G]] : i64 bytes(8) if %[[W]]
+  mk_thread.store %w, %w : i32, i32 to %g : i64 bytes(8) if %w
+  // CHECK: mk_thread.store %[[G]] : i64 to %[[G]] : i64 bytes(8) if not %[[W]]
+  mk_thread.store %g : i64 to %g : i64 bytes(8) if not %w
+  // CHECK: mk_thread.store %[[W]] : i32 to %[[G]] : i64 bytes(4) if %[[W]] add(f32, gpu)
+  mk_thread.store %w : i32 to %g : i64 bytes(4) if %w add(f32, gpu)
+  // CHECK: mk_thread.atomic_add acq_rel gpu %[[G]], %[[W]] : i32
+  %5 = mk_thread.atomic_add acq_rel gpu %g, %w : i32
+  // CHECK: mk_thread.atomic_add relaxed cta %[[G]], %[[G]] : i64
+  %6 = mk_thread.atomic_add relaxed cta %g, %g : i64
+  // CHECK: mk_thread.reduce_add release sys %[[G]], %[[W]] : i32
+  mk_thread.reduce_add release sys %g, %w : i32
+  // CHECK: mk_thread.load_atomic acquire sys %[[G]] : i32
+  %7 = mk_thread.load_atomic acquire sys %g : i32
+  // CHECK: mk_thread.store_atomic release gpu %[[W]], %[[G]] : i32
+  mk_thread.store_atomic release gpu %w, %g : i32
+  // CHECK: mk_thread.store_command %[[G]], %[[G]] to %[[G]]
+  mk_thread.store_command %g, %g to %g
+}
+
+// CHECK: mk_thread.kernel @copies
+mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[S:.*]] = mk_thread.shared_base 0
+  %s = mk_thread.shared_base 0
+  // CHECK: %[[G:.*]] = mk_thread.param 16 : i64
+  %g = mk_thread.param 16 : i64
+  // CHECK: %[[MAP:.*]] = mk_thread.param_address 128
+  %map = mk_thread.param_address 128
+  // CHECK: mk_thread.prefetch_map %[[MAP]] : !llvm.ptr
+  mk_thread.prefetch_map %map : !llvm.ptr
+  // CHECK: mk_thread.prefetch_map %[[G]] : i64
+  mk_thread.prefetch_map %g : i64
+  // CHECK: mk_thread.copy_tensor %[[MAP]][%[[S]], %[[S]]] to %[[S]] counted by %[[S]] : !llvm.ptr
+  mk_thread.copy_tensor %map[%s, %s] to %s counted by %s : !llvm.ptr
+  // CHECK: mk_thread.copy_tensor %[[G]][%[[S]]] to %[[S]] counted by %[[S]] ctas(3) : i64
+  mk_thread.copy_tensor %g[%s] to %s counted by %s ctas(3) : i64
+  // CHECK: mk_thread.store_tensor %[[S]] to %[[MAP]][%[[S]], %[[S]]] : !llvm.ptr
+  mk_thread.store_tensor %s to %map[%s, %s] : !llvm.ptr
+  // CHECK: mk_thread.store_tensor %[[S]] to %[[G]][%[[S]]] add : i64
+  mk_thread.store_tensor %s to %g[%s] add : i64
+  // CHECK: mk_thread.copy_bulk %[[G]] to %[[S]], %[[S]] counted by %[[S]]
+  mk_thread.copy_bulk %g to %s, %s counted by %s
+  // CHECK: mk_thread.store_bulk %[[S]] to %[[G]], %[[S]]{{$}}
+  mk_thread.store_bulk %s to %g, %s
+  // CHECK: mk_thread.store_bulk %[[S]] to %[[G]], %[[S]] add(bf16)
+  mk_thread.store_bulk %s to %g, %s add(bf16)
+  // CHECK: mk_thread.commit_group
+  mk_thread.commit_group
+  // CHECK: mk_thread.wait_group 0{{$}}
+  mk_thread.wait_group 0
+  // CHECK: mk_thread.wait_group 1 read
+  mk_thread.wait_group 1 read
+}
+
+// CHECK: mk_thread.kernel @matrices
+mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[S:.*]] = mk_thread.shared_base 0
+  %s = mk_thread.shared_base 0
+  // CHECK: %[[G:.*]] = mk_thread.param 16 : i64
+  %g = mk_thread.param 16 : i64
+  // CHECK: %[[F:.*]] = arith.constant
+  %f = arith.constant 1.0 : f32
+  // CHECK: %[[SOME:.*]] = arith.constant true
+  %some = arith.constant true
+  // CHECK: %[[X:.*]]:4 = mk_thread.wgmma n(8) k(16) "bf16" * "bf16" left(%[[G]] : i64) + 2 transposed right(%[[G]]) + 4 transposed -> f32, f32, f32, f32
+  %x:4 = mk_thread.wgmma n(8) k(16) "bf16" * "bf16" left(%g : i64) + 2 transposed
+      right(%g) + 4 transposed -> f32, f32, f32, f32
+  // CHECK: mk_thread.wgmma n(8) k(32) "e4m3" * "e5m2" left(%[[S]], %[[S]], %[[S]], %[[S]] : i32, i32, i32, i32) + 0 right(%[[G]]) + 0 acc(%[[X]]#0, %[[X]]#1, %[[X]]#2, %[[X]]#3 : f32, f32, f32, f32) accumulate(%[[SOME]]) -> f32, f32, f32, f32
+  %y:4 = mk_thread.wgmma n(8) k(32) "e4m3" * "e5m2" left(%s, %s, %s, %s : i32, i32, i32, i32) + 0
+      right(%g) + 0 acc(%x#0, %x#1, %x#2, %x#3 : f32, f32, f32, f32) accumulate(%some)
+      -> f32, f32, f32, f32
+  // CHECK: mk_thread.wgmma_fence none
+  mk_thread.wgmma_fence none
+  // CHECK: mk_thread.wgmma_fence %[[F]], %[[S]] : f32, i32
+  %z:2 = mk_thread.wgmma_fence %f, %s : f32, i32
+  // CHECK: mk_thread.wgmma_commit
+  mk_thread.wgmma_commit
+  // CHECK: mk_thread.wgmma_wait 1{{$}}
+  mk_thread.wgmma_wait 1
+  // CHECK: mk_thread.wgmma_wait 0, %[[F]], %[[S]] : f32, i32
+  %v:2 = mk_thread.wgmma_wait 0, %f, %s : f32, i32
+  // CHECK: mk_thread.stmatrix %[[S]], %[[S]], %[[S]], %[[S]], %[[S]]
+  mk_thread.stmatrix %s, %s, %s, %s, %s
+  // CHECK: mk_thread.pin %[[F]], %[[G]] : f32, i64
+  %u:2 = mk_thread.pin %f, %g : f32, i64
+  // CHECK: mk_thread.approximate rcp %[[F]]
+  %0 = mk_thread.approximate rcp %f
+  // CHECK: mk_thread.approximate rcp_ftz
+  %1 = mk_thread.approximate rcp_ftz %f
+  // CHECK: mk_thread.approximate sin
+  %2 = mk_thread.approximate sin %f
+  // CHECK: mk_thread.approximate cos
+  %3 = mk_thread.approximate cos %f
+  // CHECK: %[[BITS:.*]] = mk_thread.to_fp8 f8E5M2 %[[F]], %[[F]]
+  %bits = mk_thread.to_fp8 f8E5M2 %f, %f
+  // CHECK: mk_thread.from_fp8 f8E4M3FN %[[BITS]]
+  %halves = mk_thread.from_fp8 f8E4M3FN %bits
+  // CHECK: mk_thread.divide %[[G]], %[[G]]
+  %q = mk_thread.divide %g, %g
+}
+
+// CHECK: mk_thread.kernel @reports
+// CHECK-SAME: frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>)
+mk_thread.kernel @reports threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.wait_word gpu %[[G]], %[[W]] count(%[[W]]) array(72) report(<kind = 1, role = 0, number = 0>){{$}}
+  mk_thread.wait_word gpu %g, %w count(%w) array(72) report(<kind = 1, role = 0, number = 0>)
+  // CHECK: mk_thread.wait_word sys %[[G]] equal, %[[W]] count(%[[W]]) plus(%[[G]]) leader(%[[W]]) element(%[[G]]) report(<kind = 2, role = 1, number = 4>) span(<what = 4097, track = -1>)
+  mk_thread.wait_word sys %g equal, %w count(%w) plus(%g) leader(%w) element(%g)
+      report(<kind = 2, role = 1, number = 4>) span(<what = 4097, track = -1>)
+  // CHECK: mk_thread.check %[[G]] param(24) least [] named(65539) report(<kind = 12, role = 0, number = 3>) redirect
+  %i = mk_thread.check %g param(24) least [] named(65539) report(<kind = 12, role = 0, number = 3>) redirect
+  // CHECK: mk_thread.check %[[G]] size(%[[G]]) extent(%[[G]]) chosen(%[[W]]) rank(%[[G]]) when(%[[G]], %[[W]] : i64, i32) least [1, 2] named(259) report(<kind = 12, role = 0, number = 4>){{$}}
+  %j = mk_thread.check %g size(%g) extent(%g) chosen(%w) rank(%g) when(%g, %w : i64, i32) least [1, 2]
+      named(259) report(<kind = 12, role = 0, number = 4>)
+  // CHECK: mk_thread.fail_unless %[[W]] report(<kind = 10, role = 1, number = 0>)
+  mk_thread.fail_unless %w report(<kind = 10, role = 1, number = 0>)
+  // CHECK: mk_thread.report_failure
+  mk_thread.report_failure
+  // CHECK: mk_thread.tracks_open
+  mk_thread.tracks_open
+  // CHECK: mk_thread.span_begin role <what = 0, track = 2>{{$}}
+  mk_thread.span_begin role <what = 0, track = 2>
+  // CHECK: mk_thread.span_begin item <what = 0, track = 1> value(%[[W]])
+  mk_thread.span_begin item <what = 0, track = 1> value(%w)
+  // CHECK: mk_thread.span_begin op <what = 0, track = 1>
+  mk_thread.span_begin op <what = 0, track = 1>
+  // CHECK: mk_thread.span_end wait <what = 4098, track = 1>
+  mk_thread.span_end wait <what = 4098, track = 1>
+  // CHECK: mk_thread.span_end item <what = 4097, track = 1> kept
+  mk_thread.span_end item <what = 4097, track = 1> kept
+  // CHECK: mk_thread.moment <what = 12289, track = 1>, %[[W]]
+  mk_thread.moment <what = 12289, track = 1>, %w
+  // CHECK: mk_thread.tracks_close
+  mk_thread.tracks_close
+}
