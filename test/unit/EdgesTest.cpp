@@ -42,10 +42,11 @@ TEST(Edges, AreThoseOfTheDefinition) {
         // `valid` that reaches so far changes nothing, and less does.
         int64_t needed = whatEdgesLeave<int64_t>(PlainMath(), offset, kTile, whole);
         auto alone = clipTile<int64_t>(PlainMath(), offset, kTile, whole, nullptr);
-        if (valid && *valid >= needed)
+        if (valid && *valid >= needed) {
           ASSERT_EQ(edge.size, alone.size);
-        else if (valid && alone.size)
+        } else if (valid && alone.size) {
           ASSERT_LT(edge.size, alone.size);
+        }
       }
 }
 
