@@ -30,6 +30,8 @@ foreach(folder ABI C Runtime)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel FILES_MATCHING PATTERN *.h)
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/Options
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel)
 install(FILES
   ${PROJECT_SOURCE_DIR}/include/mkernel/JIT/CompileC.h
   ${PROJECT_SOURCE_DIR}/include/mkernel/JIT/JIT.h

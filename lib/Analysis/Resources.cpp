@@ -30,37 +30,35 @@ SmallVector<unsigned> KernelResources::getChain(unsigned role) const {
   return chain;
 }
 
-KernelResources mk::getKernelResources(KernelOp kernel) {
-  KernelResources result;
+KernelResources::KernelResources(Operation *kernel) {
   auto add = [&](auto &list, auto op) {
-    result.index[op] = list.size();
+    index[op] = list.size();
     list.push_back(op);
   };
   // Declarations, roles and requirements are direct children of the kernel.
-  for (Operation &op : kernel.getBody().getOps()) {
+  for (Operation &op : cast<KernelOp>(kernel).getBody().getOps()) {
     if (auto signals = dyn_cast<SignalsOp>(op))
-      add(result.signals, signals);
+      add(this->signals, signals);
     else if (auto counters = dyn_cast<CountersOp>(op))
-      add(result.counters, counters);
+      add(this->counters, counters);
     else if (auto queue = dyn_cast<QueueOp>(op))
-      add(result.queues, queue);
+      add(queues, queue);
     else if (auto requirement = dyn_cast<RequireOp>(op))
-      add(result.requirements, requirement);
+      add(requirements, requirement);
     else if (auto role = dyn_cast<RoleOp>(op))
-      add(result.roles, role);
+      add(roles, role);
     else if (auto prepare = dyn_cast<PrepareOp>(op))
-      result.prepare = prepare;
+      this->prepare = prepare;
   }
-  for (auto [i, role] : llvm::enumerate(result.roles)) {
+  for (auto [i, role] : llvm::enumerate(roles)) {
     unsigned number = i;
     role->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isDistributedLoop(op))
         return;
-      result.index[op] = result.loops.size();
-      result.loops.push_back({op, number});
+      index[op] = loops.size();
+      loops.push_back({op, number});
     });
   }
-  return result;
 }
 
 SmallVector<unsigned> mk::getPossibleArgs(KernelOp kernel, Value buffer) {

@@ -428,16 +428,22 @@ static std::string checkOptions(const CompileOptions &options) {
   if (!llvm::is_contained(phases, options.emit))
     return "error: --emit=" + options.emit + " is not one of " +
            llvm::join(phases, ", ") + " for --target=" + options.target;
-  if (options.grid < 1 || options.grid > 65534)
-    return "error: --grid=" + std::to_string(options.grid) +
-           " is not between 1 and 65534";
+  std::string problem;
+  auto check = [&](const mkernel::options::Option &option, const auto &field) {
+    if constexpr (std::is_same_v<decltype(field), const int64_t &>)
+      if (field < 0 || field > option.most())
+        problem = "error: " + option.outOfRange(field);
+  };
+  mkernel::options::forEachCompileOption(check, options);
+  if (!problem.empty())
+    return problem;
   return {};
 }
 
 bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
                  std::string &output, std::string &messages) {
   CompileOptions options = given;
-  if (options.grid == CompileOptions::kGridOfTarget)
+  if (!options.grid)
     options.grid = options.target == "sm_90a" ? 132 : 16;
   if (std::string problem = checkOptions(options); !problem.empty()) {
     messages += problem + "\n";

@@ -12,34 +12,42 @@
 using namespace mlir;
 namespace json = llvm::json;
 
-/// A number may be given as a number or as text.
-static bool getText(const json::Value &value, std::string &text) {
-  if (auto string = value.getAsString())
-    return text = string->str(), true;
-  if (auto number = value.getAsInteger())
-    return text = std::to_string(*number), true;
-  return false;
+// Each reads one value and returns what it should have been, or null.
+static const char *read(const json::Value &value, std::string &text) {
+  auto string = value.getAsString();
+  if (string)
+    text = string->str();
+  return string ? nullptr : "a string";
 }
-
-/// Returns what is wrong, or nothing.
-static std::string readPairs(StringRef key, const json::Value &value,
-                             decltype(mk::CompileOptions::bind) &pairs) {
+static const char *read(const json::Value &value, int64_t &number) {
+  auto integer = value.getAsInteger();
+  number = integer.value_or(number);
+  return integer ? nullptr : "an integer";
+}
+static const char *read(const json::Value &value, bool &flag) {
+  auto boolean = value.getAsBoolean();
+  flag = boolean.value_or(flag);
+  return boolean ? nullptr : "true or false";
+}
+static const char *read(const json::Value &value, decltype(mk::CompileOptions::bind) &pairs) {
   const json::Object *object = value.getAsObject();
   if (!object)
-    return ("option '" + key + "' is not an object of names and values").str();
+    return "an object of names and values";
   for (const auto &[name, item] : *object) {
+    int64_t number = 0;
     std::string text;
-    if (!getText(item, text))
-      return ("option '" + key + "': '" + StringRef(name) +
-              "' is neither a number nor a string")
-          .str();
+    if (!read(item, number))
+      text = std::to_string(number);
+    else if (read(item, text))
+      return "an object of names and values that are numbers or strings";
     pairs.emplace_back(StringRef(name).str(), text);
   }
   // Objects have no order; messages should.
   llvm::sort(pairs);
-  return {};
+  return nullptr;
 }
 
+/// Returns what is wrong, or nothing.
 static std::string readOptions(StringRef text, mk::CompileOptions &options) {
   llvm::Expected<json::Value> parsed = json::parse(text.empty() ? "{}" : text);
   if (!parsed)
@@ -47,56 +55,22 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
   const json::Object *object = parsed->getAsObject();
   if (!object)
     return "options: not a JSON object";
-  std::pair<StringRef, std::string *> texts[] = {{"target", &options.target},
-                                                 {"kernel", &options.kernel},
-                                                 {"emit", &options.emit},
-                                                 {"tuning", &options.tuning},
-                                                 {"cpu", &options.cpu}};
-  std::pair<StringRef, int64_t *> numbers[] = {{"nodes", &options.nodes},
-                                               {"gpus", &options.gpus},
-                                               {"grid", &options.grid}};
   for (const auto &[name, value] : *object) {
     StringRef key = name;
-    if (key == "bind" || key == "set") {
-      std::string problem =
-          readPairs(key, value, key == "bind" ? options.bind : options.params);
-      if (!problem.empty())
-        return problem;
-      continue;
-    }
     bool known = false;
-    std::pair<StringRef, bool *> flags[] = {
-        {"complete_mesh", &options.completeMesh},
-        {"complete_dims", &options.completeDims}, {"verify", &options.verify},
-        {"record", &options.record},
-        {"timeline", &options.timeline},
-        {"bounds", &options.bounds}};
-    for (auto &[option, target] : flags)
-      if (key == option) {
-        known = true;
-        std::optional<bool> flag = value.getAsBoolean();
-        if (!flag)
-          return ("option '" + key + "' is not true or false").str();
-        *target = *flag;
-      }
-    for (auto &[option, target] : texts)
-      if (key == option) {
-        known = true;
-        auto string = value.getAsString();
-        if (!string)
-          return ("option '" + key + "' is not a string").str();
-        *target = string->str();
-      }
-    for (auto &[option, target] : numbers)
-      if (key == option) {
-        known = true;
-        auto number = value.getAsInteger();
-        if (!number)
-          return ("option '" + key + "' is not an integer").str();
-        *target = *number;
-      }
+    const char *wanted = nullptr;
+    auto take = [&](const mkernel::options::Option &option, auto &field) {
+      if (key != option.key)
+        return;
+      known = true;
+      wanted = read(value, field);
+    };
+    mkernel::options::forEachCompileOption(take, options);
+    take({.key = "emit"}, options.emit);
     if (!known)
       return ("there is no option '" + key + "'").str();
+    if (wanted)
+      return ("option '" + key + "' is not " + wanted).str();
   }
   return {};
 }

@@ -19,9 +19,9 @@ namespace {
 /// Expands the loops of one kernel, innermost first.
 class LoopExpander {
 public:
-  LoopExpander(KernelOp kernel, bool items)
+  LoopExpander(KernelOp kernel, const KernelResources &resources, bool items)
       : kernel(kernel), mesh(kernel.getMeshOp()),
-        resources(getKernelResources(kernel)), items(items), b(kernel),
+        resources(resources), items(items), b(kernel),
         loc(kernel.getLoc()) {}
 
   LogicalResult run() {
@@ -66,7 +66,7 @@ private:
 
   KernelOp kernel;
   MeshOp mesh;
-  KernelResources resources;
+  const KernelResources &resources;
   bool items;
   OpBuilder b;
   Location loc;
@@ -276,7 +276,7 @@ struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(LoopExpander(kernel, items).run()))
+      if (failed(LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items).run()))
         return signalPassFailure();
   }
 };

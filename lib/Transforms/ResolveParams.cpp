@@ -29,7 +29,8 @@ using Params = llvm::MapVector<StringAttr, std::optional<int64_t>>;
 /// Replaces the names of parameters in one op by their numbers.
 class Resolver {
 public:
-  explicit Resolver(const Params &params) : params(params) {
+  /// `numbers`: those of the op that run() is called for.
+  Resolver(const Params &params, IndexEvaluator &numbers) : params(params), numbers(numbers) {
     replacer.addReplacement([&](RankedTensorType type) { return replace(type); });
     replacer.addReplacement([&](ScheduleAttr attr) { return replace(attr); });
     replacer.addReplacement([&](OrderAttr attr) { return replace(attr); });
@@ -60,6 +61,7 @@ private:
   std::optional<Attribute> replace(CtasAttr ctas);
 
   const Params &params;
+  IndexEvaluator &numbers;
   AttrTypeReplacer replacer;
   Operation *current = nullptr;
   bool bad = false;
@@ -190,7 +192,7 @@ template <typename Op> LogicalResult Resolver::dropSizes(Op op) {
     return success();
   for (auto [name, size] : llvm::zip(extents.getNames(), op.getDynamicSizes())) {
     int64_t wanted = number(name, "a tile of extent", 1, 1);
-    std::optional<int64_t> given = evaluateIndex(size);
+    std::optional<int64_t> given = numbers.getIndex(size);
     if (!bad && given != wanted)
       return op.emitOpError()
              << "is given " << (given ? std::to_string(*given) : "no constant")
@@ -205,7 +207,7 @@ template <typename Op> LogicalResult Resolver::dropSizes(Op op) {
 /// taken for none.
 LogicalResult Resolver::checkExtents(ForeachOp loop) {
   for (auto [i, extent] : llvm::enumerate(loop.getBounds()))
-    if (std::optional<int64_t> number = evaluateIndex(extent); number && *number < 0)
+    if (std::optional<int64_t> number = numbers.getIndex(extent); number && *number < 0)
       return loop.emitOpError() << "goes over " << *number << " items in dimension "
                                 << i << ": give the parameters or sizes it follows "
                                         "from values that leave at least 0";
@@ -229,7 +231,7 @@ static ParamOp findZero(Value value) {
 LogicalResult Resolver::checkDivisor(Operation *op) {
   if (!isa<arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
            arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp>(op) ||
-      !isa<KernelOp>(op->getParentOp()) || evaluateIndex(op->getOperand(1)) != 0)
+      !isa<KernelOp>(op->getParentOp()) || numbers.getIndex(op->getOperand(1)) != 0)
     return success();
   ParamOp param = findZero(op->getOperand(1));
   if (!param)
@@ -260,9 +262,9 @@ namespace {
 struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
   using ResolveParamsPassBase::ResolveParamsPassBase;
 
-  LogicalResult collect(KernelOp kernel, Params &params) {
+  LogicalResult collect(KernelOp kernel, IndexEvaluator &numbers, Params &params) {
     WalkResult result = kernel.walk([&](ParamOp op) -> WalkResult {
-      std::optional<int64_t> number = evaluateIndex(op.getValue());
+      std::optional<int64_t> number = numbers.getIndex(op.getValue());
       auto [it, isNew] = params.insert({op.getNameAttr(), number});
       if (isNew || it->second == number)
         return WalkResult::advance();
@@ -286,7 +288,8 @@ struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
   LogicalResult resolveCombine(func::FuncOp function, const Params &params) {
     auto it = resolved.find(function);
     if (it == resolved.end()) {
-      Resolver resolver(params);
+      IndexEvaluator numbers;
+      Resolver resolver(params, numbers);
       if (failed(resolver.run(function)))
         return failure();
       if (resolver.hasChanged())
@@ -305,7 +308,10 @@ struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       Params params;
-      if (failed(collect(kernel, params)) || failed(Resolver(params).run(kernel)))
+      // Those that mk-verify-sizes has found, where it was the pass before.
+      auto &numbers = getChildAnalysis<IndexEvaluator>(kernel);
+      if (failed(collect(kernel, numbers, params)) ||
+          failed(Resolver(params, numbers).run(kernel)))
         return signalPassFailure();
       for (func::FuncOp function : getCombines(kernel))
         if (failed(resolveCombine(function, params)))

@@ -33,19 +33,19 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
   LogicalResult verifyArith(Operation *op) {
     if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !isCertain(op))
       return success();
-    (void)numbers.getIndex(op->getResult(0));
-    if (!numbers.wraps(op))
+    (void)numbers->getIndex(op->getResult(0));
+    if (!numbers->wraps(op))
       return success();
     StringRef sign = isa<arith::AddIOp>(op) ? " + " : isa<arith::SubIOp>(op) ? " - " : " * ";
-    return op->emitOpError() << "wraps: " << *numbers.getIndex(op->getOperand(0)) << sign
-                             << *numbers.getIndex(op->getOperand(1))
+    return op->emitOpError() << "wraps: " << *numbers->getIndex(op->getOperand(0)) << sign
+                             << *numbers->getIndex(op->getOperand(1))
                              << " does not fit in 64 bits; bind smaller sizes";
   }
 
   LogicalResult verifyItems(ForeachOp loop) {
     SmallVector<int64_t> bounds;
     for (Value bound : loop.getBounds()) {
-      std::optional<int64_t> number = numbers.getIndex(bound);
+      std::optional<int64_t> number = numbers->getIndex(bound);
       if (!number || *number < 0)
         return success();
       bounds.push_back(*number);
@@ -58,7 +58,7 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      numbers = IndexEvaluator();
+      numbers = &getChildAnalysis<IndexEvaluator>(kernel);
       WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
         auto loop = dyn_cast<ForeachOp>(op);
         if (failed(verifyArith(op)) ||
@@ -69,8 +69,9 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       if (result.wasInterrupted())
         return signalPassFailure();
     }
+    markAllAnalysesPreserved();
   }
 
-  IndexEvaluator numbers;
+  IndexEvaluator *numbers = nullptr; // of the kernel at hand
 };
 } // namespace

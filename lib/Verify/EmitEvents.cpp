@@ -1,5 +1,6 @@
 //===- EmitEvents.cpp - From ops to events --------------------------------===//
 #include "ProgramState.h"
+#include "mkernel/Analysis/Edges.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -54,23 +55,16 @@ KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
     Scalar offset = get(state, offsets[d]), whole = extent(rank, arg, d);
     if (!offset.known || !whole.known)
       return std::nullopt;
-    int64_t size = 1;
-    if (d >= lead) {
-      size = tile[d - lead];
-      if (!valid.empty()) {
-        Scalar limit = get(state, valid[d - lead]);
-        if (!limit.known)
-          return std::nullopt;
-        size = std::clamp<int64_t>(limit.value, 0, size);
-      }
-    }
-    // Of a tile that begins before the buffer or ends behind it, what lies in it.
-    int64_t extent = std::max<int64_t>(whole.value, 0);
-    int64_t before = offset.value >= 0 ? 0
-                     : offset.value <= -size ? size
-                                             : -offset.value;
-    box.begin[d] = std::clamp<int64_t>(offset.value, 0, extent);
-    box.size[d] = std::clamp<int64_t>(size - before, 0, extent - box.begin[d]);
+    int64_t size = d < lead ? 1 : tile[d - lead];
+    Scalar end;
+    bool ends = d >= lead && !valid.empty();
+    if (ends && !(end = get(state, valid[d - lead])).known)
+      return std::nullopt;
+    TileEdge<int64_t> edge =
+        clipTile<int64_t>(PlainMath(), offset.value, size, std::max<int64_t>(whole.value, 0),
+                          ends ? &end.value : nullptr);
+    box.begin[d] = edge.begin;
+    box.size[d] = edge.size;
   }
   return box;
 }

@@ -10,14 +10,11 @@ mkernel_status mkernel_job_join(const mkernel_job_options *given,
                                 mkernel_job **out) {
   return guard(__func__, [&](const char *function) -> Status {
     MK_NOT_NULL(out);
-    MK_ASSIGN(mkernel_job_options o, readOptions(given, "mkernel_job_options"));
+    MK_ASSIGN(mkernel_job_options known, readOptions(given, "mkernel_job_options"));
+    Fields o(known);
     rt::JobOptions options;
-    options.source = text(o.source);
-    options.store = text(o.store);
-    options.token = text(o.token);
-    options.node = text(o.node);
-    if (o.timeout_ns)
-      options.timeout = std::chrono::nanoseconds(o.timeout_ns);
+#define MK_JOB_OPTION(kind, field, c, ...) take(mkernel::options::Kind::kind, o.c, options.field);
+#include "mkernel/Options/Options.def"
     MK_ASSIGN(std::shared_ptr<rt::Job> job, rt::Job::join(options));
     *out = new mkernel_job{std::move(job)};
     return Status::ok();

@@ -8,7 +8,8 @@ using rt::Status;
 
 static rt::Result<rt::ContextOptions>
 contextOptions(const rt::Metadata &metadata,
-               const mkernel_context_options &o) {
+               const mkernel_context_options &given) {
+  Fields o(given);
   MK_ASSIGN(auto axes, readSizes(o.axes, o.num_axes, "axes"));
   std::vector<rt::NamedSize> sizes;
   for (const rt::DimValue &axis : axes)
@@ -20,26 +21,14 @@ contextOptions(const rt::Metadata &metadata,
                                              job.ranksPerNode()));
     MK_TRY(job.checkMesh(mesh));
     options = rt::ContextOptions::of(job, std::move(mesh));
+    o.rank = options.rank;
   } else {
     MK_ASSIGN(options.mesh, rt::resolveMesh(metadata, sizes, 0, 0));
-    options.rank = o.rank;
   }
-  options.endpoint = text(o.endpoint);
-  options.job = text(o.job);
-  options.token = text(o.token);
-  if (o.heap_bytes)
-    options.heapBytes = o.heap_bytes;
-  if (o.slots)
-    options.slots = o.slots;
+#define MK_CONTEXT_OPTION(kind, field, c, ...) take(mkernel::options::Kind::kind, o.c, options.field);
+#include "mkernel/Options/Options.def"
   options.maxGrid = std::max(options.maxGrid, metadata.grid);
-  if (o.transport)
-    options.transport = o.transport;
-  options.transportOptions = text(o.transport_options);
-  if (o.timeout_ns)
-    options.timeout = std::chrono::nanoseconds(o.timeout_ns);
   options.gpu = o.gpu_plus_one - 1; // -1: as the local rank says, or the thread
-  if (o.ranks_per_gpu)
-    options.ranksPerGpu = o.ranks_per_gpu;
   if (metadata.gpu)
     options.device = mk::rt::DeviceKind::Gpu;
   return options;

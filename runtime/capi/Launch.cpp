@@ -17,13 +17,12 @@ static Status checkArg(const mkernel_bound *bound, size_t arg) {
 
 static rt::Result<rt::LaunchOptions>
 launchOptions(const mkernel_launch_options *given) {
-  MK_ASSIGN(mkernel_launch_options o,
+  MK_ASSIGN(mkernel_launch_options known,
             readOptions(given, "mkernel_launch_options"));
+  Fields o(known);
   rt::LaunchOptions options;
-  options.stream = o.stream;
-  options.seed = o.seed;
-  if (o.deadline_ns)
-    options.deadline = std::chrono::nanoseconds(o.deadline_ns);
+#define MK_LAUNCH_OPTION(kind, field, c, ...) take(mkernel::options::Kind::kind, o.c, options.field);
+#include "mkernel/Options/Options.def"
   return options;
 }
 

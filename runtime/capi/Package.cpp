@@ -8,26 +8,20 @@ using rt::Status;
 
 rt::Result<jit::Options>
 capi::compileOptions(const mkernel_compile_options *given) {
-  MK_ASSIGN(mkernel_compile_options o,
+  MK_ASSIGN(mkernel_compile_options known,
             readOptions(given, "mkernel_compile_options"));
+  Fields o(known);
   jit::Options options;
-  if (o.target)
-    options.target = o.target;
-  options.kernel = text(o.kernel);
+#define MK_COMPILE_OPTION(kind, field, initial, key, c, ...)                   \
+  take(mkernel::options::Kind::kind, o.c, options.field);
+#include "mkernel/Options/Options.def"
   MK_ASSIGN(options.bind, readSizes(o.sizes, o.num_sizes, "sizes"));
   MK_ASSIGN(auto params, readSizes(o.params, o.num_params, "params"));
   for (const rt::DimValue &param : params)
     options.params.emplace_back(param.name, std::to_string(param.values[0]));
-  options.nodes = o.nodes;
-  options.gpus = o.gpus;
-  options.grid = o.grid;
-  if (o.cpu)
-    options.cpu = o.cpu;
-  options.tuning = text(o.tuning);
   if (o.cache)
     options.cache = rt::DiskCache(text(o.cache) == "off" ? "" : o.cache);
   options.library = text(o.library);
-  options.bounds = o.no_bounds == 0;
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include "mkernel/Runtime/Kernel.h"
 
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -94,6 +95,36 @@ rt::Result<T> readOptions(const T *given, const char *what) {
 rt::Result<jit::Options> compileOptions(const mkernel_compile_options *given);
 
 inline std::string text(const char *s) { return s ? s : ""; }
+
+/// A struct of C with a field `none`, which stands for those that it does not have.
+struct Absent {};
+template <typename T> struct Fields : T {
+  explicit Fields(const T &fields) : T(fields) {}
+  Absent none;
+};
+
+// What a field of C says about an option: nothing where it is zero or NULL.
+inline void take(mkernel::options::Kind, const char *given, std::string &out) {
+  if (given)
+    out = given;
+}
+inline void take(mkernel::options::Kind kind, int given, bool &out) {
+  if (given)
+    out = kind == mkernel::options::Kind::On;
+}
+inline void take(mkernel::options::Kind, uint64_t given, std::chrono::nanoseconds &out) {
+  if (given)
+    out = std::chrono::nanoseconds(given);
+}
+template <std::integral T> void take(mkernel::options::Kind, T given, T &out) {
+  if (given)
+    out = given;
+}
+inline void take(mkernel::options::Kind, void *given, void *&out) { out = given; }
+// Sizes come with their number, and contexts are made of more than their options.
+template <typename T> void take(mkernel::options::Kind, const mkernel_size *, T &) {}
+template <typename T> void take(mkernel::options::Kind, Absent, T &) {}
+
 rt::Result<std::vector<rt::DimValue>> readSizes(const mkernel_size *sizes,
                                                 size_t count, const char *what);
 

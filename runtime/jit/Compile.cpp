@@ -50,44 +50,37 @@ static std::string quote(std::string_view text) {
   return out;
 }
 
-/// {"name":"value",...}, sorted.
-static std::string
-objectOf(std::vector<std::pair<std::string, std::string>> pairs) {
+// Values as JSON.
+static std::string json(const std::string &text) { return quote(text); }
+static std::string json(int64_t number) { return std::to_string(number); }
+static std::string json(bool flag) { return flag ? "true" : "false"; }
+static std::string json(std::vector<std::pair<std::string, std::string>> pairs) {
   std::sort(pairs.begin(), pairs.end());
   std::string text;
   for (const auto &[name, value] : pairs)
     text += str(text.empty() ? "" : ",", quote(name), ":", quote(value));
   return "{" + text + "}";
 }
-
-std::string jit::toJson(const Options &options) {
-  std::string json = str("{\"target\":", quote(options.target),
-                         ",\"cpu\":", quote(options.cpu),
-                         ",\"complete_mesh\":", options.completeMesh,
-                         options.completeDims ? ",\"complete_dims\":true" : "",
-                         ",\"verify\":", options.verify,
-                         options.record ? ",\"record\":true" : "",
-                         options.timeline ? ",\"timeline\":true" : "",
-                         options.bounds ? "" : ",\"bounds\":false");
-  if (!options.kernel.empty())
-    json += str(",\"kernel\":", quote(options.kernel));
-  if (options.nodes)
-    json += str(",\"nodes\":", options.nodes);
-  if (options.gpus)
-    json += str(",\"gpus\":", options.gpus);
-  if (!options.tuning.empty())
-    json += str(",\"tuning\":", quote(options.tuning));
-  if (options.grid)
-    json += str(",\"grid\":", options.grid);
-  std::vector<std::pair<std::string, std::string>> bind;
-  for (const DimValue &dim : options.bind) {
+static std::string json(const std::vector<DimValue> &dims) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const DimValue &dim : dims) {
     std::string values;
     for (int64_t value : dim.values)
       values += str(values.empty() ? "" : ":", value);
-    bind.emplace_back(dim.name, values);
+    pairs.emplace_back(dim.name, values);
   }
-  return str(json, ",\"bind\":", objectOf(std::move(bind)),
-             ",\"set\":", objectOf(options.params), "}");
+  return json(std::move(pairs));
+}
+
+std::string jit::toJson(const Options &options) {
+  std::string text;
+  mkernel::options::forEachCompileOption(
+      [&](const mkernel::options::Option &option, const auto &value, const auto &initial) {
+        if (std::string is = json(value); is != json(initial))
+          text += str(text.empty() ? "" : ",", quote(option.key), ":", is);
+      },
+      options, Options());
+  return "{" + text + "}";
 }
 
 namespace {

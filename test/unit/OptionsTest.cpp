@@ -25,23 +25,62 @@ TEST(Options, EverythingTogether) {
                   "--set", "depth=3,split=2"});
   ASSERT_OK(o);
   EXPECT_EQ(o->file, "f.mlir");
-  EXPECT_EQ(o->nodes, 2);
-  EXPECT_EQ(o->gpus, 4);
-  ASSERT_EQ(o->bind.size(), 3u);
-  EXPECT_EQ(o->bind[1].values, (std::vector<int64_t>{100, 80, 0, 33}));
+  EXPECT_EQ(o->compile.nodes, 2);
+  EXPECT_EQ(o->compile.gpus, 4);
+  ASSERT_EQ(o->compile.bind.size(), 3u);
+  EXPECT_EQ(o->compile.bind[1].values, (std::vector<int64_t>{100, 80, 0, 33}));
   EXPECT_EQ(o->outputs[0].path, "y=z.npy");
   EXPECT_EQ(o->stats, Options::Stats::Json);
-  EXPECT_EQ(o->deadline, std::chrono::milliseconds(500));
+  EXPECT_EQ(o->launch.deadline, std::chrono::milliseconds(500));
   EXPECT_EQ(o->delay, std::chrono::milliseconds(50));
   EXPECT_EQ(o->corrupt, "c");
   EXPECT_EQ(o->corruptIndex, 7);
   EXPECT_FALSE(o->rank);
   EXPECT_EQ(mk::jit::toJson(compilerOptions(*o)),
-            "{\"target\":\"host\",\"cpu\":\"native\",\"complete_mesh\":true,\"complete_dims\":true,\"verify\":true,\"nodes\":2,\"gpus\":4,"
+            "{\"nodes\":2,\"gpus\":4,"
             "\"bind\":{\"M\":\"1024\",\"T\":\"100:80:0:33\",\"node\":\"2\"},"
-            "\"set\":{\"depth\":\"3\",\"split\":\"2\"}}");
+            "\"set\":{\"depth\":\"3\",\"split\":\"2\"},\"complete_dims\":true}");
   EXPECT_EQ(o->launches, 1);
   EXPECT_FALSE(o->graph || o->checkEach);
+}
+
+// Whatever Options.def says that mk-run takes is taken, kept, passed on and explained.
+TEST(Options, AllRowsOfTheTable) {
+  EXPECT_EQ(jit::toJson({}), "{}");
+  std::string help = helpText();
+  jit::Options initial;
+  mkernel::options::forEachCompileOption([&](const mkernel::options::Option &option) {
+    using mkernel::options::Kind;
+    if (!option.isInMkRun())
+      return;
+    std::string flag = std::string("--") + option.flag;
+    EXPECT_THAT(help, HasSubstr("\n  " + flag));
+    std::vector<std::string> args = {"f.mlir", flag};
+    switch (option.kind) {
+    case Kind::Text:
+      args.push_back("text");
+      break;
+    case Kind::Ranks:
+    case Kind::Ctas:
+      EXPECT_ERROR(parse({"f.mlir", flag, std::to_string(option.most() + 1)}).status(),
+                   InvalidArgument, "an integer from 1 to ");
+      args.push_back(std::to_string(option.most()));
+      break;
+    case Kind::Sizes:
+    case Kind::Params:
+      args.push_back("A=3");
+      break;
+    default:
+      break;
+    }
+    auto o = parse(args);
+    ASSERT_OK(o);
+    EXPECT_TRUE(o->isGiven(flag));
+    EXPECT_THAT(jit::toJson(o->compile), HasSubstr(std::string("{\"") + option.key + "\":"));
+    bool late = option.tools == mkernel::options::Tools::Source;
+    args[0] = "f.mkpkg";
+    EXPECT_EQ(parse(args).isOk(), !late) << flag;
+  });
 }
 
 TEST(Options, TolerancesOfSingleOutputs) {

@@ -102,6 +102,7 @@ struct Chooser {
     options.emit = options.target == "host" ? weighted(kHostPhases)
                                             : weighted(kGpuPhases);
     options.tuning = "none";
+    options.completeMesh = false; // as mk-opt
     if (random() % 2)
       options.grid = 1 + random() % 16;
     mesh(kernel.getMeshOp());
@@ -122,7 +123,7 @@ std::string fuzz::commandLine(const CompileOptions &options) {
   llvm::raw_string_ostream os(text);
   os << "mk-opt --target=" << options.target << " --emit=" << options.emit
      << " --kernel=" << options.kernel << " --tuning=" << options.tuning;
-  if (options.grid != CompileOptions::kGridOfTarget)
+  if (options.grid)
     os << " --grid=" << options.grid;
   if (options.nodes)
     os << " --nodes=" << options.nodes;

@@ -11,33 +11,80 @@
 
 using namespace mlir;
 
+mk::OneStep::OneStep() {
+  auto addFlag = [&](const mkernel::options::Option &option, auto &field) {
+    if (option.isInMkOpt())
+      add(option, field);
+  };
+  mkernel::options::forEachCompileOption(addFlag, options);
+#define MK_EMIT_OPTION(kind, field, initial, key, c, tools, flag, value, meaning)           \
+  add({mkernel::options::Kind::kind, mkernel::options::Tools::tools, key, flag, value, meaning},  \
+      options.field);
+#include "mkernel/Options/Options.def"
+  options.completeMesh = false; // phases that can leave axes open do
+}
+
+void mk::OneStep::add(const mkernel::options::Option &option, std::string &text) {
+  flags.push_back(std::make_unique<llvm::cl::opt<std::string, true>>(
+      llvm::StringRef(option.flag), llvm::cl::desc(option.meaning), llvm::cl::value_desc(option.value),
+      llvm::cl::location(text), llvm::cl::init(text), llvm::cl::cat(category)));
+}
+
+void mk::OneStep::add(const mkernel::options::Option &option, int64_t &number) {
+  flags.push_back(std::make_unique<llvm::cl::opt<int64_t>>(
+      llvm::StringRef(option.flag), llvm::cl::desc(option.meaning), llvm::cl::value_desc(option.value),
+      llvm::cl::cat(category),
+      llvm::cl::cb<void, int64_t>([this, &number, option](const int64_t &given) {
+        number = given; // 0 is what nobody gives
+        if (!given)
+          problem = option.outOfRange(given);
+      })));
+}
+
+void mk::OneStep::add(const mkernel::options::Option &option, bool &flag) {
+  bool on = option.kind == mkernel::options::Kind::On;
+  flags.push_back(std::make_unique<llvm::cl::opt<bool>>(
+      llvm::StringRef(option.flag), llvm::cl::desc(option.meaning), llvm::cl::cat(category),
+      llvm::cl::cb<void, bool>([&flag, on](const bool &given) { flag = given == on; })));
+}
+
+void mk::OneStep::add(const mkernel::options::Option &option,
+                      std::vector<std::pair<std::string, std::string>> &out) {
+  pairs.push_back({std::make_unique<llvm::cl::list<std::string>>(
+                       llvm::StringRef(option.flag), llvm::cl::CommaSeparated, llvm::cl::desc(option.meaning),
+                       llvm::cl::value_desc(option.value), llvm::cl::cat(category)),
+                   &out});
+}
+
 /// Splits `name=value`; says what is wrong if it is not that.
-static bool
-readPairs(const llvm::cl::list<std::string> &list,
-          std::vector<std::pair<std::string, std::string>> &pairs) {
-  for (llvm::StringRef item : list) {
-    auto [name, value] = item.split('=');
-    if (name.empty() || value.empty()) {
-      llvm::errs() << "error: --" << list.ArgStr << ": '" << item
-                   << "' is not of the form NAME=VALUE\n";
-      return false;
+bool mk::OneStep::readPairs() {
+  for (auto &[given, out] : pairs)
+    for (llvm::StringRef item : *given) {
+      auto [name, value] = item.split('=');
+      if (name.empty() || value.empty()) {
+        llvm::errs() << "error: --" << given->ArgStr << ": '" << item
+                     << "' is not of the form NAME=VALUE\n";
+        return false;
+      }
+      out->emplace_back(name.str(), value.str());
     }
-    pairs.emplace_back(name.str(), value.str());
-  }
   return true;
 }
 
 bool mk::OneStep::isWanted() const {
-  return target.getNumOccurrences() || emit.getNumOccurrences();
+  return llvm::any_of(flags, [](const auto &flag) {
+    return (flag->ArgStr == "target" || flag->ArgStr == "emit") && flag->getNumOccurrences();
+  });
 }
 
 std::string mk::OneStep::findUnused() const {
-  // Lists have an operator & of their own.
-  const llvm::cl::Option *options[] = {
-      std::addressof(bind), std::addressof(set), &tuning, &kernel,
-      &cpu,                 &nodes,              &gpus,   &grid,
-      &noVerify,            &noBounds, &timeline};
-  for (const llvm::cl::Option *option : options)
+  // Asked where neither --target nor --emit is given.
+  SmallVector<const llvm::cl::Option *> all;
+  for (const Pairs &list : pairs)
+    all.push_back(list.given.get());
+  for (const auto &flag : flags)
+    all.push_back(flag.get());
+  for (const llvm::cl::Option *option : all)
     if (option->getNumOccurrences())
       return option->ArgStr.str();
   return {};
@@ -50,18 +97,6 @@ std::optional<std::string> mk::OneStep::getRemarks() const {
 }
 
 int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
-  CompileOptions options;
-  options.target = target;
-  options.emit = emit;
-  options.kernel = kernel;
-  options.tuning = tuning;
-  options.cpu = cpu;
-  options.nodes = nodes;
-  options.gpus = gpus;
-  options.grid = grid;
-  options.verify = !noVerify;
-  options.bounds = !noBounds;
-  options.timeline = timeline;
   options.remarks = getRemarks();
   // As for the runtime, which looks elsewhere, too: here it is asked only where it is named.
   const char *ptxas = std::getenv("MK_PTXAS");
@@ -70,7 +105,9 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
   options.setup = [](PassManager &pm) {
     return applyPassManagerCLOptions(pm);
   };
-  if (!readPairs(bind, options.bind) || !readPairs(set, options.params))
+  if (!problem.empty())
+    llvm::errs() << "error: " << problem << '\n';
+  if (!problem.empty() || !readPairs())
     return 1;
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> source = openInput(input, error);

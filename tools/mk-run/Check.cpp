@@ -64,7 +64,7 @@ struct Checker {
     RefTensor tensor(type, shard.global);
     int64_t elements = shard.globalElements();
     const std::byte *given = job.input(arg);
-    RandomTensor random(a.type, options.seed, options.launches - 1, arg,
+    RandomTensor random(a.type, options.launch.seed, options.launches - 1, arg,
                         findRange(options, a.name));
     if (!given)
       random.fillAs(type, uint64_t(std::max<int64_t>(elements, 0)), tensor.data.data());
@@ -359,7 +359,7 @@ mk::run::checkOutputs(const Options &options, const Metadata &metadata,
     }
   std::vector<Range> ranges;
   if (!whole)
-    ranges = chooseRows(rows, elements, borders, options.seed);
+    ranges = chooseRows(rows, elements, borders, options.launch.seed);
   whole |= ranges == std::vector<Range>{{0, rows}};
 
   // Dimensions that the reference asks for: one value, or one for each rank.

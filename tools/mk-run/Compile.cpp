@@ -11,23 +11,10 @@ using namespace mk::run;
 using namespace mk::rt;
 
 mk::jit::Options mk::run::compilerOptions(const Options &options) {
-  jit::Options out;
-  if (!options.target.empty())
-    out.target = options.target;
-  out.kernel = options.kernel;
-  out.bind = options.bind;
+  jit::Options out = options.compile;
   out.completeDims = true;
-  out.params = options.params;
-  out.tuning = options.tuning;
-  out.nodes = options.nodes;
-  out.gpus = options.gpus;
-  out.grid = options.grid;
-  out.cpu = options.cpu.empty() ? "native" : options.cpu;
-  out.verify = !options.noVerify;
-  out.bounds = !options.noBounds;
   out.record = options.races;
   out.timeline = !options.timeline.empty();
-  out.library = options.jitLibrary;
   // What is run is what this compiler makes of the file now.
   out.cache = DiskCache("");
   return out;

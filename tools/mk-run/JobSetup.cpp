@@ -72,22 +72,22 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                  metadata.kernel,
                  "' carries no reference to compare with: add "
                  "func.func @reference to its file");
-  if (options.grid && options.grid != metadata.grid)
+  if (options.compile.grid && options.compile.grid != metadata.grid)
     return options.file.ends_with(".mlir")
-               ? error(StatusCode::InvalidArgument, "--grid ", options.grid, ": kernel '",
+               ? error(StatusCode::InvalidArgument, "--grid ", options.compile.grid, ": kernel '",
                        metadata.kernel, "' always has ", metadata.grid, " CTA",
                        metadata.grid == 1 ? "" : "s",
                        ", as its roles say: leave the option out")
-               : error(StatusCode::InvalidArgument, "--grid ", options.grid,
+               : error(StatusCode::InvalidArgument, "--grid ", options.compile.grid,
                        ": the package was compiled for ", metadata.grid, " CTA",
                        metadata.grid == 1 ? "" : "s",
                        "; compile it again for another number");
-  if (!options.target.empty() && options.target != metadata.target)
-    return error(StatusCode::InvalidArgument, "--target ", options.target,
+  if (options.isGiven("--target") && options.compile.target != metadata.target)
+    return error(StatusCode::InvalidArgument, "--target ", options.compile.target,
                  ": the package was compiled for ", metadata.target,
                  "; compile it again for another target");
-  if (!options.kernel.empty() && options.kernel != metadata.kernel)
-    return error(StatusCode::InvalidArgument, "--kernel ", options.kernel,
+  if (!options.compile.kernel.empty() && options.compile.kernel != metadata.kernel)
+    return error(StatusCode::InvalidArgument, "--kernel ", options.compile.kernel,
                  ": the package holds kernel '", metadata.kernel,
                  "'; compile it again for another one");
   return Status::ok();
@@ -124,7 +124,7 @@ Status mk::run::checkMode(const Options &options, const Metadata &metadata,
                  metadata.gpu ? "works on the host target only"
                               : "a package does not say which accesses it "
                                 "makes: give the kernel's .mlir");
-  if (metadata.gpu && options.seed)
+  if (metadata.gpu && options.launch.seed)
     log::info("--seed changes the data only: a GPU has an order of its own");
   // A missing driver or GPU is said here, once, and not by every rank.
   return metadata.gpu ? queryGpus().status() : Status::ok();
@@ -197,10 +197,10 @@ Status mk::run::checkMemory(const Metadata &metadata, const JobPlan &plan,
 /// What a file is compiled with: a GPU's grid has a CTA for each of its SMs.
 static Result<Options> compileOptions(const Options &options) {
   Options result = options;
-  if (options.grid == 0 && options.target.starts_with("sm_") &&
+  if (options.compile.grid == 0 && options.compile.target.starts_with("sm_") &&
       options.file.ends_with(".mlir")) {
     MK_ASSIGN(GpuSystem system, queryGpus());
-    result.grid = system.gpus[0].sms;
+    result.compile.grid = system.gpus[0].sms;
   }
   return result;
 }

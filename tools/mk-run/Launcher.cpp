@@ -74,11 +74,11 @@ private:
 
 /// Said before anything is compiled, of what the options alone tell.
 Status checkRanks(const Options &options) {
-  uint64_t ranks = std::max<uint64_t>(options.nodes, 1) * std::max<uint64_t>(options.gpus, 1);
+  uint64_t ranks = std::max<uint64_t>(options.compile.nodes, 1) * std::max<uint64_t>(options.compile.gpus, 1);
   if (ranks < 2)
     return Status::ok();
   return checkCapacity(Capacity::ofThisMachine(),
-                       RankNeeds::of(std::max<uint64_t>(options.grid, 1)), ranks,
+                       RankNeeds::of(std::max<uint64_t>(options.compile.grid, 1)), ranks,
                        /*bytes=*/0);
 }
 
@@ -127,27 +127,27 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   const Metadata &metadata = package.metadata();
   MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
   MK_ASSIGN(Mesh mesh,
-            resolveMesh(metadata, axes, options.nodes, options.gpus));
+            resolveMesh(metadata, axes, options.compile.nodes, options.compile.gpus));
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, mesh));
   if (!options.file.ends_with(".mlir"))
     MK_TRY(tryLoading(options.file, [&] {
       if (auto payload = Payload::load(package))
-        (void)JobPlan::create(metadata, **payload, mesh, options.bind);
+        (void)JobPlan::create(metadata, **payload, mesh, options.compile.bind);
     }));
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
-            JobPlan::create(metadata, *payload, mesh, options.bind));
+            JobPlan::create(metadata, *payload, mesh, options.compile.bind));
   uint32_t world = mesh.size();
   if (!metadata.gpu) { // there they are in the GPU's memory, which says it itself
     MK_TRY(checkMemory(metadata, plan, allRanks(mesh)));
   } else {
     MK_ASSIGN(GpuSystem system, queryGpus());
-    if (world > system.gpus.size() * options.ranksPerGpu)
+    if (world > system.gpus.size() * options.context.ranksPerGpu)
       return error(StatusCode::InvalidArgument, "a job of ", world,
                    " ranks on GPUs: the driver sees ", system.gpus.size(),
-                   options.ranksPerGpu > 1
-                       ? str(", for ", options.ranksPerGpu, " ranks each")
+                   options.context.ranksPerGpu > 1
+                       ? str(", for ", options.context.ranksPerGpu, " ranks each")
                        : std::string(", and each rank needs one of its own"),
                    " (--gpus, CUDA_VISIBLE_DEVICES; --ranks-per-gpu lets several take turns on "
                    "one, which is slow)");

@@ -27,10 +27,10 @@ Deadline patience() { return Deadline::after(std::chrono::hours(1)); }
 
 /// The mesh is the job's unless options say otherwise.
 Options withJobMesh(Options options, const Job &job) {
-  if (!options.nodes)
-    options.nodes = job.nodes();
-  if (!options.gpus)
-    options.gpus = job.ranksPerNode();
+  if (!options.compile.nodes)
+    options.compile.nodes = job.nodes();
+  if (!options.compile.gpus)
+    options.compile.gpus = job.ranksPerNode();
   return options;
 }
 
@@ -110,7 +110,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
             }));
   const Metadata &metadata = package.metadata();
   MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
-  auto mesh = resolveMesh(metadata, axes, options.nodes, options.gpus);
+  auto mesh = resolveMesh(metadata, axes, options.compile.nodes, options.compile.gpus);
   if (!mesh)
     return mesh.status().withContext(job.describe());
   MK_TRY(job.checkMesh(*mesh));
@@ -123,7 +123,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
                    "all ranks on one");
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
-            JobPlan::create(metadata, *payload, *mesh, options.bind));
+            JobPlan::create(metadata, *payload, *mesh, options.compile.bind));
   std::vector<uint32_t> here;
   for (uint32_t r = 0; r < job.world(); ++r)
     if (job.sameHost(r))

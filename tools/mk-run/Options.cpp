@@ -9,122 +9,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 
 using namespace mk::run;
 using namespace mk::rt;
+namespace options = mkernel::options;
 
-const char *mk::run::helpText() {
-  return R"(Runs a kernel as all ranks of a job on this machine, or as one rank of a job
+namespace {
+
+constexpr const char *kHead = R"(Runs a kernel as all ranks of a job on this machine, or as one rank of a job
 that torchrun, mpirun or srun has started.
 
 usage: mk-run FILE [options]
        mk-run --selftest [options]
 
 FILE is a kernel (.mlir) or a package (mk-opt --emit=package).
+)";
 
-mesh and sizes
-  --nodes N             product of the mesh axes via net (emulated nodes)
-  --gpus G              product of the mesh axes via link; a rank is a process;
-                        axes that nothing gives a size have 1 rank
-  --ranks-per-gpu N     up to N ranks take turns on a GPU: slow, to see whether results
-                        are right where there are too few GPUs (default 1)
-  --bind NAME=V,...     values of dimensions and mesh axes by name; a dimension
-                        of its own on each rank takes V:V:..., rank by rank
-  --grid N              CTAs of the kernel; a package has a fixed number
-                        (default: on a GPU its number of SMs)
+// What begins with spaces is a line of its own.
+constexpr const char *kTolerance =
+    "compares all outputs with the kernel's reference, evaluated in double precision. An "
+    "element passes when"
+    "\n  |error| <= F * (eps(out) * max(|ref|, min(out))"
+    "\n    + 4 * (eps(mid) + sqrt(K) * 2^-23) * max(rms(ref), rms(row)))\n"
+    "eps(mid): coarsest rounding of values on their way to this output, before the last "
+    "one; K: terms of a sum; min(out): smallest normal number; row: along the last "
+    "dimension; and the rms of all errors is at most"
+    "\n  F * (eps(out) / 2 * max(rms(ref), min(out))"
+    "\n    + (eps(mid) / 2 + sqrt(K) * 2^-23) * rms(ref)),\n"
+    "twice that of fewer than 32 errors. Integers must be equal. Large outputs: 256 random "
+    "rows and the borders of all shards; what was not written is looked for everywhere "
+    "(docs/running.md)";
 
-as one rank (docs/jobs.md)
-  --job LAUNCHER        auto (default): whose variables are set; torchrun, mpirun,
-                        srun: that one's; none: this starts all ranks (MK_JOB)
-  --node K              number of this rank's node, rank/G for G ranks in a row:
-                        emulates nodes on one machine (MK_NODE)
-  --store HOST:PORT     where rank 0 listens (MK_STORE; default: the launcher says)
-  --join-timeout S      seconds to wait for the other ranks (default 60)
-                        MK_JOB_TOKEN holds the secret of a job of several hosts
-
-data
-  --in NAME=FILE.npy    global value of an input (else random, by --seed)
-  --random NAME=A:B     an integer input is uniform from A to B (default 0:7)
-  --out NAME=FILE.npy   writes the global value of an output
-  --check               compares all outputs with the kernel's reference,
-                        evaluated in double precision. An element passes when
-                          |error| <= F * (eps(out) * max(|ref|, min(out))
-                                 + 4 * (eps(mid) + sqrt(K) * 2^-23)
-                                     * max(rms(ref), rms(row)))
-                        eps(mid): coarsest rounding of values on their way to this
-                        output, before the last one; K: terms of a sum; min(out):
-                        smallest normal number; row: along the last dimension; and
-                        the rms of all errors is at most
-                          F * (eps(out) / 2 * max(rms(ref), min(out))
-                               + (eps(mid) / 2 + sqrt(K) * 2^-23) * rms(ref)),
-                        twice that of fewer than 32 errors.
-                        Integers must be equal. Large outputs: 256 random rows
-                        and the borders of all shards; what was not written is
-                        looked for everywhere (docs/running.md)
-  --check=races         looks for accesses that nothing orders, from a record of what
-                        all CTAs did; reports both, with roles, CTAs, regions and
-                        lines (.mlir and host target only; may be given beside
-                        --check)
-  --check=accesses      the same, and prints a number of what all accesses have touched
-                        and seen: two kernels that have the same for the same inputs
-                        and do not race do the same
-  --check=each          after every launch instead of the last (of ranks that mk-run
-                        itself has started)
-  --tolerance F,...     factor in the formulas above (default 1); NAME=F: of one
-                        output
-
-running
-  --launches N          launches the kernel N times, with other random inputs
-                        each time; the last is checked (default 1)
-  --graph N             captures one launch into a graph and replays it N times,
-                        with other random inputs in the same place each time; the
-                        last is checked
-  --seed S              seeds data; not 0: runs puts and CTAs in a random order
-  --loopback OPTIONS    of the emulated network (axes via net):
-                        delay=5ms,reorder=SEED,...; on GPUs also
-                        path=copy-engine or path=staged (through the host)
-  --transport NAME[,OPTIONS]  what carries axes via net: loopback (default), verbs
-                        (InfiniBand, RoCE) or efa, with options like
-                        verbs,qps=2,timeout=20 (docs/network.md; MK_TRANSPORT)
-  --deadline SECONDS    of every single wait (default 30)
-  --compute-deadline S  processor seconds that a CTA may compute without beginning an
-                        item, waiting or putting: longer is taken for a loop
-                        that never ends (default ten times --deadline; host target)
-  --delay S             before each launch one rank is late by up to S seconds; which
-                        and how much is drawn by --seed
-  --stats[=json]        what was measured: bytes for each link, waits and times of
-                        roles (host), times of launches (GPU); json: one object on
-                        standard output, everything else on standard error
-  --timeline FILE.json  what every role does on every CTA of every rank in the last
-                        launch, for ui.perfetto.dev, and a summary: how long roles
-                        wait, for what, and how much communication is hidden. A
-                        package has to be made with mk-opt --timeline
-
-compiling (of a .mlir; a package has been)
-  --kernel NAME         which kernel of the file
-  --set NAME=N,...      values of parameters (mk.param), else those of --tuning
-  --tuning FILE         a tuning file, or none (default: the target's own, if any)
-  --target T, --cpu C   host (default) or sm_90a, on this machine's GPUs, one
-                        for each rank; CPU of host code (default native)
-  --no-verify           take a kernel that would not end or that races, or that
-                        names what does not exist
-  --no-bounds           leave out the checks, when it runs, that what puts, scalar
-                        accesses, signals, counters and queues name exists
-  --jit-lib PATH        the compiler (default: libmkernel_jit.so beside mk-run,
-                        or $MK_JIT_LIBRARY)
-
-self-tests
-  --selftest            with or without FILE: tries the network or link between every two
-                        ranks (data behind its signal, latency, bandwidth), with a verdict
-                        for each, then a kernel in which all give their data to all
-  --corrupt NAME[:I]    changes element I of an output before --check compares
-                        it, which must then fail
-  --pause-proxy RANK    that rank's network proxy does nothing, so that waits
-                        pass their deadline
-
+constexpr const char *kTail = R"(
 examples
   mk-run ag_gemm.mlir --nodes 2 --gpus 4 --bind M=512,N=512,K=256 --check
   mk-run moe.mlir --kernel moe --gpus 4 --random topk_ids=-1:5 --seed 7 --check
@@ -137,133 +57,246 @@ examples
 exit status: 0 success, 1 failure (a wrong result, a lost rank, a deadline), 2
 wrong usage.
 )";
-}
-
-namespace {
 
 struct Parser {
+  using Kind = options::Kind;
+  using Option = options::Option;
   Options o;
   int64_t launches = 0, replays = 0; // 0: not given
   std::string transport;             // NAME[,OPTIONS]
 
   using Handler = std::function<Status(const std::string &)>;
   struct Entry {
-    std::string_view name;
+    std::string name; // "--grid"
     enum { Flag, Value, Optional } kind;
     Handler handle;
+    std::string value, meaning;
+    const char *section = nullptr; // begins one in the help text
   };
   std::vector<Entry> entries;
+  const char *nextSection = nullptr;
 
-  template <typename T>
-  void integer(std::string_view name, T &out, int64_t low, int64_t high) {
-    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
-                         auto n = env::parseInt(v);
-                         if (!n || *n < low || *n > high)
-                           return error(StatusCode::InvalidArgument, name, " ",
-                                        v, ": an integer from ", low, " to ",
-                                        high, " is needed");
-                         out = static_cast<T>(*n);
-                         return Status::ok();
-                       }});
+  void add(std::string name, decltype(Entry::kind) kind, const char *value,
+           const char *meaning, Handler handle) {
+    entries.push_back({std::move(name), kind, std::move(handle), value, meaning,
+                       std::exchange(nextSection, nullptr)});
   }
-  void text(std::string_view name, std::string &out) {
-    entries.push_back({name, Entry::Value, [&out](const std::string &v) {
-                         out = v;
-                         return Status::ok();
-                       }});
+  /// A handler that is a method.
+  void add(std::string name, decltype(Entry::kind) kind, const char *value,
+           const char *meaning, Status (Parser::*method)(const std::string &)) {
+    add(std::move(name), kind, value, meaning,
+        [this, method](const std::string &v) { return (this->*method)(v); });
+  }
+  void flag(std::string name, bool &out, const char *meaning, bool to = true) {
+    add(std::move(name), Entry::Flag, "", meaning, [&out, to](const std::string &) {
+      out = to;
+      return Status::ok();
+    });
+  }
+  template <typename T>
+  void integer(std::string name, T &out, int64_t low, int64_t high, const char *value,
+               const char *meaning) {
+    add(name, Entry::Value, value, meaning, [=, &out](const std::string &v) {
+      auto n = env::parseInt(v);
+      if (!n || *n < low || *n > high)
+        return error(StatusCode::InvalidArgument, name, " ", v, ": an integer from ", low,
+                     " to ", high, " is needed");
+      out = static_cast<T>(*n);
+      return Status::ok();
+    });
+  }
+  void text(std::string name, std::string &out, const char *value, const char *meaning) {
+    add(std::move(name), Entry::Value, value, meaning, [&out](const std::string &v) {
+      out = v;
+      return Status::ok();
+    });
   }
   /// Two of them contradict each other, or one of them was forgotten.
-  void once(std::string_view name, std::string &out) {
-    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
-                         if (!out.empty())
-                           return error(StatusCode::InvalidArgument, name, " ", v, ": ", name,
-                                        " ", out, " is given as well: give one of them, with "
-                                        "all its options behind commas");
-                         out = v;
-                         return Status::ok();
-                       }});
+  void once(std::string name, std::string &out, const char *value, const char *meaning) {
+    add(name, Entry::Value, value, meaning, [=, &out](const std::string &v) {
+      if (!out.empty())
+        return error(StatusCode::InvalidArgument, name, " ", v, ": ", name, " ", out,
+                     " is given as well: give one of them, with all its options behind commas");
+      out = v;
+      return Status::ok();
+    });
   }
-  void duration(std::string_view name, std::chrono::nanoseconds &out) {
-    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
-                         auto d = env::parseDuration(v);
-                         if (!d || d->count() <= 0)
-                           return error(StatusCode::InvalidArgument, name, " ",
-                                        v,
-                                        ": seconds are needed, or a number "
-                                        "with ms, s or m");
-                         out = *d;
-                         return Status::ok();
-                       }});
+  void duration(std::string name, std::chrono::nanoseconds &out, const char *value,
+                const char *meaning) {
+    add(name, Entry::Value, value, meaning, [=, &out](const std::string &v) {
+      auto d = env::parseDuration(v);
+      if (!d || d->count() <= 0)
+        return error(StatusCode::InvalidArgument, name, " ", v,
+                     ": seconds are needed, or a number with ms, s or m");
+      out = *d;
+      return Status::ok();
+    });
   }
-  void files(std::string_view name, std::vector<NamedFile> &out) {
-    entries.push_back({name, Entry::Value, [=, &out](const std::string &v) {
-                         size_t at = v.find('=');
-                         if (at == 0 || at == std::string::npos ||
-                             at + 1 == v.size())
-                           return error(StatusCode::InvalidArgument, name, " ",
-                                        v, ": ARGUMENT=FILE.npy is needed");
-                         for (const NamedFile &other : out)
-                           if (other.name == v.substr(0, at))
-                             return error(StatusCode::InvalidArgument, name,
-                                          " gives '", other.name, "' twice");
-                         out.push_back({v.substr(0, at), v.substr(at + 1)});
-                         return Status::ok();
-                       }});
+  void files(std::string name, std::vector<NamedFile> &out, const char *meaning) {
+    add(name, Entry::Value, "NAME=FILE.npy", meaning, [=, &out](const std::string &v) {
+      size_t at = v.find('=');
+      if (at == 0 || at == std::string::npos || at + 1 == v.size())
+        return error(StatusCode::InvalidArgument, name, " ", v,
+                     ": ARGUMENT=FILE.npy is needed");
+      for (const NamedFile &other : out)
+        if (other.name == v.substr(0, at))
+          return error(StatusCode::InvalidArgument, name, " gives '", other.name, "' twice");
+      out.push_back({v.substr(0, at), v.substr(at + 1)});
+      return Status::ok();
+    });
   }
 
+  // Rows of Options.def.
+  static std::string nameOf(const Option &option) { return str("--", option.flag); }
+  void row(const Option &option, std::string &out) {
+    if (option.flag == std::string_view("transport"))
+      once(nameOf(option), transport, option.value, option.meaning);
+    else if (option.flag == std::string_view("loopback"))
+      once(nameOf(option), o.loopback, option.value, option.meaning);
+    else
+      text(nameOf(option), out, option.value, option.meaning);
+  }
+  void row(const Option &option, bool &out) {
+    flag(nameOf(option), out, option.meaning, option.kind == Kind::On);
+  }
+  void row(const Option &option, std::chrono::nanoseconds &out) {
+    duration(nameOf(option), out, option.value, option.meaning);
+  }
+  void row(const Option &option, std::vector<DimValue> &) {
+    add(nameOf(option), Entry::Value, option.value, option.meaning, &Parser::bind);
+  }
+  void row(const Option &option, std::vector<std::pair<std::string, std::string>> &) {
+    add(nameOf(option), Entry::Value, option.value, option.meaning, &Parser::set);
+  }
+  template <std::integral T> void row(const Option &option, T &out) {
+    bool any = option.flag == std::string_view("seed");
+    bool few = option.flag == std::string_view("ranks-per-gpu");
+    integer(nameOf(option), out, any ? 0 : 1, few ? 64 : option.most(), option.value,
+            option.meaning);
+  }
+  template <typename T> void row(const Option &, T &) {} // no flag says what it is
+
   Parser() {
-    auto flag = [&](std::string_view name, bool &out) {
-      entries.push_back({name, Entry::Flag, [&out](const std::string &) {
-                           out = true;
-                           return Status::ok();
-                         }});
+    auto section = [&](const char *title) { nextSection = title; };
+    auto compile = [&](bool sizes) {
+      options::forEachCompileOption(
+          [&](const Option &option, auto &field) {
+            bool isSize = option.kind == Kind::Ranks || option.kind == Kind::Ctas ||
+                          option.kind == Kind::Sizes;
+            if (option.isInMkRun() && isSize == sizes)
+              row(option, field);
+          },
+          o.compile);
     };
-    flag("--help", o.help);
-    flag("-h", o.help);
-    flag("--selftest", o.selfTest);
-    flag("--no-verify", o.noVerify);
-    flag("--no-bounds", o.noBounds);
-    integer("--nodes", o.nodes, 1, 65536);
-    integer("--gpus", o.gpus, 1, 65536);
-    integer("--ranks-per-gpu", o.ranksPerGpu, 1, 64);
-    integer("--grid", o.grid, 1, 65534);
-    integer("--seed", o.seed, 0, INT64_MAX);
-    integer("--launches", launches, 1, 1000000000);
-    integer("--graph", replays, 1, 1000000000);
-    integer("--pause-proxy", o.pauseProxy, 0, 65535);
-    files("--in", o.inputs);
-    files("--out", o.outputs);
-    once("--loopback", o.loopback);
-    once("--transport", transport);
-    text("--job", o.job.source);
-    text("--node", o.job.node);
-    text("--store", o.job.store);
-    text("--timeline", o.timeline);
-    text("--kernel", o.kernel);
-    text("--tuning", o.tuning);
-    text("--target", o.target);
-    text("--cpu", o.cpu);
-    text("--jit-lib", o.jitLibrary);
-    entries.push_back({"--random", Entry::Value,
-                       [this](const std::string &v) { return random(v); }});
-    entries.push_back({"--bind", Entry::Value,
-                       [this](const std::string &v) { return bind(v); }});
-    entries.push_back({"--set", Entry::Value,
-                       [this](const std::string &v) { return set(v); }});
-    entries.push_back({"--check", Entry::Optional,
-                       [this](const std::string &v) { return check(v); }});
-    entries.push_back({"--stats", Entry::Optional,
-                       [this](const std::string &v) { return stats(v); }});
-    duration("--deadline", o.deadline);
-    duration("--compute-deadline", o.computeDeadline);
-    duration("--delay", o.delay);
-    duration("--join-timeout", o.job.timeout);
-    entries.push_back({"--corrupt", Entry::Value,
-                       [this](const std::string &v) { return corrupt(v); }});
-    entries.push_back({"--tolerance", Entry::Value,
-                       [this](const std::string &v) { return tolerance(v); }});
-    entries.push_back({"--internal-rank", Entry::Value,
-                       [this](const std::string &v) { return rank(v); }});
+    auto run = [&](const Option &option, auto &field) {
+      if (*option.flag)
+        row(option, field);
+    };
+#define MK_ROW(kind, flag, value, meaning)                                                  \
+  Option { Kind::kind, options::Tools::Run, "", flag, value, meaning }
+    section("mesh and sizes");
+    compile(true);
+    section("as one rank (docs/jobs.md); MK_JOB_TOKEN holds the secret of a job of several hosts");
+#define MK_JOB_OPTION(kind, field, c, flag, value, meaning)                                 \
+  run(MK_ROW(kind, flag, value, meaning), o.job.field);
+#include "mkernel/Options/Options.def"
+    section("data");
+    files("--in", o.inputs, "global value of an input (else random, by --seed)");
+    add("--random", Entry::Value, "NAME=A:B",
+        "an integer input is uniform from A to B (default 0:7)", &Parser::random);
+    files("--out", o.outputs, "writes the global value of an output");
+    add("--check", Entry::Optional, "", kTolerance, &Parser::check);
+    help("--check=races",
+         "looks for accesses that nothing orders, from a record of what all CTAs did; reports "
+         "both, with roles, CTAs, regions and lines (.mlir and host target only; may be given "
+         "beside --check)");
+    help("--check=accesses",
+         "the same, and prints a number of what all accesses have touched and seen: two "
+         "kernels that have the same for the same inputs and do not race do the same");
+    help("--check=each", "after every launch instead of the last (of ranks that mk-run itself "
+                         "has started)");
+    add("--tolerance", Entry::Value, "F,...",
+        "factor in the formulas above (default 1); NAME=F: of one output",
+        &Parser::tolerance);
+    section("running");
+    integer("--launches", launches, 1, 1000000000, "N",
+            "launches the kernel N times, with other random inputs each time; the last is "
+            "checked (default 1)");
+    integer("--graph", replays, 1, 1000000000, "N",
+            "captures one launch into a graph and replays it N times, with other random "
+            "inputs in the same place each time; the last is checked");
+#define MK_LAUNCH_OPTION(kind, field, c, flag, value, meaning)                              \
+  run(MK_ROW(kind, flag, value, meaning), o.launch.field);
+#define MK_CONTEXT_OPTION(kind, field, c, flag, value, meaning)                             \
+  run(MK_ROW(kind, flag, value, meaning), o.context.field);
+#include "mkernel/Options/Options.def"
+#undef MK_ROW
+    duration("--delay", o.delay, "S",
+             "before each launch one rank is late by up to S seconds; which and how much is "
+             "drawn by --seed");
+    add("--stats", Entry::Optional, "[=json]",
+        "what was measured: bytes for each link, waits and times of roles (host), times of "
+        "launches (GPU); json: one object on standard output, everything else on standard "
+        "error", &Parser::stats);
+    text("--timeline", o.timeline, "FILE.json",
+         "what every role does on every CTA of every rank in the last launch, for "
+         "ui.perfetto.dev, and a summary: how long roles wait, for what, and how much "
+         "communication is hidden. A package has to be made with mk-opt --timeline");
+    section("compiling (of a .mlir; a package has been)");
+    compile(false);
+#define MK_JIT_OPTION(kind, field, initial, key, c, tools, flag, value, meaning)            \
+  run({Kind::kind, options::Tools::tools, key, flag, value, meaning}, o.compile.field);
+#include "mkernel/Options/Options.def"
+    section("self-tests");
+    flag("--selftest", o.selfTest,
+         "with or without FILE: tries the network or link between every two ranks (data behind its "
+         "signal, latency, bandwidth), with a verdict for each, then a kernel in which all "
+         "give their data to all");
+    add("--corrupt", Entry::Value, "NAME[:I]",
+        "changes element I of an output before --check compares it, which must then fail",
+        &Parser::corrupt);
+    integer("--pause-proxy", o.pauseProxy, 0, 65535, "RANK",
+            "that rank's network proxy does nothing, so that waits pass their deadline");
+    flag("--help", o.help, "");
+    flag("-h", o.help, "");
+    add("--internal-rank", Entry::Value, "", "", &Parser::rank);
+  }
+
+  /// A line of the help text about a value of the option before.
+  void help(const char *name, const char *meaning) {
+    entries.push_back({name, Entry::Flag, nullptr, "", meaning});
+  }
+
+  std::string helpText() const {
+    constexpr size_t kColumn = 24, kWidth = 86;
+    std::string out = kHead;
+    for (const Entry &e : entries) {
+      if (e.section)
+        out += str("\n", e.section, "\n");
+      if (e.meaning.empty())
+        continue;
+      std::string line = str("  ", e.name, e.value.empty() || e.value[0] == '[' ? "" : " ",
+                             e.value);
+      line.resize(std::max(line.size() + 2, kColumn), ' ');
+      // Words; a line ends where the text says so.
+      for (size_t at = 0; at <= e.meaning.size();) {
+        size_t end = std::min(e.meaning.find_first_of(" \n", at), e.meaning.size());
+        if (line.size() + end - at > kWidth) {
+          out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+          line.assign(kColumn, ' ');
+        }
+        line += e.meaning.substr(at, end - at);
+        if (end < e.meaning.size() && e.meaning[end] == '\n') {
+          out += line + "\n";
+          line.assign(kColumn, ' ');
+        } else {
+          line += ' ';
+        }
+        at = end + 1;
+      }
+      out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return out + kTail;
   }
 
   Status bind(const std::string &v) {
@@ -288,11 +321,11 @@ struct Parser {
         return error(StatusCode::InvalidArgument, "--bind ", item,
                      ": NAME=VALUE is needed, or NAME=VALUE:VALUE:... with one "
                      "value for each rank");
-      for (const DimValue &other : o.bind)
+      for (const DimValue &other : o.compile.bind)
         if (other.name == value.name)
           return error(StatusCode::InvalidArgument, "--bind gives '",
                        value.name, "' twice");
-      o.bind.push_back(std::move(value));
+      o.compile.bind.push_back(std::move(value));
     }
     return Status::ok();
   }
@@ -326,11 +359,11 @@ struct Parser {
           !env::parseInt(item.substr(equals + 1)))
         return error(StatusCode::InvalidArgument, "--set ", item,
                      ": NAME=N is needed");
-      for (const auto &other : o.params)
+      for (const auto &other : o.compile.params)
         if (other.first == item.substr(0, equals))
           return error(StatusCode::InvalidArgument, "--set gives '",
                        other.first, "' twice");
-      o.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
+      o.compile.params.emplace_back(item.substr(0, equals), item.substr(equals + 1));
     }
     return Status::ok();
   }
@@ -415,28 +448,29 @@ struct Parser {
     if (!given)
       transport = env::get("MK_TRANSPORT").value_or("loopback");
     size_t comma = std::min(transport.find(','), transport.size());
-    o.transportGiven = given;
-    o.transport = transport.substr(0, comma);
-    o.transportOptions = transport.substr(std::min(comma + 1, transport.size()));
+    o.context.transport = transport.substr(0, comma);
+    o.context.transportOptions = transport.substr(std::min(comma + 1, transport.size()));
     std::string_view what = given ? "--transport " : "MK_TRANSPORT=";
-    if (o.transport != "loopback" && o.transport != "verbs" && o.transport != "efa")
+    if (o.context.transport != "loopback" && o.context.transport != "verbs" && o.context.transport != "efa")
       return error(StatusCode::InvalidArgument, what, transport,
                    ": loopback, verbs or efa is needed, with options behind a "
                    "comma, like verbs,qps=2");
     if (o.loopback.empty())
-      return checkTransport(o.transport, o.transportOptions).withContext(str(what, transport));
-    if (o.transport != "loopback" || !o.transportOptions.empty())
+      return checkTransport(o.context.transport, o.context.transportOptions)
+          .withContext(str(what, transport));
+    if (o.context.transport != "loopback" || !o.context.transportOptions.empty())
       return error(StatusCode::InvalidArgument, "--loopback ", o.loopback,
                    ": it changes the emulated network, and ", what, transport,
                    " is given: put all options behind the transport's name");
-    o.transportOptions = o.loopback;
-    return checkTransport(o.transport, o.loopback).withContext(str("--loopback ", o.loopback));
+    o.context.transportOptions = o.loopback;
+    return checkTransport(o.context.transport, o.loopback)
+        .withContext(str("--loopback ", o.loopback));
   }
 
   Status unknown(const std::string &name) {
     std::vector<std::string_view> names;
     for (const Entry &e : entries)
-      if (e.name != "--internal-rank")
+      if (e.handle && e.name != "--internal-rank")
         names.push_back(e.name);
     std::string near = env::nearest(name, names);
     return error(StatusCode::InvalidArgument, "there is no option ", name,
@@ -461,7 +495,7 @@ struct Parser {
       }
       const Entry *entry = nullptr;
       for (const Entry &e : entries)
-        if (e.name == arg)
+        if (e.name == arg && e.handle)
           entry = &e;
       if (!entry)
         return unknown(arg);
@@ -473,14 +507,15 @@ struct Parser {
         value = argv[++i];
       }
       MK_TRY(entry->handle(value));
+      o.given.push_back(arg);
     }
     if (o.selfTest) {
       o.check = true;
       if (o.file.empty()) {
         MK_ASSIGN(o.file, selfTestKernel());
       }
-      if (o.bind.empty())
-        o.bind.push_back({"M", {4099}});
+      if (o.compile.bind.empty())
+        o.compile.bind.push_back({"M", {4099}});
     }
     if (o.file.empty() && !o.help)
       return error(StatusCode::InvalidArgument,
@@ -493,15 +528,16 @@ struct Parser {
     o.launches = std::max<int64_t>({launches, replays, 1});
     o.graph = replays > 0;
     if (!o.help && !o.file.ends_with(".mlir")) {
-      if (!o.params.empty())
-        return error(StatusCode::InvalidArgument, "--set ", o.params[0].first,
+      if (!o.compile.params.empty())
+        return error(StatusCode::InvalidArgument, "--set ", o.compile.params[0].first,
                      ": parameters are compiled in: only a .mlir takes them");
-      const char *late = !o.tuning.empty() ? "--tuning"
-                         : !o.cpu.empty()  ? "--cpu"
-                         : o.noVerify      ? "--no-verify"
-                         : o.noBounds      ? "--no-bounds"
-                                           : nullptr;
-      if (late)
+      std::string late;
+      options::forEachCompileOption([&](const Option &option) {
+        if (option.tools == options::Tools::Source && late.empty() &&
+            o.isGiven(nameOf(option)))
+          late = nameOf(option);
+      });
+      if (!late.empty())
         return error(StatusCode::InvalidArgument, late,
                      ": a package has been compiled already: only a .mlir "
                      "takes it");
@@ -514,6 +550,12 @@ struct Parser {
 };
 
 } // namespace
+
+std::string mk::run::helpText() { return Parser().helpText(); }
+
+bool Options::isGiven(std::string_view flag) const {
+  return std::find(given.begin(), given.end(), flag) != given.end();
+}
 
 double mk::run::toleranceOf(const Options &options, const std::string &output) {
   for (const auto &[name, factor] : options.tolerances)
@@ -539,7 +581,7 @@ Result<Options> mk::run::parseOptions(int argc, char **argv) {
 Result<std::vector<NamedSize>> mk::run::axisSizes(const Options &options,
                                                   const Metadata &metadata) {
   std::vector<NamedSize> sizes;
-  for (const DimValue &b : options.bind) {
+  for (const DimValue &b : options.compile.bind) {
     bool known = false;
     std::string names;
     for (const auto &axis : metadata.mesh) {

@@ -2,9 +2,9 @@
 #ifndef MKERNEL_TOOLS_MKRUN_OPTIONS_H
 #define MKERNEL_TOOLS_MKRUN_OPTIONS_H
 
+#include "mkernel/JIT/JIT.h"
 #include "mkernel/Runtime/Job.h"
-#include "mkernel/Runtime/Package.h"
-#include "mkernel/Runtime/Plan.h"
+#include "mkernel/Runtime/Kernel.h"
 
 #include <chrono>
 
@@ -33,11 +33,12 @@ struct RankOptions {
 struct Options {
   bool help = false;
   std::string file;
-  int64_t nodes = 0, gpus = 0; // 0: not given
-  uint32_t ranksPerGpu = 1;
-  std::vector<rt::DimValue> bind;
-  int64_t grid = 0; // 0: not given
-  uint64_t seed = 0;
+  std::vector<std::string> given; // flags of the command line, as "--grid"
+  jit::Options compile;
+  rt::JobOptions job; // as a rank of another launcher's job
+  /// --transport, else MK_TRANSPORT, and --ranks-per-gpu.
+  rt::ContextOptions context;
+  rt::LaunchOptions launch;
   std::vector<NamedFile> inputs, outputs;
   std::vector<IntegerRange> random;
   bool check = false;
@@ -50,25 +51,16 @@ struct Options {
   enum class Stats { None, Text, Json } stats = Stats::None;
   std::string timeline; // file; empty: not given
   std::string loopback;
-  /// --transport, else MK_TRANSPORT: what carries axes via net, and its options.
-  std::string transport = "loopback", transportOptions;
-  bool transportGiven = false; // on the command line: it has to be of use
-  std::chrono::nanoseconds deadline = std::chrono::seconds(30);
-  std::chrono::nanoseconds computeDeadline{0}; // 0: ten times the other
   std::chrono::nanoseconds delay{0}; // of one rank before each launch, at most
   int64_t launches = 1;
   bool graph = false; // the launches are replays of a captured one
-  std::string kernel, target, cpu, jitLibrary; // empty: not given
-  std::vector<std::pair<std::string, std::string>> params; // --set
-  std::string tuning;
-  rt::JobOptions job; // as a rank of another launcher's job
-  bool noVerify = false;
-  bool noBounds = false;
   // Self-tests of checker and watchdog.
   std::string corrupt;
   int64_t corruptIndex = 0;
   int64_t pauseProxy = -1; // rank
   std::optional<RankOptions> rank;
+
+  bool isGiven(std::string_view flag) const;
 };
 
 /// The range that --random gives an argument; null if none.
@@ -79,7 +71,7 @@ double toleranceOf(const Options &options, const std::string &output);
 
 /// InvalidArgument names the option, the reason and the accepted form.
 Result<Options> parseOptions(int argc, char **argv);
-const char *helpText();
+std::string helpText();
 
 /// Bindings that name mesh axes. InvalidArgument when one names neither an axis
 /// nor a dimension of the kernel.

@@ -65,7 +65,7 @@ Status fillArguments(const Options &options, const JobMemory &job,
       copyFromGlobal(kernel.shard(i), byteSize(arg.type), global, staging.begin(i));
       MK_TRY(staging.write(i));
     } else {
-      MK_TRY(kernel.fillRandom(i, RandomTensor(arg.type, options.seed, launch, i,
+      MK_TRY(kernel.fillRandom(i, RandomTensor(arg.type, options.launch.seed, launch, i,
                                                findRange(options, arg.name))));
     }
   }
@@ -129,7 +129,7 @@ Status checkNow(const Options &options, const JobMemory &job, Context &context,
 /// which and how much is drawn.
 std::chrono::nanoseconds delayOf(const Options &options, const Context &context,
                                  int64_t launch) {
-  uint64_t key = RandomValues::keyOf({options.seed, uint64_t(launch)});
+  uint64_t key = RandomValues::keyOf({options.launch.seed, uint64_t(launch)});
   RandomValues late(ElementType::i64, key, 0, context.world());
   RandomValues time(ElementType::i64, key, 0, uint64_t(options.delay.count()) + 1);
   return std::chrono::nanoseconds(
@@ -158,10 +158,10 @@ Status runJob(const Options &options, RankBlock *&block) {
   const Metadata &metadata = package.metadata();
   MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
   MK_ASSIGN(Mesh mesh,
-            resolveMesh(metadata, axes, options.nodes, options.gpus));
+            resolveMesh(metadata, axes, options.compile.nodes, options.compile.gpus));
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
-            JobPlan::create(metadata, *payload, mesh, options.bind));
+            JobPlan::create(metadata, *payload, mesh, options.compile.bind));
   MK_ASSIGN(JobMemory job,
             JobMemory::map(self.jobFd, options, metadata, plan, mesh.size()));
   // Stays mapped while the caller writes the error there.
@@ -190,48 +190,48 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   context.maxGrid = package.metadata().grid;
   if (package.metadata().gpu)
     context.device = DeviceKind::Gpu;
-  else if (options.ranksPerGpu > 1)
-    return error(StatusCode::InvalidArgument, "--ranks-per-gpu ", options.ranksPerGpu,
+  else if (options.context.ranksPerGpu > 1)
+    return error(StatusCode::InvalidArgument, "--ranks-per-gpu ", options.context.ranksPerGpu,
                  ": '", options.file, "' is compiled for the host target, whose ranks share "
                  "the CPUs as they are: leave it out, or give --target sm_90a");
-  if (options.transportGiven && context.mesh.netPeers(rank).empty())
-    return error(StatusCode::InvalidArgument, "--transport ", options.transport,
+  if (options.isGiven("--transport") && context.mesh.netPeers(rank).empty())
+    return error(StatusCode::InvalidArgument, "--transport ", options.context.transport,
                  ": no axis of this mesh is via net, so that nothing would go over it: say which "
                  "ranks are nodes (--nodes N; --node NAME for each rank under mpirun), or leave "
                  "it out");
-  context.ranksPerGpu = options.ranksPerGpu;
-  context.transport = options.transport;
-  context.transportOptions = options.transportOptions;
-  if (options.seed && options.transport == "loopback" &&
-      options.transportOptions.find("reorder") == std::string::npos)
+  context.ranksPerGpu = options.context.ranksPerGpu;
+  context.transport = options.context.transport;
+  context.transportOptions = options.context.transportOptions;
+  if (options.launch.seed && options.context.transport == "loopback" &&
+      options.context.transportOptions.find("reorder") == std::string::npos)
     context.transportOptions +=
-        str(options.transportOptions.empty() ? "" : ",", "reorder=", options.seed);
+        str(options.context.transportOptions.empty() ? "" : ",", "reorder=", options.launch.seed);
   context.timeout = std::max<std::chrono::nanoseconds>(
-      options.deadline, std::chrono::seconds(60));
+      options.launch.deadline, std::chrono::seconds(60));
   context.proxyPaused = options.pauseProxy == int64_t(rank);
   MK_ASSIGN(auto ctx, Context::create(context));
   job.rank(rank).state = RankBlock::Running;
   if (options.selfTest)
-    MK_TRY(testLinks(*ctx, options.deadline));
+    MK_TRY(testLinks(*ctx, options.launch.deadline));
   MK_ASSIGN(auto kernel, Kernel::load(*ctx, package));
-  MK_ASSIGN(auto bound, kernel->bind(options.bind));
+  MK_ASSIGN(auto bound, kernel->bind(options.compile.bind));
 
   LaunchOptions launch;
-  launch.deadline = options.deadline;
+  launch.deadline = options.launch.deadline;
   bool timed = options.stats != Options::Stats::None && package.metadata().gpu;
   launch.timed = timed;
   std::vector<double> deviceMs; // of each launch
   std::string log;
   if (options.races)
     launch.record = &log;
-  launch.computeDeadline = options.computeDeadline;
+  launch.computeDeadline = options.launch.computeDeadline;
   std::unique_ptr<LaunchGraph> graph;
   auto runLaunches = [&]() -> Status {
     if (options.graph) {
       MK_ASSIGN(graph, bound->capture(launch));
     }
     for (int64_t i = 0; i < options.launches; ++i) {
-      launch.seed = options.seed ? options.seed + i : 0;
+      launch.seed = options.launch.seed ? options.launch.seed + i : 0;
       MK_TRY(fillArguments(options, job, *bound, i));
       // All ranks start together once, for the times to mean something; later
       // launches drift, as they do in a program.

@@ -236,7 +236,7 @@ void mk::run::printJson(FILE *out, const Report &r) {
   for (const Axis &axis : r.mesh.axes())
     json["mesh"][axis.name] = axis.size;
   json["launches"] = r.options.launches;
-  json["seed"] = r.options.seed;
+  json["seed"] = r.options.launch.seed;
   json["compile_ms"] = r.compileMs;
   json["wall_ms"] = wall(r);
   if (timed(r)) {

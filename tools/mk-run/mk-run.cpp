@@ -24,7 +24,7 @@ static int run(int argc, char **argv) {
     return 2;
   }
   if (options->help) {
-    std::fputs(helpText(), stdout);
+    std::fputs(helpText().c_str(), stdout);
     return 0;
   }
   if (options->rank) {

@@ -16,7 +16,11 @@
 
 namespace mlir::mk {
 
+/// An analysis of a kernel: in a pass getChildAnalysis<KernelResources>(kernel). It holds
+/// as long as nothing that it numbers comes or goes.
 struct KernelResources {
+  explicit KernelResources(Operation *kernel);
+
   /// One distributed loop: the mk.foreach or mk.foreach_item and its role.
   struct Loop {
     Operation *op;
@@ -43,12 +47,14 @@ struct KernelResources {
   SmallVector<unsigned> getChain(unsigned role) const;
 
 private:
-  friend KernelResources getKernelResources(KernelOp kernel);
   std::optional<unsigned> lookup(Operation *op) const;
   llvm::DenseMap<Operation *, unsigned> index;
 };
 
-KernelResources getKernelResources(KernelOp kernel);
+/// The same outside of passes.
+inline KernelResources getKernelResources(KernelOp kernel) {
+  return KernelResources(kernel.getOperation());
+}
 
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);

@@ -15,24 +15,12 @@ extern "C" {
 
 // Compiles the kernel file at `path` into a package (mkernel/ABI/Package.h).
 //
-// `options_json` is one JSON object; every key may be absent:
-//   target  "host" | "sm_90a"              default "host"
-//   kernel  string, which kernel           default: the only one of the file
-//   bind    {"M": "1024", "node": "2"}     dimensions and mesh axes by name; a
-//           `rank` dimension takes one value for each rank: "100:80:0:33"
-//   nodes   int, product of the net axes   fills the one unbound net axis
-//   gpus    int, product of the link axes  fills the one unbound link axis
-//   complete_mesh  bool: axes unbound after all that have size 1
-//   complete_dims  bool: refuse, all at once, dimensions that are not bound
-//   verify  bool: refuse kernels that would not end or that race; default true
-//   bounds  bool: code checks that what ops name exists; default true
-//   record  bool: host code records its accesses (LaunchOptions::record); default false
-//   timeline  bool: code records when it does what (BoundKernel::timeline); default false
-//   grid    int, CTAs                      default: the target's
-//   set     {"TM": 128}, parameters by name
-//   tuning  string, a tuning file for other parameters, or "none"
-//           default: the one of the target beside the library, if any
-//   cpu     string, "native" or a CPU name default "native"
+// `options_json` is one JSON object. Its keys are those of mkernel/Options/Options.def
+// (docs/options.md); each may be absent and then has its default. Values are strings,
+// numbers, true or false, and objects of names and values, as in
+//   {"target": "sm_90a", "gpus": 2, "bounds": false,
+//    "bind": {"M": "1024", "T": "100:80"}, "set": {"TM": 128}}
+// where T has a value for each rank.
 //
 // Returns 0 and sets *package and *size. 2: the options are wrong or name what
 // the file does not have; anything else: the file does not compile. Both set

@@ -2,6 +2,8 @@
 #ifndef MKERNEL_JIT_COMPILER_H
 #define MKERNEL_JIT_COMPILER_H
 
+#include "mkernel/Options/Options.h"
+
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -17,9 +19,10 @@ class PassManager;
 
 namespace mlir::mk {
 
-/// What to compile a file for, and how far.
-struct CompileOptions {
-  std::string target = "host";
+/// What to compile a file for (mkernel/Options/Options.def), and how far. Values of
+/// dimensions are as in "1024", one for each rank as in "100:80:0:33".
+struct CompileOptions
+    : mkernel::options::Compile<std::vector<std::pair<std::string, std::string>>> {
   /// signature  JSON of the interfaces of the kernels in the file as written
   /// params     JSON of the values of parameters, and where each is from
   /// tile       the tile level with sizes bound and helpers inlined
@@ -30,40 +33,6 @@ struct CompileOptions {
   /// ptx        PTX (sm_90a only)
   /// package    mkernel/ABI/Package.h
   std::string emit = "package";
-  std::string kernel; // which; may be empty if the file has only one
-  std::string cpu = "native";
-  /// CTAs of the grid, or kGridOfTarget: 16 on the host, 132 on sm_90a (the SMs of
-  /// an H100 or H200).
-  static constexpr int64_t kGridOfTarget = -1;
-  int64_t grid = kGridOfTarget;
-  /// Sizes by name: axes and uniform dimensions take an integer, a dimension of
-  /// kind `rank` one for each rank, as in "100:80:0:33". Dimensions that are not
-  /// bound are given at launch.
-  std::vector<std::pair<std::string, std::string>> bind;
-  /// Parameters (mk.param) by name.
-  std::vector<std::pair<std::string, std::string>> params;
-  /// Where parameters that `params` does not set come from: a tuning file, "none",
-  /// or "" for the one of the target that lies beside the program, if any.
-  std::string tuning;
-  /// Number of nodes (product of the `net` axes) and of GPUs in each (product
-  /// of the `link` axes); 0: not given. Each fills the one axis of its kind that is
-  /// unbound. When either is given, axes that then are still unbound have size
-  /// 1; when neither is, they stay unbound, which the phases `llvm`, `llvmir` and
-  /// `package` refuse.
-  int64_t nodes = 0, gpus = 0;
-  /// Axes that are unbound in the end have size 1, whatever was given.
-  bool completeMesh = false;
-  /// Dimensions that are not bound are an error, which lists them all.
-  bool completeDims = false;
-  /// Refuse kernels that would not end or that race (mk-verify-progress).
-  bool verify = true;
-  /// Code checks when it runs that regions of puts, scalars, and elements of signals,
-  /// counters and queues exist.
-  bool bounds = true;
-  /// Host code says which accesses it makes (mkrt_access), for the race check.
-  bool record = false;
-  /// Code records when it does what (mkernel/ABI/Timeline.h).
-  bool timeline = false;
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
   /// regular expression (mkernel/JIT/Remarks.h).
   std::optional<std::string> remarks;

@@ -13,6 +13,7 @@
 #ifndef MKERNEL_JIT_JIT_H
 #define MKERNEL_JIT_JIT_H
 
+#include "mkernel/Options/Options.h"
 #include "mkernel/Runtime/DiskCache.h"
 #include "mkernel/Runtime/Package.h"
 #include "mkernel/Runtime/Plan.h"
@@ -28,37 +29,9 @@ struct Source {
   static rt::Result<Source> read(const std::string &path);
 };
 
-struct Options {
-  std::string target = "host"; // or "sm_90a"
-  std::string kernel;          // which; empty: the only one of the file
-  /// Sizes by name: of mesh axes, and of dimensions that the kernel shall be
-  /// specialised for. Dimensions left out are given to Kernel::bind.
-  std::vector<rt::DimValue> bind;
-  /// Values of the file's parameters (mk.param) by name.
-  std::vector<std::pair<std::string, std::string>> params;
-  /// Where other parameters come from: a tuning file, "none", or empty for the
-  /// one of the target that lies beside the compiler, if any.
-  std::string tuning;
-  /// Nodes (product of the `net` axes) and GPUs of a node (product of the
-  /// `link` axes); each fills the one axis of its kind that has no size. 0: not
-  /// given.
-  int64_t nodes = 0, gpus = 0;
-  /// Axes that have no size then get 1; else they are an error.
-  bool completeMesh = true;
-  /// Dimensions that `bind` leaves out are an error, which lists them all.
-  bool completeDims = false;
-  /// Refuse kernels that would not end or that race, as far as sizes are given.
-  bool verify = true;
-  /// Code that checks when it runs that what puts, scalar accesses, signals, counters
-  /// and queues name exists.
-  bool bounds = true;
-  /// Host code that records its accesses, for LaunchOptions::record.
-  bool record = false;
-  /// Code that records when it does what, for BoundKernel::timeline().
-  bool timeline = false;
-  int64_t grid = 0;           // CTAs; 0: the target's default
-  std::string cpu = "native"; // of host code; or a name that LLVM knows
-
+/// What code is made (mkernel/Options/Options.def, as a table docs/options.md), and by
+/// what. Dimensions that `bind` leaves out are given to Kernel::bind.
+struct Options : mkernel::options::Compile<std::vector<rt::DimValue>> {
   /// Where packages are kept. Absent: DiskCache::standard(), that is what
   /// MK_CACHE_DIR says; DiskCache("") keeps nothing.
   std::optional<rt::DiskCache> cache;
@@ -92,8 +65,8 @@ rt::Result<rt::Package> compileFile(rt::Job &job, const std::string &path,
                                     Options options = {},
                                     Report *report = nullptr);
 
-/// `options` as the compiler takes them (mkernel/JIT/CompileC.h): one text for
-/// all orders of equal bindings.
+/// `options` as the compiler takes them (mkernel/JIT/CompileC.h), without those that have
+/// their default: one text for all orders of equal bindings.
 std::string toJson(const Options &options);
 
 } // namespace mk::jit

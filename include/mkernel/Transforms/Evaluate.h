@@ -9,9 +9,11 @@
 namespace mlir::mk {
 
 /// The numbers that values fold to, parameters at their defaults and meshes as far as
-/// they have sizes. Remembers them: the IR must not change as long as it is used.
+/// they have sizes. Remembers them: numbers must not change as long as it is used. An
+/// analysis: in a pass getChildAnalysis<IndexEvaluator>(kernel).
 class IndexEvaluator {
 public:
+  explicit IndexEvaluator(Operation *kernel = nullptr) {}
   /// None if it is unknown, or does not fit in 64 bits.
   std::optional<int64_t> getIndex(Value value);
   /// Whether this op, which has been evaluated, wraps.

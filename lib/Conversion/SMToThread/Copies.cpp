@@ -36,13 +36,8 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
   if (map && !zeroPad) {
     fast = and_(usable, covers(limits(*from, offsets, shape.size(), op.getValid()),
                                shape));
-  } else if (map && !op.getValid().empty()) {
-    int64_t lead = offsets.size() - shape.size();
-    for (auto [d, valid] : llvm::enumerate(op.getValid())) {
-      Value there = sub(sizeOf(*from, lead + d), offsets[lead + d]);
-      Value needed = minS(there, c64(shape[d]));
-      fast = and_(fast, cmp(Predicate::sge, scalar(valid), needed));
-    }
+  } else if (map) {
+    fast = endsByItself(fast, *from, offsets, shape, op.getValid());
   }
   auto copyFast = [&] {
     ifThen(eq(lane, 0), [&, map = map] {

@@ -467,6 +467,9 @@ private:
   /// How many elements from the offset on exist, for each dimension of a tile.
   SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
                             int64_t tileRank, ValueRange valid);
+  /// i1: `usable`, and `valid` ends nothing that the buffer or the tile does not end.
+  Value endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
+                     ArrayRef<int64_t> shape, ValueRange valid);
   /// i1: all of the tile is there.
   Value covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape);
   Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);

@@ -38,12 +38,7 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     usable = and_(usable, isFine());
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
-  int64_t lead = offsets.size() - 2;
-  for (auto [d, valid] : llvm::enumerate(op.getValid())) {
-    Value there = sub(sizeOf(*to, lead + d), offsets[lead + d]);
-    usable = and_(usable, cmp(Predicate::sge, scalar(valid),
-                              minS(there, c64(tile.getDimSize(d)))));
-  }
+  usable = endsByItself(usable, *to, offsets, tile.getShape(), op.getValid());
   storeThroughStaging(op, *to, map, usable);
   return success();
 }

@@ -1,6 +1,7 @@
 //===- Values.cpp - What stands for a value -------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Analysis/Edges.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -252,16 +253,26 @@ Value Lowering::mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peer
   return x && y ? select(buffer.condition, x, y) : Value();
 }
 
+namespace {
+/// Edges of tiles in a thread's code.
+struct EdgeMath {
+  Emitter &e;
+
+  Value min(Value a, Value b) { return e.minS(a, b); }
+  Value sub(Value a, Value b) { return e.sub(a, b); }
+  Value constant(int64_t number) { return e.c64(number); }
+};
+} // namespace
+
 SmallVector<Value> Lowering::limits(const Buffer &buffer,
                                     ArrayRef<Value> offsets, int64_t tileRank,
                                     ValueRange valid) {
   int64_t lead = buffer.type.getRank() - tileRank;
   SmallVector<Value> result;
   for (int64_t d = 0; d < tileRank; ++d) {
-    Value left = sub(sizeOf(buffer, lead + d), offsets[lead + d]);
-    if (!valid.empty())
-      left = minS(left, scalar(valid[d]));
-    result.push_back(left);
+    Value end = valid.empty() ? Value() : scalar(valid[d]);
+    result.push_back(leftBehind<Value>(EdgeMath{*this}, offsets[lead + d],
+                                       sizeOf(buffer, lead + d), end ? &end : nullptr));
   }
   // Outside in a leading dimension: nothing is there.
   for (int64_t d = 0; d < lead && tileRank; ++d) {
@@ -269,6 +280,17 @@ SmallVector<Value> Lowering::limits(const Buffer &buffer,
     result.front() = select(inside, result.front(), c64(0));
   }
   return result;
+}
+
+Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
+                             ArrayRef<int64_t> shape, ValueRange valid) {
+  int64_t lead = offsets.size() - shape.size();
+  for (auto [d, end] : llvm::enumerate(valid)) {
+    Value needed = whatEdgesLeave<Value>(EdgeMath{*this}, offsets[lead + d], shape[d],
+                                         sizeOf(buffer, lead + d));
+    usable = and_(usable, cmp(Predicate::sge, scalar(end), needed));
+  }
+  return usable;
 }
 
 Value Lowering::covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape) {

@@ -34,7 +34,7 @@ public:
     lowering.ctasOfRole = ctasOfRole;
   }
 
-  LogicalResult build();
+  LogicalResult build(const KernelResources &resources);
 
 private:
   /// Extents of argument `i` as its shape says; global if they are uniform.
@@ -174,7 +174,7 @@ void PlanBuilder::write(Value value) {
   LLVM::StoreOp::create(b, lowering.loc(), lowering.toI64(value), address);
 }
 
-LogicalResult PlanBuilder::build() {
+LogicalResult PlanBuilder::build(const KernelResources &resources) {
   OpBuilder &b = lowering.builder();
   Location loc = lowering.loc();
   Value dims = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, dims),
@@ -190,7 +190,6 @@ LogicalResult PlanBuilder::build() {
       write(extent);
   }
 
-  KernelResources resources = getKernelResources(kernel);
   // Only what the written values need: kernel scope may compute more, from
   // arguments that do not exist yet.
   SetVector<Operation *> needed;
@@ -252,10 +251,11 @@ LogicalResult PlanBuilder::build() {
       countItems(foreach);
   // A requirement says more than what wraps behind it.
   Value verdict = checks.getFault();
-  for (unsigned i = resources.requirements.size(); i-- > 0;)
-    verdict = lowering.select(
-        mapping.lookup(resources.requirements[i].getCondition()), verdict,
-        lowering.i64(i + 1));
+  for (unsigned i = resources.requirements.size(); i-- > 0;) {
+    RequireOp requirement = resources.requirements[i];
+    verdict = lowering.select(mapping.lookup(requirement.getCondition()), verdict,
+                              lowering.i64(i + 1));
+  }
   func::ReturnOp::create(b, loc, verdict);
   dropMemorySpaces(function);
   return lowering.run();
@@ -271,7 +271,8 @@ struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
       return failure();
     OpBuilder b(kernel);
     func::FuncOp plan = createHostFunction(kernel, kPlanFunction, 2, b.getI64Type());
-    return PlanBuilder(kernel, plan, *ctasOfRole).build();
+    return PlanBuilder(kernel, plan, *ctasOfRole)
+        .build(getChildAnalysis<KernelResources>(kernel));
   }
 
   void runOnOperation() override {
@@ -285,9 +286,11 @@ struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
     for (KernelOp kernel : kernels)
       if (failed(build(kernel)))
         return signalPassFailure();
-    if (only)
-      for (Operation *op : llvm::reverse(others))
-        op->erase();
+    // Kernels are as they were.
+    if (!only)
+      return markAnalysesPreserved<KernelResources>();
+    for (Operation *op : llvm::reverse(others))
+      op->erase();
   }
 };
 } // namespace

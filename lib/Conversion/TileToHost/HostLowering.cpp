@@ -2,6 +2,7 @@
 #include "HostLowering.h"
 #include "mkernel/ABI/HostCalls.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Edges.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -211,6 +212,21 @@ Value HostLowering::argumentOf(Value buffer) {
   return {};
 }
 
+namespace {
+/// Edges of tiles as indices of the function that is being built.
+struct EdgeMath {
+  HostLowering &lowering;
+
+  Value min(Value a, Value b) { return lowering.min(a, b); }
+  Value max(Value a, Value b) {
+    return arith::MaxSIOp::create(lowering.builder(), lowering.loc(), a, b);
+  }
+  Value add(Value a, Value b) { return lowering.add(a, b); }
+  Value sub(Value a, Value b) { return lowering.sub(a, b); }
+  Value constant(int64_t number) { return lowering.index(number); }
+};
+} // namespace
+
 HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offsets,
                                                   ArrayRef<int64_t> tile,
                                                   ValueRange valid, Value rows) {
@@ -219,9 +235,6 @@ HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offse
     if (d == 0 && rows)
       return rows;
     return memref::DimOp::create(b_, loc_, buffer, index(d));
-  };
-  auto max = [&](Value a, Value b) -> Value {
-    return arith::MaxSIOp::create(b_, loc_, a, b);
   };
   int64_t lead = type.getRank() - static_cast<int64_t>(tile.size());
   TilePart part;
@@ -233,18 +246,12 @@ HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offse
     inside = inside ? arith::AndIOp::create(b_, loc_, inside, here) : here;
   }
   for (auto [d, size] : llvm::enumerate(tile)) {
-    Value whole = extent(lead + d), limit = index(size);
-    if (!valid.empty())
-      limit = clamp(valid[d], limit);
-    // No further away than the tile reaches, so that sums do not overflow.
-    Value first = min(max(offsets[lead + d], index(-size)), whole);
-    Value begin = max(first, index(0));
-    Value count = max(sub(min(add(first, limit), whole), begin), index(0));
-    if (inside)
-      count = select(inside, count, index(0));
-    part.offsets.push_back(begin);
-    part.skipped.push_back(sub(begin, first));
-    part.sizes.push_back(count);
+    Value end = valid.empty() ? Value() : valid[d];
+    TileEdge<Value> edge = clipTile<Value>(EdgeMath{*this}, offsets[lead + d], size,
+                                           extent(lead + d), end ? &end : nullptr);
+    part.offsets.push_back(edge.begin);
+    part.skipped.push_back(edge.skipped);
+    part.sizes.push_back(inside ? select(inside, edge.size, index(0)) : edge.size);
   }
   return part;
 }

@@ -90,9 +90,10 @@ struct ConvertTileToHostPass
     FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel, grid);
     if (failed(ctasOfRole))
       return failure();
-    KernelResources resources = getKernelResources(kernel);
-    if (resources.prepare &&
-        failed(outline(kernel, resources.prepare.getBody().front(), "mk_prepare",
+    const KernelResources &resources = getChildAnalysis<KernelResources>(kernel);
+    if (PrepareOp prepare = resources.prepare;
+        prepare &&
+        failed(outline(kernel, prepare.getBody().front(), "mk_prepare",
                        resources, *ctasOfRole)))
       return failure();
     for (auto [i, role] : llvm::enumerate(resources.roles)) {

@@ -16,7 +16,7 @@ class CompileOptions(C.Structure):
                 ("num_params", C.c_size_t), ("nodes", C.c_int64),
                 ("gpus", C.c_int64), ("grid", C.c_int64), ("cpu", C.c_char_p),
                 ("tuning", C.c_char_p), ("cache", C.c_char_p),
-                ("library", C.c_char_p)]
+                ("library", C.c_char_p), ("no_bounds", C.c_int)]
 
 
 class JobOptions(C.Structure):
@@ -32,7 +32,8 @@ class ContextOptions(C.Structure):
                 ("token", C.c_char_p), ("heap_bytes", C.c_uint64),
                 ("slots", C.c_uint32), ("transport", C.c_char_p),
                 ("transport_options", C.c_char_p), ("timeout_ns", C.c_uint64),
-                ("gpu_plus_one", C.c_int32), ("member_of", C.c_void_p)]
+                ("gpu_plus_one", C.c_int32), ("member_of", C.c_void_p),
+                ("ranks_per_gpu", C.c_uint32)]
 
 
 class LaunchOptions(C.Structure):
