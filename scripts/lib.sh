@@ -26,6 +26,12 @@ MK_PACKAGES=(
 
 mk_say() { printf '== %s\n' "$*"; }
 
+# mk_help SCRIPT: prints the comment at its beginning, and ends.
+mk_help() {
+  awk 'NR == 1 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"
+  exit 0
+}
+
 # mk_die MESSAGE [REMEDY-LINE...]
 mk_die() {
   printf 'error: %s\n' "$1" >&2

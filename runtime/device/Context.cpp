@@ -174,7 +174,7 @@ Status Context::build() {
     proxy.sink = &c.network_->sink();
     proxy.ring = &c.network_->ring();
   }
-  MK_ASSIGN(proxy.ringCapacity, env::getBytes("MK_COMMANDS", proxy.ringCapacity));
+  MK_ASSIGN(proxy.ringCapacity, CommandRing::capacityAsked(proxy.ringCapacity));
   proxy.transport = c.transport_.get();
   proxy.generation = c.generation();
   proxy.abort = &c.abort_;

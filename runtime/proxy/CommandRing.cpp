@@ -1,6 +1,7 @@
 //===- CommandRing.cpp - Commands from CTAs to the proxy ------------------===//
 
 #include "mkernel/Runtime/CommandRing.h"
+#include "mkernel/Runtime/Env.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -60,11 +61,22 @@ Result<Command> decodeCommand(const mk_command &raw) {
   return fieldsOf(words);
 }
 
+Result<uint64_t> CommandRing::capacityAsked(uint64_t fallback) {
+  std::optional<std::string> text = env::get("MK_COMMANDS");
+  if (!text)
+    return fallback;
+  Result<uint64_t> number = env::parseBytes(*text);
+  if (!number || !isCapacity(*number))
+    return error(StatusCode::InvalidArgument, "MK_COMMANDS: '", *text,
+                 "' is no number of commands: use a power of two from 1 to ", kMost);
+  return *number;
+}
+
 Result<std::unique_ptr<CommandRing>> CommandRing::create(uint64_t capacity,
                                                          std::byte *memory) {
-  if (capacity < 1 || capacity > (1 << 20) || (capacity & (capacity - 1)))
+  if (!isCapacity(capacity))
     return error(StatusCode::InvalidArgument, "a ring of ", capacity,
-                 " commands: use a power of two from 1 to ", 1 << 20);
+                 " commands: use a power of two from 1 to ", kMost);
   return std::unique_ptr<CommandRing>(new CommandRing(capacity, memory));
 }
 

@@ -4,7 +4,9 @@
 
 #include "mkernel/Runtime/CommandRing.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <random>
 
 namespace mk::rt::test {
@@ -88,6 +90,24 @@ TEST(Command, DecoderTakesAnyBytes) {
     EXPECT_EQ(memcmp(&again, &raw, sizeof(raw)), 0);
   }
   EXPECT_GE(refused, 99000);
+}
+
+TEST(Ring, CapacityOfTheEnvironmentAndItsDefaults) {
+  ::unsetenv("MK_COMMANDS");
+  EXPECT_EQ(*CommandRing::capacityAsked(8), 8u);
+  ::setenv("MK_COMMANDS", "2K", 1);
+  EXPECT_EQ(*CommandRing::capacityAsked(8), 2048u);
+  for (const char *bad : {"0", "3", "2M", "-1", "many"}) {
+    ::setenv("MK_COMMANDS", bad, 1);
+    EXPECT_ERROR(CommandRing::capacityAsked(8).status(), InvalidArgument,
+                 str("MK_COMMANDS: '", bad, "' is no number of commands: use a power of two"));
+  }
+  ::unsetenv("MK_COMMANDS");
+  // docs/network.md says so.
+  std::ifstream file(MK_SOURCE_DIR "/docs/network.md");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, HasSubstr(str("a proxy holds (", CommandRing::kOfHost, "; on the GPU ",
+                                  CommandRing::kOfGpu, ")")));
 }
 
 TEST(Ring, CapacityIsAPowerOfTwo) {

@@ -5,6 +5,7 @@
 #include "transport/loopback/Loopback.h"
 
 #include <csignal>
+#include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,24 @@ TEST(LoopbackOptions, Parses) {
   EXPECT_OK(LoopbackOptions::parse(""));
   EXPECT_EQ(LoopbackOptions::parse("rate=2GB/s")->rate, 2e9);
   EXPECT_EQ(LoopbackOptions::parse("rate=1.5M")->rate, 1.5e6);
+}
+
+TEST(LoopbackOptions, AreDocumentedWithTheirDefaults) {
+  std::ifstream file(MK_SOURCE_DIR "/docs/network.md");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // Each that the error lists has a row with a default.
+  std::string valid = LoopbackOptions::parse("none").status().message();
+  valid = valid.substr(valid.find("valid: ") + 7);
+  size_t at = 0;
+  for (size_t end; at < valid.size(); at = end + 2) {
+    end = std::min(valid.find(", ", at), valid.size());
+    std::string option = valid.substr(at, end - at);
+    option = option.substr(0, option.find("|copy-engine")); // said below the table
+    if (option.starts_with("path="))
+      option = "path=auto\\|direct\\|staged";
+    EXPECT_THAT(text, HasSubstr(str("| `", option, "` | "))) << option;
+  }
+  EXPECT_GT(at, 60u);
 }
 
 TEST(LoopbackOptions, ErrorsListWhatIsValid) {

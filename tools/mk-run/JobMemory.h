@@ -40,7 +40,7 @@ struct RankBlock {
   RankTimes times;
   /// What this rank sent over a network in all launches, and how; "" without one.
   uint64_t netBytes, netRequests;
-  char network[128];
+  char network[1024]; // names NICs and says why they do not reach a GPU
   char error[4096];
 };
 

@@ -78,6 +78,16 @@ using RingWait = std::function<Status()>;
 
 class CommandRing {
 public:
+  /// Commands that a ring holds where MK_COMMANDS does not say it: of a rank whose kernels run
+  /// on the host, and on a GPU, which may be further ahead of its proxy.
+  static constexpr uint64_t kOfHost = 1024, kOfGpu = 4096;
+  static constexpr uint64_t kMost = 1 << 20;
+  static constexpr bool isCapacity(uint64_t n) {
+    return n <= kMost && std::has_single_bit(n);
+  }
+  /// MK_COMMANDS, or `fallback` if it is not set; InvalidArgument names what it may be.
+  static Result<uint64_t> capacityAsked(uint64_t fallback);
+
   /// `capacity`: a power of two from 1 to 2^20 commands. In `memory` of bytesOf(capacity),
   /// which outlives it, if it is given: for producers that are no threads of this process
   /// (a GPU counts what it has reserved by itself, so that nothing can be pushed here).

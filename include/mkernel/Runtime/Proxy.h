@@ -43,7 +43,7 @@ struct ProxyOptions {
   Transport *transport = nullptr; // connected; polled only by the proxy
   AbortWord *abort = nullptr;
   uint32_t channels = 1;        // CTAs of the largest grid
-  uint64_t ringCapacity = 1024; // commands, a power of two
+  uint64_t ringCapacity = CommandRing::kOfHost; // commands, a power of two
   uint8_t generation = 0;       // arrivals of another one are dropped
   bool paused = false;          // start paused
   std::vector<uint32_t> cpus;   // that its thread runs on; empty: any (CpuBinding.h)

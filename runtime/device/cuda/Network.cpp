@@ -3,7 +3,6 @@
 #include "device/cuda/Network.h"
 
 #include "mkernel/ABI/Gpu.h"
-#include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Heap.h"
 
 #include <algorithm>
@@ -18,8 +17,7 @@ GpuNetwork::create(std::shared_ptr<Gpu> gpu, Heap &heap, uint32_t channels) {
   GpuNetwork &n = *made;
   Current current(*gpu);
   MK_ASSIGN(n.stream_, Stream::create(gpu));
-  // What the GPU may be ahead of the proxy.
-  MK_ASSIGN(uint64_t commands, env::getBytes("MK_COMMANDS", 4096));
+  MK_ASSIGN(uint64_t commands, CommandRing::capacityAsked(CommandRing::kOfGpu));
   MK_ASSIGN(n.ringMemory_,
             PinnedMemory::allocate(gpu, CommandRing::bytesOf(commands)));
   MK_ASSIGN(n.ring_, CommandRing::create(commands, n.ringMemory_.host()));

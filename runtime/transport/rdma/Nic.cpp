@@ -157,6 +157,10 @@ Status Nic::findPort(const Options &options) {
                  ": check cable, switch and subnet manager (ibv_devinfo)");
   if (chosen.mbits == 0)
     chosen.mbits = portSpeed(portAttr);
+  if (options.pkey >= std::max<uint32_t>(portAttr.pkey_tbl_len, 1))
+    return error(StatusCode::InvalidArgument, "NIC ", name(), " has no partition key ",
+                 options.pkey, "; port ", port, " has ", portAttr.pkey_tbl_len,
+                 ", from 0 (option pkey=INDEX)");
   mtu = mtuBytes(portAttr.active_mtu);
   if (options.mtu > mtu)
     return error(StatusCode::InvalidArgument, "option mtu=", options.mtu,
