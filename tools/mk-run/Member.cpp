@@ -187,7 +187,7 @@ int mk::run::runMember(const Options &options, JobPlace place) {
   uint32_t rank = place.rank;
   log::setRank(static_cast<int>(rank));
   JobOptions jobOptions = options.job;
-  jobOptions.silence = std::max<std::chrono::nanoseconds>(options.deadline, kLeastSilence);
+  jobOptions.silence = std::max<std::chrono::nanoseconds>(options.launch.deadline, kLeastSilence);
   auto job = Job::join(std::move(place), std::move(jobOptions));
   if (!job)
     return exitStatus(job.status(), rank, false);

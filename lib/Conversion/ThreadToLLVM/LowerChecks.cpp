@@ -100,7 +100,7 @@ static SmallVector<Value> lowerReportFailure(const Frame &frame, Ptx &ptx) {
      << "], 1; setp.ne.u32 some, word, 0; @some bra KNOWN; ";
   param(offsetof(mk_gpu_launch, report));
   os << "and.b32 word, what, 255; st.global.b32 [report+" << offsetof(mk_gpu_report, kind)
-     << "], word; shr.u32 word, what, 8; st.global.b32 [report+"
+     << "], word; shr.s32 word, what, 8; st.global.b32 [report+"
      << offsetof(mk_gpu_report, role) << "], word; "
      << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; KNOWN: ";
   param(offsetof(mk_gpu_launch, control));

@@ -31,7 +31,7 @@ mk_thread.kernel @checks threads(384) cluster(2) params(512) shared(4096)
   mk_thread.fail_unless %w report(<kind = 10, role = 2, number = 0>)
   // CHECK: ld.volatile.shared.b32 what, [mk_shared+1032]; setp.le.u32 some, what, 1; @some bra RIGHT;
   // CHECK-SAME: exch.b32 word, [report+12], 1; setp.ne.u32 some, word, 0; @some bra KNOWN;
-  // CHECK-SAME: and.b32 word, what, 255; st.global.b32 [report+4], word; shr.u32 word, what, 8; st.global.b32 [report+12], word;
+  // CHECK-SAME: and.b32 word, what, 255; st.global.b32 [report+4], word; shr.s32 word, what, 8; st.global.b32 [report+12], word;
   // CHECK-SAME: KNOWN:
   // CHECK-SAME: st.relaxed.sys.global.b32 [report+8], 1; RIGHT: }", "~{memory}"
   mk_thread.report_failure
