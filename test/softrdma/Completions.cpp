@@ -93,6 +93,9 @@ Cq *createCq(ibv_context *context, uint32_t depth, void *user,
   cq->cqe = int(depth);
   Nic *nic = Nic::of(context);
   cq->capacity = nic->knobs.cqEntries ? nic->knobs.cqEntries : depth;
+  // Who is told too early sends more than the queue was made for; it is the order that is tried.
+  if (nic->knobs.breakage == Break::EarlyCompletion)
+    cq->capacity *= 64;
   nic->cqCapacity = cq->capacity;
   if (channel)
     ++channel->refcnt;

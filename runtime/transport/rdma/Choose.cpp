@@ -10,6 +10,25 @@
 namespace mk::rt::rdma {
 namespace {
 
+/// Of a device that the topology does not know: "ACTIVE" if a port is, else "DOWN"; "" if it cannot
+/// be asked, which whoever opens it for good finds out.
+std::string stateOf(const Library &library, ibv_device *device) {
+  ibv_context *context = library.open_device(device);
+  if (!context)
+    return {};
+  ibv_device_attr attr{};
+  std::string state;
+  if (library.query_device(context, &attr) == 0) {
+    for (uint32_t port = 1; port <= attr.phys_port_cnt && state != "ACTIVE"; ++port) {
+      ibv_port_attr ports{};
+      if (queryPort(context, port, ports) == 0)
+        state = ports.state == IBV_PORT_ACTIVE ? "ACTIVE" : "DOWN";
+    }
+  }
+  library.close_device(context);
+  return state;
+}
+
 /// All devices of the library, with what the topology knows of them. It does not
 /// know NICs without hardware.
 Result<Machine> usableMachine(const Library &library) {
@@ -34,6 +53,7 @@ Result<Machine> usableMachine(const Library &library) {
     // Without opening it: RC devices are channel adapters, EFA's have no type.
     if (list[i]->node_type == IBV_NODE_UNSPECIFIED)
       nic.kind = NicKind::Efa;
+    nic.state = stateOf(library, list[i]);
     nics.push_back(std::move(nic));
   }
   library.free_device_list(list);
