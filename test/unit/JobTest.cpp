@@ -100,6 +100,17 @@ private:
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return a;
   }
+  /// Whoever it leads to may listen later: a wire hangs up on nobody.
+  Fd connect() {
+    sockaddr_in a = address(to_);
+    while (!over_) {
+      Fd fd(::socket(AF_INET, SOCK_STREAM, 0));
+      if (::connect(fd.get(), reinterpret_cast<sockaddr *>(&a), sizeof(a)) == 0)
+        return fd;
+      std::this_thread::sleep_for(2ms);
+    }
+    return {};
+  }
   void run() {
     std::vector<Fd> ends; // two by two
     while (!over_) {
@@ -109,12 +120,7 @@ private:
       ::poll(fds.data(), nfds_t(fds.size()), 5);
       if (fds[0].revents) {
         ends.emplace_back(::accept(listener_.get(), nullptr, nullptr));
-        Fd there(::socket(AF_INET, SOCK_STREAM, 0));
-        sockaddr_in a = address(to_);
-        if (::connect(there.get(), reinterpret_cast<sockaddr *>(&a), sizeof(a)) < 0)
-          ends.pop_back(); // it does not listen yet
-        else
-          ends.push_back(std::move(there));
+        ends.push_back(connect());
       }
       for (size_t i = 1; i < fds.size(); ++i) {
         char bytes[4096];
