@@ -133,6 +133,13 @@ int64_t mk_sm::countStoreChunks(RankedTensorType tile) {
   return llvm::divideCeil(tile.getShape().back() * bits, kChunkBytes * 8);
 }
 
+int64_t mk_sm::countStoreParts(RankedTensorType tile) {
+  auto layout = dyn_cast_or_null<MmaAttr>(tile.getEncoding());
+  if (!layout || tile.getRank() != 2)
+    return 0;
+  return tile.getDimSize(0) / layout.getWarpgroups() / 64 * countStoreChunks(tile);
+}
+
 bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds) {
   int64_t columns = tile.getShape().back();
   int64_t perChunk = kChunkBytes * 8 / tile.getElementTypeBitWidth();

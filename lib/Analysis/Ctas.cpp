@@ -1,5 +1,6 @@
 //===- Ctas.cpp - How many CTAs each role gets ----------------------------===//
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Dialect/SM/SM.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,4 +84,19 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
   }
   return ctas;
+}
+
+FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
+  int64_t cluster = 1;
+  WalkResult result = kernel.walk([&](mk_sm::CopyOp copy) -> WalkResult {
+    int64_t shared = copy.getShared();
+    if (shared != 1 && cluster != 1 && shared != cluster)
+      return copy.emitOpError() << "is shared by " << shared << " CTAs and another copy by "
+                                << cluster << ": a kernel has clusters of one size";
+    cluster = std::max(cluster, shared);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return cluster;
 }

@@ -131,18 +131,12 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel, int64_t grid) {
                               << kSharedBytes << ": use fewer slots or smaller tiles";
   }
   FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
-  if (failed(counts))
+  if (failed(counts) || failed(mk::findClusterSize(kernel)))
     return failure();
-  int64_t first = 0, cluster = 0;
+  int64_t first = 0;
   for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), *counts)) {
     WalkResult result = role.walk([&](CopyOp copy) -> WalkResult {
       int64_t shared = copy.getShared();
-      if (shared == 1)
-        return WalkResult::advance();
-      if (cluster && cluster != shared)
-        return copy.emitOpError() << "is shared by " << shared << " CTAs and another copy by "
-                                  << cluster << ": a kernel has clusters of one size";
-      cluster = shared;
       if (first % shared || count % shared || grid % shared)
         return copy.emitOpError() << "is shared by " << shared << " CTAs, but its role has "
                                   << count << " of " << grid << " from number " << first

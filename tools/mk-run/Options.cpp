@@ -2,6 +2,7 @@
 
 #include "Options.h"
 
+#include "CommandLine.h"
 #include "SelfTest.h"
 
 #include "mkernel/Runtime/Env.h"
@@ -12,7 +13,6 @@
 #include <concepts>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 
 using namespace mk::run;
 using namespace mk::rt;
@@ -58,82 +58,21 @@ exit status: 0 success, 1 failure (a wrong result, a lost rank, a deadline), 2
 wrong usage.
 )";
 
-struct Parser {
+struct Parser : CommandLine {
   using Kind = options::Kind;
   using Option = options::Option;
   Options o;
   int64_t launches = 0, replays = 0; // 0: not given
   std::string transport;             // NAME[,OPTIONS]
 
-  using Handler = std::function<Status(const std::string &)>;
-  struct Entry {
-    std::string name; // "--grid"
-    enum { Flag, Value, Optional } kind;
-    Handler handle;
-    std::string value, meaning;
-    const char *section = nullptr; // begins one in the help text
-  };
-  std::vector<Entry> entries;
-  const char *nextSection = nullptr;
-
-  void add(std::string name, decltype(Entry::kind) kind, const char *value,
-           const char *meaning, Handler handle) {
-    entries.push_back({std::move(name), kind, std::move(handle), value, meaning,
-                       std::exchange(nextSection, nullptr)});
-  }
-  /// A handler that is a method.
-  void add(std::string name, decltype(Entry::kind) kind, const char *value,
-           const char *meaning, Status (Parser::*method)(const std::string &)) {
-    add(std::move(name), kind, value, meaning,
-        [this, method](const std::string &v) { return (this->*method)(v); });
-  }
-  void flag(std::string name, bool &out, const char *meaning, bool to = true) {
-    add(std::move(name), Entry::Flag, "", meaning, [&out, to](const std::string &) {
-      out = to;
-      return Status::ok();
-    });
-  }
-  template <typename T>
-  void integer(std::string name, T &out, int64_t low, int64_t high, const char *value,
-               const char *meaning) {
-    add(name, Entry::Value, value, meaning, [=, &out](const std::string &v) {
-      auto n = env::parseInt(v);
-      if (!n || *n < low || *n > high)
-        return error(StatusCode::InvalidArgument, name, " ", v, ": an integer from ", low,
-                     " to ", high, " is needed");
-      out = static_cast<T>(*n);
-      return Status::ok();
-    });
-  }
-  void text(std::string name, std::string &out, const char *value, const char *meaning) {
-    add(std::move(name), Entry::Value, value, meaning, [&out](const std::string &v) {
-      out = v;
-      return Status::ok();
-    });
-  }
-  /// Two of them contradict each other, or one of them was forgotten.
-  void once(std::string name, std::string &out, const char *value, const char *meaning) {
-    add(name, Entry::Value, value, meaning, [=, &out](const std::string &v) {
-      if (!out.empty())
-        return error(StatusCode::InvalidArgument, name, " ", v, ": ", name, " ", out,
-                     " is given as well: give one of them, with all its options behind commas");
-      out = v;
-      return Status::ok();
-    });
-  }
-  void duration(std::string name, std::chrono::nanoseconds &out, const char *value,
-                const char *meaning) {
-    add(name, Entry::Value, value, meaning, [=, &out](const std::string &v) {
-      auto d = env::parseDuration(v);
-      if (!d || d->count() <= 0)
-        return error(StatusCode::InvalidArgument, name, " ", v,
-                     ": seconds are needed, or a number with ms, s or m");
-      out = *d;
-      return Status::ok();
-    });
+  /// An option whose handler is a method.
+  void add(std::string name, CommandLine::Kind kind, const char *value, const char *meaning,
+           Status (Parser::*method)(const std::string &)) {
+    CommandLine::add(std::move(name), kind, value, meaning,
+                     [this, method](const std::string &v) { return (this->*method)(v); });
   }
   void files(std::string name, std::vector<NamedFile> &out, const char *meaning) {
-    add(name, Entry::Value, "NAME=FILE.npy", meaning, [=, &out](const std::string &v) {
+    CommandLine::add(name, Value, "NAME=FILE.npy", meaning, [=, &out](const std::string &v) {
       size_t at = v.find('=');
       if (at == 0 || at == std::string::npos || at + 1 == v.size())
         return error(StatusCode::InvalidArgument, name, " ", v,
@@ -163,10 +102,10 @@ struct Parser {
     duration(nameOf(option), out, option.value, option.meaning);
   }
   void row(const Option &option, std::vector<DimValue> &) {
-    add(nameOf(option), Entry::Value, option.value, option.meaning, &Parser::bind);
+    add(nameOf(option), CommandLine::Value, option.value, option.meaning, &Parser::bind);
   }
   void row(const Option &option, std::vector<std::pair<std::string, std::string>> &) {
-    add(nameOf(option), Entry::Value, option.value, option.meaning, &Parser::set);
+    add(nameOf(option), CommandLine::Value, option.value, option.meaning, &Parser::set);
   }
   template <std::integral T> void row(const Option &option, T &out) {
     bool any = option.flag == std::string_view("seed");
@@ -177,7 +116,6 @@ struct Parser {
   template <typename T> void row(const Option &, T &) {} // no flag says what it is
 
   Parser() {
-    auto section = [&](const char *title) { nextSection = title; };
     auto compile = [&](bool sizes) {
       options::forEachCompileOption(
           [&](const Option &option, auto &field) {
@@ -202,10 +140,10 @@ struct Parser {
 #include "mkernel/Options/Options.def"
     section("data");
     files("--in", o.inputs, "global value of an input (else random, by --seed)");
-    add("--random", Entry::Value, "NAME=A:B",
+    add("--random", CommandLine::Value, "NAME=A:B",
         "an integer input is uniform from A to B (default 0:7)", &Parser::random);
     files("--out", o.outputs, "writes the global value of an output");
-    add("--check", Entry::Optional, "", kTolerance, &Parser::check);
+    add("--check", CommandLine::Optional, "", kTolerance, &Parser::check);
     help("--check=races",
          "looks for accesses that nothing orders, from a record of what all CTAs did; reports "
          "both, with roles, CTAs, regions and lines (.mlir and host target only; may be given "
@@ -215,7 +153,7 @@ struct Parser {
          "kernels that have the same for the same inputs and do not race do the same");
     help("--check=each", "after every launch instead of the last (of ranks that mk-run itself "
                          "has started)");
-    add("--tolerance", Entry::Value, "F,...",
+    add("--tolerance", CommandLine::Value, "F,...",
         "factor in the formulas above (default 1); NAME=F: of one output",
         &Parser::tolerance);
     section("running");
@@ -234,7 +172,7 @@ struct Parser {
     duration("--delay", o.delay, "S",
              "before each launch one rank is late by up to S seconds; which and how much is "
              "drawn by --seed");
-    add("--stats", Entry::Optional, "[=json]",
+    add("--stats", CommandLine::Optional, "[=json]",
         "what was measured: bytes for each link, waits and times of roles (host), times of "
         "launches (GPU); json: one object on standard output, everything else on standard "
         "error", &Parser::stats);
@@ -252,51 +190,14 @@ struct Parser {
          "with or without FILE: tries the network or link between every two ranks (data behind its "
          "signal, latency, bandwidth), with a verdict for each, then a kernel in which all "
          "give their data to all");
-    add("--corrupt", Entry::Value, "NAME[:I]",
+    add("--corrupt", CommandLine::Value, "NAME[:I]",
         "changes element I of an output before --check compares it, which must then fail",
         &Parser::corrupt);
     integer("--pause-proxy", o.pauseProxy, 0, 65535, "RANK",
             "that rank's network proxy does nothing, so that waits pass their deadline");
     flag("--help", o.help, "");
     flag("-h", o.help, "");
-    add("--internal-rank", Entry::Value, "", "", &Parser::rank);
-  }
-
-  /// A line of the help text about a value of the option before.
-  void help(const char *name, const char *meaning) {
-    entries.push_back({name, Entry::Flag, nullptr, "", meaning});
-  }
-
-  std::string helpText() const {
-    constexpr size_t kColumn = 24, kWidth = 86;
-    std::string out = kHead;
-    for (const Entry &e : entries) {
-      if (e.section)
-        out += str("\n", e.section, "\n");
-      if (e.meaning.empty())
-        continue;
-      std::string line = str("  ", e.name, e.value.empty() || e.value[0] == '[' ? "" : " ",
-                             e.value);
-      line.resize(std::max(line.size() + 2, kColumn), ' ');
-      // Words; a line ends where the text says so.
-      for (size_t at = 0; at <= e.meaning.size();) {
-        size_t end = std::min(e.meaning.find_first_of(" \n", at), e.meaning.size());
-        if (line.size() + end - at > kWidth) {
-          out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-          line.assign(kColumn, ' ');
-        }
-        line += e.meaning.substr(at, end - at);
-        if (end < e.meaning.size() && e.meaning[end] == '\n') {
-          out += line + "\n";
-          line.assign(kColumn, ' ');
-        } else {
-          line += ' ';
-        }
-        at = end + 1;
-      }
-      out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return out + kTail;
+    add("--internal-rank", CommandLine::Value, "", "", &Parser::rank);
   }
 
   Status bind(const std::string &v) {
@@ -467,48 +368,15 @@ struct Parser {
         .withContext(str("--loopback ", o.loopback));
   }
 
-  Status unknown(const std::string &name) {
-    std::vector<std::string_view> names;
-    for (const Entry &e : entries)
-      if (e.handle && e.name != "--internal-rank")
-        names.push_back(e.name);
-    std::string near = env::nearest(name, names);
-    return error(StatusCode::InvalidArgument, "there is no option ", name,
-                 near.empty() ? "" : "; did you mean " + near + "?");
-  }
-
   Status parse(int argc, char **argv) {
-    for (int i = 1; i < argc; ++i) {
-      std::string arg = argv[i], value;
-      if (arg.size() < 2 || arg[0] != '-') {
-        if (!o.file.empty())
-          return error(StatusCode::InvalidArgument, "two files given: '",
-                       o.file, "' and '", arg, "'");
-        o.file = arg;
-        continue;
-      }
-      size_t equals = arg.find('=');
-      bool attached = equals != std::string::npos;
-      if (attached) {
-        value = arg.substr(equals + 1);
-        arg.resize(equals);
-      }
-      const Entry *entry = nullptr;
-      for (const Entry &e : entries)
-        if (e.name == arg && e.handle)
-          entry = &e;
-      if (!entry)
-        return unknown(arg);
-      if (attached && entry->kind == Entry::Flag)
-        return error(StatusCode::InvalidArgument, arg, " takes no value");
-      if (!attached && entry->kind == Entry::Value) {
-        if (i + 1 == argc)
-          return error(StatusCode::InvalidArgument, arg, " needs a value");
-        value = argv[++i];
-      }
-      MK_TRY(entry->handle(value));
-      o.given.push_back(arg);
-    }
+    auto file = [this](const std::string &name) {
+      if (!o.file.empty())
+        return error(StatusCode::InvalidArgument, "two files given: '", o.file, "' and '", name,
+                     "'");
+      o.file = name;
+      return Status::ok();
+    };
+    MK_TRY(read(argc, argv, file, o.given));
     if (o.selfTest) {
       o.check = true;
       if (o.file.empty()) {
@@ -551,7 +419,7 @@ struct Parser {
 
 } // namespace
 
-std::string mk::run::helpText() { return Parser().helpText(); }
+std::string mk::run::helpText() { return kHead + Parser().helpText() + kTail; }
 
 bool Options::isGiven(std::string_view flag) const {
   return std::find(given.begin(), given.end(), flag) != given.end();

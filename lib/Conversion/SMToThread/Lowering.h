@@ -114,9 +114,6 @@ struct AtLeast {
   int64_t least;
 };
 
-/// Bytes that a track keeps in shared memory, and how many there are at most, and one that
-/// nobody reads (lib/Conversion/ThreadToLLVM/LowerSpans.cpp).
-constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
 using mk_thread::SpanClock;
 
 class Lowering : public Emitter {

@@ -1,6 +1,7 @@
 //===- Params.cpp - The parameter block and shared memory -----------------===//
 #include "Params.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mkernel/Analysis/Ctas.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -40,12 +41,6 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
     if (++parts > rows)
       return {};
   return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts);
-}
-
-int64_t sm::getClusterSize(KernelOp kernel) {
-  int64_t size = 1;
-  kernel.walk([&](CopyOp copy) { size = std::max<int64_t>(size, copy.getShared()); });
-  return size;
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
@@ -95,16 +90,10 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
                                         const KernelResources &resources,
                                         int64_t minLoops, bool timeline) {
   ParamLayout layout;
-  int64_t cluster = getClusterSize(kernel);
-  WalkResult sizes = kernel.walk([&](CopyOp copy) -> WalkResult {
-    if (copy.getShared() == 1 || int64_t(copy.getShared()) == cluster)
-      return WalkResult::advance();
-    return copy.emitOpError() << "is shared by " << copy.getShared()
-                              << " CTAs and another copy by " << cluster
-                              << ": a kernel has clusters of one size";
-  });
-  if (sizes.wasInterrupted())
+  FailureOr<int64_t> cluster = findClusterSize(kernel);
+  if (failed(cluster))
     return failure();
+  layout.cluster = *cluster;
   collectMaps(kernel, layout);
   if (layout.maps.size() > MK_GPU_MAX_TENSOR_MAPS)
     return kernel.emitOpError()

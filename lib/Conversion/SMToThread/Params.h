@@ -28,14 +28,12 @@ struct TensorMap {
 /// Offsets into the block of parameters.
 struct ParamLayout : abi::GpuParamLayout {
   SmallVector<TensorMap> maps, peerMaps; // the latter not in the block
+  int64_t cluster = 1;                   // CTAs of one
 
   /// Number in `maps`, or in `peerMaps`.
   std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box,
                                   bool peers = false) const;
 };
-
-/// CTAs of a cluster: those that share copies, or 1.
-int64_t getClusterSize(KernelOp kernel);
 
 /// Emits an error if the block does not fit. `timeline`: times are recorded.
 FailureOr<ParamLayout> layOutParams(KernelOp kernel,

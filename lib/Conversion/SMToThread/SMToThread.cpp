@@ -55,7 +55,7 @@ struct ConvertSMToThreadPass
     FailureOr<sm::ParamLayout> params =
         sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
     FailureOr<sm::SharedLayout> shared = sm::layOutShared(
-        kernel, timeline ? sm::kTrackBytes * (sm::kMaxTracks + 1) : 0);
+        kernel, timeline ? mk_thread::kTrackBytes * (mk_thread::kMaxTracks + 1) : 0);
     if (failed(params) || failed(shared))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, *shared);

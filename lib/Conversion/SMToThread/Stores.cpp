@@ -103,13 +103,10 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   bool regular = true;
   for (Operation *user : staging->getUsers())
     if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
-      RankedTensorType type = other.getTile().getType();
-      auto mma = dyn_cast<MmaAttr>(type.getEncoding());
-      regular &= mma && type.getDimSize(0) / mma.getWarpgroups() / 64 *
-                                countStoreChunks(type) % buffers ==
-                            0;
+      int64_t count = countStoreParts(other.getTile().getType());
+      regular &= count && count % buffers == 0;
     }
-  int64_t chunks = countStoreChunks(tile), parts = rowsOfGroup / 64 * chunks;
+  int64_t chunks = countStoreChunks(tile), parts = countStoreParts(tile);
   auto fill = [&](int64_t part) {
     int64_t block = part / chunks, column = std::min(part % chunks * columns, n - columns);
     // What the part is computed from, while the engine reads the buffer.

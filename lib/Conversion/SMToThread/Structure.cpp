@@ -28,7 +28,7 @@ Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedLayout &shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
       resources(getKernelResources(kernel)), deferral(kernel), ctas(ctas), params(params),
-      shared(shared), cluster(getClusterSize(kernel)) {}
+      shared(shared), cluster(params.cluster) {}
 
 PartitionOp sm::findPartition(Operation *scope, PartitionKind kind) {
   for (auto op : scope->getRegion(0).front().getOps<PartitionOp>())

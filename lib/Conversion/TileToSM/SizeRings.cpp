@@ -307,11 +307,8 @@ void Budget::growStaging() {
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
     int64_t buffers = staging.getResult().getType().getBuffers(), wanted = buffers;
     for (Operation *user : staging->getUsers())
-      if (auto store = dyn_cast<mk_sm::StoreOp>(user)) {
-        RankedTensorType tile = store.getTile().getType();
-        int64_t blocks = tile.getDimSize(0) * teams / warpgroups / 64;
-        wanted = std::max(wanted, blocks * countStoreChunks(tile));
-      }
+      if (auto store = dyn_cast<mk_sm::StoreOp>(user))
+        wanted = std::max(wanted, countStoreParts(store.getTile().getType()));
     int64_t bytes = kStagingBytes * warpgroups;
     int64_t more = std::min(wanted - buffers, (available - used()) / bytes);
     staging.getResult().setType(StagingType::get(staging.getContext(), buffers + more));

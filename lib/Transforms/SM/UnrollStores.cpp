@@ -14,15 +14,6 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kUnrollStores = "mk-sm-unroll-stores";
 
-/// How many parts a warpgroup stores of its tile; 0 if it is not stored in parts.
-static int64_t countParts(StoreOp store) {
-  RankedTensorType tile = store.getTile().getType();
-  auto layout = dyn_cast<MmaAttr>(tile.getEncoding());
-  if (!layout || tile.getRank() != 2 || !canStoreInChunks(tile, store.getAdd()))
-    return 0;
-  return tile.getDimSize(0) / layout.getWarpgroups() / 64 * countStoreChunks(tile);
-}
-
 namespace {
 struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
   using UnrollStoresPassBase::UnrollStoresPassBase;
@@ -35,8 +26,9 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     auto &deferral = getChildAnalysis<Deferral>(kernel);
     bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
     for (StoreOp store : stores) {
-      int64_t count = countParts(store);
-      if (!count)
+      RankedTensorType tile = store.getTile().getType();
+      int64_t count = countStoreParts(tile);
+      if (!count || !canStoreInChunks(tile, store.getAdd()))
         continue;
       bool unrolls = count == 1 || (count == 2 && hasPeers);
       if (stores.size() == 1)

@@ -19,7 +19,8 @@ std::string stateOf(const Library &library, ibv_device *device) {
   ibv_device_attr attr{};
   std::string state;
   if (library.query_device(context, &attr) == 0) {
-    for (uint32_t port = 1; port <= attr.phys_port_cnt && state != "ACTIVE"; ++port) {
+    uint32_t numPorts = std::max<uint32_t>(attr.phys_port_cnt, 1);
+    for (uint32_t port = 1; port <= numPorts && state != "ACTIVE"; ++port) {
       ibv_port_attr ports{};
       if (queryPort(context, port, ports) == 0)
         state = ports.state == IBV_PORT_ACTIVE ? "ACTIVE" : "DOWN";
@@ -50,7 +51,7 @@ Result<Machine> usableMachine(const Library &library) {
     }
     MachineNic nic;
     nic.name = name;
-    // Without opening it: RC devices are channel adapters, EFA's have no type.
+    // RC devices are channel adapters, EFA's have no type.
     if (list[i]->node_type == IBV_NODE_UNSPECIFIED)
       nic.kind = NicKind::Efa;
     nic.state = stateOf(library, list[i]);

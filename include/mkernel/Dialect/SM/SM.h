@@ -67,6 +67,8 @@ int64_t getStagedBytes(RankedTensorType tile);
 bool canStoreInChunks(RankedTensorType tile, bool adds);
 /// How many chunks 64 rows of it are.
 int64_t countStoreChunks(RankedTensorType tile);
+/// How many such pieces of 64 rows and a chunk a warpgroup stores of it; 0 if it is no accumulator.
+int64_t countStoreParts(RankedTensorType tile);
 
 /// Registers in which one thread holds its elements of a fragment, one element
 /// in each; -1 if the layout does not fit the shape.
