@@ -223,6 +223,8 @@ def run_order(library, device, rank, ranks, what, deadline):
                           "capture")
             launches[name] = functools.partial(
                 lambda g, s: library.check(c.mkernel_graph_launch(g, s), "graph"), graph, stream)
+    # Nobody ends before all are here, so that none is late for what follows.
+    status = all_right(library, device, rank, ranks, "meet")
     begin, said = time.monotonic(), ""
     try:
         for name in names if rank < ranks - 1 else reversed(names):
@@ -237,7 +239,7 @@ def run_order(library, device, rank, ranks, what, deadline):
         print(f"rank {rank}: FAILED: a report had to name both kernels")
         return 1
     library.give_up()
-    status = all_right(library, device, rank, ranks, "order")
+    status += all_right(library, device, rank, ranks, "order")
     library.leave()
     return status
 
