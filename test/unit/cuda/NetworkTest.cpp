@@ -150,7 +150,8 @@ TEST_P(CudaNetwork, PutsArriveBehindTheirPayload) {
     EXPECT_TRUE(eventually([&] { return kernel.arrivals(6) == 1; }));
     EXPECT_EQ((*more)[24999], std::byte(20 + peer));
     EXPECT_EQ((*more)[14999], std::byte(20 + peer));
-    // More than the ring has room for.
+    // More than the ring has room for, over what both have read.
+    ASSERT_OK(job.clients[rank]->barrier("read", 2, soon()));
     for (uint32_t i = 0; i < kPuts; ++i)
       kernel.send(kernel.put(peer, src, dst, 16, 7, 0, uint16_t(i % 8)));
     EXPECT_TRUE(eventually([&] { return kernel.arrivals(7) == kPuts; }));
