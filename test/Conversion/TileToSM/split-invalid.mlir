@@ -65,7 +65,7 @@ mk.kernel @kmajor on @mesh (in %x : memref<128x128xf8E4M3FN> [128, 128], out %c 
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<128x128xf8E4M3FN> -> tensor<128x128xf8E4M3FN>
-    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and the tensor cores of sm_90a transpose bf16, f16 only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
+    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and the tensor cores of sm_90a transpose 'bf16', 'f16' only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
     %d = mk.dot %a, %a, %zero : tensor<128x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>, tensor<128x128xf32>
     mk.store %d, %c[%c0, %c0] : tensor<128x128xf32>, memref<128x128xf32>
   }
