@@ -25,17 +25,13 @@ mkernel_install_targets("\$ORIGIN/${libraries_from_programs}"
 install(TARGETS mkernel_runtime EXPORT mKernelTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Headers that need no MLIR.
-foreach(folder ABI C Runtime)
+# Headers that need no MLIR; those of the compiler are in Compiler, Dialect and Target.
+foreach(folder ABI C JIT Runtime)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/${folder}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel FILES_MATCHING PATTERN *.h)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mkernel/Options
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel)
-install(FILES
-  ${PROJECT_SOURCE_DIR}/include/mkernel/JIT/CompileC.h
-  ${PROJECT_SOURCE_DIR}/include/mkernel/JIT/JIT.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel/JIT)
 install(FILES ${PROJECT_BINARY_DIR}/include/mkernel/Version.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mkernel)
 install(FILES ${PROJECT_BINARY_DIR}/include/mkernel/ABI/Hash.h

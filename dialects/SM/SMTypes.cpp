@@ -1,5 +1,6 @@
 //===- SMTypes.cpp - Layouts and channels ---------------------------------===//
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -296,6 +297,6 @@ static int64_t getExchanged(Operation *op) {
 int64_t mk_sm::getExchangeBytes(Operation *scope) {
   int64_t most = 0;
   scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
-  int64_t limit = has<CreateRingOp>(scope) ? kMaxExchangeBytes / 4 : kMaxExchangeBytes;
+  int64_t limit = mk::getSm(scope).getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
   return std::min<int64_t>(llvm::alignTo(most, kChunkBytes), limit);
 }

@@ -1,5 +1,6 @@
 //===- SMVerifyStructure.cpp - Verifiers of partitions, items and turns ---===//
 #include "SMVerify.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -46,19 +47,24 @@ LogicalResult PartitionOp::verify() {
   if (getKind() == PartitionKind::Producer && warps != 1)
     return emitOpError() << "is a producer of " << warps
                          << " warps: a producer is one warp";
-  if (getKind() == PartitionKind::Consumer && (warps < 4 || warps > 28 || warps % 4))
-    return emitOpError() << "is a consumer of " << warps
-                         << " warps: it is made of 1 to 7 warpgroups of 4";
+  mk::TargetAttr target = mk::getSmTarget(*this);
+  // A producer's warpgroup is counted whole.
+  int64_t warpgroups = target ? target.getSm().getThreads() / 128 - 1 : 7;
+  if (getKind() == PartitionKind::Consumer && (warps < 4 || warps > 4 * warpgroups || warps % 4))
+    return emitOpError() << "is a consumer of " << warps << " warps: it is made of 1 to "
+                         << warpgroups << " warpgroups of 4";
   int64_t teams = getTeams();
   if (teams != 1 && (teams != 2 || getKind() != PartitionKind::Consumer || warps != 8))
     return emitOpError() << "has " << teams << " teams of " << warps
                          << " warps: a consumer of 8 warps may have two teams of one "
                             "warpgroup";
-  // setmaxnreg (PTX ISA): 24 to 256, in steps of 8.
-  if (registers < 24 || registers > 256 || registers % 8)
-    return emitOpError() << "has a budget of " << registers
-                         << " registers a thread: it is a multiple of 8 from "
-                            "24 to 256";
+  if (target) {
+    mk::RegistersAttr file = target.getSm().getRegisters();
+    if (registers < file.getLeast() || registers > file.getMost() || registers % file.getStep())
+      return emitOpError() << "has a budget of " << registers
+                           << " registers a thread: it is a multiple of " << file.getStep()
+                           << " from " << file.getLeast() << " to " << file.getMost();
+  }
   if (findSibling(*this, getKind()))
     return emitOpError() << "is the second " << stringifyPartitionKind(getKind())
                          << " of its role: put both into one";

@@ -26,7 +26,13 @@ def Mk_Dialect : Dialect {
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::tensor::TensorDialect"
   ];
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
+    /// The #mk.target for the SM level of modules that name none with SMs; null until somebody
+    /// sets it. Whoever registers targets does (mkernel/Target/Backend.h).
+    ::mlir::Attribute getDefaultTarget() const { return defaultTarget; }
+    void setDefaultTarget(::mlir::Attribute target) { defaultTarget = target; }
+
     void registerAttrs();
     void registerTypes();
     void registerStructureOps();
@@ -34,6 +40,11 @@ def Mk_Dialect : Dialect {
     void registerLoopOps();
     void registerTileOps();
     void registerCommOps();
+
+  private:
+    ::mlir::Attribute defaultTarget;
+
+  public:
   }];
 }
 

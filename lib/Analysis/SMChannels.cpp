@@ -1,6 +1,7 @@
 //===- SMChannels.cpp - Checks of rings and mailboxes ---------------------===//
 #include "SMChannels.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -126,9 +127,10 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel, int64_t grid) {
     FailureOr<int64_t> bytes = measureShared(&op);
     if (failed(bytes))
       return failure();
-    if (*bytes > kSharedBytes)
-      return op.emitOpError() << "has " << *bytes << " bytes of tiles in shared memory; sm_90a has "
-                              << kSharedBytes << ": use fewer slots or smaller tiles";
+    mk::TargetAttr target = mk::getSmTarget(kernel);
+    if (*bytes > target.getSm().getShared())
+      return op.emitOpError() << "has " << *bytes << " bytes of tiles in shared memory; "
+                              << target.getName() << " has " << target.getSm().getShared() << ": use fewer slots or smaller tiles";
   }
   FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
   if (failed(counts) || failed(mk::findClusterSize(kernel)))

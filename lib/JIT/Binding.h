@@ -3,7 +3,7 @@
 #define MKERNEL_LIB_JIT_BINDING_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/JIT/Compiler.h"
+#include "mkernel/Compiler/Compiler.h"
 #include "mkernel/Target/Host/Metadata.h"
 
 namespace mlir::mk {

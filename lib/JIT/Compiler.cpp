@@ -1,6 +1,6 @@
 //===- Compiler.cpp - From a file to a package in one step ----------------===//
-#include "mkernel/JIT/Compiler.h"
-#include "mkernel/JIT/Guarded.h"
+#include "mkernel/Compiler/Compiler.h"
+#include "mkernel/Compiler/Guarded.h"
 #include "Binding.h"
 #include "DeviceModule.h"
 #include "Merge.h"
@@ -9,13 +9,13 @@
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/JIT/Registration.h"
-#include "mkernel/JIT/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Compiler/Registration.h"
+#include "mkernel/Compiler/Remarks.h"
 #include "mkernel/Pipelines/Host.h"
-#include "mkernel/Pipelines/Sm.h"
+#include "mkernel/Target/Backend.h"
 #include "mkernel/Target/Common.h"
 #include "mkernel/Target/Host/Emit.h"
-#include "mkernel/Target/SM90/Emit.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/IR/AsmState.h"
@@ -35,6 +35,7 @@ using namespace mlir::mk;
 namespace {
 struct Compilation {
   const CompileOptions &options;
+  const TargetBackend &backend;
   MLIRContext &context;
   ModuleOp module;
   llvm::raw_ostream &output;
@@ -132,11 +133,11 @@ struct Compilation {
   }
 
   /// Warns where the assembler keeps registers in memory.
-  LogicalResult checkSpills(ModuleOp device, StringRef ptx) {
+  LogicalResult checkSpills(ModuleOp device, StringRef text) {
     if (options.assembler.empty())
       return success();
     Location loc = device.getLoc();
-    FailureOr<int64_t> bytes = measureSpills(ptx, options.assembler, loc);
+    FailureOr<int64_t> bytes = backend.measureSpills(text, options.assembler, loc);
     if (failed(bytes))
       return failure();
     if (*bytes) {
@@ -148,6 +149,15 @@ struct Compilation {
         warning << " (parameters " << tileParams << ')';
     }
     return success();
+  }
+
+  LoweringOptions getLowering() const {
+    LoweringOptions lowering;
+    lowering.grid = options.grid;
+    lowering.bounds = options.bounds;
+    lowering.record = options.record;
+    lowering.timeline = options.timeline;
+    return lowering;
   }
 
   LogicalResult compileTile() {
@@ -188,12 +198,8 @@ struct Compilation {
     host.params = ArrayRef<std::string>(binding->params);
     host.grid = options.grid;
     host.verify = options.verify;
-    host.record = options.record;
-    host.lines = options.timeline;
-    host.bounds = options.bounds;
     SmallVector<std::string> rankSizes = binding->rankSizes();
     host.rankSizes = ArrayRef<std::string>(rankSizes);
-    host.vectorBits = cpu->vectorBits;
     if (failed(run(module, [&](OpPassManager &pm) {
           buildTilePipeline(pm, host);
         })))
@@ -207,10 +213,9 @@ struct Compilation {
     MetadataOptions about{options.target, cpu->name, options.grid,
                           std::move(binding->dims), reference};
     about.roundings = !hasPartitions(kernel);
-    if (options.target == "sm_90a") {
-      about.fp8Sums = kFp8Sums;
-      return compileSm(kernel, about, *cpu);
-    }
+    about.fp8Sums = backend.getFp8Sums();
+    if (backend.hasDeviceModule())
+      return compileDevice(kernel, about, *cpu);
     FailureOr<llvm::json::Object> metadata = buildMetadata(kernel, about);
     if (failed(metadata))
       return failure();
@@ -222,7 +227,10 @@ struct Compilation {
       return failure();
     if (failed(run(module, [&](OpPassManager &pm) {
           pm.addPass(createSymbolDCEPass());
-          buildHostLoweringPipeline(pm, host);
+          LoweringOptions lowering = getLowering();
+          lowering.vectorBits = cpu->vectorBits;
+          backend.buildKernelPipeline(pm, lowering);
+          backend.buildCodePipeline(pm, lowering);
         })))
       return failure();
     if (failed(takeSites(module, *metadata)) ||
@@ -267,16 +275,18 @@ struct Compilation {
     return success();
   }
 
-  /// From a module at the tile or the SM level with sizes bound.
-  LogicalResult compileSm(KernelOp kernel, const MetadataOptions &about,
+  /// From a module at the tile or the SM level with sizes bound, for targets whose roles become a
+  /// module beside the host part.
+  LogicalResult compileDevice(KernelOp kernel, const MetadataOptions &about,
                           const HostCpu &cpu) {
     bool isTile = !hasPartitions(kernel);
-    auto toSm = [&](OpPassManager &pm) {
+    LoweringOptions lowering = getLowering();
+    auto lowerKernel = [&](OpPassManager &pm) {
       if (isTile)
-        buildSmLoweringPipeline(pm, options.grid);
+        backend.buildKernelPipeline(pm, lowering);
     };
-    if (options.emit == "sm") {
-      if (failed(run(module, toSm)))
+    if (options.emit == backend.getKernelPhase()) {
+      if (failed(run(module, lowerKernel)))
         return failure();
       module.print(output);
       return success();
@@ -300,14 +310,10 @@ struct Compilation {
       return failure();
     if (*lowered && failed(mergeModule(*host, **lowered)))
       return failure();
-    SmCodeOptions code;
-    code.grid = options.grid;
-    code.loops = metadata->getArray("loops")->size();
-    code.bounds = options.bounds;
-    code.timeline = options.timeline;
+    lowering.loops = metadata->getArray("loops")->size();
     if (failed(run(module, [&](OpPassManager &pm) {
-          toSm(pm);
-          buildThreadPipeline(pm, code);
+          lowerKernel(pm);
+          backend.buildCodePipeline(pm, lowering);
         })))
       return failure();
     setMetadata(*host, llvm::json::Value(std::move(*metadata)));
@@ -318,7 +324,7 @@ struct Compilation {
   /// Refuses options that ask a module with metadata for what it no longer has.
   LogicalResult checkLowered(ModuleOp host) {
     ModuleOp device = findDeviceModule(host);
-    if (static_cast<bool>(device) != (options.target == "sm_90a"))
+    if (static_cast<bool>(device) != backend.hasDeviceModule())
       return host.emitError("has been lowered for another target than ") << options.target;
     StringRef level = hasThreadLevel(device) ? "at the thread level" : "in the LLVM dialect";
     auto refuse = [&](const Twine &why) {
@@ -329,28 +335,27 @@ struct Compilation {
       return refuse("nothing can be bound");
     if (options.emit == "params")
       return refuse("it has no parameters left");
-    if (options.emit == "tile" || options.emit == "sm" ||
-        (options.emit == "thread" && !hasThreadLevel(device)))
-      return refuse("there is no " + Twine(options.emit == "sm" ? "SM" : options.emit) +
-                    " level left");
+    if (options.emit == "tile" || options.emit == backend.getKernelPhase() ||
+        (options.emit == backend.getCodePhase() && !hasThreadLevel(device)))
+      return refuse("there is no phase '" + Twine(options.emit) + "' left");
     return success();
   }
 
-  /// From a module that holds its metadata and, for a GPU, a module of code for it at the thread
-  /// level or in the LLVM dialect.
+  /// From a module that holds its metadata and, where the target has one, a device module at the
+  /// thread level or in the LLVM dialect.
   LogicalResult emitCode(ModuleOp host, const HostCpu &cpu) {
-    if (options.emit == "thread") {
+    if (options.emit == backend.getCodePhase()) {
       host.print(output);
       return success();
     }
     if (ModuleOp device = findDeviceModule(host))
-      if (failed(run(device, buildThreadCodePipeline)))
+      if (failed(run(device, [&](OpPassManager &pm) { backend.buildLLVMPipeline(pm); })))
         return failure();
     return emitLLVM(host, cpu);
   }
 
-  /// From a module in the LLVM dialect that holds its metadata and, for a GPU,
-  /// a module of code for it.
+  /// From a module in the LLVM dialect that holds its metadata and, where the target has one, a
+  /// device module.
   LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu) {
     if (options.emit == "llvm") {
       host.print(output);
@@ -362,36 +367,35 @@ struct Compilation {
     ModuleOp device = findDeviceModule(host);
     llvm::LLVMContext llvmContext;
     if (options.emit == "llvmir") {
-      auto translated = device ? translateDeviceModule(device, llvmContext)
-                               : translateHostModule(host, cpu, llvmContext);
+      auto translated = backend.translate(device ? device : host, cpu, llvmContext);
       if (failed(translated))
         return failure();
       (*translated)->print(output, nullptr);
       return success();
     }
     if (device) {
-      FailureOr<llvm::json::Object> gpu = takeGpuMetadata(device);
-      FailureOr<std::string> ptx = emitPtx(device);
-      if (failed(gpu) || failed(ptx) || failed(checkSpills(device, *ptx)))
+      FailureOr<DeviceCode> code = backend.emitDevice(device);
+      if (failed(code) || failed(checkSpills(device, code->text)))
         return failure();
-      if (options.emit == "ptx") {
-        output << *ptx;
+      if (options.emit == backend.getTextPhase()) {
+        output << code->text;
         return success();
       }
-      if (llvm::json::Value *sites = gpu->get("sites")) {
+      llvm::json::Object &gpu = code->metadata;
+      if (llvm::json::Value *sites = gpu.get("sites")) {
         (*metadata)["sites"] = std::move(*sites);
-        gpu->erase("sites");
+        gpu.erase("sites");
       }
-      if (llvm::json::Value *timeline = gpu->get("timeline")) {
+      if (llvm::json::Value *timeline = gpu.get("timeline")) {
         // Known when there is code.
         llvm::json::Object &whole = *metadata->getObject("timeline");
         for (StringRef key : {"records", "tracks"})
           whole[key] = *timeline->getAsObject()->getInteger(key);
-        gpu->erase("timeline");
+        gpu.erase("timeline");
       }
-      (*metadata)["gpu"] = std::move(*gpu);
+      (*metadata)["gpu"] = std::move(gpu);
       device.erase();
-      addDeviceCode(host, *ptx);
+      backend.addDevice(host, code->text);
     }
     SmallVector<char, 0> package;
     if (failed(emitPackage(host, cpu, std::move(*metadata), package)))
@@ -416,15 +420,11 @@ struct Compilation {
 } // namespace
 
 /// A message about the options themselves; empty if they are fine.
-static std::string checkOptions(const CompileOptions &options) {
-  SmallVector<StringRef> phases{"signature", "params", "tile"};
-  if (options.target == "sm_90a")
-    phases.append({"sm", "thread", "llvm", "llvmir", "ptx", "package"});
-  else if (options.target == "host")
-    phases.append({"llvm", "llvmir", "package"});
-  else
-    return "error: there is no target '" + options.target +
-           "'; use host or sm_90a";
+static std::string checkOptions(const CompileOptions &options, const TargetBackend &backend) {
+  SmallVector<StringRef> phases{"signature", "params", "tile", backend.getKernelPhase(),
+                                backend.getCodePhase(), "llvm", "llvmir", backend.getTextPhase(),
+                                "package"};
+  llvm::erase(phases, StringRef());
   if (!llvm::is_contained(phases, options.emit))
     return "error: --emit=" + options.emit + " is not one of " +
            llvm::join(phases, ", ") + " for --target=" + options.target;
@@ -435,18 +435,68 @@ static std::string checkOptions(const CompileOptions &options) {
         problem = "error: " + option.outOfRange(field);
   };
   mkernel::options::forEachCompileOption(check, options);
-  if (!problem.empty())
-    return problem;
+  return problem;
+}
+
+/// The machine that options name. Adds to `messages` what is wrong with the options.
+static TargetAttr chooseTarget(const CompileOptions &options, MLIRContext &context,
+                               std::string &messages) {
+  llvm::raw_string_ostream os(messages);
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+      os << loc.getFilename().getValue() << ':' << loc.getLine() << ": ";
+    os << "error: " << diagnostic << '\n';
+  });
+  FailureOr<TargetAttr> target = resolveTarget(options.target, &context);
+  if (failed(target))
+    return {};
+  std::string problem = checkOptions(options, *findTargetBackend(target->getBackend()));
+  if (problem.empty())
+    return *target;
+  os << problem << '\n';
   return {};
+}
+
+/// Writes the target and the grid into the module, and into the options. A file that says which
+/// machine of the backend it is for stays with it unless options describe one; when it has been
+/// lowered they may not.
+static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetAttr target) {
+  auto own = module->getAttrOfType<TargetAttr>(kTargetAttr);
+  bool isLowered = hasMetadata(module) || llvm::any_of(module.getOps<KernelOp>(), hasPartitions);
+  bool isNamed = findTargetBackend(options.target);
+  // What was measured is for the machines of names.
+  if (!isNamed && options.tuning.empty())
+    options.tuning = "none";
+  if (own && own.getBackend() == target.getBackend() && isNamed) {
+    if (failed(findTargetBackend(own.getBackend())->verify(own, module.getLoc())))
+      return failure();
+    target = own;
+  } else if (own && isLowered && own.getBackend() != target.getBackend()) {
+    return module.emitError("has been lowered for another target than ")
+           << target.getName() << ": for " << own.getName();
+  } else if (own && isLowered && own.getSm() != target.getSm()) {
+    return module.emitError("has been lowered for target '")
+           << own.getName() << "', not for '" << target.getName()
+           << "': say --target=" << own.getBackend() << ", or begin with the tile level";
+  }
+  if (!options.grid)
+    options.grid = target.getGrid();
+  options.target = target.getBackend().str();
+  module->setAttr(kTargetAttr, TargetAttr::get(module.getContext(), target.getName(),
+                                               target.getBackend(), options.grid, target.getSm()));
+  return success();
 }
 
 bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
                  std::string &output, std::string &messages) {
   CompileOptions options = given;
-  if (!options.grid)
-    options.grid = options.target == "sm_90a" ? 132 : 16;
-  if (std::string problem = checkOptions(options); !problem.empty()) {
-    messages += problem + "\n";
+  DialectRegistry registry;
+  registerEverything(registry);
+  // A kernel is a handful of functions: threads would cost more than they give.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadDialect<MkDialect>();
+  TargetAttr target = chooseTarget(options, context, messages);
+  if (!target) {
     if (options.misused)
       *options.misused = true;
     return false;
@@ -455,10 +505,6 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
     messages += problem + "\n";
     return false;
   }
-  DialectRegistry registry;
-  registerEverything(registry);
-  // A kernel is a handful of functions: threads would cost more than they give.
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // The line that a message is about is shown; the op would be a page.
   context.printOpOnDiagnostic(false);
   if (options.remarks)
@@ -474,10 +520,10 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
   llvm::raw_string_ostream diagnostics(messages);
   SourceMgrDiagnosticHandler handler(sources, &context, diagnostics);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
-  if (!module)
+  if (!module || failed(setTarget(*module, options, target)))
     return false;
   llvm::raw_string_ostream os(output);
-  Compilation compilation{options, context, *module, os, false, {}};
+  Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false, {}};
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
   if (!ok && compilation.tunedNearby) {

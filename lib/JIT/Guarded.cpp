@@ -5,7 +5,7 @@
 // nothing to clean up.
 //
 //===----------------------------------------------------------------------===//
-#include "mkernel/JIT/Guarded.h"
+#include "mkernel/Compiler/Guarded.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,7 +1,7 @@
 //===- JIT.cpp - The compiler as a shared object --------------------------===//
 #include "mkernel/JIT/CompileC.h"
-#include "mkernel/JIT/Compiler.h"
-#include "mkernel/JIT/Guarded.h"
+#include "mkernel/Compiler/Compiler.h"
+#include "mkernel/Compiler/Guarded.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,11 +1,10 @@
 //===- Registration.cpp - All dialects and passes -------------------------===//
-#include "mkernel/JIT/Registration.h"
+#include "mkernel/Compiler/Registration.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/Pipelines/Host.h"
-#include "mkernel/Pipelines/Sm.h"
+#include "mkernel/Target/Backend.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mkernel/Transforms/SM/Passes.h"
@@ -29,6 +28,8 @@ void mk::registerEverything(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   registry.insert<MkDialect, mk_sm::MkSMDialect, mk_thread::MkThreadDialect>();
+  for (const TargetBackend *backend : getTargetBackends())
+    backend->registerDialects(registry);
 }
 
 void mk::registerEveryPass() {
@@ -40,6 +41,6 @@ void mk::registerEveryPass() {
   mk_sm::registerMkSMTransformsPasses();
   mk_thread::registerMkThreadTransformsPasses();
   registerReferencePasses();
-  registerHostPipelines();
-  registerSmPipelines();
+  for (const TargetBackend *backend : getTargetBackends())
+    backend->registerPipelines();
 }

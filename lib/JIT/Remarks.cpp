@@ -1,5 +1,5 @@
 //===- Remarks.cpp - Remarks of passes as diagnostics ---------------------===//
-#include "mkernel/JIT/Remarks.h"
+#include "mkernel/Compiler/Remarks.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseSet.h"

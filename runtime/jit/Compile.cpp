@@ -189,6 +189,10 @@ Result<Package> jit::compile(const Source &source, const Options &options,
       if (auto file = Source::read(path))
         tuning = std::move(file->text);
   }
+  // What describes the target decides about the code as tuning does.
+  if (options.target.ends_with(".mlir"))
+    if (auto file = Source::read(options.target))
+      tuning += file->text;
   CachedCall call(cache, source, options, std::move(tuning));
   if (cache.enabled())
     if (auto package = call.get(identity)) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Conversion/Passes.h"
-#include "mkernel/JIT/Registration.h"
+#include "mkernel/Compiler/Registration.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Sizes/Passes.h"

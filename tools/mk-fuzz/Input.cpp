@@ -2,6 +2,7 @@
 #include "Input.h"
 #include "Mutate.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Target/Backend.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -98,9 +99,10 @@ struct Chooser {
       return false;
     KernelOp kernel = kernels[random() % kernels.size()];
     options.kernel = kernel.getSymName();
-    options.target = random() % 2 ? "sm_90a" : "host";
-    options.emit = options.target == "host" ? weighted(kHostPhases)
-                                            : weighted(kGpuPhases);
+    ArrayRef<const TargetBackend *> backends = getTargetBackends();
+    const TargetBackend &backend = *backends[random() % backends.size()];
+    options.target = backend.getName();
+    options.emit = weighted(backend.hasDeviceModule() ? kGpuPhases : kHostPhases);
     options.tuning = "none";
     options.completeMesh = false; // as mk-opt
     if (random() % 2)

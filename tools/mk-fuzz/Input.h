@@ -2,7 +2,7 @@
 #ifndef MKERNEL_TOOLS_MKFUZZ_INPUT_H
 #define MKERNEL_TOOLS_MKFUZZ_INPUT_H
 
-#include "mkernel/JIT/Compiler.h"
+#include "mkernel/Compiler/Compiler.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>

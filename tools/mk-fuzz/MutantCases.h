@@ -4,7 +4,7 @@
 
 #include "Seeds.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/JIT/Compiler.h"
+#include "mkernel/Compiler/Compiler.h"
 
 namespace mlir::mk::fuzz {
 

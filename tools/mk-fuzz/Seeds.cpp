@@ -1,7 +1,7 @@
 //===- Seeds.cpp - The kernels that are changed ---------------------------===//
 #include "Seeds.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/JIT/Registration.h"
+#include "mkernel/Compiler/Registration.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,5 +1,5 @@
 //===- mk-lsp-server.cpp - Diagnostics and navigation for editors ---------===//
-#include "mkernel/JIT/Registration.h"
+#include "mkernel/Compiler/Registration.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

@@ -1,7 +1,8 @@
 //===- OneStep.cpp - Compile a file in one step ---------------------------===//
 #include "OneStep.h"
 #include "../Support/Input.h"
-#include "mkernel/JIT/Compiler.h"
+#include "mkernel/Compiler/Compiler.h"
+#include "mkernel/Target/Backend.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -69,6 +70,20 @@ bool mk::OneStep::readPairs() {
       out->emplace_back(name.str(), value.str());
     }
   return true;
+}
+
+std::string mk::OneStep::describeTargets() {
+  std::string text = "Targets:";
+  llvm::raw_string_ostream os(text);
+  for (const TargetBackend *backend : getTargetBackends()) {
+    SmallVector<StringRef> phases{backend->getKernelPhase(), backend->getCodePhase(),
+                                  backend->getTextPhase()};
+    llvm::erase(phases, StringRef());
+    os << (text.back() == ':' ? " " : ", ") << backend->getName();
+    if (!phases.empty())
+      os << " (has phases " << llvm::join(phases, ", ") << ')';
+  }
+  return text + ".";
 }
 
 bool mk::OneStep::isWanted() const {

@@ -2,7 +2,7 @@
 #ifndef MKERNEL_TOOLS_MKOPT_ONESTEP_H
 #define MKERNEL_TOOLS_MKOPT_ONESTEP_H
 
-#include "mkernel/JIT/Compiler.h"
+#include "mkernel/Compiler/Compiler.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -42,11 +42,13 @@ private:
   void add(const mkernel::options::Option &option,
            std::vector<std::pair<std::string, std::string>> &pairs);
   bool readPairs();
+  /// Their names, and the phases of --emit that each has of its own.
+  static std::string describeTargets();
 
   // Categories are listed by name, and this one is to come before MLIR's.
-  llvm::cl::OptionCategory category{
-      "A kernel in one step",
-      "From a file to what --emit says. mk-run compiles in the same way."};
+  std::string about =
+      "From a file to what --emit says. mk-run compiles in the same way. " + describeTargets();
+  llvm::cl::OptionCategory category{"A kernel in one step", about};
   CompileOptions options;
   std::vector<std::unique_ptr<llvm::cl::Option>> flags;
   std::vector<Pairs> pairs;

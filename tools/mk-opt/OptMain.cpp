@@ -1,9 +1,9 @@
 //===- OptMain.cpp - Passes and pipelines on the command line -------------===//
 #include "OneStep.h"
 #include "mkernel/ABI/Hash.h"
-#include "mkernel/JIT/Guarded.h"
-#include "mkernel/JIT/Registration.h"
-#include "mkernel/JIT/Remarks.h"
+#include "mkernel/Compiler/Guarded.h"
+#include "mkernel/Compiler/Registration.h"
+#include "mkernel/Compiler/Remarks.h"
 #include "mkernel/Version.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"

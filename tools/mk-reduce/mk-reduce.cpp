@@ -1,6 +1,6 @@
 //===- mk-reduce.cpp - Smaller files that still fail ----------------------===//
 #include "../Support/LlvmOutput.h"
-#include "mkernel/JIT/Registration.h"
+#include "mkernel/Compiler/Registration.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 

@@ -82,7 +82,9 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                        ": the package was compiled for ", metadata.grid, " CTA",
                        metadata.grid == 1 ? "" : "s",
                        "; compile it again for another number");
-  if (options.isGiven("--target") && options.compile.target != metadata.target)
+  // A file is compiled for what --target says, which may describe a machine.
+  bool isCompiled = options.file.ends_with(".mlir");
+  if (!isCompiled && options.isGiven("--target") && options.compile.target != metadata.target)
     return error(StatusCode::InvalidArgument, "--target ", options.compile.target,
                  ": the package was compiled for ", metadata.target,
                  "; compile it again for another target");

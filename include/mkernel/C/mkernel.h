@@ -87,7 +87,7 @@ typedef struct mkernel_size {
 
 typedef struct mkernel_compile_options {
   size_t size;        /* sizeof(mkernel_compile_options) */
-  const char *target; /* "host" (default) or "sm_90a" */
+  const char *target; /* "host" (default), a GPU's, or a file: docs/targets.md */
   const char *kernel; /* which; default: the only one of the file */
   /* Axes and dimensions to specialise for; others are given when binding. */
   const mkernel_size *sizes;

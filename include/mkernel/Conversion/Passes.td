@@ -100,7 +100,7 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
     functions of the module are dropped. docs/sm90.md says how the code works.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
+    Option<"grid", "grid", "int64_t", "0", "CTAs of the grid; 0: the target's">,
     Option<"bounds", "bounds", "bool", "true",
            "code checks when it runs that what ops name exists, and lists its sites">,
     Option<"timeline", "timeline", "bool", "false",

@@ -266,7 +266,8 @@ LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
   if (add) {
     if (mk_thread::getAddition(element).empty())
       return op->emitOpError() << "adds " << element
-                               << " to memory, which sm_90a has no atomic of; use "
+                               << " to memory, which " << getSmTarget(op).getName()
+                               << " has no atomic of; use "
                                   "f32, f64, bf16, f16, i32 or i64";
     addition = {element, peer ? MemScope::Sys : MemScope::Gpu};
   }

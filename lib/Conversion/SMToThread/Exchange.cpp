@@ -204,7 +204,8 @@ LogicalResult Lowering::reduceThroughShared(ReduceOp op) {
   auto blocked = dyn_cast_or_null<BlockedAttr>(from.getEncoding());
   if (!blocked || count(to) < 0)
     return op.emitOpError() << "of " << from << " to " << to
-                            << " cannot be lowered for sm_90a yet: it takes tiles "
+                            << " cannot be lowered for " << getSmTarget(op).getName()
+                            << " yet: it takes tiles "
                                "with the layout of accumulators, or dealt out";
   Type type = scalarType(from.getElementType());
   int64_t size = getElementBytes(type), axis = op.getAxis(), rank = from.getRank();

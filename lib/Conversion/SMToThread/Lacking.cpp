@@ -1,4 +1,4 @@
-//===- Lacking.cpp - What sm_90a has no code for, and what to use instead -===//
+//===- Lacking.cpp - What the target has no code for, and what to use instead -===//
 //
 // docs/targets.md has the table for readers; a test compiles what it names.
 //
@@ -66,7 +66,7 @@ LogicalResult Lowering::refuse(Operation *op) {
     diag << "on " << op->getOperand(0).getType() << " ";
   if (op->getNumResults())
     diag << "to " << op->getResult(0).getType() << " ";
-  diag << "cannot be lowered for sm_90a yet: ";
+  diag << "cannot be lowered for " << getSmTarget(kernel).getName() << " yet: ";
   // Nor on the host.
   if (takesFloatOf(op, 1, 8))
     return diag << "there is no arithmetic in fp8; widen by arith.extf to f32 first, and "

@@ -106,7 +106,8 @@ FailureOr<SmallVector<unsigned>>
 Lowering::sliceElements(Operation *op, RankedTensorType type, int64_t axis) {
   if (!isa_and_nonnull<MmaAttr>(type.getEncoding()))
     return op->emitOpError()
-           << "on " << type << " cannot be lowered for sm_90a yet: along an axis "
+           << "on " << type << " cannot be lowered for " << getSmTarget(op).getName()
+           << " yet: along an axis "
            << "it works on tiles with the layout of accumulators";
   if (count(type) < 0)
     return op->emitOpError() << "has " << type << ": "

@@ -56,10 +56,10 @@ static StringRef getMatrixType(Type type) {
 }
 
 /// Columns of one instruction: as many as possible.
-static int64_t getColumns(int64_t n) {
-  if (n <= 256)
+static int64_t getColumns(int64_t n, int64_t most) {
+  if (n <= most)
     return n;
-  for (int64_t columns = 256; columns >= 64; columns -= 64)
+  for (int64_t columns = most / 64 * 64; columns >= 64; columns -= 64)
     if (n % columns == 0)
       return columns;
   return 0;
@@ -140,11 +140,13 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   int64_t m = acc.getDimSize(0), n = acc.getDimSize(1);
   int64_t warpgroups = cast<MmaAttr>(acc.getEncoding()).getWarpgroups();
   int64_t k = a.tile.getShape().end()[a.kMajor ? -1 : -2], stepK = 32 / bytes;
-  int64_t columns = getColumns(n), rowsOfGroup = m / warpgroups;
+  int64_t most = getSm(op).getMatrixUnit().getColumns();
+  int64_t columns = getColumns(n, most), rowsOfGroup = m / warpgroups;
   if (!columns)
     return op.emitOpError() << "has " << n
-                            << " columns, more than the 256 of one instruction of sm_90a "
-                               "and no multiple of 64; the nearest are "
+                            << " columns, more than the " << most << " of one instruction of "
+                            << getSmTarget(op).getName()
+                            << " and no multiple of 64; the nearest are "
                             << n / 64 * 64 << " and " << llvm::alignTo(n, 64);
   if (k % stepK)
     return op.emitOpError() << "contracts " << k << " elements of " << type

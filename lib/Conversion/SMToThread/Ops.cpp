@@ -360,7 +360,8 @@ static LogicalResult refuseDense(Operation *op) {
   Location where = isa<UnknownLoc>(op->getLoc()) && !op->use_empty()
                        ? (*op->user_begin())->getLoc()
                        : op->getLoc();
-  return emitError(where) << "'arith.constant' op is a tile whose elements differ; for sm_90a only a tile of "
+  return emitError(where) << "'arith.constant' op is a tile whose elements differ; for "
+                          << getSmTarget(op).getName() << " only a tile of "
                               "one value can be made in registers: mk.load it from an argument";
 }
 

@@ -24,9 +24,8 @@ std::string sm::describeScope(Operation *scope) {
 //===----------------------------------------------------------------------===//
 
 /// A box of `rows` rows and a chunk's columns in a buffer.
-static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
-  // cuTensorMapEncodeTiled: up to 5 dimensions, extents of a box up to 256.
-  if (buffer.getRank() < 2 || buffer.getRank() > 5)
+static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows, TensorMapsAttr limits) {
+  if (buffer.getRank() < 2 || buffer.getRank() > limits.getRank())
     return {};
   SmallVector<int64_t> box(buffer.getRank(), 1);
   box.end()[-1] = kChunkBytes / getElementBytes(buffer.getElementType());
@@ -36,11 +35,12 @@ static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
 
 SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
   int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
-  int64_t parts = llvm::divideCeil(rows, 256);
+  TensorMapsAttr limits = getSm(copy).getTensorMaps();
+  int64_t parts = llvm::divideCeil(rows, limits.getBox());
   while (rows % parts || rows / parts % 8)
     if (++parts > rows)
       return {};
-  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts);
+  return makeBox(cast<MemRefType>(copy.getSource().getType()), rows / parts, limits);
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
@@ -50,7 +50,8 @@ SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
       !canStoreInChunks(tile, store.getAdd()) ||
       !llvm::is_contained({1, 2, 4}, bytes))
     return {};
-  return makeBox(cast<MemRefType>(store.getDest().getType()), 64);
+  return makeBox(cast<MemRefType>(store.getDest().getType()), 64,
+                 getSm(store).getTensorMaps());
 }
 
 static void collectMaps(KernelOp kernel, ParamLayout &layout) {
@@ -95,11 +96,13 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
     return failure();
   layout.cluster = *cluster;
   collectMaps(kernel, layout);
-  if (layout.maps.size() > MK_GPU_MAX_TENSOR_MAPS)
+  int64_t maxMaps =
+      std::min<int64_t>(MK_GPU_MAX_TENSOR_MAPS, getSm(kernel).getTensorMaps().getCount());
+  if (int64_t(layout.maps.size()) > maxMaps)
     return kernel.emitOpError()
            << "copies in " << layout.maps.size()
            << " ways that each need a tensor map; a kernel has "
-           << MK_GPU_MAX_TENSOR_MAPS << ": use fewer tile shapes or arguments";
+           << maxMaps << ": use fewer tile shapes or arguments";
   abi::GpuParamCounts counts;
   counts.tensorMaps = layout.maps.size();
   counts.dims = kernel.getNumDims();
@@ -253,11 +256,12 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel, int64_t timeline) {
     layout.tracks = layout.bytes;
     layout.bytes += timeline;
   }
-  if (layout.bytes > kSharedBytes)
+  TargetAttr target = getSmTarget(kernel);
+  if (layout.bytes > target.getSm().getShared())
     return kernel.emitOpError()
            << "needs " << layout.bytes << " bytes of shared memory ("
            << layout.bytes - tiles << " of barriers, and of " << largest
-           << "); sm_90a has " << kSharedBytes
+           << "); " << target.getName() << " has " << target.getSm().getShared()
            << ": use fewer slots or smaller tiles";
   return layout;
 }

@@ -10,6 +10,7 @@
 #include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 namespace mlir::mk::sm {
 

@@ -243,7 +243,8 @@ LogicalResult Lowering::emitPut(PutOp op) {
   bool adds = op.getReduction().has_value();
   if (adds && (*op.getReduction() != Reduction::Add || mk_thread::getAddition(element).empty()))
     return op.emitOpError() << "adds elements of " << element
-                            << ", which the copy engine of sm_90a does not; use f32, "
+                            << ", which the copy engine of " << getSmTarget(op).getName()
+                            << " does not; use f32, "
                                "f64, bf16, f16, i32 or i64";
   // What this CTA has written is read by the engine, or by others.
   finishStores();

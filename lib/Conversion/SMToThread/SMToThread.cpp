@@ -49,7 +49,7 @@ struct ConvertSMToThreadPass
   LogicalResult convert(KernelOp kernel) {
     if (failed(verifyMeshIsBound(kernel)) || failed(sm::verifyInput(kernel)))
       return failure();
-    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, getGrid(kernel, grid));
     if (failed(ctas))
       return failure();
     FailureOr<sm::ParamLayout> params =

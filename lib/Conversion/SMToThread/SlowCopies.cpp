@@ -75,7 +75,7 @@ LogicalResult Lowering::requestCopy(CopyOp op, const Buffer &from, Value dest,
   int64_t rank = offsets.size();
   if (rank > 7)
     return op.emitOpError() << "copies from a buffer of rank " << rank
-                            << "; sm_90a takes up to 7";
+                            << "; " << getSmTarget(op).getName() << " takes up to 7";
   post([&](Value request) {
     auto put = [&](int64_t offset, Value value) {
       ::put(*this, request, offset, value);

@@ -18,8 +18,6 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-/// Registers of an SM, which one CTA has to itself (CUDA programming guide).
-static constexpr int64_t kRegisters = 65536;
 // Barrier 0 is that of all threads by itself; a warp that arrives at it with a count
 // of threads, while others wait without, is an illegal instruction.
 static constexpr int64_t kFinishBarrier = 14;
@@ -38,8 +36,7 @@ PartitionOp sm::findPartition(Operation *scope, PartitionKind kind) {
 }
 
 LogicalResult Lowering::measurePartitions() {
-  producerRegisters = 24;
-  consumerRegisters = 24;
+  producerRegisters = consumerRegisters = getSm(kernel).getRegisters().getLeast();
   numConsumerWarps = 4;
   SmallVector<Operation *> scopes(resources.roles.begin(), resources.roles.end());
   if (resources.prepare)
@@ -57,15 +54,17 @@ LogicalResult Lowering::measurePartitions() {
   }
   numThreads = 128 + 32 * numConsumerWarps;
   int64_t wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
-  // What the CTA starts with: the same for each thread, in steps of 8.
-  int64_t pool = std::min<int64_t>(kRegisters / numThreads / 8 * 8, 256) * numThreads;
+  RegistersAttr file = getSm(kernel).getRegisters();
+  int64_t step = file.getStep();
+  // What the CTA starts with: the same for each thread, in steps.
+  int64_t pool = std::min(file.getOfSm() / numThreads / step * step, file.getMost()) * numThreads;
   if (numThreads > 256 && wanted > pool)
     return kernel.emitOpError()
            << "needs " << wanted << " registers (128 threads of "
            << producerRegisters << ", " << 32 * numConsumerWarps << " of "
            << consumerRegisters << "); " << numThreads << " threads have " << pool
            << ": give the consumer "
-           << (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / 8 * 8;
+           << (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / step * step;
   return success();
 }
 

@@ -131,7 +131,7 @@ private:
     auto type = cast<RankedTensorType>(start.getType());
     if (!accessed)
       bits = type.getElementTypeBitWidth();
-    return getBlockedLayout(type, plan.warpgroups, bits);
+    return getBlockedLayout(plan, type, bits);
   }
 
   RolePlan &plan;

@@ -197,7 +197,7 @@ private:
     if (isa<SliceAttr>(getLayout(source.getType()))) {
       auto type = cast<RankedTensorType>(op.getSource().getType());
       source = getAs(op.getSource(),
-                     getBlockedLayout(type, plan.warpgroups, type.getElementTypeBitWidth()));
+                     getBlockedLayout(plan, type, type.getElementTypeBitWidth()));
     }
     Operation *fresh = copy(op);
     fresh->setOperand(0, source);
@@ -333,12 +333,14 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
   }
   if (isa<tensor::ExtractOp>(op))
     return op->emitOpError()
-           << "takes one element of a tile, which for sm_90a lies in some other thread: read "
+           << "takes one element of a tile, which for " << mk::getSmTarget(op).getName()
+           << " lies in some other thread: read "
               "it from memory by memref.load";
   bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
   if (!known || !llvm::all_of(op->getResults(), isTileValue))
     return op->emitOpError()
-           << "works on tiles, but has no lowering for sm_90a: use mk ops, "
+           << "works on tiles, but has no lowering for " << mk::getSmTarget(op).getName()
+           << ": use mk ops, "
               "elementwise arith and math, and constants (docs/targets.md)";
   Attribute layout = plan.getLayout(op->getResult(0));
   SmallVector<Value> operands;

@@ -3,6 +3,7 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/InterleavedRange.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -53,50 +54,62 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
   Type element = lhs.getElementType();
   int64_t bits = lhs.getElementTypeBitWidth();
   bool lhsStaged = isStaged(dot.getLhs(), loads);
+  StringRef machine = getSmTarget(dot).getName();
+  MatrixUnitAttr unit = getSm(dot).getMatrixUnit();
+  if (!unit.takes(element))
+    return dot.emitOpError() << "multiplies " << element << ", which the tensor cores of "
+                             << machine << " do not: convert the operands to one of "
+                             << llvm::interleaved(unit.getOperands().getAsValueRange<TypeAttr>());
   if (element.isF32() && dot.getPrecision() != Precision::TF32)
     return dot.emitOpError()
-           << "multiplies f32 in full precision, which the tensor cores of "
-              "sm_90a do not: say 'precision = tf32', or convert the operands";
+           << "multiplies f32 in full precision, which the tensor cores of " << machine
+           << " do not: say 'precision = tf32', or convert the operands";
   if (!isStaged(dot.getRhs(), loads))
     return dot.emitOpError()
            << "takes its right operand from registers (" << rhs
-           << "), but wgmma of sm_90a reads it from shared memory: store the tile and "
+           << "), but the tensor cores of " << machine
+           << " read it from shared memory: store the tile and "
               "mk.load it behind a signal, or compute the transposed product "
               "with this tile on the left";
   if (!lhsStaged && dot.getTransposeA())
     return dot.emitOpError()
            << "transposes a left operand in registers (" << lhs
-           << "), which wgmma of sm_90a does not: load it from memory, or compute it "
+           << "), which the tensor cores of " << machine
+           << " do not: load it from memory, or compute it "
               "transposed";
   if (!lhsStaged && bits != 16)
     return dot.emitOpError()
            << "takes a left operand of " << element
-           << " from registers, where for sm_90a its elements lie in other threads than "
+           << " from registers, where for " << machine
+           << " its elements lie in other threads than "
               "those of an accumulator: convert it to bf16 or f16, or load it "
               "from memory";
-  if (bits != 16 && (dot.getTransposeA() || !dot.getTransposeB()))
+  if (!unit.transposes(element) && (dot.getTransposeA() || !dot.getTransposeB()))
     return dot.emitOpError()
            << "multiplies " << element
-           << " operands that are not K-major, and wgmma of sm_90a transposes 16-bit "
-              "elements only: the left tile must be M x K (no transpose_a), "
-              "the "
-              "right one N x K (transpose_b)";
+           << " operands that are not K-major, and the tensor cores of " << machine
+           << " transpose "
+           << llvm::interleaved(unit.getTransposed().getAsValueRange<TypeAttr>())
+           << " only: the left tile must be M x K (no transpose_a), the right one N x K "
+              "(transpose_b)";
   int64_t k = rhs.getDimSize(dot.getTransposeB());
-  int64_t step = 256 / bits;
+  int64_t step = 8 * unit.getKBytes() / bits;
   if (k % step)
     return dot.emitOpError()
-           << "has K = " << k << ", but wgmma of sm_90a takes steps of " << step << " of "
+           << "has K = " << k << ", but the tensor cores of " << machine
+           << " take steps of " << step << " of "
            << element << ": use K = " << llvm::alignTo(k, step);
-  if (bits == 8 && k > 128)
+  if (bits == 8 && k > unit.getKOf_8Bits())
     return dot.emitOpError()
            << "adds up " << k << " products of " << element
-           << " in the tensor cores of sm_90a, which keep few bits of a sum of them; "
-              "sums go on in f32 after at most 128: use tiles of K = 128";
+           << " in the tensor cores of " << machine
+           << ", which keep few bits of a sum of them; sums go on in f32 after at most "
+           << unit.getKOf_8Bits() << ": use tiles of K = " << unit.getKOf_8Bits();
   auto layout = MmaAttr::get(dot.getContext(), 1);
   if (std::string problem = explainLayout(acc.getShape(), layout);
       !problem.empty())
     return dot.emitOpError() << "accumulates in " << acc
-                             << ", which the tensor cores of sm_90a do not: " << problem;
+                             << ", which the tensor cores of " << machine << " do not: " << problem;
   return success();
 }
 
@@ -115,17 +128,20 @@ static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
     plan.warpgroups = 1;
     return note();
   }
+  SmAttr sm = getSm(plan.op);
   for (int64_t warpgroups : {2, 3, 1}) {
+    if (!getRegisterSplit(sm.getRegisters(), warpgroups, 0))
+      continue;
     bool fits = llvm::all_of(dots, [&](DotOp dot) {
       auto acc = cast<RankedTensorType>(dot.getAcc().getType());
-      return acc.getDimSize(0) % (64 * warpgroups) == 0;
+      return acc.getDimSize(0) % (sm.getMatrixUnit().getRows() * warpgroups) == 0;
     });
     if (!fits)
       continue;
     plan.warpgroups = warpgroups;
     return note();
   }
-  llvm_unreachable("rows are multiples of 64");
+  llvm_unreachable("a consumer may have one warpgroup, and rows are multiples of its");
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,7 +210,7 @@ static LogicalResult assignRing(RolePlan &plan, Site &site) {
     tiles.push_back(load.getType());
   LoadOp first = site.getFirst();
   auto emit = [&]() {
-    return first.emitOpError() << "is staged for a mk.dot of sm_90a: ";
+    return first.emitOpError() << "is staged for a mk.dot of " << getSmTarget(first).getName() << ": ";
   };
   if (!RingType::getChecked(emit, first.getContext(), ShapedType::kDynamic,
                             ArrayRef<Type>(tiles)))

@@ -53,10 +53,13 @@ static bool isHeldOver(Value tile, Operation *op) {
 /// begin, before setmaxnreg gives them more: ptxas compiles no product that needs more (C7602).
 static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::DotOp dot,
                                                     int64_t columns, int64_t warpgroups) {
-  constexpr int64_t kRegistersOfSM = 64 * 1024, kOther = 26, kOfLeft = 4;
-  int64_t first = kRegistersOfSM / (128 * (warpgroups + 1)) / 8 * 8;
+  constexpr int64_t kOther = 26, kOfLeft = 4;
+  mk::SmAttr sm = mk::getSm(dot);
+  mk::RegistersAttr file = sm.getRegisters();
+  int64_t first =
+      file.getOfSm() / (128 * (warpgroups + 1)) / file.getStep() * file.getStep();
   int64_t other = plan.getStaged(dot.getLhs()) ? kOther : kOther + kOfLeft;
-  return {columns > kMaxColumns ? 0 : columns / 2 + other, first};
+  return {columns > sm.getMatrixUnit().getColumns() ? 0 : columns / 2 + other, first};
 }
 
 /// Whether only one store of the same block needs what the op gives, which is then computed
@@ -175,17 +178,23 @@ bool LiveTiles::fits(Value tile, int64_t dim, int64_t size) {
     auto [instruction, first] = countInstruction(plan, dot, made[1], warpgroups);
     int64_t k = shape(dot.getRhs())[dot.getTransposeB()];
     int64_t bits = cast<RankedTensorType>(dot.getRhs().getType()).getElementTypeBitWidth();
-    return instruction <= first && k % (256 / bits) == 0;
+    return instruction <= first && k * bits % (8 * mk::getSm(dot).getMatrixUnit().getKBytes()) == 0;
   });
 }
 
 int64_t LiveTiles::findFitting(Value tile, int64_t dim, int64_t step) {
   int64_t most = cast<RankedTensorType>(tile.getType()).getDimSize(dim);
+  mk::MatrixUnitAttr unit = mk::getSm(plan.op).getMatrixUnit();
   for (int64_t size = (most - 1) / step * step; size > 0; size -= step)
-    // More columns than one instruction takes are several of 64 to 256.
-    if ((dim == 0 || size <= kMaxColumns || size % 64 == 0) && fits(tile, dim, size))
+    // More columns than one instruction takes are several of multiples of 64.
+    if ((dim == 0 || size <= unit.getColumns() || size % 64 == 0) && fits(tile, dim, size))
       return size;
   return 0;
+}
+
+/// Rows of a product that one instruction of each warpgroup makes.
+static int64_t rowsOf(const RolePlan &plan) {
+  return mk::getSm(plan.op).getMatrixUnit().getRows() * plan.warpgroups;
 }
 
 LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
@@ -195,12 +204,13 @@ LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
       point.op->emitOpError() << "needs " << needed
                         << " registers in each thread for the tiles that are "
                            "live here, a thread of "
-                        << warpgroups << " warpgroups of sm_90a has " << point.budget
+                        << warpgroups << " warpgroups of " << mk::getSmTarget(plan.op).getName() << " has "
+                        << point.budget
                         << " for them";
   bool isMatrix = made.getRank() == 2;
   if (int64_t columns = isMatrix ? findFitting(point.made, 1, 16) : 0)
     diag << ": use " << kind << " of at most " << made.getDimSize(0) << " x " << columns;
-  else if (int64_t rows = isMatrix ? findFitting(point.made, 0, 64 * plan.warpgroups) : 0)
+  else if (int64_t rows = isMatrix ? findFitting(point.made, 0, rowsOf(plan)) : 0)
     diag << ": use " << kind << " of at most " << rows << " x " << made.getDimSize(1);
   else
     diag << ": use fewer or smaller tiles; no other width or height of this one alone is "
@@ -219,8 +229,9 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
   InFlightDiagnostic diag = dot.emitOpError()
          << "takes " << needed << " registers in one instruction of " << columns
          << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
-         << warpgroups << " warpgroups and a producer of sm_90a begin with " << first;
-  if (int64_t fewer = findFitting(dot.getResult(), 1, 8))
+         << warpgroups << " warpgroups and a producer of "
+         << mk::getSmTarget(dot).getName() << " begin with " << first;
+  if (int64_t fewer = findFitting(dot.getResult(), 1, mk::getSm(dot).getMatrixUnit().getColumnStep()))
     diag << ": use accumulators of at most " << fewer << " columns, or of 128 rows";
   else
     diag << ": use accumulators of 128 rows";
@@ -267,14 +278,14 @@ LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget,
   return LiveTiles(plan, budget, warpgroups).check();
 }
 
-RegisterSplit mk_sm::getRegisterSplit(int64_t warpgroups,
-                                      int64_t liveRegisters,
-                                      bool waitsInProducer) {
-  // A producer warpgroup is counted whole although one warp of it works.
-  if (warpgroups == 1)
-    return {56, 240};
-  if (warpgroups == 2)
-    return liveRegisters > 128 && !waitsInProducer ? RegisterSplit{24, 240}
-                                                   : RegisterSplit{40, 232};
-  return {32, 160};
+mk::RegisterSplitAttr mk_sm::getRegisterSplit(mk::RegistersAttr file, int64_t warpgroups,
+                                              int64_t liveRegisters, bool waitsInProducer) {
+  mk::RegisterSplitAttr best;
+  for (auto split : file.getSplits().getAsRange<mk::RegisterSplitAttr>()) {
+    bool isMeant = split.getWarpgroups() == warpgroups &&
+                   (!split.getAbove() || (liveRegisters > split.getAbove() && !waitsInProducer));
+    if (isMeant && (!best || split.getAbove() > best.getAbove()))
+      best = split;
+  }
+  return best;
 }

@@ -15,7 +15,7 @@ Attribute RolePlan::getLayout(Value tile) const {
   if (Attribute layout = layouts.lookup(tile))
     return layout;
   auto type = cast<RankedTensorType>(tile.getType());
-  return getBlockedLayout(type, warpgroups, type.getElementTypeBitWidth());
+  return getBlockedLayout(*this, type, type.getElementTypeBitWidth());
 }
 
 bool mk_sm::isLayoutFree(Value tile) {
@@ -23,11 +23,11 @@ bool mk_sm::isLayoutFree(Value tile) {
   return isa_and_nonnull<arith::ConstantOp, tensor::SplatOp>(def);
 }
 
-Attribute mk_sm::getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
-                                  int64_t bits) {
-  int64_t threads = warpgroups * 128;
-  // 16 bytes an access, but no run over the end of a row, and no idle threads.
-  int64_t vector = std::max<int64_t>(1, 128 / std::max<int64_t>(bits, 8));
+Attribute mk_sm::getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits) {
+  int64_t threads = plan.warpgroups * 128;
+  // As wide an access as there is, but no run over the end of a row, and no idle threads.
+  int64_t widest = 8 * mk::getSm(plan.op).getAccess();
+  int64_t vector = std::max<int64_t>(1, widest / std::max<int64_t>(bits, 8));
   int64_t columns = tile.getRank() ? tile.getShape().back() : 1;
   while (vector > 1 &&
          (columns % vector || tile.getNumElements() < threads * vector))

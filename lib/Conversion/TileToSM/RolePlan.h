@@ -8,6 +8,7 @@
 #define MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H
 
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -82,8 +83,7 @@ inline bool isTile(Value value) {
 bool isLayoutFree(Value tile);
 
 /// The layout for tiles that meet no dot, for accesses of `bits` wide elements.
-Attribute getBlockedLayout(RankedTensorType tile, int64_t warpgroups,
-                           int64_t bits);
+Attribute getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits);
 
 /// The layout of `mk.reduce` along `axis`, and of what is broadcast along it.
 Attribute getSliceLayout(Attribute of, ArrayRef<int64_t> axes);
@@ -108,21 +108,15 @@ LogicalResult planStaging(RolePlan &plan);
 /// Gives every fragment a layout. `warpgroups` must be set.
 void assignLayouts(RolePlan &plan);
 
-/// Columns of a product in one instruction; more are several of 64 to 256.
-constexpr int64_t kMaxColumns = 256;
-
 /// Computes `liveRegisters`; tiles that do not fit into `budget` registers a
 /// thread are an error, and products for which the threads of a kernel of so many
 /// warpgroups have too few to begin with.
 LogicalResult checkRegisters(RolePlan &plan, int64_t budget, int64_t warpgroups);
 
-/// Registers of one thread of each partition (setmaxnreg): all threads together
-/// share 64 K.
-struct RegisterSplit {
-  int64_t producer, consumer;
-};
-RegisterSplit getRegisterSplit(int64_t warpgroups, int64_t liveRegisters,
-                               bool waitsInProducer = false);
+/// Registers of one thread of each partition; null if the target has none for so many
+/// warpgroups.
+mk::RegisterSplitAttr getRegisterSplit(mk::RegistersAttr file, int64_t warpgroups,
+                                       int64_t liveRegisters, bool waitsInProducer = false);
 
 } // namespace mlir::mk_sm
 

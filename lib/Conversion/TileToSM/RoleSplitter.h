@@ -21,7 +21,7 @@ public:
 
   /// To be called when the number of warpgroups that the kernel has is known.
   LogicalResult prepare(int64_t warpgroups);
-  LogicalResult split(RegisterSplit registers);
+  LogicalResult split(mk::RegisterSplitAttr registers);
   /// Whether the producer waits for signals. To be called behind `prepare`.
   bool waitsInProducer() const;
 

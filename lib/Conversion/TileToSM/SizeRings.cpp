@@ -2,6 +2,7 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -18,9 +19,6 @@ static constexpr int64_t kSlotAlignment = 8 * kChunkBytes;
 /// mbarriers of all rings and mailboxes, and what the lowering keeps for
 /// itself.
 static constexpr int64_t kReservedBytes = 1024;
-/// Deeper rings hide no more latency; small slots need more of them in flight.
-static constexpr int64_t kMaxDepth = 8, kMaxDepthSmall = 12;
-static constexpr int64_t kSmallSlot = 16 * 1024;
 
 static constexpr StringRef kSizeRings = "mk-sm-size-rings";
 
@@ -31,7 +29,8 @@ struct Ring {
   bool inner;    // filled in an innermost loop
   int64_t depth;
   int64_t maxDepth() const {
-    return bytes <= kSmallSlot ? kMaxDepthSmall : kMaxDepth;
+    mk::ThresholdsAttr limits = mk::getSm(op).getThresholds();
+    return bytes <= limits.getSmallSlot() ? limits.getSmallRingDepth() : limits.getRingDepth();
   }
 };
 
@@ -40,7 +39,7 @@ struct Budget {
   explicit Budget(Operation *role) : role(role) {}
 
   Operation *role;
-  int64_t available = kSharedBytes - kSlotAlignment - kReservedBytes;
+  int64_t available = mk::getSm(role).getShared() - kSlotAlignment - kReservedBytes;
   SmallVector<Ring> rings;
 
   int64_t used() const {
@@ -201,8 +200,8 @@ LogicalResult Budget::refuse() {
   InFlightDiagnostic diag = role->emitOpError()
                             << "'" << name << "' needs " << used()
                             << " bytes of shared memory for its rings, with 2 "
-                               "slots where a loop fills one; sm_90a has "
-                            << available << " for them";
+                               "slots where a loop fills one; "
+                            << mk::getSmTarget(role).getName() << " has " << available << " for them";
   // What takes most, of what loops fill.
   llvm::MapVector<Type, int64_t> copies;
   for (Ring &ring : rings)
@@ -269,7 +268,7 @@ LogicalResult Budget::choose() {
       rings, [](const Ring &ring) { return !ring.inner || ring.depth >= 3; });
   if (enough || !hasInner)
     deepen(/*inner=*/false, 2);
-  while (deepen(/*inner=*/true, kMaxDepthSmall)) {
+  while (deepen(/*inner=*/true, std::numeric_limits<int64_t>::max())) {
   }
   // What inner rings cannot use: the next item's tiles come while this one's are in use.
   deepen(/*inner=*/false, 2);

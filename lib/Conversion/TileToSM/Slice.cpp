@@ -1,6 +1,7 @@
 //===- Slice.cpp - The part of a role that a partition needs --------------===//
 #include "Slice.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -24,8 +25,8 @@ LogicalResult Slice::addControl(Operation *op) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return add(branch.getCondition());
   return op->emitOpError()
-         << "holds a part of a role, which cannot be split between the warps "
-            "of sm_90a: use scf.for, scf.while and scf.if";
+         << "holds a part of a role, which cannot be split between the warps of "
+         << mk::getSmTarget(op).getName() << ": use scf.for, scf.while and scf.if";
 }
 
 LogicalResult Slice::add(Operation *op) {

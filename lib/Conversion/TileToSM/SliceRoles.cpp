@@ -92,7 +92,9 @@ FailureOr<SmallVector<Value>> RoleSplitter::producerOperands(Operation *op) {
   InFlightDiagnostic diag =
       op->emitOpError()
       << "decides which tiles come next, for a mk.dot or as items of a loop, "
-         "but for sm_90a they are fetched ahead of everything that computes: let the "
+         "but for "
+      << mk::getSmTarget(op).getName()
+      << " they are fetched ahead of everything that computes: let the "
          "choice depend on scalars that are read or computed without tiles "
          "and counters, or put the work behind it into a role of its own that "
          "a queue or a signal starts";

@@ -24,7 +24,8 @@ LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
       ops.push_back(op);
   });
   assignLayouts(plan);
-  int64_t budget = getRegisterSplit(warpgroups, 0).consumer - kOtherRegisters;
+  mk::RegisterSplitAttr split = getRegisterSplit(mk::getSm(plan.op).getRegisters(), warpgroups, 0);
+  int64_t budget = split.getConsumer() - kOtherRegisters;
   if (failed(checkRegisters(plan, budget, warpgroups)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));
@@ -66,7 +67,7 @@ Channels RoleSplitter::createChannels(OpBuilder &b) {
   return channels;
 }
 
-LogicalResult RoleSplitter::split(RegisterSplit registers) {
+LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
   Block &body = plan.getBody();
   SmallVector<Operation *> old;
   for (Operation &op : body)
@@ -86,11 +87,11 @@ LogicalResult RoleSplitter::split(RegisterSplit registers) {
   };
   LogicalResult built = success();
   if (hasProducer)
-    built = create(PartitionKind::Producer, 1, registers.producer, /*teams=*/1,
+    built = create(PartitionKind::Producer, 1, registers.getProducer(), /*teams=*/1,
                    buildProducer, producer);
   if (succeeded(built))
     built = create(PartitionKind::Consumer, 4 * plan.warpgroups * plan.teams,
-                   registers.consumer, plan.teams, buildConsumer, consumer);
+                   registers.getConsumer(), plan.teams, buildConsumer, consumer);
   if (failed(built)) {
     // Nothing of the new body is used; uses inside go first.
     fresh->dropAllReferences();
@@ -120,7 +121,13 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   }
   // A CTA has as many threads as its largest role wants; roles without dots
   // take them all.
-  int64_t warpgroups = most ? most : 2, live = 0;
+  mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
+  int64_t warpgroups = most ? most : getRegisterSplit(file, 2, 0) ? 2 : 1, live = 0;
+  if (!getRegisterSplit(file, warpgroups, 0))
+    return kernel.emitOpError() << "has consumers of " << warpgroups << " warpgroups; "
+                                << mk::getSmTarget(kernel).getName()
+                                << " has registers for fewer: use no teams (order without "
+                                   "'alternate')";
   bool waits = false;
   for (auto &role : roles) {
     if (!role->plan.warpgroups)
@@ -130,11 +137,11 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
     live = std::max(live, role->plan.liveRegisters);
     waits |= role->waitsInProducer();
   }
-  RegisterSplit registers = getRegisterSplit(warpgroups, live, waits);
+  mk::RegisterSplitAttr registers = getRegisterSplit(file, warpgroups, live, waits);
   for (auto &role : roles) {
     analysis(role->plan.op, kSplitRoles) << remark::add(
         "holds tiles in {0} of {1} registers of a thread; a producer's has {2}",
-        role->plan.liveRegisters, registers.consumer, registers.producer);
+        role->plan.liveRegisters, registers.getConsumer(), registers.getProducer());
     if (failed(role->split(registers)))
       return failure();
   }

@@ -1,6 +1,7 @@
 //===- VerifyTiles.cpp - Tiles that no SM can hold ------------------------===//
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/Support/InterleavedRange.h"
 
 namespace mlir::mk {
@@ -10,11 +11,9 @@ namespace mlir::mk {
 
 using namespace mlir;
 
-/// 65536 registers of 32 bits.
-static constexpr int64_t kRegisterBytes = 256 << 10;
-
 static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
-  WalkResult result = kernel.walk([](Operation *op) -> WalkResult {
+  int64_t most = 4 * mk::getSm(kernel).getRegisters().getOfSm();
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
     for (Type type : op->getResultTypes()) {
       auto tile = dyn_cast<RankedTensorType>(type);
       if (!tile || !tile.hasStaticShape() || !tile.getElementType().isIntOrFloat())
@@ -22,7 +21,7 @@ static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
       // At most 2^24 elements (mk.kernel's verifier), so that nothing wraps.
       int64_t bytes = tile.getNumElements() *
                       llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
-      if (bytes <= kRegisterBytes)
+      if (bytes <= most)
         continue;
       // What was folded stands nowhere in the file; who uses it does.
       Operation *where = op;
@@ -31,7 +30,7 @@ static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
       return where->emitOpError()
              << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
              << " elements of " << tile.getElementType() << ", " << (bytes >> 10)
-             << " KiB; an SM has registers of " << (kRegisterBytes >> 10)
+             << " KiB; an SM has registers of " << (most >> 10)
              << " KiB and less shared memory: use smaller extents";
     }
     return WalkResult::advance();

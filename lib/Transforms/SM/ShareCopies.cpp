@@ -8,6 +8,7 @@
 #include "Loops.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -199,11 +200,12 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
     });
     if (copies.empty())
       return;
+    int64_t grid = mk::getGrid(role, this->grid);
     if (grid % size || first % size || count % size) {
       missed(role, kShareCopies) << remark::add(
           "has {0} of {1} CTAs from number {2} on, which are no whole clusters of {3}: change its "
           "number",
-          count, grid.getValue(), first, size);
+          count, grid, first, size);
       return;
     }
     if (waitsForOthers(role)) {
@@ -234,6 +236,7 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
   }
 
   LogicalResult share(mk::KernelOp kernel) {
+    int64_t grid = mk::getGrid(kernel, this->grid);
     FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
     if (failed(counts))
       return failure();
@@ -243,7 +246,7 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
       ctas[role.getSymName()] = count;
     // One size for the kernel: it is launched in clusters of it.
     int64_t chosen = 2, first = 0;
-    for (int64_t size : {8, 4, 2}) {
+    for (int64_t size = mk::getSm(kernel).getCluster(); size > 1; size /= 2) {
       if (grid % size)
         continue;
       SmallVector<CopyOp> copies;

@@ -2,6 +2,7 @@
 #include "mkernel/Analysis/Deferral.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 
 namespace mlir::mk_sm {
@@ -24,6 +25,7 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     if (stores.empty())
       return;
     auto &deferral = getChildAnalysis<Deferral>(kernel);
+    int64_t most = parts ? int64_t(parts) : mk::getSm(kernel).getThresholds().getUnrolledParts();
     bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
     for (StoreOp store : stores) {
       RankedTensorType tile = store.getTile().getType();
@@ -32,7 +34,7 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
         continue;
       bool unrolls = count == 1 || (count == 2 && hasPeers);
       if (stores.size() == 1)
-        unrolls = count <= parts || deferral.isExpensive(store.getTile());
+        unrolls = count <= most || deferral.isExpensive(store.getTile());
       store.setUnrolled(unrolls);
       if (unrolls)
         passed(store, kUnrollStores) << remark::add("stores {0} parts one behind the other", count);
@@ -44,7 +46,7 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
         missed(store, kUnrollStores)
             << remark::add("stores {0} parts in a loop: more than {1} leave too few registers for "
                            "what they are computed from",
-                           count, int64_t(parts));
+                           count, most);
     }
   }
 

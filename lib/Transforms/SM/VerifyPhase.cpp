@@ -1,5 +1,6 @@
 //===- VerifyPhase.cpp - A pass has left what the next one needs ----------===//
 #include "mkernel/Analysis/SMPhases.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 
 namespace mlir::mk_sm {
@@ -22,7 +23,7 @@ struct VerifyPhasePass : mk_sm::impl::VerifyPhasePassBase<VerifyPhasePass> {
       return signalPassFailure();
     }
     for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(verifyPhase(kernel, *wanted, grid)))
+      if (failed(verifyPhase(kernel, *wanted, mk::getGrid(kernel, grid))))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -7,7 +7,7 @@ mk.kernel @rhs on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<64
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
     %b = arith.mulf %a, %a : tensor<64x64xbf16>
-    // expected-error @+1 {{takes its right operand from registers ('tensor<64x64xbf16>'), but wgmma of sm_90a reads it from shared memory: store the tile and mk.load it behind a signal, or compute the transposed product with this tile on the left}}
+    // expected-error @+1 {{takes its right operand from registers ('tensor<64x64xbf16>'), but the tensor cores of sm_90a read it from shared memory: store the tile and mk.load it behind a signal, or compute the transposed product with this tile on the left}}
     %d = mk.dot %a, %b, %zero : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -22,7 +22,7 @@ mk.kernel @transposed on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : me
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
     %b = arith.mulf %a, %a : tensor<64x64xbf16>
-    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which wgmma of sm_90a does not}}
+    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which the tensor cores of sm_90a do not}}
     %d = mk.dot %b, %a, %zero transpose_a : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -65,7 +65,7 @@ mk.kernel @kmajor on @mesh (in %x : memref<128x128xf8E4M3FN> [128, 128], out %c 
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<128x128xf8E4M3FN> -> tensor<128x128xf8E4M3FN>
-    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and wgmma of sm_90a transposes 16-bit elements only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
+    // expected-error @+1 {{multiplies 'f8E4M3FN' operands that are not K-major, and the tensor cores of sm_90a transpose 'bf16', 'f16' only: the left tile must be M x K (no transpose_a), the right one N x K (transpose_b)}}
     %d = mk.dot %a, %a, %zero : tensor<128x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>, tensor<128x128xf32>
     mk.store %d, %c[%c0, %c0] : tensor<128x128xf32>, memref<128x128xf32>
   }

@@ -28,9 +28,6 @@ namespace mlir::mk_sm {
 constexpr int64_t kChunkBytes = 128;
 /// Bytes of one buffer of a staging area: 64 rows of a chunk.
 constexpr int64_t kStagingBytes = 64 * kChunkBytes;
-/// Shared memory that one CTA may use (CUDA programming guide, table of compute
-/// capabilities: 227 KiB for 9.0).
-constexpr int64_t kSharedBytes = 227 * 1024;
 
 /// Columns of a tile of partial sums: those of an accumulator that lie in one group of
 /// registers, so that a thread adds up what it holds.
@@ -39,13 +36,12 @@ constexpr int64_t kPartialColumns = 8;
 /// Slots of shared memory through which the puts of a role copy, one after the
 /// other.
 constexpr int64_t kPutSlots = 3;
-/// Shared memory at most in which the threads of a role exchange elements.
-constexpr int64_t kMaxExchangeBytes = 32 * 1024;
 
 /// Bytes of a slot of a role, or of mk.prepare, with puts; 0 without. Rings leave
 /// less for them.
 int64_t getPutSlotBytes(Operation *scope);
-/// What the ops of a role exchange at once, at most.
+/// Shared memory in which the threads of a role exchange elements: what its ops exchange at once,
+/// but no more than the target has for that.
 int64_t getExchangeBytes(Operation *scope);
 
 /// The layout of a fragment; null for other types.

@@ -93,13 +93,14 @@ def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
     In a loop that hands out items in turn, c CTAs that follow each other do c items that follow
     each other. Where these differ in a dimension of constant extent alone (the last of
     the loop's), copies whose operands do not depend on it are the same in all of them: such
-    copies become `shared(c)`, for the largest c of 8, 4 and 2 for which there are any.
+    copies become `shared(c)`, for the largest c for which there are any, of the powers of two up to
+    the target's clusters.
 
     The CTAs have to execute each copy into the ring equally often: all that decides about
     it is the same for them, the number of items is a multiple of c, and so are the role's
     number of CTAs and the number of its first.
   }];
-  let options = [Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">];
+  let options = [Option<"grid", "grid", "int64_t", "0", "CTAs of the grid; 0: the target's">];
 }
 
 def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
@@ -120,7 +121,7 @@ def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
   let options = [
     Option<"phase", "phase", "std::string", "\"sized\"",
            "tiles, partitioned, overlapped or sized">,
-    Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">
+    Option<"grid", "grid", "int64_t", "0", "CTAs of the grid; 0: the target's">
   ];
 }
 
@@ -135,8 +136,8 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
     Only store of a kernel: unrolled up to `parts` parts, and where its inputs are expensive. One of
     several: unrolled if it has one part, with peers also two.
   }];
-  let options = [Option<"parts", "parts", "int64_t", "6",
-                        "parts of a kernel's only store that are unrolled">];
+  let options = [Option<"parts", "parts", "int64_t", "0",
+                        "parts of a kernel's only store that are unrolled; 0: the target's">];
 }
 
 #endif // MKERNEL_TRANSFORMS_SM_PASSES

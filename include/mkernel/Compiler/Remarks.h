@@ -1,6 +1,6 @@
 //===- Remarks.h - Remarks of passes as diagnostics -------------*- C++ -*-===//
-#ifndef MKERNEL_JIT_REMARKS_H
-#define MKERNEL_JIT_REMARKS_H
+#ifndef MKERNEL_COMPILER_REMARKS_H
+#define MKERNEL_COMPILER_REMARKS_H
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,4 +17,4 @@ std::string enableRemarks(MLIRContext &context, llvm::StringRef filter);
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_JIT_REMARKS_H
+#endif // MKERNEL_COMPILER_REMARKS_H

@@ -5,8 +5,8 @@
 // uses them.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_JIT_REGISTRATION_H
-#define MKERNEL_JIT_REGISTRATION_H
+#ifndef MKERNEL_COMPILER_REGISTRATION_H
+#define MKERNEL_COMPILER_REGISTRATION_H
 
 namespace mlir {
 class DialectRegistry;
@@ -21,4 +21,4 @@ void registerEveryPass();
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_JIT_REGISTRATION_H
+#endif // MKERNEL_COMPILER_REGISTRATION_H

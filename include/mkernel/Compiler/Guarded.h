@@ -5,8 +5,8 @@
 // compile a kernel too. And their parsers, verifiers and printers recurse.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_JIT_GUARDED_H
-#define MKERNEL_JIT_GUARDED_H
+#ifndef MKERNEL_COMPILER_GUARDED_H
+#define MKERNEL_COMPILER_GUARDED_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -33,4 +33,4 @@ std::string checkNesting(llvm::StringRef source, llvm::StringRef name);
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_JIT_GUARDED_H
+#endif // MKERNEL_COMPILER_GUARDED_H

@@ -1,6 +1,6 @@
-//===- Sm.h - From the tile level to the SM level ---------------*- C++ -*-===//
-#ifndef MKERNEL_PIPELINES_SM_H
-#define MKERNEL_PIPELINES_SM_H
+//===- Pipelines.h - From the tile level to code of a GPU -------*- C++ -*-===//
+#ifndef MKERNEL_TARGET_SM90_PIPELINES_H
+#define MKERNEL_TARGET_SM90_PIPELINES_H
 
 #include "mkernel/Pipelines/Host.h"
 
@@ -14,8 +14,8 @@ void buildSmPipeline(OpPassManager &pm, const HostOptions &options);
 
 /// Options of the named pipeline `mk-sm-to-llvm`.
 struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
-  Option<int64_t> grid{*this, "grid", llvm::cl::desc("CTAs of the grid"),
-                       llvm::cl::init(132)};
+  Option<int64_t> grid{*this, "grid", llvm::cl::desc("CTAs of the grid; 0: the target's"),
+                       llvm::cl::init(0)};
   Option<int64_t> loops{*this, "loops",
                         llvm::cl::desc("loops that the metadata lists"),
                         llvm::cl::init(0)};
@@ -41,4 +41,4 @@ void registerSmPipelines();
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_PIPELINES_SM_H
+#endif // MKERNEL_TARGET_SM90_PIPELINES_H

@@ -1,6 +1,6 @@
 //===- Compiler.h - From a file to a package in one step -------*- C++ -*-===//
-#ifndef MKERNEL_JIT_COMPILER_H
-#define MKERNEL_JIT_COMPILER_H
+#ifndef MKERNEL_COMPILER_COMPILER_H
+#define MKERNEL_COMPILER_COMPILER_H
 
 #include "mkernel/Options/Options.h"
 
@@ -26,15 +26,13 @@ struct CompileOptions
   /// signature  JSON of the interfaces of the kernels in the file as written
   /// params     JSON of the values of parameters, and where each is from
   /// tile       the tile level with sizes bound and helpers inlined
-  /// sm         the SM level (sm_90a only)
-  /// thread     code of one thread (sm_90a only), with the host part in the LLVM dialect
   /// llvm       the LLVM dialect; holds all that a package needs
-  /// llvmir     LLVM IR, optimised for the CPU or, for sm_90a, the GPU
-  /// ptx        PTX (sm_90a only)
+  /// llvmir     LLVM IR, optimised for the CPU or the GPU
   /// package    mkernel/ABI/Package.h
+  /// and what the backend has of its own (TargetBackend::getKernelPhase and those behind it)
   std::string emit = "package";
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
-  /// regular expression (mkernel/JIT/Remarks.h).
+  /// regular expression (mkernel/Compiler/Remarks.h).
   std::optional<std::string> remarks;
   /// If given: set when what is wrong lies in these options (names or values that
   /// the file does not have), not in the file.
@@ -54,4 +52,4 @@ bool compile(StringRef source, StringRef name, const CompileOptions &options,
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_JIT_COMPILER_H
+#endif // MKERNEL_COMPILER_COMPILER_H

@@ -1,5 +1,5 @@
-//===- SmPipeline.cpp - To the SM level, the thread level and code --------===//
-#include "mkernel/Pipelines/Sm.h"
+//===- Pipelines.cpp - To the SM level, the thread level and code ---------===//
+#include "mkernel/Target/SM90/Pipelines.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/SM/Passes.h"

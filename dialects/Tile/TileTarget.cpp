@@ -1,0 +1,183 @@
+//===- TileTarget.cpp - Verifiers of descriptions of targets --------------===//
+#include "mkernel/Dialect/Tile/Target.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+using Emit = function_ref<InFlightDiagnostic()>;
+
+/// Every number has to be at least 1.
+static LogicalResult
+verifyPositive(Emit emit, StringRef what,
+               std::initializer_list<std::pair<StringRef, int64_t>> numbers) {
+  for (auto [name, number] : numbers)
+    if (number < 1)
+      return emit() << what << " with " << name << " = " << number << ": it is at least 1";
+  return success();
+}
+
+LogicalResult RegisterSplitAttr::verify(Emit emit, int64_t warpgroups, int64_t producer,
+                                        int64_t consumer, int64_t above) {
+  if (above < 0)
+    return emit() << "a split of registers above " << above
+                  << ": it is a number of registers, or is left out";
+  return verifyPositive(
+      emit, "a split of registers",
+      {{"warpgroups", warpgroups}, {"producer", producer}, {"consumer", consumer}});
+}
+
+LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int64_t most,
+                                    int64_t step, ArrayAttr splits) {
+  if (failed(verifyPositive(
+          emit, "registers", {{"of_sm", ofSm}, {"least", least}, {"most", most}, {"step", step}})))
+    return failure();
+  if (least > most || least % step || most % step)
+    return emit() << "registers of a thread from " << least << " to " << most
+                  << ": both are multiples of the step, " << step << ", in this order";
+  llvm::SmallSet<int64_t, 8> plain;
+  int64_t largest = 0;
+  for (Attribute attr : splits) {
+    auto split = dyn_cast<RegisterSplitAttr>(attr);
+    if (!split)
+      return emit() << "'splits' holds " << attr << ": each is a #mk.register_split";
+    for (int64_t registers : {split.getProducer(), split.getConsumer()})
+      if (registers < least || registers > most || registers % step)
+        return emit() << split << " gives a thread " << registers
+                      << " registers: it is a multiple of " << step << " from " << least << " to "
+                      << most;
+    // A producer's warpgroup is counted whole.
+    int64_t sum = 128 * (split.getProducer() + split.getWarpgroups() * split.getConsumer());
+    if (sum > ofSm)
+      return emit() << split << " takes " << sum << " registers; an SM has " << ofSm;
+    largest = std::max(largest, split.getWarpgroups());
+    if (!split.getAbove())
+      plain.insert(split.getWarpgroups());
+  }
+  if (!largest)
+    return emit() << "'splits' is empty: give a #mk.register_split for each number of "
+                     "warpgroups that a consumer may have";
+  for (int64_t warpgroups = 1; warpgroups <= largest; ++warpgroups)
+    if (!plain.contains(warpgroups))
+      return emit() << "there is no split of registers without 'above' for " << warpgroups
+                    << " warpgroups: give one for each number up to " << largest;
+  return success();
+}
+
+static bool contains(ArrayAttr types, Type type) {
+  return llvm::is_contained(types, TypeAttr::get(type));
+}
+
+bool MatrixUnitAttr::takes(Type type) const { return contains(getOperands(), type); }
+
+bool MatrixUnitAttr::transposes(Type type) const { return contains(getTransposed(), type); }
+
+LogicalResult MatrixUnitAttr::verify(Emit emit, int64_t rows, int64_t columns, int64_t columnStep,
+                                     int64_t kBytes, int64_t kOf8Bits, ArrayAttr operands,
+                                     ArrayAttr transposed) {
+  if (failed(verifyPositive(emit, "a matrix unit",
+                            {{"rows", rows},
+                             {"columns", columns},
+                             {"column_step", columnStep},
+                             {"k_bytes", kBytes},
+                             {"k_of_8_bits", kOf8Bits}})))
+    return failure();
+  if (columns % columnStep)
+    return emit() << "a matrix unit of up to " << columns << " columns in steps of " << columnStep
+                  << ": the first is a multiple of the second";
+  for (Attribute operand : operands)
+    if (!isa<TypeAttr>(operand) || !cast<TypeAttr>(operand).getValue().isIntOrFloat())
+      return emit() << "'operands' holds " << operand << ": each is a type of numbers";
+  for (Attribute type : transposed)
+    if (!llvm::is_contained(operands, type))
+      return emit() << "'transposed' holds " << type << ", which is not one of 'operands'";
+  return success();
+}
+
+LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int64_t box) {
+  if (failed(verifyPositive(emit, "tensor maps", {{"count", count}, {"rank", rank}, {"box", box}})))
+    return failure();
+  // A box is cut into runs of 8 rows, the period of the swizzle.
+  if (rank < 2 || box < 64 || box % 8)
+    return emit() << "tensor maps of " << rank << " dimensions and boxes of " << box
+                  << " elements: at least 2 dimensions, and boxes of a multiple of 8, "
+                     "at least 64";
+  return success();
+}
+
+LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,
+                                     int64_t smallSlot, int64_t unrolledParts) {
+  if (failed(verifyPositive(emit, "thresholds",
+                            {{"ring_depth", ringDepth},
+                             {"small_ring_depth", smallRingDepth},
+                             {"small_slot", smallSlot},
+                             {"unrolled_parts", unrolledParts}})))
+    return failure();
+  for (int64_t depth : {ringDepth, smallRingDepth})
+    if (depth < 2 || depth > 64)
+      return emit() << "rings of up to " << depth << " slots: it is a number from 2 to 64";
+  return success();
+}
+
+LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
+                             int64_t exchange, int64_t access, RegistersAttr registers,
+                             MatrixUnitAttr, TensorMapsAttr, ThresholdsAttr) {
+  if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
+    return failure();
+  if (threads < 256 || threads % 128)
+    return emit() << "CTAs of up to " << threads
+                  << " threads: whole warpgroups of 128, at least one of a producer and one of a "
+                     "consumer";
+  int64_t most = threads / 128 - 1;
+  for (auto split : registers.getSplits().getAsRange<RegisterSplitAttr>())
+    if (split.getWarpgroups() > most)
+      return emit() << split << " is for more warpgroups than the " << most
+                    << " that CTAs of " << threads << " threads have beside a producer";
+  if (cluster < 1 || cluster > 16 || !llvm::isPowerOf2_64(cluster))
+    return emit() << "clusters of up to " << cluster << " CTAs: it is 1, 2, 4, 8 or 16";
+  if (access < 1 || access > 16 || !llvm::isPowerOf2_64(access))
+    return emit() << "accesses of " << access << " bytes: it is 1, 2, 4, 8 or 16";
+  if (exchange > shared || exchange % 512)
+    return emit() << "an exchange of " << exchange << " bytes in " << shared
+                  << " of shared memory: it is a part of it, and a multiple of 512";
+  return success();
+}
+
+LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid,
+                                 SmAttr) {
+  if (name.empty() || backend.empty())
+    return emit() << "a target without a " << (name.empty() ? "name" : "backend")
+                  << ": write name = \"what messages call it\", backend = \"who makes its code\"";
+  // Package.h: the grid is a number of 16 bits, and one is kept for the host.
+  if (grid < 1 || grid > 65534)
+    return emit() << "target '" << name << "' with a grid of " << grid
+                  << " CTAs: it is a number from 1 to 65534";
+  return success();
+}
+
+LogicalResult MkDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != kTargetAttr)
+    return success();
+  if (!isa<ModuleOp>(op))
+    return op->emitError() << "has the attribute 'mk.target', which says what a module is "
+                              "compiled for: give it to the module";
+  if (!isa<TargetAttr>(attribute.getValue()))
+    return op->emitError() << "has " << attribute.getValue()
+                           << " as 'mk.target': it is a #mk.target";
+  return success();
+}
+
+TargetAttr mk::findTarget(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<TargetAttr>(kTargetAttr))
+      return target;
+  return {};
+}
+
+TargetAttr mk::getSmTarget(Operation *op) {
+  TargetAttr target = findTarget(op);
+  if (target && target.getSm())
+    return target;
+  auto *dialect = op->getContext()->getLoadedDialect<MkDialect>();
+  return dialect ? dyn_cast_or_null<TargetAttr>(dialect->getDefaultTarget()) : TargetAttr();
+}

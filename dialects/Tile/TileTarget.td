@@ -1,0 +1,131 @@
+//===- TileTarget.td - What a target is ---------------------*- tablegen -*-===//
+#ifndef MKERNEL_TILE_TARGET
+#define MKERNEL_TILE_TARGET
+
+include "TileAttrs.td"
+
+class Mk_Described<string name, string mnemonic_> : Mk_Attr<name, mnemonic_> {
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Mk_RegisterSplitAttr : Mk_Described<"RegisterSplit", "register_split"> {
+  let summary = "registers of the threads of a producer and of a consumer";
+  let description = [{
+    What a thread of the producer and one of the consumer get where the consumer has so many
+    warpgroups. With `above` it is for kernels whose tiles take more registers of a thread than
+    that, and whose producers wait for nobody else.
+
+    ```mlir
+    #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>
+    ```
+  }];
+  let parameters = (ins "int64_t":$warpgroups, "int64_t":$producer, "int64_t":$consumer,
+                        DefaultValuedParameter<"int64_t", "0">:$above);
+}
+
+def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
+  let summary = "the register file of an SM";
+  let description = [{
+    Registers of 32 bits: `of_sm` for all threads of an SM, from `least` to `most` for one
+    thread, in steps of `step`. `splits` has a `#mk.register_split` for each number of warpgroups
+    that a consumer may have.
+
+    ```mlir
+    #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
+                  splits = [#mk.register_split<warpgroups = 1, producer = 56, consumer = 240>]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$of_sm, "int64_t":$least, "int64_t":$most, "int64_t":$step,
+                        "::mlir::ArrayAttr":$splits);
+}
+
+def Mk_MatrixUnitAttr : Mk_Described<"MatrixUnit", "matrix_unit"> {
+  let summary = "the instruction that multiplies matrices";
+  let description = [{
+    One instruction makes `rows` rows of a product, up to `columns` columns in steps of
+    `column_step`, and takes `k_bytes` bytes of each operand's row. `operands` are the
+    types that it multiplies, `transposed` those of them that need not be K-major. Sums of products of
+    8 bits leave its accumulator after `k_of_8_bits` of them.
+
+    ```mlir
+    #mk.matrix_unit<rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
+                    operands = [bf16, f16], transposed = [bf16, f16]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$column_step,
+                        "int64_t":$k_bytes, "int64_t":$k_of_8_bits,
+                        "::mlir::ArrayAttr":$operands, "::mlir::ArrayAttr":$transposed);
+  let extraClassDeclaration = [{
+    /// Whether operands of this type are multiplied.
+    bool takes(::mlir::Type type) const;
+    /// Whether operands of this type need not be K-major.
+    bool transposes(::mlir::Type type) const;
+  }];
+}
+
+def Mk_TensorMapsAttr : Mk_Described<"TensorMaps", "tensor_maps"> {
+  let summary = "what the copy engine knows of a buffer";
+  let description = [{
+    A kernel has up to `count` maps, of buffers of up to `rank` dimensions, whose boxes
+    have up to `box` elements along each.
+
+    ```mlir
+    #mk.tensor_maps<count = 64, rank = 5, box = 256>
+    ```
+  }];
+  let parameters = (ins "int64_t":$count, "int64_t":$rank, "int64_t":$box);
+}
+
+def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
+  let summary = "where the passes of the SM level decide one way or the other";
+  let description = [{
+    Measured on the machine. A ring has up to `ring_depth` slots, one whose slots have no more
+    than `small_slot` bytes up to `small_ring_depth`: deeper ones hide no more latency. A store of
+    up to `unrolled_parts` parts is code for each, one of more a loop.
+
+    ```mlir
+    #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, unrolled_parts = 6>
+    ```
+  }];
+  let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
+                        "int64_t":$unrolled_parts);
+}
+
+def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
+  let summary = "an SM, as the passes of the SM level need to know it";
+  let description = [{
+    A CTA has up to `threads` threads and `shared` bytes of shared memory, of which the
+    threads of a role exchange elements in `exchange` at most. Up to `cluster` CTAs share copies.
+    A thread reads and writes `access` bytes at once.
+
+    See `#mk.target`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$cluster, "int64_t":$shared,
+                        "int64_t":$exchange, "int64_t":$access,
+                        "::mlir::mk::RegistersAttr":$registers,
+                        "::mlir::mk::MatrixUnitAttr":$matrix_unit,
+                        "::mlir::mk::TensorMapsAttr":$tensor_maps,
+                        "::mlir::mk::ThresholdsAttr":$thresholds);
+}
+
+def Mk_TargetAttr : Mk_Described<"Target", "target"> {
+  let summary = "the machine that a module is compiled for";
+  let description = [{
+    `name` is what messages call it, `backend` who makes its code (docs/targets.md), `grid`
+    the CTAs of a launch unless an option says otherwise. `sm` describes an SM; a target without
+    takes no kernel at the SM level.
+
+    It is the attribute `mk.target` of a module. Compilation in one step writes it, from
+    `--target`; passes by name read it, or go by the default of the SM level where there is none.
+
+    ```mlir
+    module attributes {mk.target = #mk.target<name = "host", backend = "host", grid = 16>} {}
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"what messages call it">:$name,
+                        StringRefParameter<"who makes its code">:$backend, "int64_t":$grid,
+                        OptionalParameter<"::mlir::mk::SmAttr">:$sm);
+}
+
+#endif // MKERNEL_TILE_TARGET

@@ -1,0 +1,79 @@
+//===- Description.cpp - An H100 or H200 as data --------------------------===//
+#include "Description.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mlir/AsmParser/AsmParser.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// Where the numbers are from:
+/// - grid: the SMs of an H100 SXM or H200;
+/// - threads, cluster, shared, of_sm: CUDA programming guide, compute capability 9.0
+///   (227 KiB of shared memory for a CTA);
+/// - least, most, step: PTX ISA, setmaxnreg;
+/// - matrix_unit: PTX ISA, wgmma.mma_async; sums of fp8 lose too much beyond k_of_8_bits
+///   (DeepSeek-V3, arXiv:2412.19437, 3.3.2);
+/// - tensor_maps: cuTensorMapEncodeTiled; count as the parameters of a launch have room;
+/// - splits, thresholds: measured with the kernels of examples/.
+static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
+  name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
+    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, access = 16,
+    registers = <of_sm = 65536, least = 24, most = 256, step = 8, splits = [
+      #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
+      #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
+      #mk.register_split<warpgroups = 2, producer = 24, consumer = 240, above = 128>,
+      #mk.register_split<warpgroups = 3, producer = 32, consumer = 160>]>,
+    matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
+      operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
+    tensor_maps = <count = 64, rank = 5, box = 256>,
+    thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384,
+      unrolled_parts = 6>>>)";
+
+TargetAttr sm90::describe(MLIRContext *context) {
+  return cast<TargetAttr>(parseAttribute(kDescription, context));
+}
+
+/// What instructions have fixed, whatever a description says.
+LogicalResult sm90::verify(TargetAttr target, Location loc) {
+  auto refuse = [&]() -> InFlightDiagnostic {
+    return emitError(loc) << "target '" << target.getName() << "' of backend '" << kName << "' ";
+  };
+  SmAttr sm = target.getSm();
+  if (!sm)
+    return refuse() << "does not say what an SM is: give it 'sm', as in docs/targets.md";
+  auto own = describe(target.getContext()).getSm();
+  MatrixUnitAttr unit = sm.getMatrixUnit(), ownUnit = own.getMatrixUnit();
+  if (unit.getRows() != ownUnit.getRows() || unit.getKBytes() != ownUnit.getKBytes() ||
+      unit.getColumnStep() != ownUnit.getColumnStep() || unit.getColumns() > ownUnit.getColumns())
+    return refuse() << "has a matrix unit whose instruction is not wgmma: it makes "
+                    << ownUnit.getRows() << " rows of up to " << ownUnit.getColumns()
+                    << " columns in steps of " << ownUnit.getColumnStep() << ", of "
+                    << ownUnit.getKBytes() << " bytes of each operand's row";
+  for (auto type : unit.getOperands().getAsValueRange<TypeAttr>())
+    if (!ownUnit.takes(type))
+      return refuse() << "multiplies " << type << ", which wgmma does not: leave it out";
+  for (auto type : unit.getTransposed().getAsValueRange<TypeAttr>())
+    if (!ownUnit.transposes(type))
+      return refuse() << "transposes " << type << ", which wgmma does not: leave it out";
+  // Numbers that instructions and the runtime have room for.
+  std::tuple<StringRef, int64_t, int64_t> limits[] = {
+      {"threads", sm.getThreads(), own.getThreads()},
+      {"cluster", sm.getCluster(), own.getCluster()},
+      {"shared", sm.getShared(), own.getShared()},
+      {"access", sm.getAccess(), own.getAccess()},
+      {"of_sm", sm.getRegisters().getOfSm(), own.getRegisters().getOfSm()},
+      {"most", sm.getRegisters().getMost(), own.getRegisters().getMost()},
+      {"count", sm.getTensorMaps().getCount(), MK_GPU_MAX_TENSOR_MAPS},
+      {"rank", sm.getTensorMaps().getRank(), own.getTensorMaps().getRank()},
+      {"box", sm.getTensorMaps().getBox(), own.getTensorMaps().getBox()}};
+  for (auto [name, number, most] : limits)
+    if (number > most)
+      return refuse() << "has " << name << " = " << number << "; it is at most " << most;
+  if (sm.getRegisters().getStep() != own.getRegisters().getStep() ||
+      sm.getRegisters().getLeast() < own.getRegisters().getLeast())
+    return refuse() << "gives threads registers in steps of " << sm.getRegisters().getStep()
+                    << " from " << sm.getRegisters().getLeast()
+                    << " on, where setmaxnreg takes steps of " << own.getRegisters().getStep()
+                    << " from " << own.getRegisters().getLeast() << " on";
+  return success();
+}
