@@ -1,6 +1,7 @@
 """What processes hold, and what is left of them."""
 import os
 import re
+import time
 
 MARK = "FAULT_TEST_ID"
 
@@ -49,7 +50,19 @@ def marked(mark):
     return found
 
 
-def left_behind(folder):
+def left_behind(folder, before):
+    """Of what could outlive a job that which is there now, was not `before`, and stays: what
+    other programs have made in the meantime goes."""
+    left = may_be_left(folder) - before
+    for _ in range(60):
+        if not left:
+            break
+        time.sleep(0.5)
+        left &= may_be_left(folder)
+    return left
+
+
+def may_be_left(folder):
     """What could outlive a job: files in memory file systems and where temporary
     files go (`folder` is TMPDIR of all jobs), shared memory of System V."""
     names = {f"{folder}/{n}" for n in os.listdir(folder)}

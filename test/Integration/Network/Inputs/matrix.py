@@ -29,7 +29,7 @@ import examples  # noqa: E402
 from jobs import Job  # noqa: E402
 from kills import cause_of  # noqa: E402
 from rules import Setup, ends_well, right  # noqa: E402
-from watch import left_behind  # noqa: E402
+from watch import left_behind, may_be_left  # noqa: E402
 
 DEADLINE = 4  # seconds, of a wait of a job and of a request
 # Until the fault happens, on a machine with other work.
@@ -192,11 +192,11 @@ def main():
         setup.library = arguments.library
         packages = Packages(setup, f"{arguments.bin}/mk-opt",
                             os.path.join(HERE, "../../../../examples"))
-        before = left_behind(setup.temporary)
+        before = may_be_left(setup.temporary)
         begin = time.monotonic()
         for index in range(arguments.first, arguments.first + arguments.seeds):
             run(setup, packages, index, arguments.seed, report)
-        left = left_behind(setup.temporary) - before
+        left = left_behind(setup.temporary, before)
         setup.expect(not left, f"files or segments are left: {left}")
     for fault in FAULTS:
         ends = [f"{report[fault.name, end]} {end}" for end in ("right", "error")
