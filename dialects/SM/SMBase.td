@@ -20,8 +20,11 @@ def MkSM_Dialect : Dialect {
     broadcasts, masks, waits, signals, counters) stay as they are.
 
     Channels first, barriers last: nothing here names a stage, a phase, an
-    mbarrier or an address. The lowering assigns them.
+    mbarrier or an address. Addresses in shared memory are the last to come
+    (`mk-sm-lay-out-shared`): the attribute `mk_sm.shared` says at which offset each piece lies
+    that an op owns, by the piece's name.
   }];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::mk::MkDialect"];

@@ -93,6 +93,25 @@ def MkSM_CreateStagingOp : MkSM_CreateOp<"create_staging", MkSM_StagingType> {
   }];
 }
 
+def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [HasParent<"::mlir::mk::KernelOp">]> {
+  let summary = "says that a kernel's shared memory is laid out";
+  let description = [{
+    The shared memory of a CTA has so many bytes. Each op that owns a part of it (channels, staging
+    areas, roles with puts or exchanges, this one) says in `mk_sm.shared` where its pieces lie. Pieces
+    do not overlap, but for tiles of different roles, puts and exchanges among them: a CTA is in one role at a time.
+
+    This op has the result of an op that one thread does, the word that says that the CTA has failed,
+    requests of copies, and `tracks(n)` bytes for records of times, if times are recorded.
+
+    ```mlir
+    mk_sm.shared_memory 197248 {mk_sm.shared = {failed = 196712, requests = 196720, result = 196704}}
+    ```
+  }];
+  let arguments = (ins I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$tracks);
+  let assemblyFormat = "$bytes (`tracks` `(` $tracks^ `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Channels
 //===----------------------------------------------------------------------===//

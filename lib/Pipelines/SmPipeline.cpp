@@ -75,11 +75,13 @@ void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
 
 void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(createLowerAffinePass());
+  mk_sm::LayOutSharedPassOptions layout;
+  layout.timeline = options.timeline;
+  pm.addPass(mk_sm::createLayOutSharedPass(layout));
   ConvertSMToThreadPassOptions convert;
   convert.grid = options.grid;
   convert.loops = options.loops;
   convert.bounds = options.bounds;
-  convert.timeline = options.timeline;
   pm.addPass(createConvertSMToThreadPass(convert));
   pm.addPass(mk_thread::createPromoteVariablesPass());
   VerifyPhasePassOptions verify;

@@ -98,13 +98,14 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
     whose integers are `arith`, and by the string `mk_gpu`, the `gpu` part of the package's metadata
     as JSON (see mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
     functions of the module are dropped. docs/sm90.md says how the code works.
+
+    Shared memory has been laid out (`mk-sm-lay-out-shared`); code records when it does what where
+    there is room for that.
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
     Option<"bounds", "bounds", "bool", "true",
            "code checks when it runs that what ops name exists, and lists its sites">,
-    Option<"timeline", "timeline", "bool", "false",
-           "code records when it does what, and lists its sites">,
     Option<"loops", "loops", "int64_t", "0",
            "loops that the metadata lists; at least those that draw tickets">
   ];

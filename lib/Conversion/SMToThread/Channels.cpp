@@ -60,7 +60,7 @@ SmallVector<Operation *> Lowering::getRingsInUse() {
 // The team before has waited for all slots up to its place, and releases them itself.
 void Lowering::takeRings() {
   for (Operation *ring : getRingsInUse()) {
-    Value word = load(i32, add(sharedBase, shared.channels.at(ring).handover));
+    Value word = load(i32, add(sharedBase, getSharedOffset(ring, "handover")));
     for (StringRef use : {"wait", "release"}) {
       Cursor &cursor = this->cursor(ring, use, 0);
       write(cursor.stage, shr(word, 1));
@@ -74,7 +74,7 @@ void Lowering::handRingsOver() {
     Cursor &cursor = this->cursor(ring, "wait", 0);
     Value word = or_(shl(read(cursor.stage, i32), 1), read(cursor.phase, i32));
     // Without a branch: matrix ops are in flight.
-    storeWords(word, add(sharedBase, shared.channels.at(ring).handover), 4, partitionThread,
+    storeWords(word, add(sharedBase, getSharedOffset(ring, "handover")), 4, partitionThread,
                /*inverted=*/true);
   }
 }
@@ -89,12 +89,12 @@ static Operation *declaration(Value channel) { return channel.getDefiningOp(); }
 
 LogicalResult Lowering::emitAcquire(AcquireOp op) {
   Operation *ring = declaration(op.getRing());
-  const Channel &channel = shared.channels.at(ring);
+  Channel channel(ring);
   // The first round finds every slot free: the phase before the first is over.
   Cursor &cursor = this->cursor(ring, "acquire", 1);
   waitBarrier(at(channel.empty, cursor, 8, channel.depth),
               read(cursor.phase, i32), read(cursor.stage, i32), channel.number);
-  set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth),
+  set(op, {at(channel.slots, cursor, channel.slotBytes, channel.depth),
            at(channel.full, cursor, 8, channel.depth)});
   advance(cursor, channel.depth);
   return success();
@@ -108,19 +108,19 @@ LogicalResult Lowering::emitCommit(CommitOp op) {
 
 LogicalResult Lowering::emitWaitRing(mk_sm::WaitOp op) {
   Operation *ring = declaration(op.getRing());
-  const Channel &channel = shared.channels.at(ring);
+  Channel channel(ring);
   Cursor &cursor = this->cursor(ring, "wait", 0);
   Value full = at(channel.full, cursor, 8, channel.depth);
   waitBarrier(full, read(cursor.phase, i32), read(cursor.stage, i32),
               channel.number);
-  set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth), full});
+  set(op, {at(channel.slots, cursor, channel.slotBytes, channel.depth), full});
   advance(cursor, channel.depth);
   return success();
 }
 
 LogicalResult Lowering::emitRelease(ReleaseOp op) {
   Operation *ring = declaration(op.getRing());
-  const Channel &channel = shared.channels.at(ring);
+  Channel channel(ring);
   Cursor &cursor = this->cursor(ring, "release", 0);
   Value empty = at(channel.empty, cursor, 8, channel.depth);
   if (channel.shared > 1)
@@ -138,12 +138,12 @@ LogicalResult Lowering::emitRelease(ReleaseOp op) {
 
 LogicalResult Lowering::emitSend(SendOp op) {
   Operation *mailbox = declaration(op.getMailbox());
-  const Channel &channel = shared.channels.at(mailbox);
+  Channel channel(mailbox);
   Cursor &cursor = this->cursor(mailbox, "send", 1);
   waitBarrier(at(channel.empty, cursor, 8, channel.depth),
               read(cursor.phase, i32), read(cursor.stage, i32), -1);
   SmallVector<Value> words = scalars(op.getValues());
-  Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
+  Value slot = at(channel.slots, cursor, channel.slotBytes, channel.depth);
   Value full = at(channel.full, cursor, 8, channel.depth);
   ifThen(eq(lane, 0), [&] {
     for (auto [i, word] : llvm::enumerate(words))
@@ -156,11 +156,11 @@ LogicalResult Lowering::emitSend(SendOp op) {
 
 LogicalResult Lowering::emitReceive(ReceiveOp op) {
   Operation *mailbox = declaration(op.getMailbox());
-  const Channel &channel = shared.channels.at(mailbox);
+  Channel channel(mailbox);
   Cursor &cursor = this->cursor(mailbox, "receive", 0);
   waitBarrier(at(channel.full, cursor, 8, channel.depth),
               read(cursor.phase, i32), read(cursor.stage, i32), -1);
-  Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
+  Value slot = at(channel.slots, cursor, channel.slotBytes, channel.depth);
   for (auto [i, result] : llvm::enumerate(op.getValues()))
     set(result, fromLane0(load(i64, slot, 8 * i)));
   // The shuffle has brought all lanes here.

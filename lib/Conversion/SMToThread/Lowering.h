@@ -22,9 +22,6 @@ using namespace mk_sm;
 /// roles as well), 10 and 11 turns, 12 and 13 slow copies.
 constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
 
-/// The partition of a role, or of mk.prepare; null if it has none.
-PartitionOp findPartition(Operation *scope, PartitionKind kind);
-
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
   MemRefType type;
@@ -119,7 +116,7 @@ using mk_thread::SpanClock;
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
-           SharedLayout &shared);
+           SharedMemoryOp shared);
 
   /// Emits the function behind the kernel.
   LogicalResult run();
@@ -167,6 +164,8 @@ private:
   /// The same, never moved by LLVM: for code that is seldom run.
   Value loadParamHere(int64_t offset);
   Value launchField(int64_t offset, Type type);
+  /// Where a word lies in shared memory that belongs to the kernel as a whole.
+  int64_t offsetOf(StringRef word) { return getSharedOffset(shared, word); }
 
   //===--- Ops ------------------------------------------------------------===//
 
@@ -523,7 +522,7 @@ private:
   SmallVector<unsigned> roleOrder;
   SmallVector<SmallVector<unsigned>> helpers;
   const ParamLayout &params;
-  SharedLayout &shared;
+  SharedMemoryOp shared;
 
   int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
   int64_t numConsumerWarps = 0;

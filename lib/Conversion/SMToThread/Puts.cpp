@@ -118,7 +118,7 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
       body(from, to, bytes);
   };
   auto slotOf = [&](Cursor &cursor) {
-    return at(memory.puts, cursor, slotBytes, kPutSlots);
+    return at(memory.putSlots, cursor, slotBytes, kPutSlots);
   };
   auto barrierOf = [&](Cursor &cursor) {
     return at(memory.putBarriers, cursor, 8, kPutSlots);

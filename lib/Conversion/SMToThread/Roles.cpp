@@ -70,7 +70,7 @@ Value Lowering::isInRoles(ArrayRef<unsigned> roles) {
 
 /// Whether the role has anything in the shared memory that roles have in common.
 bool Lowering::usesTiles(RoleOp role) {
-  ScopeMemory memory = shared.scopes.lookup(role);
+  ScopeMemory memory(role);
   return memory.putSlotBytes || memory.exchangeBytes ||
          llvm::any_of(role.getBody().front(), llvm::IsaPred<CreateRingOp, CreateStagingOp>);
 }

@@ -88,7 +88,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   auto enter = [&] {
     enterPlaces(/*here=*/true);
     lane = placeLane, group = placeGroup;
-    base = add(sharedBase, shared.stagings.at(staging));
+    base = add(sharedBase, getSharedOffset(staging, "buffers"));
     base = add(base, mul(group, buffers * kStagingBytes));
     sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
     // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others

@@ -25,17 +25,10 @@ static constexpr int64_t kRegisters = 65536;
 static constexpr int64_t kFinishBarrier = 14;
 
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
-                   const ParamLayout &params, SharedLayout &shared)
+                   const ParamLayout &params, SharedMemoryOp shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
       resources(getKernelResources(kernel)), deferral(kernel), ctas(ctas), params(params),
       shared(shared), cluster(params.cluster) {}
-
-PartitionOp sm::findPartition(Operation *scope, PartitionKind kind) {
-  for (auto op : scope->getRegion(0).front().getOps<PartitionOp>())
-    if (op.getKind() == kind)
-      return op;
-  return {};
-}
 
 LogicalResult Lowering::measurePartitions() {
   producerRegisters = 24;
@@ -108,7 +101,7 @@ LogicalResult Lowering::emitKernelScalars() {
   for (Operation &op : kernel.getBody().front()) {
     // Declarations have places among the parameters; requirements are checked
     // before the launch.
-    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp>(op))
+    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp, SharedMemoryOp>(op))
       continue;
     if (failed(emit(&op)))
       return failure();
@@ -140,14 +133,13 @@ void Lowering::emitPrologue() {
     for (Operation &scope : kernel.getBody().front()) {
       if (!isa<RoleOp, PrepareOp>(scope))
         continue;
-      if (getPutSlotBytes(&scope))
+      if (ScopeMemory memory(&scope); memory.putSlotBytes)
         for (int64_t slot = 0; slot < kPutSlots; ++slot)
-          init(shared.scopes[&scope].putBarriers + 8 * slot, 1);
+          init(memory.putBarriers + 8 * slot, 1);
       for (Operation &op : scope.getRegion(0).front()) {
-        auto it = shared.channels.find(&op);
-        if (it == shared.channels.end())
+        if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;
-        const Channel &channel = it->second;
+        Channel channel(&op);
         for (int64_t stage = 0; stage < channel.depth; ++stage) {
           init(channel.full + 8 * stage, 1);
           init(channel.empty + 8 * stage, channel.consumers * channel.shared);
@@ -155,7 +147,7 @@ void Lowering::emitPrologue() {
       }
     }
     // LLVM declares shared memory only where something uses its address.
-    storeSharedHere(before, sharedBase, shared.failed);
+    storeSharedHere(before, sharedBase, offsetOf("failed"));
     create<mk_thread::FenceBarriersOp>();
     fenceAsyncShared();
   });
@@ -186,7 +178,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   llvm::SaveAndRestore wholePartition(partitionThread);
   if (op.getTeams() > 1)
     partitionThread = and_(thread, op.getNumThreads() - 1);
-  memory = shared.scopes.lookup(scope);
+  memory = ScopeMemory(scope);
   readySeen = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
@@ -287,7 +279,7 @@ void Lowering::emitEnd() {
   barrier(c32(kFinishBarrier), numThreads);
   thread = readNumber(/*here=*/true);
   int64_t consumers = numThreads - 128;
-  Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
+  Value first = eq(thread, 128), flag = add(sharedBase, offsetOf("result"));
   ifThen(first, [&] {
     fence(MemScope::Gpu);
     Value before = atomicAdd(add(control, offsetof(mk_gpu_control, finished)), c32(1),
@@ -357,10 +349,10 @@ LogicalResult Lowering::run() {
     return failure();
   b.setInsertionPoint(kernel);
   auto frame = mk_thread::FrameAttr::get(
-      b.getContext(), params.launch, shared.failed, places ? params.timeline : 0,
-      places ? getNumTracks() : 0, places ? shared.tracks : 0);
+      b.getContext(), params.launch, offsetOf("failed"), places ? params.timeline : 0,
+      places ? getNumTracks() : 0, places ? offsetOf("tracks") : 0);
   auto function = create<mk_thread::KernelOp>("mk_kernel", numThreads, cluster, params.bytes,
-                                              shared.bytes, frame);
+                                              shared.getBytes(), frame);
   Block *entry = &function.getBody().emplaceBlock();
   setEntry(entry);
   b.setInsertionPointToStart(entry);
@@ -385,7 +377,7 @@ LogicalResult Lowering::run() {
           // Helpers look for the first request without asking.
           if (copies)
             ifThen(eq(lane, 0), [&] {
-              storeSharedHere(c32(0), /*address=*/Value(), shared.request + kPosted);
+              storeSharedHere(c32(0), /*address=*/Value(), offsetOf("requests") + kPosted);
             });
           result = emitSide(PartitionKind::Producer);
           if (copies)
@@ -453,7 +445,7 @@ Value Lowering::onceForAll(function_ref<Value()> body) {
     return fromLane0(read(result, i64));
   }
   finishStores();
-  Value slot = add(sharedBase, shared.broadcast);
+  Value slot = add(sharedBase, offsetOf("result"));
   barrierPartition();
   ifThen(eq(partitionThread, 0), [&] { store(body(), slot); });
   barrierPartition();

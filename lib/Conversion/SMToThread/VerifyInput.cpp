@@ -1,6 +1,6 @@
 //===- VerifyInput.cpp - What the conversion needs of a kernel ------------===//
 //
-// Depths, shared memory, registers and clusters are checked where they are laid out. Of kernels
+// Shared memory, registers and clusters are checked where they are laid out. Of kernels
 // that are written by hand no more is asked: their channels need not pair up, as in the phases of
 // mk-sm-verify-phase.
 //
@@ -11,4 +11,10 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-LogicalResult sm::verifyInput(KernelOp kernel) { return mk_sm::verifyPartitions(kernel); }
+LogicalResult sm::verifyInput(KernelOp kernel) {
+  if (failed(mk_sm::verifyPartitions(kernel)))
+    return failure();
+  if (kernel.getBody().getOps<mk_sm::SharedMemoryOp>().empty())
+    return kernel.emitOpError() << "has no offsets in shared memory: run mk-sm-lay-out-shared";
+  return success();
+}

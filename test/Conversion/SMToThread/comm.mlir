@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=4 | FileCheck %s
+// RUN: mk-opt %s -mk-sm-lay-out-shared -convert-mk-sm-to-thread=grid=4 | FileCheck %s
 
 // Signals, counters, queues, tickets and mailboxes on one rank.
 

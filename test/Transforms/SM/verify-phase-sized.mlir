@@ -60,35 +60,6 @@ mk.kernel @depth on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 !tile = tensor<64x64xbf16>
-!ring = !mk_sm.ring<23, !tile>
-!slot = !mk_sm.slot<!tile>
-mk.kernel @large on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  // expected-error @+1 {{has 253952 bytes of tiles in shared memory; sm_90a has 232448: use fewer slots or smaller tiles}}
-  mk.role @r ctas(rest) {
-    %ring = mk_sm.create_ring : !ring
-    %out = mk_sm.create_staging : !mk_sm.staging<8>
-    mk_sm.partition producer warps(1) registers(40) {
-      %s = mk_sm.acquire %ring : !ring -> !slot
-      mk_sm.copy %a[%c0, %c0] to %s[0] : memref<64x64xbf16>, !slot
-      mk_sm.commit %ring, %s : !ring, !slot
-    }
-    mk_sm.partition consumer warps(4) registers(168) {
-      %s = mk_sm.wait %ring : !ring -> !slot
-      %x = mk_sm.tile %s[0] : !slot -> !mk_sm.staged<!tile>
-      %z = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-      %d = mk_sm.mma %x, %x, %z transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<64x64xf32, #acc>
-      %e = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
-      mk_sm.release %ring : !ring
-    }
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
-#acc = #mk_sm.mma<warpgroups = 1>
-!tile = tensor<64x64xbf16>
 !ring = !mk_sm.ring<2, !tile>
 !slot = !mk_sm.slot<!tile>
 mk.kernel @odd on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {

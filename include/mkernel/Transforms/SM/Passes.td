@@ -113,7 +113,7 @@ def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
       the consumer's threads, each matrix op is waited for at once, each slot is released in the
       block in which it was waited for;
     - `overlapped`: matrix ops may be in flight, teams take turns;
-    - `sized`: rings have depths, all fits in shared memory, copies are shared by whole clusters.
+    - `sized`: rings have depths, copies are shared by whole clusters.
 
     Pipelines run it between their passes unless they were built with MKERNEL_VERIFY_PHASES=OFF.
   }];
@@ -137,6 +137,20 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
   }];
   let options = [Option<"parts", "parts", "int64_t", "6",
                         "parts of a kernel's only store that are unrolled">];
+}
+
+def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
+  let summary = "Says where everything lies in shared memory";
+  let description = [{
+    Gives each op that owns shared memory the offsets of its pieces (`mk_sm.shared`), and the kernel
+    the number of bytes (`mk_sm.shared_memory`). Tiles of all roles begin at 0, barriers and words
+    follow the largest of these. What is laid out stays as it is, if there is room for records
+    of times where these are asked for.
+  }];
+  let options = [
+    Option<"timeline", "timeline", "bool", "false", "with room for records of times">,
+    Option<"map", "map", "bool", "false", "print a table of what lies where">
+  ];
 }
 
 #endif // MKERNEL_TRANSFORMS_SM_PASSES
