@@ -2,6 +2,8 @@
 #include "SMChannels.h"
 #include "mkernel/Analysis/Ctas.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::mk_sm;
 
@@ -97,7 +99,7 @@ LogicalResult mk_sm::verifyChannels(Operation *scope, bool paired) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-LogicalResult mk_sm::verifySizes(mk::KernelOp kernel, int64_t grid) {
+LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
   WalkResult rings = kernel.walk([](CreateRingOp ring) -> WalkResult {
     if (ring.getResult().getType().hasDepth())
       return WalkResult::advance();
@@ -106,9 +108,10 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel, int64_t grid) {
   });
   if (rings.wasInterrupted())
     return failure();
-  FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
+  FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
   if (failed(counts) || failed(mk::findClusterSize(kernel)))
     return failure();
+  int64_t grid = std::accumulate(counts->begin(), counts->end(), int64_t(0));
   int64_t first = 0;
   for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), *counts)) {
     WalkResult result = role.walk([&](CopyOp copy) -> WalkResult {

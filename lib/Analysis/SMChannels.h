@@ -12,7 +12,7 @@ namespace mlir::mk_sm {
 LogicalResult verifyChannels(Operation *scope, bool paired);
 
 /// Checks that rings have depths, and that CTAs that share copies are whole clusters.
-LogicalResult verifySizes(mk::KernelOp kernel, int64_t grid);
+LogicalResult verifySizes(mk::KernelOp kernel);
 
 } // namespace mlir::mk_sm
 

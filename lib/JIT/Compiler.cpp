@@ -273,7 +273,7 @@ struct Compilation {
     bool isTile = !hasPartitions(kernel);
     auto toSm = [&](OpPassManager &pm) {
       if (isTile)
-        buildSmLoweringPipeline(pm, options.grid);
+        buildSmLoweringPipeline(pm);
     };
     if (options.emit == "sm") {
       if (failed(run(module, toSm)))
@@ -295,13 +295,12 @@ struct Compilation {
     OwningOpRef<ModuleOp> host = module.clone();
     if (failed(run(*host, [&](OpPassManager &pm) {
           pm.addPass(createSymbolDCEPass());
-          buildHostPlanPipeline(pm, options.grid);
+          buildHostPlanPipeline(pm);
         })))
       return failure();
     if (*lowered && failed(mergeModule(*host, **lowered)))
       return failure();
     SmCodeOptions code;
-    code.grid = options.grid;
     code.loops = metadata->getArray("loops")->size();
     code.bounds = options.bounds;
     code.timeline = options.timeline;

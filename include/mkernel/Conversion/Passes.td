@@ -13,7 +13,6 @@ def BuildPlanPass : Pass<"mk-build-plan", "::mlir::ModuleOp"> {
     (`mk-expand-ranks`), calls inlined, loops still those of the tile level.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"only", "only", "bool", "false", "drop everything else in the module">
   ];
   let dependentDialects = [
@@ -33,7 +32,6 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     Where ops are checked the string `mk_sites` lists them, as JSON.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"record", "record", "bool", "false",
            "code says which lines and accesses it executes, for the race check">,
     Option<"lines", "lines", "bool", "false",
@@ -103,7 +101,6 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
     there is room for that.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
     Option<"bounds", "bounds", "bool", "true",
            "code checks when it runs that what ops name exists, and lists its sites">,
     Option<"loops", "loops", "int64_t", "0",

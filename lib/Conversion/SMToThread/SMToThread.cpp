@@ -49,7 +49,7 @@ struct ConvertSMToThreadPass
   LogicalResult convert(KernelOp kernel) {
     if (failed(verifyMeshIsBound(kernel)) || failed(sm::verifyInput(kernel)))
       return failure();
-    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
     if (failed(ctas))
       return failure();
     mk_sm::SharedMemoryOp shared = *kernel.getBody().getOps<mk_sm::SharedMemoryOp>().begin();

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-share-copies=grid=8 --remarks=share-copies -verify-diagnostics -o %t
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-share-copies --remarks=share-copies -verify-diagnostics -o %t
 
 // Which copies a cluster shares, and each reason why not.
 

@@ -99,7 +99,6 @@ def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
     it is the same for them, the number of items is a multiple of c, and so are the role's
     number of CTAs and the number of its first.
   }];
-  let options = [Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">];
 }
 
 def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
@@ -119,8 +118,7 @@ def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"sized\"",
-           "tiles, partitioned, overlapped or sized">,
-    Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">
+           "tiles, partitioned, overlapped or sized">
   ];
 }
 
