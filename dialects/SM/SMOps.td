@@ -257,6 +257,20 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
+def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim"> {
+  let summary = "reads a dimension of the kernel where it stands";
+  let description = [{
+    The same number as the dimension; not kept in a register from elsewhere.
+
+    ```mlir
+    %m = mk_sm.read_dim %M
+    ```
+  }];
+  let arguments = (ins Index:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
+  let hasVerifier = 1;
+}
 def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
   let summary = "index of this team among those of its partition";
   let description = [{

@@ -161,6 +161,9 @@ LogicalResult StoreOp::verify() {
     return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
                          << " columns in chunks of " << kChunkBytes * 8 / bits
                          << ", of which they are no multiple: use mk.store";
+  if (dest.getRank() > kMaxMapRank)
+    return emitOpError() << "stores to " << dest << ", but the copy engine takes at most "
+                         << kMaxMapRank << " dimensions: use mk.store";
   if (getPeer() && !mk::isSymmetric(dest))
     return emitOpError() << "writes to a peer's " << dest
                          << ", but only symmetric memory is the same place there: give the "

@@ -72,6 +72,7 @@ void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
 
 void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(createLowerAffinePass());
+  pm.addPass(mk_sm::createRematerializeScalarsPass());
   mk_sm::LayOutSharedPassOptions layout;
   layout.timeline = options.timeline;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));

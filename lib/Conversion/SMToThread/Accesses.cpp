@@ -248,34 +248,33 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::storeDirectly(Operation *op, Value tile, Value dest,
-                                      ValueRange offsetValues, ValueRange valid,
-                                      bool add, Value peer) {
+LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
+  Value tile = op.getTile();
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t n = count(type);
   if (n < 0)
-    return op->emitOpError() << "stores " << type
-                             << ", which has no layout over threads";
-  FailureOr<Buffer> to = buffer(op, dest);
+    return op.emitOpError() << "stores " << type << ", which has no layout over threads";
+  FailureOr<Buffer> to = buffer(op, op.getDest());
   if (failed(to))
     return failure();
   if (peer)
     to = atPeer(*to, peer);
   Type element = type.getElementType();
   Addition addition;
+  bool add = op.getReduction().has_value();
   if (add) {
     if (mk_thread::getAddition(element).empty())
-      return op->emitOpError() << "adds " << element
-                               << " to memory, which sm_90a has no atomic of; use "
-                                  "f32, f64, bf16, f16, i32 or i64";
+      return op.emitOpError() << "adds " << element
+                              << " to memory, which sm_90a has no atomic of; use "
+                                 "f32, f64, bf16, f16, i32 or i64";
     addition = {element, peer ? MemScope::Sys : MemScope::Gpu};
   }
-  SmallVector<Value> offsets = scalars(offsetValues);
+  SmallVector<Value> offsets = scalars(op.getOffsets());
   int64_t size = getElementBytes(element);
   Type bits = bitsOf(*this, size);
   enterPlaces();
   Access access(*this, size, elementAddress(*to, offsets), byteStrides(*to),
-                offsets, limits(*to, offsets, type.getRank(), valid));
+                offsets, limits(*to, offsets, type.getRank(), op.getValid()));
   Value owner = isOwner(type);
   auto asBits = [&](Value value) -> Value {
     if (element.isInteger(1))
@@ -370,8 +369,7 @@ LogicalResult Lowering::emitStore(mk::StoreOp op) {
     peer = existingPeer(scalar(op.getPeer()));
     awaitReady(peer);
   }
-  if (failed(storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
-                           op.getValid(), op.getReduction().has_value(), peer)))
+  if (failed(storeDirectly(op, peer)))
     return failure();
   if (Value signal = op.getSignal()) {
     Value element = signalElement(op, signal, op.getSignalIndex());

@@ -170,17 +170,11 @@ private:
   //===--- Ops ------------------------------------------------------------===//
 
   LogicalResult emit(Operation *op);
-  LogicalResult emitBlock(Block &block);
   LogicalResult emitOps(Block &block); // without its terminator
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitItems(ItemsOp op);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
                             function_ref<void(Value)> enter);
-  /// Emits scalars that `region` uses, and that follow from parameters alone, at
-  /// the insertion point; `restore` makes the former values count again.
-  LogicalResult recompute(Region &region);
-  void restore();
-  bool visitsItems(Operation *loop);
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
@@ -221,9 +215,7 @@ private:
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
-  LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
-                              ValueRange offsets, ValueRange valid, bool add,
-                              Value peer = {});
+  LogicalResult storeDirectly(mk::StoreOp op, Value peer);
   LogicalResult emitLoad(LoadOp op);
   /// Some elements of a load.
   SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
@@ -547,8 +539,6 @@ private:
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;
-  /// While recomputed scalars count: what they stood for before.
-  SmallVector<std::pair<Value, SmallVector<Value, 1>>> recomputed;
   /// Ops put off, by their result, and what has been computed of them since.
   DenseSet<Value> putOff;
   /// An op put off turned out to have no code, and an error was emitted.

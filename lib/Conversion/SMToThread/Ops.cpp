@@ -56,79 +56,6 @@ LogicalResult Lowering::emitOps(Block &block) {
   return success();
 }
 
-/// Whether a loop goes through the items of its role, and what they need is computed for
-/// each: in the producer, and where one loop would keep for the next what it computes
-/// itself, beside its tiles.
-bool Lowering::visitsItems(Operation *loop) {
-  if (loop->getParentOp() != partition)
-    return false;
-  auto loops = llvm::count_if(partition.getBody().front(), [](Operation &op) {
-    return isa<ItemsOp, scf::ForOp, scf::WhileOp>(op);
-  });
-  return isProducer() || loops > 1;
-}
-
-/// Whether an op computes a scalar from other scalars, the same whenever and
-/// wherever in a CTA.
-static bool isRepeatable(Operation *op) {
-  return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
-         op->getResult(0).getType().isIntOrIndex() &&
-         !isa<arith::ConstantOp>(op) &&
-         (isa<arith::ArithDialect>(op->getDialect()) ||
-          isa<memref::DimOp, RankOp, CoordOp, SizeOp, CtasOfOp, ParamOp>(op));
-}
-
-// LLVM computes what does not change before a loop, and keeps it: counts of tiles, of
-// items, in two registers each. The producer has none to spare, but time: what its
-// items need is computed anew for each, from parameters that LLVM cannot read
-// earlier.
-LogicalResult Lowering::recompute(Region &region) {
-  SetVector<Operation *> ops;
-  SetVector<Value> dims;
-  std::function<bool(Value)> visit = [&](Value value) -> bool {
-    if (auto arg = dyn_cast<BlockArgument>(value)) {
-      if (arg.getOwner() != &kernel.getBody().front())
-        return false;
-      if (arg.getArgNumber() < kernel.getNumDims())
-        dims.insert(value);
-      return true;
-    }
-    Operation *op = value.getDefiningOp();
-    if (region.isAncestor(op->getParentRegion()))
-      return false;
-    if (isa<arith::ConstantOp>(op) || ops.contains(op))
-      return true;
-    if (!isRepeatable(op))
-      return false;
-    if (!llvm::all_of(op->getOperands(), visit))
-      return false;
-    ops.insert(op);
-    return true;
-  };
-  region.walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (operand.getType().isIntOrIndex())
-        (void)visit(operand);
-  });
-  for (Value dim : dims) {
-    recomputed.emplace_back(dim, values[dim]);
-    unsigned d = cast<BlockArgument>(dim).getArgNumber();
-    set(dim, loadParamHere(params.dims + 8 * d));
-  }
-  for (Operation *op : ops) {
-    recomputed.emplace_back(op->getResult(0), values[op->getResult(0)]);
-    if (failed(emit(op)))
-      return failure();
-  }
-  return success();
-}
-
-void Lowering::restore() {
-  for (auto &[value, former] : llvm::reverse(recomputed))
-    values[value] = former;
-  recomputed.clear();
-}
-
 /// Whether the loop takes tiles that the producer loads: it goes around as often in both,
 /// and the producer, which has registers to spare, says what is wrong with its bounds.
 static bool takesTiles(Operation *op) {
@@ -217,15 +144,12 @@ LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value s
     set(induction, narrow ? resize(counter, i64, /*isSigned=*/!positive) : counter);
     enter(scalar(induction));
     unpackAll(region.getArguments().take_back(inits.size()), loop.getRegionIterArgs());
-    bool items = visitsItems(op);
     ItemSpan span(*this, op, induction);
-    if ((items && failed(recompute(region))) || failed(emitOps(region.front())))
+    if (failed(emitOps(region.front())))
       return failure();
     span.end();
     if (!types.empty())
       scf::YieldOp::create(b, loc, packAll(region.front().getTerminator()->getOperands()));
-    if (items)
-      restore();
   }
   unpackAll(op->getResults(), loop.getResults());
   return success();
@@ -268,9 +192,7 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
     Block *block = b.createBlock(&loop.getBefore(), {}, before,
                                  ArrayRef(locs).take_front(before.size()));
     unpackAll(op.getBeforeArguments(), block->getArguments());
-    bool items = visitsItems(op);
-    if ((items && failed(recompute(op.getBefore()))) ||
-        failed(emitOps(*op.getBeforeBody())))
+    if (failed(emitOps(*op.getBeforeBody())))
       return failure();
     scf::ConditionOp condition = op.getConditionOp();
     Value goesOn = scalar(condition.getCondition());
@@ -279,22 +201,17 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
         op.getBeforeBody()->getOps<ReceiveOp>().empty())
       goesOn = and_(goesOn, eq(agreeOnFailure(), 0));
     scf::ConditionOp::create(b, loc, goesOn, packAll(condition.getArgs()));
-    if (items)
-      restore();
     block = b.createBlock(&loop.getAfter(), {}, after,
                           ArrayRef(locs).take_front(after.size()));
     unpackAll(op.getAfterArguments(), block->getArguments());
     ItemSpan span(*this, op, op.getAfterArguments().empty() ? Value() : op.getAfterArguments()[0]);
-    if ((items && failed(recompute(op.getAfter()))) ||
-        failed(emitOps(*op.getAfterBody())))
+    if (failed(emitOps(*op.getAfterBody())))
       return failure();
     span.end();
     // One thread may have more to do than the others: without this they would go around
     // by themselves as far as ptxas knows, and nothing in the loop were uniform.
     syncWarp();
     scf::YieldOp::create(b, loc, packAll(op.getYieldOp().getOperands()));
-    if (items)
-      restore();
   }
   unpackAll(op.getResults(), loop.getResults());
   return success();
@@ -450,6 +367,12 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       .Case([&](ParamOp op) {
         set(op, scalar(op.getDefaultValue()));
+        return success();
+      })
+      // LLVM would read it once, at the start.
+      .Case([&](ReadDimOp op) {
+        unsigned d = cast<BlockArgument>(op.getDim()).getArgNumber();
+        set(op, loadParamHere(params.dims + 8 * d));
         return success();
       })
       .Case([&](CtaIndexOp op) -> LogicalResult {

@@ -19,8 +19,7 @@ int64_t sm::getElementBytes(Type type) {
 
 /// A box of `rows` rows and a chunk's columns in a buffer.
 static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
-  // cuTensorMapEncodeTiled: up to 5 dimensions, extents of a box up to 256.
-  if (buffer.getRank() < 2 || buffer.getRank() > 5)
+  if (buffer.getRank() < 2 || buffer.getRank() > kMaxMapRank)
     return {};
   SmallVector<int64_t> box(buffer.getRank(), 1);
   box.end()[-1] = kChunkBytes / getElementBytes(buffer.getElementType());
@@ -30,7 +29,7 @@ static SmallVector<int64_t> makeBox(MemRefType buffer, int64_t rows) {
 
 SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
   int64_t rows = copy.getTileType().getShape().end()[-2] / copy.getShared();
-  int64_t parts = llvm::divideCeil(rows, 256);
+  int64_t parts = llvm::divideCeil(rows, 256); // the most rows of a box
   while (rows % parts || rows / parts % 8)
     if (++parts > rows)
       return {};
@@ -38,12 +37,6 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  RankedTensorType tile = store.getTile().getType();
-  int64_t bytes = getElementBytes(tile.getElementType());
-  if (tile.getRank() != 2 || !isa_and_nonnull<MmaAttr>(tile.getEncoding()) ||
-      !canStoreInChunks(tile, store.getAdd()) ||
-      !llvm::is_contained({1, 2, 4}, bytes))
-    return {};
   return makeBox(cast<MemRefType>(store.getDest().getType()), 64);
 }
 

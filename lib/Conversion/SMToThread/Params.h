@@ -42,7 +42,7 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
 
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
 /// where that many CTAs fetch it together), or stored through staging: one chunk
-/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.
+/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 

@@ -25,20 +25,13 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     awaitReady(peer);
     to = atPeer(*to, peer);
   }
-  RankedTensorType tile = op.getTile().getType();
   SmallVector<int64_t> box = getStoreBox(op);
-  Value map, usable;
-  if (!box.empty())
-    std::tie(map, usable) = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
-  // Sums that memory cannot form are refused there.
-  if (!map || (op.getAdd() && mk_thread::getAddition(tile.getElementType()).empty()))
-    return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
-                         op.getValid(), op.getAdd(), peer);
+  auto [map, usable] = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
   if (peer)
     usable = and_(usable, isFine());
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
-  usable = endsByItself(usable, *to, offsets, tile.getShape(), op.getValid());
+  usable = endsByItself(usable, *to, offsets, op.getTile().getType().getShape(), op.getValid());
   storeThroughStaging(op, *to, map, usable);
   return success();
 }
@@ -142,19 +135,9 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
       for (int64_t half = 0; half < 2; ++half) {
         SmallVector<Value> pair{at(j, half, 0), at(j, half, 1)};
         Value row = add(rowAddress, offset + half * 8 * kChunkBytes);
-        if (size == 4) {
-          Value column = add(shl(quad, 3), 32 * j);
-          Value piece = xor_(and_(column, ~15), swizzle);
-          for (Value &value : pair)
-            if (!value.getType().isF32())
-              value = LLVM::BitcastOp::create(b, loc, f32, value);
-          storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
-        } else {
-          Value column = add(shl(quad, 1), 8 * j);
-          Value piece = xor_(and_(column, ~15), swizzle);
-          Value word = resize(pack(pair).front(), i16);
-          store(word, add(row, or_(piece, and_(column, 15))));
-        }
+        Value column = add(shl(quad, 3), 32 * j);
+        Value piece = xor_(and_(column, ~15), swizzle);
+        storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
       }
   };
   auto leave = [&](const StagedPart &part) {

@@ -18,6 +18,7 @@ bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
   return type.getRank() == 2 &&
          isa<MmaAttr>(plan.getLayout(store.getTile())) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
+         cast<MemRefType>(store.getDest().getType()).getRank() <= kMaxMapRank &&
          canStoreInChunks(type, store.getReduction().has_value());
 }
 
@@ -35,6 +36,10 @@ static void explainStore(RolePlan &plan, mk::StoreOp store) {
   else if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
     missed(store, kSplitRoles) << "is stored from registers: its elements are no floating-point "
                                   "numbers of 16 or 32 bits, which shared memory takes in order";
+  else if (canStoreInChunks(type, store.getReduction().has_value()))
+    missed(store, kSplitRoles) << remark::add(
+        "is stored from registers: the copy engine takes buffers of at most {0} dimensions",
+        kMaxMapRank);
   else
     missed(store, kSplitRoles) << remark::add(
         "is stored from registers: its {0} columns {1} no multiple of {2}", type.getDimSize(1),

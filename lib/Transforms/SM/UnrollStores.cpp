@@ -28,8 +28,6 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     for (StoreOp store : stores) {
       RankedTensorType tile = store.getTile().getType();
       int64_t count = countStoreParts(tile);
-      if (!count || !canStoreInChunks(tile, store.getAdd()))
-        continue;
       bool unrolls = count == 1 || (count == 2 && hasPeers);
       if (stores.size() == 1)
         unrolls = count <= parts || deferral.isExpensive(store.getTile());

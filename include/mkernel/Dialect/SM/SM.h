@@ -32,6 +32,9 @@ constexpr int64_t kStagingBytes = 64 * kChunkBytes;
 /// capabilities: 227 KiB for 9.0).
 constexpr int64_t kSharedBytes = 227 * 1024;
 
+/// Dimensions of a buffer at most that the copy engine takes (cuTensorMapEncodeTiled).
+constexpr int64_t kMaxMapRank = 5;
+
 /// Columns of a tile of partial sums: those of an accumulator that lie in one group of
 /// registers, so that a thread adds up what it holds.
 constexpr int64_t kPartialColumns = 8;

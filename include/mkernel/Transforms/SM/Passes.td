@@ -151,4 +151,15 @@ def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
   ];
 }
 
+def RematerializeScalarsPass : SMPass<"mk-sm-rematerialize-scalars"> {
+  let summary = "Computes scalars anew for each item, instead of keeping them";
+  let description = [{
+    LLVM computes what does not change before a loop, and keeps it: counts of tiles and of items, in two
+    registers each. The producer has few registers and much time; and of a consumer's several
+    loops over items each would keep, beside its tiles, what the others need. There each iteration
+    computes what it takes from outside by itself, as far as it follows from the kernel's
+    dimensions, which are read from the parameters again (`mk_sm.read_dim`).
+  }];
+}
+
 #endif // MKERNEL_TRANSFORMS_SM_PASSES
