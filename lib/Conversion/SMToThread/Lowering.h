@@ -21,6 +21,9 @@ using namespace mk_sm;
 /// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
 /// roles as well), 10 and 11 turns, 12 and 13 slow copies.
 constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
+/// Not 0: a warp that arrives there with a count of threads, while others wait without, is an
+/// illegal instruction.
+constexpr int64_t kFinishBarrier = 14;
 
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
@@ -74,6 +77,9 @@ struct Place {
   Value exists; // i1; null: always
 };
 
+/// The number of the element there, i32, in memory with these strides.
+Value linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides);
+
 /// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
 /// engine.
 struct StagedPart {
@@ -82,8 +88,8 @@ struct StagedPart {
 };
 
 /// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
-/// is given), where `there` holds.
-void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
+/// is given), where `exists` holds.
+void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
                 ArrayRef<Value> words, Addition add = {});
 
 struct Helper;
@@ -151,8 +157,8 @@ private:
   /// i1: whether the CTA is one of those that begin in one of `roles`.
   Value isInRoles(ArrayRef<unsigned> roles);
   bool usesTiles(RoleOp role);
-  /// CTAs that come to the role behind another one.
-  void enterHelped(unsigned role);
+  /// Where CTAs that come to the role behind another one wait for all their warps.
+  void syncBeforeRole(unsigned role);
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
@@ -242,9 +248,9 @@ private:
   Value exchangeAddress();
   /// The element's number in the tile, row-major, and whether it exists.
   std::pair<Value, Value> linearPlace(RankedTensorType type, unsigned i);
-  void storeShared(Value there, Value address, Value value);
-  /// `otherwise` (zero) where `there`, if it is given, does not hold.
-  Value loadShared(Value there, Value address, Type type, Value otherwise = {});
+  void storeShared(Value exists, Value address, Value value);
+  /// `otherwise` (zero) where `exists`, if it is given, does not hold.
+  Value loadShared(Value exists, Value address, Type type, Value otherwise = {});
   /// The elements of `from` to the threads that hold them in `to`, which has the
   /// dimensions `dims` besides.
   LogicalResult exchange(Operation *op, Value from, Value to,

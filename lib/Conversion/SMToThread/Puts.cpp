@@ -253,8 +253,8 @@ LogicalResult Lowering::emitPut(PutOp op) {
     auto type = cast<RankedTensorType>(rows.getType());
     SmallVector<Value> values(elements(rows));
     for (auto [i, value] : llvm::enumerate(values)) {
-      auto [where, there] = linearPlace(type, i);
-      storeShared(there, add(exchangeAddress(), shl(where, 2)), value);
+      auto [where, exists] = linearPlace(type, i);
+      storeShared(exists, add(exchangeAddress(), shl(where, 2)), value);
     }
   }
   fenceAsync();
@@ -295,16 +295,16 @@ LogicalResult Lowering::emitPut(PutOp op) {
     return success();
   }
   Value heap = heapOf(peer), dest = runs->dest;
-  Value there = add(sub(dest, heapOf(ownRank())), heap);
+  Value atPeer = add(sub(dest, heapOf(ownRank())), heap);
   if (!hasNet()) {
-    runs->dest = there;
+    runs->dest = atPeer;
     copy();
     return success();
   }
   ifThenElse(
       cmp(Predicate::ne, heap, 0),
       [&] {
-        runs->dest = there;
+        runs->dest = atPeer;
         copy();
       },
       [&] {
