@@ -1,5 +1,5 @@
 //===- SMShared.cpp - What lies where in shared memory --------------------===//
-#include "mkernel/Dialect/SM/SM.h"
+#include "SMVerify.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -146,17 +146,14 @@ int64_t mk_sm::getSharedOffset(Operation *owner, StringRef piece) {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() != kSharedAttr)
-    return op->emitOpError() << "has attribute " << attribute.getName()
-                             << ", which mk_sm does not know";
+LogicalResult mk_sm::verifyShared(Operation *op, Attribute value) {
   if (!isa<CreateRingOp, CreateMailboxOp, CreateStagingOp, mk::RoleOp, mk::PrepareOp,
            SharedMemoryOp>(op))
     return op->emitOpError() << "has " << kSharedAttr << ", but owns no shared memory";
-  auto offsets = dyn_cast<DictionaryAttr>(attribute.getValue());
+  auto offsets = dyn_cast<DictionaryAttr>(value);
   auto isOffset = [](NamedAttribute piece) { return isa<IntegerAttr>(piece.getValue()); };
   if (!offsets || !llvm::all_of(offsets, isOffset))
-    return op->emitOpError() << "has " << attribute.getValue() << " for " << kSharedAttr
+    return op->emitOpError() << "has " << value << " for " << kSharedAttr
                              << ", which is the offset of each piece by its name, as in {full = 0}";
   return success();
 }

@@ -56,6 +56,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   verify(pm, "overlapped");
   pm.addPass(mk_sm::createShareCopiesPass());
   pm.addPass(createSizeRingsPass());
+  pm.addPass(mk_sm::createDeferElementsPass());
   pm.addPass(mk_sm::createUnrollStoresPass());
   verify(pm, "sized");
   VerifyPhasePassOptions left;

@@ -102,7 +102,7 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
   }
   // Computed once in front of both ways, values live longer, which a loop of products
   // before them may pay for (ptxas): only what is dear.
-  if (!deferral.isExpensive(tile)) {
+  if (!op->hasAttr(kOnceAttr)) {
     size_t journal = computed.size();
     auto way = [&](bool runs) {
       inParts([&](ArrayRef<unsigned> part) { storePart(part, runs); });

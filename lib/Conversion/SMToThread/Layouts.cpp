@@ -143,7 +143,7 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   FailureOr<SmallVector<unsigned>> map = sliceElements(op, to, dims[0]);
   if (failed(map))
     return failure();
-  if (deferral.isDeferred(op)) {
+  if (op->hasAttr(kDeferredAttr)) {
     values[op.getResult()].assign(map->size(), Value());
     putOff.insert(op.getResult());
     return success();

@@ -55,7 +55,7 @@ LogicalResult Lowering::emitLoad(LoadOp op) {
     return failure();
   if (!llvm::is_contained({1, 2, 4, 8}, size))
     return op.emitOpError() << "loads elements of " << size << " bytes";
-  if (deferral.isDeferred(op)) {
+  if (op->hasAttr(kDeferredAttr)) {
     values[op.getTile()].assign(n, Value());
     putOff.insert(op.getTile());
     return success();

@@ -10,7 +10,6 @@
 
 #include "Emitter.h"
 #include "Params.h"
-#include "mkernel/Analysis/Deferral.h"
 #include "mkernel/Analysis/Sites.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -513,7 +512,6 @@ private:
 
   KernelOp kernel;
   KernelResources resources;
-  Deferral deferral;
   SmallVector<int64_t> ctas;
   /// Roles in the order in which a CTA goes through them, and for each those whose
   /// CTAs go on with it.

@@ -62,7 +62,7 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     if (count(operand.getType()) != n && count(operand.getType()) != 1)
       return op->emitOpError() << "mixes layouts: " << operand.getType()
                                << " and " << type;
-  if (deferral.isDeferred(op)) {
+  if (op->hasAttr(kDeferredAttr)) {
     values[op->getResult(0)].assign(n, Value());
     putOff.insert(op->getResult(0));
     return success();
@@ -71,7 +71,8 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return emitScaling(op, factors);
   values[op->getResult(0)].assign(n, Value());
   bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
-    return putOff.contains(operand) && Deferral::findOnlyTaker(operand.getDefiningOp()) == op;
+    return putOff.contains(operand) &&
+           !isa<arith::CmpFOp, arith::CmpIOp>(operand.getDefiningOp());
   });
   for (int64_t first = 0; first < n; first += kPart) {
     // Loads that have waited for this, some at a time.

@@ -24,7 +24,7 @@ static constexpr int64_t kRegisters = 65536;
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedMemoryOp shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
-      resources(getKernelResources(kernel)), deferral(kernel), ctas(ctas), params(params),
+      resources(getKernelResources(kernel)), ctas(ctas), params(params),
       shared(shared), cluster(params.cluster) {}
 
 LogicalResult Lowering::measurePartitions() {

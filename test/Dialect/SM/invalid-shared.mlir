@@ -113,7 +113,7 @@ mk.kernel @form on @mesh () {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @name on @mesh () {
   mk.role @r ctas(1) {
-    // expected-error @+1 {{has attribute "mk_sm.share", which mk_sm does not know}}
+    // expected-error @+1 {{has attribute "mk_sm.share", which mk_sm does not know of it}}
     %s = mk_sm.create_staging {mk_sm.share = 1} : !mk_sm.staging<1>
   }
 }

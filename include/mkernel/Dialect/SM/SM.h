@@ -68,6 +68,10 @@ SmallVector<Operation *> getSharedOwners(mk::KernelOp kernel);
 constexpr StringLiteral kSharedAttr = "mk_sm.shared";
 int64_t getSharedOffset(Operation *owner, StringRef piece);
 
+/// Of an op whose elements are computed where they are taken, and of a store that computes what is
+/// deferred to it once, not in each of its two ways.
+constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.once";
+
 /// The partition of a role, or of mk.prepare; null if it has none.
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
 /// "role 'gemm'" or "mk.prepare", for messages.

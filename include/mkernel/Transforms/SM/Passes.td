@@ -122,10 +122,25 @@ def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
   ];
 }
 
-def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
-  let summary = "Chooses which stores through shared memory are unrolled";
+def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
+  let summary = "Has elements of tiles computed where they are taken";
   let description = [{
-    A store goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
+    An epilogue on all elements of a tile at once would keep every intermediate tile in registers.
+    Ops whose result only one store needs in the end wait for it (`mk_sm.deferred`), and it takes them a part
+    at a time. The same holds for loads that one op takes element by element, which would be a
+    second tile beside what a loop carries, and for comparisons by which ops right behind them
+    select, since there are few predicates.
+  }];
+}
+
+def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
+  let summary = "Chooses which stores are unrolled, and which compute their inputs once";
+  let description = [{
+    A store from registers has two ways, in runs and one by one. What is deferred to it is computed in
+    each, unless that is a load of a tile or more than a scaling and a conversion: then
+    once, in front of both (`mk_sm.once`).
+
+    A store through shared memory goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
     (0.5 % of a GEMM) and keep fewer inputs live. A loop makes kernels with several stores a third
     shorter, and the assembler as much faster. Eight unrolled parts do not fit the registers
     beside what they are computed from, unless that is expensive and so computed once.
