@@ -42,13 +42,22 @@ static LogicalResult verifyIndex(Operation *op, SlotType slot, int64_t index) {
   return success();
 }
 
+static LogicalResult verifyPlace(Operation *op, ValueRange place) {
+  if (place.empty() || place.size() == 2)
+    return success();
+  return op->emitOpError() << "is at " << place.size()
+                           << " numbers: a place in a channel is a stage and a parity";
+}
+
 LogicalResult AcquireOp::verify() {
   return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
+                 failed(verifyPlace(*this, getPlace())) ||
                  failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
 }
 
 LogicalResult WaitOp::verify() {
   return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifyPlace(*this, getPlace())) ||
                  failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
 }
 
@@ -73,7 +82,10 @@ LogicalResult CommitOp::verify() {
   return success();
 }
 
-LogicalResult ReleaseOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
+LogicalResult ReleaseOp::verify() {
+  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifyPlace(*this, getPlace())));
+}
 
 RankedTensorType CopyOp::getTileType() {
   return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
@@ -121,19 +133,29 @@ LogicalResult TileOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// Mailboxes
+// Mailboxes and cursors
 //===----------------------------------------------------------------------===//
+
+LogicalResult CursorOp::verify() {
+  if (!isa<PartitionOp>((*this)->getParentOp()))
+    return emitOpError() << "counts what a partition does: put it at the beginning of one";
+  if (auto ring = dyn_cast<RingType>(getChannel().getType()); ring && !ring.hasDepth())
+    return emitOpError() << "counts slots of a ring of unknown depth: run mk-sm-size-rings first";
+  return success();
+}
 
 LogicalResult SendOp::verify() {
   int64_t words = getMailbox().getType().getWords();
   if (static_cast<int64_t>(getValues().size()) != words)
     return emitOpError() << "puts " << getValues().size()
                          << " values into a mailbox of " << words << " words";
-  return verifyIn(*this, PartitionKind::Producer);
+  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
+                 failed(verifyPlace(*this, getPlace())));
 }
 
 LogicalResult ReceiveOp::verify() {
-  return verifyIn(*this, PartitionKind::Consumer);
+  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifyPlace(*this, getPlace())));
 }
 
 //===----------------------------------------------------------------------===//

@@ -74,6 +74,7 @@ void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
 void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());
+  pm.addPass(mk_sm::createAssignStagesPass());
   mk_sm::LayOutSharedPassOptions layout;
   layout.timeline = options.timeline;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));

@@ -187,6 +187,9 @@ private:
   Value mesh(unsigned axis);
 
   // Channels
+  Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);
+  /// At its barrier, the first of which lies at `barriers`.
+  void waitForSlot(const Channel &channel, int64_t barriers, ValueRange place, int64_t number);
   LogicalResult emitAcquire(AcquireOp op);
   LogicalResult emitCommit(CommitOp op);
   LogicalResult emitWaitRing(mk_sm::WaitOp op);
@@ -231,7 +234,10 @@ private:
   LogicalResult emitMma(MmaOp op);
   LogicalResult emitMmaWait(MmaWaitOp op);
   LogicalResult emitConvertLayout(ConvertLayoutOp op);
-  void emitTurn(bool wait);
+  std::pair<Value, Value> turnBarriers();
+  /// Cursors are handed over with the turn.
+  void emitTurnWait(ValueRange taken);
+  void emitTurnPass(ValueRange handed);
 
   // Fragments
   /// Reduces elements of a thread: the i-th goes to result map[i].
@@ -498,17 +504,12 @@ private:
 
   //===--- State ----------------------------------------------------------===//
 
-  /// Position in a channel, one for each use of it by a partition.
+  /// Position in a channel, or among the slots of puts.
   struct Cursor {
     Value stage, phase; // variables
   };
-  Cursor &cursor(Operation *channel, StringRef use, int64_t firstParity);
-  void advance(Cursor &cursor, int64_t depth);
-  /// Where teams take turns: the place in each ring goes with the turn.
-  SmallVector<Operation *> getRingsInUse();
-  void takeRings();
-  void handRingsOver();
-  Value at(int64_t offset, Cursor &cursor, int64_t stride, int64_t depth);
+  Cursor makeCursor(int64_t parity);
+  void advance(const Cursor &cursor, int64_t depth);
 
   KernelOp kernel;
   KernelResources resources;
@@ -539,7 +540,8 @@ private:
   Value group;           // warpgroup of the consumer
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;
-  std::map<std::pair<Operation *, std::string>, Cursor> cursors;
+  DenseMap<Value, Cursor> cursors;
+  Cursor putLoads, putStores;
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;

@@ -246,6 +246,21 @@ LogicalResult Lowering::emit(Operation *op) {
         return success();
       })
       // Channels
+      .Case([&](CursorOp op) {
+        cursors[op.getResult()] = makeCursor(op.getParity());
+        return success();
+      })
+      .Case([&](PositionOp op) {
+        const Cursor &cursor = cursors[op.getCursor()];
+        set(op.getStage(), read(cursor.stage, i32));
+        set(op.getParity(), read(cursor.phase, i32));
+        return success();
+      })
+      .Case([&](AdvanceOp op) {
+        Value channel = op.getCursor().getDefiningOp<CursorOp>().getChannel();
+        advance(cursors[op.getCursor()], Channel(channel.getDefiningOp()).depth);
+        return success();
+      })
       .Case([&](AcquireOp op) { return emitAcquire(op); })
       .Case([&](CopyOp op) { return emitCopy(op); })
       .Case([&](CommitOp op) { return emitCommit(op); })
@@ -274,12 +289,12 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](PartialSumOp op) { return emitPartialSum(op); })
       .Case([&](BroadcastOp op) { return emitBroadcast(op); })
       .Case([&](MaskOp op) { return emitMask(op); })
-      .Case([&](TurnWaitOp) {
-        emitTurn(true);
+      .Case([&](TurnWaitOp op) {
+        emitTurnWait(op.getCursors());
         return success();
       })
-      .Case([&](TurnPassOp) {
-        emitTurn(false);
+      .Case([&](TurnPassOp op) {
+        emitTurnPass(op.getCursors());
         return success();
       })
       // Communication

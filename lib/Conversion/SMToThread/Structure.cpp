@@ -133,7 +133,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
-  cursors.clear();
+  putLoads = putStores = {};
   reciprocals.clear();
   waitFailed = {};
   LogicalResult result = success();
@@ -154,21 +154,24 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     // take registers from them.
     if (isProducer())
       beginSpan(SpanClock::Role);
-    bool turns = false;
-    op.walk([&](TurnWaitOp) { turns = true; });
-    // The first warpgroup has the first turn; the last one is not taken.
-    if (turns)
-      ifThen(eq(group, 1), [&] { emitTurn(/*wait=*/false); });
+    TurnPassOp turn;
+    op.walk([&](TurnPassOp pass) { turn = pass; });
+    // The first warpgroup has the first turn, behind all cursors; the last one is not taken.
+    bool given = !turn;
     for (Operation &inner : op.getBody().front().without_terminator()) {
+      if (!given && !isa<CursorOp>(inner)) {
+        ifThen(eq(group, 1), [&] { emitTurnPass(turn.getCursors()); });
+        given = true;
+      }
       if (inner.getNumRegions() != 0)
         readEpoch();
       if (failed(result = emit(&inner)))
         return;
     }
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
-    if (turns)
+    if (turn)
       ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
-             [&] { emitTurn(/*wait=*/true); });
+             [&] { emitTurnWait({}); });
     finishStores();
     if (reachesOut(op) && hasNet())
       awaitPuts();

@@ -16,5 +16,15 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
     return failure();
   if (kernel.getBody().getOps<mk_sm::SharedMemoryOp>().empty())
     return kernel.emitOpError() << "has no offsets in shared memory: run mk-sm-lay-out-shared";
-  return success();
+  WalkResult placed = kernel.walk([](Operation *op) -> WalkResult {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<mk_sm::AcquireOp, mk_sm::WaitOp, mk_sm::ReleaseOp, mk_sm::SendOp, mk_sm::ReceiveOp>(
+            [](auto use) -> LogicalResult {
+              if (use.getPlace().empty())
+                return use.emitOpError() << "has no stage and parity: run mk-sm-assign-stages";
+              return success();
+            })
+        .Default(success());
+  });
+  return failure(placed.wasInterrupted());
 }

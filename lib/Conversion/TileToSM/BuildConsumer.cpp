@@ -131,7 +131,7 @@ private:
       auto type = cast<RingType>(ring.getType());
       Location loc = site.getFirst().getLoc();
       Value slot = mk_sm::WaitOp::create(
-          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
+          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring, ValueRange());
       for (auto [j, load] : llvm::enumerate(site.loads)) {
         mk::LoadOp from = load;
         Type staged = StagedType::get(b.getContext(),
@@ -144,7 +144,7 @@ private:
 
   void leave(Operation *op) override {
     for (unsigned i : releases.lookup(op))
-      ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring]);
+      ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring], ValueRange());
   }
 
   //===--------------------------------------------------------------------===//
@@ -176,7 +176,7 @@ private:
     Location loc = number.getLoc();
     Type type = number.getType();
     Value value =
-        ReceiveOp::create(b, loc, channels.mailboxes.lookup(1)).getValues().front();
+        ReceiveOp::create(b, loc, channels.mailboxes.lookup(1), ValueRange()).getValues().front();
     Type bits = type.isIntOrIndex() ? type : b.getIntegerType(type.getIntOrFloatBitWidth());
     if (!bits.isIndex())
       value = arith::IndexCastOp::create(b, loc, bits, value);
@@ -187,7 +187,7 @@ private:
 
   void receive(Operation *draw) {
     Value mailbox = channels.mailboxes.lookup(draw->getNumResults());
-    auto values = ReceiveOp::create(b, draw->getLoc(), mailbox);
+    auto values = ReceiveOp::create(b, draw->getLoc(), mailbox, ValueRange());
     mapping.map(draw->getResults(), values.getResults());
   }
 

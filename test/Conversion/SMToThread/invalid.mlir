@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-lay-out-shared -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
+// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 // expected-error @+1 {{needs 66560 registers (128 threads of 40, 256 of 240); 384 threads have 64512: give the consumer 232}}

@@ -177,4 +177,13 @@ def RematerializeScalarsPass : SMPass<"mk-sm-rematerialize-scalars"> {
   }];
 }
 
+def AssignStagesPass : SMPass<"mk-sm-assign-stages"> {
+  let summary = "Says which slot of its channel each op uses, in which phase";
+  let description = [{
+    `acquire`, `wait`, `release`, `send` and `receive` get the number of the slot and the parity of the
+    phase of its barrier, `at(stage, parity)`. Each of them counts by itself (`mk_sm.cursor`). Teams
+    take over where the other one is with `turn_wait`.
+  }];
+}
+
 #endif // MKERNEL_TRANSFORMS_SM_PASSES
