@@ -22,8 +22,6 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
   Value tile = op.getTile();
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t n = count(type);
-  if (n < 0)
-    return op.emitOpError() << "stores " << type << ", which has no layout over threads";
   FailureOr<Buffer> to = buffer(op, op.getDest());
   if (failed(to))
     return failure();

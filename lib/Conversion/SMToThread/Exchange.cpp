@@ -79,9 +79,6 @@ LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
   auto result = cast<RankedTensorType>(to.getType());
   Type type = scalarType(source.getElementType());
   int64_t n = count(result), size = getElementBytes(type);
-  if (n < 0 || count(source) < 0)
-    return op->emitOpError() << "from " << source << " to " << result
-                             << " has a layout that does not fit its tile";
   // Dimensions that the source does not have do not count.
   SmallVector<int64_t> strides(result.getRank(), 0);
   ArrayRef<int64_t> left = result.getShape();

@@ -108,9 +108,6 @@ Lowering::sliceElements(Operation *op, RankedTensorType type, int64_t axis) {
     return op->emitOpError()
            << "on " << type << " cannot be lowered for sm_90a yet: along an axis "
            << "it works on tiles with the layout of accumulators";
-  if (count(type) < 0)
-    return op->emitOpError() << "has " << type << ": "
-                             << explainLayout(type.getShape(), type.getEncoding());
   SmallVector<unsigned> result;
   for (int64_t i = 0, e = getNumElements(type); i != e; ++i) {
     auto [row, column] = mmaOffset(type.getDimSize(1), i);
@@ -129,10 +126,7 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   auto to = cast<RankedTensorType>(op.getType());
   // One value is the same everywhere.
   if (from.getRank() == 0 || matchPattern(op.getSource(), m_Constant())) {
-    int64_t n = count(to);
-    if (n < 0)
-      return op.emitOpError() << "gives " << to << ", which has no layout";
-    set(op, SmallVector<Value>(n, element(op.getSource(), 0)));
+    set(op, SmallVector<Value>(count(to), element(op.getSource(), 0)));
     return success();
   }
   auto slice = dyn_cast_or_null<SliceAttr>(from.getEncoding());

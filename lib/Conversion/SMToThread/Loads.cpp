@@ -48,9 +48,6 @@ static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address,
 LogicalResult Lowering::emitLoad(LoadOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   int64_t n = count(type), size = getElementBytes(type.getElementType());
-  if (n < 0)
-    return op.emitOpError() << "gives " << type
-                            << ", which has no layout over threads";
   if (failed(buffer(op, op.getSource())))
     return failure();
   if (!llvm::is_contained({1, 2, 4, 8}, size))

@@ -399,7 +399,7 @@ private:
   /// Says that there is no code for an elementwise op.
   LogicalResult refuse(Operation *op);
   Type scalarType(Type type);
-  /// Number of values that stand for a value of the type; -1 if it cannot be.
+  /// Number of values that stand for a value of the type; -1 if it is none of the thread's.
   int64_t count(Type type);
 
   /// Between elements and 32-bit words, in which they cross loops and asm.

@@ -55,9 +55,6 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return refuse(op);
   Type type = op->getResult(0).getType();
   int64_t n = count(type);
-  if (n < 0)
-    return op->emitOpError() << "computes " << type
-                             << ", which has no layout over threads";
   for (Value operand : op->getOperands())
     if (count(operand.getType()) != n && count(operand.getType()) != 1)
       return op->emitOpError() << "mixes layouts: " << operand.getType()
@@ -122,11 +119,8 @@ LogicalResult Lowering::emit(Operation *op) {
     else if (type != value.getType()) // fp8: its bits
       value = b.getIntegerAttr(
           type, cast<FloatAttr>(value).getValue().bitcastToAPInt());
-    int64_t n = count(op->getResult(0).getType());
-    if (n < 0)
-      return op->emitOpError() << "makes " << op->getResult(0).getType()
-                               << ", which has no layout over threads";
-    set(op->getResult(0), SmallVector<Value>(n, constant(value)));
+    set(op->getResult(0),
+        SmallVector<Value>(count(op->getResult(0).getType()), constant(value)));
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -230,19 +224,13 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       // Buffers are looked through where they are used.
       .Case([](SelectOp) { return success(); })
-      .Case([&](ub::PoisonOp op) -> LogicalResult {
-        int64_t n = count(op.getType());
-        if (n < 0)
-          return op.emitOpError() << "is " << op.getType() << " without a layout";
+      .Case([&](ub::PoisonOp op) {
         Type type = scalarType(getElementTypeOrSelf(op.getType()));
-        set(op, SmallVector<Value>(n, LLVM::PoisonOp::create(b, loc, type)));
+        set(op, SmallVector<Value>(count(op.getType()), LLVM::PoisonOp::create(b, loc, type)));
         return success();
       })
-      .Case([&](tensor::SplatOp op) -> LogicalResult {
-        int64_t n = count(op.getType());
-        if (n < 0)
-          return op.emitOpError() << "makes a tile without a layout";
-        set(op, SmallVector<Value>(n, scalar(op.getInput())));
+      .Case([&](tensor::SplatOp op) {
+        set(op, SmallVector<Value>(count(op.getType()), scalar(op.getInput())));
         return success();
       })
       // Channels

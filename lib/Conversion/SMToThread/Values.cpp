@@ -130,11 +130,8 @@ LogicalResult Lowering::packedTypes(Operation *op, TypeRange types,
   for (Type type : types) {
     int64_t n = count(type);
     if (n < 0)
-      return op->emitOpError()
-             << "carries " << type
-             << (isa<BaseMemRefType>(type)
-                     ? ", a buffer; choose between buffers with mk.select"
-                     : ", which has no layout over threads");
+      return op->emitOpError() << "carries " << type
+                               << ", a buffer; choose between buffers with mk.select";
     Type element = isa<SlotType, StagedType>(type)
                        ? i32
                        : scalarType(getElementTypeOrSelf(type));

@@ -16,6 +16,11 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
     return failure();
   if (kernel.getBody().getOps<mk_sm::SharedMemoryOp>().empty())
     return kernel.emitOpError() << "has no offsets in shared memory: run mk-sm-lay-out-shared";
+  for (Operation &op : kernel.getBody().front()) // partitions have been checked
+    for (Type type : op.getResultTypes())
+      if (auto tile = dyn_cast<RankedTensorType>(type); tile && mk_sm::getNumElements(tile) < 0)
+        return op.emitOpError() << "gives " << type
+                                << ", which has no layout over threads: give it one that fits";
   WalkResult placed = kernel.walk([](Operation *op) -> WalkResult {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<mk_sm::AcquireOp, mk_sm::WaitOp, mk_sm::ReleaseOp, mk_sm::SendOp, mk_sm::ReceiveOp>(
