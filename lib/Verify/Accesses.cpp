@@ -3,6 +3,7 @@
 #include "Verify.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Check/Provenance.h"
+#include "mkernel/Transforms/Passes.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 
