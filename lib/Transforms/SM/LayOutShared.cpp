@@ -51,9 +51,9 @@ static Operation *getScope(Operation *owner) {
 /// Prints what lies where, in this order.
 static void printMap(mk::KernelOp kernel, SharedMemoryOp memory) {
   llvm::raw_ostream &os = llvm::errs();
-  os << "kernel '" << kernel.getSymName() << "': " << memory.getBytes() << " of " << kSharedBytes
-     << " bytes of shared memory\n"
-     << "  offset   bytes  align  what\n";
+  os << llvm::formatv("kernel '{0}': {1} of {2} bytes of shared memory\n"
+                      "  offset   bytes  align  what\n",
+                      kernel.getSymName(), memory.getBytes(), kSharedBytes);
   std::multimap<int64_t, std::string> lines;
   for (Operation *owner : getSharedOwners(kernel))
     for (const SharedPiece &piece : getSharedPieces(owner)) {

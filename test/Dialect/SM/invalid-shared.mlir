@@ -79,10 +79,11 @@ mk.kernel @overlap on @mesh () {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @roles on @mesh () {
   mk.role @r ctas(1) {
-    // expected-error @+1 {{has 'full' from 8184 to 8192, where there is 'buffers' from 0 on}}
+    // expected-note @+1 {{of this op}}
     %r = mk_sm.create_ring {mk_sm.shared = {empty = 9224, full = 8184, slots = 0}} : !mk_sm.ring<1, tensor<8x64xbf16>>
   }
   mk.role @s ctas(1) {
+    // expected-error @+1 {{has 'buffers' from 0 to 8192, where there is 'full' from 8184 on}}
     %s = mk_sm.create_staging {mk_sm.shared = {buffers = 0}} : !mk_sm.staging<1>
   }
   mk_sm.shared_memory 20000 {mk_sm.shared = {failed = 16008, requests = 16016, result = 16000}}

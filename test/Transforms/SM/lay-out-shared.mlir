@@ -31,6 +31,7 @@ mk.kernel @roles on @mesh (inout %a : memref<128x64xbf16, #mk.symmetric> [128, 6
       %x = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
       %y = mk_sm.convert_layout %x : tensor<64x64xf32, #acc> -> tensor<64x64xf32, #dealt>
       mk.put %a[%c0, %c0][%c64, %c64] to %a[%c0, %c0] on %c0
+          : memref<128x64xbf16, #mk.symmetric> to memref<128x64xbf16, #mk.symmetric>
     }
   }
 }

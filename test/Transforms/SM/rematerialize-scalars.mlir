@@ -9,8 +9,8 @@ mk.mesh @mesh (gpu = 2 via link)
 // itself, and what is loaded, it takes as it is.
 // CHECK-LABEL: mk.kernel @producer
 //       CHECK: %[[STEPS:.*]] = arith.ceildivui %K, %c64
-//       CHECK: %[[FIRST:.*]] = memref.load
 //       CHECK: mk_sm.partition producer
+//       CHECK:   %[[FIRST:.*]] = arith.index_cast
 //  CHECK-NEXT:   mk_sm.items (%[[ITEM:.*]]) round(%{{.*}}) of %{{.*}} {
 //  CHECK-NEXT:     %[[K:.*]] = mk_sm.read_dim %K
 //  CHECK-NEXT:     %[[AGAIN:.*]] = arith.ceildivui %[[K]], %c64
