@@ -19,9 +19,12 @@ def MkSM_Dialect : Dialect {
     `mk` ops that are not about staged tiles (register loads and stores, reductions,
     broadcasts, masks, waits, signals, counters) stay as they are.
 
-    Channels first, barriers last: nothing here names a stage, a phase, an
-    mbarrier or an address. The lowering assigns them.
+    Channels first, barriers last: passes name no stage, phase, mbarrier or address until the end. Stages and
+    parities come from `mk-sm-assign-stages`, addresses in shared memory from
+    `mk-sm-lay-out-shared`: the attribute `mk_sm.shared` says at which offset each piece lies
+    that an op owns, by the piece's name.
   }];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let dependentDialects = ["::mlir::mk::MkDialect"];

@@ -1,5 +1,7 @@
 //===- SMDialect.cpp - Registration of the SM dialect ---------------------===//
-#include "mkernel/Dialect/SM/SM.h"
+#include "SMVerify.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -11,4 +13,58 @@ void MkSMDialect::initialize() {
   registerAttrs();
   registerTypes();
   registerOps();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of other dialects' ops
+//===----------------------------------------------------------------------===//
+
+/// Finds the last op that takes elements in the end; null if one is in another block.
+static Operation *findLastTaker(Operation *op, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  Operation *last = op;
+  for (Operation *user : op->getUsers()) {
+    if (user->getBlock() != op->getBlock())
+      return nullptr;
+    if (!seen.insert(user).second)
+      continue;
+    Operation *taker = user->hasAttr(kDeferredAttr) ? findLastTaker(user, seen) : user;
+    if (!taker)
+      return nullptr;
+    last = last->isBeforeInBlock(taker) ? taker : last;
+  }
+  return last;
+}
+
+static LogicalResult verifyDeferred(Operation *op) {
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp>(op)) || op->getNumResults() != 1 ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return op->emitOpError() << "has " << kDeferredAttr
+                             << ", but is no elementwise op, broadcast or load of a tile";
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  Operation *last = findLastTaker(op, seen);
+  if (!last)
+    return op->emitOpError() << "is deferred to an op in another block, which may run more often";
+  if (!isa<mk::LoadOp>(op))
+    return success();
+  for (Operation *between = op->getNextNode(); between && between->isBeforeInBlock(last);
+       between = between->getNextNode())
+    if (!isMemoryEffectFree(between) && !isa<mk::LoadOp>(between)) {
+      InFlightDiagnostic diag = op->emitOpError()
+                                << "is deferred past an op that may write what it reads";
+      diag.attachNote(between->getLoc()) << "this one";
+      return diag;
+    }
+  return success();
+}
+
+LogicalResult MkSMDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kSharedAttr)
+    return verifyShared(op, attribute.getValue());
+  if (attribute.getName() == kDeferredAttr)
+    return verifyDeferred(op);
+  if (attribute.getName() == kOnceAttr && isa<mk::StoreOp>(op))
+    return success();
+  return op->emitOpError() << "has attribute " << attribute.getName()
+                           << ", which mk_sm does not know of it";
 }

@@ -93,10 +93,31 @@ def MkSM_CreateStagingOp : MkSM_CreateOp<"create_staging", MkSM_StagingType> {
   }];
 }
 
+def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [HasParent<"::mlir::mk::KernelOp">]> {
+  let summary = "says that a kernel's shared memory is laid out";
+  let description = [{
+    The shared memory of a CTA has so many bytes. Each op that owns a part of it (channels, staging
+    areas, roles with puts or exchanges, this one) says in `mk_sm.shared` where its pieces lie. Pieces
+    do not overlap, but for tiles of different roles, puts and exchanges among them: a CTA is in one role at a time.
+
+    This op has the result of an op that one thread does, the word that says that the CTA has failed,
+    requests of copies, and `tracks(n)` bytes for records of times, if times are recorded.
+
+    ```mlir
+    mk_sm.shared_memory 197248 {mk_sm.shared = {failed = 196712, requests = 196720, result = 196704}}
+    ```
+  }];
+  let arguments = (ins I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$tracks);
+  let assemblyFormat = "$bytes (`tracks` `(` $tracks^ `)`)? attr-dict";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Channels
 //===----------------------------------------------------------------------===//
 
+// `at(stage, parity)` is where in its channel an op that waits for a slot, or gives one back, is:
+// the slot's number, and the parity of the phase of its barrier. mk-sm-assign-stages adds it.
 class MkSM_EffectOp<string mnemonic, list<Trait> traits = []>
     : MkSM_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
 
@@ -109,9 +130,9 @@ def MkSM_AcquireOp : MkSM_EffectOp<"acquire"> {
     %slot = mk_sm.acquire %ring : !mk_sm.ring<4, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
     ```
   }];
-  let arguments = (ins MkSM_RingType:$ring);
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
   let results = (outs MkSM_SlotType:$slot);
-  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
   let hasVerifier = 1;
 }
 def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
@@ -160,9 +181,9 @@ def MkSM_WaitOp : MkSM_EffectOp<"wait"> {
     %slot = mk_sm.wait %ring : !mk_sm.ring<4, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
     ```
   }];
-  let arguments = (ins MkSM_RingType:$ring);
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
   let results = (outs MkSM_SlotType:$slot);
-  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
   let hasVerifier = 1;
 }
 def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
@@ -174,8 +195,8 @@ def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
     mk_sm.release %ring : !mk_sm.ring<4, tensor<128x64xbf16>>
     ```
   }];
-  let arguments = (ins MkSM_RingType:$ring);
-  let assemblyFormat = "$ring attr-dict `:` qualified(type($ring))";
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring))";
   let hasVerifier = 1;
 }
 def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
@@ -192,7 +213,7 @@ def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
   }];
   let hasVerifier = 1;
 }
-def MkSM_SendOp : MkSM_EffectOp<"send"> {
+def MkSM_SendOp : MkSM_EffectOp<"send", [AttrSizedOperandSegments]> {
   let summary = "puts scalars into a mailbox";
   let description = [{
     Producer only; waits for room.
@@ -201,8 +222,9 @@ def MkSM_SendOp : MkSM_EffectOp<"send"> {
     mk_sm.send %items, %t : !mk_sm.mailbox<2, words = 1>
     ```
   }];
-  let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<Index>:$values);
-  let assemblyFormat = "$mailbox `,` $values attr-dict `:` qualified(type($mailbox))";
+  let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<Index>:$values,
+                       Variadic<I32>:$place);
+  let assemblyFormat = "$mailbox `,` $values (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($mailbox))";
   let hasVerifier = 1;
 }
 def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
@@ -214,10 +236,48 @@ def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTy
     %t = mk_sm.receive %items : !mk_sm.mailbox<2, words = 1>
     ```
   }];
-  let arguments = (ins MkSM_MailboxType:$mailbox);
+  let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<I32>:$place);
   let results = (outs Variadic<Index>:$values);
-  let assemblyFormat = "$mailbox attr-dict `:` qualified(type($mailbox))";
+  let assemblyFormat = "$mailbox (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($mailbox))";
   let hasVerifier = 1;
+}
+
+def MkSM_CursorOp : MkSM_Op<"cursor", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "counts one kind of use of a channel by a partition";
+  let description = [{
+    Stands at a partition's beginning: at slot 0, in a phase of this parity. Who fills slots begins with
+    1, since the phase before the first is over.
+
+    ```mlir
+    %c = mk_sm.cursor %ring parity(1) : !mk_sm.ring<4, tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[MkSM_RingType, MkSM_MailboxType]>:$channel,
+                       ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<1>]>:$parity);
+  let results = (outs MkSM_CursorType:$result);
+  let assemblyFormat = "$channel `parity` `(` $parity `)` attr-dict `:` qualified(type($channel))";
+  let hasVerifier = 1;
+}
+def MkSM_PositionOp : MkSM_EffectOp<"position"> {
+  let summary = "says where a cursor is: at which slot, in a phase of which parity";
+  let description = [{
+    ```mlir
+    %stage, %parity = mk_sm.position %c
+    ```
+  }];
+  let arguments = (ins MkSM_CursorType:$cursor);
+  let results = (outs I32:$stage, I32:$parity);
+  let assemblyFormat = "$cursor attr-dict";
+}
+def MkSM_AdvanceOp : MkSM_EffectOp<"advance"> {
+  let summary = "moves a cursor to the next slot";
+  let description = [{
+    ```mlir
+    mk_sm.advance %c
+    ```
+  }];
+  let arguments = (ins MkSM_CursorType:$cursor);
+  let assemblyFormat = "$cursor attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,6 +296,20 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim"> {
+  let summary = "reads a dimension of the kernel where it stands";
+  let description = [{
+    The same number as the dimension; not kept in a register from elsewhere.
+
+    ```mlir
+    %m = mk_sm.read_dim %M
+    ```
+  }];
+  let arguments = (ins Index:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
   let hasVerifier = 1;
 }
 def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
@@ -447,13 +521,15 @@ def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait"> {
   let description = [{
     The two warpgroups of a consumer take turns, the first one first: what stands between
     `turn_wait` and `turn_pass` is not issued by both at a time. Both execute
-    the pair equally often. Teams hand their place in the rings over with the turn.
+    the pair equally often. Teams hand their place in the rings over with the turn:
+    `with` the cursors that wait for slots, and release them.
 
     ```mlir
     mk_sm.turn_wait
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins Variadic<MkSM_CursorType>:$cursors);
+  let assemblyFormat = "(`with` `(` $cursors^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
 def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass"> {
@@ -463,7 +539,8 @@ def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass"> {
     mk_sm.turn_pass
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins Variadic<MkSM_CursorType>:$cursors);
+  let assemblyFormat = "(`with` `(` $cursors^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -1,6 +1,5 @@
 //===- SMTypes.cpp - Layouts and channels ---------------------------------===//
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -240,63 +239,4 @@ LogicalResult StagingType::verify(Emit emit, int64_t buffers) {
   if (buffers < 1 || buffers > 8)
     return emit() << "a staging area has 1 to 8 buffers, not " << buffers;
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Shared memory of ops
-//===----------------------------------------------------------------------===//
-
-/// Whether an op of this kind is in the scope.
-template <typename OpT>
-static bool has(Operation *scope) {
-  return scope->walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-int64_t mk_sm::getPutSlotBytes(Operation *scope) {
-  if (!has<mk::PutOp>(scope))
-    return 0;
-  return has<CreateRingOp>(scope) ? 8 * 1024 : 16 * 1024;
-}
-
-/// What an op would exchange, if it could all at once.
-static int64_t getExchanged(Operation *op) {
-  auto bytes = [](RankedTensorType type, int64_t elements) {
-    return elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  };
-  auto all = [&](Value tile) {
-    auto type = cast<RankedTensorType>(tile.getType());
-    return bytes(type, type.getNumElements());
-  };
-  if (auto put = dyn_cast<mk::PutOp>(op))
-    return put.getRows() ? all(put.getRows()) : 0;
-  if (auto convert = dyn_cast<ConvertLayoutOp>(op))
-    return convert.getSource().getType() != convert.getType()
-               ? all(convert.getSource())
-               : 0;
-  if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
-    auto from = cast<RankedTensorType>(reduce.getSource().getType());
-    auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());
-    if (mma)
-      return reduce.getAxis() == 0
-                 ? bytes(from, 4 * mma.getWarpgroups() * from.getDimSize(1))
-                 : 0;
-    // Each result once, and its parts with one of padding.
-    int64_t results = from.getNumElements() / from.getDimSize(reduce.getAxis());
-    return bytes(from, from.getNumElements() + 2 * results);
-  }
-  if (auto broadcast = dyn_cast<mk::BroadcastOp>(op)) {
-    auto from = cast<RankedTensorType>(broadcast.getSource().getType());
-    auto slice = dyn_cast_or_null<SliceAttr>(from.getEncoding());
-    bool held = from.getRank() == 0 || matchPattern(broadcast.getSource(), m_Constant());
-    if (!held && (!slice || slice.getOf() != getLayout(broadcast.getType())))
-      return all(broadcast.getSource());
-  }
-  return 0;
-}
-
-int64_t mk_sm::getExchangeBytes(Operation *scope) {
-  int64_t most = 0;
-  scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
-  int64_t limit = mk::getSm(scope).getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
-  return std::min<int64_t>(llvm::alignTo(most, kChunkBytes), limit);
 }

@@ -152,4 +152,8 @@ def MkSM_StagingType : MkSM_Type<"Staging", "staging"> {
   let genVerifyDecl = 1;
 }
 
+def MkSM_CursorType : MkSM_Type<"Cursor", "cursor"> {
+  let summary = "where a partition is in a channel";
+}
+
 #endif // MKERNEL_SM_TYPES

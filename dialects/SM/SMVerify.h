@@ -6,6 +6,9 @@
 
 namespace mlir::mk_sm {
 
+/// Offsets of what the op owns in shared memory.
+LogicalResult verifyShared(Operation *op, Attribute value);
+
 /// Checks that `op` stands in a partition of the kind.
 LogicalResult verifyIn(Operation *op, PartitionKind kind);
 

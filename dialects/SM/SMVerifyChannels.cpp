@@ -1,5 +1,6 @@
 //===- SMVerifyChannels.cpp - Verifiers of rings, mailboxes and stores ----===//
 #include "SMVerify.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -42,13 +43,22 @@ static LogicalResult verifyIndex(Operation *op, SlotType slot, int64_t index) {
   return success();
 }
 
+static LogicalResult verifyPlace(Operation *op, ValueRange place) {
+  if (place.empty() || place.size() == 2)
+    return success();
+  return op->emitOpError() << "is at " << place.size()
+                           << " numbers: a place in a channel is a stage and a parity";
+}
+
 LogicalResult AcquireOp::verify() {
   return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
+                 failed(verifyPlace(*this, getPlace())) ||
                  failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
 }
 
 LogicalResult WaitOp::verify() {
   return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifyPlace(*this, getPlace())) ||
                  failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
 }
 
@@ -73,7 +83,10 @@ LogicalResult CommitOp::verify() {
   return success();
 }
 
-LogicalResult ReleaseOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
+LogicalResult ReleaseOp::verify() {
+  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifyPlace(*this, getPlace())));
+}
 
 RankedTensorType CopyOp::getTileType() {
   return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
@@ -121,19 +134,29 @@ LogicalResult TileOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// Mailboxes
+// Mailboxes and cursors
 //===----------------------------------------------------------------------===//
+
+LogicalResult CursorOp::verify() {
+  if (!isa<PartitionOp>((*this)->getParentOp()))
+    return emitOpError() << "counts what a partition does: put it at the beginning of one";
+  if (auto ring = dyn_cast<RingType>(getChannel().getType()); ring && !ring.hasDepth())
+    return emitOpError() << "counts slots of a ring of unknown depth: run mk-sm-size-rings first";
+  return success();
+}
 
 LogicalResult SendOp::verify() {
   int64_t words = getMailbox().getType().getWords();
   if (static_cast<int64_t>(getValues().size()) != words)
     return emitOpError() << "puts " << getValues().size()
                          << " values into a mailbox of " << words << " words";
-  return verifyIn(*this, PartitionKind::Producer);
+  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
+                 failed(verifyPlace(*this, getPlace())));
 }
 
 LogicalResult ReceiveOp::verify() {
-  return verifyIn(*this, PartitionKind::Consumer);
+  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
+                 failed(verifyPlace(*this, getPlace())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,6 +184,9 @@ LogicalResult StoreOp::verify() {
     return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
                          << " columns in chunks of " << kChunkBytes * 8 / bits
                          << ", of which they are no multiple: use mk.store";
+  if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
+    return emitOpError() << "stores to " << dest << ", but the copy engine takes at most "
+                         << most << " dimensions: use mk.store";
   if (getPeer() && !mk::isSymmetric(dest))
     return emitOpError() << "writes to a peer's " << dest
                          << ", but only symmetric memory is the same place there: give the "

@@ -77,6 +77,14 @@ LogicalResult PartitionOp::verify() {
 
 LogicalResult CtaIndexOp::verify() { return verifyInScope(*this); }
 
+LogicalResult ReadDimOp::verify() {
+  auto arg = dyn_cast<BlockArgument>(getDim());
+  auto kernel = arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp()) : mk::KernelOp();
+  if (!kernel || arg.getArgNumber() >= kernel.getNumDims())
+    return emitOpError() << "reads what is no dimension of the kernel: use the value as it is";
+  return success();
+}
+
 LogicalResult TeamIndexOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
 
 LogicalResult AtItemOp::verify() { return verifyInScope(*this); }

@@ -86,6 +86,16 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
   return ctas;
 }
 
+FailureOr<SmallVector<int64_t>> mk::getCtas(KernelOp kernel) {
+  SmallVector<int64_t> ctas;
+  for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
+    ctas.push_back(role.getCtas().getFixed());
+    if (!ctas.back())
+      return role.emitOpError() << "has no number of CTAs yet: run mk-assign-ctas";
+  }
+  return ctas;
+}
+
 FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
   int64_t cluster = 1;
   WalkResult result = kernel.walk([&](mk_sm::CopyOp copy) -> WalkResult {

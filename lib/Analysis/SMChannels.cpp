@@ -3,6 +3,8 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Dialect/Tile/Target.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::mk_sm;
 
@@ -98,43 +100,19 @@ LogicalResult mk_sm::verifyChannels(Operation *scope, bool paired) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// What a role has in shared memory, without barriers; in bytes.
-static FailureOr<int64_t> measureShared(Operation *scope) {
-  int64_t warpgroups = 1;
-  for (auto partition : scope->getRegion(0).getOps<PartitionOp>())
-    if (partition.getKind() == PartitionKind::Consumer)
-      warpgroups = partition.getNumWarpgroups();
-  int64_t bytes = kPutSlots * getPutSlotBytes(scope) + getExchangeBytes(scope);
-  for (Operation &op : scope->getRegion(0).front()) {
-    if (auto staging = dyn_cast<CreateStagingOp>(op))
-      bytes += staging.getResult().getType().getBuffers() * kStagingBytes * warpgroups;
-    auto ring = dyn_cast<CreateRingOp>(op);
-    if (!ring)
-      continue;
-    RingType type = ring.getResult().getType();
-    if (!type.hasDepth())
-      return ring.emitOpError() << "has a ring of unknown depth when sizes are fixed: run "
-                                   "mk-sm-size-rings, or write a number";
-    bytes += type.getDepth() * type.getSlotBytes();
-  }
-  return bytes;
-}
-
-LogicalResult mk_sm::verifySizes(mk::KernelOp kernel, int64_t grid) {
-  for (Operation &op : kernel.getBody().front()) {
-    if (!isa<mk::RoleOp, mk::PrepareOp>(op))
-      continue;
-    FailureOr<int64_t> bytes = measureShared(&op);
-    if (failed(bytes))
-      return failure();
-    mk::TargetAttr target = mk::getSmTarget(kernel);
-    if (*bytes > target.getSm().getShared())
-      return op.emitOpError() << "has " << *bytes << " bytes of tiles in shared memory; "
-                              << target.getName() << " has " << target.getSm().getShared() << ": use fewer slots or smaller tiles";
-  }
-  FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
+LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
+  WalkResult rings = kernel.walk([](CreateRingOp ring) -> WalkResult {
+    if (ring.getResult().getType().hasDepth())
+      return WalkResult::advance();
+    return ring.emitOpError() << "has a ring of unknown depth when sizes are fixed: run "
+                                 "mk-sm-size-rings, or write a number";
+  });
+  if (rings.wasInterrupted())
+    return failure();
+  FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
   if (failed(counts) || failed(mk::findClusterSize(kernel)))
     return failure();
+  int64_t grid = std::accumulate(counts->begin(), counts->end(), int64_t(0));
   int64_t first = 0;
   for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), *counts)) {
     WalkResult result = role.walk([&](CopyOp copy) -> WalkResult {

@@ -11,9 +11,8 @@ namespace mlir::mk_sm {
 /// waited for.
 LogicalResult verifyChannels(Operation *scope, bool paired);
 
-/// Checks that rings have depths, that what a role has in shared memory fits, and that CTAs that
-/// share copies are whole clusters.
-LogicalResult verifySizes(mk::KernelOp kernel, int64_t grid);
+/// Checks that rings have depths, and that CTAs that share copies are whole clusters.
+LogicalResult verifySizes(mk::KernelOp kernel);
 
 } // namespace mlir::mk_sm
 

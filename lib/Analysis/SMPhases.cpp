@@ -209,7 +209,7 @@ static LogicalResult verifyTeams(Operation *scope) {
   return success();
 }
 
-LogicalResult mk_sm::verifyPhase(mk::KernelOp kernel, Phase phase, int64_t grid) {
+LogicalResult mk_sm::verifyPhase(mk::KernelOp kernel, Phase phase) {
   if (phase == Phase::Tiles) {
     for (Operation *scope : getScopes(kernel))
       if (!isSplit(scope) && failed(checkAll(scope, verifyUnsplit)))
@@ -226,5 +226,5 @@ LogicalResult mk_sm::verifyPhase(mk::KernelOp kernel, Phase phase, int64_t grid)
                                     : failed(verifyPoison(scope)) || failed(verifyTeams(scope)))
       return failure();
   }
-  return phase == Phase::Sized ? verifySizes(kernel, grid) : success();
+  return phase == Phase::Sized ? verifySizes(kernel) : success();
 }

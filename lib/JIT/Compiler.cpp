@@ -305,7 +305,7 @@ struct Compilation {
     OwningOpRef<ModuleOp> host = module.clone();
     if (failed(run(*host, [&](OpPassManager &pm) {
           pm.addPass(createSymbolDCEPass());
-          buildHostPlanPipeline(pm, options.grid);
+          buildHostPlanPipeline(pm);
         })))
       return failure();
     if (*lowered && failed(mergeModule(*host, **lowered)))

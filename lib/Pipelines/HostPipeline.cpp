@@ -39,15 +39,15 @@ void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
   pm.addPass(createInlineCallsPass());
   pm.addPass(createVerifySizesPass());
   pm.addPass(createResolveParamsPass());
-  ExpandStreamKPassOptions split;
-  split.grid = options.grid;
-  pm.addPass(createExpandStreamKPass(split));
+  AssignCtasPassOptions assign;
+  assign.grid = options.grid;
+  pm.addPass(createAssignCtasPass(assign));
+  pm.addPass(createExpandStreamKPass());
   pm.addPass(createInlineCallsPass());
   if (options.verify) {
     VerifyProgressPassOptions verify;
     verify.sizes.assign(options.sizes.begin(), options.sizes.end());
     verify.rankSizes.assign(options.rankSizes.begin(), options.rankSizes.end());
-    verify.grid = options.grid;
     pm.addPass(createVerifyProgressPass(verify));
   }
   pm.addPass(createCanonicalizerPass());
@@ -120,16 +120,15 @@ static void buildLoopsToLLVM(OpPassManager &pm) {
 }
 
 /// What a launch needs to know, from kernels with loops.
-static void buildPlan(OpPassManager &pm, int64_t grid, bool only) {
+static void buildPlan(OpPassManager &pm, bool only) {
   pm.addPass(createExpandRanksPass());
   BuildPlanPassOptions plan;
-  plan.grid = grid;
   plan.only = only;
   pm.addPass(createBuildPlanPass(plan));
 }
 
 void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options) {
-  buildPlan(pm, options.grid, /*only=*/false);
+  buildPlan(pm, /*only=*/false);
   ExpandLoopsPassOptions loops;
   loops.items = true;
   pm.addPass(createExpandLoopsPass(loops));
@@ -138,7 +137,6 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   ConvertTileToHostPassOptions convert;
-  convert.grid = options.grid;
   convert.record = options.record;
   convert.lines = options.lines;
   convert.bounds = options.bounds;
@@ -152,8 +150,8 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
 }
 
-void mk::buildHostPlanPipeline(OpPassManager &pm, int64_t grid) {
-  buildPlan(pm, grid, /*only=*/true);
+void mk::buildHostPlanPipeline(OpPassManager &pm) {
+  buildPlan(pm, /*only=*/true);
   verifyPhase(pm, "conversion of the plan", {}, {"mk", "mk_sm"});
   pm.addPass(createCanonicalizerPass());
   buildLoopsToLLVM(pm);

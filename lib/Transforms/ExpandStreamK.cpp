@@ -337,7 +337,7 @@ struct ExpandStreamKPass : mk::impl::ExpandStreamKPassBase<ExpandStreamKPass> {
     });
     if (loops.empty())
       return success();
-    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+    FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
     if (failed(ctas))
       return failure();
     llvm::DenseMap<Operation *, int64_t> ctasOf;

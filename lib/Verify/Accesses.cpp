@@ -3,6 +3,7 @@
 #include "Verify.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Check/Provenance.h"
+#include "mkernel/Transforms/Passes.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -111,9 +112,11 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
   for (unsigned i = 0; i != resources.roles.size(); ++i)
     then.push_back(resources.getChain(i));
   PassManager pm(context, ModuleOp::getOperationName());
+  AssignCtasPassOptions assign;
+  assign.grid = grid;
+  pm.addPass(createAssignCtasPass(assign));
   buildExpandPipeline(pm);
-  FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
-  if (failed(ctas) || failed(pm.run(*copy))) {
+  if (failed(pm.run(*copy))) {
     trace.problem = "it cannot be lowered";
     return trace;
   }
@@ -124,7 +127,7 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
   options.maxEvents = kMaxEvents;
   // Once more where waits count some of an element's arrivals: whichever those are.
   for (bool again : {false, true}) {
-    KernelProgram program(clone, *ctas, then, dims, /*accesses=*/true,
+    KernelProgram program(clone, *getCtas(clone), then, dims, /*accesses=*/true,
                           kMaxEvents * kStepsForEvent, /*reads=*/true);
     Traced traced(program);
     Machine machine(program.numRanks(), program.ctasOfRank(), traced, options);

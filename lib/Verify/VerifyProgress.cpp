@@ -277,7 +277,7 @@ struct VerifyProgressPass
     {
       ScopedDiagnosticHandler quiet(&getContext(),
                                     [](Diagnostic &) { return success(); });
-      ctas = assignCtas(kernel, grid);
+      ctas = getCtas(kernel);
     }
     if (failed(copy) || failed(ctas)) {
       undecided(kernel, kernel.getLoc(), "it cannot be lowered as it is");

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --mk-expand-stream-k --split-input-file --verify-diagnostics
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-stream-k --split-input-file --verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {

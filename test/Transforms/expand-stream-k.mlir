@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --mk-expand-stream-k=grid=8 | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas=grid=8 --mk-expand-stream-k | FileCheck %s
 
 mk.mesh @mesh (gpu = 1 via link)
 

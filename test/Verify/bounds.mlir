@@ -1,4 +1,4 @@
-// RUN: not mk-opt %s -split-input-file -mk-verify-progress="sizes=M=13,C=8 rank-sizes=T=5:3" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
+// RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress="sizes=M=13,C=8 rank-sizes=T=5:3" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // What does not exist, one mistake each.
 

@@ -1,4 +1,4 @@
-// RUN: not mk-opt %s -split-input-file -mk-verify-progress="report=true" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
+// RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress="report=true" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // A dimension has no value: whom a store reaches follows from the mesh alone.
 

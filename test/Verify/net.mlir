@@ -1,4 +1,4 @@
-// RUN: not mk-opt %s -split-input-file -mk-verify-progress="report=true sizes=M=8" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
+// RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress="report=true sizes=M=8" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // Peers that are computed: what no transport does is refused when it is compiled.
 

@@ -1,4 +1,4 @@
-// RUN: not mk-opt %s -split-input-file -mk-verify-progress="report=true sizes=M=562949953421312" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s --implicit-check-not=error:
+// RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress="report=true sizes=M=562949953421312" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s --implicit-check-not=error:
 
 // What rests on which CTA draws an item, who counts first, or which launch it is; and kernels
 // that look like it, but do not.

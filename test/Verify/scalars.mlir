@@ -1,4 +1,4 @@
-// RUN: not mk-opt %s -split-input-file -mk-verify-progress="report=true sizes=M=7" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
+// RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress="report=true sizes=M=7" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // Loads and stores of scalars race like those of tiles. What cannot be searched for races is named.
 

@@ -1,4 +1,4 @@
-// RUN: not mk-opt %s -split-input-file -mk-verify-progress -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
+// RUN: not mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // Kernels with one mistake each.
 

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-verify-progress="report=true sizes=M=7 rank-sizes=T=3:0" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas -mk-verify-progress="report=true sizes=M=7 rank-sizes=T=3:0" -mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s
 
 // Kernels without a mistake, and what can not be said of some.
 

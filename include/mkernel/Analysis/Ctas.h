@@ -14,6 +14,10 @@ namespace mlir::mk {
 /// numbers if the grid is too small.
 FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
 
+/// CTAs of each role, in textual order, as `mk-assign-ctas` has written them. Emits an error where a
+/// role has no number of its own.
+FailureOr<SmallVector<int64_t>> getCtas(KernelOp kernel);
+
 /// CTAs of a cluster of a kernel at the SM level: those that share copies, or 1. Emits an error where
 /// copies are shared by different numbers.
 FailureOr<int64_t> findClusterSize(KernelOp kernel);

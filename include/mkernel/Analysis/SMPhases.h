@@ -28,9 +28,8 @@ enum class Phase {
 /// The phase of this name (tiles, partitioned, overlapped or sized); none for other names.
 std::optional<Phase> parsePhase(StringRef name);
 
-/// Checks that the kernel is in the phase; says what is not and which pass mends it. `grid`:
-/// CTAs of the grid.
-LogicalResult verifyPhase(mk::KernelOp kernel, Phase phase, int64_t grid);
+/// Checks that the kernel is in the phase; says what is not and which pass mends it.
+LogicalResult verifyPhase(mk::KernelOp kernel, Phase phase);
 
 /// What holds of all phases behind the split: roles consist of channels and partitions, the
 /// producer holds no tiles, and fragments have layouts over the consumer's threads.

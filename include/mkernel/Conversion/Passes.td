@@ -13,7 +13,6 @@ def BuildPlanPass : Pass<"mk-build-plan", "::mlir::ModuleOp"> {
     (`mk-expand-ranks`), calls inlined, loops still those of the tile level.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"only", "only", "bool", "false", "drop everything else in the module">
   ];
   let dependentDialects = [
@@ -33,7 +32,6 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
     Where ops are checked the string `mk_sites` lists them, as JSON.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"record", "record", "bool", "false",
            "code says which lines and accesses it executes, for the race check">,
     Option<"lines", "lines", "bool", "false",
@@ -98,13 +96,13 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
     whose integers are `arith`, and by the string `mk_gpu`, the `gpu` part of the package's metadata
     as JSON (see mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
     functions of the module are dropped. docs/sm90.md says how the code works.
+
+    Shared memory has been laid out (`mk-sm-lay-out-shared`); code records when it does what where
+    there is room for that.
   }];
   let options = [
-    Option<"grid", "grid", "int64_t", "0", "CTAs of the grid; 0: the target's">,
     Option<"bounds", "bounds", "bool", "true",
            "code checks when it runs that what ops name exists, and lists its sites">,
-    Option<"timeline", "timeline", "bool", "false",
-           "code records when it does what, and lists its sites">,
     Option<"loops", "loops", "int64_t", "0",
            "loops that the metadata lists; at least those that draw tickets">
   ];

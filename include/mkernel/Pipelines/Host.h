@@ -44,9 +44,8 @@ void buildTilePipeline(OpPassManager &pm, const HostOptions &options);
 void buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options);
 
 /// The same for mk_plan alone, the part of a package for another target that
-/// runs on the host. The kernel's roles may be at any level. `grid`: CTAs of the
-/// target.
-void buildHostPlanPipeline(OpPassManager &pm, int64_t grid);
+/// runs on the host. The kernel's roles may be at any level.
+void buildHostPlanPipeline(OpPassManager &pm);
 
 /// Both of the former.
 void buildHostPipeline(OpPassManager &pm, const HostOptions &options);

@@ -33,6 +33,16 @@ def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def AssignCtasPass : Pass<"mk-assign-ctas", "::mlir::ModuleOp"> {
+  let summary = "Divides the CTAs of the grid among the roles";
+  let description = [{
+    Each role gets a number: fixed ones stay, shares are rounded down but at least their minimum, and
+    what is left goes evenly to the roles that take the rest, earlier ones first. All that depends on
+    these numbers comes behind; the grid is their sum.
+  }];
+  let options = [Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">];
+}
+
 def ExpandStreamKPass : Pass<"mk-expand-stream-k", "::mlir::ModuleOp"> {
   let summary = "Splits the last items of stream-K loops among the CTAs";
   let description = [{
@@ -46,9 +56,6 @@ def ExpandStreamKPass : Pass<"mk-expand-stream-k", "::mlir::ModuleOp"> {
     The fold's count must not depend on the item. Parameters have been resolved and calls
     inlined; a combine function is called, so inlining runs again behind it.
   }];
-  let options = [
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::scf::SCFDialect"];
 }

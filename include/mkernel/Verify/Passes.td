@@ -22,13 +22,12 @@ def VerifyProgressPass : Pass<"mk-verify-progress", "::mlir::ModuleOp"> {
     in a block with nothing to order them. `report` says what was decided, and if not, why; each
     access of which it is not known what it touches is a note.
 
-    Runs at the tile level, calls inlined and parameters resolved. Changes nothing.
+    Runs at the tile level, calls inlined, parameters resolved and CTAs assigned. Changes nothing.
   }];
   let options = [
     ListOption<"sizes", "sizes", "std::string", "name=value for dimensions">,
     ListOption<"rankSizes", "rank-sizes", "std::string",
                "name=value:value:... for dimensions that each rank has its own of">,
-    Option<"grid", "grid", "int64_t", "16", "CTAs of the grid">,
     Option<"maxEvents", "max-events", "uint64_t", "100000",
            "larger kernels are not searched for races; 10 times as many: not decided">,
     Option<"report", "report", "bool", "false", "remark on what was decided">

@@ -3,8 +3,7 @@
 // A slot has a barrier `full`, at which the producer arrives once and the copy
 // engine counts bytes, and a barrier `empty`, at which each warp of the consumer
 // arrives once: where a cluster fills slots together, each warp of all its CTAs. Their
-// bytes may come before the own producer does: its arrival ends the phase. Each use of a channel counts stage and parity by itself: acquire
-// and wait ahead of release.
+// bytes may come before the own producer does: its arrival ends the phase.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -16,17 +15,12 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-Lowering::Cursor &Lowering::cursor(Operation *channel, StringRef use,
-                                   int64_t firstParity) {
-  auto [it, isNew] = cursors.try_emplace({channel, use.str()});
-  if (isNew) {
-    it->second.stage = variable(i32, c32(0));
-    it->second.phase = variable(i32, c32(firstParity));
-  }
-  return it->second;
+Lowering::Cursor Lowering::makeCursor(int64_t parity) {
+  Value stage = variable(i32, c32(0)); // first: the order in which they are made
+  return {stage, variable(i32, c32(parity))};
 }
 
-void Lowering::advance(Cursor &cursor, int64_t depth) {
+void Lowering::advance(const Cursor &cursor, int64_t depth) {
   Value phase = read(cursor.phase, i32);
   if (depth == 1) {
     write(cursor.phase, xor_(phase, 1));
@@ -38,65 +32,26 @@ void Lowering::advance(Cursor &cursor, int64_t depth) {
   write(cursor.phase, xor_(phase, resize(wraps, i32)));
 }
 
-Value Lowering::at(int64_t offset, Cursor &cursor, int64_t stride,
-                   int64_t depth) {
+/// The offset of what belongs to an op's slot, `stride` bytes after that of the slot before.
+Value Lowering::at(int64_t offset, ValueRange place, int64_t stride, int64_t depth) {
   Value base = add(sharedBase, offset);
-  if (depth == 1)
-    return base;
-  return add(base, mul(read(cursor.stage, i32), stride));
+  return depth == 1 ? base : add(base, mul(scalar(place[0]), stride));
 }
 
-/// The rings that the partition takes slots from.
-SmallVector<Operation *> Lowering::getRingsInUse() {
-  SmallVector<Operation *> rings;
-  partition.walk([&](mk_sm::WaitOp op) {
-    Operation *ring = op.getRing().getDefiningOp();
-    if (!llvm::is_contained(rings, ring))
-      rings.push_back(ring);
-  });
-  return rings;
-}
-
-// The team before has waited for all slots up to its place, and releases them itself.
-void Lowering::takeRings() {
-  for (Operation *ring : getRingsInUse()) {
-    Value word = load(i32, add(sharedBase, shared.channels.at(ring).handover));
-    for (StringRef use : {"wait", "release"}) {
-      Cursor &cursor = this->cursor(ring, use, 0);
-      write(cursor.stage, shr(word, 1));
-      write(cursor.phase, and_(word, 1));
-    }
-  }
-}
-
-void Lowering::handRingsOver() {
-  for (Operation *ring : getRingsInUse()) {
-    Cursor &cursor = this->cursor(ring, "wait", 0);
-    Value word = or_(shl(read(cursor.stage, i32), 1), read(cursor.phase, i32));
-    // Without a branch: matrix ops are in flight.
-    storeWords(word, add(sharedBase, shared.channels.at(ring).handover), 4, partitionThread,
-               /*inverted=*/true);
-  }
+void Lowering::waitForSlot(const Channel &channel, int64_t barriers, ValueRange place,
+                           int64_t number) {
+  waitBarrier(at(barriers, place, 8, channel.depth), scalar(place[1]), scalar(place[0]), number);
 }
 
 static void arrive(Emitter &e, Value barrier) {
   e.create<mk_thread::BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value());
 }
 
-/// The declaration of a channel; channels are declared beside partitions, so
-/// nothing stands between.
-static Operation *declaration(Value channel) { return channel.getDefiningOp(); }
-
 LogicalResult Lowering::emitAcquire(AcquireOp op) {
-  Operation *ring = declaration(op.getRing());
-  const Channel &channel = shared.channels.at(ring);
-  // The first round finds every slot free: the phase before the first is over.
-  Cursor &cursor = this->cursor(ring, "acquire", 1);
-  waitBarrier(at(channel.empty, cursor, 8, channel.depth),
-              read(cursor.phase, i32), read(cursor.stage, i32), channel.number);
-  set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth),
-           at(channel.full, cursor, 8, channel.depth)});
-  advance(cursor, channel.depth);
+  Channel channel(op.getRing().getDefiningOp());
+  waitForSlot(channel, channel.empty, op.getPlace(), channel.number);
+  set(op, {at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth),
+           at(channel.full, op.getPlace(), 8, channel.depth)});
   return success();
 }
 
@@ -107,22 +62,16 @@ LogicalResult Lowering::emitCommit(CommitOp op) {
 }
 
 LogicalResult Lowering::emitWaitRing(mk_sm::WaitOp op) {
-  Operation *ring = declaration(op.getRing());
-  const Channel &channel = shared.channels.at(ring);
-  Cursor &cursor = this->cursor(ring, "wait", 0);
-  Value full = at(channel.full, cursor, 8, channel.depth);
-  waitBarrier(full, read(cursor.phase, i32), read(cursor.stage, i32),
-              channel.number);
-  set(op, {at(channel.data, cursor, channel.slotBytes, channel.depth), full});
-  advance(cursor, channel.depth);
+  Channel channel(op.getRing().getDefiningOp());
+  waitForSlot(channel, channel.full, op.getPlace(), channel.number);
+  set(op, {at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth),
+           at(channel.full, op.getPlace(), 8, channel.depth)});
   return success();
 }
 
 LogicalResult Lowering::emitRelease(ReleaseOp op) {
-  Operation *ring = declaration(op.getRing());
-  const Channel &channel = shared.channels.at(ring);
-  Cursor &cursor = this->cursor(ring, "release", 0);
-  Value empty = at(channel.empty, cursor, 8, channel.depth);
+  Channel channel(op.getRing().getDefiningOp());
+  Value empty = at(channel.empty, op.getPlace(), 8, channel.depth);
   if (channel.shared > 1)
     // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
     // handed over, and what the matrix ops have read they have: at cluster scope the
@@ -132,42 +81,72 @@ LogicalResult Lowering::emitRelease(ReleaseOp op) {
     });
   else
     ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
-  advance(cursor, channel.depth);
   return success();
 }
 
 LogicalResult Lowering::emitSend(SendOp op) {
-  Operation *mailbox = declaration(op.getMailbox());
-  const Channel &channel = shared.channels.at(mailbox);
-  Cursor &cursor = this->cursor(mailbox, "send", 1);
-  waitBarrier(at(channel.empty, cursor, 8, channel.depth),
-              read(cursor.phase, i32), read(cursor.stage, i32), -1);
+  Channel channel(op.getMailbox().getDefiningOp());
+  waitForSlot(channel, channel.empty, op.getPlace(), -1);
   SmallVector<Value> words = scalars(op.getValues());
-  Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
-  Value full = at(channel.full, cursor, 8, channel.depth);
+  Value slot = at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth);
+  Value full = at(channel.full, op.getPlace(), 8, channel.depth);
   ifThen(eq(lane, 0), [&] {
     for (auto [i, word] : llvm::enumerate(words))
       store(word, slot, 8 * i);
     arrive(*this, full);
   });
-  advance(cursor, channel.depth);
   return success();
 }
 
 LogicalResult Lowering::emitReceive(ReceiveOp op) {
-  Operation *mailbox = declaration(op.getMailbox());
-  const Channel &channel = shared.channels.at(mailbox);
-  Cursor &cursor = this->cursor(mailbox, "receive", 0);
-  waitBarrier(at(channel.full, cursor, 8, channel.depth),
-              read(cursor.phase, i32), read(cursor.stage, i32), -1);
-  Value slot = at(channel.data, cursor, channel.slotBytes, channel.depth);
+  Channel channel(op.getMailbox().getDefiningOp());
+  waitForSlot(channel, channel.full, op.getPlace(), -1);
+  Value slot = at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth);
   for (auto [i, result] : llvm::enumerate(op.getValues()))
     set(result, fromLane0(load(i64, slot, 8 * i)));
   // The shuffle has brought all lanes here.
-  Value empty = at(channel.empty, cursor, 8, channel.depth);
+  Value empty = at(channel.empty, op.getPlace(), 8, channel.depth);
   ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
-  advance(cursor, channel.depth);
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+/// Named barriers of the warpgroups' turns, of this one and of the other one: who passes arrives at
+/// the other's, who waits waits at his own. The first turn is given away in advance.
+std::pair<Value, Value> Lowering::turnBarriers() {
+  constexpr int64_t kFirst = 10;
+  // Read anew: kept, the warpgroup's number would take a register from the fragments.
+  Value mine = add(shr(readNumber(), 7), kFirst - 1);
+  return {mine, sub(c32(2 * kFirst + 1), mine)};
+}
+
+static int64_t handover(Value cursor) {
+  Value channel = cursor.getDefiningOp<CursorOp>().getChannel();
+  return getSharedOffset(channel.getDefiningOp(), "handover");
+}
+
+void Lowering::emitTurnWait(ValueRange taken) {
+  barrier(turnBarriers().first, 256);
+  for (Value value : taken) {
+    const Cursor &cursor = cursors[value];
+    Value word = load(i32, add(sharedBase, handover(value)));
+    write(cursor.stage, shr(word, 1));
+    write(cursor.phase, and_(word, 1));
+  }
+}
+
+void Lowering::emitTurnPass(ValueRange handed) {
+  Value other = turnBarriers().second;
+  for (Value value : handed) {
+    const Cursor &cursor = cursors[value];
+    Value word = or_(shl(read(cursor.stage, i32), 1), read(cursor.phase, i32));
+    // Without a branch: matrix ops are in flight.
+    storeWords(word, add(sharedBase, handover(value)), 4, partitionThread, /*inverted=*/true);
+  }
+  arriveAt(other, 256);
 }
 
 //===----------------------------------------------------------------------===//

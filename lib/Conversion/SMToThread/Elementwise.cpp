@@ -111,6 +111,7 @@ bool Lowering::computePair(Operation *op, unsigned i) {
 static Value cloneOn(OpBuilder &b, Location loc, Operation *op,
                      ArrayRef<Value> operands, Type type) {
   OperationState state(loc, op->getName(), operands, type, op->getAttrs());
+  state.attributes.erase(kDeferredAttr);
   if (isa<FloatType>(type) && isa<arith::ArithFastMathInterface>(op))
     state.attributes.set("fastmath",
                          arith::FastMathFlagsAttr::get(

@@ -55,7 +55,7 @@ void Lowering::reportDeferred() {
 //===----------------------------------------------------------------------===//
 
 Value Lowering::readFailed() {
-  return loadSharedHere(i32, /*address=*/Value(), shared.failed);
+  return loadSharedHere(i32, /*address=*/Value(), offsetOf("failed"));
 }
 
 Value Lowering::isFine() {

@@ -15,8 +15,8 @@ using Predicate = arith::CmpIPredicate;
 
 /// Offsets of register `i` within what a thread holds of accumulators.
 static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
-  int64_t block = i / (columns / 2), r = i % (columns / 2);
-  return {64 * block + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
+  int64_t rows = i / (columns / 2), r = i % (columns / 2); // which 64 rows, and which register of them
+  return {64 * rows + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
 }
 
 void Lowering::enterPlaces(bool here) {
@@ -109,9 +109,6 @@ Lowering::sliceElements(Operation *op, RankedTensorType type, int64_t axis) {
            << "on " << type << " cannot be lowered for " << getSmTarget(op).getName()
            << " yet: along an axis "
            << "it works on tiles with the layout of accumulators";
-  if (count(type) < 0)
-    return op->emitOpError() << "has " << type << ": "
-                             << explainLayout(type.getShape(), type.getEncoding());
   SmallVector<unsigned> result;
   for (int64_t i = 0, e = getNumElements(type); i != e; ++i) {
     auto [row, column] = mmaOffset(type.getDimSize(1), i);
@@ -130,10 +127,7 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   auto to = cast<RankedTensorType>(op.getType());
   // One value is the same everywhere.
   if (from.getRank() == 0 || matchPattern(op.getSource(), m_Constant())) {
-    int64_t n = count(to);
-    if (n < 0)
-      return op.emitOpError() << "gives " << to << ", which has no layout";
-    set(op, SmallVector<Value>(n, element(op.getSource(), 0)));
+    set(op, SmallVector<Value>(count(to), element(op.getSource(), 0)));
     return success();
   }
   auto slice = dyn_cast_or_null<SliceAttr>(from.getEncoding());
@@ -144,7 +138,7 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   FailureOr<SmallVector<unsigned>> map = sliceElements(op, to, dims[0]);
   if (failed(map))
     return failure();
-  if (deferral.isDeferred(op)) {
+  if (op->hasAttr(kDeferredAttr)) {
     values[op.getResult()].assign(map->size(), Value());
     putOff.insert(op.getResult());
     return success();
@@ -252,78 +246,4 @@ Value Lowering::affineValue(AffineExpr expr, unsigned numDims,
     return select(cmp(Predicate::slt, rest, 0), add(rest, y), rest);
   }
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-SmallVector<Value> Lowering::reduceInThread(Reduction kind, ArrayRef<Value> source,
-                                            ArrayRef<unsigned> map,
-                                            int64_t numResults, unsigned numChains) {
-  SmallVector<SmallVector<Value>> chains(numResults);
-  SmallVector<unsigned> seen(numResults, 0);
-  for (auto [r, value] : llvm::zip_equal(map, source)) {
-    SmallVector<Value> &chain = chains[r];
-    unsigned k = seen[r]++ % numChains;
-    if (chain.size() <= k)
-      chain.push_back(value);
-    else
-      chain[k] = reduceOp(kind, chain[k], value);
-  }
-  SmallVector<Value> result;
-  for (SmallVector<Value> &chain : chains) {
-    while (chain.size() > 1) {
-      SmallVector<Value> half;
-      for (size_t i = 0; i < chain.size(); i += 2)
-        half.push_back(i + 1 < chain.size() ? reduceOp(kind, chain[i], chain[i + 1])
-                                            : chain[i]);
-      chain = half;
-    }
-    result.push_back(chain.front());
-  }
-  return result;
-}
-
-// Four chains a row hide the latency of one.
-static constexpr unsigned kChains = 4;
-
-LogicalResult Lowering::emitReduce(ReduceOp op) {
-  auto from = cast<RankedTensorType>(op.getSource().getType());
-  auto to = cast<RankedTensorType>(op.getType());
-  int64_t axis = op.getAxis();
-  // They are bits here, which would be reduced as integers.
-  if (isa<FloatType>(from.getElementType()) && from.getElementTypeBitWidth() <= 8)
-    return refuse(op);
-  if (!isa_and_nonnull<MmaAttr>(from.getEncoding()))
-    return reduceThroughShared(op);
-  if (axis == 0)
-    return reduceRows(op);
-  FailureOr<SmallVector<unsigned>> map = sliceElements(op, from, axis);
-  if (failed(map))
-    return failure();
-  if (to.getEncoding() != SliceAttr::get(op.getContext(), axis, from.getEncoding()))
-    return op.emitOpError() << "of " << from << " gives " << to
-                            << "; its layout must be the slice of the source's";
-  SmallVector<Value> result = reduceInThread(op.getKind(), elements(op.getSource()),
-                                             *map, count(to), kChains);
-  // The four lanes of a row.
-  for (Value &value : result)
-    for (int64_t mask : {1, 2})
-      value = reduceOp(op.getKind(), value, shuffleXor(value, mask));
-  set(op, result);
-  return success();
-}
-
-LogicalResult Lowering::emitPartialSum(PartialSumOp op) {
-  auto from = cast<RankedTensorType>(op.getSource().getType());
-  auto to = cast<RankedTensorType>(op.getType());
-  SmallVector<Value> source(elements(op.getSource()));
-  // Groups of 8 columns lie behind each other, in blocks of 64 rows.
-  unsigned perBlock = from.getDimSize(1) / 2, perGroup = kPartialColumns / 2;
-  SmallVector<unsigned> map;
-  for (unsigned i = 0; i != source.size(); ++i)
-    map.push_back(i / perBlock * perGroup + i % perGroup);
-  set(op, reduceInThread(Reduction::Add, source, map, count(to), kChains / 2));
-  return success();
 }

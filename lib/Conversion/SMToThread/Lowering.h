@@ -10,7 +10,6 @@
 
 #include "Emitter.h"
 #include "Params.h"
-#include "mkernel/Analysis/Deferral.h"
 #include "mkernel/Analysis/Sites.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -21,9 +20,9 @@ using namespace mk_sm;
 /// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
 /// roles as well), 10 and 11 turns, 12 and 13 slow copies.
 constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
-
-/// The partition of a role, or of mk.prepare; null if it has none.
-PartitionOp findPartition(Operation *scope, PartitionKind kind);
+/// Not 0: a warp that arrives there with a count of threads, while others wait without, is an
+/// illegal instruction.
+constexpr int64_t kFinishBarrier = 14;
 
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
@@ -77,6 +76,9 @@ struct Place {
   Value exists; // i1; null: always
 };
 
+/// The number of the element there, i32, in memory with these strides.
+Value linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides);
+
 /// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
 /// engine.
 struct StagedPart {
@@ -85,8 +87,8 @@ struct StagedPart {
 };
 
 /// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
-/// is given), where `there` holds.
-void storeWhere(Emitter &e, Value there, Value address, int64_t bytes,
+/// is given), where `exists` holds.
+void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
                 ArrayRef<Value> words, Addition add = {});
 
 struct Helper;
@@ -119,7 +121,7 @@ using mk_thread::SpanClock;
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
-           SharedLayout &shared);
+           SharedMemoryOp shared);
 
   /// Emits the function behind the kernel.
   LogicalResult run();
@@ -154,8 +156,8 @@ private:
   /// i1: whether the CTA is one of those that begin in one of `roles`.
   Value isInRoles(ArrayRef<unsigned> roles);
   bool usesTiles(RoleOp role);
-  /// CTAs that come to the role behind another one.
-  void enterHelped(unsigned role);
+  /// Where CTAs that come to the role behind another one wait for all their warps.
+  void syncBeforeRole(unsigned role);
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
@@ -167,21 +169,17 @@ private:
   /// The same, never moved by LLVM: for code that is seldom run.
   Value loadParamHere(int64_t offset);
   Value launchField(int64_t offset, Type type);
+  /// Where a word lies in shared memory that belongs to the kernel as a whole.
+  int64_t offsetOf(StringRef word) { return getSharedOffset(shared, word); }
 
   //===--- Ops ------------------------------------------------------------===//
 
   LogicalResult emit(Operation *op);
-  LogicalResult emitBlock(Block &block);
   LogicalResult emitOps(Block &block); // without its terminator
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitItems(ItemsOp op);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
                             function_ref<void(Value)> enter);
-  /// Emits scalars that `region` uses, and that follow from parameters alone, at
-  /// the insertion point; `restore` makes the former values count again.
-  LogicalResult recompute(Region &region);
-  void restore();
-  bool visitsItems(Operation *loop);
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
@@ -189,6 +187,9 @@ private:
   Value mesh(unsigned axis);
 
   // Channels
+  Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);
+  /// At its barrier, the first of which lies at `barriers`.
+  void waitForSlot(const Channel &channel, int64_t barriers, ValueRange place, int64_t number);
   LogicalResult emitAcquire(AcquireOp op);
   LogicalResult emitCommit(CommitOp op);
   LogicalResult emitWaitRing(mk_sm::WaitOp op);
@@ -222,9 +223,7 @@ private:
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
-  LogicalResult storeDirectly(Operation *op, Value tile, Value dest,
-                              ValueRange offsets, ValueRange valid, bool add,
-                              Value peer = {});
+  LogicalResult storeDirectly(mk::StoreOp op, Value peer);
   LogicalResult emitLoad(LoadOp op);
   /// Some elements of a load.
   SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
@@ -235,7 +234,10 @@ private:
   LogicalResult emitMma(MmaOp op);
   LogicalResult emitMmaWait(MmaWaitOp op);
   LogicalResult emitConvertLayout(ConvertLayoutOp op);
-  void emitTurn(bool wait);
+  std::pair<Value, Value> turnBarriers();
+  /// Cursors are handed over with the turn.
+  void emitTurnWait(ValueRange taken);
+  void emitTurnPass(ValueRange handed);
 
   // Fragments
   /// Reduces elements of a thread: the i-th goes to result map[i].
@@ -251,9 +253,9 @@ private:
   Value exchangeAddress();
   /// The element's number in the tile, row-major, and whether it exists.
   std::pair<Value, Value> linearPlace(RankedTensorType type, unsigned i);
-  void storeShared(Value there, Value address, Value value);
-  /// `otherwise` (zero) where `there`, if it is given, does not hold.
-  Value loadShared(Value there, Value address, Type type, Value otherwise = {});
+  void storeShared(Value exists, Value address, Value value);
+  /// `otherwise` (zero) where `exists`, if it is given, does not hold.
+  Value loadShared(Value exists, Value address, Type type, Value otherwise = {});
   /// The elements of `from` to the threads that hold them in `to`, which has the
   /// dimensions `dims` besides.
   LogicalResult exchange(Operation *op, Value from, Value to,
@@ -397,7 +399,7 @@ private:
   /// Says that there is no code for an elementwise op.
   LogicalResult refuse(Operation *op);
   Type scalarType(Type type);
-  /// Number of values that stand for a value of the type; -1 if it cannot be.
+  /// Number of values that stand for a value of the type; -1 if it is none of the thread's.
   int64_t count(Type type);
 
   /// Between elements and 32-bit words, in which they cross loops and asm.
@@ -502,28 +504,22 @@ private:
 
   //===--- State ----------------------------------------------------------===//
 
-  /// Position in a channel, one for each use of it by a partition.
+  /// Position in a channel, or among the slots of puts.
   struct Cursor {
     Value stage, phase; // variables
   };
-  Cursor &cursor(Operation *channel, StringRef use, int64_t firstParity);
-  void advance(Cursor &cursor, int64_t depth);
-  /// Where teams take turns: the place in each ring goes with the turn.
-  SmallVector<Operation *> getRingsInUse();
-  void takeRings();
-  void handRingsOver();
-  Value at(int64_t offset, Cursor &cursor, int64_t stride, int64_t depth);
+  Cursor makeCursor(int64_t parity);
+  void advance(const Cursor &cursor, int64_t depth);
 
   KernelOp kernel;
   KernelResources resources;
-  Deferral deferral;
   SmallVector<int64_t> ctas;
   /// Roles in the order in which a CTA goes through them, and for each those whose
   /// CTAs go on with it.
   SmallVector<unsigned> roleOrder;
   SmallVector<SmallVector<unsigned>> helpers;
   const ParamLayout &params;
-  SharedLayout &shared;
+  SharedMemoryOp shared;
 
   int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
   int64_t numConsumerWarps = 0;
@@ -544,12 +540,11 @@ private:
   Value group;           // warpgroup of the consumer
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;
-  std::map<std::pair<Operation *, std::string>, Cursor> cursors;
+  DenseMap<Value, Cursor> cursors;
+  Cursor putLoads, putStores;
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;
-  /// While recomputed scalars count: what they stood for before.
-  SmallVector<std::pair<Value, SmallVector<Value, 1>>> recomputed;
   /// Ops put off, by their result, and what has been computed of them since.
   DenseSet<Value> putOff;
   /// An op put off turned out to have no code, and an error was emitted.

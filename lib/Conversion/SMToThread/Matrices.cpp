@@ -203,21 +203,3 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   set(op.getResult(), sums);
   return success();
 }
-
-// Two named barriers, one for each warpgroup's turn: who passes arrives at the
-// other's, who waits waits at his own. The first turn is given away in advance.
-void Lowering::emitTurn(bool wait) {
-  constexpr int64_t kFirst = 10;
-  // Read anew: kept, the warpgroup's number would take a register from the fragments.
-  Value mine = add(shr(readNumber(), 7), kFirst - 1);
-  Value other = sub(c32(2 * kFirst + 1), mine);
-  if (wait) {
-    barrier(mine, 256);
-    if (partition.getTeams() > 1)
-      takeRings();
-    return;
-  }
-  if (partition.getTeams() > 1)
-    handRingsOver();
-  arriveAt(other, 256);
-}

@@ -1,4 +1,4 @@
-//===- Ops.cpp - Dispatch, scalars and control flow -----------------------===//
+//===- Ops.cpp - Dispatch and scalars -------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
@@ -11,7 +11,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 //===----------------------------------------------------------------------===//
 // Ranks
@@ -43,264 +42,6 @@ LogicalResult Lowering::emitRank(RankOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Control flow
-//===----------------------------------------------------------------------===//
-
-LogicalResult Lowering::emitOps(Block &block) {
-  for (Operation &op : block) {
-    if (op.hasTrait<OpTrait::IsTerminator>())
-      break;
-    if (failed(emit(&op)))
-      return failure();
-  }
-  return success();
-}
-
-/// Whether a loop goes through the items of its role, and what they need is computed for
-/// each: in the producer, and where one loop would keep for the next what it computes
-/// itself, beside its tiles.
-bool Lowering::visitsItems(Operation *loop) {
-  if (loop->getParentOp() != partition)
-    return false;
-  auto loops = llvm::count_if(partition.getBody().front(), [](Operation &op) {
-    return isa<ItemsOp, scf::ForOp, scf::WhileOp>(op);
-  });
-  return isProducer() || loops > 1;
-}
-
-/// Whether an op computes a scalar from other scalars, the same whenever and
-/// wherever in a CTA.
-static bool isRepeatable(Operation *op) {
-  return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
-         op->getResult(0).getType().isIntOrIndex() &&
-         !isa<arith::ConstantOp>(op) &&
-         (isa<arith::ArithDialect>(op->getDialect()) ||
-          isa<memref::DimOp, RankOp, CoordOp, SizeOp, CtasOfOp, ParamOp>(op));
-}
-
-// LLVM computes what does not change before a loop, and keeps it: counts of tiles, of
-// items, in two registers each. The producer has none to spare, but time: what its
-// items need is computed anew for each, from parameters that LLVM cannot read
-// earlier.
-LogicalResult Lowering::recompute(Region &region) {
-  SetVector<Operation *> ops;
-  SetVector<Value> dims;
-  std::function<bool(Value)> visit = [&](Value value) -> bool {
-    if (auto arg = dyn_cast<BlockArgument>(value)) {
-      if (arg.getOwner() != &kernel.getBody().front())
-        return false;
-      if (arg.getArgNumber() < kernel.getNumDims())
-        dims.insert(value);
-      return true;
-    }
-    Operation *op = value.getDefiningOp();
-    if (region.isAncestor(op->getParentRegion()))
-      return false;
-    if (isa<arith::ConstantOp>(op) || ops.contains(op))
-      return true;
-    if (!isRepeatable(op))
-      return false;
-    if (!llvm::all_of(op->getOperands(), visit))
-      return false;
-    ops.insert(op);
-    return true;
-  };
-  region.walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (operand.getType().isIntOrIndex())
-        (void)visit(operand);
-  });
-  for (Value dim : dims) {
-    recomputed.emplace_back(dim, values[dim]);
-    unsigned d = cast<BlockArgument>(dim).getArgNumber();
-    set(dim, loadParamHere(params.dims + 8 * d));
-  }
-  for (Operation *op : ops) {
-    recomputed.emplace_back(op->getResult(0), values[op->getResult(0)]);
-    if (failed(emit(op)))
-      return failure();
-  }
-  return success();
-}
-
-void Lowering::restore() {
-  for (auto &[value, former] : llvm::reverse(recomputed))
-    values[value] = former;
-  recomputed.clear();
-}
-
-/// Whether the loop takes tiles that the producer loads: it goes around as often in both,
-/// and the producer, which has registers to spare, says what is wrong with its bounds.
-static bool takesTiles(Operation *op) {
-  return op->walk([](mk_sm::WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// An iteration of a loop over items, as a span.
-struct Lowering::ItemSpan {
-  ItemSpan(Lowering &lowering, Operation *loop, Value number)
-      : lowering(lowering), loop(loop->getParentOp() == lowering.partition ? loop : nullptr) {
-    if (this->loop && lowering.places)
-      lowering.beginSpan(SpanClock::Item, number && number.getType().isIntOrIndex()
-                                              ? lowering.scalar(number)
-                                              : lowering.c64(0));
-  }
-  void end() {
-    if (!loop)
-      return;
-    lowering.emitted = loop;
-    lowering.endSpan(SpanClock::Item, MK_TIMELINE_ITEM);
-  }
-  Lowering &lowering;
-  Operation *loop;
-};
-
-LogicalResult Lowering::emitFor(scf::ForOp op) {
-  return emitCounted(op, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
-                     scalar(op.getStep()), op.getInitArgs(), [](Value) {});
-}
-
-LogicalResult Lowering::emitItems(ItemsOp op) {
-  if (!ctaInRole)
-    return op.emitOpError("stands outside of a role, where a CTA has no place: move it "
-                          "into the role that uses it");
-  auto role = op->getParentOfType<RoleOp>();
-  int64_t sharing = role ? ctas[*resources.indexOf(role)] : 0;
-  for (int64_t count : ctas)
-    sharing += role ? 0 : count;
-  return emitCounted(op, ctaInRole, scalar(op.getTotal()), c64(sharing * op.getEvery()), {},
-                     [&](Value item) {
-                       if (!op.getRound().use_empty())
-                         set(op.getRound(), divU(item, sharing));
-                     });
-}
-
-/// A loop that counts, its counter the first argument of its region and what it carries the
-/// last ones.
-LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value step,
-                                    ValueRange inits, function_ref<void(Value)> enter) {
-  Region &region = op->getRegion(0);
-  Value induction = region.getArgument(0);
-  SmallVector<Type> types;
-  if (failed(packedTypes(op, op->getResultTypes(), types)))
-    return failure();
-  // Counted in 32 bits: a CTA that went through more would never end.
-  bool narrow = from.getType().isInteger(64);
-  bool positive = false;
-  if (narrow) {
-    constexpr int64_t kMost = 1 << 30;
-    APInt constant;
-    positive = matchPattern(from, m_ConstantInt(&constant)) && !constant.isNegative();
-    Value fits = cbool(true);
-    for (Value value : {from, to, step})
-      if (!value.getDefiningOp<arith::ConstantOp>())
-        fits = and_(fits, cmp(Predicate::sle, value, kMost));
-    if (!positive)
-      fits = and_(fits, cmp(Predicate::sge, from, -kMost));
-    if (!fits.getDefiningOp<arith::ConstantOp>()) {
-      if (isProducer() || !takesTiles(op))
-        failUnless(fits, MK_FAIL_LOOP);
-      to = select(fits, to, from);
-    }
-    // An empty loop may end far below.
-    to = maxS(to, c64(-kMost));
-    from = resize(from, i32), to = resize(to, i32), step = resize(step, i32);
-  }
-  // All lanes have the same end. If it comes from a division, which branches, ptxas does
-  // not know that, and keeps what the loop computes out of uniform registers.
-  if (!to.getDefiningOp<arith::ConstantOp>())
-    to = fromLane0(to);
-  auto loop = scf::ForOp::create(b, loc, from, to, step, packAll(inits));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    Value counter = loop.getInductionVar();
-    set(induction, narrow ? resize(counter, i64, /*isSigned=*/!positive) : counter);
-    enter(scalar(induction));
-    unpackAll(region.getArguments().take_back(inits.size()), loop.getRegionIterArgs());
-    bool items = visitsItems(op);
-    ItemSpan span(*this, op, induction);
-    if ((items && failed(recompute(region))) || failed(emitOps(region.front())))
-      return failure();
-    span.end();
-    if (!types.empty())
-      scf::YieldOp::create(b, loc, packAll(region.front().getTerminator()->getOperands()));
-    if (items)
-      restore();
-  }
-  unpackAll(op->getResults(), loop.getResults());
-  return success();
-}
-
-LogicalResult Lowering::emitIf(scf::IfOp op) {
-  SmallVector<Type> types;
-  if (failed(packedTypes(op, op.getResultTypes(), types)))
-    return failure();
-  bool otherwise = !op.getElseRegion().empty();
-  auto choice = scf::IfOp::create(b, loc, types, scalar(op.getCondition()),
-                                  otherwise || !types.empty());
-  auto emitArm = [&](Block &from, Block *to) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(to);
-    if (failed(emitOps(from)))
-      return failure();
-    if (!types.empty())
-      scf::YieldOp::create(b, loc, packAll(from.getTerminator()->getOperands()));
-    return success();
-  };
-  if (failed(emitArm(op.getThenRegion().front(), choice.thenBlock())))
-    return failure();
-  if (otherwise &&
-      failed(emitArm(op.getElseRegion().front(), choice.elseBlock())))
-    return failure();
-  unpackAll(op.getResults(), choice.getResults());
-  return success();
-}
-
-LogicalResult Lowering::emitWhile(scf::WhileOp op) {
-  SmallVector<Type> before, after;
-  if (failed(packedTypes(op, op.getInits().getTypes(), before)) ||
-      failed(packedTypes(op, op.getResultTypes(), after)))
-    return failure();
-  auto loop = scf::WhileOp::create(b, loc, after, packAll(op.getInits()));
-  SmallVector<Location> locs(std::max(before.size(), after.size()), loc);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *block = b.createBlock(&loop.getBefore(), {}, before,
-                                 ArrayRef(locs).take_front(before.size()));
-    unpackAll(op.getBeforeArguments(), block->getArguments());
-    bool items = visitsItems(op);
-    if ((items && failed(recompute(op.getBefore()))) ||
-        failed(emitOps(*op.getBeforeBody())))
-      return failure();
-    scf::ConditionOp condition = op.getConditionOp();
-    Value goesOn = scalar(condition.getCondition());
-    // It may wait for what nobody writes any more. Tickets end by themselves.
-    if (op.getBeforeBody()->getOps<TicketOp>().empty() &&
-        op.getBeforeBody()->getOps<ReceiveOp>().empty())
-      goesOn = and_(goesOn, eq(agreeOnFailure(), 0));
-    scf::ConditionOp::create(b, loc, goesOn, packAll(condition.getArgs()));
-    if (items)
-      restore();
-    block = b.createBlock(&loop.getAfter(), {}, after,
-                          ArrayRef(locs).take_front(after.size()));
-    unpackAll(op.getAfterArguments(), block->getArguments());
-    ItemSpan span(*this, op, op.getAfterArguments().empty() ? Value() : op.getAfterArguments()[0]);
-    if ((items && failed(recompute(op.getAfter()))) ||
-        failed(emitOps(*op.getAfterBody())))
-      return failure();
-    span.end();
-    // One thread may have more to do than the others: without this they would go around
-    // by themselves as far as ptxas knows, and nothing in the loop were uniform.
-    syncWarp();
-    scf::YieldOp::create(b, loc, packAll(op.getYieldOp().getOperands()));
-    if (items)
-      restore();
-  }
-  unpackAll(op.getResults(), loop.getResults());
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Scalars and elementwise ops
 //===----------------------------------------------------------------------===//
 
@@ -314,14 +55,11 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return refuse(op);
   Type type = op->getResult(0).getType();
   int64_t n = count(type);
-  if (n < 0)
-    return op->emitOpError() << "computes " << type
-                             << ", which has no layout over threads";
   for (Value operand : op->getOperands())
     if (count(operand.getType()) != n && count(operand.getType()) != 1)
       return op->emitOpError() << "mixes layouts: " << operand.getType()
                                << " and " << type;
-  if (deferral.isDeferred(op)) {
+  if (op->hasAttr(kDeferredAttr)) {
     values[op->getResult(0)].assign(n, Value());
     putOff.insert(op->getResult(0));
     return success();
@@ -330,7 +68,8 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return emitScaling(op, factors);
   values[op->getResult(0)].assign(n, Value());
   bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
-    return putOff.contains(operand) && Deferral::findOnlyTaker(operand.getDefiningOp()) == op;
+    return putOff.contains(operand) &&
+           !isa<arith::CmpFOp, arith::CmpIOp>(operand.getDefiningOp());
   });
   for (int64_t first = 0; first < n; first += kPart) {
     // Loads that have waited for this, some at a time.
@@ -381,11 +120,8 @@ LogicalResult Lowering::emit(Operation *op) {
     else if (type != value.getType()) // fp8: its bits
       value = b.getIntegerAttr(
           type, cast<FloatAttr>(value).getValue().bitcastToAPInt());
-    int64_t n = count(op->getResult(0).getType());
-    if (n < 0)
-      return op->emitOpError() << "makes " << op->getResult(0).getType()
-                               << ", which has no layout over threads";
-    set(op->getResult(0), SmallVector<Value>(n, constant(value)));
+    set(op->getResult(0),
+        SmallVector<Value>(count(op->getResult(0).getType()), constant(value)));
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -453,6 +189,12 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, scalar(op.getDefaultValue()));
         return success();
       })
+      // LLVM would read it once, at the start.
+      .Case([&](ReadDimOp op) {
+        unsigned d = cast<BlockArgument>(op.getDim()).getArgNumber();
+        set(op, loadParamHere(params.dims + 8 * d));
+        return success();
+      })
       .Case([&](CtaIndexOp op) -> LogicalResult {
         if (!ctaInRole)
           return op.emitOpError("stands outside of a role, where a CTA has no place: move it "
@@ -483,22 +225,31 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       // Buffers are looked through where they are used.
       .Case([](SelectOp) { return success(); })
-      .Case([&](ub::PoisonOp op) -> LogicalResult {
-        int64_t n = count(op.getType());
-        if (n < 0)
-          return op.emitOpError() << "is " << op.getType() << " without a layout";
+      .Case([&](ub::PoisonOp op) {
         Type type = scalarType(getElementTypeOrSelf(op.getType()));
-        set(op, SmallVector<Value>(n, LLVM::PoisonOp::create(b, loc, type)));
+        set(op, SmallVector<Value>(count(op.getType()), LLVM::PoisonOp::create(b, loc, type)));
         return success();
       })
-      .Case([&](tensor::SplatOp op) -> LogicalResult {
-        int64_t n = count(op.getType());
-        if (n < 0)
-          return op.emitOpError() << "makes a tile without a layout";
-        set(op, SmallVector<Value>(n, scalar(op.getInput())));
+      .Case([&](tensor::SplatOp op) {
+        set(op, SmallVector<Value>(count(op.getType()), scalar(op.getInput())));
         return success();
       })
       // Channels
+      .Case([&](CursorOp op) {
+        cursors[op.getResult()] = makeCursor(op.getParity());
+        return success();
+      })
+      .Case([&](PositionOp op) {
+        const Cursor &cursor = cursors[op.getCursor()];
+        set(op.getStage(), read(cursor.stage, i32));
+        set(op.getParity(), read(cursor.phase, i32));
+        return success();
+      })
+      .Case([&](AdvanceOp op) {
+        Value channel = op.getCursor().getDefiningOp<CursorOp>().getChannel();
+        advance(cursors[op.getCursor()], Channel(channel.getDefiningOp()).depth);
+        return success();
+      })
       .Case([&](AcquireOp op) { return emitAcquire(op); })
       .Case([&](CopyOp op) { return emitCopy(op); })
       .Case([&](CommitOp op) { return emitCommit(op); })
@@ -527,12 +278,12 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](PartialSumOp op) { return emitPartialSum(op); })
       .Case([&](BroadcastOp op) { return emitBroadcast(op); })
       .Case([&](MaskOp op) { return emitMask(op); })
-      .Case([&](TurnWaitOp) {
-        emitTurn(true);
+      .Case([&](TurnWaitOp op) {
+        emitTurnWait(op.getCursors());
         return success();
       })
-      .Case([&](TurnPassOp) {
-        emitTurn(false);
+      .Case([&](TurnPassOp op) {
+        emitTurnPass(op.getCursors());
         return success();
       })
       // Communication

@@ -1,5 +1,6 @@
 //===- Params.cpp - The parameter block and shared memory -----------------===//
 #include "Params.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,12 +12,6 @@ using namespace mlir::mk_sm;
 
 int64_t sm::getElementBytes(Type type) {
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
-
-std::string sm::describeScope(Operation *scope) {
-  if (auto role = dyn_cast<RoleOp>(scope))
-    return "role '" + role.getSymName().str() + "'";
-  return "mk.prepare";
 }
 
 //===----------------------------------------------------------------------===//
@@ -44,14 +39,7 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  RankedTensorType tile = store.getTile().getType();
-  int64_t bytes = getElementBytes(tile.getElementType());
-  if (tile.getRank() != 2 || !isa_and_nonnull<MmaAttr>(tile.getEncoding()) ||
-      !canStoreInChunks(tile, store.getAdd()) ||
-      !llvm::is_contained({1, 2, 4}, bytes))
-    return {};
-  return makeBox(cast<MemRefType>(store.getDest().getType()), 64,
-                 getSm(store).getTensorMaps());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), 64, getSm(store).getTensorMaps());
 }
 
 static void collectMaps(KernelOp kernel, ParamLayout &layout) {
@@ -133,15 +121,8 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-static PartitionOp getConsumer(Block &body) {
-  for (auto partition : body.getOps<PartitionOp>())
-    if (partition.getKind() == PartitionKind::Consumer)
-      return partition;
-  return {};
-}
-
 /// CTAs that fill the slots of a ring together.
-static int64_t getShared(CreateRingOp ring) {
+static int64_t getShared(Operation *ring) {
   int64_t shared = 1;
   for (Operation *user : ring->getUsers())
     if (auto acquire = dyn_cast<AcquireOp>(user))
@@ -151,117 +132,26 @@ static int64_t getShared(CreateRingOp ring) {
   return shared;
 }
 
-FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel, int64_t timeline) {
-  SharedLayout layout;
-  int64_t tiles = 0;
-  SmallVector<Operation *> channels, putting;
-  std::string largest;
-  for (Operation &scope : kernel.getBody().front()) {
-    if (!isa<RoleOp, PrepareOp>(scope))
-      continue;
-    Block &body = scope.getRegion(0).front();
-    PartitionOp consumer = getConsumer(body);
-    int64_t at = 0, number = 0, warps = consumer ? consumer.getWarps() : 4;
-    std::string parts;
-    llvm::raw_string_ostream os(parts);
-    for (Operation &op : body) {
-      Channel channel;
-      channel.consumers = consumer ? consumer.getTeamWarps() : 4;
-      channel.teams = consumer ? consumer.getTeams() : 1;
-      if (auto create = dyn_cast<CreateRingOp>(op)) {
-        RingType type = create.getResult().getType();
-        if (!type.hasDepth())
-          return create.emitOpError()
-                 << "declares a ring of unknown depth; mk-sm-size-rings "
-                    "chooses it, or write a number";
-        for (Type tile : type.getTiles())
-          if (cast<RankedTensorType>(tile).getShape().end()[-2] % 8)
-            return create.emitOpError()
-                   << "stages " << tile
-                   << ", whose rows are no multiple of 8, the rows of the "
-                      "128-byte swizzle; the next are "
-                   << llvm::alignTo(
-                          cast<RankedTensorType>(tile).getShape().end()[-2], 8);
-        channel.number = number++;
-        channel.shared = getShared(create);
-        channel.depth = type.getDepth();
-        channel.slotBytes = type.getSlotBytes();
-        channel.data = at;
-        at += channel.depth * channel.slotBytes;
-        os << (parts.empty() ? "" : ", ") << "ring " << channel.number << " "
-           << channel.depth << " x " << channel.slotBytes << " bytes";
-      } else if (auto create = dyn_cast<CreateMailboxOp>(op)) {
-        MailboxType type = create.getResult().getType();
-        channel.depth = type.getDepth();
-        channel.slotBytes = 8 * type.getWords();
-      } else if (auto create = dyn_cast<CreateStagingOp>(op)) {
-        int64_t bytes = create.getResult().getType().getBuffers() *
-                        kStagingBytes * (warps / 4);
-        layout.stagings[&op] = at;
-        at += bytes;
-        os << (parts.empty() ? "" : ", ") << "staging " << bytes << " bytes";
-        continue;
-      } else {
-        continue;
-      }
-      layout.channels[&op] = channel;
-      channels.push_back(&op);
-    }
-    auto take = [&](int64_t bytes, StringRef what) {
-      int64_t offset = llvm::alignTo(at, kChunkBytes);
-      at = offset + bytes;
-      os << (parts.empty() ? "" : ", ") << what << " " << bytes << " bytes";
-      return offset;
-    };
-    ScopeMemory &memory = layout.scopes[&scope];
-    if (int64_t bytes = getPutSlotBytes(&scope)) {
-      memory.putSlotBytes = bytes;
-      memory.puts = take(kPutSlots * bytes, "puts");
-      putting.push_back(&scope);
-    }
-    if (int64_t bytes = getExchangeBytes(&scope)) {
-      memory.exchangeBytes = bytes;
-      memory.exchange = take(bytes, "exchanges");
-    }
-    if (at > tiles) {
-      tiles = at;
-      largest = describeScope(&scope) + ": " + parts;
-    }
+Channel::Channel(Operation *create)
+    : full(getSharedOffset(create, "full")), empty(getSharedOffset(create, "empty")),
+      slots(getSharedOffset(create, "slots")), shared(getShared(create)) {
+  for (const SharedPiece &piece : getSharedPieces(create))
+    if (piece.name == "slots")
+      depth = piece.count, slotBytes = piece.bytes;
+  for (Operation &before : llvm::make_range(create->getBlock()->begin(), create->getIterator()))
+    number += isa<CreateRingOp>(before);
+  PartitionOp consumer = findPartition(create->getParentOp(), PartitionKind::Consumer);
+  consumers = consumer ? consumer.getTeamWarps() : 4;
+}
+
+ScopeMemory::ScopeMemory(Operation *scope) {
+  for (const SharedPiece &piece : getSharedPieces(scope)) {
+    int64_t offset = getSharedOffset(scope, piece.name);
+    if (piece.name == "put_slots")
+      putSlots = offset, putSlotBytes = piece.bytes;
+    else if (piece.name == "put_barriers")
+      putBarriers = offset;
+    else
+      exchange = offset, exchangeBytes = piece.bytes;
   }
-  int64_t at = tiles;
-  for (Operation *op : channels) {
-    Channel &channel = layout.channels[op];
-    channel.full = at;
-    channel.empty = at + 8 * channel.depth;
-    at += 16 * channel.depth;
-    if (channel.teams > 1) {
-      channel.handover = at;
-      at += 8;
-    }
-    if (isa<CreateMailboxOp>(op)) {
-      channel.data = at;
-      at += channel.depth * channel.slotBytes;
-    }
-  }
-  at = llvm::alignTo(at, 8);
-  for (Operation *scope : putting) {
-    layout.scopes[scope].putBarriers = at;
-    at += 8 * kPutSlots;
-  }
-  layout.broadcast = llvm::alignTo(at, 16);
-  layout.failed = layout.broadcast + 8;
-  layout.request = layout.broadcast + 16;
-  layout.bytes = layout.request + kRequests * kRequestBytes;
-  if (timeline) {
-    layout.tracks = layout.bytes;
-    layout.bytes += timeline;
-  }
-  TargetAttr target = getSmTarget(kernel);
-  if (layout.bytes > target.getSm().getShared())
-    return kernel.emitOpError()
-           << "needs " << layout.bytes << " bytes of shared memory ("
-           << layout.bytes - tiles << " of barriers, and of " << largest
-           << "); " << target.getName() << " has " << target.getSm().getShared()
-           << ": use fewer slots or smaller tiles";
-  return layout;
 }

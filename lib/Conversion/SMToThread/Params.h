@@ -43,52 +43,30 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
 
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
 /// where that many CTAs fetch it together), or stored through staging: one chunk
-/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot do it.
+/// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
 
-/// Requests of slow copies that there may be at a time, and bytes of one.
-constexpr int64_t kRequests = 4, kRequestBytes = 128;
-
-/// A ring or a mailbox in shared memory.
+/// A ring or a mailbox in shared memory; offsets are those of slot 0.
 struct Channel {
+  explicit Channel(Operation *create);
   int64_t number = 0; // among the rings of the role, for reports
+  int64_t full, empty, slots;
   int64_t depth = 1, slotBytes = 0;
-  int64_t data = 0;        // offset of slot 0
-  int64_t full = 0, empty = 0; // offsets of the barriers of slot 0
-  int64_t consumers = 0;   // warps of a CTA that release a slot
-  int64_t teams = 1;       // of the consumer
-  int64_t handover = 0;    // offset of the stage and parity that go from team to team
-  int64_t shared = 1;      // CTAs that fill it together
+  int64_t consumers; // warps of a CTA that release a slot
+  int64_t shared;    // CTAs that fill it together
 };
 
 /// What the ops of a role, or of mk.prepare, share besides channels.
 struct ScopeMemory {
-  int64_t puts = 0, putSlotBytes = 0, putBarriers = 0; // of slots of puts
-  int64_t exchange = 0, exchangeBytes = 0;             // for elements
+  ScopeMemory() = default;
+  explicit ScopeMemory(Operation *scope);
+  int64_t putSlots = 0, putSlotBytes = 0, putBarriers = 0;
+  int64_t exchange = 0, exchangeBytes = 0;
 };
-
-struct SharedLayout {
-  DenseMap<Operation *, Channel> channels;     // create_ring, create_mailbox
-  DenseMap<Operation *, int64_t> stagings;     // offset of warpgroup 0
-  DenseMap<Operation *, ScopeMemory> scopes;
-  int64_t broadcast = 0; // 8 bytes for the result of an op that one thread did
-  int64_t failed = 0;    // 4 bytes: not 0 once this CTA has failed
-  int64_t request = 0;   // kRequests of them, see SlowCopies.h
-  int64_t tracks = 0;    // words of tracks, if times are recorded
-  int64_t bytes = 0;     // all of it
-};
-
-/// Roles share the memory of their tiles, since a CTA is in one at a time, but not
-/// their barriers. `timeline`: bytes that records of times need. Emits an error with the
-/// numbers if it is too much.
-FailureOr<SharedLayout> layOutShared(KernelOp kernel, int64_t timeline);
-
-/// "role 'gemm'" or "mk.prepare", for messages.
-std::string describeScope(Operation *scope);
 
 } // namespace mlir::mk::sm
 

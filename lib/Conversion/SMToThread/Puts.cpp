@@ -98,8 +98,11 @@ std::tuple<Value, Value, Value> Lowering::runAt(const Runs &runs, Value n) {
 void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
   constexpr int64_t kAhead = kPutSlots - 1;
   int64_t slotBytes = memory.putSlotBytes;
-  Operation *key = partition;
-  Cursor &loads = cursor(key, "put.load", 0), &stores = cursor(key, "put.store", 0);
+  if (!putLoads.stage) {
+    putLoads = makeCursor(0);
+    putStores = makeCursor(0);
+  }
+  const Cursor &loads = putLoads, &stores = putStores;
   Value sender = eq(lane, 0);
   // Pieces of a run, and all of them.
   Value whole = add(runs.run, slotBytes - 1);
@@ -117,11 +120,11 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
     else
       body(from, to, bytes);
   };
-  auto slotOf = [&](Cursor &cursor) {
-    return at(memory.puts, cursor, slotBytes, kPutSlots);
+  auto slotOf = [&](const Cursor &cursor) {
+    return add(add(sharedBase, memory.putSlots), mul(read(cursor.stage, i32), slotBytes));
   };
-  auto barrierOf = [&](Cursor &cursor) {
-    return at(memory.putBarriers, cursor, 8, kPutSlots);
+  auto barrierOf = [&](const Cursor &cursor) {
+    return add(add(sharedBase, memory.putBarriers), mul(read(cursor.stage, i32), 8));
   };
   forRange(c32(0), add(total, kAhead), c32(1), [&](Value n) {
     ifThen(cmp(Predicate::sge, n, kAhead), [&] {
@@ -254,8 +257,8 @@ LogicalResult Lowering::emitPut(PutOp op) {
     auto type = cast<RankedTensorType>(rows.getType());
     SmallVector<Value> values(elements(rows));
     for (auto [i, value] : llvm::enumerate(values)) {
-      auto [where, there] = linearPlace(type, i);
-      storeShared(there, add(exchangeAddress(), shl(where, 2)), value);
+      auto [where, exists] = linearPlace(type, i);
+      storeShared(exists, add(exchangeAddress(), shl(where, 2)), value);
     }
   }
   fenceAsync();
@@ -296,16 +299,16 @@ LogicalResult Lowering::emitPut(PutOp op) {
     return success();
   }
   Value heap = heapOf(peer), dest = runs->dest;
-  Value there = add(sub(dest, heapOf(ownRank())), heap);
+  Value atPeer = add(sub(dest, heapOf(ownRank())), heap);
   if (!hasNet()) {
-    runs->dest = there;
+    runs->dest = atPeer;
     copy();
     return success();
   }
   ifThenElse(
       cmp(Predicate::ne, heap, 0),
       [&] {
-        runs->dest = there;
+        runs->dest = atPeer;
         copy();
       },
       [&] {

@@ -70,7 +70,7 @@ Value Lowering::isInRoles(ArrayRef<unsigned> roles) {
 
 /// Whether the role has anything in the shared memory that roles have in common.
 bool Lowering::usesTiles(RoleOp role) {
-  ScopeMemory memory = shared.scopes.lookup(role);
+  ScopeMemory memory(role);
   return memory.putSlotBytes || memory.exchangeBytes ||
          llvm::any_of(role.getBody().front(), llvm::IsaPred<CreateRingOp, CreateStagingOp>);
 }
@@ -79,7 +79,7 @@ bool Lowering::usesTiles(RoleOp role) {
 // items while the consumer still waits in the role before, maybe for just these items: nobody else
 // does them any more. Tiles of two roles lie in the same shared memory, which the producer would fill
 // while the consumer still reads; and consumers of two roles may have different warps.
-void Lowering::enterHelped(unsigned role) {
+void Lowering::syncBeforeRole(unsigned role) {
   auto warps = [&](unsigned i) {
     PartitionOp op = findPartition(resources.roles[i], PartitionKind::Consumer);
     return op ? int64_t(op.getWarps()) : numConsumerWarps;
@@ -132,7 +132,7 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
 
 LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
   RoleOp role = resources.roles[number];
-  enterHelped(number);
+  syncBeforeRole(number);
   PartitionOp op = findPartition(role, kind);
   if (!op)
     return success();

@@ -49,16 +49,16 @@ struct ConvertSMToThreadPass
   LogicalResult convert(KernelOp kernel) {
     if (failed(verifyMeshIsBound(kernel)) || failed(sm::verifyInput(kernel)))
       return failure();
-    FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, getGrid(kernel, grid));
+    FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
     if (failed(ctas))
       return failure();
+    mk_sm::SharedMemoryOp shared = *kernel.getBody().getOps<mk_sm::SharedMemoryOp>().begin();
+    bool timeline = shared.getTracks();
     FailureOr<sm::ParamLayout> params =
         sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
-    FailureOr<sm::SharedLayout> shared = sm::layOutShared(
-        kernel, timeline ? mk_thread::kTrackBytes * (mk_thread::kMaxTracks + 1) : 0);
-    if (failed(params) || failed(shared))
+    if (failed(params))
       return failure();
-    sm::Lowering lowering(kernel, *ctas, *params, *shared);
+    sm::Lowering lowering(kernel, *ctas, *params, shared);
     SiteTable sites;
     if (bounds)
       lowering.sites = &sites;
@@ -67,7 +67,7 @@ struct ConvertSMToThreadPass
     if (failed(lowering.run()))
       return failure();
     json::Object about =
-        describe(kernel, *params, lowering.getNumThreads(), shared->bytes);
+        describe(kernel, *params, lowering.getNumThreads(), shared.getBytes());
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
       about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},

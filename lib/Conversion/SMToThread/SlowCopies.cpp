@@ -46,7 +46,7 @@ static Value narrow(Emitter &e, Value value) {
 // By name: LLVM would have one value for the address of shared memory, everywhere in the
 // kernel, and ptxas keep it where the consumer wants its registers.
 Value Lowering::getRequests() {
-  return create<mk_thread::SharedBaseOp>(i32, shared.request, /*pinned=*/true);
+  return create<mk_thread::SharedBaseOp>(i32, offsetOf("requests"), /*pinned=*/true);
 }
 
 Value Lowering::requestAt(Value number) {

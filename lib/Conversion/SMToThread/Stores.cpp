@@ -25,20 +25,13 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     awaitReady(peer);
     to = atPeer(*to, peer);
   }
-  RankedTensorType tile = op.getTile().getType();
   SmallVector<int64_t> box = getStoreBox(op);
-  Value map, usable;
-  if (!box.empty())
-    std::tie(map, usable) = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
-  // Sums that memory cannot form are refused there.
-  if (!map || (op.getAdd() && mk_thread::getAddition(tile.getElementType()).empty()))
-    return storeDirectly(op, op.getTile(), op.getDest(), op.getOffsets(),
-                         op.getValid(), op.getAdd(), peer);
+  auto [map, usable] = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
   if (peer)
     usable = and_(usable, isFine());
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
-  usable = endsByItself(usable, *to, offsets, tile.getShape(), op.getValid());
+  usable = endsByItself(usable, *to, offsets, op.getTile().getType().getShape(), op.getValid());
   storeThroughStaging(op, *to, map, usable);
   return success();
 }
@@ -88,7 +81,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   auto enter = [&] {
     enterPlaces(/*here=*/true);
     lane = placeLane, group = placeGroup;
-    base = add(sharedBase, shared.stagings.at(staging));
+    base = add(sharedBase, getSharedOffset(staging, "buffers"));
     base = add(base, mul(group, buffers * kStagingBytes));
     sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
     // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
@@ -108,10 +101,10 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     }
   int64_t chunks = countStoreChunks(tile), parts = countStoreParts(tile);
   auto fill = [&](int64_t part) {
-    int64_t block = part / chunks, column = std::min(part % chunks * columns, n - columns);
+    int64_t rows = part / chunks, column = std::min(part % chunks * columns, n - columns);
     // What the part is computed from, while the engine reads the buffer.
     SmallVector<unsigned> own(columns / 2);
-    std::iota(own.begin(), own.end(), block * (n / 2) + column / 2);
+    std::iota(own.begin(), own.end(), rows * (n / 2) + column / 2);
     prefetch(op.getTile(), own);
     int64_t offset = part % buffers * kStagingBytes;
     int64_t pending = regular || part ? buffers - 1 : 0;
@@ -122,7 +115,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
     auto at = [&](int64_t j, int64_t half, int64_t k) {
       return element(op.getTile(),
-                     block * (n / 2) + column / 2 + 4 * j + 2 * half + k);
+                     rows * (n / 2) + column / 2 + 4 * j + 2 * half + k);
     };
     if (size == 2) {
       for (int64_t j = 0; j < 8; j += 2) {
@@ -142,19 +135,9 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
       for (int64_t half = 0; half < 2; ++half) {
         SmallVector<Value> pair{at(j, half, 0), at(j, half, 1)};
         Value row = add(rowAddress, offset + half * 8 * kChunkBytes);
-        if (size == 4) {
-          Value column = add(shl(quad, 3), 32 * j);
-          Value piece = xor_(and_(column, ~15), swizzle);
-          for (Value &value : pair)
-            if (!value.getType().isF32())
-              value = LLVM::BitcastOp::create(b, loc, f32, value);
-          storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
-        } else {
-          Value column = add(shl(quad, 1), 8 * j);
-          Value piece = xor_(and_(column, ~15), swizzle);
-          Value word = resize(pack(pair).front(), i16);
-          store(word, add(row, or_(piece, and_(column, 15))));
-        }
+        Value column = add(shl(quad, 3), 32 * j);
+        Value piece = xor_(and_(column, ~15), swizzle);
+        storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
       }
   };
   auto leave = [&](const StagedPart &part) {
@@ -222,7 +205,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
     return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
   };
   SmallVector<Value> left = limits(to, offsets, 2, op.getValid());
-  auto isThere = [&](int64_t d, Value from, Value last) {
+  auto doesExist = [&](int64_t d, Value from, Value last) {
     Value begin = narrow(sub(c64(0), offsets.end()[d - 2]));
     return and_(cmp(Predicate::sge, from, begin),
                 cmp(Predicate::slt, last, narrow(left[d])));
@@ -236,7 +219,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
       Value row = divU(n, perRow), at = mul(remU(n, perRow), bytes);
       Value swizzled = xor_(at, shl(and_(row, 7), 4));
       Value tileRow = add(row, firstRow);
-      body(isThere(0, tileRow, tileRow), divU(at, size),
+      body(doesExist(0, tileRow, tileRow), divU(at, size),
            add(part.source, add(mul(row, kChunkBytes), swizzled)),
            add(start, mul(resize(row, i64), rowBytes)));
     });
@@ -245,14 +228,14 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
     return add(row, mul(resize(column, i64), columnBytes));
   };
   auto singly = [&] {
-    forPieces(4, [&](Value rowThere, Value column, Value from, Value row) {
+    forPieces(4, [&](Value rowExists, Value column, Value from, Value row) {
       Value word = load(i32, from);
       for (int64_t k = 0; k < 4 / size; ++k) {
         Value at = add(column, k), inTile = add(at, part.column);
         Value value = resize(shr(word, 8 * size * k), b.getIntegerType(8 * size));
         if (addition && element.isF32())
           value = LLVM::BitcastOp::create(b, loc, f32, value);
-        storeWhere(*this, and_(rowThere, isThere(1, inTile, inTile)), bytesAt(row, at),
+        storeWhere(*this, and_(rowExists, doesExist(1, inTile, inTile)), bytesAt(row, at),
                    size, value, addition);
       }
     });
@@ -260,15 +243,15 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
   if (addition)
     return singly();
   auto inPieces = [&](int64_t bytes) {
-    forPieces(bytes, [&](Value rowThere, Value column, Value from, Value row) {
+    forPieces(bytes, [&](Value rowExists, Value column, Value from, Value row) {
       SmallVector<Value> words =
           bytes == 4 ? SmallVector<Value>{load(i32, from)}
                      : loadWords({i32, i32, i32, i32}, from, bytes);
-      storeWhere(*this, rowThere, bytesAt(row, column), bytes, words);
+      storeWhere(*this, rowExists, bytesAt(row, column), bytes, words);
     });
   };
   Value together = and_(eq(columnBytes, size),
-                        isThere(1, part.column, add(part.column, columns - 1)));
+                        doesExist(1, part.column, add(part.column, columns - 1)));
   Value bits = or_(start, rowBytes);
   auto aligned = [&](int64_t bytes) {
     return and_(together, eq(and_(bits, bytes - 1), 0));

@@ -1,4 +1,4 @@
-//===- Structure.cpp - Threads, roles and the end of a launch -------------===//
+//===- Structure.cpp - Threads and partitions -----------------------------===//
 //
 // Warpgroup 0 is the producer's side (its first warp works, the others help it with
 // slow copies), the others are the consumer's. Registers change hands once, at the top; roles are told apart
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "SlowCopies.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -18,22 +19,11 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-// Barrier 0 is that of all threads by itself; a warp that arrives at it with a count
-// of threads, while others wait without, is an illegal instruction.
-static constexpr int64_t kFinishBarrier = 14;
-
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
-                   const ParamLayout &params, SharedLayout &shared)
+                   const ParamLayout &params, SharedMemoryOp shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
-      resources(getKernelResources(kernel)), deferral(kernel), ctas(ctas), params(params),
+      resources(getKernelResources(kernel)), ctas(ctas), params(params),
       shared(shared), cluster(params.cluster) {}
-
-PartitionOp sm::findPartition(Operation *scope, PartitionKind kind) {
-  for (auto op : scope->getRegion(0).front().getOps<PartitionOp>())
-    if (op.getKind() == kind)
-      return op;
-  return {};
-}
 
 LogicalResult Lowering::measurePartitions() {
   producerRegisters = consumerRegisters = getSm(kernel).getRegisters().getLeast();
@@ -107,7 +97,7 @@ LogicalResult Lowering::emitKernelScalars() {
   for (Operation &op : kernel.getBody().front()) {
     // Declarations have places among the parameters; requirements are checked
     // before the launch.
-    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp>(op))
+    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp, SharedMemoryOp>(op))
       continue;
     if (failed(emit(&op)))
       return failure();
@@ -118,54 +108,6 @@ LogicalResult Lowering::emitKernelScalars() {
 /// Whether there may be work for the helpers.
 bool Lowering::hasCopies() {
   return kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-void Lowering::emitPrologue() {
-  ifThen(eq(thread, 0), [&] {
-    // Behind a launch that has failed, and has let this one begin, nothing is waited for, nor told
-    // to others. A launch that waits for nobody does no harm.
-    Value before = c32(0);
-    if (waitsForOthers())
-      before = loadRelaxed(i32,
-                           add(loadParam(params.launch + offsetof(mk_gpu_launch, control), i64),
-                               offsetof(mk_gpu_control, abort)),
-                           MemScope::Gpu);
-    for (unsigned i = 0; i != params.maps.size(); ++i) {
-      create<mk_thread::PrefetchMapOp>(mapAddress(i));
-    }
-    auto init = [&](int64_t offset, int64_t arrivals) {
-      create<mk_thread::BarrierInitOp>(add(sharedBase, offset), arrivals);
-    };
-    for (Operation &scope : kernel.getBody().front()) {
-      if (!isa<RoleOp, PrepareOp>(scope))
-        continue;
-      if (getPutSlotBytes(&scope))
-        for (int64_t slot = 0; slot < kPutSlots; ++slot)
-          init(shared.scopes[&scope].putBarriers + 8 * slot, 1);
-      for (Operation &op : scope.getRegion(0).front()) {
-        auto it = shared.channels.find(&op);
-        if (it == shared.channels.end())
-          continue;
-        const Channel &channel = it->second;
-        for (int64_t stage = 0; stage < channel.depth; ++stage) {
-          init(channel.full + 8 * stage, 1);
-          init(channel.empty + 8 * stage, channel.consumers * channel.shared);
-        }
-      }
-    }
-    // LLVM declares shared memory only where something uses its address.
-    storeSharedHere(before, sharedBase, shared.failed);
-    create<mk_thread::FenceBarriersOp>();
-    fenceAsyncShared();
-  });
-  if (cluster > 1)
-    barrierCluster();
-  else
-    barrierAll();
-  // The launch before may have let this one begin; what it wrote is there from here
-  // on. The next one may begin where this one leaves room, and waits here.
-  create<mk_thread::SyncLaunchesOp>();
-  openTracks();
 }
 
 /// Whether puts or signals of the partition may go to other ranks.
@@ -185,12 +127,12 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   llvm::SaveAndRestore wholePartition(partitionThread);
   if (op.getTeams() > 1)
     partitionThread = and_(thread, op.getNumThreads() - 1);
-  memory = shared.scopes.lookup(scope);
+  memory = ScopeMemory(scope);
   readySeen = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
-  cursors.clear();
+  putLoads = putStores = {};
   reciprocals.clear();
   waitFailed = {};
   LogicalResult result = success();
@@ -211,21 +153,24 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     // take registers from them.
     if (isProducer())
       beginSpan(SpanClock::Role);
-    bool turns = false;
-    op.walk([&](TurnWaitOp) { turns = true; });
-    // The first warpgroup has the first turn; the last one is not taken.
-    if (turns)
-      ifThen(eq(group, 1), [&] { emitTurn(/*wait=*/false); });
+    TurnPassOp turn;
+    op.walk([&](TurnPassOp pass) { turn = pass; });
+    // The first warpgroup has the first turn, behind all cursors; the last one is not taken.
+    bool given = !turn;
     for (Operation &inner : op.getBody().front().without_terminator()) {
+      if (!given && !isa<CursorOp>(inner)) {
+        ifThen(eq(group, 1), [&] { emitTurnPass(turn.getCursors()); });
+        given = true;
+      }
       if (inner.getNumRegions() != 0)
         readEpoch();
       if (failed(result = emit(&inner)))
         return;
     }
     // What was asked in front of the loops is asked again: ptxas would keep the answer.
-    if (turns)
+    if (turn)
       ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
-             [&] { emitTurn(/*wait=*/true); });
+             [&] { emitTurnWait({}); });
     finishStores();
     if (reachesOut(op) && hasNet())
       awaitPuts();
@@ -253,113 +198,15 @@ void Lowering::readThread() {
   group = sub(warpgroup, 1);
 }
 
-/// Whether a launch leaves anything to the next one.
-bool Lowering::keepsCounts() {
-  if (waitsForOthers() || !resources.counters.empty())
-    return true;
-  return kernel.walk([](TicketOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-// A barrier between all CTAs, which run at the same time. The last one to end
-// mk.prepare lets the peers in.
-void Lowering::emitPrepared() {
-  barrier(c32(kPartitionBarrier), numThreads - 128);
-  ifThen(eq(thread, 128), [&] {
-    fence(MemScope::Gpu);
-    Value before =
-        atomicAdd(add(control, offsetof(mk_gpu_control, prepared)), c32(1),
-                  MemOrder::AcqRel, MemScope::Gpu);
-    if (!hasPeers())
-      return;
-    Value all = mul(add(epoch, 1), launchField(offsetof(mk_gpu_launch, num_ctas), i32));
-    ifThen(cmp(Predicate::eq, add(before, 1), all),
-           [&] { tellPeers(params.ready); });
-  });
-}
-
-// The CTA that finishes last makes the counts of this launch those of the next
-// (mkernel/ABI/Gpu.h). All writes of the CTA come before its arrival: bar.sync
-// orders them within the CTA and the fence beyond it.
-void Lowering::emitEnd() {
-  if (!keepsCounts())
-    return;
-  barrier(c32(kFinishBarrier), numThreads);
-  thread = readNumber(/*here=*/true);
-  int64_t consumers = numThreads - 128;
-  Value first = eq(thread, 128), flag = add(sharedBase, shared.broadcast);
-  ifThen(first, [&] {
-    fence(MemScope::Gpu);
-    Value before = atomicAdd(add(control, offsetof(mk_gpu_control, finished)), c32(1),
-        MemOrder::AcqRel, MemScope::Gpu);
-    Value last = cmp(Predicate::eq, add(before, 1),
-                     launchField(offsetof(mk_gpu_launch, num_ctas), i32));
-    store(resize(last, i32), flag);
-  });
-  barrier(c32(kEndBarrier), consumers);
-  ifThen(cmp(Predicate::ne, load(i32, flag), 0), [&] {
-    Value me = sub(thread, 128);
-    if (hasPeers()) {
-      roleNumber = -1;
-      partition = {};
-      // Others of this launch may have failed, and with it peers that wait for them.
-      ifThen(first, [&] {
-        Value abort = loadRelaxed(i32, add(control, offsetof(mk_gpu_control, abort)),
-                                  MemScope::Gpu);
-        ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
-      });
-      readEpoch();
-      beginSpan(SpanClock::Op);
-      awaitDone();
-      barrier(c32(kEndBarrier), consumers);
-      endSpan(SpanClock::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
-    }
-    for (auto [i, declared] : llvm::enumerate(resources.signals)) {
-      SignalsOp signals = declared;
-      SignalType type = cast<SignalType>(signals.getResult().getType());
-      if (!type.isDynamic())
-        continue;
-      Value total = c64(1);
-      unsigned next = 0;
-      for (int64_t extent : type.getShape())
-        total = mul(total, ShapedType::isDynamic(extent)
-                               ? scalar(signals.getExtents()[next++])
-                               : c64(extent));
-      Value from = loadParam(params.signals[i], i64);
-      Value to = loadParam(params.signals[i] + abi::kSignalBases, i64);
-      Value net = type.getScope() == Scope::Sys && hasNet()
-                      ? loadParam(params.signals[i] + abi::kSignalNet, i64)
-                      : Value();
-      forRange(me, resize(total, i32), c32(consumers), [&](Value k) {
-        Value offset = shl(resize(k, i64), 2);
-        Value value = load(i32, add(from, offset));
-        if (net)
-          value = add(value, load(i32, add(net, offset)));
-        store(value, add(to, offset));
-      });
-    }
-    Value zero = launchField(offsetof(mk_gpu_launch, zero), i64);
-    forRange(me, launchField(offsetof(mk_gpu_launch, zero_words), i32),
-             c32(consumers), [&](Value k) {
-               store(c32(0), add(zero, shl(resize(k, i64), 2)));
-             });
-    barrier(c32(kEndBarrier), consumers);
-    ifThen(first, [&] {
-      store(c32(0), control, offsetof(mk_gpu_control, finished));
-      Value counter = add(control, offsetof(mk_gpu_control, epoch));
-      store(add(load(i32, counter), 1), counter);
-    });
-  });
-}
-
 LogicalResult Lowering::run() {
   if (failed(measurePartitions()) || failed(orderRoles()) || failed(checkTimeline()))
     return failure();
   b.setInsertionPoint(kernel);
   auto frame = mk_thread::FrameAttr::get(
-      b.getContext(), params.launch, shared.failed, places ? params.timeline : 0,
-      places ? getNumTracks() : 0, places ? shared.tracks : 0);
+      b.getContext(), params.launch, offsetOf("failed"), places ? params.timeline : 0,
+      places ? getNumTracks() : 0, places ? offsetOf("tracks") : 0);
   auto function = create<mk_thread::KernelOp>("mk_kernel", numThreads, cluster, params.bytes,
-                                              shared.bytes, frame);
+                                              shared.getBytes(), frame);
   Block *entry = &function.getBody().emplaceBlock();
   setEntry(entry);
   b.setInsertionPointToStart(entry);
@@ -384,7 +231,7 @@ LogicalResult Lowering::run() {
           // Helpers look for the first request without asking.
           if (copies)
             ifThen(eq(lane, 0), [&] {
-              storeSharedHere(c32(0), /*address=*/Value(), shared.request + kPosted);
+              storeSharedHere(c32(0), /*address=*/Value(), offsetOf("requests") + kPosted);
             });
           result = emitSide(PartitionKind::Producer);
           if (copies)
@@ -452,7 +299,7 @@ Value Lowering::onceForAll(function_ref<Value()> body) {
     return fromLane0(read(result, i64));
   }
   finishStores();
-  Value slot = add(sharedBase, shared.broadcast);
+  Value slot = add(sharedBase, offsetOf("result"));
   barrierPartition();
   ifThen(eq(partitionThread, 0), [&] { store(body(), slot); });
   barrierPartition();
@@ -466,4 +313,3 @@ void Lowering::finishStores() {
   ifThen(eq(and_(thread, 127), 0),
          [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
 }
-

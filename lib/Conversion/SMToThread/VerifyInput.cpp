@@ -1,6 +1,6 @@
 //===- VerifyInput.cpp - What the conversion needs of a kernel ------------===//
 //
-// Depths, shared memory, registers and clusters are checked where they are laid out. Of kernels
+// Shared memory, registers and clusters are checked where they are laid out. Of kernels
 // that are written by hand no more is asked: their channels need not pair up, as in the phases of
 // mk-sm-verify-phase.
 //
@@ -11,4 +11,25 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-LogicalResult sm::verifyInput(KernelOp kernel) { return mk_sm::verifyPartitions(kernel); }
+LogicalResult sm::verifyInput(KernelOp kernel) {
+  if (failed(mk_sm::verifyPartitions(kernel)))
+    return failure();
+  if (kernel.getBody().getOps<mk_sm::SharedMemoryOp>().empty())
+    return kernel.emitOpError() << "has no offsets in shared memory: run mk-sm-lay-out-shared";
+  for (Operation &op : kernel.getBody().front()) // partitions have been checked
+    for (Type type : op.getResultTypes())
+      if (auto tile = dyn_cast<RankedTensorType>(type); tile && mk_sm::getNumElements(tile) < 0)
+        return op.emitOpError() << "gives " << type
+                                << ", which has no layout over threads: give it one that fits";
+  WalkResult placed = kernel.walk([](Operation *op) -> WalkResult {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<mk_sm::AcquireOp, mk_sm::WaitOp, mk_sm::ReleaseOp, mk_sm::SendOp, mk_sm::ReceiveOp>(
+            [](auto use) -> LogicalResult {
+              if (use.getPlace().empty())
+                return use.emitOpError() << "has no stage and parity: run mk-sm-assign-stages";
+              return success();
+            })
+        .Default(success());
+  });
+  return failure(placed.wasInterrupted());
+}

@@ -266,7 +266,7 @@ struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
   using BuildPlanPassBase::BuildPlanPassBase;
 
   LogicalResult build(KernelOp kernel) {
-    FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel, grid);
+    FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel);
     if (failed(ctasOfRole))
       return failure();
     OpBuilder b(kernel);

@@ -275,8 +275,8 @@ LogicalResult mk::verifyHostKernel(ModuleOp module) {
   return failure(!kernels.empty() && failed(verifyMeshIsBound(kernels.front())));
 }
 
-FailureOr<llvm::StringMap<int64_t>> mk::countCtasOfRoles(KernelOp kernel, int64_t grid) {
-  FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
+FailureOr<llvm::StringMap<int64_t>> mk::countCtasOfRoles(KernelOp kernel) {
+  FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
   if (failed(ctas))
     return failure();
   llvm::StringMap<int64_t> ofRole;

@@ -162,7 +162,7 @@ func::FuncOp createHostFunction(KernelOp kernel, StringRef name, unsigned pointe
 LogicalResult verifyHostKernel(ModuleOp module);
 
 /// CTAs of each role, by name; failure after an error has been reported.
-FailureOr<llvm::StringMap<int64_t>> countCtasOfRoles(KernelOp kernel, int64_t grid);
+FailureOr<llvm::StringMap<int64_t>> countCtasOfRoles(KernelOp kernel);
 
 /// Erases the symmetric memory space from all types in `op`.
 void dropMemorySpaces(Operation *op);

@@ -87,7 +87,7 @@ struct ConvertTileToHostPass
 
   LogicalResult convert(KernelOp kernel) {
     sites = SiteTable();
-    FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel, grid);
+    FailureOr<llvm::StringMap<int64_t>> ctasOfRole = countCtasOfRoles(kernel);
     if (failed(ctasOfRole))
       return failure();
     const KernelResources &resources = getChildAnalysis<KernelResources>(kernel);

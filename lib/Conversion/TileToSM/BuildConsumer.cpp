@@ -1,5 +1,6 @@
 //===- BuildConsumer.cpp - The partition that computes --------------------===//
 #include "Rebuilder.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,6 +19,7 @@ bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
   return type.getRank() == 2 &&
          isa<MmaAttr>(plan.getLayout(store.getTile())) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
+         cast<MemRefType>(store.getDest().getType()).getRank() <= mk::getSm(store).getTensorMaps().getRank() &&
          canStoreInChunks(type, store.getReduction().has_value());
 }
 
@@ -35,6 +37,10 @@ static void explainStore(RolePlan &plan, mk::StoreOp store) {
   else if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
     missed(store, kSplitRoles) << "is stored from registers: its elements are no floating-point "
                                   "numbers of 16 or 32 bits, which shared memory takes in order";
+  else if (canStoreInChunks(type, store.getReduction().has_value()))
+    missed(store, kSplitRoles) << remark::add(
+        "is stored from registers: the copy engine takes buffers of at most {0} dimensions",
+        mk::getSm(store).getTensorMaps().getRank());
   else
     missed(store, kSplitRoles) << remark::add(
         "is stored from registers: its {0} columns {1} no multiple of {2}", type.getDimSize(1),
@@ -126,7 +132,7 @@ private:
       auto type = cast<RingType>(ring.getType());
       Location loc = site.getFirst().getLoc();
       Value slot = mk_sm::WaitOp::create(
-          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
+          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring, ValueRange());
       for (auto [j, load] : llvm::enumerate(site.loads)) {
         mk::LoadOp from = load;
         Type staged = StagedType::get(b.getContext(),
@@ -139,7 +145,7 @@ private:
 
   void leave(Operation *op) override {
     for (unsigned i : releases.lookup(op))
-      ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring]);
+      ReleaseOp::create(b, op->getLoc(), channels.rings[plan.sites[i].ring], ValueRange());
   }
 
   //===--------------------------------------------------------------------===//
@@ -171,7 +177,7 @@ private:
     Location loc = number.getLoc();
     Type type = number.getType();
     Value value =
-        ReceiveOp::create(b, loc, channels.mailboxes.lookup(1)).getValues().front();
+        ReceiveOp::create(b, loc, channels.mailboxes.lookup(1), ValueRange()).getValues().front();
     Type bits = type.isIntOrIndex() ? type : b.getIntegerType(type.getIntOrFloatBitWidth());
     if (!bits.isIndex())
       value = arith::IndexCastOp::create(b, loc, bits, value);
@@ -182,7 +188,7 @@ private:
 
   void receive(Operation *draw) {
     Value mailbox = channels.mailboxes.lookup(draw->getNumResults());
-    auto values = ReceiveOp::create(b, draw->getLoc(), mailbox);
+    auto values = ReceiveOp::create(b, draw->getLoc(), mailbox, ValueRange());
     mapping.map(draw->getResults(), values.getResults());
   }
 

@@ -29,7 +29,7 @@ private:
     if (load == site.getFirst()) {
       auto type = cast<RingType>(ring.getType());
       slots[staged.site] = AcquireOp::create(
-          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring);
+          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring, ValueRange());
     }
     SmallVector<Value> offsets, valid;
     for (Value offset : load.getOffsets())
@@ -52,12 +52,12 @@ private:
           b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), number);
     if (!type.isIndex())
       number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
-    SendOp::create(b, loc, channels.mailboxes.lookup(1), number);
+    SendOp::create(b, loc, channels.mailboxes.lookup(1), number, ValueRange());
   }
 
   void send(Operation *draw) {
     Value mailbox = channels.mailboxes.lookup(draw->getNumResults());
-    SendOp::create(b, draw->getLoc(), mailbox, draw->getResults());
+    SendOp::create(b, draw->getLoc(), mailbox, draw->getResults(), ValueRange());
   }
 
   llvm::DenseMap<unsigned, Value> slots; // by site

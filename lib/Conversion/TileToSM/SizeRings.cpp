@@ -84,27 +84,20 @@ static bool isFilledInnermost(CreateRingOp ring) {
 }
 
 void Budget::collect() {
-  for (auto partition : role->getRegion(0).getOps<PartitionOp>())
-    if (partition.getKind() == PartitionKind::Consumer)
-      warpgroups = partition.getNumWarpgroups(), teams = partition.getTeams();
-  available -= kPutSlots * getPutSlotBytes(role) + getExchangeBytes(role);
+  if (PartitionOp consumer = findPartition(role, PartitionKind::Consumer))
+    warpgroups = consumer.getNumWarpgroups(), teams = consumer.getTeams();
+  auto take = [&](Operation *owner) {
+    for (const SharedPiece &piece : getSharedPieces(owner))
+      if (piece.ofRole || isa<CreateMailboxOp>(owner))
+        available -= piece.getBytes();
+  };
+  take(role);
   for (Operation &op : role->getRegion(0).getOps()) {
-    if (auto staging = dyn_cast<CreateStagingOp>(op))
-      available -= staging.getResult().getType().getBuffers() * kStagingBytes *
-                   warpgroups;
-    if (auto mailbox = dyn_cast<CreateMailboxOp>(op)) {
-      auto type = mailbox.getResult().getType();
-      available -= type.getDepth() * type.getWords() * 8;
-    }
+    if (isa<CreateRingOp, CreateMailboxOp, CreateStagingOp>(op))
+      take(&op);
     auto ring = dyn_cast<CreateRingOp>(op);
-    if (!ring)
-      continue;
-    RingType type = ring.getResult().getType();
-    int64_t bytes = llvm::alignTo(type.getSlotBytes(), kSlotAlignment);
-    if (type.hasDepth())
-      available -= bytes * type.getDepth();
-    else
-      rings.push_back({ring, bytes, isFilledInnermost(ring), 1});
+    if (ring && !ring.getResult().getType().hasDepth())
+      rings.push_back({ring, ring.getResult().getType().getSlotBytes(), isFilledInnermost(ring), 1});
   }
 }
 

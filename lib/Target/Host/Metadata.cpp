@@ -313,7 +313,7 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
              << ", which packages cannot hold: use f64, f32, f16, bf16, f8E4M3FN, f8E5M2, or i64 "
                 "to i1 (for index, i64)";
   }
-  FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, options.grid);
+  FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
   if (failed(ctas))
     return failure();
   FailureOr<json::Value> reference =

@@ -38,12 +38,11 @@ public:
   double getFp8Sums() const override { return kFp8Sums; }
 
   void buildKernelPipeline(OpPassManager &pm, const LoweringOptions &options) const override {
-    buildSmLoweringPipeline(pm, options.grid);
+    buildSmLoweringPipeline(pm);
   }
 
   void buildCodePipeline(OpPassManager &pm, const LoweringOptions &options) const override {
     SmCodeOptions code;
-    code.grid = options.grid;
     code.loops = options.loops;
     code.bounds = options.bounds;
     code.timeline = options.timeline;

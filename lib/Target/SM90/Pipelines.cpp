@@ -23,16 +23,15 @@ static void cleanUp(OpPassManager &pm) {
 }
 
 /// Checks what the passes in front promise and those behind need.
-static void verify(OpPassManager &pm, StringRef phase, int64_t grid) {
+static void verify(OpPassManager &pm, StringRef phase) {
 #ifndef MKERNEL_NO_PHASES
   mk_sm::VerifyPhasePassOptions options;
   options.phase = phase.str();
-  options.grid = grid;
   pm.addPass(mk_sm::createVerifyPhasePass(options));
 #endif
 }
 
-void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
+void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createVerifyTilesPass());
@@ -42,9 +41,9 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
   cleanUp(pm);
-  verify(pm, "tiles", grid);
+  verify(pm, "tiles");
   pm.addPass(createSplitRolesPass());
-  verify(pm, "partitioned", grid);
+  verify(pm, "partitioned");
   cleanUp(pm);
   pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled
   // Loops with dependent dots first: what they become only accumulates no more.
@@ -54,13 +53,12 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(mk_sm::createDeferWaitsPass());
   pm.addPass(mk_sm::createAlternateItemsPass());
   cleanUp(pm);
-  verify(pm, "overlapped", grid);
-  mk_sm::ShareCopiesPassOptions share;
-  share.grid = grid;
-  pm.addPass(mk_sm::createShareCopiesPass(share));
+  verify(pm, "overlapped");
+  pm.addPass(mk_sm::createShareCopiesPass());
   pm.addPass(createSizeRingsPass());
+  pm.addPass(mk_sm::createDeferElementsPass());
   pm.addPass(mk_sm::createUnrollStoresPass());
-  verify(pm, "sized", grid);
+  verify(pm, "sized");
   VerifyPhasePassOptions left;
   left.phase = "the lowering to the SM level";
   left.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
@@ -70,16 +68,19 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
 
 void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
   buildTilePipeline(pm, options);
-  buildSmLoweringPipeline(pm, options.grid);
+  buildSmLoweringPipeline(pm);
 }
 
 void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(createLowerAffinePass());
+  pm.addPass(mk_sm::createRematerializeScalarsPass());
+  pm.addPass(mk_sm::createAssignStagesPass());
+  mk_sm::LayOutSharedPassOptions layout;
+  layout.timeline = options.timeline;
+  pm.addPass(mk_sm::createLayOutSharedPass(layout));
   ConvertSMToThreadPassOptions convert;
-  convert.grid = options.grid;
   convert.loops = options.loops;
   convert.bounds = options.bounds;
-  convert.timeline = options.timeline;
   pm.addPass(createConvertSMToThreadPass(convert));
   pm.addPass(mk_thread::createPromoteVariablesPass());
   VerifyPhasePassOptions verify;

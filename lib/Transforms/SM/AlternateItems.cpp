@@ -47,7 +47,7 @@ static void passTurn(Block &block) {
                      : OpBuilder::atBlockBegin(&block);
   auto branch = dyn_cast_or_null<scf::IfOp>(last);
   if (!branch) {
-    TurnPassOp::create(b, block.getParentOp()->getLoc());
+    TurnPassOp::create(b, block.getParentOp()->getLoc(), ValueRange());
     return;
   }
   if (!branch.elseBlock()) {
@@ -125,12 +125,12 @@ static LogicalResult alternate(PartitionOp partition) {
   Block *body = choice.thenBlock();
   body->getOperations().splice(body->begin(), loop.getBody().front().getOperations());
   b.setInsertionPoint(first);
-  TurnWaitOp::create(b, loc);
+  TurnWaitOp::create(b, loc, ValueRange());
   passTurn(*body);
   sinkIntoBranches(*body);
   b.setInsertionPointToStart(choice.elseBlock());
-  TurnWaitOp::create(b, loc);
-  TurnPassOp::create(b, loc);
+  TurnWaitOp::create(b, loc, ValueRange());
+  TurnPassOp::create(b, loc, ValueRange());
   loop.erase();
   return success();
 }

@@ -138,7 +138,7 @@ struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
       return;
     scf::IfOp::create(b, loc, condition, [&](OpBuilder &inner, Location) {
       for (Value ring : rings)
-        ReleaseOp::create(inner, loc, ring);
+        ReleaseOp::create(inner, loc, ring, ValueRange());
       scf::YieldOp::create(inner, loc);
     });
   }
@@ -209,7 +209,7 @@ struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
     for (auto [chain, value] : llvm::zip(found.chains, wait.getResults()))
       results[chain.carried] = value;
     for (Value ring : rings)
-      ReleaseOp::create(b, loc, ring);
+      ReleaseOp::create(b, loc, ring, ValueRange());
     scf::YieldOp::create(b, loc, results);
   }
 

@@ -253,7 +253,7 @@ Value Overlap::startLate(OpBuilder &b, IRMapping &map) {
 SmallVector<Value> Overlap::completeLate(OpBuilder &b, Value inFlight) {
   auto wait = MmaWaitOp::create(b, loc, 0, ValueRange(inFlight));
   for (ReleaseOp release : lateReleases)
-    ReleaseOp::create(b, loc, release.getRing());
+    ReleaseOp::create(b, loc, release.getRing(), ValueRange());
   return wait.getResults();
 }
 

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
+#include <numeric>
+
 namespace mlir::mk_sm {
 #define GEN_PASS_DEF_SHARECOPIESPASS
 #include "mkernel/Transforms/SM/Passes.h.inc"
@@ -136,6 +138,8 @@ namespace {
 struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
   using ShareCopiesPassBase::ShareCopiesPassBase;
 
+  int64_t grid = 0; // CTAs of the kernel
+
   /// Whether the CTAs of a cluster come to `op` equally often.
   static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
     for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up);
@@ -200,7 +204,6 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
     });
     if (copies.empty())
       return;
-    int64_t grid = mk::getGrid(role, this->grid);
     if (grid % size || first % size || count % size) {
       missed(role, kShareCopies) << remark::add(
           "has {0} of {1} CTAs from number {2} on, which are no whole clusters of {3}: change its "
@@ -236,10 +239,10 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
   }
 
   LogicalResult share(mk::KernelOp kernel) {
-    int64_t grid = mk::getGrid(kernel, this->grid);
-    FailureOr<SmallVector<int64_t>> counts = mk::assignCtas(kernel, grid);
+    FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
     if (failed(counts))
       return failure();
+    grid = std::accumulate(counts->begin(), counts->end(), int64_t(0));
     llvm::StringMap<int64_t> ctas;
     SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
     for (auto [role, count] : llvm::zip(roles, *counts))

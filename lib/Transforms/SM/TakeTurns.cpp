@@ -61,9 +61,9 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
       }
       passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";
       OpBuilder b(first);
-      TurnWaitOp::create(b, loop.getLoc());
+      TurnWaitOp::create(b, loop.getLoc(), ValueRange());
       b.setInsertionPointAfter(last);
-      TurnPassOp::create(b, loop.getLoc());
+      TurnPassOp::create(b, loop.getLoc(), ValueRange());
     }
   }
 };

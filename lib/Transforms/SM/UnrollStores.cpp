@@ -1,9 +1,9 @@
-//===- UnrollStores.cpp - Stores part by part: unrolled or in a loop ------===//
-#include "mkernel/Analysis/Deferral.h"
+//===- UnrollStores.cpp - What stores unroll, and what they compute once --===//
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::mk_sm {
 #define GEN_PASS_DEF_UNROLLSTORESPASS
@@ -15,26 +15,48 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kUnrollStores = "mk-sm-unroll-stores";
 
+/// Whether more is deferred to a store of `tile` than may be computed twice: a load of a tile, or more
+/// than a scaling and a conversion.
+static bool isExpensive(Value tile) {
+  constexpr unsigned kCheapOps = 4;
+  llvm::SetVector<Value> reached;
+  reached.insert(tile);
+  unsigned ops = 0;
+  for (unsigned i = 0; i != reached.size(); ++i) {
+    Value value = reached[i];
+    Operation *op = value.getDefiningOp();
+    if (!op || !op->hasAttr(kDeferredAttr))
+      continue;
+    // A load of a tile has two ways itself.
+    auto load = dyn_cast<mk::LoadOp>(op);
+    if (++ops > kCheapOps || (load && load.getTile().getType().getRank() > 1))
+      return true;
+    reached.insert_range(op->getOperands());
+  }
+  return false;
+}
+
 namespace {
 struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
   using UnrollStoresPassBase::UnrollStoresPassBase;
 
   void visit(mk::KernelOp kernel) {
+    kernel.walk([&](mk::StoreOp store) {
+      if (isExpensive(store.getTile()))
+        store->setAttr(kOnceAttr, UnitAttr::get(&getContext()));
+    });
     SmallVector<StoreOp> stores;
     kernel.walk([&](StoreOp store) { stores.push_back(store); });
     if (stores.empty())
       return;
-    auto &deferral = getChildAnalysis<Deferral>(kernel);
     int64_t most = parts ? int64_t(parts) : mk::getSm(kernel).getThresholds().getUnrolledParts();
     bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
     for (StoreOp store : stores) {
       RankedTensorType tile = store.getTile().getType();
       int64_t count = countStoreParts(tile);
-      if (!count || !canStoreInChunks(tile, store.getAdd()))
-        continue;
       bool unrolls = count == 1 || (count == 2 && hasPeers);
       if (stores.size() == 1)
-        unrolls = count <= most || deferral.isExpensive(store.getTile());
+        unrolls = count <= most || isExpensive(store.getTile());
       store.setUnrolled(unrolls);
       if (unrolls)
         passed(store, kUnrollStores) << remark::add("stores {0} parts one behind the other", count);

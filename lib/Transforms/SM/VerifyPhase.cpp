@@ -23,7 +23,7 @@ struct VerifyPhasePass : mk_sm::impl::VerifyPhasePassBase<VerifyPhasePass> {
       return signalPassFailure();
     }
     for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(verifyPhase(kernel, *wanted, mk::getGrid(kernel, grid))))
+      if (failed(verifyPhase(kernel, *wanted)))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

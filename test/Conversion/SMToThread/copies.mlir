@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=grid=8 | FileCheck %s
+// RUN: mk-opt %s -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s
 
 // Rings, copies and the ends of a launch.
 

@@ -1,24 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
-
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @depth on @mesh (in %a : memref<128x64xbf16> [128, 64]) {
-  mk.role @r ctas(1) {
-    // expected-error @+1 {{declares a ring of unknown depth; mk-sm-size-rings chooses it, or write a number}}
-    %ring = mk_sm.create_ring : !mk_sm.ring<?, tensor<128x64xbf16>>
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
-// expected-error @+1 {{needs 295584 bytes of shared memory (672 of barriers, and of role 'r': ring 0 9 x 32768 bytes); sm_90a has 232448: use fewer slots or smaller tiles}}
-mk.kernel @large on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
-  mk.role @r ctas(1) {
-    %ring = mk_sm.create_ring : !mk_sm.ring<9, tensor<256x64xbf16>>
-  }
-}
-
-// -----
+// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 // expected-error @+1 {{needs 66560 registers (128 threads of 40, 256 of 240); 384 threads have 64512: give the consumer 232}}

@@ -1,5 +1,5 @@
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse | FileCheck %s
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host=bounds=false --canonicalize --cse | FileCheck %s --check-prefix=NONE
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host=bounds=false --canonicalize --cse | FileCheck %s --check-prefix=NONE
 
 // What puts, scalars, signals and counters name is checked, unless an option leaves that out.
 // NONE-NOT: mkrt_region

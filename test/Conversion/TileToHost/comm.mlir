@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse | FileCheck %s
 
 mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
 

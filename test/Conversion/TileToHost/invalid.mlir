@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --convert-mk-to-host --split-input-file --verify-diagnostics
+// RUN: mk-opt %s --mk-assign-ctas --convert-mk-to-host --split-input-file --verify-diagnostics
 
 mk.mesh @mesh (gpu = ? via link)
 // expected-error @below {{runs on mesh @mesh, which has an axis of unknown size; bind it (mk-bind, or --bind AXIS=N)}}

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops=items --mk-expand-folds --mk-expand-ranks --canonicalize --convert-mk-to-host=grid=8 --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas=grid=8 --mk-expand-ranks --mk-expand-loops=items --mk-expand-folds --mk-expand-ranks --canonicalize --convert-mk-to-host --canonicalize --cse --split-input-file | FileCheck %s
 
 // Static: my items are index, index + count, ...; inner loops run in order.
 // CHECK-LABEL: func @mk_role_0

@@ -1,5 +1,5 @@
 // Sizes may depend on how many CTAs a role gets on the target's grid.
-// RUN: mk-opt %s --mk-expand-ranks --mk-build-plan='grid=7 only' --canonicalize | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas=grid=7 --mk-expand-ranks --mk-build-plan=only --canonicalize | FileCheck %s
 
 mk.mesh @mesh (gpu = 1 via link)
 

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --mk-expand-ranks --mk-build-plan=only --canonicalize | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-build-plan=only --canonicalize | FileCheck %s
 
 mk.mesh @mesh (node = 2 via net, gpu = 3 via link)
 

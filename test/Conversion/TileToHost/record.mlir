@@ -1,5 +1,5 @@
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host=record=true --canonicalize --cse | FileCheck %s
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse | FileCheck %s --check-prefix=PLAIN
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host=record=true --canonicalize --cse | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse | FileCheck %s --check-prefix=PLAIN
 
 // Code that is to be checked for races says which lines and accesses it executes.
 

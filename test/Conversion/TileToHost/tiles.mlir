@@ -1,4 +1,4 @@
-// RUN: mk-opt %s --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: mk-opt %s --mk-assign-ctas --mk-expand-ranks --mk-expand-loops --mk-expand-folds --mk-expand-ranks --convert-mk-to-host --canonicalize --cse --split-input-file | FileCheck %s
 
 // A load is a private copy: whole tiles have constant sizes, others are padded.
 // CHECK-LABEL: func @mk_role_0

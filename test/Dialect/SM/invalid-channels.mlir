@@ -441,6 +441,22 @@ mk.kernel @narrow on @mesh (out %f : memref<64x24xf32> [64, 24]) {
 
 // -----
 
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @deep on @mesh (out %f : memref<1x1x1x1x64x64xf32> [1, 1, 1, 1, 64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{stores to 'memref<1x1x1x1x64x64xf32>', but the copy engine takes at most 5 dimensions: use mk.store}}
+      mk_sm.store %t, %f[%c0, %c0, %c0, %c0, %c0, %c0] through %out : tensor<64x64xf32, #acc>, memref<1x1x1x1x64x64xf32>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
 // Columns that two chunks have in common would be added twice.
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

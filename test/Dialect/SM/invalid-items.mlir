@@ -50,3 +50,14 @@ mk.kernel @number on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     mk_sm.at_item loop(512) [%M]
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @dim on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %m = arith.addi %M, %M : index
+  mk.role @r ctas(rest) {
+    // expected-error @+1 {{reads what is no dimension of the kernel: use the value as it is}}
+    %n = mk_sm.read_dim %m
+  }
+}

@@ -1,7 +1,7 @@
 // Rows that a put is given a list of, which the compiler does not follow: the replay of a run
 // finds that they are read without a wait, on one node and across two.
 // REQUIRES: compiler
-// RUN: mk-opt %s -o /dev/null -mk-bind="sizes=node=1,gpu=2" -mk-verify-progress="report=true" 2>&1 | FileCheck %s --check-prefix=SAYS
+// RUN: mk-opt %s -o /dev/null -mk-bind="sizes=node=1,gpu=2" -mk-assign-ctas -mk-verify-progress="report=true" 2>&1 | FileCheck %s --check-prefix=SAYS
 // RUN: not mk-run %s --gpus 2 --check=races 2>&1 | FileCheck %s
 // RUN: not mk-run %s --nodes 2 --check=races 2>&1 | FileCheck %s
 // SAYS: remark: kernel 'listed_rows' always ends: {{.*}}; 1 place is not searched for races

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-share-copies=grid=8 --remarks=share-copies -verify-diagnostics -o %t
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-share-copies --remarks=share-copies -verify-diagnostics -o %t
 
 // Which copies a cluster shares, and each reason why not.
 
@@ -36,7 +36,7 @@ mk.kernel @odd on @mesh dims(uniform M, uniform N) (in %b : memref<?x64xbf16> [N
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %items = arith.muli %M, %c2 : index
-  // expected-remark @+1 {{mk-sm-share-copies: missed: has 3 of 8 CTAs from number 0 on, which are no whole clusters of 2: change its number}}
+  // expected-remark @+1 {{mk-sm-share-copies: missed: has 3 of 3 CTAs from number 0 on, which are no whole clusters of 2: change its number}}
   mk.role @r ctas(3) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {

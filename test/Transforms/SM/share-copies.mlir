@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-share-copies=grid=8 | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-share-copies | FileCheck %s
 
 mk.mesh @mesh (gpu = 1 via link)
 

@@ -1,5 +1,5 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-unroll-stores -verify-diagnostics --remarks=unroll-stores | FileCheck %s
-// RUN: mk-opt %s -split-input-file -mk-sm-unroll-stores=parts=2 2>/dev/null | FileCheck %s --check-prefix=FEW
+// RUN: mk-opt %s -split-input-file -mk-sm-defer-elements -mk-sm-unroll-stores -verify-diagnostics --remarks=unroll-stores | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-sm-defer-elements -mk-sm-unroll-stores=parts=2 2>/dev/null | FileCheck %s --check-prefix=FEW
 
 // A kernel's only store: a few parts are unrolled.
 

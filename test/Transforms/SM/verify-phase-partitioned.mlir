@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-verify-phase="phase=partitioned grid=8" -verify-diagnostics
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-verify-phase=phase=partitioned -verify-diagnostics
 
 // What the split of roles promises.
 

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-sm-verify-phase="phase=sized grid=8" -verify-diagnostics
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-verify-phase=phase=sized -verify-diagnostics
 
 // What the sizing of rings promises.
 
@@ -60,35 +60,6 @@ mk.kernel @depth on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 !tile = tensor<64x64xbf16>
-!ring = !mk_sm.ring<23, !tile>
-!slot = !mk_sm.slot<!tile>
-mk.kernel @large on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
-  %c0 = arith.constant 0 : index
-  // expected-error @+1 {{has 253952 bytes of tiles in shared memory; sm_90a has 232448: use fewer slots or smaller tiles}}
-  mk.role @r ctas(rest) {
-    %ring = mk_sm.create_ring : !ring
-    %out = mk_sm.create_staging : !mk_sm.staging<8>
-    mk_sm.partition producer warps(1) registers(40) {
-      %s = mk_sm.acquire %ring : !ring -> !slot
-      mk_sm.copy %a[%c0, %c0] to %s[0] : memref<64x64xbf16>, !slot
-      mk_sm.commit %ring, %s : !ring, !slot
-    }
-    mk_sm.partition consumer warps(4) registers(168) {
-      %s = mk_sm.wait %ring : !ring -> !slot
-      %x = mk_sm.tile %s[0] : !slot -> !mk_sm.staged<!tile>
-      %z = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-      %d = mk_sm.mma %x, %x, %z transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<64x64xf32, #acc>
-      %e = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
-      mk_sm.release %ring : !ring
-    }
-  }
-}
-
-// -----
-
-mk.mesh @mesh (gpu = 1 via link)
-#acc = #mk_sm.mma<warpgroups = 1>
-!tile = tensor<64x64xbf16>
 !ring = !mk_sm.ring<2, !tile>
 !slot = !mk_sm.slot<!tile>
 mk.kernel @odd on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
@@ -97,7 +68,7 @@ mk.kernel @odd on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 2 CTAs, but its role has 3 of 8 from number 0 on: all of these have to be multiples of 2}}
+      // expected-error @+1 {{is shared by 2 CTAs, but its role has 3 of 3 from number 0 on: all of these have to be multiples of 2}}
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(2) : memref<64x64xbf16>, !slot
       mk_sm.commit %ring, %s : !ring, !slot
     }

@@ -11,6 +11,6 @@ for mesh in $meshes; do
   mk-opt --target=host --emit=tile --tuning=none --no-verify ${kernel:+--kernel="$kernel"} \
       --bind="$axes,$sizes${own:+,$own}" --set="$params" "$file" |
     mk-opt -o /dev/null -mlir-print-op-on-diagnostic=false \
-      -mk-verify-progress="sizes=$axes,$sizes ${own:+rank-sizes=$own} grid=16 report=true" 2>&1 |
+      -mk-assign-ctas=grid=16 -mk-verify-progress="sizes=$axes,$sizes ${own:+rank-sizes=$own} report=true" 2>&1 |
     sed -n "s/.*\(remark\|error\): /$mesh: \1: /p"
 done

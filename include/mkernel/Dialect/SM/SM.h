@@ -37,12 +37,37 @@ constexpr int64_t kPartialColumns = 8;
 /// other.
 constexpr int64_t kPutSlots = 3;
 
-/// Bytes of a slot of a role, or of mk.prepare, with puts; 0 without. Rings leave
-/// less for them.
-int64_t getPutSlotBytes(Operation *scope);
-/// Shared memory in which the threads of a role exchange elements: what its ops exchange at once,
-/// but no more than the target has for that.
+/// Requests of slow copies that there may be at a time, and bytes of one.
+constexpr int64_t kRequests = 4, kRequestBytes = 128;
+
+/// A part of shared memory that an op owns.
+struct SharedPiece {
+  StringRef name;
+  int64_t count, bytes; // so many of so many bytes each
+  int64_t alignment;
+  /// Other roles have theirs in the same place: a CTA is in one at a time.
+  bool ofRole = false;
+  int64_t getBytes() const { return count * bytes; }
+};
+/// What a channel, staging area, role, mk.prepare or mk_sm.shared_memory owns. A ring of unknown
+/// depth has no slots.
+SmallVector<SharedPiece> getSharedPieces(Operation *owner);
+/// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
+/// The ops of a kernel that own shared memory, those that stand in roles first.
+SmallVector<Operation *> getSharedOwners(mk::KernelOp kernel);
+/// The attribute with the offsets of an op's pieces, and one of them.
+constexpr StringLiteral kSharedAttr = "mk_sm.shared";
+int64_t getSharedOffset(Operation *owner, StringRef piece);
+
+/// Of an op whose elements are computed where they are taken, and of a store that computes what is
+/// deferred to it once, not in each of its two ways.
+constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.once";
+
+/// The partition of a role, or of mk.prepare; null if it has none.
+PartitionOp findPartition(Operation *scope, PartitionKind kind);
+/// "role 'gemm'" or "mk.prepare", for messages.
+std::string describeScope(Operation *scope);
 
 /// The layout of a fragment; null for other types.
 inline Attribute getLayout(Type type) {

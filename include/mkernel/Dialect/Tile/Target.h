@@ -21,10 +21,6 @@ TargetAttr getSmTarget(Operation *op);
 /// What `getSmTarget` says of an SM.
 inline SmAttr getSm(Operation *op) { return getSmTarget(op).getSm(); }
 
-/// CTAs of the grid: `given`, or those of the target where that is 0.
-inline int64_t getGrid(Operation *op, int64_t given) {
-  return given ? given : getSmTarget(op).getGrid();
-}
 
 } // namespace mlir::mk
 

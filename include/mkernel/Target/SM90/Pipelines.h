@@ -6,16 +6,14 @@
 
 namespace mlir::mk {
 
-/// From the result of buildTilePipeline to the SM level, for a grid of so many CTAs.
-void buildSmLoweringPipeline(OpPassManager &pm, int64_t grid);
+/// From the result of buildTilePipeline to the SM level.
+void buildSmLoweringPipeline(OpPassManager &pm);
 
 /// Both.
 void buildSmPipeline(OpPassManager &pm, const HostOptions &options);
 
 /// Options of the named pipeline `mk-sm-to-llvm`.
 struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
-  Option<int64_t> grid{*this, "grid", llvm::cl::desc("CTAs of the grid; 0: the target's"),
-                       llvm::cl::init(0)};
   Option<int64_t> loops{*this, "loops",
                         llvm::cl::desc("loops that the metadata lists"),
                         llvm::cl::init(0)};

@@ -100,7 +100,6 @@ def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
     it is the same for them, the number of items is a multiple of c, and so are the role's
     number of CTAs and the number of its first.
   }];
-  let options = [Option<"grid", "grid", "int64_t", "0", "CTAs of the grid; 0: the target's">];
 }
 
 def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
@@ -114,21 +113,35 @@ def VerifyPhasePass : Pass<"mk-sm-verify-phase", "::mlir::ModuleOp"> {
       the consumer's threads, each matrix op is waited for at once, each slot is released in the
       block in which it was waited for;
     - `overlapped`: matrix ops may be in flight, teams take turns;
-    - `sized`: rings have depths, all fits in shared memory, copies are shared by whole clusters.
+    - `sized`: rings have depths, copies are shared by whole clusters.
 
     Pipelines run it between their passes unless they were built with MKERNEL_VERIFY_PHASES=OFF.
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"sized\"",
-           "tiles, partitioned, overlapped or sized">,
-    Option<"grid", "grid", "int64_t", "0", "CTAs of the grid; 0: the target's">
+           "tiles, partitioned, overlapped or sized">
   ];
 }
 
-def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
-  let summary = "Chooses which stores through shared memory are unrolled";
+def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
+  let summary = "Has elements of tiles computed where they are taken";
   let description = [{
-    A store goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
+    An epilogue on all elements of a tile at once would keep every intermediate tile in registers.
+    Ops whose result only one store needs in the end wait for it (`mk_sm.deferred`), and it takes them a part
+    at a time. The same holds for loads that one op takes element by element, which would be a
+    second tile beside what a loop carries, and for comparisons by which ops right behind them
+    select, since there are few predicates.
+  }];
+}
+
+def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
+  let summary = "Chooses which stores are unrolled, and which compute their inputs once";
+  let description = [{
+    A store from registers has two ways, in runs and one by one. What is deferred to it is computed in
+    each, unless that is a load of a tile or more than a scaling and a conversion: then
+    once, in front of both (`mk_sm.once`).
+
+    A store through shared memory goes part by part, 64 rows of 128 bytes of a warpgroup each. Unrolled parts store faster
     (0.5 % of a GEMM) and keep fewer inputs live. A loop makes kernels with several stores a third
     shorter, and the assembler as much faster. Eight unrolled parts do not fit the registers
     beside what they are computed from, unless that is expensive and so computed once.
@@ -138,6 +151,40 @@ def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
   }];
   let options = [Option<"parts", "parts", "int64_t", "0",
                         "parts of a kernel's only store that are unrolled; 0: the target's">];
+}
+
+def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
+  let summary = "Says where everything lies in shared memory";
+  let description = [{
+    Gives each op that owns shared memory the offsets of its pieces (`mk_sm.shared`), and the kernel
+    the number of bytes (`mk_sm.shared_memory`). Tiles of all roles begin at 0, barriers and words
+    follow the largest of these. What is laid out stays as it is, if there is room for records
+    of times where these are asked for.
+  }];
+  let options = [
+    Option<"timeline", "timeline", "bool", "false", "with room for records of times">,
+    Option<"map", "map", "bool", "false", "print a table of what lies where">
+  ];
+}
+
+def RematerializeScalarsPass : SMPass<"mk-sm-rematerialize-scalars"> {
+  let summary = "Computes scalars anew for each item, instead of keeping them";
+  let description = [{
+    LLVM computes what does not change before a loop, and keeps it: counts of tiles and of items, in two
+    registers each. The producer has few registers and much time; and of a consumer's several
+    loops over items each would keep, beside its tiles, what the others need. There each iteration
+    computes what it takes from outside by itself, as far as it follows from the kernel's
+    dimensions, which are read from the parameters again (`mk_sm.read_dim`).
+  }];
+}
+
+def AssignStagesPass : SMPass<"mk-sm-assign-stages"> {
+  let summary = "Says which slot of its channel each op uses, in which phase";
+  let description = [{
+    `acquire`, `wait`, `release`, `send` and `receive` get the number of the slot and the parity of the
+    phase of its barrier, `at(stage, parity)`. Each of them counts by itself (`mk_sm.cursor`). Teams
+    take over where the other one is with `turn_wait`.
+  }];
 }
 
 #endif // MKERNEL_TRANSFORMS_SM_PASSES

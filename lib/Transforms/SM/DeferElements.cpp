@@ -1,14 +1,35 @@
-//===- Deferral.cpp - Ops that are computed where they are needed ---------===//
-#include "mkernel/Analysis/Deferral.h"
+//===- DeferElements.cpp - Elements are computed where they are taken -----===//
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_DEFERELEMENTSPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
 using namespace mlir;
 using namespace mlir::mk;
+using namespace mlir::mk_sm;
 
-Operation *mk_sm::Deferral::findOnlyStore(Operation *op) {
+namespace {
+class Deferral {
+public:
+  explicit Deferral(KernelOp kernel) : kernel(kernel) {}
+  bool isDeferred(Operation *op);
+
+private:
+  /// The store that alone needs an op's result, if any.
+  Operation *findOnlyStore(Operation *op);
+
+  KernelOp kernel;
+  DenseMap<Operation *, Operation *> onlyStores;
+};
+} // namespace
+
+Operation *Deferral::findOnlyStore(Operation *op) {
   auto [it, isNew] = onlyStores.try_emplace(op, nullptr);
   if (!isNew)
     return it->second;
@@ -51,7 +72,7 @@ static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
 
 // A tile of which only one op takes each element once, as a sum that goes on with it, need
 // not be there whole: with what is carried it would be two tiles in registers.
-Operation *mk_sm::Deferral::findOnlyTaker(Operation *op) {
+static Operation *findOnlyTaker(Operation *op) {
   if (op->getNumResults() != 1 || !op->hasOneUse() ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return nullptr;
@@ -90,7 +111,7 @@ static bool isComparisonToCome(Operation *op) {
   return left == 0;
 }
 
-bool mk_sm::Deferral::isDeferred(Operation *op) {
+bool Deferral::isDeferred(Operation *op) {
   if (isComparisonToCome(op))
     return true;
   auto load = dyn_cast<LoadOp>(op);
@@ -100,22 +121,19 @@ bool mk_sm::Deferral::isDeferred(Operation *op) {
   return taker && (!load || mayWaitFor(taker, load));
 }
 
-bool mk_sm::Deferral::isExpensive(Value tile) {
-  // An epilogue of so many ops may be computed twice: a scaling and a conversion.
-  constexpr unsigned kCheapOps = 4;
-  llvm::SetVector<Value> reached;
-  reached.insert(tile);
-  unsigned ops = 0;
-  for (unsigned i = 0; i != reached.size(); ++i) {
-    Value value = reached[i];
-    Operation *op = value.getDefiningOp();
-    if (!op || !isDeferred(op))
-      continue;
-    // A load of a tile has two ways itself.
-    auto load = dyn_cast<LoadOp>(op);
-    if (++ops > kCheapOps || (load && load.getTile().getType().getRank() > 1))
-      return true;
-    reached.insert_range(op->getOperands());
+namespace {
+struct DeferElementsPass : mk_sm::impl::DeferElementsPassBase<DeferElementsPass> {
+  using DeferElementsPassBase::DeferElementsPassBase;
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      Deferral deferral(kernel);
+      kernel.walk([&](Operation *op) {
+        if (deferral.isDeferred(op))
+          op->setAttr(kDeferredAttr, UnitAttr::get(&getContext()));
+      });
+    }
+    markAllAnalysesPreserved();
   }
-  return false;
-}
+};
+} // namespace

@@ -1,0 +1,215 @@
+//===- SMShared.cpp - What lies where in shared memory --------------------===//
+#include "mkernel/Dialect/Tile/Target.h"
+#include "SMVerify.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// Whether an op of this kind is in the scope.
+template <typename OpT>
+static bool has(Operation *scope) {
+  return scope->walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+static int64_t getPutSlotBytes(Operation *scope) {
+  if (!has<mk::PutOp>(scope))
+    return 0;
+  return has<CreateRingOp>(scope) ? 8 * 1024 : 16 * 1024;
+}
+
+/// What an op would exchange, if it could all at once.
+static int64_t getExchanged(Operation *op) {
+  auto bytes = [](RankedTensorType type, int64_t elements) {
+    return elements * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  };
+  auto all = [&](Value tile) {
+    auto type = cast<RankedTensorType>(tile.getType());
+    return bytes(type, type.getNumElements());
+  };
+  if (auto put = dyn_cast<mk::PutOp>(op))
+    return put.getRows() ? all(put.getRows()) : 0;
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op))
+    return convert.getSource().getType() != convert.getType()
+               ? all(convert.getSource())
+               : 0;
+  if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
+    auto from = cast<RankedTensorType>(reduce.getSource().getType());
+    auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());
+    if (mma)
+      return reduce.getAxis() == 0
+                 ? bytes(from, 4 * mma.getWarpgroups() * from.getDimSize(1))
+                 : 0;
+    // Each result once, and its parts with one of padding.
+    int64_t results = from.getNumElements() / from.getDimSize(reduce.getAxis());
+    return bytes(from, from.getNumElements() + 2 * results);
+  }
+  if (auto broadcast = dyn_cast<mk::BroadcastOp>(op)) {
+    auto from = cast<RankedTensorType>(broadcast.getSource().getType());
+    auto slice = dyn_cast_or_null<SliceAttr>(from.getEncoding());
+    bool held = from.getRank() == 0 || matchPattern(broadcast.getSource(), m_Constant());
+    if (!held && (!slice || slice.getOf() != getLayout(broadcast.getType())))
+      return all(broadcast.getSource());
+  }
+  return 0;
+}
+
+int64_t mk_sm::getExchangeBytes(Operation *scope) {
+  int64_t most = 0;
+  scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
+  int64_t limit = mk::getSm(scope).getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
+  return std::min<int64_t>(llvm::alignTo(most, kChunkBytes), limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+PartitionOp mk_sm::findPartition(Operation *scope, PartitionKind kind) {
+  for (auto partition : scope->getRegion(0).front().getOps<PartitionOp>())
+    if (partition.getKindAttr() && partition.getKind() == kind)
+      return partition;
+  return {};
+}
+
+std::string mk_sm::describeScope(Operation *scope) {
+  if (auto role = dyn_cast<mk::RoleOp>(scope))
+    return "role '" + role.getSymName().str() + "'";
+  return "mk.prepare";
+}
+
+SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
+  constexpr int64_t kBarrier = 8, kSwizzlePeriod = 8 * kChunkBytes;
+  SmallVector<SharedPiece> pieces;
+  PartitionOp consumer;
+  if (isa<mk::RoleOp, mk::PrepareOp>(owner->getParentOp()))
+    consumer = findPartition(owner->getParentOp(), PartitionKind::Consumer);
+  auto addBarriers = [&](int64_t depth) {
+    pieces.push_back({"full", depth, kBarrier, kBarrier});
+    pieces.push_back({"empty", depth, kBarrier, kBarrier});
+    if (consumer && consumer.getTeams() > 1)
+      pieces.push_back({"handover", 1, 8, 8});
+  };
+  if (auto ring = dyn_cast<CreateRingOp>(owner)) {
+    RingType type = ring.getResult().getType();
+    int64_t depth = type.hasDepth() ? type.getDepth() : 0;
+    pieces.push_back({"slots", depth, type.getSlotBytes(), kSwizzlePeriod, /*ofRole=*/true});
+    addBarriers(depth);
+  } else if (auto mailbox = dyn_cast<CreateMailboxOp>(owner)) {
+    MailboxType type = mailbox.getResult().getType();
+    addBarriers(type.getDepth());
+    pieces.push_back({"slots", type.getDepth(), 8 * type.getWords(), 8});
+  } else if (auto staging = dyn_cast<CreateStagingOp>(owner)) {
+    int64_t warpgroups = consumer ? consumer.getNumWarpgroups() : 1;
+    pieces.push_back({"buffers", staging.getResult().getType().getBuffers() * warpgroups,
+                      kStagingBytes, kSwizzlePeriod, /*ofRole=*/true});
+  } else if (isa<mk::RoleOp, mk::PrepareOp>(owner)) {
+    if (int64_t bytes = getPutSlotBytes(owner)) {
+      pieces.push_back({"put_slots", kPutSlots, bytes, kChunkBytes, /*ofRole=*/true});
+      pieces.push_back({"put_barriers", kPutSlots, kBarrier, kBarrier});
+    }
+    if (int64_t bytes = getExchangeBytes(owner))
+      pieces.push_back({"exchange", 1, bytes, kChunkBytes, /*ofRole=*/true});
+  } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
+    pieces.push_back({"result", 1, 8, 16});
+    pieces.push_back({"failed", 1, 8, 8});
+    pieces.push_back({"requests", kRequests, kRequestBytes, 16});
+    if (memory.getTracks())
+      pieces.push_back({"tracks", 1, memory.getTracks(), 8});
+  }
+  return pieces;
+}
+
+SmallVector<Operation *> mk_sm::getSharedOwners(mk::KernelOp kernel) {
+  SmallVector<Operation *> owners, scopes;
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<SharedMemoryOp>(op))
+      scopes.push_back(&op);
+    if (!isa<mk::RoleOp, mk::PrepareOp>(op))
+      continue;
+    for (Operation &inner : op.getRegion(0).front())
+      if (isa<CreateRingOp, CreateMailboxOp, CreateStagingOp>(inner))
+        owners.push_back(&inner);
+    scopes.push_back(&op);
+  }
+  llvm::append_range(owners, scopes);
+  return owners;
+}
+
+int64_t mk_sm::getSharedOffset(Operation *owner, StringRef piece) {
+  return owner->getAttrOfType<DictionaryAttr>(kSharedAttr).getAs<IntegerAttr>(piece).getInt();
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+LogicalResult mk_sm::verifyShared(Operation *op, Attribute value) {
+  if (!isa<CreateRingOp, CreateMailboxOp, CreateStagingOp, mk::RoleOp, mk::PrepareOp,
+           SharedMemoryOp>(op))
+    return op->emitOpError() << "has " << kSharedAttr << ", but owns no shared memory";
+  auto offsets = dyn_cast<DictionaryAttr>(value);
+  auto isOffset = [](NamedAttribute piece) { return isa<IntegerAttr>(piece.getValue()); };
+  if (!offsets || !llvm::all_of(offsets, isOffset))
+    return op->emitOpError() << "has " << value << " for " << kSharedAttr
+                             << ", which is the offset of each piece by its name, as in {full = 0}";
+  return success();
+}
+
+// It stands behind everything that owns shared memory, which has been verified then.
+LogicalResult SharedMemoryOp::verify() {
+  if ((*this)->getNextNode())
+    return emitOpError() << "stands in front of ops that it counts: put it at the kernel's end";
+  auto bytes = static_cast<int64_t>(getBytes());
+  mk::TargetAttr target = mk::getSmTarget(*this);
+  if (bytes > target.getSm().getShared())
+    return emitOpError() << "has " << bytes << " bytes; " << target.getName() << " has "
+                         << target.getSm().getShared()
+                         << ": use fewer slots or smaller tiles";
+  struct Placed {
+    Operation *owner, *role; // the latter if it shares the piece's place with other roles
+    SharedPiece piece;
+    int64_t begin;
+  };
+  SmallVector<Placed> all;
+  for (Operation *owner : getSharedOwners((*this)->getParentOfType<mk::KernelOp>())) {
+    auto offsets = owner->getAttrOfType<DictionaryAttr>(kSharedAttr);
+    SmallVector<SharedPiece> pieces = getSharedPieces(owner);
+    if (offsets && offsets.size() > pieces.size())
+      return owner->emitOpError() << "has offsets " << offsets << ", but owns "
+                                  << pieces.size() << " pieces of shared memory";
+    for (const SharedPiece &piece : pieces) {
+      auto offset = offsets ? offsets.getAs<IntegerAttr>(piece.name) : IntegerAttr();
+      if (!offset)
+        return owner->emitOpError() << "has no offset of '" << piece.name
+                                    << "' in shared memory, which others have: delete "
+                                       "mk_sm.shared_memory and run mk-sm-lay-out-shared";
+      int64_t begin = offset.getInt(), end = begin + piece.getBytes();
+      if (begin % piece.alignment)
+        return owner->emitOpError() << "has '" << piece.name << "' at " << begin
+                                    << ", which is no multiple of " << piece.alignment;
+      if (begin < 0 || end > bytes)
+        return owner->emitOpError() << "has '" << piece.name << "' from " << begin << " to " << end
+                                    << " in " << bytes << " bytes of shared memory";
+      Operation *role = !piece.ofRole                        ? nullptr
+                        : isa<mk::RoleOp, mk::PrepareOp>(owner) ? owner
+                                                                : owner->getParentOp();
+      for (const Placed &other : all) {
+        if (begin >= other.begin + other.piece.getBytes() || other.begin >= end ||
+            (role && other.role && role != other.role))
+          continue;
+        InFlightDiagnostic diag = owner->emitOpError()
+                                  << "has '" << piece.name << "' from " << begin << " to " << end
+                                  << ", where there is '" << other.piece.name << "' from "
+                                  << other.begin << " on";
+        diag.attachNote(other.owner->getLoc()) << "of this op";
+        return diag;
+      }
+      all.push_back({owner, role, piece, begin});
+    }
+  }
+  return success();
+}

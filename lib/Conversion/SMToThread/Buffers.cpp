@@ -1,0 +1,142 @@
+//===- Buffers.cpp - Where buffers lie, and what of a tile exists in them -===//
+#include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mkernel/Analysis/Edges.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
+  auto it = buffers.find(memref);
+  if (it != buffers.end())
+    return it->second;
+  auto choice = memref.getDefiningOp<SelectOp>();
+  if (!choice)
+    return op->emitOpError() << "works on a buffer that is neither an argument "
+                                "of the kernel nor chosen by mk.select";
+  FailureOr<Buffer> x = buffer(op, choice.getTrueValue());
+  FailureOr<Buffer> y = buffer(op, choice.getFalseValue());
+  if (failed(x) || failed(y))
+    return failure();
+  Buffer result;
+  result.type = cast<MemRefType>(memref.getType());
+  result.condition = scalar(choice.getCondition());
+  result.whenTrue = std::make_shared<Buffer>(std::move(*x));
+  result.whenFalse = std::make_shared<Buffer>(std::move(*y));
+  return result;
+}
+
+// An argument is its address, its sizes and its strides, in words.
+Value Lowering::wordOf(const Buffer &buffer, int64_t word) {
+  if (buffer.arg >= 0)
+    return loadParamHere(params.args[buffer.arg] + 8 * word);
+  return select(buffer.condition, wordOf(*buffer.whenTrue, word),
+                wordOf(*buffer.whenFalse, word));
+}
+Value Lowering::baseOf(const Buffer &buffer) {
+  Value base = wordOf(buffer, 0);
+  return buffer.away ? add(base, buffer.away) : base;
+}
+Value Lowering::sizeOf(const Buffer &buffer, int64_t d) {
+  if (d == 0 && buffer.rows)
+    return buffer.rows;
+  if (!buffer.type.isDynamicDim(d))
+    return c64(buffer.type.getDimSize(d));
+  return wordOf(buffer, 1 + d);
+}
+Value Lowering::strideOf(const Buffer &buffer, int64_t d) {
+  return wordOf(buffer, 1 + buffer.type.getRank() + d);
+}
+
+Value Lowering::mapAddress(unsigned map) {
+  return create<mk_thread::ParamAddressOp>(int64_t(map * MK_GPU_TENSOR_MAP_BYTES));
+}
+
+std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
+                                            ArrayRef<int64_t> box) {
+  Value number = mapNumber(buffer, box);
+  if (!number)
+    return {};
+  // Tested anew each time: kept, these bits would take the producer's predicates.
+  Value valid = loadParamHere(params.launch + offsetof(mk_gpu_launch, maps_valid));
+  Value bit = and_(b.createOrFold<arith::ShRUIOp>(loc, valid, resize(number, i64)), 1);
+  Value offset = mul(number, MK_GPU_TENSOR_MAP_BYTES);
+  Value address = create<mk_thread::ParamAddressOp>(int64_t(0), offset);
+  return {address, cmp(Predicate::ne, bit, 0)};
+}
+
+Value Lowering::mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers) {
+  if (buffer.arg >= 0) {
+    std::optional<unsigned> map = params.findMap(buffer.arg, box, peers);
+    return map ? c32(*map) : Value();
+  }
+  Value x = mapNumber(*buffer.whenTrue, box, peers);
+  Value y = mapNumber(*buffer.whenFalse, box, peers);
+  return x && y ? select(buffer.condition, x, y) : Value();
+}
+
+namespace {
+/// Edges of tiles in a thread's code.
+struct EdgeMath {
+  Emitter &e;
+
+  Value min(Value a, Value b) { return e.minS(a, b); }
+  Value sub(Value a, Value b) { return e.sub(a, b); }
+  Value constant(int64_t number) { return e.c64(number); }
+};
+} // namespace
+
+SmallVector<Value> Lowering::limits(const Buffer &buffer,
+                                    ArrayRef<Value> offsets, int64_t tileRank,
+                                    ValueRange valid) {
+  int64_t lead = buffer.type.getRank() - tileRank;
+  SmallVector<Value> result;
+  for (int64_t d = 0; d < tileRank; ++d) {
+    Value end = valid.empty() ? Value() : scalar(valid[d]);
+    result.push_back(leftBehind<Value>(EdgeMath{*this}, offsets[lead + d],
+                                       sizeOf(buffer, lead + d), end ? &end : nullptr));
+  }
+  // Outside in a leading dimension: nothing is there.
+  for (int64_t d = 0; d < lead && tileRank; ++d) {
+    Value inside = cmp(Predicate::ult, offsets[d], sizeOf(buffer, d));
+    result.front() = select(inside, result.front(), c64(0));
+  }
+  return result;
+}
+
+Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
+                             ArrayRef<int64_t> shape, ValueRange valid) {
+  int64_t lead = offsets.size() - shape.size();
+  for (auto [d, end] : llvm::enumerate(valid)) {
+    Value needed = whatEdgesLeave<Value>(EdgeMath{*this}, offsets[lead + d], shape[d],
+                                         sizeOf(buffer, lead + d));
+    usable = and_(usable, cmp(Predicate::sge, scalar(end), needed));
+  }
+  return usable;
+}
+
+Value Lowering::covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape) {
+  Value all = cbool(true);
+  for (auto [limit, extent] : llvm::zip(limits, shape))
+    all = and_(all, cmp(Predicate::sge, limit, extent));
+  return all;
+}
+
+Value Lowering::elementAddress(const Buffer &buffer, ArrayRef<Value> offsets) {
+  Value element = c64(0);
+  for (auto [d, offset] : llvm::enumerate(offsets))
+    element = add(element, mul(offset, strideOf(buffer, d)));
+  return add(baseOf(buffer),
+             mul(element, getElementBytes(buffer.type.getElementType())));
+}
+
+SmallVector<Value> Lowering::byteStrides(const Buffer &buffer) {
+  int64_t size = getElementBytes(buffer.type.getElementType());
+  SmallVector<Value> result;
+  for (int64_t d = 0; d < buffer.type.getRank(); ++d)
+    result.push_back(mul(strideOf(buffer, d), size));
+  return result;
+}

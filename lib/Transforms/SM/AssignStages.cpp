@@ -1,0 +1,78 @@
+//===- AssignStages.cpp - Which slot of a channel, in which phase ---------===//
+#include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_ASSIGNSTAGESPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+namespace {
+/// The cursors of a partition.
+class Stages {
+public:
+  explicit Stages(PartitionOp partition) : partition(partition), b(partition.getContext()) {}
+
+  void run() {
+    partition.walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<AcquireOp, SendOp>([&](auto fills) { place(fills, /*parity=*/1); })
+          .Case<mk_sm::WaitOp, ReleaseOp, ReceiveOp>([&](auto uses) { place(uses, /*parity=*/0); });
+    });
+    if (partition.getTeams() == 1)
+      return;
+    // The team before has waited for all slots up to its place, and releases them itself.
+    SmallVector<Value> waits, all;
+    for (auto [use, cursor] : cursors) {
+      bool isWait = use.second == getName<mk_sm::WaitOp>();
+      if (isWait)
+        waits.push_back(cursor);
+      if (isWait || use.second == getName<ReleaseOp>())
+        all.push_back(cursor);
+    }
+    partition.walk([&](TurnWaitOp op) { op.getCursorsMutable().assign(all); });
+    partition.walk([&](TurnPassOp op) { op.getCursorsMutable().assign(waits); });
+  }
+
+private:
+  template <typename OpT> OperationName getName() {
+    return OperationName(OpT::getOperationName(), partition.getContext());
+  }
+
+  /// Acquire and wait are ahead of release: each counts by itself.
+  template <typename OpT> void place(OpT op, int64_t parity) {
+    Value channel = op->getOperand(0);
+    Value &cursor = cursors[{channel, op->getName()}];
+    if (!cursor) {
+      if (last)
+        b.setInsertionPointAfterValue(last);
+      else
+        b.setInsertionPointToStart(&partition.getBody().front());
+      last = cursor = CursorOp::create(b, op.getLoc(), channel, parity);
+    }
+    b.setInsertionPoint(op);
+    auto position = PositionOp::create(b, op.getLoc(), cursor);
+    op.getPlaceMutable().assign(position.getResults());
+    b.setInsertionPointAfter(op);
+    AdvanceOp::create(b, op.getLoc(), cursor);
+  }
+
+  PartitionOp partition;
+  OpBuilder b;
+  llvm::MapVector<std::pair<Value, OperationName>, Value> cursors;
+  Value last; // of these
+};
+
+struct AssignStagesPass : mk_sm::impl::AssignStagesPassBase<AssignStagesPass> {
+  using AssignStagesPassBase::AssignStagesPassBase;
+
+  void runOnOperation() override {
+    getOperation().walk([](PartitionOp partition) { Stages(partition).run(); });
+  }
+};
+} // namespace

@@ -1,0 +1,120 @@
+// RUN: mk-opt %s -split-input-file -verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @before on @mesh () {
+  // expected-error @+1 {{stands in front of ops that it counts: put it at the kernel's end}}
+  mk_sm.shared_memory 544 {mk_sm.shared = {failed = 8, requests = 16, result = 0}}
+  mk.role @r ctas(1) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @large on @mesh () {
+  mk.role @r ctas(1) {}
+  // expected-error @+1 {{has 300000 bytes; sm_90a has 232448: use fewer slots or smaller tiles}}
+  mk_sm.shared_memory 300000 {mk_sm.shared = {failed = 8, requests = 16, result = 0}}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @missing on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has no offset of 'full' in shared memory, which others have: delete mk_sm.shared_memory and run mk-sm-lay-out-shared}}
+    %m = mk_sm.create_mailbox {mk_sm.shared = {empty = 8, slots = 16}} : !mk_sm.mailbox<1, words = 1>
+  }
+  mk_sm.shared_memory 600 {mk_sm.shared = {failed = 40, requests = 48, result = 32}}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @unknown on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has offsets {empty = 8 : i64, full = 0 : i64, handover = 24 : i64, slots = 16 : i64}, but owns 3 pieces of shared memory}}
+    %m = mk_sm.create_mailbox {mk_sm.shared = {empty = 8, full = 0, handover = 24, slots = 16}} : !mk_sm.mailbox<1, words = 1>
+  }
+  mk_sm.shared_memory 600 {mk_sm.shared = {failed = 40, requests = 48, result = 32}}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @misaligned on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has 'slots' at 512, which is no multiple of 1024}}
+    %r = mk_sm.create_ring {mk_sm.shared = {empty = 8, full = 0, slots = 512}} : !mk_sm.ring<1, tensor<64x64xbf16>>
+  }
+  mk_sm.shared_memory 9216 {mk_sm.shared = {failed = 40, requests = 48, result = 32}}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @outside on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has 'slots' from 1024 to 9216 in 9000 bytes of shared memory}}
+    %r = mk_sm.create_ring {mk_sm.shared = {empty = 8, full = 0, slots = 1024}} : !mk_sm.ring<1, tensor<64x64xbf16>>
+  }
+  mk_sm.shared_memory 9000 {mk_sm.shared = {failed = 40, requests = 48, result = 32}}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @overlap on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-note @+1 {{of this op}}
+    %r = mk_sm.create_ring {mk_sm.shared = {empty = 9224, full = 9216, slots = 0}} : !mk_sm.ring<1, tensor<64x64xbf16>>
+    // expected-error @+1 {{has 'buffers' from 7168 to 15360, where there is 'slots' from 0 on}}
+    %s = mk_sm.create_staging {mk_sm.shared = {buffers = 7168}} : !mk_sm.staging<1>
+  }
+  mk_sm.shared_memory 20000 {mk_sm.shared = {failed = 16008, requests = 16016, result = 16000}}
+}
+
+// -----
+
+// Tiles of two roles may lie in one place, the barrier of one and a tile of the other may not.
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @roles on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-note @+1 {{of this op}}
+    %r = mk_sm.create_ring {mk_sm.shared = {empty = 9224, full = 8184, slots = 0}} : !mk_sm.ring<1, tensor<8x64xbf16>>
+  }
+  mk.role @s ctas(1) {
+    // expected-error @+1 {{has 'buffers' from 0 to 8192, where there is 'full' from 8184 on}}
+    %s = mk_sm.create_staging {mk_sm.shared = {buffers = 0}} : !mk_sm.staging<1>
+  }
+  mk_sm.shared_memory 20000 {mk_sm.shared = {failed = 16008, requests = 16016, result = 16000}}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @elsewhere on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has mk_sm.shared, but owns no shared memory}}
+    %c0 = arith.constant {mk_sm.shared = {full = 0}} 0 : index
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @form on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has [0] for mk_sm.shared, which is the offset of each piece by its name, as in {full = 0}}}
+    %s = mk_sm.create_staging {mk_sm.shared = [0]} : !mk_sm.staging<1>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @name on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{has attribute "mk_sm.share", which mk_sm does not know of it}}
+    %s = mk_sm.create_staging {mk_sm.share = 1} : !mk_sm.staging<1>
+  }
+}

@@ -1,0 +1,101 @@
+// RUN: mk-opt %s -mk-sm-defer-elements -mk-sm-unroll-stores | FileCheck %s
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!f32 = tensor<64x64xf32, #acc>
+!bf16 = tensor<64x64xbf16, #acc>
+!bit = tensor<64x64xi1, #acc>
+!of32 = memref<64x64xf32>
+!obf16 = memref<64x64xbf16>
+
+// What one store needs waits for it, with the load; a load of a tile is not done twice.
+// CHECK-LABEL: mk.kernel @epilogue
+// CHECK: mk.load %{{.*}} {mk_sm.deferred}
+// CHECK: arith.addf {{.*}} {mk_sm.deferred}
+// CHECK: arith.truncf {{.*}} {mk_sm.deferred}
+// CHECK: mk.store {{.*}} {mk_sm.once}
+mk.kernel @epilogue on @mesh (in %a : !of32 [64, 64], out %c : !obf16 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : !f32
+      %l = mk.load %a[%c0, %c0] : !of32 -> !f32
+      %s = arith.addf %x, %l : !f32
+      %t = arith.truncf %s : !f32 to !bf16
+      mk.store %t, %c[%c0, %c0] : !bf16, !obf16
+    }
+  }
+}
+
+// A scaling and a conversion may be computed in each way of the store.
+// CHECK-LABEL: mk.kernel @cheap
+// CHECK: arith.truncf {{.*}} {mk_sm.deferred}
+// CHECK: mk.store
+// CHECK-NOT: mk_sm.once
+// CHECK-LABEL: mk.kernel @several
+mk.kernel @cheap on @mesh (out %c : !obf16 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : !f32
+      %t = arith.truncf %x : !f32 to !bf16
+      mk.store %t, %c[%c0, %c0] : !bf16, !obf16
+    }
+  }
+}
+
+// Of what two stores need nothing is deferred but the load that one op takes.
+// CHECK: mk.load %{{.*}} {mk_sm.deferred}
+// CHECK: %[[S:.*]] = arith.addf %{{.*}}, %{{.*}} : tensor
+// CHECK: mk.store %[[S]]
+mk.kernel @several on @mesh (in %a : !of32 [64, 64], out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : !f32
+      %l = mk.load %a[%c0, %c0] : !of32 -> !f32
+      %s = arith.addf %x, %l : !f32
+      mk.store %s, %c[%c0, %c0] : !f32, !of32
+      mk.store %s, %d[%c0, %c0] : !f32, !of32
+    }
+  }
+}
+
+// What is read must not be written before, nor by the store.
+// CHECK-LABEL: mk.kernel @written
+// CHECK: mk.load %{{[^{]*$}}
+// CHECK: mk.load %{{[^{]*$}}
+// CHECK: arith.addf {{.*}} {mk_sm.deferred}
+// CHECK: arith.addf {{.*}} {mk_sm.deferred}
+mk.kernel @written on @mesh (inout %a : !of32 [64, 64], inout %c : !of32 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : !f32
+      %l = mk.load %a[%c0, %c0] : !of32 -> !f32
+      mk.store %x, %a[%c0, %c0] : !f32, !of32
+      %m = mk.load %c[%c0, %c0] : !of32 -> !f32
+      %s = arith.addf %x, %l : !f32
+      %t = arith.addf %s, %m : !f32
+      mk.store %t, %c[%c0, %c0] : !f32, !of32
+    }
+  }
+}
+
+// Comparisons by which ops right behind select.
+// CHECK-LABEL: mk.kernel @selects
+// CHECK: arith.cmpf {{.*}} {mk_sm.deferred}
+// CHECK: arith.select %{{[^{]*$}}
+mk.kernel @selects on @mesh (out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %x = arith.constant dense<1.0> : !f32
+      %y = arith.constant dense<2.0> : !f32
+      %p = arith.cmpf olt, %x, %y : !f32
+      %s = arith.select %p, %x, %y : !bit, !f32
+      mk.store %s, %c[%c0, %c0] : !f32, !of32
+      mk.store %s, %d[%c0, %c0] : !f32, !of32
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=10 -verify-diagnostics | FileCheck %s
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// Fixed numbers stay, a share is rounded down, the rest is divided evenly, the first gets the odd one.
+// CHECK: mk.role @fixed ctas(1)
+// CHECK: mk.role @share ctas(2)
+// CHECK: mk.role @first ctas(4)
+// CHECK: mk.role @second ctas(3)
+mk.kernel @even on @mesh () {
+  mk.role @fixed ctas(1) {}
+  mk.role @share ctas(share = 0.25) {}
+  mk.role @first ctas(rest) {}
+  mk.role @second ctas(rest) {}
+}
+
+// A minimum is more than the even part, or than the share.
+// CHECK: mk.role @share ctas(3)
+// CHECK: mk.role @least ctas(5)
+// CHECK: mk.role @other ctas(2)
+mk.kernel @least on @mesh () {
+  mk.role @share ctas(share = 0.1, min = 3) {}
+  mk.role @least ctas(rest, min = 5) {}
+  mk.role @other ctas(rest) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @+1 {{roles of kernel 'large' need 11 CTAs on a grid of 10: 'a' 8, 'b' at least 3; give roles fewer CTAs or the kernel a larger grid}}
+mk.kernel @large on @mesh () {
+  mk.role @a ctas(8) {}
+  mk.role @b ctas(rest, min = 3) {}
+}
