@@ -11,20 +11,19 @@ namespace mlir::mk_sm {
 } // namespace mlir::mk_sm
 
 using namespace mlir;
-using namespace mlir::mk;
 using namespace mlir::mk_sm;
 
 namespace {
 class Deferral {
 public:
-  explicit Deferral(KernelOp kernel) : kernel(kernel) {}
+  explicit Deferral(mk::KernelOp kernel) : kernel(kernel) {}
   bool isDeferred(Operation *op);
 
 private:
   /// The store that alone needs an op's result, if any.
   Operation *findOnlyStore(Operation *op);
 
-  KernelOp kernel;
+  mk::KernelOp kernel;
   DenseMap<Operation *, Operation *> onlyStores;
 };
 } // namespace
@@ -34,7 +33,7 @@ Operation *Deferral::findOnlyStore(Operation *op) {
   if (!isNew)
     return it->second;
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
-  if ((!elementwise && !isa<BroadcastOp, LoadOp>(op)) || op->getNumResults() != 1 ||
+  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp>(op)) || op->getNumResults() != 1 ||
       !isa<RankedTensorType>(op->getResult(0).getType()) || op->use_empty() ||
       isa<arith::ConstantOp>(op))
     return nullptr;
@@ -51,21 +50,21 @@ Operation *Deferral::findOnlyStore(Operation *op) {
 }
 
 /// Whether a load may as well be done at an op behind it: nothing writes in between.
-static bool mayWaitFor(Operation *user, LoadOp load) {
+static bool mayWaitFor(Operation *user, mk::LoadOp load) {
   for (Operation *op = load->getNextNode(); op != user; op = op->getNextNode())
-    if (!op || (!isMemoryEffectFree(op) && !isa<LoadOp>(op)))
+    if (!op || (!isMemoryEffectFree(op) && !isa<mk::LoadOp>(op)))
       return false;
   return true;
 }
 
 /// The same for a store: it must write elsewhere.
-static bool mayWait(KernelOp kernel, LoadOp load, Operation *store) {
+static bool mayWait(mk::KernelOp kernel, mk::LoadOp load, Operation *store) {
   if (!mayWaitFor(store, load))
     return false;
   Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
                                           : cast<mk::StoreOp>(store).getDest();
-  SmallVector<unsigned> read = getPossibleArgs(kernel, load.getSource());
-  return llvm::none_of(getPossibleArgs(kernel, dest), [&](unsigned arg) {
+  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
+  return llvm::none_of(mk::getPossibleArgs(kernel, dest), [&](unsigned arg) {
     return llvm::is_contained(read, arg);
   });
 }
@@ -84,7 +83,7 @@ static Operation *findOnlyTaker(Operation *op) {
   while (from && isConversion(from))
     from = from->getOperand(0).getDefiningOp();
   Operation *user = *op->user_begin();
-  if (!isa_and_nonnull<LoadOp>(from) || user->getBlock() != op->getBlock() ||
+  if (!isa_and_nonnull<mk::LoadOp>(from) || user->getBlock() != op->getBlock() ||
       from->getBlock() != op->getBlock())
     return nullptr;
   if (isConversion(user))
@@ -114,7 +113,7 @@ static bool isComparisonToCome(Operation *op) {
 bool Deferral::isDeferred(Operation *op) {
   if (isComparisonToCome(op))
     return true;
-  auto load = dyn_cast<LoadOp>(op);
+  auto load = dyn_cast<mk::LoadOp>(op);
   if (Operation *store = findOnlyStore(op))
     return !load || mayWait(kernel, load, store);
   Operation *taker = findOnlyTaker(op);
@@ -126,7 +125,7 @@ struct DeferElementsPass : mk_sm::impl::DeferElementsPassBase<DeferElementsPass>
   using DeferElementsPassBase::DeferElementsPassBase;
 
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<KernelOp>()) {
+    for (auto kernel : getOperation().getOps<mk::KernelOp>()) {
       Deferral deferral(kernel);
       kernel.walk([&](Operation *op) {
         if (deferral.isDeferred(op))
