@@ -8,6 +8,7 @@
 #include "VerifyFile.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Conversion/Variants.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/JIT/Registration.h"
 #include "mkernel/JIT/Remarks.h"
@@ -267,6 +268,21 @@ struct Compilation {
     return success();
   }
 
+  /// Those of the kernel at the SM level, or the one that is asked for.
+  FailureOr<SmallVector<KernelVariant>> chooseVariants() {
+    KernelOp kernel = *module.getOps<KernelOp>().begin();
+    SmallVector<KernelVariant> variants = listVariants(kernel);
+    if (options.variant.empty())
+      return variants;
+    for (const KernelVariant &variant : variants)
+      if (variant.name == options.variant)
+        return SmallVector<KernelVariant>{variant};
+    InFlightDiagnostic diag = kernel.emitError("has no variant '") << options.variant << "'; it has ";
+    llvm::interleaveComma(variants, diag,
+                          [&](const KernelVariant &variant) { diag << variant.name; });
+    return misuse();
+  }
+
   /// From a module at the tile or the SM level with sizes bound.
   LogicalResult compileSm(KernelOp kernel, const MetadataOptions &about,
                           const HostCpu &cpu) {
@@ -305,22 +321,28 @@ struct Compilation {
     code.loops = metadata->getArray("loops")->size();
     code.bounds = options.bounds;
     code.timeline = options.timeline;
-    if (failed(run(module, [&](OpPassManager &pm) {
-          toSm(pm);
-          buildThreadPipeline(pm, code);
-        })))
+    if (failed(run(module, toSm)))
       return failure();
+    FailureOr<SmallVector<KernelVariant>> variants = chooseVariants();
+    if (failed(variants))
+      return failure();
+    for (const KernelVariant &variant : *variants) {
+      code.variant = variant.name.str();
+      OwningOpRef<ModuleOp> device = module.clone();
+      if (failed(run(*device, [&](OpPassManager &pm) { buildThreadPipeline(pm, code); })))
+        return failure();
+      nestDeviceModule(*host, *device);
+    }
     setMetadata(*host, llvm::json::Value(std::move(*metadata)));
-    nestDeviceModule(*host, module);
     return emitCode(*host, cpu);
   }
 
   /// Refuses options that ask a module with metadata for what it no longer has.
   LogicalResult checkLowered(ModuleOp host) {
-    ModuleOp device = findDeviceModule(host);
-    if (static_cast<bool>(device) != (options.target == "sm_90a"))
+    SmallVector<ModuleOp> devices = findDeviceModules(host);
+    if (devices.empty() != (options.target != "sm_90a"))
       return host.emitError("has been lowered for another target than ") << options.target;
-    StringRef level = hasThreadLevel(device) ? "at the thread level" : "in the LLVM dialect";
+    StringRef level = hasThreadLevel(devices) ? "at the thread level" : "in the LLVM dialect";
     auto refuse = [&](const Twine &why) {
       return host.emitError("is ") << level << " already: " << why
                                    << "; use the file that it was made from";
@@ -330,7 +352,7 @@ struct Compilation {
     if (options.emit == "params")
       return refuse("it has no parameters left");
     if (options.emit == "tile" || options.emit == "sm" ||
-        (options.emit == "thread" && !hasThreadLevel(device)))
+        (options.emit == "thread" && !hasThreadLevel(devices)))
       return refuse("there is no " + Twine(options.emit == "sm" ? "SM" : options.emit) +
                     " level left");
     return success();
@@ -343,7 +365,7 @@ struct Compilation {
       host.print(output);
       return success();
     }
-    if (ModuleOp device = findDeviceModule(host))
+    for (ModuleOp device : findDeviceModules(host))
       if (failed(run(device, buildThreadCodePipeline)))
         return failure();
     return emitLLVM(host, cpu);
@@ -359,26 +381,31 @@ struct Compilation {
     FailureOr<llvm::json::Object> metadata = takeMetadata(host);
     if (failed(metadata))
       return failure();
-    ModuleOp device = findDeviceModule(host);
+    SmallVector<ModuleOp> devices = findDeviceModules(host);
     llvm::LLVMContext llvmContext;
     if (options.emit == "llvmir") {
-      auto translated = device ? translateDeviceModule(device, llvmContext)
-                               : translateHostModule(host, cpu, llvmContext);
+      auto translated = devices.empty() ? translateHostModule(host, cpu, llvmContext)
+                                        : translateDeviceModule(devices.front(), llvmContext);
       if (failed(translated))
         return failure();
       (*translated)->print(output, nullptr);
       return success();
     }
-    if (device) {
+    llvm::json::Array variants;
+    for (ModuleOp device : devices) {
       FailureOr<llvm::json::Object> gpu = takeGpuMetadata(device);
+      if (failed(gpu))
+        return failure();
       FailureOr<std::string> ptx = emitPtx(device);
-      if (failed(gpu) || failed(ptx) || failed(checkSpills(device, *ptx)))
+      // The assembler takes its time: only the preferred variant's code.
+      if (failed(ptx) || (variants.empty() && failed(checkSpills(device, *ptx))))
         return failure();
       if (options.emit == "ptx") {
         output << *ptx;
         return success();
       }
       if (llvm::json::Value *sites = gpu->get("sites")) {
+        // Ops that are checked are the same in all variants.
         (*metadata)["sites"] = std::move(*sites);
         gpu->erase("sites");
       }
@@ -389,10 +416,12 @@ struct Compilation {
           whole[key] = *timeline->getAsObject()->getInteger(key);
         gpu->erase("timeline");
       }
-      (*metadata)["gpu"] = std::move(*gpu);
       device.erase();
-      addDeviceCode(host, *ptx);
+      addDeviceCode(host, variants.size(), *ptx);
+      variants.push_back(std::move(*gpu));
     }
+    if (!devices.empty())
+      (*metadata)["gpu"] = llvm::json::Object{{"variants", std::move(variants)}};
     SmallVector<char, 0> package;
     if (failed(emitPackage(host, cpu, std::move(*metadata), package)))
       return failure();

@@ -42,6 +42,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm, int64_t grid) {
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
   cleanUp(pm);
+  pm.addPass(mk_sm::createDropLimitsPass());
   verify(pm, "tiles", grid);
   pm.addPass(createSplitRolesPass());
   verify(pm, "partitioned", grid);
@@ -80,6 +81,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   convert.loops = options.loops;
   convert.bounds = options.bounds;
   convert.timeline = options.timeline;
+  convert.variant = options.variant;
   pm.addPass(createConvertSMToThreadPass(convert));
   pm.addPass(mk_thread::createPromoteVariablesPass());
   VerifyPhasePassOptions verify;

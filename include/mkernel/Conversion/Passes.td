@@ -97,7 +97,7 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
     The kernel is replaced by `mk_thread.kernel @mk_kernel`, whose control flow is `scf` and
     whose integers are `arith`, and by the string `mk_gpu`, the `gpu` part of the package's metadata
     as JSON (see mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
-    functions of the module are dropped. docs/sm90.md says how the code works.
+    functions of the module are dropped. docs/sm90.md says how the code works, and what variants are.
   }];
   let options = [
     Option<"grid", "grid", "int64_t", "132", "CTAs of the grid">,
@@ -105,6 +105,8 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
            "code checks when it runs that what ops name exists, and lists its sites">,
     Option<"timeline", "timeline", "bool", "false",
            "code records when it does what, and lists its sites">,
+    Option<"variant", "variant", "std::string", "\"any-strides\"",
+           "any-strides, or tensor-maps: all copies are the copy engine's">,
     Option<"loops", "loops", "int64_t", "0",
            "loops that the metadata lists; at least those that draw tickets">
   ];

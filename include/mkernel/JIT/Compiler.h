@@ -33,6 +33,8 @@ struct CompileOptions
   /// ptx        PTX (sm_90a only)
   /// package    mkernel/ABI/Package.h
   std::string emit = "package";
+  /// The only variant of GPU code that is compiled; empty: all.
+  std::string variant;
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
   /// regular expression (mkernel/JIT/Remarks.h).
   std::optional<std::string> remarks;

@@ -2,6 +2,7 @@
 #include "Params.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Conversion/Variants.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -53,23 +54,36 @@ SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
   return makeBox(cast<MemRefType>(store.getDest().getType()), 64);
 }
 
+SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
+  bool copies = false, byMaps = true;
+  kernel.walk([&](CopyOp copy) {
+    copies = true;
+    byMaps &= !getCopyBox(copy).empty();
+  });
+  if (!copies || !byMaps)
+    return {kAnyStrides};
+  return {kTensorMaps, kAnyStrides};
+}
+
 static void collectMaps(KernelOp kernel, ParamLayout &layout) {
   bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
-  auto add = [&](Value buffer, ArrayRef<int64_t> box, bool peers = false) {
+  auto add = [&](Value buffer, ArrayRef<int64_t> box, bool copies, bool peers) {
     if (box.empty())
       return;
     auto &maps = peers ? layout.peerMaps : layout.maps;
     for (unsigned arg : getPossibleArgs(kernel, buffer)) {
       TensorMap map{arg, SmallVector<int64_t>(box), peers};
-      if (!llvm::is_contained(maps, map))
-        maps.push_back(map);
+      auto *known = llvm::find(maps, map);
+      if (known == maps.end())
+        known = &maps.emplace_back(map);
+      known->copies |= copies;
     }
   };
   kernel.walk([&](Operation *op) {
     if (auto copy = dyn_cast<CopyOp>(op))
-      add(copy.getSource(), getCopyBox(copy));
+      add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
-      add(store.getDest(), getStoreBox(store), store.getPeer() && hasPeers);
+      add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);
   });
 }
 
@@ -148,7 +162,17 @@ static int64_t getShared(CreateRingOp ring) {
   return shared;
 }
 
-FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel, int64_t timeline) {
+/// Whether a tile of the role may end where neither its argument nor it ends.
+static bool mayTrim(Operation &scope) {
+  return scope
+      .walk([](CopyOp copy) {
+        return copy.getPad() || !copy.getValid().empty() ? WalkResult::interrupt()
+                                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel, bool byThreads, int64_t timeline) {
   SharedLayout layout;
   int64_t tiles = 0;
   SmallVector<Operation *> channels, putting;
@@ -245,10 +269,15 @@ FailureOr<SharedLayout> sm::layOutShared(KernelOp kernel, int64_t timeline) {
     layout.scopes[scope].putBarriers = at;
     at += 8 * kPutSlots;
   }
+  for (Operation &scope : kernel.getBody().front())
+    if (isa<RoleOp, PrepareOp>(scope) && mayTrim(scope)) {
+      layout.scopes[&scope].landing = at;
+      at += 8;
+    }
   layout.broadcast = llvm::alignTo(at, 16);
   layout.failed = layout.broadcast + 8;
   layout.request = layout.broadcast + 16;
-  layout.bytes = layout.request + kRequests * kRequestBytes;
+  layout.bytes = layout.request + (byThreads ? kRequests * kRequestBytes + 8 : 0);
   if (timeline) {
     layout.tracks = layout.bytes;
     layout.bytes += timeline;

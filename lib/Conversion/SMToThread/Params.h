@@ -19,7 +19,8 @@ namespace abi = ::mkernel::abi;
 struct TensorMap {
   unsigned arg;
   SmallVector<int64_t> box; // innermost last
-  bool peers = false; // that of each rank
+  bool peers = false;  // that of each rank
+  bool copies = false; // tiles come by it
   bool operator==(const TensorMap &other) const {
     return arg == other.arg && box == other.box && peers == other.peers;
   }
@@ -49,8 +50,8 @@ SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
 
-/// Requests of slow copies that there may be at a time, and bytes of one.
-constexpr int64_t kRequests = 4, kRequestBytes = 128;
+/// Requests of copies that there may be at a time, and bytes of one (ThreadCopies.h).
+constexpr int64_t kRequests = 4, kRequestBytes = 104;
 
 /// A ring or a mailbox in shared memory.
 struct Channel {
@@ -68,6 +69,7 @@ struct Channel {
 struct ScopeMemory {
   int64_t puts = 0, putSlotBytes = 0, putBarriers = 0; // of slots of puts
   int64_t exchange = 0, exchangeBytes = 0;             // for elements
+  int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
 };
 
 struct SharedLayout {
@@ -76,15 +78,15 @@ struct SharedLayout {
   DenseMap<Operation *, ScopeMemory> scopes;
   int64_t broadcast = 0; // 8 bytes for the result of an op that one thread did
   int64_t failed = 0;    // 4 bytes: not 0 once this CTA has failed
-  int64_t request = 0;   // kRequests of them, see SlowCopies.h
+  int64_t request = 0;   // kRequests of them, and 8 bytes for how many there have been
   int64_t tracks = 0;    // words of tracks, if times are recorded
   int64_t bytes = 0;     // all of it
 };
 
 /// Roles share the memory of their tiles, since a CTA is in one at a time, but not
-/// their barriers. `timeline`: bytes that records of times need. Emits an error with the
-/// numbers if it is too much.
-FailureOr<SharedLayout> layOutShared(KernelOp kernel, int64_t timeline);
+/// their barriers. `byThreads`: there are requests of copies; `timeline`: bytes that records of
+/// times need. Emits an error with the numbers if it is too much.
+FailureOr<SharedLayout> layOutShared(KernelOp kernel, bool byThreads, int64_t timeline);
 
 /// "role 'gemm'" or "mk.prepare", for messages.
 std::string describeScope(Operation *scope);

@@ -4,6 +4,7 @@
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Conversion/Variants.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/JSON.h"
@@ -17,8 +18,9 @@ using namespace mlir;
 using namespace mlir::mk;
 namespace json = llvm::json;
 
-/// The `gpu` part of the metadata (mkernel/ABI/Gpu.h).
-static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
+/// What the metadata says of a variant (mkernel/ABI/Gpu.h).
+static json::Object describe(KernelOp kernel, const KernelVariant &variant,
+                             const sm::ParamLayout &params,
                              int64_t threads, int64_t sharedBytes) {
   KernelResources resources = getKernelResources(kernel);
   auto describeMaps = [](ArrayRef<sm::TensorMap> maps) {
@@ -26,10 +28,13 @@ static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
     for (const sm::TensorMap &map : maps)
       array.push_back(json::Object{{"arg", map.arg},
                                    {"box", json::Array(map.box)},
+                                   {"copies", map.copies},
                                    {"swizzle", mk_sm::kChunkBytes}});
     return array;
   };
-  return json::Object{{"threads", threads},
+  return json::Object{{"name", variant.name},
+                      {"needs", variant.needs},
+                      {"threads", threads},
                       {"cooperative",
                        !resources.signals.empty() || !resources.queues.empty() ||
                            resources.prepare ||
@@ -49,16 +54,21 @@ struct ConvertSMToThreadPass
   LogicalResult convert(KernelOp kernel) {
     if (failed(verifyMeshIsBound(kernel)) || failed(sm::verifyInput(kernel)))
       return failure();
+    bool byThreads = variant == kAnyStrides.name;
+    if (!byThreads && variant != kTensorMaps.name)
+      return kernel.emitError() << "there is no variant '" << variant << "'; use "
+                                << kTensorMaps.name << " or " << kAnyStrides.name;
     FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, grid);
     if (failed(ctas))
       return failure();
     FailureOr<sm::ParamLayout> params =
         sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
     FailureOr<sm::SharedLayout> shared = sm::layOutShared(
-        kernel, timeline ? mk_thread::kTrackBytes * (mk_thread::kMaxTracks + 1) : 0);
+        kernel, byThreads, timeline ? mk_thread::kTrackBytes * (mk_thread::kMaxTracks + 1) : 0);
     if (failed(params) || failed(shared))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, *shared);
+    lowering.byThreads = byThreads;
     SiteTable sites;
     if (bounds)
       lowering.sites = &sites;
@@ -67,7 +77,7 @@ struct ConvertSMToThreadPass
     if (failed(lowering.run()))
       return failure();
     json::Object about =
-        describe(kernel, *params, lowering.getNumThreads(), shared->bytes);
+        describe(kernel, byThreads ? kAnyStrides : kTensorMaps, *params, lowering.getNumThreads(), shared->bytes);
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
       about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},

@@ -1,12 +1,11 @@
 //===- Structure.cpp - Threads, roles and the end of a launch -------------===//
 //
-// Warpgroup 0 is the producer's side (its first warp works, the others help it with
-// slow copies), the others are the consumer's. Registers change hands once, at the top; roles are told apart
+// Warpgroup 0 is the producer's side (its first warp works; in the variant for any strides the
+// others copy for it), the others are the consumer's. Registers change hands once, at the top; roles are told apart
 // inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
-#include "SlowCopies.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -20,6 +19,8 @@ using Predicate = arith::CmpIPredicate;
 
 /// Registers of an SM, which one CTA has to itself (CUDA programming guide).
 static constexpr int64_t kRegisters = 65536;
+/// The least of a thread of the producer's warpgroup where others of it copy.
+static constexpr int64_t kCopierRegisters = 56;
 // Barrier 0 is that of all threads by itself; a warp that arrives at it with a count
 // of threads, while others wait without, is an illegal instruction.
 static constexpr int64_t kFinishBarrier = 14;
@@ -59,6 +60,13 @@ LogicalResult Lowering::measurePartitions() {
   int64_t wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
   // What the CTA starts with: the same for each thread, in steps of 8.
   int64_t pool = std::min<int64_t>(kRegisters / numThreads / 8 * 8, 256) * numThreads;
+  // Copiers work with addresses.
+  if (hasCopiers() && numThreads > 256) {
+    producerRegisters = std::max(producerRegisters, kCopierRegisters);
+    int64_t left = (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / 8 * 8;
+    consumerRegisters = std::min(consumerRegisters, left);
+    wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
+  }
   if (numThreads > 256 && wanted > pool)
     return kernel.emitOpError()
            << "needs " << wanted << " registers (128 threads of "
@@ -116,9 +124,10 @@ LogicalResult Lowering::emitKernelScalars() {
   return success();
 }
 
-/// Whether there may be work for the helpers.
-bool Lowering::hasCopies() {
-  return kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+/// Whether there may be work for copiers.
+bool Lowering::hasCopiers() {
+  return byThreads &&
+         kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 void Lowering::emitPrologue() {
@@ -143,6 +152,8 @@ void Lowering::emitPrologue() {
       if (getPutSlotBytes(&scope))
         for (int64_t slot = 0; slot < kPutSlots; ++slot)
           init(shared.scopes[&scope].putBarriers + 8 * slot, 1);
+      if (int64_t landing = shared.scopes[&scope].landing)
+        init(landing, 1);
       for (Operation &op : scope.getRegion(0).front()) {
         auto it = shared.channels.find(&op);
         if (it == shared.channels.end())
@@ -188,6 +199,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     partitionThread = and_(thread, op.getNumThreads() - 1);
   memory = shared.scopes.lookup(scope);
   readySeen = {};
+  landingPhase = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
@@ -196,6 +208,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   waitFailed = {};
   LogicalResult result = success();
   auto body = [&] {
+    if (isProducer() && memory.landing)
+      landingPhase = variable(i32, c32(0));
     readEpoch();
     if (needsAgreement()) {
       waitFailed = variable(i32, c32(0));
@@ -380,19 +394,19 @@ LogicalResult Lowering::run() {
       eq(warpgroup, 0),
       [&] {
         setRegisters(producerRegisters, /*more=*/false);
-        bool copies = hasCopies();
+        bool copies = hasCopiers();
         auto produce = [&] {
-          // Helpers look for the first request without asking.
+          // Copiers come for the first request without looking.
           if (copies)
             ifThen(eq(lane, 0), [&] {
-              storeSharedHere(c32(0), /*address=*/Value(), shared.request + kPosted);
+              storeSharedHere(c32(0), sharedBase, shared.request + kRequests * kRequestBytes);
             });
           result = emitSide(PartitionKind::Producer);
           if (copies)
-            dismissHelpers();
+            dismissCopiers();
         };
         if (copies)
-          ifThenElse(eq(warp, 0), produce, [&] { emitHelpers(); });
+          ifThenElse(eq(warp, 0), produce, [&] { emitCopiers(); });
         else
           ifThen(eq(warp, 0), produce);
         reportDeferred();
