@@ -101,14 +101,15 @@ def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [HasParent<"::mlir::mk::Kerne
     do not overlap, but for tiles of different roles, puts and exchanges among them: a CTA is in one role at a time.
 
     This op has the result of an op that one thread does, the word that says that the CTA has failed,
-    requests of copies, and `tracks(n)` bytes for records of times, if times are recorded.
+    requests of copies if some are done by threads (`copiers`), and `tracks(n)` bytes for records of
+    times, if times are recorded.
 
     ```mlir
-    mk_sm.shared_memory 197248 {mk_sm.shared = {failed = 196712, requests = 196720, result = 196704}}
+    mk_sm.shared_memory 197144 copiers {mk_sm.shared = {failed = 196712, posted = 197136, requests = 196720, result = 196704}}
     ```
   }];
-  let arguments = (ins I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$tracks);
-  let assemblyFormat = "$bytes (`tracks` `(` $tracks^ `)`)? attr-dict";
+  let arguments = (ins I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$tracks, UnitAttr:$copiers);
+  let assemblyFormat = "$bytes (`copiers` $copiers^)? (`tracks` `(` $tracks^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
 

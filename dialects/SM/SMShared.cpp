@@ -81,6 +81,15 @@ std::string mk_sm::describeScope(Operation *scope) {
   return "mk.prepare";
 }
 
+/// Whether a tile of the role may end where neither its argument nor it ends.
+static bool mayTrim(Operation *scope) {
+  auto visit = [](CopyOp copy) {
+    return copy.getPad() || !copy.getValid().empty() ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+  };
+  return scope->walk(visit).wasInterrupted();
+}
+
 SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   constexpr int64_t kBarrier = 8, kSwizzlePeriod = 8 * kChunkBytes;
   SmallVector<SharedPiece> pieces;
@@ -113,10 +122,15 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     }
     if (int64_t bytes = getExchangeBytes(owner))
       pieces.push_back({"exchange", 1, bytes, kChunkBytes, /*ofRole=*/true});
+    if (mayTrim(owner))
+      pieces.push_back({"landing", 1, kBarrier, kBarrier});
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
     pieces.push_back({"result", 1, 8, 16});
     pieces.push_back({"failed", 1, 8, 8});
-    pieces.push_back({"requests", kRequests, kRequestBytes, 16});
+    if (memory.getCopiers()) {
+      pieces.push_back({"requests", kRequests, kRequestBytes, 16});
+      pieces.push_back({"posted", 1, 8, 8});
+    }
     if (memory.getTracks())
       pieces.push_back({"tracks", 1, memory.getTracks(), 8});
   }

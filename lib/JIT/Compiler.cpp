@@ -275,6 +275,21 @@ struct Compilation {
     return success();
   }
 
+  /// Those of the kernel at its lowest level, or the one that is asked for.
+  FailureOr<SmallVector<KernelVariant>> chooseVariants() {
+    KernelOp kernel = *module.getOps<KernelOp>().begin();
+    SmallVector<KernelVariant> variants = backend.listVariants(kernel);
+    if (options.variant.empty())
+      return variants;
+    for (const KernelVariant &variant : variants)
+      if (variant.name == options.variant)
+        return SmallVector<KernelVariant>{variant};
+    InFlightDiagnostic diag = kernel.emitError("has no variant '") << options.variant << "'; it has ";
+    llvm::interleaveComma(variants, diag,
+                          [&](const KernelVariant &variant) { diag << variant.name; });
+    return misuse();
+  }
+
   /// From a module at the tile or the SM level with sizes bound, for targets whose roles become a
   /// module beside the host part.
   LogicalResult compileDevice(KernelOp kernel, const MetadataOptions &about,
@@ -311,22 +326,28 @@ struct Compilation {
     if (*lowered && failed(mergeModule(*host, **lowered)))
       return failure();
     lowering.loops = metadata->getArray("loops")->size();
-    if (failed(run(module, [&](OpPassManager &pm) {
-          lowerKernel(pm);
-          backend.buildCodePipeline(pm, lowering);
-        })))
+    if (failed(run(module, lowerKernel)))
       return failure();
+    FailureOr<SmallVector<KernelVariant>> variants = chooseVariants();
+    if (failed(variants))
+      return failure();
+    for (const KernelVariant &variant : *variants) {
+      lowering.variant = variant.name;
+      OwningOpRef<ModuleOp> device = module.clone();
+      if (failed(run(*device, [&](OpPassManager &pm) { backend.buildCodePipeline(pm, lowering); })))
+        return failure();
+      nestDeviceModule(*host, *device);
+    }
     setMetadata(*host, llvm::json::Value(std::move(*metadata)));
-    nestDeviceModule(*host, module);
     return emitCode(*host, cpu);
   }
 
   /// Refuses options that ask a module with metadata for what it no longer has.
   LogicalResult checkLowered(ModuleOp host) {
-    ModuleOp device = findDeviceModule(host);
-    if (static_cast<bool>(device) != backend.hasDeviceModule())
+    SmallVector<ModuleOp> devices = findDeviceModules(host);
+    if (devices.empty() == backend.hasDeviceModule())
       return host.emitError("has been lowered for another target than ") << options.target;
-    StringRef level = hasThreadLevel(device) ? "at the thread level" : "in the LLVM dialect";
+    StringRef level = hasThreadLevel(devices) ? "at the thread level" : "in the LLVM dialect";
     auto refuse = [&](const Twine &why) {
       return host.emitError("is ") << level << " already: " << why
                                    << "; use the file that it was made from";
@@ -336,7 +357,7 @@ struct Compilation {
     if (options.emit == "params")
       return refuse("it has no parameters left");
     if (options.emit == "tile" || options.emit == backend.getKernelPhase() ||
-        (options.emit == backend.getCodePhase() && !hasThreadLevel(device)))
+        (options.emit == backend.getCodePhase() && !hasThreadLevel(devices)))
       return refuse("there is no phase '" + Twine(options.emit) + "' left");
     return success();
   }
@@ -348,7 +369,7 @@ struct Compilation {
       host.print(output);
       return success();
     }
-    if (ModuleOp device = findDeviceModule(host))
+    for (ModuleOp device : findDeviceModules(host))
       if (failed(run(device, [&](OpPassManager &pm) { backend.buildLLVMPipeline(pm); })))
         return failure();
     return emitLLVM(host, cpu);
@@ -364,18 +385,20 @@ struct Compilation {
     FailureOr<llvm::json::Object> metadata = takeMetadata(host);
     if (failed(metadata))
       return failure();
-    ModuleOp device = findDeviceModule(host);
+    SmallVector<ModuleOp> devices = findDeviceModules(host);
     llvm::LLVMContext llvmContext;
     if (options.emit == "llvmir") {
-      auto translated = backend.translate(device ? device : host, cpu, llvmContext);
+      auto translated = backend.translate(devices.empty() ? host : devices.front(), cpu, llvmContext);
       if (failed(translated))
         return failure();
       (*translated)->print(output, nullptr);
       return success();
     }
-    if (device) {
+    llvm::json::Array variants;
+    for (ModuleOp device : devices) {
       FailureOr<DeviceCode> code = backend.emitDevice(device);
-      if (failed(code) || failed(checkSpills(device, code->text)))
+      // The assembler takes its time: only the preferred variant's code.
+      if (failed(code) || (variants.empty() && failed(checkSpills(device, code->text))))
         return failure();
       if (options.emit == backend.getTextPhase()) {
         output << code->text;
@@ -383,6 +406,7 @@ struct Compilation {
       }
       llvm::json::Object &gpu = code->metadata;
       if (llvm::json::Value *sites = gpu.get("sites")) {
+        // Ops that are checked are the same in all variants.
         (*metadata)["sites"] = std::move(*sites);
         gpu.erase("sites");
       }
@@ -393,10 +417,12 @@ struct Compilation {
           whole[key] = *timeline->getAsObject()->getInteger(key);
         gpu.erase("timeline");
       }
-      (*metadata)["gpu"] = std::move(gpu);
       device.erase();
-      backend.addDevice(host, code->text);
+      backend.addDevice(host, variants.size(), code->text);
+      variants.push_back(std::move(gpu));
     }
+    if (!devices.empty())
+      (*metadata)["gpu"] = llvm::json::Object{{"variants", std::move(variants)}};
     SmallVector<char, 0> package;
     if (failed(emitPackage(host, cpu, std::move(*metadata), package)))
       return failure();

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-static constexpr StringRef kDevice = "mk_device";
+static constexpr StringRef kDevice = "mk_device_";
 
 bool mk::hasPartitions(KernelOp kernel) {
   return kernel
@@ -28,19 +28,23 @@ void mk::listTickets(KernelOp kernel, llvm::json::Object &metadata) {
 }
 
 void mk::nestDeviceModule(ModuleOp host, ModuleOp device) {
-  auto nested = ModuleOp::create(device.getLoc(), kDevice);
+  std::string name = (kDevice + Twine(findDeviceModules(host).size())).str();
+  auto nested = ModuleOp::create(device.getLoc(), name);
   nested.getBody()->getOperations().splice(nested.getBody()->end(),
                                            device.getBody()->getOperations());
   host.push_back(nested);
 }
 
-bool mk::hasThreadLevel(ModuleOp device) {
-  return device && !device.getOps<mk_thread::KernelOp>().empty();
+bool mk::hasThreadLevel(ArrayRef<ModuleOp> devices) {
+  return llvm::any_of(devices, [](ModuleOp device) {
+    return !device.getOps<mk_thread::KernelOp>().empty();
+  });
 }
 
-ModuleOp mk::findDeviceModule(ModuleOp host) {
+SmallVector<ModuleOp> mk::findDeviceModules(ModuleOp host) {
+  SmallVector<ModuleOp> devices;
   for (auto nested : host.getOps<ModuleOp>())
-    if (nested.getSymName() == kDevice)
-      return nested;
-  return {};
+    if (nested.getSymName().value_or("").starts_with(kDevice))
+      devices.push_back(nested);
+  return devices;
 }

@@ -15,14 +15,15 @@ bool hasPartitions(KernelOp kernel);
 /// whose loops of the tile level are gone.
 void listTickets(KernelOp kernel, llvm::json::Object &metadata);
 
-/// Moves what `device` holds into a module of its own in `host`.
+/// Moves what `device`, the code of a variant, holds into a module of its own in `host`, behind
+/// those of other variants.
 void nestDeviceModule(ModuleOp host, ModuleOp device);
 
-/// That module; null if there is none.
-ModuleOp findDeviceModule(ModuleOp host);
+/// Those modules, the preferred variant first.
+SmallVector<ModuleOp> findDeviceModules(ModuleOp host);
 
-/// Whether its code is at the thread level; false for null.
-bool hasThreadLevel(ModuleOp device);
+/// Whether code is at the thread level; false for none.
+bool hasThreadLevel(ArrayRef<ModuleOp> devices);
 
 } // namespace mlir::mk
 

@@ -166,5 +166,8 @@ uint32_t JobPlan::slots() const {
   for (size_t i = 0; i < metadata_->signals.size(); ++i)
     if (metadata_->signals[i].sys)
       slots += plans_[0].signals[i].elements;
+  // Variants have signals of their own.
+  if (metadata_->gpu)
+    slots *= int64_t(metadata_->gpu->variants.size());
   return static_cast<uint32_t>(std::min<int64_t>(slots, UINT32_MAX));
 }

@@ -215,18 +215,28 @@ struct Parser {
       return r.fail("has the key 'gpu', which the target 'host' does not have");
     Reader e(status, *json, "metadata: gpu");
     Metadata::Gpu &gpu = m.gpu.emplace();
-    gpu.threads = e.number("threads", 1, 1024);
-    gpu.cooperative = e.flag("cooperative");
-    gpu.sharedBytes = e.number("shared_bytes", 0, 1 << 20);
-    gpu.paramBytes = e.number("param_bytes", sizeof(mk_gpu_launch),
-                              MK_GPU_MAX_PARAM_BYTES);
-    gpu.workspaceBytes = e.number("workspace_bytes", 0, kLarge);
+    each(e, "variants", gpu.variants, [&](Reader &v) { return parseVariant(v); });
+    if (gpu.variants.empty() || gpu.variants.back().needsMaps)
+      e.fail("has no variant that needs nothing behind all others");
+  }
+
+  Metadata::Variant parseVariant(Reader &e) {
+    Metadata::Variant variant;
+    variant.name = e.text("name");
+    variant.needsMaps = e.choice<bool>("needs", {{"", false}, {"tensor-maps", true}});
+    variant.threads = e.number("threads", 1, 1024);
+    variant.cooperative = e.flag("cooperative");
+    variant.sharedBytes = e.number("shared_bytes", 0, 1 << 20);
+    variant.paramBytes =
+        e.number("param_bytes", sizeof(mk_gpu_launch), MK_GPU_MAX_PARAM_BYTES);
+    variant.workspaceBytes = e.number("workspace_bytes", 0, kLarge);
     int64_t last = int64_t(m.args.size()) - 1;
     auto readMap = [&](Reader &t) {
       Metadata::TensorMap map;
       map.arg = t.number("arg", 0, last);
       for (const Json &v : t.list("box"))
         map.box.push_back(t.number(v, "a size of the box", 1, 256));
+      map.copies = t.flag("copies");
       map.swizzle = t.number("swizzle", 0, 128);
       uint32_t s = map.swizzle;
       if (s != 0 && s != 32 && s != 64 && s != 128)
@@ -238,16 +248,17 @@ struct Parser {
                    "; 1 to 5 are possible"));
       return map;
     };
-    each(e, "tensor_maps", gpu.tensorMaps, readMap);
-    each(e, "peer_maps", gpu.peerMaps, readMap);
-    if (gpu.tensorMaps.size() > MK_GPU_MAX_TENSOR_MAPS)
-      e.fail(str("has ", gpu.tensorMaps.size(), " tensor maps; ",
+    each(e, "tensor_maps", variant.tensorMaps, readMap);
+    each(e, "peer_maps", variant.peerMaps, readMap);
+    if (variant.tensorMaps.size() > MK_GPU_MAX_TENSOR_MAPS)
+      e.fail(str("has ", variant.tensorMaps.size(), " tensor maps; ",
                  MK_GPU_MAX_TENSOR_MAPS, " are possible"));
     // The compiler may have rounded the block up to its alignment.
-    uint64_t needed = uint64_t(layOutGpuParams(m).bytes);
-    if (gpu.paramBytes < needed || gpu.paramBytes >= needed + 64)
-      e.fail(str("has parameters of ", gpu.paramBytes,
+    uint64_t needed = uint64_t(layOutGpuParams(m, variant).bytes);
+    if (variant.paramBytes < needed || variant.paramBytes >= needed + 64)
+      e.fail(str("has parameters of ", variant.paramBytes,
                  " bytes; those of this kernel take ", needed));
+    return variant;
   }
 
   void parse(const Json &json) {
@@ -300,9 +311,10 @@ Result<Metadata> mk::rt::parseMetadata(std::string_view text) {
   return std::move(parser.m);
 }
 
-mkernel::abi::GpuParamLayout mk::rt::layOutGpuParams(const Metadata &m) {
+mkernel::abi::GpuParamLayout mk::rt::layOutGpuParams(const Metadata &m,
+                                                     const Metadata::Variant &variant) {
   abi::GpuParamCounts counts;
-  counts.tensorMaps = m.gpu ? m.gpu->tensorMaps.size() : 0;
+  counts.tensorMaps = variant.tensorMaps.size();
   counts.dims = m.dims.size();
   for (const Metadata::Arg &arg : m.args)
     counts.argRanks.push_back(arg.rank);

@@ -97,11 +97,13 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
                  "two, or changed; compile the kernel again");
   MK_TRY(find("mk_plan", payload->plan));
   if (meta.gpu) {
-    const char *code = nullptr;
-    const uint64_t *bytes = nullptr;
-    MK_TRY(find("mk_device_code", code));
-    MK_TRY(find("mk_device_bytes", bytes));
-    payload->deviceCode = std::string_view(code, *bytes);
+    for (size_t i = 0; i < meta.gpu->variants.size(); ++i) {
+      const char *code = nullptr;
+      const uint64_t *bytes = nullptr;
+      MK_TRY(find(str("mk_device_code_", i), code));
+      MK_TRY(find(str("mk_device_bytes_", i), bytes));
+      payload->deviceCode.emplace_back(code, *bytes);
+    }
   } else {
     for (size_t i = 0; i < meta.roles.size(); ++i)
       MK_TRY(find(str("mk_role_", i), payload->roles.emplace_back()));

@@ -64,7 +64,7 @@ struct Groups {
 struct MBarrier {
   uint32_t expected = 0, pending = 0, phase = 0;
   int64_t bytes = 0;
-  bool helped = false;    // by complete_tx of a thread, in this phase
+  uint32_t address = 0;   // in shared memory
   View arriving, arrived; // of this phase, of all phases before
 };
 
@@ -231,7 +231,7 @@ public:
   /// Bytes that the host has read, and how many of them were other ones.
   uint64_t compared = 0, wrong = 0;
   uint64_t stepLimit = 0; // 0: none
-  /// What a test wants to know: a phase that threads have helped to complete.
+  /// What a test wants to know: the end of a phase.
   std::function<void(Cta &, const MBarrier &)> onPhase;
   /// The same: a rank's launch begins.
   std::function<void(uint32_t rank, const Launch &)> onBegin;

@@ -145,6 +145,7 @@ void initialise(Warp &warp, const Instr &instr, uint32_t lanes) {
     warp.cta.at(address, 8);
     MBarrier &b = warp.cta.barriers[address];
     b = MBarrier();
+    b.address = address;
     b.expected = b.pending = uint32_t(warp.value(ops[1], lane));
   });
   warp.machine.changed();
@@ -180,7 +181,6 @@ void transact(Warp &warp, const Instr &instr, uint32_t lanes) {
     MBarrier &b = warp.cta.barrier(address);
     int64_t bytes = int64_t(uint32_t(warp.value(ops[1], lane)));
     b.bytes += expects ? bytes : -bytes;
-    b.helped |= !expects;
     if (!expects && warp.hasFenced[kCta])
       b.arriving.join(warp.fenced[kCta]);
     warp.cta.settle(b);
@@ -250,9 +250,8 @@ void Cta::settle(MBarrier &b) {
   b.pending = b.expected;
   b.arrived.join(b.arriving);
   b.arriving = View();
-  if (b.helped && machine.onPhase)
+  if (machine.onPhase)
     machine.onPhase(*this, b);
-  b.helped = false;
 }
 
 bool mk::ptx::decodeSync(Instr &instr) {

@@ -117,10 +117,14 @@ TEST(Metadata, NamesWhatIsWrong) {
 /// loop, and, since there are peers, 4 each of `ready` and `done`.
 std::string gpu(const std::string &from = "", const std::string &to = "") {
   std::string text = with("\"host\"", "\"sm_90a\"");
-  text.insert(text.rfind('}'), R"(, "gpu": {"threads": 384, "cooperative": true,
-    "shared_bytes": 200000, "param_bytes": 448, "workspace_bytes": 4096,
-    "tensor_maps": [{"arg": 0, "box": [64, 32], "swizzle": 128}],
-    "peer_maps": [{"arg": 0, "box": [64, 64], "swizzle": 128}]})");
+  text.insert(text.rfind('}'), R"(, "gpu": {"variants": [
+    {"name": "first", "needs": "tensor-maps", "threads": 256, "cooperative": false,
+     "shared_bytes": 0, "param_bytes": 320, "workspace_bytes": 0, "tensor_maps": [],
+     "peer_maps": []},
+    {"name": "last", "needs": "", "threads": 384, "cooperative": true,
+     "shared_bytes": 200000, "param_bytes": 448, "workspace_bytes": 4096,
+     "tensor_maps": [{"arg": 0, "box": [64, 32], "copies": true, "swizzle": 128}],
+     "peer_maps": [{"arg": 0, "box": [64, 64], "copies": false, "swizzle": 128}]}]})");
   if (from.empty())
     return text;
   size_t at = text.find(from);
@@ -132,14 +136,20 @@ TEST(Metadata, GpuParses) {
   auto m = parseMetadata(gpu());
   ASSERT_OK(m);
   ASSERT_TRUE(m->gpu);
-  EXPECT_EQ(m->gpu->threads, 384u);
-  EXPECT_TRUE(m->gpu->cooperative);
-  EXPECT_EQ(m->gpu->sharedBytes, 200000u);
-  EXPECT_EQ(m->gpu->workspaceBytes, 4096u);
-  EXPECT_EQ(m->gpu->paramBytes, uint64_t(layOutGpuParams(*m).bytes));
-  EXPECT_EQ(m->gpu->tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
-  EXPECT_EQ(m->gpu->tensorMaps[0].swizzle, 128u);
-  EXPECT_EQ(m->gpu->peerMaps[0].box, (std::vector<uint32_t>{64, 64}));
+  ASSERT_EQ(m->gpu->variants.size(), 2u);
+  EXPECT_EQ(m->gpu->variants[0].name, "first");
+  EXPECT_TRUE(m->gpu->variants[0].needsMaps);
+  const Metadata::Variant &last = m->gpu->variants[1];
+  EXPECT_FALSE(last.needsMaps);
+  EXPECT_EQ(last.threads, 384u);
+  EXPECT_TRUE(last.cooperative);
+  EXPECT_EQ(last.sharedBytes, 200000u);
+  EXPECT_EQ(last.workspaceBytes, 4096u);
+  EXPECT_EQ(last.paramBytes, uint64_t(layOutGpuParams(*m, last).bytes));
+  EXPECT_EQ(last.tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
+  EXPECT_TRUE(last.tensorMaps[0].copies);
+  EXPECT_EQ(last.tensorMaps[0].swizzle, 128u);
+  EXPECT_EQ(last.peerMaps[0].box, (std::vector<uint32_t>{64, 64}));
   EXPECT_OK(parseMetadata(gpu(": 448", ": 456"))); // rounded up to 64
   EXPECT_FALSE(parseMetadata(good)->gpu);
 }
@@ -161,6 +171,10 @@ TEST(Metadata, GpuNamesWhatIsWrong) {
       {gpu("\"swizzle\": 128", "\"swizzle\": 16"), "key 'swizzle' is 16"},
       {gpu("\"arg\": 0", "\"arg\": 1"), "key 'arg' is 1"},
       {gpu("\"swizzle\"", "\"swizle\""), "lacks the key 'swizzle'"},
+      {gpu("\"needs\": \"tensor-maps\"", "\"needs\": \"luck\""),
+       "key 'needs' is 'luck', not one of tensor-maps"},
+      {gpu("\"needs\": \"\"", "\"needs\": \"tensor-maps\""),
+       "has no variant that needs nothing behind all others"},
   };
   for (const Case &c : cases)
     EXPECT_ERROR(parseMetadata(c.text).status(), InvalidArgument, c.message);

@@ -1,10 +1,18 @@
 //===- Gpu.h - What a launch hands to compiled GPU code ---------*- C -*-===//
 //
 // The payload of a package for a GPU target is an ELF shared object like that
-// of the host target, with mk_plan and mk_reference but without roles. It also
-// defines
-//   const char mk_device_code[]       PTX text, NUL-terminated
-//   const uint64_t mk_device_bytes    its length without the NUL
+// of the host target, with mk_plan and mk_reference but without roles. It holds the kernel's
+// code in variants, of which variant i defines
+//   const char mk_device_code_<i>[]       PTX text, NUL-terminated
+//   const uint64_t mk_device_bytes_<i>    its length without the NUL
+//
+// Each variant says in the metadata what it needs of the arguments. When they are bound or
+// attached the first is chosen whose needs the arguments of all ranks meet. A variant
+// has code, parameters, a control block and signals of its own; arguments are shared. What a
+// variant may need:
+//   tensor-maps   the driver makes a tensor map of every argument that tiles are fetched from:
+//                 its code fetches them in no other way (an empty part is described as one
+//                 element, which is zero)
 //
 // The PTX has one entry, `mk_kernel`, with one parameter: a block of
 // `gpu.param_bytes` bytes, aligned to 64, by value. It holds, in order:
@@ -29,16 +37,20 @@
 // addresses.
 //
 // Metadata of a GPU package, besides that of Package.h:
-//   gpu  {threads: int, threads of a CTA
-//         cooperative: bool, CTAs wait for one another, so that all must run at a time
-//         shared_bytes: int, dynamic shared memory of a CTA
-//         param_bytes: int
-//         workspace_bytes: int, device memory that CTAs share, see below
-//         tensor_maps: [{arg: int, box: [int...] innermost last, one for each
-//                        dimension of the argument (rank <= 5),
-//                        swizzle: 0 | 32 | 64 | 128}]
-//         peer_maps: [the same]}, those of each rank's part of an argument, through
-//                       which other ranks write
+//   gpu  {variants: [{name: string
+//           needs: "" | "tensor-maps", the last one nothing
+//           threads: int, threads of a CTA
+//           cooperative: bool, CTAs wait for one another, so that all must run at a time
+//           shared_bytes: int, dynamic shared memory of a CTA
+//           param_bytes: int
+//           workspace_bytes: int, device memory that CTAs share, see below
+//           tensor_maps: [{arg: int, box: [int...] innermost last, one for each
+//                          dimension of the argument (rank <= 5),
+//                          copies: bool, tiles are fetched by it,
+//                          swizzle: 0 | 32 | 64 | 128}]
+//           peer_maps: [the same]}, those of each rank's part of an argument, through
+//                         which other ranks write
+//         ]}
 //
 // Several ranks. The symmetric heap of every rank holds each symmetric argument, and the
 // values of each signal of scope sys, at the same offset. `heaps` says where this
@@ -58,7 +70,7 @@
 // read as zero and are not written. Where the driver cannot make one (base not
 // aligned to 16, a stride but the innermost that is no multiple of 16 bytes, an
 // innermost stride other than one element, an empty extent) its bit in
-// `maps_valid` is 0, and the kernel takes another path.
+// `maps_valid` is 0, and a variant that does not need it takes another path.
 //
 // A launch may begin before the one in front of it in the stream has ended
 // (programmatic stream serialization): the kernel waits by itself

@@ -31,6 +31,8 @@ struct CompileOptions
   /// package    mkernel/ABI/Package.h
   /// and what the backend has of its own (TargetBackend::getKernelPhase and those behind it)
   std::string emit = "package";
+  /// The only variant of GPU code that is compiled; empty: all.
+  std::string variant;
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
   /// regular expression (mkernel/Compiler/Remarks.h).
   std::optional<std::string> remarks;

@@ -95,10 +95,10 @@ def ConvertSMToThreadPass : Pass<"convert-mk-sm-to-thread", "::mlir::ModuleOp"> 
     The kernel is replaced by `mk_thread.kernel @mk_kernel`, whose control flow is `scf` and
     whose integers are `arith`, and by the string `mk_gpu`, the `gpu` part of the package's metadata
     as JSON (see mkernel/ABI/Gpu.h). Index values become i64, fragments one value an element. Other
-    functions of the module are dropped. docs/sm90.md says how the code works.
+    functions of the module are dropped. docs/sm90.md says how the code works, and what variants are.
 
-    Shared memory has been laid out (`mk-sm-lay-out-shared`); code records when it does what where
-    there is room for that.
+    Shared memory has been laid out (`mk-sm-lay-out-shared`): code records when it does what, and
+    copies by threads, where there is room for that.
   }];
   let options = [
     Option<"bounds", "bounds", "bool", "true",

@@ -121,7 +121,8 @@ public:
   ///
   /// Not symmetric: any address that the device reaches, aligned to its element. On
   /// a GPU `strides`, one for each dimension, are in elements and not negative; none
-  /// means row-major and tight, which is all that the host target takes.
+  /// means row-major and tight, which is all that the host target takes. There it chooses the
+  /// variant of the kernel that the arguments of all ranks allow: collective on a mesh of several.
   ///
   /// Symmetric: a place in symmetric memory of the context (Context::allocate, the
   /// data of another kernel's symmetric argument), kSharedAlignment aligned in its

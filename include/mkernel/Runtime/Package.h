@@ -101,8 +101,12 @@ struct Metadata {
     uint32_t arg = 0;
     std::vector<uint32_t> box; // elements, innermost last
     uint32_t swizzle = 0;      // bytes
+    bool copies = false;       // tiles are fetched by it
   };
-  struct Gpu {
+  /// One of several codes of a kernel for a GPU.
+  struct Variant {
+    std::string name;
+    bool needsMaps = false;      // by which it fetches tiles
     uint32_t threads = 1;        // of a CTA
     bool cooperative = false;    // CTAs wait for one another
     uint64_t sharedBytes = 0;    // dynamic shared memory of a CTA
@@ -110,6 +114,11 @@ struct Metadata {
     uint64_t workspaceBytes = 0; // device memory that CTAs share
     std::vector<TensorMap> tensorMaps; // of this rank, in the block
     std::vector<TensorMap> peerMaps;   // of each rank
+  };
+  struct Gpu {
+    /// The first whose needs the arguments of all ranks meet is launched; the last needs
+    /// nothing.
+    std::vector<Variant> variants;
   };
 
   std::string kernel, target, cpu;
@@ -140,7 +149,7 @@ struct Metadata {
 Result<Metadata> parseMetadata(std::string_view json);
 
 /// Where the parameters of a GPU kernel lie; its block may be padded behind.
-abi::GpuParamLayout layOutGpuParams(const Metadata &metadata);
+abi::GpuParamLayout layOutGpuParams(const Metadata &metadata, const Metadata::Variant &variant);
 
 /// "1024 x 64"; "scalar" for no dimensions.
 std::string shapeText(std::span<const int64_t> extents);

@@ -29,7 +29,8 @@ public:
   std::vector<CtaFn> roles;        // host target
   CtaFn prepare = nullptr;         // host target; null: the kernel has none
   ReferenceFn reference = nullptr; // null: the kernel has none
-  std::string_view deviceCode;     // GPU targets: PTX text or a cubin
+  /// GPU targets: PTX text or a cubin of each variant.
+  std::vector<std::string_view> deviceCode;
 
 private:
   Payload() = default;

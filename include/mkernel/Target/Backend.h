@@ -8,6 +8,7 @@
 #ifndef MKERNEL_TARGET_BACKEND_H
 #define MKERNEL_TARGET_BACKEND_H
 
+#include "mkernel/Conversion/Variants.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/JSON.h"
@@ -32,6 +33,7 @@ struct LoweringOptions {
   bool bounds = true;     // code checks that what ops name exists
   bool record = false;    // code says which accesses it makes; backends without a device module
   bool timeline = false;  // code records when it does what
+  StringRef variant;      // of the kernel
 };
 
 /// What a device module becomes: text for a driver, and what a package says of it (its `gpu` part).
@@ -73,6 +75,8 @@ public:
 
   /// From the tile level, sizes bound, to the kernel phase.
   virtual void buildKernelPipeline(OpPassManager &pm, const LoweringOptions &options) const {}
+  /// The variants of a kernel that is there, the preferred one first.
+  virtual SmallVector<KernelVariant> listVariants(KernelOp kernel) const { return {}; }
   /// From there to the code phase, or the LLVM dialect where it has none.
   virtual void buildCodePipeline(OpPassManager &pm, const LoweringOptions &options) const = 0;
   /// From the code phase to the LLVM dialect.
@@ -93,8 +97,8 @@ public:
   virtual FailureOr<int64_t> measureSpills(StringRef text, StringRef assembler, Location loc) const {
     return 0;
   }
-  /// Adds the text to the host part of a package.
-  virtual void addDevice(ModuleOp host, StringRef text) const {}
+  /// Adds the text of a variant, by its number, to the host part of a package.
+  virtual void addDevice(ModuleOp host, int64_t variant, StringRef text) const {}
 };
 
 /// All of them; that of the host is the first.

@@ -111,6 +111,8 @@ Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value>
                              ArrayRef<int64_t> shape, ValueRange valid) {
   int64_t lead = offsets.size() - shape.size();
   for (auto [d, end] : llvm::enumerate(valid)) {
+    if (std::optional<int64_t> number = getConstantIntValue(end); number && *number >= shape[d])
+      continue;
     Value needed = whatEdgesLeave<Value>(EdgeMath{*this}, offsets[lead + d], shape[d],
                                          sizeOf(buffer, lead + d));
     usable = and_(usable, cmp(Predicate::sge, scalar(end), needed));

@@ -1,9 +1,10 @@
 //===- Copies.cpp - Tiles from memory into slots --------------------------===//
 //
-// A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy
-// engine fills a chunk a box. Where it cannot (no tensor map, a part that is not
-// valid, a pad that is not zero) the producer asks the other three warps of its
-// warpgroup to do it (SlowCopies.cpp).
+// A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy engine fills a
+// chunk a box. In the variant for any strides it may have no map of the argument: then other
+// warps copy (ThreadCopies.cpp). Both bring the whole box, and zeros for what lies outside of the
+// argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits for
+// the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -12,69 +13,74 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
+
+/// Lane 0 has the copy engine bring a tile, counted by `barrier`: for all CTAs of the cluster this
+/// one's part of it where it is `shared`.
+void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared) {
+  RankedTensorType tile = copy.tile;
+  int64_t rows = tile.getShape().end()[-2], own = rows / shared;
+  int64_t columns = kChunkBytes / getElementBytes(tile.getElementType());
+  ifThen(eq(lane, 0), [&] {
+    create<mk_thread::BarrierExpectOp>(barrier, getStagedBytes(tile));
+    SmallVector<Value> start;
+    for (Value offset : copy.offsets)
+      start.push_back(resize(offset, i32));
+    Value to = copy.dest;
+    if (shared > 1) {
+      Value before = mul(placeInCluster(), own);
+      start.end()[-2] = add(start.end()[-2], before);
+      to = add(to, mul(before, kChunkBytes));
+    }
+    // By a mask of CTAs: written at the same place of each, and counted by its barrier.
+    IntegerAttr ctas = shared > 1 ? b.getI64IntegerAttr((int64_t(1) << shared) - 1) : IntegerAttr();
+    // A tile may end within its last chunk, which is filled all the same.
+    for (int64_t c = 0; c * columns < tile.getShape().back(); ++c)
+      for (int64_t r = 0; r < own; r += copy.box.end()[-2]) {
+        SmallVector<Value> at(start);
+        at.back() = add(at.back(), c * columns);
+        at.end()[-2] = add(at.end()[-2], r);
+        create<mk_thread::CopyTensorOp>(map, at, add(to, (c * rows + r) * kChunkBytes), barrier,
+                                        ctas);
+      }
+  });
+}
 
 LogicalResult Lowering::emitCopy(CopyOp op) {
   FailureOr<Buffer> from = buffer(op, op.getSource());
   if (failed(from))
     return failure();
   RankedTensorType tile = op.getTileType();
-  ArrayRef<int64_t> shape = tile.getShape();
   int64_t before = 0;
   for (Type other : op.getSlot().getType().getTiles().take_front(op.getIndex()))
     before += getStagedBytes(cast<RankedTensorType>(other));
-  Value dest = add(elements(op.getSlot())[0], before);
+  TileCopy copy{*from, tile, add(elements(op.getSlot())[0], before), scalars(op.getOffsets()),
+                getCopyBox(op)};
   Value full = elements(op.getSlot())[1];
-  SmallVector<Value> offsets = scalars(op.getOffsets());
-  SmallVector<int64_t> box = getCopyBox(op);
-  auto [map, usable] = tensorMap(*from, box);
-
-  Value pad = op.getPad();
-  bool zeroPad = !pad || isZero(scalar(pad));
-  // The copy engine reads zero outside the buffer, and knows of nothing else.
-  Value fast = usable;
-  if (map && !zeroPad) {
-    fast = and_(usable, covers(limits(*from, offsets, shape.size(), op.getValid()),
-                               shape));
-  } else if (map) {
-    fast = endsByItself(fast, *from, offsets, shape, op.getValid());
-  }
-  auto copyFast = [&] {
-    ifThen(eq(lane, 0), [&, map = map] {
-      int64_t bytes = getStagedBytes(tile);
-      create<mk_thread::BarrierExpectOp>(full, bytes);
-      SmallVector<Value> start;
-      for (Value offset : offsets)
-        start.push_back(resize(offset, i32));
-      int64_t rows = shape.end()[-2], size = getElementBytes(tile.getElementType());
-      int64_t columns = kChunkBytes / size, boxRows = box.end()[-2];
-      // Of a shared copy this CTA's part, for all CTAs of the cluster.
-      int64_t shared = op.getShared(), own = rows / shared;
-      Value to = dest;
-      if (shared > 1) {
-        Value before = mul(placeInCluster(), own);
-        start.end()[-2] = add(start.end()[-2], before);
-        to = add(to, mul(before, kChunkBytes));
-      }
-      // By a mask of CTAs: written at the same place of each, and counted by its barrier.
-      IntegerAttr ctas = shared > 1 ? b.getI64IntegerAttr((int64_t(1) << shared) - 1) : IntegerAttr();
-      // A tile may end within its last chunk, which is filled all the same.
-      for (int64_t c = 0; c * columns < shape.back(); ++c)
-        for (int64_t r = 0; r < own; r += boxRows) {
-          SmallVector<Value> at(start);
-          at.back() = add(at.back(), c * columns);
-          at.end()[-2] = add(at.end()[-2], r);
-          create<mk_thread::CopyTensorOp>(map, at, add(to, (c * rows + r) * kChunkBytes), full,
-                                          ctas);
-        }
-    });
+  auto [map, usable] = tensorMap(*from, copy.box);
+  if (!map && !byThreads)
+    return op.emitOpError() << "copies what no tensor map describes, a tile of "
+                            << op.getSource().getType()
+                            << ": compile the variant for any strides";
+  auto bring = [&, map = map, usable = usable](Value barrier, int64_t shared) {
+    if (!byThreads)
+      copyByEngine(copy, map, barrier, shared);
+    else if (!map)
+      copyByThreads(copy, barrier);
+    else
+      ifThenElse(
+          usable, [&] { copyByEngine(copy, map, barrier, shared); },
+          [&] { copyByThreads(copy, barrier); });
   };
-  LogicalResult result = success();
-  auto slowly = [&] { result = requestCopy(op, *from, dest, full, offsets); };
-  if (map)
-    ifThenElse(fast, copyFast, slowly);
-  else
-    slowly();
-  return result;
+  Value cut = isCut(op, copy);
+  if (!cut) {
+    bring(full, op.getShared());
+    return success();
+  }
+  auto bringAndTrim = [&] {
+    // Each CTA brings all of it: what comes from others is not counted here.
+    awaitLanding(op, [&](Value landing) { bring(landing, /*shared=*/1); });
+    trim(op, copy);
+  };
+  ifThenElse(cut, bringAndTrim, [&] { bring(full, op.getShared()); });
+  return success();
 }
-

@@ -148,6 +148,8 @@ public:
   }
   Value intrinsic(StringRef name, Type result, ValueRange operands);
 
+  /// `kind`: down, bfly or idx, of a shfl.sync of all lanes.
+  Value shuffle(StringRef kind, Value value, Value by);
   Value shuffleXor(Value value, int64_t mask);
   /// The value of lane 0; the result is the same in all lanes.
   Value fromLane0(Value value);
@@ -165,8 +167,6 @@ public:
   void fenceAsync() { create<mk_thread::FenceAsyncOp>(/*shared=*/false); }
 
 private:
-  Value shuffle(StringRef kind, Value value, Value by);
-
   Block *entry = nullptr;
   Operation *anchor = nullptr;
   DenseMap<Attribute, Value> constants;

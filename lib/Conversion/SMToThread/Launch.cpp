@@ -28,9 +28,12 @@ void Lowering::emitPrologue() {
     for (Operation &scope : kernel.getBody().front()) {
       if (!isa<RoleOp, PrepareOp>(scope))
         continue;
-      if (ScopeMemory memory(&scope); memory.putSlotBytes)
+      ScopeMemory memory(&scope);
+      if (memory.putSlotBytes)
         for (int64_t slot = 0; slot < kPutSlots; ++slot)
           init(memory.putBarriers + 8 * slot, 1);
+      if (memory.landing)
+        init(memory.landing, 1);
       for (Operation &op : scope.getRegion(0).front()) {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;

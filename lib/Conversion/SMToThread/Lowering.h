@@ -18,7 +18,7 @@ namespace mlir::mk::sm {
 using namespace mk_sm;
 
 /// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
-/// roles as well), 10 and 11 turns, 12 and 13 slow copies.
+/// roles as well), 10 and 11 turns, 12 requests of copies.
 constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
 /// Not 0: a warp that arrives there with a count of threads, while others wait without, is an
 /// illegal instruction.
@@ -91,7 +91,16 @@ struct StagedPart {
 void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
                 ArrayRef<Value> words, Addition add = {});
 
-struct Helper;
+/// A tile on its way from a buffer to its place in a slot.
+struct TileCopy {
+  Buffer from;
+  RankedTensorType tile;
+  Value dest;
+  SmallVector<Value> offsets;
+  SmallVector<int64_t> box; // of the copy engine
+};
+
+struct CopyRequest;
 
 /// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
 struct Named {
@@ -130,6 +139,8 @@ public:
   /// Tracks of a CTA (mkernel/ABI/Timeline.h).
   int64_t getNumTracks() const { return (numThreads + 127) / 128; }
 
+  /// The variant for any strides: copies without tensor maps are possible.
+  bool byThreads = false;
   /// Where ops that are checked get their numbers; null: none is checked.
   SiteTable *sites = nullptr;
   /// Where ops that records of time name get theirs; null: there are no records. May be the
@@ -162,7 +173,7 @@ private:
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
   bool waitsForOthers();
-  bool hasCopies();
+  bool hasCopiers();
   void emitPrepared();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
@@ -201,18 +212,22 @@ private:
 
   // Copies and stores of tiles
   LogicalResult emitCopy(CopyOp op);
-  /// Has the helpers copy a tile, for which the slot's barrier `full` waits; emits
-  /// their code; ends their work.
-  LogicalResult requestCopy(CopyOp op, const Buffer &buffer, Value dest, Value full,
-                            ArrayRef<Value> offsets);
-  void emitHelpers();
-  void completeRequest(Helper helper);
-  void dismissHelpers();
-  /// Address of the requests, of one of them; how many there have been.
-  Value getRequests();
+  void copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared);
+  /// Has the copiers bring a tile, for which `barrier` waits; emits their code; ends their work.
+  void copyByThreads(const TileCopy &copy, Value barrier);
+  void emitCopiers();
+  void dismissCopiers();
   Value requestAt(Value number);
-  Value countRequests();
-  void post(function_ref<void(Value)> write);
+  void post(CopyRequest request);
+  /// i1: the slot gets elements that are not valid, or not padded; null: never.
+  Value isCut(CopyOp op, const TileCopy &copy);
+  /// The producer waits until what `bring` brings has come, counted by the barrier that it is given.
+  void awaitLanding(CopyOp op, function_ref<void(Value)> bring);
+  /// Writes the pad, or zero, over what is not valid of a tile that has come.
+  void trim(CopyOp op, const TileCopy &copy);
+  Value padWord(CopyOp op, int64_t size);
+  std::array<Value, 4> findExisting(const TileCopy &copy, ValueRange valid);
+  Value narrow(Value value);
   LogicalResult emitStaged(mk_sm::StoreOp op);
   /// Part by part; the copy engine stores with `map` where `usable` holds, else the threads do.
   void storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map, Value usable);
@@ -533,6 +548,7 @@ private:
   int64_t roleNumber = 0;
   Value ctaInRole;
   ScopeMemory memory;
+  Value landingPhase; // a variable: parity of the next phase of the landing barrier
   Value readySeen; // a variable: peers known to have begun, a bit each
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;

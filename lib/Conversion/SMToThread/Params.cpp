@@ -3,6 +3,7 @@
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Conversion/Variants.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -42,23 +43,36 @@ SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
   return makeBox(cast<MemRefType>(store.getDest().getType()), 64, getSm(store).getTensorMaps());
 }
 
+SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
+  bool copies = false, byMaps = true;
+  kernel.walk([&](CopyOp copy) {
+    copies = true;
+    byMaps &= !getCopyBox(copy).empty();
+  });
+  if (!copies || !byMaps)
+    return {kAnyStrides};
+  return {kTensorMaps, kAnyStrides};
+}
+
 static void collectMaps(KernelOp kernel, ParamLayout &layout) {
   bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
-  auto add = [&](Value buffer, ArrayRef<int64_t> box, bool peers = false) {
+  auto add = [&](Value buffer, ArrayRef<int64_t> box, bool copies, bool peers) {
     if (box.empty())
       return;
     auto &maps = peers ? layout.peerMaps : layout.maps;
     for (unsigned arg : getPossibleArgs(kernel, buffer)) {
       TensorMap map{arg, SmallVector<int64_t>(box), peers};
-      if (!llvm::is_contained(maps, map))
-        maps.push_back(map);
+      auto *known = llvm::find(maps, map);
+      if (known == maps.end())
+        known = &maps.emplace_back(map);
+      known->copies |= copies;
     }
   };
   kernel.walk([&](Operation *op) {
     if (auto copy = dyn_cast<CopyOp>(op))
-      add(copy.getSource(), getCopyBox(copy));
+      add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
-      add(store.getDest(), getStoreBox(store), store.getPeer() && hasPeers);
+      add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);
   });
 }
 
@@ -151,6 +165,8 @@ ScopeMemory::ScopeMemory(Operation *scope) {
       putSlots = offset, putSlotBytes = piece.bytes;
     else if (piece.name == "put_barriers")
       putBarriers = offset;
+    else if (piece.name == "landing")
+      landing = offset;
     else
       exchange = offset, exchangeBytes = piece.bytes;
   }

@@ -20,7 +20,8 @@ namespace abi = ::mkernel::abi;
 struct TensorMap {
   unsigned arg;
   SmallVector<int64_t> box; // innermost last
-  bool peers = false; // that of each rank
+  bool peers = false;  // that of each rank
+  bool copies = false; // tiles come by it
   bool operator==(const TensorMap &other) const {
     return arg == other.arg && box == other.box && peers == other.peers;
   }
@@ -66,6 +67,7 @@ struct ScopeMemory {
   explicit ScopeMemory(Operation *scope);
   int64_t putSlots = 0, putSlotBytes = 0, putBarriers = 0;
   int64_t exchange = 0, exchangeBytes = 0;
+  int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
 };
 
 } // namespace mlir::mk::sm

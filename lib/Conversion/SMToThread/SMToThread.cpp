@@ -4,6 +4,7 @@
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Conversion/Variants.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/JSON.h"
@@ -17,8 +18,9 @@ using namespace mlir;
 using namespace mlir::mk;
 namespace json = llvm::json;
 
-/// The `gpu` part of the metadata (mkernel/ABI/Gpu.h).
-static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
+/// What the metadata says of a variant (mkernel/ABI/Gpu.h).
+static json::Object describe(KernelOp kernel, const KernelVariant &variant,
+                             const sm::ParamLayout &params,
                              int64_t threads, int64_t sharedBytes) {
   KernelResources resources = getKernelResources(kernel);
   auto describeMaps = [](ArrayRef<sm::TensorMap> maps) {
@@ -26,10 +28,13 @@ static json::Object describe(KernelOp kernel, const sm::ParamLayout &params,
     for (const sm::TensorMap &map : maps)
       array.push_back(json::Object{{"arg", map.arg},
                                    {"box", json::Array(map.box)},
+                                   {"copies", map.copies},
                                    {"swizzle", mk_sm::kChunkBytes}});
     return array;
   };
-  return json::Object{{"threads", threads},
+  return json::Object{{"name", variant.name},
+                      {"needs", variant.needs},
+                      {"threads", threads},
                       {"cooperative",
                        !resources.signals.empty() || !resources.queues.empty() ||
                            resources.prepare ||
@@ -53,12 +58,13 @@ struct ConvertSMToThreadPass
     if (failed(ctas))
       return failure();
     mk_sm::SharedMemoryOp shared = *kernel.getBody().getOps<mk_sm::SharedMemoryOp>().begin();
-    bool timeline = shared.getTracks();
+    bool timeline = shared.getTracks(), byThreads = shared.getCopiers();
     FailureOr<sm::ParamLayout> params =
         sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
     if (failed(params))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, shared);
+    lowering.byThreads = byThreads;
     SiteTable sites;
     if (bounds)
       lowering.sites = &sites;
@@ -67,7 +73,8 @@ struct ConvertSMToThreadPass
     if (failed(lowering.run()))
       return failure();
     json::Object about =
-        describe(kernel, *params, lowering.getNumThreads(), shared.getBytes());
+        describe(kernel, byThreads ? kAnyStrides : kTensorMaps, *params, lowering.getNumThreads(),
+                 shared.getBytes());
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
       about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},

@@ -1,12 +1,11 @@
 //===- Structure.cpp - Threads and partitions -----------------------------===//
 //
-// Warpgroup 0 is the producer's side (its first warp works, the others help it with
-// slow copies), the others are the consumer's. Registers change hands once, at the top; roles are told apart
+// Warpgroup 0 is the producer's side (its first warp works; in the variant for any strides the
+// others copy for it), the others are the consumer's. Registers change hands once, at the top; roles are told apart
 // inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
-#include "SlowCopies.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
@@ -18,6 +17,9 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
+
+/// The least of a thread of the producer's warpgroup where others of it copy.
+static constexpr int64_t kCopierRegisters = 56;
 
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedMemoryOp shared)
@@ -48,6 +50,13 @@ LogicalResult Lowering::measurePartitions() {
   int64_t step = file.getStep();
   // What the CTA starts with: the same for each thread, in steps.
   int64_t pool = std::min(file.getOfSm() / numThreads / step * step, file.getMost()) * numThreads;
+  // Copiers work with addresses.
+  if (hasCopiers() && numThreads > 256) {
+    producerRegisters = std::max(producerRegisters, kCopierRegisters);
+    int64_t left = (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / step * step;
+    consumerRegisters = std::min(consumerRegisters, left);
+    wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
+  }
   if (numThreads > 256 && wanted > pool)
     return kernel.emitOpError()
            << "needs " << wanted << " registers (128 threads of "
@@ -105,9 +114,10 @@ LogicalResult Lowering::emitKernelScalars() {
   return success();
 }
 
-/// Whether there may be work for the helpers.
-bool Lowering::hasCopies() {
-  return kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+/// Whether there may be work for copiers.
+bool Lowering::hasCopiers() {
+  return byThreads &&
+         kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 /// Whether puts or signals of the partition may go to other ranks.
@@ -129,6 +139,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     partitionThread = and_(thread, op.getNumThreads() - 1);
   memory = ScopeMemory(scope);
   readySeen = {};
+  landingPhase = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
@@ -137,6 +148,8 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   waitFailed = {};
   LogicalResult result = success();
   auto body = [&] {
+    if (isProducer() && memory.landing)
+      landingPhase = variable(i32, c32(0));
     readEpoch();
     if (needsAgreement()) {
       waitFailed = variable(i32, c32(0));
@@ -226,19 +239,19 @@ LogicalResult Lowering::run() {
       eq(warpgroup, 0),
       [&] {
         setRegisters(producerRegisters, /*more=*/false);
-        bool copies = hasCopies();
+        bool copies = hasCopiers();
         auto produce = [&] {
-          // Helpers look for the first request without asking.
+          // Copiers come for the first request without looking.
           if (copies)
             ifThen(eq(lane, 0), [&] {
-              storeSharedHere(c32(0), /*address=*/Value(), offsetOf("requests") + kPosted);
+              storeSharedHere(c32(0), sharedBase, offsetOf("posted"));
             });
           result = emitSide(PartitionKind::Producer);
           if (copies)
-            dismissHelpers();
+            dismissCopiers();
         };
         if (copies)
-          ifThenElse(eq(warp, 0), produce, [&] { emitHelpers(); });
+          ifThenElse(eq(warp, 0), produce, [&] { emitCopiers(); });
         else
           ifThen(eq(warp, 0), produce);
         reportDeferred();

@@ -98,7 +98,7 @@ static bool isEntryPoint(StringRef name) {
 /// What the loader looks up besides: code for a GPU, which travels with its host
 /// part, and whose metadata this is.
 static bool isData(StringRef name) {
-  return name == "mk_device_code" || name == "mk_device_bytes" ||
+  return name.starts_with("mk_device_code_") || name.starts_with("mk_device_bytes_") ||
          name == "mk_metadata_digest";
 }
 

@@ -41,11 +41,17 @@ public:
     buildSmLoweringPipeline(pm);
   }
 
+  SmallVector<KernelVariant> listVariants(KernelOp kernel) const override {
+    return mk::listVariants(kernel);
+  }
+
   void buildCodePipeline(OpPassManager &pm, const LoweringOptions &options) const override {
     SmCodeOptions code;
     code.loops = options.loops;
     code.bounds = options.bounds;
     code.timeline = options.timeline;
+    if (!options.variant.empty())
+      code.variant = options.variant.str();
     buildThreadPipeline(pm, code);
   }
 
@@ -69,7 +75,9 @@ public:
     return mk::measureSpills(text, assembler, loc);
   }
 
-  void addDevice(ModuleOp host, StringRef text) const override { addDeviceCode(host, text); }
+  void addDevice(ModuleOp host, int64_t variant, StringRef text) const override {
+    addDeviceCode(host, variant, text);
+  }
 };
 } // namespace
 

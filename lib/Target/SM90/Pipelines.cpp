@@ -41,6 +41,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
   cleanUp(pm);
+  pm.addPass(mk_sm::createDropLimitsPass());
   verify(pm, "tiles");
   pm.addPass(createSplitRolesPass());
   verify(pm, "partitioned");
@@ -77,6 +78,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   pm.addPass(mk_sm::createAssignStagesPass());
   mk_sm::LayOutSharedPassOptions layout;
   layout.timeline = options.timeline;
+  layout.variant = options.variant;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));
   ConvertSMToThreadPassOptions convert;
   convert.loops = options.loops;

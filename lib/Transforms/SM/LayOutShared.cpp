@@ -1,4 +1,5 @@
 //===- LayOutShared.cpp - Where everything lies in shared memory ----------===//
+#include "mkernel/Conversion/Variants.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Dialect/Tile/Target.h"
@@ -123,14 +124,18 @@ struct LayOutSharedPass : mk_sm::impl::LayOutSharedPassBase<LayOutSharedPass> {
     uint64_t tracks = timeline ? mk_thread::kTrackBytes * (mk_thread::kMaxTracks + 1) : 0;
     auto laidOut = kernel.getBody().getOps<SharedMemoryOp>();
     SharedMemoryOp memory = laidOut.empty() ? SharedMemoryOp() : *laidOut.begin();
-    if (!memory || memory.getTracks() != tracks) {
+    bool byThreads = variant == mk::kAnyStrides.name;
+    if (!byThreads && variant != mk::kTensorMaps.name)
+      return kernel.emitError() << "there is no variant '" << variant << "'; use "
+                                << mk::kTensorMaps.name << " or " << mk::kAnyStrides.name;
+    if (!memory || memory.getTracks() != tracks || memory.getCopiers() != byThreads) {
       auto checkRing = [](CreateRingOp ring) -> WalkResult { return verifyRing(ring); };
       if (kernel.walk(checkRing).wasInterrupted())
         return failure();
       if (memory)
         memory.erase();
       auto b = OpBuilder::atBlockEnd(&kernel.getBody().front());
-      memory = SharedMemoryOp::create(b, kernel.getLoc(), /*bytes=*/0, tracks);
+      memory = SharedMemoryOp::create(b, kernel.getLoc(), /*bytes=*/0, tracks, byThreads);
       if (failed(layOut(kernel, memory)))
         return failure();
     }

@@ -8,6 +8,8 @@
 #include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -20,10 +22,8 @@ static StreamHandle handle(void *stream) {
 }
 
 Binding::Binding(Context &context, std::shared_ptr<Gpu> device,
-                 std::shared_ptr<const Module> module, const Metadata &metadata,
-                 const JobPlan &plan)
-    : context_(context), device_(std::move(device)), module_(std::move(module)),
-      metadata_(metadata), plan_(plan), own_(plan.plan(context.rank())) {}
+                 VariantCode code, const Metadata &metadata, const JobPlan &plan)
+    : context_(context), device_(std::move(device)), code_(std::move(code)), metadata_(metadata), plan_(plan), own_(plan.plan(context.rank())) {}
 
 Binding::~Binding() {
   // Launches may be under way that use memory of the heap, look at the abort word and
@@ -57,7 +57,7 @@ Status Binding::allocate() {
     tensors_[i] = {0, metadata_.args[i].type, sizes, tightStrides(sizes)};
   }
   // Also without a tensor map their places are 32-bit numbers.
-  for (const Metadata::TensorMap &map : metadata_.gpu->tensorMaps)
+  for (const Metadata::TensorMap &map : metadata_.gpu->variants.back().tensorMaps)
     MK_TRY(checkExtents(tensors_[map.arg], metadata_.args[map.arg].name));
   // A context that was made for the host has its heap there.
   bool hasHeap = context_.device().kind() == DeviceKind::Gpu;
@@ -73,17 +73,13 @@ Status Binding::allocate() {
     MK_ASSIGN(owned_[i], DeviceMemory::allocate(device_, bytes(i), what));
     tensors_[i].address = owned_[i].address();
   }
-  if (context_.world() > 1) {
-    slotBegin_ = context_.slotsUsed();
-    MK_TRY(peers_.allocate(context_, device_, metadata_, plan_));
+  for (const Metadata::Variant &variant : metadata_.gpu->variants)
+    variants_.emplace_back(metadata_, variant);
+  slotBegin_ = context_.slotsUsed();
+  for (Variant &variant : variants_)
+    MK_TRY(variant.allocate(context_, device_, plan_));
+  if (context_.world() > 1)
     slotEnd_ = context_.slotsUsed();
-    MK_TRY(peers_.describe(context_, metadata_, plan_, tensors_));
-  }
-  MK_ASSIGN(layout_, StateLayout::create(metadata_, own_));
-  MK_ASSIGN(state_,
-            DeviceMemory::allocate(
-                device_, layout_.bytes,
-                str("what the CTAs of kernel '", metadata_.kernel, "' share")));
   if (metadata_.timeline)
     MK_TRY(tracks_.allocate(device_, metadata_));
   constexpr uint64_t abortAt = 64;
@@ -97,30 +93,33 @@ Status Binding::allocate() {
     context_.launches().watch(this, metadata_.kernel,
                               [this](uint32_t rank) { return isIn(rank); });
 
-  block_ = ParamBlock(metadata_);
-  mk_gpu_launch &l = block_.launch();
-  l.report = pinned_.address();
-  l.job_abort = pinned_.address() + abortAt;
-  l.rank = context_.rank();
-  l.world = context_.world();
-  Current current(*device_);
-  encodeMaps();
-  return Status::ok();
+  launch_.report = pinned_.address();
+  launch_.job_abort = pinned_.address() + abortAt;
+  launch_.rank = context_.rank();
+  launch_.world = context_.world();
+  return choose();
 }
 
-void Binding::encodeMaps() {
-  mk_gpu_launch &l = block_.launch();
-  l.maps_valid = 0;
-  const auto &maps = metadata_.gpu->tensorMaps;
-  for (size_t i = 0; i < maps.size(); ++i)
-    if (encodeTensorMap(device_->driver(), maps[i], tensors_[maps[i].arg],
-                        metadata_.args[maps[i].arg].name, block_.tensorMap(i)))
-      l.maps_valid |= uint64_t(1) << i;
-  block_.fill(metadata_, plan_.dims(context_.rank()), tensors_, own_, layout_,
-              state_.address(), peers_.signals(),
-              metadata_.timeline ? tracks_.address() : 0);
-  if (context_.world() > 1)
-    peers_.fill(l);
+Status Binding::choose() {
+  uint64_t taken = 0; // a bit for each variant
+  {
+    Current current(*device_);
+    for (size_t i = 0; i < variants_.size(); ++i)
+      taken |= uint64_t(variants_[i].takes(tensors_)) << i;
+  }
+  if (context_.world() > 1 && variants_.size() > 1) {
+    MK_ASSIGN(std::vector<std::string> all,
+              context_.allGather(str("variant of ", metadata_.kernel), str(taken)));
+    for (const std::string &theirs : all)
+      taken &= std::strtoull(theirs.c_str(), nullptr, 10);
+  }
+  // The last one takes everything.
+  chosen_ = std::min<size_t>(std::countr_zero(taken), variants_.size() - 1);
+  log::debug("kernel '", metadata_.kernel, "' runs in its variant ",
+             variants_[chosen_].about().name);
+  return variants_[chosen_].prepare(
+      context_, plan_, tensors_, [&] { return code_(chosen_); }, launch_,
+      metadata_.timeline ? tracks_.address() : 0);
 }
 
 Status Binding::attach(size_t arg, std::byte *data,
@@ -147,10 +146,7 @@ Status Binding::attach(size_t arg, std::byte *data,
                        : std::vector<int64_t>(strides.begin(), strides.end());
   owned_[arg].reset();
   shared_[arg].reset();
-  if (metadata_.args[arg].symmetric && context_.world() > 1)
-    MK_TRY(peers_.describe(context_, metadata_, plan_, tensors_));
-  encodeMaps();
-  return Status::ok();
+  return choose();
 }
 
 Status Binding::settle(size_t arg) {
@@ -240,12 +236,13 @@ Status Binding::fillRandom(size_t arg, const RandomValues &values, void *stream)
 
 Status Binding::enqueue(const LaunchOptions &options) {
   deadline_ = options.deadline;
-  block_.launch().deadline_ns =
+  Variant &variant = variants_[chosen_];
+  variant.block().launch().deadline_ns =
       uint64_t(std::max<int64_t>(options.deadline.count(), 1));
   // All CTAs at a time, or as soon as there is room: the kernel itself waits for
   // what comes before it in the stream.
   LaunchAttribute how;
-  if (metadata_.gpu->cooperative) {
+  if (variant.about().cooperative) {
     how.id = LaunchAttribute::kCooperative;
     how.value.cooperative = 1;
   } else {
@@ -254,13 +251,13 @@ Status Binding::enqueue(const LaunchOptions &options) {
   }
   LaunchConfig config;
   config.grid[0] = metadata_.grid;
-  config.block[0] = metadata_.gpu->threads;
-  config.sharedBytes = uint32_t(metadata_.gpu->sharedBytes);
+  config.block[0] = variant.about().threads;
+  config.sharedBytes = uint32_t(variant.about().sharedBytes);
   config.stream = handle(options.stream);
   config.attributes = &how;
   config.numAttributes = 1;
-  void *parameters[] = {block_.data()};
-  return check(device_->driver().launchKernelEx(&config, module_->function(),
+  void *parameters[] = {variant.block().data()};
+  return check(device_->driver().launchKernelEx(&config, variant.function(),
                                                 parameters, nullptr),
                str("launching kernel '", metadata_.kernel, "'"));
 }
@@ -358,10 +355,11 @@ bool Binding::isIn(uint32_t rank) const {
   Current current(*device_);
   auto words = PinnedMemory::allocate(device_, 2 * sizeof(uint32_t));
   StreamHandle stream = nullptr;
-  if (!words || peers_.signals().size() < 2 ||
+  std::span<const SharedSignal> signals = variants_[chosen_].peers().signals();
+  if (!words || signals.size() < 2 ||
       driver.streamCreate(&stream, kStreamNonBlocking))
     return false;
-  const SharedSignal *ready = &peers_.signals().end()[-2], *done = ready + 1;
+  const SharedSignal *ready = &signals[signals.size() - 2], *done = ready + 1;
   auto copy = [&](uint64_t from, size_t to) {
     return driver.memcpyDtoHAsync(words->host() + to * sizeof(uint32_t), from, sizeof(uint32_t),
                                   stream);

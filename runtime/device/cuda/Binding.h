@@ -9,11 +9,9 @@
 #define MKERNEL_RUNTIME_DEVICE_CUDA_BINDING_H
 
 #include "device/Device.h"
-#include "device/cuda/Module.h"
-#include "device/cuda/Params.h"
-#include "device/cuda/Peers.h"
 #include "device/cuda/RandomKernel.h"
 #include "device/cuda/Timeline.h"
+#include "device/cuda/Variant.h"
 
 #include <functional>
 
@@ -22,8 +20,7 @@ namespace mk::rt::cuda {
 class Binding : public DeviceBinding {
 public:
   Binding(Context &context, std::shared_ptr<Gpu> device,
-          std::shared_ptr<const Module> module, const Metadata &metadata,
-          const JobPlan &plan);
+          VariantCode code, const Metadata &metadata, const JobPlan &plan);
   ~Binding() override;
 
   Status allocate();
@@ -60,7 +57,9 @@ public:
 private:
   uint64_t bytes(size_t arg) const;
   Status checkTight(size_t arg, std::string_view what) const;
-  void encodeMaps();
+  /// Makes the first variant ready that the arguments of all ranks allow. Collective where there
+  /// are several of both.
+  Status choose();
   /// Raises the job's abort word and returns its cause.
   Status fail(int code, std::string_view what);
   /// What the kernel has reported, if it has.
@@ -70,21 +69,20 @@ private:
 
   Context &context_;
   std::shared_ptr<Gpu> device_;
-  std::shared_ptr<const Module> module_;
+  VariantCode code_;
   const Metadata &metadata_;
   const JobPlan &plan_;
   const Plan &own_;
   std::vector<Tensor> tensors_;       // arguments as attached
   std::vector<DeviceMemory> owned_;   // empty where attached or in the heap
   std::vector<HeapMemory> shared_;    // in the heap; empty where attached
-  Peers peers_;
+  std::vector<Variant> variants_;
+  size_t chosen_ = 0; // of them
   uint32_t slotBegin_ = 0, slotEnd_ = 0; // of its signals
-  DeviceMemory state_;
   PinnedMemory pinned_; // mk_gpu_report, then the job's abort word
   mk_gpu_report *report_ = nullptr;
   std::atomic<uint32_t> *jobAbort_ = nullptr;
-  StateLayout layout_;
-  ParamBlock block_;
+  mk_gpu_launch launch_ = {}; // what all variants are told
   uint64_t epoch_ = 0;
   uint64_t kernel_ = 0; // in the context
   std::chrono::nanoseconds deadline_{};

@@ -12,22 +12,34 @@ namespace {
 class CudaCode : public DeviceCode {
 public:
   CudaCode(Context &context, std::shared_ptr<Gpu> device,
-           std::shared_ptr<const Module> module)
-      : context_(context), device_(std::move(device)),
-        module_(std::move(module)) {}
+           std::shared_ptr<const Payload> payload)
+      : context_(context), device_(std::move(device)), payload_(std::move(payload)),
+        modules_(payload_->deviceCode.size()) {}
 
   Result<std::unique_ptr<DeviceBinding>> bind(const Metadata &metadata,
                                               const JobPlan &plan) override {
-    auto binding =
-        std::make_unique<Binding>(context_, device_, module_, metadata, plan);
+    auto binding = std::make_unique<Binding>(
+        context_, device_,
+        [this, &metadata](size_t variant) { return load(metadata, variant); }, metadata, plan);
     MK_TRY(binding->allocate());
     return std::unique_ptr<DeviceBinding>(std::move(binding));
   }
 
 private:
+  /// Once for all bindings.
+  Result<std::shared_ptr<const Module>> load(const Metadata &metadata, size_t variant) {
+    std::shared_ptr<const Module> &module = modules_[variant];
+    if (!module) {
+      MK_ASSIGN(module, Module::load(device_, payload_->deviceCode[variant], metadata,
+                                     metadata.gpu->variants[variant], DiskCache::standard()));
+    }
+    return module;
+  }
+
   Context &context_;
   std::shared_ptr<Gpu> device_;
-  std::shared_ptr<const Module> module_;
+  std::shared_ptr<const Payload> payload_;
+  std::vector<std::shared_ptr<const Module>> modules_; // null: not loaded yet
 };
 
 /// Code of an architecture-specific target ("a") runs on that one alone.
@@ -67,11 +79,7 @@ public:
   load(Context &context, const Metadata &metadata,
        std::shared_ptr<const Payload> payload) override {
     MK_TRY(checkCapability(*gpu_, metadata));
-    MK_ASSIGN(std::unique_ptr<Module> module,
-              Module::load(gpu_, payload->deviceCode, metadata,
-                           DiskCache::standard()));
-    return std::shared_ptr<DeviceCode>(
-        new CudaCode(context, gpu_, std::move(module)));
+    return std::shared_ptr<DeviceCode>(new CudaCode(context, gpu_, std::move(payload)));
   }
 
 private:

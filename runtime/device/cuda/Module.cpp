@@ -65,11 +65,12 @@ Module::~Module() {
 Result<std::unique_ptr<Module>> Module::load(std::shared_ptr<Gpu> device,
                                              std::string_view code,
                                              const Metadata &metadata,
+                                             const Metadata::Variant &variant,
                                              const DiskCache &cache) {
   Current current(*device);
   std::unique_ptr<Module> module(new Module(std::move(device)));
   MK_TRY(module->loadCode(code, metadata.kernel, cache));
-  MK_TRY(module->prepare(metadata));
+  MK_TRY(module->prepare(metadata, variant));
   return module;
 }
 
@@ -134,9 +135,8 @@ Status Module::loadCode(std::string_view code, const std::string &kernel,
   return status;
 }
 
-Status Module::prepare(const Metadata &metadata) {
+Status Module::prepare(const Metadata &metadata, const Metadata::Variant &gpu) {
   const Driver &driver = device_->driver();
-  const Metadata::Gpu &gpu = *metadata.gpu;
   MK_TRY(driver.check(driver.moduleGetFunction(&function_, module_, kEntry),
                       str("the code of kernel '", metadata.kernel,
                           "' has no entry ", kEntry)));
@@ -160,18 +160,17 @@ Status Module::prepare(const Metadata &metadata) {
                       str("asking for ", gpu.sharedBytes,
                           " bytes of shared memory for kernel '",
                           metadata.kernel, "'")));
-  return checkResident(metadata);
+  return checkResident(metadata, gpu);
 }
 
 /// CTAs wait for one another, so all must run at the same time. The launch asks
 /// for that, too; here is what the reader can do about it.
-Status Module::checkResident(const Metadata &metadata) {
+Status Module::checkResident(const Metadata &metadata, const Metadata::Variant &gpu) {
   const Driver &driver = device_->driver();
-  const Metadata::Gpu &gpu = *metadata.gpu;
   int perSm = 0, registers = 0, local = 0;
   driver.funcGetAttribute(&registers, kRegisters, function_);
   driver.funcGetAttribute(&local, kLocalBytes, function_);
-  log::debug("kernel '", metadata.kernel, "': ", registers, " registers, ",
+  log::debug("kernel '", metadata.kernel, "', variant ", gpu.name, ": ", registers, " registers, ",
              local, " bytes of local memory a thread, ", gpu.threads,
              " threads and ", gpu.sharedBytes, " bytes of shared memory a CTA, ",
              cached_ ? "from the cache" : "compiled");

@@ -12,11 +12,13 @@ class Module {
 public:
   /// Loads PTX text, or a cubin as it is. PTX is compiled by ptxas, and the
   /// result kept in `cache` under the digest of the text, the driver and the
-  /// compute capability; without ptxas the driver compiles it, and keeps it in its own way. Errors carry the compiler's log. `metadata` says what
-  /// the kernel needs, which is checked against the code and the GPU.
+  /// compute capability; without ptxas the driver compiles it, and keeps it in its own way. Errors
+  /// carry the compiler's log. `variant` says what this code of the kernel needs, which is checked
+  /// against the code and the GPU.
   static Result<std::unique_ptr<Module>> load(std::shared_ptr<Gpu> device,
                                               std::string_view code,
                                               const Metadata &metadata,
+                                              const Metadata::Variant &variant,
                                               const DiskCache &cache);
   ~Module();
   Module(const Module &) = delete;
@@ -32,8 +34,8 @@ private:
   Status loadCode(std::string_view code, const std::string &kernel,
                   const DiskCache &cache);
   Status loadImage(const void *image, std::string &log);
-  Status prepare(const Metadata &metadata);
-  Status checkResident(const Metadata &metadata);
+  Status prepare(const Metadata &metadata, const Metadata::Variant &variant);
+  Status checkResident(const Metadata &metadata, const Metadata::Variant &variant);
 
   std::shared_ptr<Gpu> device_;
   ModuleHandle module_ = nullptr;

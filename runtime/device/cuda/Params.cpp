@@ -37,7 +37,7 @@ Status checkCount(const Metadata &metadata, std::string_view what,
 } // namespace
 
 Result<StateLayout> StateLayout::create(const Metadata &metadata,
-                                        const Plan &plan) {
+                                        const Metadata::Variant &variant, const Plan &plan) {
   StateLayout s;
   Allocator a;
   s.control = a.take(sizeof(mk_gpu_control), kAlign);
@@ -73,16 +73,16 @@ Result<StateLayout> StateLayout::create(const Metadata &metadata,
     s.queues[i].ready = a.take(uint64_t(capacity) * 4, kAlign);
     s.queues[i].records = a.take(uint64_t(capacity) * width * 8, kAlign);
   }
-  s.workspace = a.take(metadata.gpu->workspaceBytes, kAlign);
+  s.workspace = variant.workspaceBytes ? a.take(variant.workspaceBytes, kAlign) : 0;
+  s.zeroes = a.take(16, kAlign);
   s.bytes = a.next;
   return s;
 }
 
-ParamBlock::ParamBlock(const Metadata &metadata)
-    : memory_((metadata.gpu->paramBytes + sizeof(TensorMapBytes) - 1) /
-              sizeof(TensorMapBytes)),
-      layout_(layOutGpuParams(metadata)) {
-  assert(uint64_t(layout_.bytes) <= metadata.gpu->paramBytes &&
+ParamBlock::ParamBlock(const Metadata &metadata, const Metadata::Variant &variant)
+    : memory_((variant.paramBytes + sizeof(TensorMapBytes) - 1) / sizeof(TensorMapBytes)),
+      layout_(layOutGpuParams(metadata, variant)) {
+  assert(uint64_t(layout_.bytes) <= variant.paramBytes &&
          "checked when the metadata was parsed");
 }
 
@@ -145,6 +145,6 @@ void ParamBlock::fill(const Metadata &metadata, std::span<const int64_t> dims,
   l.control = state + layout.control;
   l.zero = state + layout.zero;
   l.zero_words = uint32_t(layout.zeroWords);
-  l.workspace = metadata.gpu->workspaceBytes ? state + layout.workspace : 0;
+  l.workspace = layout.workspace ? state + layout.workspace : 0;
   l.num_ctas = metadata.grid;
 }

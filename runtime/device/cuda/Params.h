@@ -31,11 +31,13 @@ struct StateLayout {
   std::vector<uint64_t> tickets, counters;
   std::vector<Queue> queues;
   std::vector<Signal> signals;
-  uint64_t workspace = 0;
+  uint64_t workspace = 0; // 0: none
+  uint64_t zeroes = 0; // 16 bytes that stay zero
   uint64_t bytes = 0;
 
   /// ResourceExhausted when an object is too large to count in 32 bits.
-  static Result<StateLayout> create(const Metadata &metadata, const Plan &plan);
+  static Result<StateLayout> create(const Metadata &metadata,
+                                    const Metadata::Variant &variant, const Plan &plan);
 };
 
 /// A signal that other ranks raise; see mkernel/ABI/Gpu.h.
@@ -49,7 +51,7 @@ struct SharedSignal {
 class ParamBlock {
 public:
   ParamBlock() = default;
-  explicit ParamBlock(const Metadata &metadata);
+  ParamBlock(const Metadata &metadata, const Metadata::Variant &variant);
 
   /// In the block, so that a launch can change it.
   mk_gpu_launch &launch();

@@ -52,11 +52,12 @@ Status Peers::allocate(Context &context, std::shared_ptr<Gpu> gpu,
 }
 
 Status Peers::describe(Context &context, const Metadata &metadata,
-                       const JobPlan &plan, std::span<const Tensor> args) {
+                       const Metadata::Variant &variant, const JobPlan &plan,
+                       std::span<const Tensor> args) {
   const Driver &driver = gpu_->driver();
   Current current(*gpu_);
   uint32_t world = context.world();
-  const auto &maps = metadata.gpu->peerMaps;
+  const auto &maps = variant.peerMaps;
   std::vector<uint64_t> places;
   for (const Metadata::TensorMap &map : maps)
     places.push_back(args[map.arg].address);

@@ -28,7 +28,8 @@ public:
   /// Makes the tables, once the symmetric arguments of `args` have their places;
   /// those for earlier places stay, since launches may be under way or captured.
   Status describe(Context &context, const Metadata &metadata,
-                  const JobPlan &plan, std::span<const Tensor> args);
+                  const Metadata::Variant &variant, const JobPlan &plan,
+                  std::span<const Tensor> args);
   /// Sets the fields of a mesh of several ranks.
   void fill(mk_gpu_launch &launch) const;
 

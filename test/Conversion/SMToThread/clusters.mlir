@@ -51,4 +51,4 @@ mk.kernel @shared on @mesh dims(uniform M) (
   // CHECK-NEXT: }
 }
 // Its box is half of the tile's rows.
-// CHECK: \22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22swizzle\22:128},{\22arg\22:1,\22box\22:[128,64],\22swizzle\22:128}]
+// CHECK: \22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22copies\22:true,\22swizzle\22:128},{\22arg\22:1,\22box\22:[128,64],\22copies\22:true,\22swizzle\22:128}]

@@ -1,4 +1,5 @@
 // RUN: mk-opt %s -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s
+// RUN: mk-opt %s -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=MAPS
 
 // Rings, copies and the ends of a launch.
 
@@ -26,7 +27,7 @@ mk.kernel @copies on @mesh dims(uniform M) (
   mk.role @r ctas(rest) {
     %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>
     mk_sm.partition producer warps(1) registers(40) {
-      // CHECK: mk_thread.set_registers 40{{$}}
+      // CHECK: mk_thread.set_registers 56{{$}}
       // CHECK: scf.for
       scf.for %i = %c0 to %c4 step %c1 {
         // What it waits for waits itself.
@@ -40,47 +41,65 @@ mk.kernel @copies on @mesh dims(uniform M) (
         // Else the other warps of the warpgroup copy: the slot's barrier waits for each of the three,
         // and the producer only until they have come for the request.
         // CHECK: else
-        // CHECK: mk_thread.store_shared %{{.*}}, %{{.*}} + 0 : i32
         // CHECK: mk_thread.mbarrier_expect %{{.*}}, 3{{$}}
-        // CHECK: mk_thread.store_shared %{{.*}}, %{{.*}} + 120 : i32
+        // CHECK: mk_thread.store_shared
         // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
         // CHECK-NOT: mk_thread.sync %
+        // With maps for certain the engine is asked at once.
+        // MAPS: mk_thread.mbarrier_wait {{.*}} patient
+        // MAPS-NOT: mk_thread.mbarrier_wait
+        // MAPS: mk_thread.mbarrier_expect %{{.*}}, 16384{{$}}
+        // MAPS-COUNT-1: mk_thread.copy_tensor
         mk_sm.copy %a[%i, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
-        // A pad that is not zero is the copy engine's only where nothing is padded.
+        // Where something is padded by what is not zero the producer waits until the tile has come, by a
+        // barrier of its own, and writes over it: rows, then columns. Elsewhere the slot's barrier counts.
         // CHECK: mk_thread.mbarrier_expect %{{.*}}, 65536{{$}}
         // CHECK-COUNT-2: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}]
+        // MAPS: scf.if
+        // MAPS: mk_thread.mbarrier_expect %[[LANDING:.*]], 65536{{$}}
+        // MAPS-COUNT-2: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} counted by %[[LANDING]]
+        // MAPS: mk_thread.mbarrier_arrive %[[LANDING]]
+        // MAPS: mk_thread.mbarrier_wait %[[LANDING]],
+        // MAPS: scf.for
+        // MAPS: scf.for
+        // MAPS: mk_thread.store %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32, i32, i32, i32 to %{{.*}} : i32 bytes(16) if
+        // MAPS: scf.if
+        // MAPS: mk_thread.load %{{.*}}, 4
+        // MAPS: mk_thread.store
+        // MAPS: mk_thread.fence_async shared
+        // MAPS: else
+        // MAPS: mk_thread.mbarrier_expect %[[FULL:.*]], 65536{{$}}
+        // MAPS-COUNT-2: mk_thread.copy_tensor %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} counted by %[[FULL]]
+        // MAPS-NOT: nvvm.cp.async
         mk_sm.copy %b[%i, %c0] pad(%one : bf16) to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
         // CHECK: mk_thread.mbarrier_arrive
         mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
       }
     }
-    // The helpers come for a request, and find in the parameters what it leaves open.
+    // The copiers come for a request. In pieces of 16 bytes, of 8, or of words: without a test where all
+    // of the tile exists, else no more bytes than exist.
     // CHECK: scf.while
     // CHECK: mk_thread.sync %{{.*}}, 128{{$}}
-    // CHECK: mk_thread.param_at
-    // CHECK: mk_thread.sync %{{.*}}, 96{{$}}
-    // In pieces of 16 bytes, of 8, or of words: without a test where all of the tile exists, else
-    // no more bytes than exist.
-    // CHECK: cp.async.cg.shared.global [part+0], [wide], 16, bytes;
-    // CHECK: cp.async.ca.shared.global [part+0], [wide], 8, bytes;{{.*}} cp.async.ca.shared.global [part+256], [wide], 8, bytes;
-    // CHECK: and.b64 wide, from, -4;{{.*}} cp.async.ca.shared.global [part+384], [wide], 4; 
-    // CHECK: and.b64 wide, from, -4;{{.*}} cp.async.ca.shared.global [part+384], [wide], 4, bytes; 
-    // CHECK: cp.async.commit_group;
-    // Rows that begin within a word: what their last words lack is loaded before they are
-    // waited for, and stored behind the shifting.
-    // CHECK-COUNT-3: @q ld.global.u16
-    // CHECK: cp.async.wait_group 0;
-    // CHECK: cp.async.wait_group 1;
-    // CHECK: cp.async.wait_group 2;
-    // CHECK: shfl.sync.down.b32 x4, x0, 1, {{.*}} shf.r.wrap.b32 x3, x3, x4, shift; st.shared.v4.b32 [at], {x0, x1, x2, x3};
-    // CHECK-COUNT-3: @q st.shared.u16
+    // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}}
+    // CHECK-COUNT-2: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca, %{{.*}}
+    // CHECK-COUNT-4: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca :
+    // CHECK-COUNT-4: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca, %{{.*}}
+    // CHECK: nvvm.cp.async.commit.group
+    // Rows that begin within a word: the word behind each line is loaded before they are waited for.
+    // CHECK: mk_thread.load %{{.*}}, 4 if %{{.*}} : i64 -> i32
+    // CHECK: nvvm.cp.async.wait.group 0
+    // CHECK: nvvm.cp.async.wait.group 1
+    // CHECK: nvvm.cp.async.wait.group 2
+    // CHECK: mk_thread.load %{{.*}}, 16 : i32 -> i32, i32, i32, i32
+    // CHECK-COUNT-4: llvm.intr.fshr
+    // CHECK: mk_thread.store %{{.*}} bytes(16)
     // The rest element by element.
-    // CHECK: @p ld.global.u16 value, [from];
+    // CHECK-COUNT-2: mk_thread.load %{{.*}}, 2 if %{{.*}} : i64 -> i16
     // CHECK: mk_thread.fence_async shared
     // CHECK: mk_thread.fence cta
     // CHECK: mk_thread.mbarrier_complete %{{.*}}, 1{{$}}
     mk_sm.partition consumer warps(8) registers(232) {
-      // CHECK: mk_thread.set_registers 232 more
+      // CHECK: mk_thread.set_registers 224 more
       scf.for %i = %c0 to %c4 step %c1 {
         // CHECK: mk_thread.mbarrier_wait
         %slot = mk_sm.wait %ring : !mk_sm.ring<2, tensor<128x64xbf16>, tensor<512x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>, tensor<512x64xbf16>>
@@ -92,4 +111,5 @@ mk.kernel @copies on @mesh dims(uniform M) (
   // Nothing is counted that the next launch would have to find at 0.
   // CHECK-NOT: mk_thread.atomic_add
 }
-// CHECK: llvm.mlir.global internal constant @mk_gpu("{\22cooperative\22:false,\22param_bytes\22:{{[0-9]+}},\22peer_maps\22:[],\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")
+// CHECK: llvm.mlir.global internal constant @mk_gpu("{\22cooperative\22:false,\22name\22:\22any-strides\22,\22needs\22:\22\22,\22param_bytes\22:{{[0-9]+}},\22peer_maps\22:[],\22shared_bytes\22:{{[0-9]+}},\22tensor_maps\22:[{\22arg\22:0,\22box\22:[128,64],\22copies\22:true,\22swizzle\22:128},{\22arg\22:1,\22box\22:[256,64],\22copies\22:true,\22swizzle\22:128}],\22threads\22:384,\22workspace_bytes\22:0}")
+// MAPS: \22name\22:\22tensor-maps\22,\22needs\22:\22tensor-maps\22

@@ -64,7 +64,8 @@ struct FakeGpu : ::testing::Test {
       size_t at = bytes.find(old);
       EXPECT_NE(at, std::string::npos) << old;
       now.resize(old.size(), ' ');
-      bytes.replace(at, old.size(), now);
+      for (; at != std::string::npos; at = bytes.find(old, at + now.size()))
+        bytes.replace(at, old.size(), now);
     };
     patch("fake: affine params", "fake: " + kernel + " params");
     // The code says whose it is.
@@ -88,6 +89,18 @@ struct FakeGpu : ::testing::Test {
     mk_package_free(written);
     EXPECT_OK(result);
     return std::move(*result);
+  }
+
+  /// A change of the metadata of `affine`: in front of its variant, of 384 threads, comes one of
+  /// 256 that fetches tiles of `a` by tensor maps.
+  static std::pair<std::string, std::string> withTensorMaps(int64_t paramBytes = 568) {
+    return {R"("variants": [)",
+            str(R"("variants": [{"name": "tensor-maps", "needs": "tensor-maps",
+         "threads": 256, "cooperative": true, "shared_bytes": 200000, "param_bytes": )",
+                paramBytes, R"(, "workspace_bytes": 0,
+         "tensor_maps": [{"arg": 0, "box": [128, 32], "copies": true, "swizzle": 128},
+                         {"arg": 1, "box": [64, 16], "copies": false, "swizzle": 0}],
+         "peer_maps": []}, )")};
   }
 
   std::unique_ptr<Context> context(int64_t gpus = 1) {

@@ -192,6 +192,54 @@ TEST_F(CudaLaunch, AttachedMemoryWithStrides) {
   ASSERT_EQ((*device)->memFree(memory), 0);
 }
 
+TEST_F(CudaLaunch, ArgumentsChooseAVariant) {
+  bind(package("affine", {withTensorMaps()}), 3, 4);
+  EXPECT_EQ(fake->count("cuFuncLoad"), 1u) << "of the variant that is taken";
+  auto launch = [&](unsigned threads) {
+    fake->calls.clear();
+    ASSERT_OK(bound->launch({}));
+    ASSERT_OK(bound->synchronize());
+    EXPECT_EQ(fake->last.config.block[0], threads);
+    EXPECT_EQ(fake->count("cuMemAlloc_v2") + fake->count("cuModuleLoadDataEx"), 0u);
+  };
+  launch(256);
+  uint64_t control = lastLaunch().control;
+
+  auto driver = cuda::Driver::get();
+  ASSERT_OK(driver);
+  uint64_t memory = 0;
+  ASSERT_EQ((*driver)->memAlloc(&memory, 4096), 0);
+  auto *a = reinterpret_cast<float *>(memory);
+  for (int i = 0; i < 40; ++i)
+    a[i] = float(i);
+  ASSERT_OK(bound->attach("a", a + 1)); // no multiple of 16
+  EXPECT_EQ(fake->count("cuFuncLoad"), 1u) << "by attach";
+  launch(384);
+  EXPECT_NE(lastLaunch().control, control) << "state of its own";
+  expectAffine(std::vector<float>(a + 1, a + 13));
+  // What was loaded once stays, and so does its state.
+  fake->calls.clear();
+  ASSERT_OK(bound->attach("a", a));
+  EXPECT_EQ(fake->count("cuFuncLoad"), 0u);
+  launch(256);
+  EXPECT_EQ(lastLaunch().control, control);
+  expectAffine(std::vector<float>(a, a + 12));
+  bound.reset();
+  ASSERT_EQ((*driver)->memFree(memory), 0);
+}
+
+TEST_F(CudaLaunch, AnEmptyArgumentHasATensorMap) {
+  bind(package("affine", {withTensorMaps()}), 0, 4);
+  ASSERT_OK(bound->launch({}));
+  EXPECT_EQ(fake->last.config.block[0], 256u);
+  // One element, which is zero, that nothing may be stored to.
+  EXPECT_EQ(lastLaunch().maps_valid, 0u);
+  ASSERT_FALSE(fake->maps.empty());
+  const FakeCuda::Map &map = fake->maps.back();
+  EXPECT_EQ(map.extents, (std::vector<uint64_t>{1, 1}));
+  EXPECT_EQ(*reinterpret_cast<const float *>(map.address), 0);
+}
+
 TEST_F(CudaLaunch, ACapturedLaunchIsReplayed) {
   bind(package());
   fake->calls.clear();

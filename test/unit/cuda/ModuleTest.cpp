@@ -23,8 +23,8 @@ struct CudaModule : FakeGpu {
   Result<std::unique_ptr<Module>> load(const Package &package) {
     auto payload = Payload::load(package);
     EXPECT_OK(payload);
-    return Module::load(device, (*payload)->deviceCode, package.metadata(),
-                        DiskCache(folder));
+    return Module::load(device, (*payload)->deviceCode[0], package.metadata(),
+                        package.metadata().gpu->variants[0], DiskCache(folder));
   }
   fs::path entry() {
     std::vector<fs::path> all;

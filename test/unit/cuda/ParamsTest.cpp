@@ -24,7 +24,7 @@ Plan planOf(int64_t m) {
 
 TEST_F(CudaParams, StateHasNoOverlapAndIsAligned) {
   Package affine = package();
-  auto made = StateLayout::create(affine.metadata(), planOf(4));
+  auto made = StateLayout::create(affine.metadata(), affine.metadata().gpu->variants[0], planOf(4));
   ASSERT_OK(made);
   const StateLayout &s = *made;
   struct Piece {
@@ -38,7 +38,8 @@ TEST_F(CudaParams, StateHasNoOverlapAndIsAligned) {
                                {s.signals.at(0).bases, 48, 16},
                                {s.queues.at(0).ready, 32, 16},
                                {s.queues.at(0).records, 8 * 2 * 8, 16},
-                               {s.workspace, 1000, 256}};
+                               {s.workspace, 1000, 256},
+                               {s.zeroes, 16, 16}};
   for (const Piece &a : pieces) {
     EXPECT_EQ(a.at % a.align, 0u);
     EXPECT_LE(a.at + a.bytes, s.bytes);
@@ -53,21 +54,23 @@ TEST_F(CudaParams, StateHasNoOverlapAndIsAligned) {
   EXPECT_TRUE(zeroed(s.counters[0]) && zeroed(s.counters[0] + 16));
   EXPECT_TRUE(zeroed(s.queues[0].tail));
   for (uint64_t at : {s.control, s.signals[0].values, s.signals[0].bases,
-                      s.queues[0].ready, s.queues[0].records, s.workspace})
+                      s.queues[0].ready, s.queues[0].records, s.workspace, s.zeroes})
     EXPECT_FALSE(zeroed(at));
 
   Plan large = planOf(4);
   large.counters[0].elements = int64_t(1) << 32;
-  EXPECT_ERROR(StateLayout::create(affine.metadata(), large).status(),
+  EXPECT_ERROR(StateLayout::create(affine.metadata(), affine.metadata().gpu->variants[0], large)
+                   .status(),
                ResourceExhausted, "counter 'done' would have 4294967296");
 }
 
 TEST_F(CudaParams, BlockIsAsTheAbiSays) {
   Package affine = package();
   const Metadata &meta = affine.metadata();
-  auto layout = StateLayout::create(meta, planOf(4));
+  const Metadata::Variant &variant = meta.gpu->variants[0];
+  auto layout = StateLayout::create(meta, variant, planOf(4));
   ASSERT_OK(layout);
-  ParamBlock block(meta);
+  ParamBlock block(meta, variant);
   block.tensorMap(1).bytes[127] = 7;
   block.launch().deadline_ns = 5;
   std::vector<int64_t> dims = {4, 8};
@@ -97,16 +100,17 @@ TEST_F(CudaParams, BlockIsAsTheAbiSays) {
       state + layout->queues[0].records, state + layout->queues[0].ready,
       state + layout->queues[0].tail, 8,
       state + layout->tickets[0]};
-  ASSERT_EQ(256 + sizeof(launch) + 8 * words.size(), meta.gpu->paramBytes);
+  ASSERT_EQ(256 + sizeof(launch) + 8 * words.size(), variant.paramBytes);
   std::memcpy(words.data(), bytes + 256 + sizeof(launch), 8 * words.size());
   EXPECT_EQ(words, want);
 
   // Where times are recorded their address is the last word.
   Metadata timed = meta;
   timed.timeline.emplace();
-  timed.gpu->paramBytes += 8;
-  EXPECT_EQ(layOutGpuParams(timed).bytes, layOutGpuParams(meta).bytes + 8);
-  ParamBlock longer(timed);
+  Metadata::Variant &wider = timed.gpu->variants[0];
+  wider.paramBytes += 8;
+  EXPECT_EQ(layOutGpuParams(timed, wider).bytes, layOutGpuParams(meta, variant).bytes + 8);
+  ParamBlock longer(timed, wider);
   longer.fill(timed, dims, args, planOf(4), *layout, state, {}, 0x3000);
   words.push_back(0), want.push_back(0x3000);
   std::memcpy(words.data(),

@@ -73,7 +73,7 @@ struct CudaPeers : FakeGpu {
          {R"("scope": "gpu")", R"("scope": "sys")"},
          {R"("param_bytes": 568)", R"("param_bytes": 632)"},
          {R"("peer_maps": [])",
-          R"("peer_maps": [{"arg": 1, "box": [64, 16], "swizzle": 0}])"}},
+          R"("peer_maps": [{"arg": 1, "box": [64, 16], "copies": false, "swizzle": 0}])"}},
         {"params=568", "params=632"});
   }
 };
@@ -82,6 +82,40 @@ template <typename T> T at(uint64_t address, size_t i = 0) {
   T value;
   std::memcpy(&value, reinterpret_cast<const T *>(address) + i, sizeof(T));
   return value;
+}
+
+TEST_F(CudaPeers, RanksTakeOneVariant) {
+  Package affine = package(
+      "affine",
+      {withTensorMaps(632),
+       {R"("link": "net", "size": null)", R"("link": "net", "size": 1)"},
+       {R"("link": "link", "size": null)", R"("link": "link", "size": 2)"},
+       {R"("param_bytes": 568)", R"("param_bytes": 632)"}},
+      {"params=568", "params=632"});
+  run([&](Job &job, uint32_t rank, Context &context) {
+    auto kernel = Kernel::load(context, affine);
+    ASSERT_OK(kernel);
+    auto bound = (*kernel)->bind({{"M", {6}}, {"N", {4}}});
+    ASSERT_OK(bound);
+    auto memory = context.allocate(256, "buffer");
+    ASSERT_OK(memory);
+    auto expect = [&](const std::string &name, unsigned threads) {
+      for (uint32_t turn = 0; turn < 2; ++turn) {
+        if (turn == rank) {
+          ASSERT_OK((*bound)->launch({}));
+          ASSERT_OK((*bound)->synchronize());
+          EXPECT_EQ(fake->last.config.block[0], threads) << name << ", rank " << rank;
+        }
+        ASSERT_OK(job.clients[rank]->barrier(str(name, " ", turn), 2, soon()));
+      }
+    };
+    expect("aligned", 256);
+    // Rank 1's rows begin at no multiple of 16 bytes.
+    ASSERT_OK((*bound)->attach("a", *memory + (rank ? 4 : 0)));
+    expect("misaligned on one rank", 384);
+    ASSERT_OK((*bound)->attach("a", *memory));
+    expect("aligned again", 256);
+  });
 }
 
 TEST_F(CudaPeers, TablesSayWherePeersAre) {

@@ -37,8 +37,8 @@ constexpr int64_t kPartialColumns = 8;
 /// other.
 constexpr int64_t kPutSlots = 3;
 
-/// Requests of slow copies that there may be at a time, and bytes of one.
-constexpr int64_t kRequests = 4, kRequestBytes = 128;
+/// Requests of copies by threads that there may be at a time, and bytes of one.
+constexpr int64_t kRequests = 4, kRequestBytes = 104;
 
 /// A part of shared memory that an op owns.
 struct SharedPiece {

@@ -33,9 +33,9 @@ FailureOr<int64_t> measureSpills(StringRef ptx, StringRef program, Location loc)
 /// Takes the `gpu` part of the metadata, which convert-mk-sm-to-thread leaves.
 FailureOr<llvm::json::Object> takeGpuMetadata(ModuleOp module);
 
-/// Adds the constants by which a package holds PTX (mkernel/ABI/Gpu.h) to its
+/// Adds the constants by which a package holds the PTX of a variant (mkernel/ABI/Gpu.h) to its
 /// host part.
-void addDeviceCode(ModuleOp host, StringRef ptx);
+void addDeviceCode(ModuleOp host, int64_t variant, StringRef ptx);
 
 } // namespace mlir::mk
 

@@ -23,6 +23,9 @@ struct SmCodeOptions : PassPipelineOptions<SmCodeOptions> {
   Option<bool> timeline{*this, "timeline",
                         llvm::cl::desc("code records when it does what"),
                         llvm::cl::init(false)};
+  Option<std::string> variant{*this, "variant",
+                              llvm::cl::desc("tensor-maps or any-strides"),
+                              llvm::cl::init("any-strides")};
 };
 
 /// From the SM level to the thread level: `mk_kernel` and the string `mk_gpu`.

@@ -21,6 +21,22 @@ def ReverseFoldsPass : SMPass<"mk-sm-reverse-folds"> {
   }];
 }
 
+def DropLimitsPass : SMPass<"mk-sm-drop-limits"> {
+  let summary = "Loads tiles of dots whole where nothing behind their end is seen";
+  let description = [{
+    A `valid` of a load whose tile is only multiplied becomes the tile's extent, dimension by
+    dimension, where what the product has of the rest is dropped by every store, or replaced by
+    masks: those end at the same value. The copy engine then brings a box as it is; else the producer writes over the rest of
+    it. Not along the dimension that a dot sums over: there a NaN would be seen.
+
+    ```mlir
+    %x = mk.load %a[%row, %k] valid(%rows, %tk) : memref<?x?xbf16> -> tensor<128x64xbf16>
+    // becomes
+    %x = mk.load %a[%row, %k] valid(%c128, %tk) : memref<?x?xbf16> -> tensor<128x64xbf16>
+    ```
+  }];
+}
+
 def DeferReductionsPass : SMPass<"mk-sm-defer-reductions"> {
   let summary = "Exchanges sums along rows between lanes behind the loop that carries them";
   let description = [{
@@ -163,6 +179,8 @@ def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
   }];
   let options = [
     Option<"timeline", "timeline", "bool", "false", "with room for records of times">,
+    Option<"variant", "variant", "std::string", "\"any-strides\"",
+           "any-strides, with room for copies by threads; or tensor-maps">,
     Option<"map", "map", "bool", "false", "print a table of what lies where">
   ];
 }

@@ -1,13 +1,17 @@
 // C = 2 * A + 1 for a GPU target. The device code is no kernel: it names one of
 // the fake driver's (test/unit/cuda/FakeCuda.h), which are not of this size in
-// memory and time. Behind its matrices the kernel has one object of each kind.
+// memory and time. Behind its matrices the kernel has one object of each kind. The code
+// of a second variant is the same; the metadata have one.
 #include "kernel.h"
 
-const char mk_device_code[] =
-    "// fake: affine params=568 maps=2 dims=2\n"
-    ".version 8.6\n.target sm_90a\n.address_size 64\n"
-    ".visible .entry mk_kernel(.param .align 64 .b8 p[536]) { ret; }\n";
-const uint64_t mk_device_bytes = sizeof(mk_device_code) - 1;
+#define CODE                                                                             \
+  "// fake: affine params=568 maps=2 dims=2\n"                                           \
+  ".version 8.6\n.target sm_90a\n.address_size 64\n"                                     \
+  ".visible .entry mk_kernel(.param .align 64 .b8 p[536]) { ret; }\n"
+const char mk_device_code_0[] = CODE;
+const uint64_t mk_device_bytes_0 = sizeof(mk_device_code_0) - 1;
+const char mk_device_code_1[] = CODE "// the second";
+const uint64_t mk_device_bytes_1 = sizeof(mk_device_code_1) - 1;
 
 int64_t mk_plan(const mk_launch *l, int64_t *out) {
   int64_t m = l->dims[0], n = l->dims[1];

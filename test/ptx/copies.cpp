@@ -1,14 +1,16 @@
-//===- slow-copies.cpp - What the producer's helpers leave ----------------===//
+//===- copies.cpp - What copies leave in shared memory --------------------===//
 //
-// Copies that the tensor memory unit cannot do, element by element:
-//   ptx-slow-copies MK_OPT
+// Element by element:
+//   ptx-copies MK_OPT
 // The kernel of a case copies tiles of an argument of rank 2 into a ring of 4
-// slots, without tensor maps. When a slot is full, what is there is read as a
+// slots, in its variant for any strides without tensor maps, and with them in each variant
+// where they are possible. When a slot is full, what is there is read as a
 // product would read it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Machine.h"
+#include "TensorMap.h"
 #include "mkernel/ABI/GpuParams.h"
 
 #include <cstdio>
@@ -102,6 +104,15 @@ const std::vector<Case> &cases() {
        2},
       {"the last row within a tile", "bf16", {{}}, 19, 101, 102},
       {"beyond the argument", "bf16", {{16, 64, 12}}, 20, 99, 99},
+      {"aligned to 16 bytes, valid", "bf16", {{16, 72, 0, 0, 9, 35}}, 40, 160, 160},
+      {"aligned to 16 bytes, valid and a pad", "bf16", {{24, 64, -1, -2, 9, 63, true}}, 40, 128, 136},
+      {"aligned to 16 bytes, bytes with a pad",
+       "f8E4M3FN",
+       {{16, 128, 0, 0, 16, 101, true}},
+       31,
+       208,
+       208},
+      {"aligned to 16 bytes, f32 with a pad", "f32", {{16, 40, 0, 0, 5, 33, true}}, 30, 80, 80},
   };
   return all;
 }
@@ -190,15 +201,30 @@ std::string kernelText(const Case &c) {
       ring, "\n} } } } }\n");
 }
 
-std::string compile(const std::string &mkOpt, const Case &c) {
-  char folder[] = "/tmp/mk-slow-copies-XXXXXX";
+/// Which code runs, and whether there are tensor maps.
+struct Way {
+  const char *variant;
+  bool maps;
+};
+
+std::vector<Way> waysOf(const Case &c) {
+  bool possible = c.columnStride == 1 && uint64_t(c.rowStride) * sizeOf(c.type) % 16 == 0 &&
+                  uint64_t(c.start) * sizeOf(c.type) % 16 == 0;
+  std::vector<Way> ways = {{"any-strides", false}};
+  if (possible)
+    ways.insert(ways.end(), {{"any-strides", true}, {"tensor-maps", true}});
+  return ways;
+}
+
+std::string compile(const std::string &mkOpt, const Case &c, const char *variant) {
+  char folder[] = "/tmp/mk-copies-XXXXXX";
   if (!mkdtemp(folder))
     throw Error("no temporary folder could be made");
   std::string base = folder, in = base + "/kernel.mlir",
               out = base + "/kernel.ptx";
   std::ofstream(in) << kernelText(c);
   std::string command = "'" + mkOpt +
-                        "' --target=sm_90a --emit=ptx --gpus=1 '" + in +
+                        "' --target=sm_90a --emit=ptx --gpus=1 --variant=" + variant + " '" + in +
                         "' -o '" + out + "'";
   int status = std::system(command.c_str());
   std::ifstream file(out);
@@ -214,7 +240,8 @@ std::string compile(const std::string &mkOpt, const Case &c) {
 
 class Run {
 public:
-  Run(const Case &c, uint64_t seed) : case_(c), size_(sizeOf(c.type)) {
+  Run(const Case &c, bool maps, uint64_t seed)
+      : case_(c), maps_(maps), size_(sizeOf(c.type)) {
     Random random(seed);
     size_t count = size_t((c.rows - 1) * c.rowStride +
                           (c.columns - 1) * c.columnStride + 1);
@@ -236,13 +263,16 @@ public:
     std::vector<std::vector<Stage>> ranks(1);
     ranks[0].push_back({std::make_shared<Launch>(launch), nullptr, {}, false});
     Machine machine(ranks, seed);
+    // Barriers that say that a slot is full lie behind the slots.
     machine.onPhase = [&](Cta &cta, const MBarrier &barrier) {
-      compare(cta, barrier.arrived.shared);
+      uint32_t first = kSharedBase + kDepth * slotBytes();
+      if (barrier.address >= first && barrier.address < first + 8 * kDepth)
+        compare(cta, (barrier.address - first) / 8, barrier.arrived.shared);
     };
     machine.run();
     int slots = case_.gridRows * case_.gridColumns;
-    if (slot_ != slots)
-      throw Error(std::to_string(slot_) + " of " + std::to_string(slots) +
+    if (slots_ != slots)
+      throw Error(std::to_string(slots_) + " of " + std::to_string(slots) +
                   " slots have come");
     return std::to_string(size_t(slots) * case_.tiles.size()) + " tiles, " +
            std::to_string(elements_) + " elements, " +
@@ -267,21 +297,35 @@ private:
     header.zero = kState + 512;
     header.deadline_ns = uint64_t(1) << 40;
     header.world = header.num_ctas = 1;
+    // One for each tile, or for tiles of as many rows.
+    for (size_t i = 0; maps_ && i < counts.tensorMaps; ++i) {
+      TensorMap map;
+      map.magic = TensorMap::kMagic;
+      map.bytes = uint8_t(size_);
+      map.rank = 2;
+      map.swizzle = 3;
+      map.address = base;
+      map.extents[0] = uint64_t(case_.columns);
+      map.extents[1] = uint64_t(case_.rows);
+      map.strides[0] = uint64_t(case_.rowStride) * size_;
+      map.box[0] = uint16_t(kChunk / size_);
+      map.box[1] = uint16_t(case_.tiles[i].rows);
+      std::memcpy(params.data() + i * MK_GPU_TENSOR_MAP_BYTES, &map, sizeof(map));
+      header.maps_valid |= uint64_t(1) << i;
+    }
     std::memcpy(params.data() + layout.launch, &header, sizeof(header));
     std::memcpy(params.data() + layout.dims, words, sizeof(words));
     return params;
   }
 
-  /// All tiles of the next slot. Chunks of 128 bytes of each row, slots of
+  /// All tiles of what has come into a slot. Chunks of 128 bytes of each row, slots of
   /// whole 1024 bytes, as the copy engine lays them out.
-  void compare(Cta &cta, uint64_t view) {
-    uint32_t slotBytes = 0;
-    for (const Tile &tile : case_.tiles)
-      slotBytes += tileBytes(tile);
-    slotBytes = (slotBytes + 1023) / 1024 * 1024;
-    uint32_t start = kSharedBase + uint32_t(slot_) % kDepth * slotBytes;
-    int i = slot_ / case_.gridColumns, j = slot_ % case_.gridColumns;
-    ++slot_;
+  void compare(Cta &cta, uint32_t stage, uint64_t view) {
+    uint32_t start = kSharedBase + stage * slotBytes();
+    // The engine may fill one slot before another.
+    int slot = int(stage + kDepth * rounds_[stage]++);
+    int i = slot / case_.gridColumns, j = slot % case_.gridColumns;
+    ++slots_;
     for (const Tile &tile : case_.tiles) {
       for (int row = 0; row < tile.rows; ++row)
         for (int column = 0; column < tile.columns; ++column) {
@@ -296,7 +340,7 @@ private:
                                  j * tile.columns + tile.columnOffset + column);
           cta.readShared(at, &got, size_, view);
           if (got != want)
-            throw Error("slot " + std::to_string(slot_ - 1) + ", row " +
+            throw Error("slot " + std::to_string(slot) + ", row " +
                         std::to_string(row) + ", column " +
                         std::to_string(column) + " is " + std::to_string(got) +
                         " and should be " + std::to_string(want));
@@ -304,6 +348,12 @@ private:
         }
       start += tileBytes(tile);
     }
+  }
+  uint32_t slotBytes() const {
+    uint32_t bytes = 0;
+    for (const Tile &tile : case_.tiles)
+      bytes += tileBytes(tile);
+    return (bytes + 1023) / 1024 * 1024;
   }
   uint32_t tileBytes(const Tile &tile) const {
     return uint32_t(tile.rows) *
@@ -327,9 +377,11 @@ private:
   }
 
   const Case &case_;
+  bool maps_;
   uint32_t size_;
   std::vector<uint8_t> argument_, state_;
-  int slot_ = 0;
+  int slots_ = 0;
+  uint32_t rounds_[kDepth] = {}; // of each slot of the ring
   size_t elements_ = 0, existing_ = 0;
 };
 
@@ -337,21 +389,25 @@ private:
 
 int main(int argc, char **argv) {
   if (argc != 2) {
-    std::fputs("usage: ptx-slow-copies MK_OPT\n", stderr);
+    std::fputs("usage: ptx-copies MK_OPT\n", stderr);
     return 2;
   }
   int failed = 0;
   for (const Case &c : cases()) {
+    std::vector<Way> ways = waysOf(c);
     std::string text;
-    try {
-      std::string ptx = compile(argv[1], c);
-      for (uint64_t seed = 1; seed <= 8; ++seed)
-        text = Run(c, seed).run(ptx, seed);
-    } catch (const Error &error) {
-      text = std::string("FAILED: ") + error.what();
-      failed = 1;
-    }
-    std::printf("%s: %s\n", c.name, text.c_str());
+    for (const Way &way : ways)
+      try {
+        std::string ptx = compile(argv[1], c, way.variant);
+        for (uint64_t seed = 1; seed <= 8; ++seed)
+          text = Run(c, way.maps, seed).run(ptx, seed);
+      } catch (const Error &error) {
+        text = std::string("FAILED in variant ") + way.variant +
+               (way.maps ? " with tensor maps: " : ": ") + error.what();
+        failed = 1;
+        break;
+      }
+    std::printf("%s: %s, %zu ways\n", c.name, text.c_str(), ways.size());
   }
   return failed;
 }

@@ -1,0 +1,66 @@
+//===- ThreadCopies.h - Copies without the copy engine -----------*- C++ -*-===//
+//
+// In the variant for any strides three warps copy what no tensor map describes. What the
+// producer asks of them, and how a warp brings the rows that are its own (ThreadRows.cpp).
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
+#define MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
+
+#include "Emitter.h"
+#include "Params.h"
+
+namespace mlir::mk::sm {
+
+/// Warps that copy: those of the producer's warpgroup but its own.
+constexpr int64_t kCopierWarps = 3;
+
+/// A tile to be copied, in registers: the same in all lanes.
+struct CopyRequest {
+  Value base, start;             // i64: addresses of the tile and of the argument
+  Value rowStride, columnStride; // i64, in bytes
+  // Of rows, and of the bytes of a row, [from, left) exist; from here on i32.
+  Value rowsFrom, rowsLeft, bytesFrom, bytesLeft;
+  Value rows, chunks; // of the tile; chunks of 128 bytes in a row
+  Value size;         // of an element; 0 ends the copiers' work
+  Value dest, full;   // the tile in its slot, the barrier that waits for it
+
+  static constexpr int64_t kWords = 13;
+  std::array<Value *, kWords> words() {
+    return {&base,      &start, &rowStride, &columnStride, &rowsFrom, &rowsLeft, &bytesFrom,
+            &bytesLeft, &rows,  &chunks,    &size,         &dest,     &full};
+  }
+};
+/// Each word has 8 bytes in shared memory.
+static_assert(8 * CopyRequest::kWords <= kRequestBytes);
+
+/// A warp of the copiers at work on a request.
+struct Copier {
+  Emitter &e;
+  CopyRequest request;
+  ArrayRef<int64_t> sizes; // bytes of elements that there are in the kernel
+  Value warp, lane;        // the warp among the copiers
+
+  /// Starts to bring the warp's rows into the slot, as one group of copies: as they are to lie
+  /// there, but for those that do not begin at a multiple of 4 bytes.
+  void start();
+  /// `arrive` waits for what was started; moves or adds what could not be brought to its place.
+  void finish(function_ref<void()> arrive);
+
+private:
+  Value addressOf(Value row, Value byte);
+  Value isDense();
+  Value exists(Value row);
+  Value hasMisalignedRows();
+  void bringPieces(int64_t unit, bool whole);
+  Value loadEnd(Value chunk, Value first);
+  void shiftRows(function_ref<void()> arrive);
+  Value isIncomplete(Value row, Value byte);
+  Value mayBeIncomplete();
+  void copyPiece(int64_t size, Value row, Value byte, Value to);
+  void completePieces();
+};
+
+} // namespace mlir::mk::sm
+
+#endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H

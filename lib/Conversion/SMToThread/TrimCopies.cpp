@@ -1,0 +1,124 @@
+//===- TrimCopies.cpp - What is not valid of a staged tile ----------------===//
+//
+// Seldom: where a part of an argument ends within a tile and the rest of it is not to be seen, or
+// where a pad is not zero. The producer's lanes write over the tile in its slot. By then nothing
+// but this slot is waited for: those in front are full or under way.
+//
+//===----------------------------------------------------------------------===//
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+using Predicate = arith::CmpIPredicate;
+
+/// A number of rows or columns in 32 bits: a tile has few.
+Value Lowering::narrow(Value value) {
+  return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
+}
+
+// `valid` may end what the argument, which reads as zero behind its end, does not end. A pad that
+// is not zero is wanted wherever nothing is.
+Value Lowering::isCut(CopyOp op, const TileCopy &copy) {
+  ArrayRef<int64_t> shape = copy.tile.getShape();
+  if (!op.getPad() || isZero(scalar(op.getPad()))) {
+    Value always = cbool(true);
+    Value whole = endsByItself(always, copy.from, copy.offsets, shape, op.getValid());
+    return whole == always ? Value() : not_(whole);
+  }
+  Value whole = covers(limits(copy.from, copy.offsets, shape.size(), op.getValid()), shape);
+  for (Value offset : copy.offsets)
+    whole = and_(whole, cmp(Predicate::sge, offset, int64_t(0)));
+  return not_(whole);
+}
+
+void Lowering::awaitLanding(CopyOp op, function_ref<void(Value)> bring) {
+  Value landing = add(sharedBase, memory.landing);
+  bring(landing);
+  ifThen(eq(lane, 0), [&] {
+    create<mk_thread::BarrierArriveOp>(landing, /*cta=*/Value(), /*bytes=*/Value());
+  });
+  Value phase = read(landingPhase, i32);
+  auto slot = op.getSlot().getDefiningOp<AcquireOp>();
+  waitBarrier(landing, phase, c32(0),
+              slot ? Channel(slot.getRing().getDefiningOp()).number : -1);
+  write(landingPhase, xor_(phase, 1));
+}
+
+/// A pad in each element of a word.
+Value Lowering::padWord(CopyOp op, int64_t size) {
+  if (!op.getPad())
+    return c32(0);
+  Value pad = scalar(op.getPad());
+  if (!pad.getType().isInteger())
+    pad = LLVM::BitcastOp::create(b, loc, b.getIntegerType(8 * size), pad);
+  pad = resize(pad, i32);
+  for (int64_t bytes = size; bytes < 4; bytes *= 2)
+    pad = or_(pad, shl(pad, 8 * bytes));
+  return pad;
+}
+
+void Lowering::trim(CopyOp op, const TileCopy &copy) {
+  int64_t size = getElementBytes(copy.tile.getElementType());
+  int64_t rows = copy.tile.getShape().end()[-2];
+  int64_t chunks = llvm::divideCeil(copy.tile.getShape().back() * size, kChunkBytes);
+  auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, op.getValid());
+  Value pad = padWord(op, size);
+  // Rows, in whole lines: four at a time, 16 bytes a lane.
+  Value line = shr(lane, 3), piece = shl(and_(lane, 7), 4);
+  Value first = select(eq(rowsFrom, 0), and_(rowsLeft, -4), c32(0));
+  forRange(c32(0), c32(chunks), c32(1), [&, rowsFrom = rowsFrom, rowsLeft = rowsLeft](Value chunk) {
+    Value start = add(add(copy.dest, mul(chunk, rows * kChunkBytes)), piece);
+    forRange(first, c32(rows), c32(4), [&](Value item) {
+      Value row = add(item, line);
+      Value gone = or_(cmp(Predicate::slt, row, rowsFrom), cmp(Predicate::sge, row, rowsLeft));
+      storeWords({pad, pad, pad, pad}, add(start, shl(row, 7)), 16, resize(gone, i32));
+    });
+  });
+  // Columns, a word a lane: some of its elements may stay.
+  Value cut = or_(cmp(Predicate::sgt, columnsFrom, int64_t(0)),
+                  cmp(Predicate::slt, columnsLeft, chunks * kChunkBytes / size));
+  ifThen(cut, [&, columnsFrom = columnsFrom, columnsLeft = columnsLeft] {
+    forRange(c32(0), c32(chunks), c32(1), [&](Value chunk) {
+      Value start = add(copy.dest, mul(chunk, rows * kChunkBytes)), gone = c32(0);
+      Value column = add(mul(chunk, kChunkBytes / size), mul(lane, 4 / size));
+      for (int64_t k = 0; k < 4 / size; ++k) {
+        Value at = add(column, k);
+        Value out = or_(cmp(Predicate::slt, at, columnsFrom), cmp(Predicate::sge, at, columnsLeft));
+        int64_t bits = size == 4 ? -1 : ((int64_t(1) << 8 * size) - 1) << (8 * size * k);
+        gone = or_(gone, select(out, c32(bits), c32(0)));
+      }
+      forRange(c32(0), c32(rows), c32(1), [&](Value row) {
+        Value place = xor_(shl(lane, 2), shl(and_(row, 7), 4));
+        Value at = add(add(start, shl(row, 7)), place);
+        Value word = loadWords(i32, at, 4)[0];
+        storeWords(or_(and_(word, xor_(gone, -1)), and_(pad, gone)), at, 4);
+      });
+    });
+  });
+  // The matrix engine reads what was written here.
+  fenceAsyncShared();
+  syncWarp();
+}
+
+/// [from, left) of the rows and of the columns of a tile, where elements exist.
+std::array<Value, 4> Lowering::findExisting(const TileCopy &copy, ValueRange valid) {
+  int64_t rank = copy.offsets.size();
+  SmallVector<Value> result;
+  for (int64_t d = rank - 2; d < rank; ++d) {
+    Value left = sub(sizeOf(copy.from, d), copy.offsets[d]);
+    if (!valid.empty())
+      left = minS(left, scalar(valid[valid.size() - rank + d]));
+    result.push_back(narrow(sub(c64(0), copy.offsets[d])));
+    result.push_back(narrow(left));
+  }
+  // Dimensions in front of them have one place.
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    Value there = cmp(Predicate::ult, copy.offsets[d], sizeOf(copy.from, d));
+    result[1] = select(there, result[1], c32(0));
+  }
+  for (size_t d = 0; d + 2 < valid.size(); ++d)
+    result[1] = select(cmp(Predicate::sge, scalar(valid[d]), 1), result[1], c32(0));
+  return {result[0], result[1], result[2], result[3]};
+}

@@ -1,0 +1,57 @@
+//===- Variant.h - A variant of a bound kernel ------------------*- C++ -*-===//
+//
+// A package holds a kernel's code in variants (mkernel/ABI/Gpu.h). Each has what its CTAs share
+// and what its peers raise for itself; arguments are those of the binding. It is made ready when
+// bind or attach choose it, never by a launch: loading code allocates.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_DEVICE_CUDA_VARIANT_H
+#define MKERNEL_RUNTIME_DEVICE_CUDA_VARIANT_H
+
+#include "device/cuda/Module.h"
+#include "device/cuda/Params.h"
+#include "device/cuda/Peers.h"
+
+#include <functional>
+
+namespace mk::rt::cuda {
+
+/// Gives the code of a variant, by its number, and loads it at the first call.
+using VariantCode = std::function<Result<std::shared_ptr<const Module>>(size_t)>;
+
+class Variant {
+public:
+  Variant(const Metadata &metadata, const Metadata::Variant &about)
+      : metadata_(metadata), about_(about) {}
+
+  const Metadata::Variant &about() const { return about_; }
+
+  /// Allocates the signals that other ranks raise. Collective on a mesh of several ranks.
+  Status allocate(Context &context, std::shared_ptr<Gpu> gpu, const JobPlan &plan);
+  /// Whether this rank's arguments are as it needs them.
+  bool takes(std::span<const Tensor> args) const;
+  /// Loads its code and allocates what CTAs share, the first time; then describes the arguments
+  /// in its parameters. `timeline`: ParamBlock::fill.
+  /// `launch`: what is the same for all variants.
+  Status prepare(Context &context, const JobPlan &plan, std::span<const Tensor> args,
+                 const std::function<Result<std::shared_ptr<const Module>>()> &load,
+                 const mk_gpu_launch &launch, uint64_t timeline);
+
+  ParamBlock &block() { return block_; }
+  const Peers &peers() const { return peers_; }
+  FunctionHandle function() const { return module_->function(); }
+
+private:
+  const Metadata &metadata_;
+  const Metadata::Variant &about_;
+  std::shared_ptr<Gpu> gpu_;
+  std::shared_ptr<const Module> module_; // null: not ready yet
+  Peers peers_;
+  StateLayout layout_;
+  DeviceMemory state_;
+  ParamBlock block_;
+};
+
+} // namespace mk::rt::cuda
+
+#endif // MKERNEL_RUNTIME_DEVICE_CUDA_VARIANT_H

@@ -1,0 +1,21 @@
+// RUN: mk-opt %s -convert-mk-sm-to-thread=variant=tensor-maps -split-input-file -verify-diagnostics
+// RUN: not mk-opt %s -convert-mk-sm-to-thread=variant=none 2>&1 | FileCheck %s
+// CHECK: error: there is no variant 'none'; use tensor-maps or any-strides
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @rank on @mesh (in %a : memref<1x1x1x1x128x64xbf16> [1, 1, 1, 1, 128, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+      // expected-error @+1 {{copies what no tensor map describes, a tile of 'memref<1x1x1x1x128x64xbf16>': compile the variant for any strides}}
+      mk_sm.copy %a[%c0, %c0, %c0, %c0, %c0, %c0] to %slot[0] : memref<1x1x1x1x128x64xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+      mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<128x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>>
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      %slot = mk_sm.wait %ring : !mk_sm.ring<2, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+      mk_sm.release %ring : !mk_sm.ring<2, tensor<128x64xbf16>>
+    }
+  }
+}
