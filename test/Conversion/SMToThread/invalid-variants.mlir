@@ -1,6 +1,4 @@
-// RUN: mk-opt %s -convert-mk-sm-to-thread=variant=tensor-maps -split-input-file -verify-diagnostics
-// RUN: not mk-opt %s -convert-mk-sm-to-thread=variant=none 2>&1 | FileCheck %s
-// CHECK: error: there is no variant 'none'; use tensor-maps or any-strides
+// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @rank on @mesh (in %a : memref<1x1x1x1x128x64xbf16> [1, 1, 1, 1, 128, 64]) {

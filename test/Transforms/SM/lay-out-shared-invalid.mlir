@@ -1,4 +1,6 @@
 // RUN: mk-opt %s -split-input-file -mk-sm-lay-out-shared -verify-diagnostics
+// RUN: not mk-opt %s -split-input-file -mk-sm-lay-out-shared=variant=none 2>&1 | FileCheck %s
+// CHECK: error: there is no variant 'none'; use tensor-maps or any-strides
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @depth on @mesh (in %a : memref<128x64xbf16> [128, 64]) {
@@ -11,7 +13,7 @@ mk.kernel @depth on @mesh (in %a : memref<128x64xbf16> [128, 64]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
-// expected-error @+1 {{needs 295584 bytes of shared memory (672 of barriers, and of role 'r': ring 0 slots 9 x 32768); sm_90a has 232448: use fewer slots or smaller tiles}}
+// expected-error @+1 {{needs 295496 bytes of shared memory (584 of barriers, and of role 'r': ring 0 slots 9 x 32768); sm_90a has 232448: use fewer slots or smaller tiles}}
 mk.kernel @large on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !mk_sm.ring<9, tensor<256x64xbf16>>
