@@ -24,7 +24,7 @@ public:
           .Case<AcquireOp, SendOp>([&](auto fills) { place(fills, /*parity=*/1); })
           .Case<mk_sm::WaitOp, ReleaseOp, ReceiveOp>([&](auto uses) { place(uses, /*parity=*/0); });
     });
-    if (partition.getTeams() == 1)
+    if (partition.getTeams() == 1 || cursors.empty())
       return;
     // The team before has waited for all slots up to its place, and releases them itself.
     SmallVector<Value> waits, all;
@@ -46,6 +46,8 @@ private:
 
   /// Acquire and wait are ahead of release: each counts by itself.
   template <typename OpT> void place(OpT op, int64_t parity) {
+    if (!op.getPlace().empty())
+      return;
     Value channel = op->getOperand(0);
     Value &cursor = cursors[{channel, op->getName()}];
     if (!cursor) {

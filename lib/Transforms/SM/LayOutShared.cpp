@@ -52,10 +52,9 @@ static Operation *getScope(Operation *owner) {
 
 /// Prints what lies where, in this order.
 static void printMap(mk::KernelOp kernel, SharedMemoryOp memory) {
-  llvm::raw_ostream &os = llvm::errs();
-  os << llvm::formatv("kernel '{0}': {1} of {2} bytes of shared memory\n"
-                      "  offset   bytes  align  what\n",
-                      kernel.getSymName(), memory.getBytes(), mk::getSm(kernel).getShared());
+  llvm::errs() << llvm::formatv("kernel '{0}': {1} of {2} bytes of shared memory\n"
+                                "  offset   bytes  align  what\n",
+                                kernel.getSymName(), memory.getBytes(), mk::getSm(kernel).getShared());
   std::multimap<int64_t, std::string> lines;
   for (Operation *owner : getSharedOwners(kernel))
     for (const SharedPiece &piece : getSharedPieces(owner)) {
@@ -65,7 +64,7 @@ static void printMap(mk::KernelOp kernel, SharedMemoryOp memory) {
                                           piece.alignment, scope, describe(owner, piece)));
     }
   for (auto &[offset, line] : lines)
-    os << line;
+    llvm::errs() << line;
 }
 
 namespace {

@@ -30,7 +30,7 @@ public:
   Inputs(Region &region, mk::KernelOp kernel) : region(region), kernel(kernel) {
     region.walk([&](Operation *op) {
       for (Value operand : op->getOperands())
-        if (operand.getType().isIntOrIndex())
+        if (operand.getType().isIntOrIndex() && !isa<ReadDimOp>(op))
           (void)visit(operand);
     });
   }
@@ -42,12 +42,11 @@ public:
       mapping.map(dim, ReadDimOp::create(b, dim.getLoc(), dim).getResult());
     for (Operation *op : ops)
       b.clone(*op, mapping);
-    for (auto [from, to] : mapping.getValueMap()) {
-      Operation *read = to.getDefiningOp<ReadDimOp>();
+    for (auto [from, to] : mapping.getValueMap())
       from.replaceUsesWithIf(to, [&](OpOperand &use) {
-        return use.getOwner() != read && region.isAncestor(use.getOwner()->getParentRegion());
+        return !isa<ReadDimOp>(use.getOwner()) &&
+               region.isAncestor(use.getOwner()->getParentRegion());
       });
-    }
   }
 
 private:

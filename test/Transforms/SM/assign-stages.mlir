@@ -1,4 +1,5 @@
 // RUN: mk-opt %s -mk-sm-assign-stages | FileCheck %s
+// RUN: mk-opt %s -mk-sm-assign-stages -mk-sm-assign-stages | FileCheck %s
 
 mk.mesh @mesh (gpu = 1 via link)
 !ring = !mk_sm.ring<3, tensor<64x64xbf16>>

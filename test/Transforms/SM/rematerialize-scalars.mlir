@@ -1,4 +1,5 @@
 // RUN: mk-opt %s -mk-sm-rematerialize-scalars | FileCheck %s
+// RUN: mk-opt %s -mk-sm-rematerialize-scalars -mk-sm-rematerialize-scalars | FileCheck %s
 
 mk.mesh @mesh (gpu = 2 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

@@ -201,7 +201,7 @@ def AssignStagesPass : SMPass<"mk-sm-assign-stages"> {
   let description = [{
     `acquire`, `wait`, `release`, `send` and `receive` get the number of the slot and the parity of the
     phase of its barrier, `at(stage, parity)`. Each of them counts by itself (`mk_sm.cursor`). Teams
-    take over where the other one is with `turn_wait`.
+    take over where the other one is with `turn_wait`. What has a place keeps it.
   }];
 }
 
