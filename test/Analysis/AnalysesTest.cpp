@@ -25,7 +25,7 @@ constexpr const char *kText = R"(
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   %flags = mk.signals() : !mk.signal<1, gpu, arrivals = 1>
-  mk.role @work ctas(rest) {
+  mk.role @work ctas(4) {
     mk.foreach (%i) in (%M) {
     }
   }
@@ -74,9 +74,7 @@ template <typename Analysis> bool isKept(std::unique_ptr<Pass> pass) {
 }
 
 TEST(Analyses, ResourcesAreFoundOnce) {
-  BuildPlanPassOptions plan;
-  plan.grid = 4;
-  EXPECT_TRUE(isKept<KernelResources>(createBuildPlanPass(plan)));
+  EXPECT_TRUE(isKept<KernelResources>(createBuildPlanPass()));
   // What it numbers is gone.
   ExpandLoopsPassOptions loops;
   loops.items = true;

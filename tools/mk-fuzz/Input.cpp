@@ -102,7 +102,7 @@ struct Chooser {
     ArrayRef<const TargetBackend *> backends = getTargetBackends();
     const TargetBackend &backend = *backends[random() % backends.size()];
     options.target = backend.getName();
-    options.emit = weighted(backend.hasDeviceModule() ? kGpuPhases : kHostPhases);
+    options.emit = weighted(backend.hasDeviceModule() ? ArrayRef(kGpuPhases) : ArrayRef(kHostPhases));
     options.tuning = "none";
     options.completeMesh = false; // as mk-opt
     if (random() % 2)
