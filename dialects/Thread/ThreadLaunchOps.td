@@ -71,17 +71,6 @@ def MkThread_ParamOp : MkThread_Op<"param", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "(`pinned` $pinned^)? $offset attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
-def MkThread_ParamAtOp : MkThread_EffectOp<"param_at"> {
-  let summary = "the word of the parameters at an offset that is computed";
-  let description = [{
-    ```mlir
-    %n = mk_thread.param_at %offset
-    ```
-  }];
-  let arguments = (ins I32:$offset);
-  let results = (outs I64:$result);
-  let assemblyFormat = "$offset attr-dict";
-}
 def MkThread_ParamAddressOp : MkThread_Op<"param_address", [Pure]> {
   let summary = "where something lies in the parameters";
   let description = [{

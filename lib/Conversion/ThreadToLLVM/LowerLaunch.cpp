@@ -30,11 +30,6 @@ void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &fra
                                  /*isVolatile=*/false, /*isNonTemporal=*/false,
                                  /*isInvariant=*/true)};
   });
-  addPattern<ParamAtOp>(patterns, [frame](ParamAtOp op, Ptx &ptx) {
-    return ptx.run("{ .reg .b64 at, more; mov.b64 at, " + frame.params +
-                       "; cvt.u64.u32 more, $1; add.s64 at, at, more; ld.param.b64 $0, [at]; }",
-                   op.getType(), op.getOffset());
-  });
   addPattern<ParamAddressOp>(
       patterns, [frame](ParamAddressOp op, Ptx &ptx) -> SmallVector<Value> {
         if (!op.getIndex())

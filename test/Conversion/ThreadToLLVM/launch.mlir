@@ -20,8 +20,6 @@ mk_thread.kernel @work threads(384) cluster(2) params(512) shared(4096)
   %n = mk_thread.param 16 : i64
   // CHECK: "ld.param.b64 $0, [work_param_0+24];", "=l" : () -> i64
   %p = mk_thread.param pinned 24 : i64
-  // CHECK: mov.b64 at, work_param_0; cvt.u64.u32 more, $1; add.s64 at, at, more; ld.param.b64 $0, [at]; }", "=l,r,~{memory}" %[[T]]
-  %q = mk_thread.param_at %t
   // CHECK: %[[MAP:.*]] = llvm.getelementptr %[[BLOCK]][128] : (!llvm.ptr) -> !llvm.ptr, i8
   %map = mk_thread.param_address 128
   // CHECK: prefetch{{.*}} %[[MAP]] :

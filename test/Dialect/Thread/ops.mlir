@@ -18,8 +18,6 @@ mk_thread.kernel @launch threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.param 20 : i32
   // CHECK: mk_thread.param pinned 24 : i64
   %p = mk_thread.param pinned 24 : i64
-  // CHECK: mk_thread.param_at %[[T]]
-  %q = mk_thread.param_at %t
   // CHECK: mk_thread.param_address 128{{$}}
   %a = mk_thread.param_address 128
   // CHECK: mk_thread.param_address 0, %[[T]]
