@@ -223,8 +223,6 @@ def run_order(library, device, rank, ranks, what, deadline):
                           "capture")
             launches[name] = functools.partial(
                 lambda g, s: library.check(c.mkernel_graph_launch(g, s), "graph"), graph, stream)
-    # Nobody ends before all are here, so that none is late for what follows.
-    status = all_right(library, device, rank, ranks, "meet")
     begin, said = time.monotonic(), ""
     try:
         for name in names if rank < ranks - 1 else reversed(names):
@@ -235,11 +233,14 @@ def run_order(library, device, rank, ranks, what, deadline):
         said = str(error)
     print(f"rank {rank}: {what}: after {time.monotonic() - begin:.2f} s: {said or 'nothing'}",
           flush=True)
-    if not all(f"'{name}'" in said for name in names) or "in the same order" not in said:
-        print(f"rank {rank}: FAILED: a report had to name both kernels")
+    # Replays of the program's graphs are not counted: what the other rank is in is known only as long
+    # as it is in that.
+    named = [f"'{name}'" in said for name in names]
+    if not (any if what == "ordercapture" else all)(named) or "in the same order" not in said:
+        print(f"rank {rank}: FAILED: a report had to name the kernels")
         return 1
     library.give_up()
-    status += all_right(library, device, rank, ranks, "order")
+    status = all_right(library, device, rank, ranks, "order")
     library.leave()
     return status
 
