@@ -120,7 +120,7 @@ LogicalResult PartialSumOp::inferReturnTypes(
   if (!from || !isa_and_nonnull<MmaAttr>(from.getEncoding()) || from.getRank() != 2)
     return emitOptionalError(loc, "'mk_sm.partial_sum' op adds up the rows of a tile with "
                                   "layout #mk_sm.mma, not of ", type);
-  types.push_back(RankedTensorType::get({from.getDimSize(0), kPartialColumns},
+  types.push_back(RankedTensorType::get({from.getDimSize(0), MmaAttr::kColumns},
                                         from.getElementType(), from.getEncoding()));
   return success();
 }

@@ -18,7 +18,7 @@ static bool has(Operation *scope) {
 static int64_t getPutSlotBytes(Operation *scope) {
   if (!has<mk::PutOp>(scope))
     return 0;
-  return has<CreateRingOp>(scope) ? 8 * 1024 : 16 * 1024;
+  return mk::getSm(scope).getThresholds().getPutSlot() / (has<CreateRingOp>(scope) ? 2 : 1);
 }
 
 /// What an op would exchange, if it could all at once.
@@ -60,8 +60,9 @@ static int64_t getExchanged(Operation *op) {
 int64_t mk_sm::getExchangeBytes(Operation *scope) {
   int64_t most = 0;
   scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
-  int64_t limit = mk::getSm(scope).getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
-  return std::min<int64_t>(llvm::alignTo(most, kChunkBytes), limit);
+  mk::SmAttr sm = mk::getSm(scope);
+  int64_t limit = sm.getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
+  return std::min<int64_t>(llvm::alignTo(most, sm.getChunk()), limit);
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,7 +92,9 @@ static bool mayTrim(Operation *scope) {
 }
 
 SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
-  constexpr int64_t kBarrier = 8, kSwizzlePeriod = 8 * kChunkBytes;
+  mk::SmAttr sm = mk::getSm(owner);
+  constexpr int64_t kBarrier = 8;
+  int64_t chunk = sm.getChunk(), swizzlePeriod = 8 * chunk;
   SmallVector<SharedPiece> pieces;
   PartitionOp consumer;
   if (isa<mk::RoleOp, mk::PrepareOp>(owner->getParentOp()))
@@ -105,7 +108,7 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   if (auto ring = dyn_cast<CreateRingOp>(owner)) {
     RingType type = ring.getResult().getType();
     int64_t depth = type.hasDepth() ? type.getDepth() : 0;
-    pieces.push_back({"slots", depth, type.getSlotBytes(), kSwizzlePeriod, /*ofRole=*/true});
+    pieces.push_back({"slots", depth, type.getSlotBytes(chunk), swizzlePeriod, /*ofRole=*/true});
     addBarriers(depth);
   } else if (auto mailbox = dyn_cast<CreateMailboxOp>(owner)) {
     MailboxType type = mailbox.getResult().getType();
@@ -114,14 +117,15 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   } else if (auto staging = dyn_cast<CreateStagingOp>(owner)) {
     int64_t warpgroups = consumer ? consumer.getNumWarpgroups() : 1;
     pieces.push_back({"buffers", staging.getResult().getType().getBuffers() * warpgroups,
-                      kStagingBytes, kSwizzlePeriod, /*ofRole=*/true});
+                      getStagingBytes(chunk), swizzlePeriod, /*ofRole=*/true});
   } else if (isa<mk::RoleOp, mk::PrepareOp>(owner)) {
     if (int64_t bytes = getPutSlotBytes(owner)) {
-      pieces.push_back({"put_slots", kPutSlots, bytes, kChunkBytes, /*ofRole=*/true});
-      pieces.push_back({"put_barriers", kPutSlots, kBarrier, kBarrier});
+      int64_t slots = sm.getThresholds().getPutSlots();
+      pieces.push_back({"put_slots", slots, bytes, chunk, /*ofRole=*/true});
+      pieces.push_back({"put_barriers", slots, kBarrier, kBarrier});
     }
     if (int64_t bytes = getExchangeBytes(owner))
-      pieces.push_back({"exchange", 1, bytes, kChunkBytes, /*ofRole=*/true});
+      pieces.push_back({"exchange", 1, bytes, chunk, /*ofRole=*/true});
     if (mayTrim(owner))
       pieces.push_back({"landing", 1, kBarrier, kBarrier});
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {

@@ -61,16 +61,16 @@ std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
   std::string text;
   llvm::raw_string_ostream os(text);
   auto explainRows = [&](int64_t extent, MmaAttr mma) {
-    int64_t rows = 64 * mma.getWarpgroups();
+    int64_t rows = MmaAttr::kRows * mma.getWarpgroups();
     if (extent % rows)
       os << extent << " rows cannot be split over " << mma.getWarpgroups()
-         << " warpgroups, each of which takes blocks of 64; the next is "
+         << " warpgroups, each of which takes blocks of " << MmaAttr::kRows << "; the next is "
          << llvm::alignTo(extent, rows);
   };
   auto explainColumns = [&](int64_t extent) {
-    if (extent % 8)
-      os << extent << " columns are no multiple of 8; the next is "
-         << llvm::alignTo(extent, 8);
+    if (extent % MmaAttr::kColumns)
+      os << extent << " columns are no multiple of " << MmaAttr::kColumns << "; the next is "
+         << llvm::alignTo(extent, MmaAttr::kColumns);
   };
   if (auto mma = dyn_cast<MmaAttr>(layout)) {
     if (shape.size() != 2)
@@ -108,49 +108,49 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
     return -1;
   ArrayRef<int64_t> shape = fragment.getShape();
   if (auto mma = dyn_cast<MmaAttr>(layout))
-    return shape[0] / 64 / mma.getWarpgroups() * (shape[1] / 2);
+    return shape[0] / MmaAttr::kRows / mma.getWarpgroups() * (shape[1] / 2);
   if (auto blocked = dyn_cast<BlockedAttr>(layout))
     return llvm::divideCeil(fragment.getNumElements(),
                             blocked.getThreads() * blocked.getVector()) *
            blocked.getVector();
   auto slice = cast<SliceAttr>(layout);
   auto mma = cast<MmaAttr>(slice.getOf());
-  return slice.getAxis() == 1 ? shape[0] / 64 / mma.getWarpgroups() * 2 : shape[0] / 4;
+  return slice.getAxis() == 1 ? shape[0] / MmaAttr::kRows / mma.getWarpgroups() * 2 : shape[0] / 4;
 }
 
 //===----------------------------------------------------------------------===//
 // Channels
 //===----------------------------------------------------------------------===//
 
-int64_t mk_sm::getStagedBytes(RankedTensorType tile) {
+int64_t mk_sm::getStagedBytes(RankedTensorType tile, int64_t chunk) {
   int64_t columns = tile.getShape().back();
   int64_t bytes = columns * llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
-  return tile.getNumElements() / columns * llvm::alignTo(bytes, kChunkBytes);
+  return tile.getNumElements() / columns * llvm::alignTo(bytes, chunk);
 }
 
-int64_t mk_sm::countStoreChunks(RankedTensorType tile) {
+int64_t mk_sm::countStoreChunks(RankedTensorType tile, int64_t chunk) {
   int64_t bits = tile.getElementTypeBitWidth();
-  return llvm::divideCeil(tile.getShape().back() * bits, kChunkBytes * 8);
+  return llvm::divideCeil(tile.getShape().back() * bits, chunk * 8);
 }
 
-int64_t mk_sm::countStoreParts(RankedTensorType tile) {
+int64_t mk_sm::countStoreParts(RankedTensorType tile, int64_t chunk) {
   auto layout = dyn_cast_or_null<MmaAttr>(tile.getEncoding());
   if (!layout || tile.getRank() != 2)
     return 0;
-  return tile.getDimSize(0) / layout.getWarpgroups() / 64 * countStoreChunks(tile);
+  return tile.getDimSize(0) / layout.getWarpgroups() / MmaAttr::kRows * countStoreChunks(tile, chunk);
 }
 
-bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds) {
+bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
   int64_t columns = tile.getShape().back();
-  int64_t perChunk = kChunkBytes * 8 / tile.getElementTypeBitWidth();
-  // Registers come in groups of 8 columns.
-  return columns % perChunk == 0 || (!adds && columns > perChunk && columns % 8 == 0);
+  int64_t perChunk = chunk * 8 / tile.getElementTypeBitWidth();
+  return columns % perChunk == 0 ||
+         (!adds && columns > perChunk && columns % MmaAttr::kColumns == 0);
 }
 
-int64_t RingType::getSlotBytes() const {
+int64_t RingType::getSlotBytes(int64_t chunk) const {
   int64_t bytes = 0;
   for (Type tile : getTiles())
-    bytes += getStagedBytes(cast<RankedTensorType>(tile));
+    bytes += getStagedBytes(cast<RankedTensorType>(tile), chunk);
   return bytes;
 }
 

@@ -13,7 +13,7 @@ class MkSM_Attr<string name, string mnemonic_> : AttrDef<MkSM_Dialect, name> {
 }
 
 def MkSM_MmaAttr : MkSM_Attr<"Mma", "mma"> {
-  let summary = "accumulators of wgmma";
+  let summary = "accumulators of products";
   let description = [{
     A tile of M x N over `warpgroups` warpgroups: the rows are cut into that many equal
     parts of M / warpgroups rows, a multiple of 64, one for each warpgroup. Inside a block of 64
@@ -29,6 +29,10 @@ def MkSM_MmaAttr : MkSM_Attr<"Mma", "mma"> {
   let parameters = (ins "int64_t":$warpgroups);
   let assemblyFormat = "`<` `warpgroups` `=` $warpgroups `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Of a block of a warpgroup, and of those in which four registers follow each other.
+    static constexpr int64_t kRows = 64, kColumns = 8;
+  }];
 }
 
 def MkSM_SliceAttr : MkSM_Attr<"Slice", "slice"> {
@@ -92,7 +96,7 @@ def MkSM_RingType : MkSM_Type<"Ring", "ring"> {
   let extraClassDeclaration = [{
     bool hasDepth() const { return !::mlir::ShapedType::isDynamic(getDepth()); }
     /// Bytes of one slot.
-    int64_t getSlotBytes() const;
+    int64_t getSlotBytes(int64_t chunk) const;
     RingType withDepth(int64_t depth) const { return get(getContext(), depth, getTiles()); }
   }];
   let hasCustomAssemblyFormat = 1;

@@ -180,9 +180,10 @@ LogicalResult StoreOp::verify() {
     return emitOpError() << "takes floating-point elements of 16 or 32 bits through its staging "
                             "area, not "
                          << tile.getElementType() << ": use mk.store";
-  if (!canStoreInChunks(tile, getAdd()))
+  mk::SmAttr sm = mk::getSm(*this);
+  if (sm && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
     return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
-                         << " columns in chunks of " << kChunkBytes * 8 / bits
+                         << " columns in chunks of " << sm.getChunk() * 8 / bits
                          << ", of which they are no multiple: use mk.store";
   if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
     return emitOpError() << "stores to " << dest << ", but the copy engine takes at most "

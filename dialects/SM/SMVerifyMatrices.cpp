@@ -1,5 +1,6 @@
 //===- SMVerifyMatrices.cpp - Verifiers of fragments and matrix ops -------===//
 #include "SMVerify.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -75,10 +76,10 @@ LogicalResult MmaWaitOp::verify() {
   if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
       failed(verifyRegisters(*this, getFragments().getTypes())))
     return failure();
-  // wgmma.wait_group (PTX ISA).
   int64_t pending = getPending();
-  if (pending < 0 || pending > 7)
-    return emitOpError() << "leaves 0 to 7 ops in flight, not " << pending;
+  mk::SmAttr sm = mk::getSm(*this);
+  if (int64_t most = sm ? sm.getMatrixUnit().getPending() : pending; pending < 0 || pending > most)
+    return emitOpError() << "leaves 0 to " << most << " ops in flight, not " << pending;
   for (Value fragment : getFragments()) {
     auto dot = fragment.getDefiningOp<MmaOp>();
     if (!dot || dot->getBlock() != (*this)->getBlock())
@@ -150,7 +151,7 @@ LogicalResult MmaOp::verify() {
   if (!isa<StagedType>(getRhs().getType()))
     return emitOpError() << "takes its right operand from shared memory; "
                          << getRhs().getType()
-                         << " is in registers (there is no such wgmma)";
+                         << " is in registers";
   if (auto lhs = dyn_cast<RankedTensorType>(getLhs().getType())) {
     if (lhs.getEncoding() != acc.getEncoding())
       return emitOpError() << "takes a left operand in registers with the "

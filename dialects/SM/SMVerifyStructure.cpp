@@ -60,7 +60,7 @@ LogicalResult PartitionOp::verify() {
                             "warpgroup";
   if (target) {
     mk::RegistersAttr file = target.getSm().getRegisters();
-    if (registers < file.getLeast() || registers > file.getMost() || registers % file.getStep())
+    if (!file.has(registers))
       return emitOpError() << "has a budget of " << registers
                            << " registers a thread: it is a multiple of " << file.getStep()
                            << " from " << file.getLeast() << " to " << file.getMost();

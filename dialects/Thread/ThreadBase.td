@@ -25,7 +25,8 @@ def MkThread_Dialect : Dialect {
     Ops that LLVM must neither move nor merge read and write memory, as far as MLIR knows.
   }];
   let useDefaultAttributePrinterParser = 1;
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  // The first for #mk.target, which says what the machine takes.
+  let dependentDialects = ["::mlir::mk::MkDialect", "::mlir::LLVM::LLVMDialect"];
   let extraClassDeclaration = [{
     void registerAttrs();
     void registerOps();

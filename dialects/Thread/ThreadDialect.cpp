@@ -1,6 +1,7 @@
 //===- ThreadDialect.cpp - The thread dialect and its attributes ----------===//
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Dialect/Thread/Thread.h"
+#include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Dialect/Thread/Thread.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -45,9 +46,11 @@ static LogicalResult verifyAddition(Operation *op, std::optional<Type> type) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelOp::verify() {
-  int64_t threads = getThreads();
-  if (threads < 32 || threads > 1024 || threads % 32)
-    return emitOpError() << "has " << threads << " threads; a CTA has 32 to 1024, in whole warps";
+  mk::SmAttr sm = mk::getSm(*this);
+  int64_t threads = getThreads(), most = sm ? sm.getThreads() : threads;
+  if (threads < 32 || threads > most || threads % 32)
+    return emitOpError() << "has " << threads << " threads; a CTA has 32 to " << most
+                         << ", in whole warps";
   int64_t cluster = getCluster();
   if (cluster < 1 || cluster > 16)
     return emitOpError() << "has clusters of " << cluster << " CTAs; there are 1 to 16";
@@ -157,10 +160,14 @@ LogicalResult ArriveOp::verify() { return verifyNamed(*this, getThreads()); }
 LogicalResult SyncOrOp::verify() { return verifyNamed(*this, getThreads()); }
 
 LogicalResult SetRegistersOp::verify() {
-  int64_t count = getCount();
-  if (count < 24 || count > 256 || count % 8)
-    return emitOpError() << "gives each thread " << count
-                         << " registers; there are 24 to 256, in steps of 8 (PTX ISA, setmaxnreg)";
+  mk::SmAttr sm = mk::getSm(*this);
+  if (!sm)
+    return success();
+  mk::RegistersAttr file = sm.getRegisters();
+  if (!file.has(getCount()))
+    return emitOpError() << "gives each thread " << int64_t(getCount()) << " registers; there are "
+                         << file.getLeast() << " to " << file.getMost() << ", in steps of "
+                         << file.getStep();
   return success();
 }
 
@@ -168,9 +175,11 @@ LogicalResult SetRegistersOp::verify() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyCoordinates(Operation *op, size_t count) {
-  if (count < 1 || count > 5)
-    return op->emitOpError() << "has " << count << " coordinates; a tensor map has 1 to 5 dimensions";
+static LogicalResult verifyCoordinates(Operation *op, int64_t count) {
+  mk::SmAttr sm = mk::getSm(op);
+  if (int64_t most = sm ? sm.getTensorMaps().getRank() : count; count < 1 || count > most)
+    return op->emitOpError() << "has " << count << " coordinates; a tensor map has 1 to " << most
+                             << " dimensions";
   return success();
 }
 LogicalResult CopyTensorOp::verify() {
@@ -194,8 +203,11 @@ LogicalResult StoreBulkOp::verify() { return verifyAddition(*this, getAdd()); }
 
 LogicalResult WgmmaOp::verify() {
   int64_t n = getN();
-  if (n < 8 || n > 256 || n % 8)
-    return emitOpError() << "has " << n << " columns; there are 8 to 256, in steps of 8";
+  mk::SmAttr sm = mk::getSm(*this);
+  mk::MatrixUnitAttr unit = sm ? sm.getMatrixUnit() : mk::MatrixUnitAttr();
+  if (unit && (n < 1 || n > unit.getColumns() || n % unit.getColumnStep()))
+    return emitOpError() << "has " << n << " columns; there are " << unit.getColumnStep() << " to "
+                         << unit.getColumns() << ", in steps of " << unit.getColumnStep();
   auto bytesOf = [](StringRef type) {
     return llvm::StringSwitch<int64_t>(type)
         .Cases({"bf16", "f16"}, 2)
@@ -208,9 +220,9 @@ LogicalResult WgmmaOp::verify() {
       (bytes != 1 && getLeftType() != getRightType()))
     return emitOpError() << "multiplies " << getLeftType() << " by " << getRightType()
                          << "; use two of bf16, f16 or tf32, or any of e4m3 and e5m2";
-  if (int64_t(getK()) != 32 / bytes)
+  if (unit && int64_t(getK()) != unit.getKBytes() / bytes)
     return emitOpError() << "contracts " << getK() << " elements; of " << getLeftType() << " it is "
-                         << 32 / bytes;
+                         << unit.getKBytes() / bytes;
   size_t words = getLeft().size();
   bool isDescriptor = words == 1 && getLeft()[0].getType().isInteger(64);
   if (!isDescriptor && (words != 4 || !llvm::all_of(getLeft().getTypes(), [](Type type) {

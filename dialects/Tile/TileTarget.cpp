@@ -27,8 +27,17 @@ LogicalResult RegisterSplitAttr::verify(Emit emit, int64_t warpgroups, int64_t p
       {{"warpgroups", warpgroups}, {"producer", producer}, {"consumer", consumer}});
 }
 
+LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t idle,
+                                          int64_t product, int64_t left) {
+  if (std::min({scalars, idle, product, left}) < 0 || idle > scalars)
+    return emit() << "a reserve of " << scalars << " registers for scalars, " << idle
+                  << " of them idle, " << product << " for products and " << left
+                  << " for left operands: none is negative, and those that idle are some of the first";
+  return success();
+}
+
 LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int64_t most,
-                                    int64_t step, ArrayAttr splits) {
+                                    int64_t step, RegisterReserveAttr, ArrayAttr splits) {
   if (failed(verifyPositive(
           emit, "registers", {{"of_sm", ofSm}, {"least", least}, {"most", most}, {"step", step}})))
     return failure();
@@ -73,14 +82,15 @@ bool MatrixUnitAttr::takes(Type type) const { return contains(getOperands(), typ
 bool MatrixUnitAttr::transposes(Type type) const { return contains(getTransposed(), type); }
 
 LogicalResult MatrixUnitAttr::verify(Emit emit, int64_t rows, int64_t columns, int64_t columnStep,
-                                     int64_t kBytes, int64_t kOf8Bits, ArrayAttr operands,
-                                     ArrayAttr transposed) {
+                                     int64_t kBytes, int64_t kOf8Bits, int64_t pending,
+                                     ArrayAttr operands, ArrayAttr transposed) {
   if (failed(verifyPositive(emit, "a matrix unit",
                             {{"rows", rows},
                              {"columns", columns},
                              {"column_step", columnStep},
                              {"k_bytes", kBytes},
-                             {"k_of_8_bits", kOf8Bits}})))
+                             {"k_of_8_bits", kOf8Bits},
+                             {"pending", pending}})))
     return failure();
   if (columns % columnStep)
     return emit() << "a matrix unit of up to " << columns << " columns in steps of " << columnStep
@@ -106,21 +116,27 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 }
 
 LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,
-                                     int64_t smallSlot, int64_t unrolledParts) {
+                                     int64_t smallSlot, int64_t putSlots, int64_t putSlot,
+                                     int64_t unrolledParts, int64_t cheapOps) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
                              {"small_slot", smallSlot},
-                             {"unrolled_parts", unrolledParts}})))
+                             {"unrolled_parts", unrolledParts},
+                             {"cheap_ops", cheapOps}})))
     return failure();
   for (int64_t depth : {ringDepth, smallRingDepth})
     if (depth < 2 || depth > 64)
       return emit() << "rings of up to " << depth << " slots: it is a number from 2 to 64";
+  if (putSlots < 2 || putSlot < 32 || putSlot % 32)
+    return emit() << "puts through " << putSlots << " slots of " << putSlot
+                  << " bytes: at least 2, of a multiple of 32";
   return success();
 }
 
 LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
-                             int64_t exchange, int64_t access, RegistersAttr registers,
+                             int64_t exchange, int64_t chunk, int64_t access,
+                             RegistersAttr registers,
                              MatrixUnitAttr, TensorMapsAttr, ThresholdsAttr) {
   if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
     return failure();
@@ -137,6 +153,8 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
     return emit() << "clusters of up to " << cluster << " CTAs: it is 1, 2, 4, 8 or 16";
   if (access < 1 || access > 16 || !llvm::isPowerOf2_64(access))
     return emit() << "accesses of " << access << " bytes: it is 1, 2, 4, 8 or 16";
+  if (chunk < 16 || chunk > 128 || !llvm::isPowerOf2_64(chunk))
+    return emit() << "columns of " << chunk << " bytes in shared memory: it is 16, 32, 64 or 128";
   if (exchange > shared || exchange % 512)
     return emit() << "an exchange of " << exchange << " bytes in " << shared
                   << " of shared memory: it is a part of it, and a multiple of 512";

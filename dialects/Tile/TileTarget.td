@@ -24,20 +24,41 @@ def Mk_RegisterSplitAttr : Mk_Described<"RegisterSplit", "register_split"> {
                         DefaultValuedParameter<"int64_t", "0">:$above);
 }
 
+def Mk_RegisterReserveAttr : Mk_Described<"RegisterReserve", "register_reserve"> {
+  let summary = "registers of a thread that tiles leave to all else";
+  let description = [{
+    Addresses, loops and temporaries take `scalars`, of which `idle` are free while no product
+    runs. One instruction of a product takes `product` beside its accumulators, and `left` more if
+    its left operand is in registers.
+
+    ```mlir
+    #mk.register_reserve<scalars = 32, idle = 16, product = 26, left = 4>
+    ```
+  }];
+  let parameters = (ins "int64_t":$scalars, "int64_t":$idle, "int64_t":$product, "int64_t":$left);
+}
+
 def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
   let summary = "the register file of an SM";
   let description = [{
     Registers of 32 bits: `of_sm` for all threads of an SM, from `least` to `most` for one
-    thread, in steps of `step`. `splits` has a `#mk.register_split` for each number of warpgroups
+    thread, in steps of `step`. Tiles do not take those of `reserve`. `splits` has a `#mk.register_split` for each number of warpgroups
     that a consumer may have.
 
     ```mlir
     #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
+                  reserve = <scalars = 32, idle = 16, product = 26, left = 4>,
                   splits = [#mk.register_split<warpgroups = 1, producer = 56, consumer = 240>]>
     ```
   }];
   let parameters = (ins "int64_t":$of_sm, "int64_t":$least, "int64_t":$most, "int64_t":$step,
-                        "::mlir::ArrayAttr":$splits);
+                        "::mlir::mk::RegisterReserveAttr":$reserve, "::mlir::ArrayAttr":$splits);
+  let extraClassDeclaration = [{
+    /// Whether a thread may have so many.
+    bool has(int64_t count) const {
+      return count >= getLeast() && count <= getMost() && count % getStep() == 0;
+    }
+  }];
 }
 
 def Mk_MatrixUnitAttr : Mk_Described<"MatrixUnit", "matrix_unit"> {
@@ -46,15 +67,16 @@ def Mk_MatrixUnitAttr : Mk_Described<"MatrixUnit", "matrix_unit"> {
     One instruction makes `rows` rows of a product, up to `columns` columns in steps of
     `column_step`, and takes `k_bytes` bytes of each operand's row. `operands` are the
     types that it multiplies, `transposed` those of them that need not be K-major. Sums of products of
-    8 bits leave its accumulator after `k_of_8_bits` of them.
+    8 bits leave its accumulator after `k_of_8_bits` of them. Threads wait for all instructions
+    but the last ones, `pending` at most.
 
     ```mlir
     #mk.matrix_unit<rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
-                    operands = [bf16, f16], transposed = [bf16, f16]>
+                    pending = 7, operands = [bf16, f16], transposed = [bf16, f16]>
     ```
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "int64_t":$column_step,
-                        "int64_t":$k_bytes, "int64_t":$k_of_8_bits,
+                        "int64_t":$k_bytes, "int64_t":$k_of_8_bits, "int64_t":$pending,
                         "::mlir::ArrayAttr":$operands, "::mlir::ArrayAttr":$transposed);
   let extraClassDeclaration = [{
     /// Whether operands of this type are multiplied.
@@ -81,28 +103,32 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
   let summary = "where the passes of the SM level decide one way or the other";
   let description = [{
     Measured on the machine. A ring has up to `ring_depth` slots, one whose slots have no more
-    than `small_slot` bytes up to `small_ring_depth`: deeper ones hide no more latency. A store of
-    up to `unrolled_parts` parts is code for each, one of more a loop.
+    than `small_slot` bytes up to `small_ring_depth`: deeper ones hide no more latency. Puts copy
+    through `put_slots` slots of `put_slot` bytes, or half of that beside rings. A store of
+    up to `unrolled_parts` parts is code for each, one of more a loop. Up to `cheap_ops` ops,
+    as of a scaling and a conversion, may be computed in each of two ways in which a store goes.
 
     ```mlir
-    #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, unrolled_parts = 6>
+    #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 3,
+                   put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
-                        "int64_t":$unrolled_parts);
+                        "int64_t":$put_slots, "int64_t":$put_slot, "int64_t":$unrolled_parts,
+                        "int64_t":$cheap_ops);
 }
 
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
   let summary = "an SM, as the passes of the SM level need to know it";
   let description = [{
     A CTA has up to `threads` threads and `shared` bytes of shared memory, of which the
-    threads of a role exchange elements in `exchange` at most. Up to `cluster` CTAs share copies.
-    A thread reads and writes `access` bytes at once.
+    threads of a role exchange elements in `exchange` at most; tiles lie there in columns of
+    `chunk` bytes. Up to `cluster` CTAs share copies. A thread reads and writes `access` bytes at once.
 
     See `#mk.target`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$cluster, "int64_t":$shared,
-                        "int64_t":$exchange, "int64_t":$access,
+                        "int64_t":$exchange, "int64_t":$chunk, "int64_t":$access,
                         "::mlir::mk::RegistersAttr":$registers,
                         "::mlir::mk::MatrixUnitAttr":$matrix_unit,
                         "::mlir::mk::TensorMapsAttr":$tensor_maps,

@@ -17,8 +17,8 @@ mk::rt::loadDeviceCode(Context &context, const Metadata &metadata,
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                  "' is compiled for ", metadata.target,
                  ", and the context was made for a GPU "
-                 "(ContextOptions::device): compile it with --target=sm_90a, or "
-                 "make a context for the host");
+                 "(ContextOptions::device): compile it for one, or make a context for the "
+                 "host");
   if (context.world() > 1)
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                  "' for ", metadata.target, " on a mesh of ", context.world(),

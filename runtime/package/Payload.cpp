@@ -3,6 +3,7 @@
 #include "mkernel/Runtime/Payload.h"
 
 #include "mkernel/ABI/HostCalls.h"
+#include "mkernel/Runtime/Gpu.h"
 #include "package/Cpu.h"
 
 #include <cerrno>
@@ -59,11 +60,13 @@ Payload::~Payload() {
 
 Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
   const Metadata &meta = package.metadata();
-  if (meta.target != "host" && meta.target != "sm_90a")
-    return error(StatusCode::InvalidArgument, "kernel '", meta.kernel,
-                 "' is compiled for ", meta.target,
-                 ", this runtime runs host and sm_90a: compile it with "
-                 "--target=host or --target=sm_90a");
+  if (meta.target != "host" && !findGpuTarget(meta.target)) {
+    std::string runs = "host";
+    for (const GpuTarget &target : gpuTargets())
+      runs += str(" or ", target.name);
+    return error(StatusCode::InvalidArgument, "kernel '", meta.kernel, "' is compiled for ",
+                 meta.target, ": compile it for what this runtime runs, ", runs);
+  }
   MK_TRY(checkCpu(meta)); // before anything of it runs
   if (!meta.gpu)
     MK_TRY(makeOwnSymbolsGlobal());

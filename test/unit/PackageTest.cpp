@@ -103,7 +103,7 @@ TEST(Package, LoadingNamesTheCause) {
   auto other = Package::parse(makePackage("sm_80"), "p");
   ASSERT_OK(other);
   EXPECT_ERROR(Payload::load(*other).status(), InvalidArgument,
-               "compiled for sm_80, this runtime runs host and sm_90a");
+               "compiled for sm_80: compile it for what this runtime runs, host or sm_90a");
   auto package = Package::parse(makePackage(), "p");
   ASSERT_OK(package);
   EXPECT_ERROR(Payload::load(*package).status(), Unavailable,

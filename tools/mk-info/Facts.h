@@ -81,7 +81,7 @@ struct Feature {
   struct Missing {
     std::string what, remedy;
   };
-  std::string name, what; // "sm_90a-run", "kernels on one GPU"
+  std::string name, what; // "verbs", "several machines over InfiniBand or RoCE"
   std::string with;       // what makes it work: "NVIDIA H200, CUDA 12.9"
   std::vector<Missing> missing;
 };

@@ -1,6 +1,7 @@
 //===- Features.cpp - What works here, and what is missing ----------------===//
 
 #include "Facts.h"
+#include "mkernel/Runtime/Gpu.h"
 
 #include <cstdio>
 
@@ -25,9 +26,9 @@ static Feature host(const Facts &f) {
   return feature;
 }
 
-static Feature compile90(const Facts &f) {
-  Feature feature{
-      "sm_90a-compile", "kernels compiled for H100 and H200", f.compiler, {}};
+static Feature compileFor(const rt::GpuTarget &target, const Facts &f) {
+  Feature feature{rt::str(target.name, "-compile"),
+                  rt::str("kernels compiled for ", target.products), f.compiler, {}};
   feature.missing = host(f).missing;
   return feature;
 }
@@ -44,25 +45,25 @@ static void needDriver(const Facts &f, Feature &feature) {
          "update the NVIDIA driver to 575 or newer"});
 }
 
-static const VisibleGpu *findHopper(const Facts &f) {
+static const VisibleGpu *findGpu(const rt::GpuTarget &target, const Facts &f) {
   for (const VisibleGpu &gpu : f.visible)
-    if (gpu.capability == "9.0")
+    if (gpu.capability == target.capability)
       return &gpu;
   return nullptr;
 }
 
-static Feature run90(const Facts &f) {
-  Feature feature{"sm_90a-run", "kernels on one GPU", "", {}};
+static Feature runFor(const rt::GpuTarget &target, const Facts &f) {
+  Feature feature{rt::str(target.name, "-run"), "kernels on one GPU", "", {}};
   needDriver(f, feature);
-  const VisibleGpu *gpu = findHopper(f);
+  const VisibleGpu *gpu = findGpu(target, f);
   if (gpu)
     feature.with = rt::str(gpu->name, ", CUDA ", cudaText(f.cuda));
   else if (f.cudaProblem.empty())
     feature.missing.push_back(
-        {"a GPU of compute capability 9.0",
+        {rt::str("a GPU of compute capability ", target.capability),
          f.visible.empty()
              ? "make one visible: check CUDA_VISIBLE_DEVICES"
-             : rt::str("run on an H100 or H200; CUDA gives ", f.visible[0].name,
+             : rt::str("run on ", target.products, "; CUDA gives ", f.visible[0].name,
                        " (", f.visible[0].capability, ")")});
   for (const ManagedGpu &managed : f.gpus)
     if (managed.mig) {
@@ -172,6 +173,12 @@ static Feature network(const Facts &f, bool efa) {
 }
 
 std::vector<Feature> info::features(const Facts &f) {
-  return {host(f),     compile90(f),   run90(f),          assemble(f),
-          memcheck(f), severalGpus(f), network(f, false), network(f, true)};
+  std::vector<Feature> all{host(f)};
+  for (const rt::GpuTarget &target : rt::gpuTargets()) {
+    all.push_back(compileFor(target, f));
+    all.push_back(runFor(target, f));
+  }
+  for (Feature feature : {assemble(f), memcheck(f), severalGpus(f), network(f, false), network(f, true)})
+    all.push_back(std::move(feature));
+  return all;
 }

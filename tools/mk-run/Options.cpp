@@ -6,6 +6,7 @@
 #include "SelfTest.h"
 
 #include "mkernel/Runtime/Env.h"
+#include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Transport.h"
 
 #include <algorithm>
@@ -49,8 +50,8 @@ examples
   mk-run ag_gemm.mlir --nodes 2 --gpus 4 --bind M=512,N=512,K=256 --check
   mk-run moe.mlir --kernel moe --gpus 4 --random topk_ids=-1:5 --seed 7 --check
       --bind T=100:80:0:33,CAP=100,H=64,I=96,E=6,K=2,ROWS=800
-  mk-run gemm.mlir --target sm_90a --bind M=4096,N=4096,K=4096 --check
-  mk-run ag_gemm.mlir --target sm_90a --gpus 2 --bind M=4096,N=4096,K=4096 --check
+  mk-run gemm.mlir --target GPU --bind M=4096,N=4096,K=4096 --check
+  mk-run ag_gemm.mlir --target GPU --gpus 2 --bind M=4096,N=4096,K=4096 --check
   mpirun -n 8 mk-run ag_gemm.mlir --node rank/4 --bind M=512,N=512,K=256 --check
   mk-run ag_gemm.mkpkg --in a=a.npy --in b=b.npy --out c=c.npy
 
@@ -419,7 +420,13 @@ struct Parser : CommandLine {
 
 } // namespace
 
-std::string mk::run::helpText() { return kHead + Parser().helpText() + kTail; }
+std::string mk::run::helpText() {
+  std::string tail = kTail;
+  constexpr std::string_view gpu = "--target GPU";
+  for (size_t at; (at = tail.find(gpu)) != std::string::npos;)
+    tail.replace(at, gpu.size(), str("--target ", rt::gpuTargets()[0].name));
+  return kHead + Parser().helpText() + tail;
+}
 
 bool Options::isGiven(std::string_view flag) const {
   return std::find(given.begin(), given.end(), flag) != given.end();

@@ -7,6 +7,7 @@
 #include "SelfTest.h"
 #include "Tensors.h"
 
+#include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <cstdio>
@@ -193,7 +194,8 @@ Status mk::run::runKernel(const Options &options, const Package &package,
   else if (options.context.ranksPerGpu > 1)
     return error(StatusCode::InvalidArgument, "--ranks-per-gpu ", options.context.ranksPerGpu,
                  ": '", options.file, "' is compiled for the host target, whose ranks share "
-                 "the CPUs as they are: leave it out, or give --target sm_90a");
+                 "the CPUs as they are: leave it out, or compile it for a GPU (--target ",
+                 gpuTargets()[0].name, ")");
   if (options.isGiven("--transport") && context.mesh.netPeers(rank).empty())
     return error(StatusCode::InvalidArgument, "--transport ", options.context.transport,
                  ": no axis of this mesh is via net, so that nothing would go over it: say which "

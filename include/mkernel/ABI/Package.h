@@ -1,13 +1,13 @@
 //===- Package.h - The file a compiled kernel travels in --------*- C -*-===//
 //
 // A package is: mk_package_header, then metadata (JSON, UTF-8), then the
-// payload (host target: an ELF shared object; sm_90a: PTX text). Integers are
+// payload (host target: an ELF shared object; a GPU's: PTX text). Integers are
 // little-endian. `digest` is the SHA-256 of everything behind the header, so
 // that a truncated or altered file is refused before any of it is run.
 //
 // Metadata (all keys present unless said):
 //   kernel    string
-//   target    "host" | "sm_90a"
+//   target    "host" | a GPU's, as Runtime/Gpu.h lists them
 //   cpu       string, the CPU the payload was compiled for
 //   cpu_features [string] of MK_CPU_FEATURES, what the payload may use of them
 //             (optional: not checked)

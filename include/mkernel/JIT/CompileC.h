@@ -18,7 +18,7 @@ extern "C" {
 // `options_json` is one JSON object. Its keys are those of mkernel/Options/Options.def
 // (docs/options.md); each may be absent and then has its default. Values are strings,
 // numbers, true or false, and objects of names and values, as in
-//   {"target": "sm_90a", "gpus": 2, "bounds": false,
+//   {"target": "host", "gpus": 2, "bounds": false,
 //    "bind": {"M": "1024", "T": "100:80"}, "set": {"TM": 128}}
 // where T has a value for each rank.
 //

@@ -5,6 +5,8 @@
 #include "mkernel/Runtime/Status.h"
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace mk::rt {
@@ -27,6 +29,16 @@ struct GpuSystem {
 /// GPU. Unavailable says what is missing and how to get it: driver, a newer
 /// driver, a GPU.
 Result<GpuSystem> queryGpus();
+
+/// A target whose code runs on GPUs of one compute capability alone.
+struct GpuTarget {
+  const char *name, *capability, *products;
+};
+
+/// Those whose packages this runtime loads; the first is named in examples.
+std::span<const GpuTarget> gpuTargets();
+/// Null if there is none of that name.
+const GpuTarget *findGpuTarget(std::string_view name);
 
 /// "9.0".
 inline std::string capabilityText(const GpuInfo &gpu) {

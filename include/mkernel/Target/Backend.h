@@ -105,7 +105,7 @@ public:
 ArrayRef<const TargetBackend *> getTargetBackends();
 /// Null if there is none of that name.
 const TargetBackend *findTargetBackend(StringRef name);
-/// Their names, as "host or sm_90a".
+/// Their names, with "or" between them.
 std::string listTargetBackends();
 
 /// What `--target` says: the name of a backend, for its own machine, or the path of a file

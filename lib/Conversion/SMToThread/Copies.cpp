@@ -21,7 +21,7 @@ void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int6
   int64_t rows = tile.getShape().end()[-2], own = rows / shared;
   int64_t columns = kChunkBytes / getElementBytes(tile.getElementType());
   ifThen(eq(lane, 0), [&] {
-    create<mk_thread::BarrierExpectOp>(barrier, getStagedBytes(tile));
+    create<mk_thread::BarrierExpectOp>(barrier, getStagedBytes(tile, kChunkBytes));
     SmallVector<Value> start;
     for (Value offset : copy.offsets)
       start.push_back(resize(offset, i32));
@@ -52,7 +52,7 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
   RankedTensorType tile = op.getTileType();
   int64_t before = 0;
   for (Type other : op.getSlot().getType().getTiles().take_front(op.getIndex()))
-    before += getStagedBytes(cast<RankedTensorType>(other));
+    before += getStagedBytes(cast<RankedTensorType>(other), kChunkBytes);
   TileCopy copy{*from, tile, add(elements(op.getSlot())[0], before), scalars(op.getOffsets()),
                 getCopyBox(op)};
   Value full = elements(op.getSlot())[1];

@@ -29,9 +29,8 @@ void Lowering::emitPrologue() {
       if (!isa<RoleOp, PrepareOp>(scope))
         continue;
       ScopeMemory memory(&scope);
-      if (memory.putSlotBytes)
-        for (int64_t slot = 0; slot < kPutSlots; ++slot)
-          init(memory.putBarriers + 8 * slot, 1);
+      for (int64_t slot = 0; slot < memory.putSlots; ++slot)
+        init(memory.putBarriers + 8 * slot, 1);
       if (memory.landing)
         init(memory.landing, 1);
       for (Operation &op : scope.getRegion(0).front()) {

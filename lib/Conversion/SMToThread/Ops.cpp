@@ -258,7 +258,7 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](TileOp op) {
         int64_t offset = 0;
         for (Type tile : op.getSlot().getType().getTiles().take_front(op.getIndex()))
-          offset += getStagedBytes(cast<RankedTensorType>(tile));
+          offset += getStagedBytes(cast<RankedTensorType>(tile), kChunkBytes);
         set(op, add(elements(op.getSlot())[0], offset));
         return success();
       })

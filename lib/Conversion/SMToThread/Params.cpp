@@ -40,7 +40,7 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  return makeBox(cast<MemRefType>(store.getDest().getType()), 64, getSm(store).getTensorMaps());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), kBlockRows, getSm(store).getTensorMaps());
 }
 
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
@@ -162,7 +162,7 @@ ScopeMemory::ScopeMemory(Operation *scope) {
   for (const SharedPiece &piece : getSharedPieces(scope)) {
     int64_t offset = getSharedOffset(scope, piece.name);
     if (piece.name == "put_slots")
-      putSlots = offset, putSlotBytes = piece.bytes;
+      puts = offset, putSlots = piece.count, putSlotBytes = piece.bytes;
     else if (piece.name == "put_barriers")
       putBarriers = offset;
     else if (piece.name == "landing")

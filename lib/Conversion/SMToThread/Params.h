@@ -16,6 +16,12 @@ namespace mlir::mk::sm {
 
 namespace abi = ::mkernel::abi;
 
+/// A tile lies in shared memory in columns of so many bytes, swizzled: #mk.sm's `chunk`, which the
+/// target's own instructions fix.
+constexpr int64_t kChunkBytes = 128;
+/// Rows of a block of an accumulator, and bytes of one buffer of a staging area.
+constexpr int64_t kBlockRows = mk_sm::MmaAttr::kRows, kStagingBytes = kBlockRows * kChunkBytes;
+
 /// How an argument is described to the copy engine.
 struct TensorMap {
   unsigned arg;
@@ -65,7 +71,7 @@ struct Channel {
 struct ScopeMemory {
   ScopeMemory() = default;
   explicit ScopeMemory(Operation *scope);
-  int64_t putSlots = 0, putSlotBytes = 0, putBarriers = 0;
+  int64_t puts = 0, putSlots = 0, putSlotBytes = 0, putBarriers = 0;
   int64_t exchange = 0, exchangeBytes = 0;
   int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
 };

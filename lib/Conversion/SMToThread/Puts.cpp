@@ -94,10 +94,9 @@ std::tuple<Value, Value, Value> Lowering::runAt(const Runs &runs, Value n) {
 //===----------------------------------------------------------------------===//
 
 // The first warp goes through pieces of a slot each; its lane 0 issues. Loads run
-// two pieces ahead of stores; a slot is filled anew when the engine has read it.
+// ahead of stores, with all slots but one; a slot is filled anew when the engine has read it.
 void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
-  constexpr int64_t kAhead = kPutSlots - 1;
-  int64_t slotBytes = memory.putSlotBytes;
+  int64_t slotBytes = memory.putSlotBytes, slots = memory.putSlots, ahead = slots - 1;
   if (!putLoads.stage) {
     putLoads = makeCursor(0);
     putStores = makeCursor(0);
@@ -121,14 +120,14 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
       body(from, to, bytes);
   };
   auto slotOf = [&](const Cursor &cursor) {
-    return add(add(sharedBase, memory.putSlots), mul(read(cursor.stage, i32), slotBytes));
+    return add(add(sharedBase, memory.puts), mul(read(cursor.stage, i32), slotBytes));
   };
   auto barrierOf = [&](const Cursor &cursor) {
     return add(add(sharedBase, memory.putBarriers), mul(read(cursor.stage, i32), 8));
   };
-  forRange(c32(0), add(total, kAhead), c32(1), [&](Value n) {
-    ifThen(cmp(Predicate::sge, n, kAhead), [&] {
-      piece(sub(n, kAhead), [&](Value, Value to, Value bytes) {
+  forRange(c32(0), add(total, ahead), c32(1), [&](Value n) {
+    ifThen(cmp(Predicate::sge, n, ahead), [&] {
+      piece(sub(n, ahead), [&](Value, Value to, Value bytes) {
         waitBarrier(barrierOf(stores), read(stores.phase, i32), read(stores.stage, i32),
                     0, /*ofPut=*/true);
         Value slot = slotOf(stores);
@@ -136,7 +135,7 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
           create<mk_thread::StoreBulkOp>(slot, to, bytes, added);
           create<mk_thread::CommitGroupOp>();
         });
-        advance(stores, kPutSlots);
+        advance(stores, slots);
       });
     });
     ifThen(cmp(Predicate::slt, n, total), [&] {
@@ -148,7 +147,7 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
           create<mk_thread::BarrierArriveOp>(full, /*cta=*/Value(), bytes);
           create<mk_thread::CopyBulkOp>(from, slot, bytes, full);
         });
-        advance(loads, kPutSlots);
+        advance(loads, slots);
       });
     });
   });

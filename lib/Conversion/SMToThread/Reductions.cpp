@@ -71,7 +71,7 @@ LogicalResult Lowering::emitPartialSum(PartialSumOp op) {
   auto to = cast<RankedTensorType>(op.getType());
   SmallVector<Value> source(elements(op.getSource()));
   // Groups of 8 columns lie behind each other, in blocks of 64 rows.
-  unsigned perBlock = from.getDimSize(1) / 2, perGroup = kPartialColumns / 2;
+  unsigned perBlock = from.getDimSize(1) / 2, perGroup = MmaAttr::kColumns / 2;
   SmallVector<unsigned> map;
   for (unsigned i = 0; i != source.size(); ++i)
     map.push_back(i / perBlock * perGroup + i % perGroup);

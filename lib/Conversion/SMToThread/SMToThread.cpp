@@ -29,7 +29,7 @@ static json::Object describe(KernelOp kernel, const KernelVariant &variant,
       array.push_back(json::Object{{"arg", map.arg},
                                    {"box", json::Array(map.box)},
                                    {"copies", map.copies},
-                                   {"swizzle", mk_sm::kChunkBytes}});
+                                   {"swizzle", sm::kChunkBytes}});
     return array;
   };
   return json::Object{{"name", variant.name},

@@ -96,10 +96,10 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   bool regular = true;
   for (Operation *user : staging->getUsers())
     if (auto other = dyn_cast<mk_sm::StoreOp>(user)) {
-      int64_t count = countStoreParts(other.getTile().getType());
+      int64_t count = countStoreParts(other.getTile().getType(), kChunkBytes);
       regular &= count && count % buffers == 0;
     }
-  int64_t chunks = countStoreChunks(tile), parts = countStoreParts(tile);
+  int64_t chunks = countStoreChunks(tile, kChunkBytes), parts = countStoreParts(tile, kChunkBytes);
   auto fill = [&](int64_t part) {
     int64_t rows = part / chunks, column = std::min(part % chunks * columns, n - columns);
     // What the part is computed from, while the engine reads the buffer.

@@ -17,7 +17,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
-using mk_sm::kChunkBytes;
 using Predicate = arith::CmpIPredicate;
 
 static constexpr int64_t kItemLines = 4;

@@ -16,11 +16,12 @@ bool mk_sm::isLocal(mk::StoreOp store) {
 bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
   auto type = cast<RankedTensorType>(store.getTile().getType());
   int64_t bits = type.getElementTypeBitWidth();
+  mk::SmAttr sm = mk::getSm(store);
   return type.getRank() == 2 &&
          isa<MmaAttr>(plan.getLayout(store.getTile())) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
-         cast<MemRefType>(store.getDest().getType()).getRank() <= mk::getSm(store).getTensorMaps().getRank() &&
-         canStoreInChunks(type, store.getReduction().has_value());
+         cast<MemRefType>(store.getDest().getType()).getRank() <= sm.getTensorMaps().getRank() &&
+         canStoreInChunks(type, store.getReduction().has_value(), sm.getChunk());
 }
 
 /// Says how a tile leaves and, in a role with dots, why not through shared memory.
@@ -37,14 +38,14 @@ static void explainStore(RolePlan &plan, mk::StoreOp store) {
   else if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
     missed(store, kSplitRoles) << "is stored from registers: its elements are no floating-point "
                                   "numbers of 16 or 32 bits, which shared memory takes in order";
-  else if (canStoreInChunks(type, store.getReduction().has_value()))
+  else if (canStoreInChunks(type, store.getReduction().has_value(), mk::getSm(store).getChunk()))
     missed(store, kSplitRoles) << remark::add(
         "is stored from registers: the copy engine takes buffers of at most {0} dimensions",
         mk::getSm(store).getTensorMaps().getRank());
   else
     missed(store, kSplitRoles) << remark::add(
         "is stored from registers: its {0} columns {1} no multiple of {2}", type.getDimSize(1),
-        store.getReduction() ? "are added and" : "are", kChunkBytes * 8 / bits);
+        store.getReduction() ? "are added and" : "are", mk::getSm(store).getChunk() * 8 / bits);
 }
 
 /// Says that elements change threads.

@@ -50,15 +50,15 @@ static bool isHeldOver(Value tile, Operation *op) {
 }
 
 /// Registers that one instruction of a product takes at least, and those with which threads
-/// begin, before setmaxnreg gives them more: ptxas compiles no product that needs more (C7602).
+/// begin, before they are given more: no product is assembled that needs more.
 static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::DotOp dot,
                                                     int64_t columns, int64_t warpgroups) {
-  constexpr int64_t kOther = 26, kOfLeft = 4;
   mk::SmAttr sm = mk::getSm(dot);
   mk::RegistersAttr file = sm.getRegisters();
   int64_t first =
       file.getOfSm() / (128 * (warpgroups + 1)) / file.getStep() * file.getStep();
-  int64_t other = plan.getStaged(dot.getLhs()) ? kOther : kOther + kOfLeft;
+  mk::RegisterReserveAttr reserve = file.getReserve();
+  int64_t other = reserve.getProduct() + (plan.getStaged(dot.getLhs()) ? 0 : reserve.getLeft());
   return {columns > sm.getMatrixUnit().getColumns() ? 0 : columns / 2 + other, first};
 }
 
@@ -150,8 +150,6 @@ void LiveTiles::findHeld(ArrayRef<Value> tiles, mk::DotOp dot) {
 }
 
 void LiveTiles::findHeld(ArrayRef<Value> tiles, Operation *op) {
-  // No product runs meanwhile, whose descriptors and addresses take registers.
-  constexpr int64_t kOfProducts = 16;
   Value made = op->getResult(0);
   if (isNeverWhole(made))
     return;
@@ -159,7 +157,9 @@ void LiveTiles::findHeld(ArrayRef<Value> tiles, Operation *op) {
   for (Value tile : tiles)
     if (tile != made && isHeldOver(tile, op) && !isNeverWhole(tile))
       held.push_back(tile);
-  points.push_back({op, made, held, budget + kOfProducts});
+  // No product runs meanwhile, whose descriptors and addresses take registers.
+  int64_t idle = mk::getSm(op).getRegisters().getReserve().getIdle();
+  points.push_back({op, made, held, budget + idle});
 }
 
 bool LiveTiles::fits(Value tile, int64_t dim, int64_t size) {
@@ -184,10 +184,11 @@ bool LiveTiles::fits(Value tile, int64_t dim, int64_t size) {
 
 int64_t LiveTiles::findFitting(Value tile, int64_t dim, int64_t step) {
   int64_t most = cast<RankedTensorType>(tile.getType()).getDimSize(dim);
-  mk::MatrixUnitAttr unit = mk::getSm(plan.op).getMatrixUnit();
+  mk::SmAttr sm = mk::getSm(plan.op);
   for (int64_t size = (most - 1) / step * step; size > 0; size -= step)
-    // More columns than one instruction takes are several of multiples of 64.
-    if ((dim == 0 || size <= unit.getColumns() || size % 64 == 0) && fits(tile, dim, size))
+    // More columns than one instruction takes are several of whole chunks of 16-bit elements.
+    if ((dim == 0 || size <= sm.getMatrixUnit().getColumns() || size % (sm.getChunk() / 2) == 0) &&
+        fits(tile, dim, size))
       return size;
   return 0;
 }
@@ -231,10 +232,12 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
          << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
          << warpgroups << " warpgroups and a producer of "
          << mk::getSmTarget(dot).getName() << " begin with " << first;
-  if (int64_t fewer = findFitting(dot.getResult(), 1, mk::getSm(dot).getMatrixUnit().getColumnStep()))
-    diag << ": use accumulators of at most " << fewer << " columns, or of 128 rows";
+  mk::MatrixUnitAttr unit = mk::getSm(dot).getMatrixUnit();
+  int64_t rows = 2 * unit.getRows();
+  if (int64_t fewer = findFitting(dot.getResult(), 1, unit.getColumnStep()))
+    diag << ": use accumulators of at most " << fewer << " columns, or of " << rows << " rows";
   else
-    diag << ": use accumulators of 128 rows";
+    diag << ": use accumulators of " << rows << " rows";
   return diag;
 }
 

@@ -14,8 +14,6 @@ namespace mlir::mk {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Slots are aligned to the period of the swizzle, 8 rows of a chunk (PTX ISA).
-static constexpr int64_t kSlotAlignment = 8 * kChunkBytes;
 /// mbarriers of all rings and mailboxes, and what the lowering keeps for
 /// itself.
 static constexpr int64_t kReservedBytes = 1024;
@@ -39,7 +37,10 @@ struct Budget {
   explicit Budget(Operation *role) : role(role) {}
 
   Operation *role;
-  int64_t available = mk::getSm(role).getShared() - kSlotAlignment - kReservedBytes;
+  mk::SmAttr sm = mk::getSm(role);
+  int64_t chunk = sm.getChunk();
+  int64_t alignment = 8 * chunk; // of slots: the period of the swizzle
+  int64_t available = sm.getShared() - alignment - kReservedBytes;
   SmallVector<Ring> rings;
 
   int64_t used() const {
@@ -97,7 +98,7 @@ void Budget::collect() {
       take(&op);
     auto ring = dyn_cast<CreateRingOp>(op);
     if (ring && !ring.getResult().getType().hasDepth())
-      rings.push_back({ring, ring.getResult().getType().getSlotBytes(), isFilledInnermost(ring), 1});
+      rings.push_back({ring, ring.getResult().getType().getSlotBytes(chunk), isFilledInnermost(ring), 1});
   }
 }
 
@@ -151,15 +152,15 @@ bool Budget::canDoWithOneSlot() {
   });
 }
 
-/// Halves the largest extents of all tiles until `fits` says that it is enough; false if
+/// Halves the largest extents of all tiles, down to `least`, until `fits` says that it is enough; false if
 /// that cannot be. What tiles have in common stays common.
-static bool shrinkAll(MutableArrayRef<RankedTensorType> tiles,
+static bool shrinkAll(MutableArrayRef<RankedTensorType> tiles, int64_t least,
                       llvm::function_ref<bool()> fits) {
   while (!fits()) {
     int64_t largest = 0;
     for (RankedTensorType tile : tiles)
       largest = std::max(largest, *llvm::max_element(tile.getShape()));
-    if (largest % 2 || largest / 2 < 64)
+    if (largest % 2 || largest / 2 < least)
       return false;
     for (RankedTensorType &tile : tiles) {
       SmallVector<int64_t> shape(tile.getShape());
@@ -172,14 +173,14 @@ static bool shrinkAll(MutableArrayRef<RankedTensorType> tiles,
 
 /// The tile with rows, then columns halved until `excess` bytes are saved; null
 /// if that cannot be.
-static RankedTensorType shrink(RankedTensorType tile, int64_t excess) {
+static RankedTensorType shrink(RankedTensorType tile, int64_t excess, mk::SmAttr sm) {
   SmallVector<int64_t> shape(tile.getShape());
   int64_t bits = tile.getElementTypeBitWidth();
-  int64_t rank = shape.size(), bytes = getStagedBytes(tile), left = bytes;
+  int64_t rank = shape.size(), bytes = getStagedBytes(tile, sm.getChunk()), left = bytes;
   while (bytes - left < excess) {
-    bool byRows = shape[rank - 2] >= 128;
+    bool byRows = shape[rank - 2] >= 2 * sm.getMatrixUnit().getRows();
     int64_t &extent = shape[byRows ? rank - 2 : rank - 1];
-    if (!byRows && extent / 2 < kChunkBytes * 8 / bits)
+    if (!byRows && extent / 2 < sm.getChunk() * 8 / bits)
       return {};
     extent /= 2;
     left /= 2;
@@ -203,7 +204,7 @@ LogicalResult Budget::refuse() {
         copies[type] += ring.depth;
   RankedTensorType largest;
   auto bytes = [&](RankedTensorType tile) {
-    return tile ? getStagedBytes(tile) * copies[tile] : 0;
+    return tile ? getStagedBytes(tile, chunk) * copies[tile] : 0;
   };
   for (auto [type, count] : copies)
     if (auto tile = cast<RankedTensorType>(type); bytes(tile) > bytes(largest))
@@ -211,7 +212,7 @@ LogicalResult Budget::refuse() {
   RankedTensorType smaller;
   if (largest)
     smaller =
-        shrink(largest, llvm::divideCeil(used() - available, copies[largest]));
+        shrink(largest, llvm::divideCeil(used() - available, copies[largest]), sm);
   if (smaller) {
     diag << ": use " << smaller << " instead of " << largest;
   } else {
@@ -221,10 +222,10 @@ LogicalResult Budget::refuse() {
     int64_t others = used();
     for (RankedTensorType tile : tiles)
       others -= bytes(tile);
-    bool fit = shrinkAll(tiles, [&] {
+    bool fit = shrinkAll(tiles, sm.getMatrixUnit().getRows(), [&] {
       int64_t sum = others;
       for (auto [tile, copy] : llvm::zip(tiles, copies))
-        sum += getStagedBytes(tile) * copy.second;
+        sum += getStagedBytes(tile, chunk) * copy.second;
       return sum <= available;
     });
     StringRef before = ": use ";
@@ -300,8 +301,8 @@ void Budget::growStaging() {
     int64_t buffers = staging.getResult().getType().getBuffers(), wanted = buffers;
     for (Operation *user : staging->getUsers())
       if (auto store = dyn_cast<mk_sm::StoreOp>(user))
-        wanted = std::max(wanted, countStoreParts(store.getTile().getType()));
-    int64_t bytes = kStagingBytes * warpgroups;
+        wanted = std::max(wanted, countStoreParts(store.getTile().getType(), chunk));
+    int64_t bytes = getStagingBytes(chunk) * warpgroups;
     int64_t more = std::min(wanted - buffers, (available - used()) / bytes);
     staging.getResult().setType(StagingType::get(staging.getContext(), buffers + more));
     available -= more * bytes;

@@ -11,9 +11,6 @@ namespace mlir::mk {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Addresses, the other registers of a loop, temporaries of elementwise ops.
-static constexpr int64_t kOtherRegisters = 32;
-
 /// Slots of a mailbox: the producer is one item ahead.
 static constexpr int64_t kMailboxDepth = 2;
 static constexpr int64_t kStagingBuffers = 2;
@@ -24,8 +21,9 @@ LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
       ops.push_back(op);
   });
   assignLayouts(plan);
-  mk::RegisterSplitAttr split = getRegisterSplit(mk::getSm(plan.op).getRegisters(), warpgroups, 0);
-  int64_t budget = split.getConsumer() - kOtherRegisters;
+  mk::RegistersAttr file = mk::getSm(plan.op).getRegisters();
+  int64_t budget =
+      getRegisterSplit(file, warpgroups, 0).getConsumer() - file.getReserve().getScalars();
   if (failed(checkRegisters(plan, budget, warpgroups)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));

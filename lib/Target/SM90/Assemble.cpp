@@ -1,5 +1,5 @@
 //===- Assemble.cpp - What ptxas says of a kernel -------------------------===//
-#include "mkernel/Target/SM90/Emit.h"
+#include "Emit.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,8 +1,8 @@
 //===- Backend.cpp - The target `sm_90a` ----------------------------------===//
 #include "mkernel/Target/Backend.h"
 #include "Description.h"
-#include "mkernel/Target/SM90/Emit.h"
-#include "mkernel/Target/SM90/Pipelines.h"
+#include "Emit.h"
+#include "Pipelines.h"
 #include "llvm/IR/Module.h"
 
 using namespace mlir;

@@ -11,23 +11,26 @@ using namespace mlir::mk;
 /// - threads, cluster, shared, of_sm: CUDA programming guide, compute capability 9.0
 ///   (227 KiB of shared memory for a CTA);
 /// - least, most, step: PTX ISA, setmaxnreg;
+/// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602);
+/// - chunk: the swizzle of 128 bytes (PTX ISA, cp.async.bulk.tensor and wgmma's descriptors);
 /// - matrix_unit: PTX ISA, wgmma.mma_async; sums of fp8 lose too much beyond k_of_8_bits
 ///   (DeepSeek-V3, arXiv:2412.19437, 3.3.2);
 /// - tensor_maps: cuTensorMapEncodeTiled; count as the parameters of a launch have room;
 /// - splits, thresholds: measured with the kernels of examples/.
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
-    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, access = 16,
-    registers = <of_sm = 65536, least = 24, most = 256, step = 8, splits = [
+    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
+    registers = <of_sm = 65536, least = 24, most = 256, step = 8,
+      reserve = <scalars = 32, idle = 16, product = 26, left = 4>, splits = [
       #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
       #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
       #mk.register_split<warpgroups = 2, producer = 24, consumer = 240, above = 128>,
       #mk.register_split<warpgroups = 3, producer = 32, consumer = 160>]>,
     matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
-      operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
+      pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
     tensor_maps = <count = 64, rank = 5, box = 256>,
-    thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384,
-      unrolled_parts = 6>>>)";
+    thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 3,
+      put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));
@@ -44,11 +47,15 @@ LogicalResult sm90::verify(TargetAttr target, Location loc) {
   auto own = describe(target.getContext()).getSm();
   MatrixUnitAttr unit = sm.getMatrixUnit(), ownUnit = own.getMatrixUnit();
   if (unit.getRows() != ownUnit.getRows() || unit.getKBytes() != ownUnit.getKBytes() ||
-      unit.getColumnStep() != ownUnit.getColumnStep() || unit.getColumns() > ownUnit.getColumns())
+      unit.getColumnStep() != ownUnit.getColumnStep() ||
+      unit.getColumns() > ownUnit.getColumns() || unit.getPending() > ownUnit.getPending())
     return refuse() << "has a matrix unit whose instruction is not wgmma: it makes "
                     << ownUnit.getRows() << " rows of up to " << ownUnit.getColumns()
                     << " columns in steps of " << ownUnit.getColumnStep() << ", of "
-                    << ownUnit.getKBytes() << " bytes of each operand's row";
+                    << ownUnit.getKBytes() << " bytes of each operand's row, up to "
+                    << ownUnit.getPending() << " behind one that is waited for";
+  if (sm.getChunk() != own.getChunk())
+    return refuse() << "has chunk = " << sm.getChunk() << "; it is " << own.getChunk();
   for (auto type : unit.getOperands().getAsValueRange<TypeAttr>())
     if (!ownUnit.takes(type))
       return refuse() << "multiplies " << type << ", which wgmma does not: leave it out";

@@ -1,6 +1,6 @@
 //===- Package.cpp - PTX as part of a package -----------------------------===//
 #include "mkernel/Target/Common.h"
-#include "mkernel/Target/SM90/Emit.h"
+#include "Emit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 //===- Pipelines.cpp - To the SM level, the thread level and code ---------===//
-#include "mkernel/Target/SM90/Pipelines.h"
+#include "Pipelines.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/SM/Passes.h"

@@ -1,7 +1,7 @@
 //===- Translate.cpp - To optimised LLVM IR and PTX -----------------------===//
 #include "Convergent.h"
 #include "mkernel/Target/Common.h"
-#include "mkernel/Target/SM90/Emit.h"
+#include "Emit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"

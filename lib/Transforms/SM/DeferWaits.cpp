@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
@@ -113,11 +114,11 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
       return giveUp(&op, "works on tiles in registers between dots, which are waited for: use "
                          "several warpgroups or two teams");
   }
-  // More cannot be waited for apart (PTX ISA, wgmma.wait_group).
   if (found.chains.empty())
     return std::nullopt;
-  if (found.numDots > 7)
-    return giveUp(loop, "has more dots than the 7 that can be waited for apart: use larger tiles");
+  if (int64_t most = mk::getSm(loop).getMatrixUnit().getPending(); found.numDots > most)
+    return giveUp(loop, ("has more dots than the " + Twine(most) +
+                         " that can be waited for apart: use larger tiles").str());
   return found;
 }
 

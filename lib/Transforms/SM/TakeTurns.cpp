@@ -1,6 +1,7 @@
 //===- TakeTurns.cpp - Two warpgroups issue dots alternately --------------===//
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 
 namespace mlir::mk_sm {
@@ -55,8 +56,9 @@ struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
       }
       if (partition.getNumWarpgroups() != 2) {
         missed(loop, kTakeTurns) << remark::add("is run by {0} warpgroups; two take turns: use "
-                                                "tiles of 128 rows",
-                                                partition.getNumWarpgroups());
+                                                "tiles of {1} rows",
+                                                partition.getNumWarpgroups(),
+                                                2 * mk::getSm(loop).getMatrixUnit().getRows());
         continue;
       }
       passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";

@@ -16,12 +16,11 @@ using namespace mlir::mk_sm;
 static constexpr StringRef kUnrollStores = "mk-sm-unroll-stores";
 
 /// Whether more is deferred to a store of `tile` than may be computed twice: a load of a tile, or more
-/// than a scaling and a conversion.
-static bool isExpensive(Value tile) {
-  constexpr unsigned kCheapOps = 4;
+/// than `cheapOps`.
+static bool isExpensive(Value tile, int64_t cheapOps) {
   llvm::SetVector<Value> reached;
   reached.insert(tile);
-  unsigned ops = 0;
+  int64_t ops = 0;
   for (unsigned i = 0; i != reached.size(); ++i) {
     Value value = reached[i];
     Operation *op = value.getDefiningOp();
@@ -29,7 +28,7 @@ static bool isExpensive(Value tile) {
       continue;
     // A load of a tile has two ways itself.
     auto load = dyn_cast<mk::LoadOp>(op);
-    if (++ops > kCheapOps || (load && load.getTile().getType().getRank() > 1))
+    if (++ops > cheapOps || (load && load.getTile().getType().getRank() > 1))
       return true;
     reached.insert_range(op->getOperands());
   }
@@ -41,22 +40,24 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
   using UnrollStoresPassBase::UnrollStoresPassBase;
 
   void visit(mk::KernelOp kernel) {
+    mk::SmAttr sm = mk::getSm(kernel);
+    int64_t cheapOps = sm.getThresholds().getCheapOps();
     kernel.walk([&](mk::StoreOp store) {
-      if (isExpensive(store.getTile()))
+      if (isExpensive(store.getTile(), cheapOps))
         store->setAttr(kOnceAttr, UnitAttr::get(&getContext()));
     });
     SmallVector<StoreOp> stores;
     kernel.walk([&](StoreOp store) { stores.push_back(store); });
     if (stores.empty())
       return;
-    int64_t most = parts ? int64_t(parts) : mk::getSm(kernel).getThresholds().getUnrolledParts();
+    int64_t most = parts ? int64_t(parts) : sm.getThresholds().getUnrolledParts();
     bool hasPeers = kernel.getMeshOp().getNumRanks() != 1;
     for (StoreOp store : stores) {
       RankedTensorType tile = store.getTile().getType();
-      int64_t count = countStoreParts(tile);
+      int64_t count = countStoreParts(tile, sm.getChunk());
       bool unrolls = count == 1 || (count == 2 && hasPeers);
       if (stores.size() == 1)
-        unrolls = count <= most || isExpensive(store.getTile());
+        unrolls = count <= most || isExpensive(store.getTile(), cheapOps);
       store.setUnrolled(unrolls);
       if (unrolls)
         passed(store, kUnrollStores) << remark::add("stores {0} parts one behind the other", count);

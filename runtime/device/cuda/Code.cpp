@@ -45,11 +45,13 @@ private:
 /// Code of an architecture-specific target ("a") runs on that one alone.
 Status checkCapability(const Gpu &device, const Metadata &metadata) {
   const GpuInfo &gpu = device.info();
-  if (gpu.major == 9 && gpu.minor == 0)
+  const GpuTarget *target = findGpuTarget(metadata.target); // Payload::load has found it
+  if (capabilityText(gpu) == target->capability)
     return Status::ok();
   return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                "' is compiled for ", metadata.target,
-               ", compute capability 9.0 (H100, H200, GH200); ", device.name(),
+               ", compute capability ", target->capability, " (", target->products, "); ",
+               device.name(),
                " has ", capabilityText(gpu),
                ": choose another with CUDA_VISIBLE_DEVICES, or compile the "
                "kernel with --target=host");

@@ -129,7 +129,7 @@ mk.kernel @right on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
       %x = mk_sm.tile %s[0] : !slot -> !mk_sm.staged<!tile>
       %z = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
       %r = arith.constant dense<0.0> : tensor<64x64xbf16, #acc>
-      // expected-error @+1 {{takes its right operand from shared memory; 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>' is in registers (there is no such wgmma)}}
+      // expected-error @+1 {{takes its right operand from shared memory; 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>' is in registers}}
       %d = mk_sm.mma %x, %r, %z : !mk_sm.staged<!tile>, tensor<64x64xbf16, #acc>, tensor<64x64xf32, #acc>
     }
   }

@@ -59,7 +59,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
-  // expected-error @+1 {{gives each thread 20 registers; there are 24 to 256, in steps of 8 (PTX ISA, setmaxnreg)}}
+  // expected-error @+1 {{gives each thread 20 registers; there are 24 to 256, in steps of 8}}
   mk_thread.set_registers 20
 }
 
@@ -67,7 +67,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
 
 mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
-  // expected-error @+1 {{gives each thread 100 registers; there are 24 to 256, in steps of 8 (PTX ISA, setmaxnreg)}}
+  // expected-error @+1 {{gives each thread 100 registers; there are 24 to 256, in steps of 8}}
   mk_thread.set_registers 100 more
 }
 

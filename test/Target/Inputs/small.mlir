@@ -1,14 +1,15 @@
 // A GPU of compute capability 9.0 with 78 SMs, as an H20 has, whose CTAs have 164 KiB of shared
-// memory, as on an A100: no such GPU exists.
+// memory, as on an A100, and whose thresholds are others: no such GPU exists.
 module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", grid = 78, sm = <
-  threads = 1024, cluster = 8, shared = 167936, exchange = 32768, access = 16,
-  registers = <of_sm = 65536, least = 24, most = 256, step = 8, splits = [
+  threads = 1024, cluster = 4, shared = 167936, exchange = 16384, chunk = 128, access = 16,
+  registers = <of_sm = 65536, least = 24, most = 256, step = 8,
+    reserve = <scalars = 32, idle = 16, product = 26, left = 4>, splits = [
     #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
     #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
     #mk.register_split<warpgroups = 2, producer = 24, consumer = 240, above = 128>,
     #mk.register_split<warpgroups = 3, producer = 32, consumer = 160>]>,
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
-    operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
+    pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
   tensor_maps = <count = 64, rank = 5, box = 256>,
-  thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384,
-    unrolled_parts = 6>>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 6, small_slot = 16384, put_slots = 2,
+    put_slot = 8192, unrolled_parts = 2, cheap_ops = 1>>>} {}

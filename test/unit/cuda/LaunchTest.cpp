@@ -422,7 +422,7 @@ TEST_F(CudaLaunch, WhatCannotRunHereIsRefused) {
   auto one = context();
   EXPECT_ERROR(Kernel::load(*one, affine).status(), FailedPrecondition,
                "kernel 'affine' is compiled for sm_90a, compute capability 9.0 "
-               "(H100, H200, GH200); GPU 0 (Fake H200) has 8.0: choose another "
+               "(H100, H200 or GH200); GPU 0 (Fake H200) has 8.0: choose another "
                "with CUDA_VISIBLE_DEVICES");
   fake->major = 10;
   EXPECT_ERROR(Kernel::load(*one, affine).status(), FailedPrecondition,

@@ -24,19 +24,6 @@
 
 namespace mlir::mk_sm {
 
-/// Bytes of a row of a chunk of a staged tile, the width of the swizzle.
-constexpr int64_t kChunkBytes = 128;
-/// Bytes of one buffer of a staging area: 64 rows of a chunk.
-constexpr int64_t kStagingBytes = 64 * kChunkBytes;
-
-/// Columns of a tile of partial sums: those of an accumulator that lie in one group of
-/// registers, so that a thread adds up what it holds.
-constexpr int64_t kPartialColumns = 8;
-
-/// Slots of shared memory through which the puts of a role copy, one after the
-/// other.
-constexpr int64_t kPutSlots = 3;
-
 /// Requests of copies by threads that there may be at a time, and bytes of one.
 constexpr int64_t kRequests = 4, kRequestBytes = 104;
 
@@ -80,16 +67,20 @@ inline RankedTensorType withLayout(RankedTensorType type, Attribute layout) {
 }
 /// Threads over which a layout of fragments is laid; 0 for other attributes.
 int64_t getLayoutThreads(Attribute layout);
-/// Bytes of a staged tile.
-int64_t getStagedBytes(RankedTensorType tile);
+// Tiles lie in shared memory in columns of `chunk` bytes (#mk.sm).
 
-/// Whether an accumulator's 64 rows are stored as chunks of 128 bytes. The last chunk ends
+/// Bytes of a staged tile.
+int64_t getStagedBytes(RankedTensorType tile, int64_t chunk);
+/// Bytes of one buffer of a staging area: a block of an accumulator's rows of a chunk.
+inline int64_t getStagingBytes(int64_t chunk) { return MmaAttr::kRows * chunk; }
+
+/// Whether a block of an accumulator's rows is stored chunk by chunk. The last chunk ends
 /// where the tile does and may overlap the one before, unless it is added to memory.
-bool canStoreInChunks(RankedTensorType tile, bool adds);
-/// How many chunks 64 rows of it are.
-int64_t countStoreChunks(RankedTensorType tile);
-/// How many such pieces of 64 rows and a chunk a warpgroup stores of it; 0 if it is no accumulator.
-int64_t countStoreParts(RankedTensorType tile);
+bool canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk);
+/// How many chunks a block of its rows is.
+int64_t countStoreChunks(RankedTensorType tile, int64_t chunk);
+/// How many such pieces of a block and a chunk a warpgroup stores of it; 0 if it is no accumulator.
+int64_t countStoreParts(RankedTensorType tile, int64_t chunk);
 
 /// Registers in which one thread holds its elements of a fragment, one element
 /// in each; -1 if the layout does not fit the shape.

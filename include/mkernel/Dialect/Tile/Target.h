@@ -18,8 +18,11 @@ TargetAttr findTarget(Operation *op);
 /// (mkernel/Target/Backend.h).
 TargetAttr getSmTarget(Operation *op);
 
-/// What `getSmTarget` says of an SM.
-inline SmAttr getSm(Operation *op) { return getSmTarget(op).getSm(); }
+/// What `getSmTarget` says of an SM; null like it.
+inline SmAttr getSm(Operation *op) {
+  TargetAttr target = getSmTarget(op);
+  return target ? target.getSm() : SmAttr();
+}
 
 
 } // namespace mlir::mk

@@ -1,6 +1,6 @@
 //===- Pipelines.h - From the tile level to code of a GPU -------*- C++ -*-===//
-#ifndef MKERNEL_TARGET_SM90_PIPELINES_H
-#define MKERNEL_TARGET_SM90_PIPELINES_H
+#ifndef MKERNEL_LIB_TARGET_SM90_PIPELINES_H
+#define MKERNEL_LIB_TARGET_SM90_PIPELINES_H
 
 #include "mkernel/Pipelines/Host.h"
 
@@ -42,4 +42,4 @@ void registerSmPipelines();
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_TARGET_SM90_PIPELINES_H
+#endif // MKERNEL_LIB_TARGET_SM90_PIPELINES_H

@@ -1,6 +1,6 @@
 //===- Emit.h - From the LLVM dialect to PTX -------------------*- C++ -*-===//
-#ifndef MKERNEL_TARGET_SM90_EMIT_H
-#define MKERNEL_TARGET_SM90_EMIT_H
+#ifndef MKERNEL_LIB_TARGET_SM90_EMIT_H
+#define MKERNEL_LIB_TARGET_SM90_EMIT_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
@@ -39,4 +39,4 @@ void addDeviceCode(ModuleOp host, int64_t variant, StringRef ptx);
 
 } // namespace mlir::mk
 
-#endif // MKERNEL_TARGET_SM90_EMIT_H
+#endif // MKERNEL_LIB_TARGET_SM90_EMIT_H
