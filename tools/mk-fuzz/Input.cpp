@@ -26,15 +26,27 @@ Input fuzz::makeInput(uint64_t fuzzerSeed, uint64_t number, size_t seeds) {
 
 namespace {
 struct Phase {
-  const char *name;
+  StringRef name;
   unsigned weight;
 };
-// What takes long is rare.
-constexpr Phase kHostPhases[] = {{"signature", 1}, {"params", 1}, {"tile", 4},
-                                 {"llvm", 16},     {"llvmir", 1}, {"package", 1}};
-constexpr Phase kGpuPhases[] = {{"signature", 1}, {"params", 1}, {"tile", 2},
-                                {"sm", 8},        {"thread", 2}, {"llvm", 7},
-                                {"llvmir", 1},    {"ptx", 1},    {"package", 1}};
+
+/// What takes long is rare.
+SmallVector<Phase> listPhases(const TargetBackend &backend) {
+  if (!backend.hasDeviceModule())
+    return {{"signature", 1}, {"params", 1}, {"tile", 4},
+            {"llvm", 16},     {"llvmir", 1}, {"package", 1}};
+  SmallVector<Phase> phases{{"signature", 1},
+                            {"params", 1},
+                            {"tile", 2},
+                            {backend.getKernelPhase(), 8},
+                            {backend.getCodePhase(), 2},
+                            {"llvm", 7},
+                            {"llvmir", 1},
+                            {backend.getTextPhase(), 1},
+                            {"package", 1}};
+  llvm::erase_if(phases, [](const Phase &phase) { return phase.name.empty(); });
+  return phases;
+}
 
 struct Chooser {
   std::mt19937_64 random;
@@ -44,7 +56,7 @@ struct Chooser {
     return of[random() % n];
   }
 
-  const char *weighted(ArrayRef<Phase> phases) {
+  StringRef weighted(ArrayRef<Phase> phases) {
     unsigned sum = 0;
     for (const Phase &phase : phases)
       sum += phase.weight;
@@ -102,7 +114,7 @@ struct Chooser {
     ArrayRef<const TargetBackend *> backends = getTargetBackends();
     const TargetBackend &backend = *backends[random() % backends.size()];
     options.target = backend.getName();
-    options.emit = weighted(backend.hasDeviceModule() ? ArrayRef(kGpuPhases) : ArrayRef(kHostPhases));
+    options.emit = weighted(listPhases(backend)).str();
     options.tuning = "none";
     options.completeMesh = false; // as mk-opt
     if (random() % 2)
