@@ -78,13 +78,13 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
       : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
-  mk.role @ring ctas(4) {
+  mk.role @ring ctas(4) then @attention {
     func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles)
         : (!part, !part, !arrived, !free, !used, index, index, index, index, index) -> ()
   }
 
   mk.role @attention ctas(rest) {
-    mk.foreach (%h, %i) in (%HQ, %query_tiles) {
+    mk.foreach (%h, %i) in (%HQ, %query_tiles) schedule(ticket) {
       %row = arith.muli %i, %tm : index
       %head = arith.divui %h, %group : index
       %x = mk.load %q[%h, %row, %c0] : memref<?x?x?xbf16> -> !q
@@ -164,7 +164,7 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
       : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
-  mk.role @ring ctas(4) {
+  mk.role @ring ctas(4) then @attention {
     func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles)
         : (!part, !part, !arrived, !free, !used, index, index, index, index, index) -> ()
   }
@@ -172,7 +172,7 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   mk.role @attention ctas(rest) {
     // The second chunk sees more keys than the first and goes first, in groups of heads
     // that share keys.
-    mk.foreach (%h, %t) in (%HQ, %query_tiles) order(longest_first = 4) {
+    mk.foreach (%h, %t) in (%HQ, %query_tiles) schedule(ticket) order(longest_first = 4) {
       %head = arith.divui %h, %group : index
       // Tile i of chunk u of the own shard: its first row there, the end of the chunk, and
       // its first row in a sequence of whole chunks.

@@ -15,10 +15,13 @@ static bool has(Operation *scope) {
   return scope->walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-static int64_t getPutSlotBytes(Operation *scope) {
-  if (!has<mk::PutOp>(scope))
-    return 0;
-  return mk::getSm(scope).getThresholds().getPutSlot() / (has<CreateRingOp>(scope) ? 2 : 1);
+/// Number and bytes of the slots through which puts of a role copy; a ring has more use for room.
+static std::pair<int64_t, int64_t> getPutSlots(Operation *scope) {
+  mk::ThresholdsAttr thresholds = mk::getSm(scope).getThresholds();
+  int64_t slots = thresholds.getPutSlots(), bytes = thresholds.getPutSlot();
+  if (has<CreateRingOp>(scope))
+    return {std::max<int64_t>(slots / 2, 2), bytes / 2};
+  return {slots, bytes};
 }
 
 /// What an op would exchange, if it could all at once.
@@ -119,8 +122,8 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     pieces.push_back({"buffers", staging.getResult().getType().getBuffers() * warpgroups,
                       getStagingBytes(chunk), swizzlePeriod, /*ofRole=*/true});
   } else if (isa<mk::RoleOp, mk::PrepareOp>(owner)) {
-    if (int64_t bytes = getPutSlotBytes(owner)) {
-      int64_t slots = sm.getThresholds().getPutSlots();
+    if (has<mk::PutOp>(owner)) {
+      auto [slots, bytes] = getPutSlots(owner);
       pieces.push_back({"put_slots", slots, bytes, chunk, /*ofRole=*/true});
       pieces.push_back({"put_barriers", slots, kBarrier, kBarrier});
     }

@@ -104,12 +104,13 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
   let description = [{
     Measured on the machine. A ring has up to `ring_depth` slots, one whose slots have no more
     than `small_slot` bytes up to `small_ring_depth`: deeper ones hide no more latency. Puts copy
-    through `put_slots` slots of `put_slot` bytes, or half of that beside rings. A store of
-    up to `unrolled_parts` parts is code for each, one of more a loop. Up to `cheap_ops` ops,
-    as of a scaling and a conversion, may be computed in each of two ways in which a store goes.
+    through `put_slots` slots of `put_slot` bytes, beside rings through half as many (at least 2) of half
+    the size. A store of up to `unrolled_parts` parts is code for each, one of more a loop. Up to
+    `cheap_ops` ops, as of a scaling and a conversion, may be computed in each of two ways in which
+    a store goes.
 
     ```mlir
-    #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 3,
+    #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
                    put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>
     ```
   }];

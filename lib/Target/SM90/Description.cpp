@@ -29,7 +29,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
     matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
       pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
     tensor_maps = <count = 64, rank = 5, box = 256>,
-    thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 3,
+    thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
       put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
