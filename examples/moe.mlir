@@ -12,29 +12,38 @@
 // of W2[e] * (silu(W1[e] * x) * (W3[e] * x)) with W1, W3: E x I x H, W2: E x H x I.
 //
 // The routing travels first: @route gives each rank the choices of all tokens, from which
-// @plan finds what comes: for each own expert the list of its tokens. Meanwhile @dispatch
+// @plan finds what comes, piece by piece of TB tokens: how many of them choose each own expert, with
+// which row of that expert they begin, and which tokens they are. Meanwhile @dispatch
 // sends each token once to each rank that needs it, to the place it has among all tokens.
-// @fill follows the arrivals: who completes a block of TM rows of an expert queues it, for any CTA
-// to gather (most blocks are complete with the very last tokens) and to queue for the
-// first GEMM; an expert without tokens has no blocks. Whoever
-// finishes the last of a block's hidden columns queues it for the second GEMM (@expert). @combine
+// @gather puts the rows of a block of TM rows of an expert side by side as soon as the tokens have come.
+// Blocks are numbered as in grouped_gemm.mlir. They are walked expert by expert, so that
+// the matrix of an expert is read from memory once, in rounds of ROUND blocks of each, so that
+// what comes late is not waited for early. @expert and @down are the two GEMMs of the layer; @combine
 // adds up what a token chose here and sends it home, where @finish adds in the order of ranks.
 //
 // Of all ranks the same: CAP, the most tokens of a rank; ROWS, how many rows the experts of a
 // rank may get, at least P * CAP * min(K, ceil(E / P)) for any routing to fit.
 //
-// Parameters: TM, TN, TK, the extents of a tile; TB, how many tokens travel together; TH,
-// how many columns of these are summed up at once; TC, of what one token chose; TOPK, the number
-// of choices (K, where it is bound).
+// Parameters: TM, TN, TK, the extents of a tile (TN2 those of the columns of the second GEMM); ROUND; TB,
+// how many tokens are listed and travel together; TA, how many of these pieces are one arrival to wait
+// for; TE, how many experts are counted at once; PARTS, in how many parts their tokens are listed; DISPATCH and PLAN,
+// how many CTAs have these roles (0: a share); TH, how many columns are summed up at once; TC, of what one
+// token chose; TOPK, the number of choices (K, where it is bound).
 
 !ids = tensor<?x?xi32, #mk.extents<TB, TOPK>>
 !tokens = tensor<?xi32, #mk.extents<TB>>
 !pairs = tensor<?x?xi32, #mk.extents<TB, TB>>
 !block = tensor<?xi32, #mk.extents<TM>>
+!each = tensor<?xi32, #mk.extents<TE>>
+!table = tensor<?x?xi32, #mk.extents<TB, TE>>
+!square = tensor<?x?xi32, #mk.extents<TE, TE>>
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !w = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+!w2 = tensor<?x?xbf16, #mk.extents<TN2, TK>>
+!acc2 = tensor<?x?xf32, #mk.extents<TM, TN2>>
+!c2 = tensor<?x?xbf16, #mk.extents<TM, TN2>>
 !part = tensor<1x?xbf16, #mk.extents<TC>>
 !sum = tensor<1x?xf32, #mk.extents<TC>>
 !parts = tensor<?x?xbf16, #mk.extents<TB, TH>>
@@ -43,12 +52,15 @@
 !rows = memref<?x?xbf16, #mk.symmetric>
 !choices = memref<?x?xi32, #mk.symmetric>
 !routed = !mk.signal<?, sys, arrivals = ?>
-!arrived = !mk.signal<?x?, sys, arrivals = 1>
+!arrived = !mk.signal<?x?, sys, dynamic>
+!returned = !mk.signal<?x?, sys, arrivals = 1>
 !all = !mk.signal<1, gpu, arrivals = ?>
+!placed = !mk.signal<?, gpu, arrivals = 1>
+!listed = !mk.signal<?x?, gpu, arrivals = 1>
+!planned = !mk.signal<?, gpu, arrivals = ?>
 !gathered = !mk.signal<?, sys, dynamic>
 !done = !mk.signal<?, gpu, dynamic>
-!filled = !mk.counter<?>
-!full = !mk.queue<?x4xi32>
+!finished = !mk.signal<1, gpu, dynamic>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -61,11 +73,13 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     scratch %own_ids : !choices [CAP, K],
     scratch %ids : !choices [CAP * (node * gpu), K],
     scratch %recv : !rows [CAP * (node * gpu), H],
-    // For each row of C its token. For each expert and piece of TB tokens how many come, and
-    // the first row of those.
+    // For each row of C its token. For each piece of tokens and expert how many of them choose it,
+    // and the row of the first.
     scratch %list : memref<?xi32> [ROWS],
-    scratch %come : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
-    scratch %first : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu) + 1],
+    scratch %come : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
+    scratch %first : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
+    // The rows of the expert that has the most.
+    scratch %most : memref<?xi32> [1],
     // In blocks of TM rows, of which the last of an expert is not full.
     scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
     out %c : memref<?x?xbf16> [ROWS * (node * gpu), N] split [(node, gpu), ()],
@@ -76,6 +90,12 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
   %tb = mk.param "TB" = 64
+  %ta = mk.param "TA" = 8
+  %te = mk.param "TE" = 64
+  %round = mk.param "ROUND" = 8
+  %parts = mk.param "PARTS" = 8
+  mk.param "DISPATCH" = 0
+  mk.param "PLAN" = 0
   %topk = mk.param "TOPK" default(%K)
 
   %me = mk.rank
@@ -83,6 +103,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %share = arith.ceildivui %E, %world : index            // experts of a rank
   %experts = memref.dim %w, %c0 : memref<?x?x?xbf16>     // of this one
   %pieces = arith.ceildivui %CAP, %tb : index            // of a rank's tokens
+  %all_pieces = arith.muli %pieces, %world : index
+  %arrivals = arith.ceildivui %pieces, %ta : index
   %columns = arith.ceildivui %N, %tn : index
   %steps = arith.ceildivui %H, %tk : index
 
@@ -90,68 +112,68 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   mk.require %fits, "K must be the number of choices TOPK that the kernel is compiled for"
   %held = arith.cmpi ule, %T, %CAP : index
   mk.require %held, "T must not be more than CAP on any rank"
-  %most = arith.constant 256 : index
-  %fit = arith.cmpi ule, %tm, %most : index
+  %largest = arith.constant 256 : index
+  %fit = arith.cmpi ule, %tm, %largest : index
   mk.require %fit, "TM must not be more than 256, for which buffers have room"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
 
   %routed = mk.signals(%world) arrivals(%c1) : !routed
-  %arrived = mk.signals(%world, %pieces) : !arrived
-  // An arrival for each expert: its tokens are counted, its lists are made.
-  %counted = mk.signals() arrivals(%experts) : !all
-  %planned = mk.signals() arrivals(%experts) : !all
-  // Blocks are numbered as in grouped_gemm.mlir.
+  %arrived = mk.signals(%world, %arrivals) : !arrived
+  // Of each piece: tokens are counted; rows are found, and tokens listed, part by part of the experts.
+  %counted = mk.signals() arrivals(%all_pieces) : !all
+  %placed = mk.signals(%all_pieces) : !placed
+  %listed = mk.signals(%parts, %all_pieces) : !listed
+  %planned = mk.signals(%parts) arrivals(%all_pieces) : !planned
   %whole_blocks = arith.divui %ROWS, %tm : index
   %blocks = arith.addi %whole_blocks, %share : index
-  %filled = mk.counters(%blocks) : !filled
   %gathered = mk.signals(%blocks) : !gathered
-  // Blocks that are complete, blocks that are gathered.
-  %complete = mk.queue(%blocks) : !full
-  %full = mk.queue(%blocks) : !full
 
-  mk.role @route ctas(1) then @fill {
+  mk.role @route ctas(1) then @gather {
     func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
         : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
   }
-  mk.role @dispatch ctas(share = 0.15) then @fill {
-    func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %topk)
-        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index) -> ()
+  mk.role @dispatch ctas(param DISPATCH, share = 0.4) then @gather {
+    func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
+        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
   %no_rows = arith.constant false
-  mk.role @plan ctas(share = 0.5) then @fill {
-    func.call @make_lists(%ids, %counts, %list, %come, %first, %first, %no_rows, %routed, %c1, %counted, %planned, %CAP, %E, %experts, %tb, %topk)
-        : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, i1, !routed, index, !all, !all, index, index, index, index, index) -> ()
+  mk.role @plan ctas(param PLAN, share = 0.3) then @gemm {
+    func.call @make_lists(%ids, %counts, %list, %come, %first, %first, %most, %no_rows, %routed, %c1, %counted, %placed, %listed, %planned, %CAP, %E, %experts, %tb, %te, %parts, %topk)
+        : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, i1, !routed, index, !all, !placed, !listed, !planned, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @fill ctas(share = 0.15) then @gemm {
-    func.call @fill_blocks(%first, %planned, %arrived, %filled, %complete, %CAP, %experts, %tb, %tm)
-        : (memref<?x?xi32>, !all, !arrived, !filled, !full, index, index, index, index) -> ()
-    func.call @gather_blocks(%recv, %xs, %list, %counts, %gathered, %complete, %full, %H, %experts, %tm)
-        : (!rows, !rows, memref<?xi32>, memref<?xi32>, !gathered, !full, !full, index, index, index) -> ()
+  mk.role @gather ctas(1) then @gemm {
+    func.call @gather_blocks(%recv, %xs, %list, %first, %counts, %most, %placed, %planned, %arrived, %gathered, %CAP, %H, %experts, %tb, %ta, %tm, %round, %parts)
+        : (!rows, !rows, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !placed, !planned, !arrived, !gathered, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @gemm ctas(rest) {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %none = arith.truncf %zero : !acc to !c
-    mk.wait %planned[%c0] ge %experts : !all
-    %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
-    mk.foreach_item (%b, %row, %valid, %e) of %full count(%count), (%n) in (%columns) : !full {
-      mk.wait %gathered[%b] ge %c1 : !gathered
-      // Rows behind those of the block are whatever they are, and what comes of them is not stored.
-      %at = arith.muli %b, %tm : index
-      %column = arith.muli %n, %tn : index
-      %acc = mk.fold (%kt) in (%steps) iter(%sum = %zero) combine(add) : !acc {
-        %k = arith.muli %kt, %tk : index
-        %a = mk.load %xs[%at, %k] : !rows -> !x
-        %y = mk.load %w[%e, %column, %k] : memref<?x?x?xbf16> -> !w
-        %next = mk.dot %a, %y, %sum transpose_b : !x, !w, !acc
-        mk.yield %next : !acc
+    %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
+    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %columns) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
+          : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %valid, %c0 : index
+      scf.if %some {
+        mk.wait %gathered[%b] ge %c1 : !gathered
+        // Rows behind those of the block are whatever they are, and what comes of them is not stored.
+        %at = arith.muli %b, %tm : index
+        %column = arith.muli %n, %tn : index
+        %acc = mk.fold (%kt) in (%steps) iter(%sum = %zero) combine(add) : !acc {
+          %k = arith.muli %kt, %tk : index
+          %a = mk.load %xs[%at, %k] : !rows -> !x
+          %y = mk.load %w[%e, %column, %k] : memref<?x?x?xbf16> -> !w
+          %next = mk.dot %a, %y, %sum transpose_b : !x, !w, !acc
+          mk.yield %next : !acc
+        }
+        %out = arith.truncf %acc : !acc to !c
+        mk.store %out, %c[%row, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
       }
-      %out = arith.truncf %acc : !acc to !c
-      mk.store %out, %c[%row, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
     }
     // Rows that nobody has.
+    %used = func.call @used(%first, %counts, %experts, %all_pieces) : (memref<?x?xi32>, memref<?xi32>, index, index) -> index
     %left = arith.subi %ROWS, %used : index
     %rest = arith.ceildivui %left, %tm : index
     mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
@@ -177,9 +199,11 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     scratch %recv : !rows [CAP * (node * gpu), H],
     scratch %counts : memref<?xi32> [E ceildiv (node * gpu)],
     scratch %list : memref<?xi32> [ROWS],
-    scratch %come : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
-    scratch %first : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu) + 1],
-    scratch %rows_of : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
+    scratch %come : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
+    scratch %first : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
+    scratch %most : memref<?xi32> [1],
+    // The row of each choice, or -1 if it is not here.
+    scratch %rows_of : memref<?x?xi32> [CAP * (node * gpu), K],
     // In blocks of TM rows, of which the last of an expert is not full.
     scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
     scratch %hs : memref<?x?xbf16> [ROWS + (E ceildiv (node * gpu)) * 256, I],
@@ -194,9 +218,16 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 128
   %tk = mk.param "TK" = 64
+  %tn2 = mk.param "TN2" = 256
   %tb = mk.param "TB" = 64
+  %ta = mk.param "TA" = 8
+  %te = mk.param "TE" = 64
+  %round = mk.param "ROUND" = 8
+  %parts = mk.param "PARTS" = 8
+  mk.param "DISPATCH" = 0
+  mk.param "PLAN" = 0
   %th = mk.param "TH" = 64
-  %tc = mk.param "TC" = 4096
+  %tc = mk.param "TC" = 8192
   %topk = mk.param "TOPK" default(%K)
 
   %me = mk.rank
@@ -204,8 +235,10 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %share = arith.ceildivui %E, %world : index
   %experts = memref.dim %w1, %c0 : memref<?x?x?xbf16>
   %pieces = arith.ceildivui %CAP, %tb : index
+  %all_pieces = arith.muli %pieces, %world : index
+  %arrivals = arith.ceildivui %pieces, %ta : index
   %hidden_columns = arith.ceildivui %I, %tn : index
-  %columns = arith.ceildivui %H, %tn : index
+  %columns = arith.ceildivui %H, %tn2 : index
   %steps = arith.ceildivui %H, %tk : index
   %hidden_steps = arith.ceildivui %I, %tk : index
 
@@ -213,8 +246,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.require %fits, "K must be the number of choices TOPK that the kernel is compiled for"
   %held = arith.cmpi ule, %T, %CAP : index
   mk.require %held, "T must not be more than CAP on any rank"
-  %most = arith.constant 256 : index
-  %fit = arith.cmpi ule, %tm, %most : index
+  %largest = arith.constant 256 : index
+  %fit = arith.cmpi ule, %tm, %largest : index
   mk.require %fit, "TM must not be more than 256, for which buffers have room"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
@@ -223,24 +256,20 @@ mk.kernel @moe on @mesh sizes(node, gpu)
 
   // Choices and weights.
   %routed = mk.signals(%world) arrivals(%c2) : !routed
-  %arrived = mk.signals(%world, %pieces) : !arrived
-  %counted = mk.signals() arrivals(%experts) : !all
-  %planned = mk.signals() arrivals(%experts) : !all
+  %arrived = mk.signals(%world, %arrivals) : !arrived
+  %counted = mk.signals() arrivals(%all_pieces) : !all
+  %placed = mk.signals(%all_pieces) : !placed
+  %listed = mk.signals(%parts, %all_pieces) : !listed
+  %planned = mk.signals(%parts) arrivals(%all_pieces) : !planned
   %whole_blocks = arith.divui %ROWS, %tm : index
   %blocks = arith.addi %whole_blocks, %share : index
-  %filled = mk.counters(%blocks) : !filled
   %gathered = mk.signals(%blocks) : !gathered
-  // Blocks that are complete, blocks that are gathered.
-  %complete = mk.queue(%blocks) : !full
-  %full = mk.queue(%blocks) : !full
-  // Hidden columns of a block; blocks with all of them.
-  %hidden = mk.counters(%blocks) : !filled
-  %ready = mk.queue(%blocks) : !full
-  // Columns of a block behind the second GEMM.
+  // Hidden columns of a block; its columns behind the second GEMM.
+  %hidden = mk.signals(%blocks) : !done
   %done = mk.signals(%blocks) : !done
-  %returned = mk.signals(%world, %pieces) : !arrived
+  %returned = mk.signals(%world, %pieces) : !returned
 
-  mk.role @route ctas(1) then @fill {
+  mk.role @route ctas(1) then @gather {
     func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
         : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
     %at = arith.muli %me, %CAP : index
@@ -249,76 +278,98 @@ mk.kernel @moe on @mesh sizes(node, gpu)
           : memref<?x?xf32, #mk.symmetric> to memref<?x?xf32, #mk.symmetric>, !routed
     }
   }
-  mk.role @dispatch ctas(share = 0.1) then @fill {
-    func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %topk)
-        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index) -> ()
+  mk.role @dispatch ctas(param DISPATCH, share = 0.3) then @gather {
+    func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
+        : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
   %want_rows = arith.constant true
-  mk.role @plan ctas(share = 0.35) then @fill {
-    func.call @make_lists(%ids, %counts, %list, %come, %first, %rows_of, %want_rows, %routed, %c2, %counted, %planned, %CAP, %E, %experts, %tb, %topk)
-        : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, i1, !routed, index, !all, !all, index, index, index, index, index) -> ()
+  mk.role @plan ctas(param PLAN, share = 0.3) then @expert {
+    func.call @make_lists(%ids, %counts, %list, %come, %first, %rows_of, %most, %want_rows, %routed, %c2, %counted, %placed, %listed, %planned, %CAP, %E, %experts, %tb, %te, %parts, %topk)
+        : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, i1, !routed, index, !all, !placed, !listed, !planned, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @fill ctas(share = 0.1) then @expert {
-    func.call @fill_blocks(%first, %planned, %arrived, %filled, %complete, %CAP, %experts, %tb, %tm)
-        : (memref<?x?xi32>, !all, !arrived, !filled, !full, index, index, index, index) -> ()
-    func.call @gather_blocks(%recv, %xs, %list, %counts, %gathered, %complete, %full, %H, %experts, %tm)
-        : (!rows, !rows, memref<?xi32>, memref<?xi32>, !gathered, !full, !full, index, index, index) -> ()
+  mk.role @gather ctas(1) then @expert {
+    func.call @gather_blocks(%recv, %xs, %list, %first, %counts, %most, %placed, %planned, %arrived, %gathered, %CAP, %H, %experts, %tb, %ta, %tm, %round, %parts)
+        : (!rows, !rows, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !placed, !planned, !arrived, !gathered, index, index, index, index, index, index, index, index) -> ()
   }
 
-  mk.role @expert ctas(rest) then @combine {
+  mk.role @expert ctas(rest) then @down {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    mk.wait %planned[%c0] ge %experts : !all
-    %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
-    mk.foreach_item (%b, %row, %valid, %e) of %full count(%count), (%n) in (%hidden_columns) : !full {
-      mk.wait %gathered[%b] ge %c1 : !gathered
-      // Rows behind those of the block are whatever they are, and what comes of them is not stored.
-      %at = arith.muli %b, %tm : index
-      %column = arith.muli %n, %tn : index
-      %gate, %up = mk.fold (%kt) in (%steps) iter(%g = %zero, %u = %zero) combine(add) : !acc, !acc {
-        %k = arith.muli %kt, %tk : index
-        %a = mk.load %xs[%at, %k] : !rows -> !x
-        %b1 = mk.load %w1[%e, %column, %k] : memref<?x?x?xbf16> -> !w
-        %b3 = mk.load %w3[%e, %column, %k] : memref<?x?x?xbf16> -> !w
-        %gn = mk.dot %a, %b1, %g transpose_b : !x, !w, !acc
-        %un = mk.dot %a, %b3, %u transpose_b : !x, !w, !acc
-        mk.yield %gn, %un : !acc, !acc
+    %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
+    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %hidden_columns) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
+          : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %valid, %c0 : index
+      scf.if %some {
+        mk.wait %gathered[%b] ge %c1 : !gathered
+        // Rows behind those of the block are whatever they are, and what comes of them is not stored.
+        %at = arith.muli %b, %tm : index
+        %column = arith.muli %n, %tn : index
+        %gate, %up = mk.fold (%kt) in (%steps) iter(%g = %zero, %u = %zero) combine(add) : !acc, !acc {
+          %k = arith.muli %kt, %tk : index
+          %a = mk.load %xs[%at, %k] : !rows -> !x
+          %b1 = mk.load %w1[%e, %column, %k] : memref<?x?x?xbf16> -> !w
+          %b3 = mk.load %w3[%e, %column, %k] : memref<?x?x?xbf16> -> !w
+          %gn = mk.dot %a, %b1, %g transpose_b : !x, !w, !acc
+          %un = mk.dot %a, %b3, %u transpose_b : !x, !w, !acc
+          mk.yield %gn, %un : !acc, !acc
+        }
+        %h = func.call @swiglu(%gate, %up, %tm, %tn) : (!acc, !acc, index, index) -> !c
+        mk.store %h, %hs[%at, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
+        mk.signal %hidden[%b] : !done
       }
-      %h = func.call @swiglu(%gate, %up, %tm, %tn) : (!acc, !acc, index, index) -> !c
-      mk.store %h, %hs[%at, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
-      %had = mk.count %hidden[%b] add %c1 : !filled
-      %has = arith.addi %had, %c1 : index
-      %last = arith.cmpi eq, %has, %hidden_columns : index
-      scf.if %last {
-        mk.push %ready, (%b, %row, %valid, %e) : !full
-      }
-    }
-    mk.foreach_item (%b, %row, %valid, %e) of %ready count(%count), (%n) in (%columns) : !full {
-      %at = arith.muli %b, %tm : index
-      %column = arith.muli %n, %tn : index
-      %acc = mk.fold (%kt) in (%hidden_steps) iter(%sum = %zero) combine(add) : !acc {
-        %k = arith.muli %kt, %tk : index
-        %a = mk.load %hs[%at, %k] : memref<?x?xbf16> -> !x
-        %y = mk.load %w2[%e, %column, %k] : memref<?x?x?xbf16> -> !w
-        %next = mk.dot %a, %y, %sum transpose_b : !x, !w, !acc
-        mk.yield %next : !acc
-      }
-      %y = arith.truncf %acc : !acc to !c
-      mk.store %y, %ys[%row, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
-      mk.signal %done[%b] : !done
     }
   }
 
-  mk.role @combine ctas(share = 0.1) then @finish {
+  mk.role @down ctas(1) then @combine {
+    %0 = arith.constant 0.0 : f32
+    %zero = tensor.splat %0[%tm, %tn2] : !acc2
+    %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
+    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %columns) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
+          : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+      %some = arith.cmpi sgt, %valid, %c0 : index
+      scf.if %some {
+        mk.wait %hidden[%b] ge %hidden_columns : !done
+        %at = arith.muli %b, %tm : index
+        %column = arith.muli %n, %tn2 : index
+        %acc = mk.fold (%kt) in (%hidden_steps) iter(%sum = %zero) combine(add) : !acc2 {
+          %k = arith.muli %kt, %tk : index
+          %a = mk.load %hs[%at, %k] : memref<?x?xbf16> -> !x
+          %y = mk.load %w2[%e, %column, %k] : memref<?x?x?xbf16> -> !w2
+          %next = mk.dot %a, %y, %sum transpose_b : !x, !w2, !acc2
+          mk.yield %next : !acc2
+        }
+        %y = arith.truncf %acc : !acc2 to !c2
+        mk.store %y, %ys[%row, %column] valid(%valid, %tn2) : !c2, memref<?x?xbf16>
+        mk.signal %done[%b] : !done
+      }
+    }
+  }
+
+  mk.role @combine ctas(1) then @finish {
     %no = arith.constant -1 : i32
-    %zero32 = arith.constant 0 : i32
+    %no_one = arith.constant false
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tc] : !sum
     %low = arith.muli %me, %share : index
     %high = arith.addi %low, %experts : index
-    %low32 = arith.index_cast %low : index to i32
-    %high32 = arith.index_cast %high : index to i32
-    mk.wait %planned[%c0] ge %experts : !all
+    %last_choice = arith.subi %K, %c1 : index
+    scf.for %p = %c0 to %parts step %c1 {
+      mk.wait %planned[%p] ge %all_pieces : !planned
+    }
+    %no_tokens = arith.cmpi eq, %all_pieces, %c0 : index
+    %planned_experts = arith.select %no_tokens, %c0, %experts : index
+    scf.for %e = %c0 to %planned_experts step %c1 {
+      %start, %count = func.call @rows_of_expert(%first, %counts, %e) : (memref<?x?xi32>, memref<?xi32>, index) -> (index, index)
+      %of_expert = arith.ceildivui %count, %tm : index
+      %whole = arith.divui %start, %tm : index
+      %number = arith.addi %whole, %e : index
+      scf.for %j = %c0 to %of_expert step %c1 {
+        %b = arith.addi %number, %j : index
+        mk.wait %done[%b] ge %columns : !done
+      }
+    }
     mk.foreach (%s, %i) in (%world, %pieces) schedule(ticket) order(own = first) own(%me, %c1) {
       mk.wait %routed[%s] ge %c2 : !routed
       %down = arith.muli %i, %tb : index
@@ -328,37 +379,25 @@ mk.kernel @moe on @mesh sizes(node, gpu)
       %t0 = arith.addi %from, %down : index
       %t1 = arith.addi %t0, %valid : index
       scf.for %t = %t0 to %t1 step %c1 {
-        %chosen = scf.for %j = %c0 to %K step %c1 iter_args(%any = %zero32) -> (i32) {
-          %id = memref.load %ids[%t, %j] : !choices
-          %here = func.call @is_here(%id, %low32, %high32) : (i32, i32, i32) -> i1
-          %one = arith.extui %here : i1 to i32
-          %more = arith.ori %any, %one : i32
-          scf.yield %more : i32
-        }
-        %some = arith.cmpi ne, %chosen, %zero32 : i32
-        scf.if %some {
-          scf.for %h = %c0 to %H step %tc {
-            %z = scf.for %j = %c0 to %K step %c1 iter_args(%sum = %zero) -> (!sum) {
-              %id = memref.load %ids[%t, %j] : !choices
-              %here = func.call @is_here(%id, %low32, %high32) : (i32, i32, i32) -> i1
-              %next = scf.if %here -> (!sum) {
-                %e32 = arith.subi %id, %low32 : i32
-                %e = arith.index_cast %e32 : i32 to index
-                %row = func.call @read(%rows_of, %t, %e) : (memref<?x?xi32>, index, index) -> index
-                %b = func.call @block_of(%first, %row, %e, %tm) : (memref<?x?xi32>, index, index, index) -> index
-                mk.wait %done[%b] ge %columns : !done
-                %y = mk.load %ys[%row, %h] : memref<?x?xbf16> -> !part
-                %wide = arith.extf %y : !part to !sum
-                %weight = memref.load %weights[%t, %j] : memref<?x?xf32, #mk.symmetric>
-                %factor = tensor.splat %weight[%tc] : !sum
-                %part = arith.mulf %wide, %factor : !sum
-                %more = arith.addf %sum, %part : !sum
-                scf.yield %more : !sum
-              } else {
-                scf.yield %sum : !sum
-              }
-              scf.yield %next : !sum
-            }
+        scf.for %h = %c0 to %H step %tc {
+          // What the next choice has is read while this one is added.
+          %here0, %y0, %weight0 = func.call @read_choice(%rows_of, %weights, %ys, %t, %c0, %h, %tc)
+              : (memref<?x?xi32>, memref<?x?xf32, #mk.symmetric>, memref<?x?xbf16>, index, index, index, index) -> (i1, !part, f32)
+          %z, %any, %here_k, %y_k, %weight_k = scf.for %j = %c0 to %K step %c1
+              iter_args(%sum = %zero, %some = %no_one, %here = %here0, %y = %y0, %weight = %weight0) -> (!sum, i1, i1, !part, f32) {
+            %j1 = arith.addi %j, %c1 : index
+            %next_j = arith.minui %j1, %last_choice : index
+            %next_here, %next_y, %next_weight = func.call @read_choice(%rows_of, %weights, %ys, %t, %next_j, %h, %tc)
+                : (memref<?x?xi32>, memref<?x?xf32, #mk.symmetric>, memref<?x?xbf16>, index, index, index, index) -> (i1, !part, f32)
+            %wide = arith.extf %y : !part to !sum
+            %factor = tensor.splat %weight[%tc] : !sum
+            %part = arith.mulf %wide, %factor : !sum
+            %more = arith.addf %sum, %part : !sum
+            %next = arith.select %here, %more, %sum : !sum
+            %some1 = arith.ori %some, %here : i1
+            scf.yield %next, %some1, %next_here, %next_y, %next_weight : !sum, i1, i1, !part, f32
+          }
+          scf.if %any {
             %zt = arith.truncf %z : !sum to !part
             mk.store %zt, %ret[%t, %h] : !part, !rows
           }
@@ -370,25 +409,25 @@ mk.kernel @moe on @mesh sizes(node, gpu)
       %begin = arith.muli %me, %CAP : index
       %at = arith.addi %begin, %down : index
       mk.put %ret[%t0, %c0][%valid, %H] rows(%rows : !tokens) to %back[%at, %c0] on %s signal %returned[%me, %i]
-          : !rows to !rows, !arrived
+          : !rows to !rows, !returned
     }
   }
 
-  mk.role @finish ctas(share = 0.1) {
+  mk.role @finish ctas(1) {
     %no = arith.constant -1 : i32
     %one = arith.constant 1 : i32
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tb, %th] : !sums
     %ones = tensor.splat %one[%tb, %th] : tensor<?x?xi32, #mk.extents<TB, TH>>
     %own_pieces = arith.ceildivui %T, %tb : index
-    %parts = arith.ceildivui %H, %th : index
-    mk.foreach (%i, %c) in (%own_pieces, %parts) schedule(ticket) {
+    %column_parts = arith.ceildivui %H, %th : index
+    mk.foreach (%i, %c) in (%own_pieces, %column_parts) schedule(ticket) {
       %t = arith.muli %i, %tb : index
       %h = arith.muli %c, %th : index
       %left = arith.subi %T, %t : index
       %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
       %z = scf.for %d = %c0 to %world step %c1 iter_args(%sum = %zero) -> (!sums) {
-        mk.wait %returned[%d, %i] ge %c1 : !arrived
+        mk.wait %returned[%d, %i] ge %c1 : !returned
         %low = arith.muli %d, %share : index
         %high_ = arith.addi %low, %share : index
         %high = arith.minui %high_, %E : index
@@ -434,7 +473,7 @@ func.func private @send_choices(%topk_ids: memref<?x?xi32>, %own_ids: !choices, 
 // Sends each token once to each rank that has an expert of its choice. A put with nothing to
 // send tells so.
 func.func private @send_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !rows, %arrived: !arrived,
-                               %T: index, %CAP: index, %H: index, %E: index, %tb: index, %topk: index) {
+                               %T: index, %CAP: index, %H: index, %E: index, %tb: index, %ta: index, %topk: index) {
   %c0 = arith.constant 0 : index
   %no = arith.constant -1 : i32
   %me = mk.rank
@@ -454,7 +493,8 @@ func.func private @send_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !ro
     %count = arith.minsi %some, %tb : index
     %begin = arith.muli %me, %CAP : index
     %at = arith.addi %begin, %t : index
-    mk.put %x[%t, %c0][%count, %H] rows(%rows : !tokens) to %recv[%at, %c0] on %d signal %arrived[%me, %i]
+    %a = arith.divui %i, %ta : index
+    mk.put %x[%t, %c0][%count, %H] rows(%rows : !tokens) to %recv[%at, %c0] on %d signal %arrived[%me, %a]
         : !rows to !rows, !arrived
   }
   return
@@ -475,13 +515,13 @@ func.func private @list_chosen(%chosen: !tokens, %tb: index) -> !tokens {
 // Lists
 // -----
 
-// Counts the tokens of each own expert, then lists them; %first, for each expert and piece
-// of tokens, is the first row of those from there. With %want_rows, %rows_of says the row of
-// each token for each own expert, or -1. %sent: arrivals that say what a rank's tokens choose.
+// Finds, piece by piece, how many tokens each own expert gets (%come), the rows of these (%first) and their tokens
+// (%list); %counts, of all pieces, and the rows of the expert with %most. With %want_rows, %rows_of says the row of each
+// choice, or -1. %sent: arrivals that say what a rank's tokens choose.
 func.func private @make_lists(%ids: !choices, %counts: memref<?xi32>, %list: memref<?xi32>, %come: memref<?x?xi32>,
-                              %first: memref<?x?xi32>, %rows_of: memref<?x?xi32>, %want_rows: i1,
-                              %routed: !routed, %sent: index, %counted: !all, %planned: !all,
-                              %CAP: index, %E: index, %experts: index, %tb: index, %topk: index) {
+                              %first: memref<?x?xi32>, %rows_of: memref<?x?xi32>, %most: memref<?xi32>, %want_rows: i1,
+                              %routed: !routed, %sent: index, %counted: !all, %placed: !placed, %listed: !listed, %planned: !planned,
+                              %CAP: index, %E: index, %experts: index, %tb: index, %te: index, %parts: index, %topk: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0 : i32
@@ -493,65 +533,149 @@ func.func private @make_lists(%ids: !choices, %counts: memref<?xi32>, %list: mem
   %begin = arith.muli %me, %share : index
   %pieces = arith.ceildivui %CAP, %tb : index
   %all_pieces = arith.muli %pieces, %world : index
-  %nothing = tensor.splat %0 : tensor<1xi32>
+  %nothing = tensor.splat %0[%te] : !each
   %ones = tensor.splat %one[%tb] : !tokens
-  %skip = tensor.splat %no[%tb] : !tokens
+  %skip = tensor.splat %no[%tb, %topk] : !ids
+  %of_part = arith.ceildivui %experts, %parts : index
   %index = func.call @before(%ones) : (!tokens) -> !tokens
 
-  scf.for %s = %c0 to %world step %c1 {
+  mk.foreach (%g) in (%all_pieces) {
+    %s = arith.divui %g, %pieces : index
     mk.wait %routed[%s] ge %sent : !routed
-  }
-  mk.foreach (%e) in (%experts) {
-    %low = arith.addi %begin, %e : index
-    %high = arith.addi %low, %c1 : index
-    %total = scf.for %g = %c0 to %all_pieces step %c1 iter_args(%sum = %nothing) -> (tensor<1xi32>) {
-      %t, %left = func.call @piece(%g, %pieces, %CAP, %tb) : (index, index, index, index) -> (index, index)
-      %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !ids
-      %chosen = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
-      %row = mk.broadcast %chosen dims [0] : !tokens -> tensor<1x?xi32, #mk.extents<TB>>
-      %count = mk.reduce add %row axis 1 : tensor<1x?xi32, #mk.extents<TB>> -> tensor<1xi32>
-      mk.store %count, %come[%e, %g] : tensor<1xi32>, memref<?x?xi32>
-      %next = arith.addi %sum, %count : tensor<1xi32>
-      scf.yield %next : tensor<1xi32>
+    %t, %left = func.call @piece(%g, %pieces, %CAP, %tb) : (index, index, index, index) -> (index, index)
+    %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !ids
+    scf.for %e0 = %c0 to %experts step %te {
+      %low = arith.addi %begin, %e0 : index
+      %some = func.call @count_choices(%tile, %low, %tb, %te, %topk) : (!ids, index, index, index, index) -> !each
+      %valid = arith.subi %experts, %e0 : index
+      mk.store %some, %come[%g, %e0] valid(%valid) : !each, memref<?x?xi32>
     }
-    mk.store %total, %counts[%e] : tensor<1xi32>, memref<?xi32>
     mk.signal %counted[%c0] : !all
   }
-  mk.foreach (%e) in (%experts) {
-    mk.wait %counted[%c0] ge %experts : !all
-    %start = scf.for %i = %c0 to %e step %c1 iter_args(%sum = %0) -> (i32) {
-      %count = memref.load %counts[%i] : memref<?xi32>
-      %next = arith.addi %sum, %count : i32
-      scf.yield %next : i32
+  mk.foreach (%g) in (%all_pieces) {
+    mk.wait %counted[%c0] ge %all_pieces : !all
+    %is_first = arith.cmpi eq, %g, %c0 : index
+    %end, %largest = scf.for %e0 = %c0 to %experts step %te iter_args(%done = %nothing, %max = %nothing) -> (!each, !each) {
+      %valid = arith.subi %experts, %e0 : index
+      %before, %all = scf.for %q = %c0 to %all_pieces step %tb iter_args(%b = %nothing, %a = %nothing) -> (!each, !each) {
+        %left = arith.subi %all_pieces, %q : index
+        %tile = mk.load %come[%q, %e0] valid(%left, %valid) pad(%0 : i32) : memref<?x?xi32> -> !table
+        %more = mk.reduce add %tile axis 0 : !table -> !each
+        %distance = arith.subi %g, %q : index
+        %earlier = mk.mask %tile where affine_set<(r, c)[d] : (d - 1 - r >= 0)>[%distance] else %0 : !table
+        %more_before = mk.reduce add %earlier axis 0 : !table -> !each
+        %b1 = arith.addi %b, %more_before : !each
+        %a1 = arith.addi %a, %more : !each
+        scf.yield %b1, %a1 : !each, !each
+      }
+      %each = mk.broadcast %all dims [0] : !each -> !square
+      %smaller = mk.mask %each where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !square
+      %in_front = mk.reduce add %smaller axis 1 : !square -> !each
+      %sum = mk.reduce add %each axis 1 : !square -> !each
+      %start = arith.addi %done, %in_front : !each
+      %row = arith.addi %start, %before : !each
+      mk.store %row, %first[%g, %e0] valid(%valid) : !each, memref<?x?xi32>
+      scf.if %is_first {
+        mk.store %all, %counts[%e0] valid(%valid) : !each, memref<?xi32>
+      }
+      %next = arith.addi %done, %sum : !each
+      %max1 = arith.maxsi %max, %all : !each
+      scf.yield %next, %max1 : !each, !each
     }
-    %low = arith.addi %begin, %e : index
-    %high = arith.addi %low, %c1 : index
-    %end = scf.for %g = %c0 to %all_pieces step %c1 iter_args(%row32 = %start) -> (i32) {
-      memref.store %row32, %first[%e, %g] : memref<?x?xi32>
-      %t, %left = func.call @piece(%g, %pieces, %CAP, %tb) : (index, index, index, index) -> (index, index)
-      %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !ids
+    scf.if %is_first {
+      %line = mk.broadcast %largest dims [0] : !each -> tensor<1x?xi32, #mk.extents<TE>>
+      %top = mk.reduce max %line axis 1 : tensor<1x?xi32, #mk.extents<TE>> -> tensor<1xi32>
+      mk.store %top, %most[%c0] : tensor<1xi32>, memref<?xi32>
+    }
+    mk.signal %placed[%g] : !placed
+  }
+  // Without tokens nobody has come so far.
+  %no_tokens = arith.cmpi eq, %all_pieces, %c0 : index
+  %uncounted = arith.select %no_tokens, %c1, %c0 : index
+  mk.foreach (%i) in (%uncounted) {
+    scf.for %e0 = %c0 to %experts step %te {
+      %valid = arith.subi %experts, %e0 : index
+      mk.store %nothing, %counts[%e0] valid(%valid) : !each, memref<?xi32>
+    }
+  }
+  // Part by part, so that the first experts have their tokens early.
+  mk.foreach (%p, %g) in (%parts, %all_pieces) {
+    mk.wait %placed[%g] ge %c1 : !placed
+    %t, %left = func.call @piece(%g, %pieces, %CAP, %tb) : (index, index, index, index) -> (index, index)
+    %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !ids
+    %e0 = arith.muli %p, %of_part : index
+    %e1_ = arith.addi %e0, %of_part : index
+    %e1 = arith.minui %e1_, %experts : index
+    %again = arith.cmpi ne, %p, %c0 : index
+    %add = arith.andi %want_rows, %again : i1
+    %old = scf.if %add -> (!ids) {
+      %before_p = arith.subi %p, %c1 : index
+      mk.wait %listed[%before_p, %g] ge %c1 : !listed
+      %so_far = mk.load %rows_of[%t, %c0] valid(%left, %topk) pad(%no : i32) : memref<?x?xi32> -> !ids
+      scf.yield %so_far : !ids
+    } else {
+      scf.yield %skip : !ids
+    }
+    %rows = scf.for %e = %e0 to %e1 step %c1 iter_args(%rows_e = %old) -> (!ids) {
+      %low = arith.addi %begin, %e : index
+      %high = arith.addi %low, %c1 : index
+      %row32 = memref.load %first[%g, %e] : memref<?x?xi32>
+      %count = memref.load %come[%g, %e] : memref<?x?xi32>
       %chosen = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
-      %packed = func.call @pack(%chosen, %index, %t, %tb) : (!tokens, !tokens, index, index) -> !tokens
-      %count = memref.load %come[%e, %g] : memref<?x?xi32>
+      %places = func.call @before(%chosen) : (!tokens) -> !tokens
+      %packed = func.call @pack(%chosen, %places, %index, %t, %tb) : (!tokens, !tokens, !tokens, index, index) -> !tokens
       %row = arith.index_cast %row32 : i32 to index
       %valid = arith.index_cast %count : i32 to index
       mk.store %packed, %list[%row] valid(%valid) : !tokens, memref<?xi32>
-      scf.if %want_rows {
-        %places = func.call @before(%chosen) : (!tokens) -> !tokens
+      %next = scf.if %want_rows -> (!ids) {
         %base = tensor.splat %row32[%tb] : !tokens
-        %rows = arith.addi %places, %base : !tokens
-        %is = arith.cmpi eq, %chosen, %ones : !tokens
-        %named = arith.select %is, %rows, %skip : tensor<?xi1, #mk.extents<TB>>, !tokens
-        %column = mk.broadcast %named dims [1] : !tokens -> tensor<?x1xi32, #mk.extents<TB>>
-        mk.store %column, %rows_of[%t, %e] valid(%left, %c1) : tensor<?x1xi32, #mk.extents<TB>>, memref<?x?xi32>
+        %named = arith.addi %places, %base : !tokens
+        %each = mk.broadcast %named dims [1] : !tokens -> !ids
+        %id = arith.index_cast %low : index to i32
+        %this = tensor.splat %id[%tb, %topk] : !ids
+        %is = arith.cmpi eq, %tile, %this : !ids
+        %more = arith.select %is, %each, %rows_e : tensor<?x?xi1, #mk.extents<TB, TOPK>>, !ids
+        scf.yield %more : !ids
+      } else {
+        scf.yield %rows_e : !ids
       }
-      %next = arith.addi %row32, %count : i32
-      scf.yield %next : i32
+      scf.yield %next : !ids
     }
-    memref.store %end, %first[%e, %all_pieces] : memref<?x?xi32>
-    mk.signal %planned[%c0] : !all
+    scf.if %want_rows {
+      mk.store %rows, %rows_of[%t, %c0] valid(%left, %topk) : !ids, memref<?x?xi32>
+    }
+    mk.signal %listed[%p, %g] : !listed
+    mk.signal %planned[%p] : !planned
   }
   return
+}
+
+// How many of the tokens of a tile choose each expert from %low on.
+func.func private @count_choices(%tile: !ids, %low: index, %tb: index, %te: index, %topk: index) -> !each {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %no = arith.constant -1 : i32
+  %zeros = tensor.splat %0[%tb, %te] : !table
+  %ones = tensor.splat %one[%tb, %te] : !table
+  %square = tensor.splat %one[%te, %te] : !square
+  %smaller = mk.mask %square where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !square
+  %index = mk.reduce add %smaller axis 1 : !square -> !each
+  %low32 = arith.index_cast %low : index to i32
+  %lows = tensor.splat %low32[%te] : !each
+  %names = arith.addi %index, %lows : !each
+  %name = mk.broadcast %names dims [0] : !each -> !table
+  %any = scf.for %j = %c0 to %topk step %c1 iter_args(%some = %zeros) -> (!table) {
+    %column = mk.mask %tile where affine_set<(r, c)[j] : (c - j == 0)>[%j] else %no : !ids
+    %choice = mk.reduce max %column axis 1 : !ids -> !tokens
+    %chosen = mk.broadcast %choice dims [1] : !tokens -> !table
+    %is = arith.cmpi eq, %chosen, %name : !table
+    %more = arith.select %is, %ones, %some : tensor<?x?xi1, #mk.extents<TB, TE>>, !table
+    scf.yield %more : !table
+  }
+  %count = mk.reduce add %any axis 0 : !table -> !each
+  return %count : !each
 }
 
 // For each token whether it chooses an expert from %low up to, but without, %high: 1 or 0.
@@ -594,13 +718,12 @@ func.func private @piece(%g: index, %pieces: index, %CAP: index, %tb: index) -> 
 }
 
 // The tokens chosen, of those from %t on, without gaps.
-func.func private @pack(%chosen: !tokens, %index: !tokens, %t: index, %tb: index) -> !tokens {
+func.func private @pack(%chosen: !tokens, %places: !tokens, %index: !tokens, %t: index, %tb: index) -> !tokens {
   %0 = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %t32 = arith.index_cast %t : index to i32
   %base = tensor.splat %t32[%tb] : !tokens
   %names = arith.addi %index, %base : !tokens
-  %places = func.call @before(%chosen) : (!tokens) -> !tokens
   // Row r of the square is a token, column c a place.
   %is = mk.broadcast %chosen dims [1] : !tokens -> !pairs
   %name = mk.broadcast %names dims [1] : !tokens -> !pairs
@@ -617,80 +740,124 @@ func.func private @pack(%chosen: !tokens, %index: !tokens, %t: index, %tb: index
 // Blocks
 // ------
 
-// Counts what has arrived into the blocks that it belongs to; a block that is complete is queued.
-func.func private @fill_blocks(%first: memref<?x?xi32>, %planned: !all, %arrived: !arrived, %filled: !filled, %complete: !full,
-                               %CAP: index, %experts: index, %tb: index, %tm: index) {
+// Rounds that the expert with the most rows takes, when all rows have been counted: none without tokens.
+func.func private @rounds(%most: memref<?xi32>, %placed: !placed, %all_pieces: index, %tm: index, %round: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %some = arith.cmpi ne, %all_pieces, %c0 : index
+  %rounds = scf.if %some -> (index) {
+    mk.wait %placed[%c0] ge %c1 : !placed
+    %rows32 = memref.load %most[%c0] : memref<?xi32>
+    %rows = arith.index_cast %rows32 : i32 to index
+    %blocks = arith.ceildivui %rows, %tm : index
+    %all = arith.ceildivui %blocks, %round : index
+    scf.yield %all : index
+  } else {
+    scf.yield %c0 : index
+  }
+  return %rounds : index
+}
+
+// Block %j of own expert %e in round %r: its number, its first row, and its rows (none or less if the expert ends before).
+func.func private @block(%first: memref<?x?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %round: index)
+    -> (index, index, index) {
+  %start, %count = func.call @rows_of_expert(%first, %counts, %e) : (memref<?x?xi32>, memref<?xi32>, index) -> (index, index)
+  %begin = arith.muli %r, %round : index
+  %place = arith.addi %begin, %j : index
+  %down = arith.muli %place, %tm : index
+  %row = arith.addi %start, %down : index
+  %left = arith.subi %count, %down : index
+  %rows = arith.minsi %left, %tm : index
+  %whole = arith.divui %start, %tm : index
+  %number = arith.addi %whole, %e : index
+  %b = arith.addi %number, %place : index
+  return %b, %row, %rows : index, index, index
+}
+
+// The first row of own expert %e, and how many it has.
+func.func private @rows_of_expert(%first: memref<?x?xi32>, %counts: memref<?xi32>, %e: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %start32 = memref.load %first[%c0, %e] : memref<?x?xi32>
+  %count32 = memref.load %counts[%e] : memref<?xi32>
+  %start = arith.index_cast %start32 : i32 to index
+  %count = arith.index_cast %count32 : i32 to index
+  return %start, %count : index, index
+}
+
+// Puts the rows of each block side by side when its tokens have come.
+func.func private @gather_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>, %first: memref<?x?xi32>, %counts: memref<?xi32>, %most: memref<?xi32>,
+                                 %placed: !placed, %planned: !planned, %arrived: !arrived, %gathered: !gathered,
+                                 %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tm: index, %round: index, %parts: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %no = arith.constant -1 : i32
   %me = mk.rank
   %world = mk.size
   %pieces = arith.ceildivui %CAP, %tb : index
   %all_pieces = arith.muli %pieces, %world : index
-  mk.wait %planned[%c0] ge %experts : !all
-  mk.foreach (%s, %i) in (%world, %pieces) schedule(ticket) order(own = first) own(%me, %c1) {
-    mk.wait %arrived[%s, %i] ge %c1 : !arrived
-    %g_ = arith.muli %s, %pieces : index
-    %g = arith.addi %g_, %i : index
-    %g1 = arith.addi %g, %c1 : index
-    scf.for %e = %c0 to %experts step %c1 {
-      %begin = func.call @read(%first, %e, %g) : (memref<?x?xi32>, index, index) -> index
-      %end = func.call @read(%first, %e, %g1) : (memref<?x?xi32>, index, index) -> index
-      %some = arith.cmpi ult, %begin, %end : index
-      scf.if %some {
-        // The expert's rows, and those of its blocks that the piece has rows in.
-        %start = func.call @read(%first, %e, %c0) : (memref<?x?xi32>, index, index) -> index
-        %stop = func.call @read(%first, %e, %all_pieces) : (memref<?x?xi32>, index, index) -> index
-        %whole = arith.divui %start, %tm : index
-        %number = arith.addi %whole, %e : index
-        %before = arith.subi %begin, %start : index
-        %through = arith.subi %end, %start : index
-        %low = arith.divui %before, %tm : index
-        %high = arith.ceildivui %through, %tm : index
-        scf.for %j = %low to %high step %c1 {
-          %b = arith.addi %number, %j : index
-          %down = arith.muli %j, %tm : index
-          %row = arith.addi %start, %down : index
-          %left = arith.subi %stop, %row : index
-          %rows = arith.minui %left, %tm : index
-          %row_end = arith.addi %row, %rows : index
-          %from = arith.maxui %row, %begin : index
-          %to = arith.minui %row_end, %end : index
-          %more = arith.subi %to, %from : index
-          %had = mk.count %filled[%b] add %more : !filled
-          %has = arith.addi %had, %more : index
-          %last = arith.cmpi eq, %has, %rows : index
-          scf.if %last {
-            mk.push %complete, (%b, %row, %rows, %e) : !full
-          }
-        }
+  %arrivals = arith.ceildivui %pieces, %ta : index
+  %of_part = arith.ceildivui %experts, %parts : index
+  %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
+  mk.foreach (%r, %e, %j) in (%rounds, %experts, %round) schedule(ticket) {
+    %b, %row, %rows = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
+        : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+    %some = arith.cmpi sgt, %rows, %c0 : index
+    scf.if %some {
+      %part = arith.divui %e, %of_part : index
+      mk.wait %planned[%part] ge %all_pieces : !planned
+      // The tokens of the block are in order.
+      %end = arith.addi %row, %rows : index
+      %last_row = arith.subi %end, %c1 : index
+      %from = func.call @arrival_of(%list, %row, %CAP, %tb, %ta, %arrivals) : (memref<?xi32>, index, index, index, index, index) -> index
+      %to = func.call @arrival_of(%list, %last_row, %CAP, %tb, %ta, %arrivals) : (memref<?xi32>, index, index, index, index, index) -> index
+      %behind = arith.addi %to, %c1 : index
+      scf.for %q = %from to %behind step %c1 {
+        %s = arith.divui %q, %arrivals : index
+        %a = arith.remui %q, %arrivals : index
+        %begin = arith.muli %a, %ta : index
+        %left = arith.subi %pieces, %begin : index
+        %puts = arith.minui %left, %ta : index
+        mk.wait %arrived[%s, %a] ge %puts : !arrived
       }
+      %tokens = mk.load %list[%row] valid(%rows) pad(%no : i32) : memref<?xi32> -> !block
+      %at = arith.muli %b, %tm : index
+      mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me signal %gathered[%b]
+          : !rows to !rows, !gathered
     }
   }
   return
 }
 
-// Puts the rows of each complete block side by side. With many experts nearly all blocks are complete with the last
-// few pieces of tokens: whoever finds that out would be alone with them.
-func.func private @gather_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>, %counts: memref<?xi32>, %gathered: !gathered,
-                                 %complete: !full, %full: !full, %H: index, %experts: index, %tm: index) {
-  %c0 = arith.constant 0 : index
-  %no = arith.constant -1 : i32
-  %me = mk.rank
-  %used, %count = func.call @sizes(%counts, %experts, %tm) : (memref<?xi32>, index, index) -> (index, index)
-  mk.foreach_item (%b, %row, %rows, %e) of %complete count(%count) : !full {
-    %tokens = mk.load %list[%row] valid(%rows) pad(%no : i32) : memref<?xi32> -> !block
-    %at = arith.muli %b, %tm : index
-    mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me signal %gathered[%b]
-        : !rows to !rows, !gathered
-    mk.push %full, (%b, %row, %rows, %e) : !full
-  }
-  return
+// The arrival that brings the token of a row, of those of all ranks.
+func.func private @arrival_of(%list: memref<?xi32>, %row: index, %CAP: index, %tb: index, %ta: index, %arrivals: index) -> index {
+  %t32 = memref.load %list[%row] : memref<?xi32>
+  %t = arith.index_cast %t32 : i32 to index
+  %s = arith.divui %t, %CAP : index
+  %i = arith.remui %t, %CAP : index
+  %piece = arith.divui %i, %tb : index
+  %a = arith.divui %piece, %ta : index
+  %begin = arith.muli %s, %arrivals : index
+  %q = arith.addi %begin, %a : index
+  return %q : index
 }
 
-func.func private @read(%first: memref<?x?xi32>, %e: index, %g: index) -> index {
-  %row32 = memref.load %first[%e, %g] : memref<?x?xi32>
-  %row = arith.index_cast %row32 : i32 to index
-  return %row : index
+// Whether choice %j of token %t is here; columns from %h on of its row, and its weight.
+func.func private @read_choice(%rows_of: memref<?x?xi32>, %weights: memref<?x?xf32, #mk.symmetric>, %ys: memref<?x?xbf16>,
+                               %t: index, %j: index, %h: index, %tc: index) -> (i1, !part, f32) {
+  %zero = arith.constant 0 : i32
+  %0 = arith.constant 0.0 : bf16
+  %nothing = tensor.splat %0[%tc] : !part
+  %row32 = memref.load %rows_of[%t, %j] : memref<?x?xi32>
+  %weight = memref.load %weights[%t, %j] : memref<?x?xf32, #mk.symmetric>
+  %here = arith.cmpi sge, %row32, %zero : i32
+  %y = scf.if %here -> (!part) {
+    %row = arith.index_cast %row32 : i32 to index
+    %tile = mk.load %ys[%row, %h] : memref<?x?xbf16> -> !part
+    scf.yield %tile : !part
+  } else {
+    scf.yield %nothing : !part
+  }
+  return %here, %y, %weight : i1, !part, f32
 }
 
 // Whether the experts of a rank have rows for whatever is chosen.
@@ -703,31 +870,22 @@ func.func private @enough_rows(%ROWS: index, %CAP: index, %K: index, %share: ind
   return %enough : i1
 }
 
-// Rows of all own experts, and their blocks.
-func.func private @sizes(%counts: memref<?xi32>, %experts: index, %tm: index) -> (index, index) {
+// Rows of all own experts.
+func.func private @used(%first: memref<?x?xi32>, %counts: memref<?xi32>, %experts: index, %all_pieces: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %rows, %blocks = scf.for %e = %c0 to %experts step %c1 iter_args(%r = %c0, %b = %c0) -> (index, index) {
-    %count32 = memref.load %counts[%e] : memref<?xi32>
-    %count = arith.index_cast %count32 : i32 to index
-    %more = arith.ceildivui %count, %tm : index
-    %r1 = arith.addi %r, %count : index
-    %b1 = arith.addi %b, %more : index
-    scf.yield %r1, %b1 : index, index
+  %some_expert = arith.cmpi ne, %experts, %c0 : index
+  %some_token = arith.cmpi ne, %all_pieces, %c0 : index
+  %some = arith.andi %some_expert, %some_token : i1
+  %rows = scf.if %some -> (index) {
+    %last = arith.subi %experts, %c1 : index
+    %start, %count = func.call @rows_of_expert(%first, %counts, %last) : (memref<?x?xi32>, memref<?xi32>, index) -> (index, index)
+    %stop = arith.addi %start, %count : index
+    scf.yield %stop : index
+  } else {
+    scf.yield %c0 : index
   }
-  return %rows, %blocks : index, index
-}
-
-// The number of the block that holds row %row of own expert %e.
-func.func private @block_of(%first: memref<?x?xi32>, %row: index, %e: index, %tm: index) -> index {
-  %c0 = arith.constant 0 : index
-  %start = func.call @read(%first, %e, %c0) : (memref<?x?xi32>, index, index) -> index
-  %whole = arith.divui %start, %tm : index
-  %number = arith.addi %whole, %e : index
-  %down = arith.subi %row, %start : index
-  %j = arith.divui %down, %tm : index
-  %b = arith.addi %number, %j : index
-  return %b : index
+  return %rows : index
 }
 
 func.func private @is_here(%id: i32, %low: i32, %high: i32) -> i1 {

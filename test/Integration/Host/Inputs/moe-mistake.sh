@@ -10,22 +10,19 @@ n
 s/, !routed$//
 a\    mk.signal %routed[%me] on %p : !routed
 }' "$2" ;;
-# Blocks are filled when all lists but one are made.
+# Blocks are gathered when all lists but one are made.
 lists)
-  sed '/^func.func private @fill_blocks/,/^}/{
+  sed '/^func.func private @gather_blocks/,/^}/{
 /mk.wait %planned/{
-i\  %but_one = arith.subi %experts, %c1 : index
-s/ge %experts/ge %but_one/
+i\      %but_one = arith.subi %all_pieces, %c1 : index
+s/ge %all_pieces/ge %but_one/
 }
 }' "$2" ;;
-# The tokens of an expert are told to be counted before their number is stored.
+# The tokens of a piece are told to be counted before their numbers are stored.
 early)
-  sed '/mk.store %total, %counts/{
-h
-d
-}
-/mk.signal %counted/G' "$2" ;;
-# Lists are made without waiting for the counts before them.
+  sed '/mk.signal %counted/d
+/mk.wait %routed\[%s\] ge %sent/a\    mk.signal %counted[%c0] : !all' "$2" ;;
+# Rows are found without waiting for the counts.
 counts)
   sed '/mk.wait %counted/d' "$2" ;;
 esac
