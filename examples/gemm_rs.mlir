@@ -1,19 +1,19 @@
 // GEMM + ReduceScatter, hierarchical: C = A * B^T, A: M x K, B: N x K, both split along K, C split by
 // rows. bf16, summed in f32, always in the same order: results do not vary from run to run.
 //
-// A rank multiplies what it has of K for all rows of C. Each row of tiles has an owner; the rank of the own node that has
-// the owner's place there makes the node's sum. Tiles for other places go there, in a slot of this rank's own. In those for the own place
-// the epilogue waits for what the other GPUs of the node sent and adds it in registers. The sums for other nodes
-// cross the network (@send), in bf16: (nodes - 1) * M * N * 2 bytes in all. Those for the own rows get what other nodes
-// sent, and are the result.
+// A rank multiplies what it has of K for all rows of C. The GPU of its node that has the place of a tile's owner in the
+// owner's node makes the node's sum. Tiles for other places go there, in a slot of this rank's own. In those for the own place
+// the epilogue waits for what the other GPUs of the node sent and adds it in registers. Sums for other nodes
+// cross the network (@send), in bf16: (nodes - 1) * M * N * 2 bytes in all. To those for the own rows the epilogue also
+// adds what other nodes sent, and stores the result.
 //
-// Rows for other nodes come first, since their sums have to cross. Of each of the two parts, rows for other places come first
-// and never wait; those for the own place are LAG blocks behind. A block of TM rows is sent when all of its columns are there;
+// Rows for other nodes come first, since their sums have to cross. Of these, and of the own node's, rows for other places
+// never wait; those for the own place are LAG blocks behind. A block of TM rows is sent when all of its columns are there;
 // it is contiguous.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are walked together; LAG, by how many
-// blocks of a shard the own ones trail those for other GPUs: more than there are makes them last, few keep links busy
-// for longer.
+// blocks of a shard the own ones trail those for other GPUs (more than there are makes them last, few keep links busy
+// for longer).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
