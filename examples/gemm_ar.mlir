@@ -1,15 +1,20 @@
 // GEMM + AllReduce, hierarchical: C = A * B^T, A: M x K, B: N x K, both split along K, C whole on each
-// rank. bf16, summed in f32, always in the order of ranks: all ranks get the same bits, in every run.
+// rank. bf16, summed in f32, always in the same order: all ranks get the same bits, in every run.
 //
-// Two shots in a node: each GPU owns a slice of C's rows. A rank multiplies what it has of K and leaves each tile
-// with its owner in the node, in a slot of its own (@gemm). The owner adds the slots up (@reduce), exchanges the sum with the
-// owners of the slice in other nodes, in bf16 (@send; (nodes - 1) * M * N * 2 bytes from each node), adds the nodes' sums and stores
-// the result at every GPU of its node (@publish; on one node that is @reduce's work).
+// Two shots in a node: each GPU owns a slice of C's rows. A rank multiplies what it has of K for all rows. Tiles of other
+// slices go to their owner in the node, in a slot of this rank's own. In those of the own slice the epilogue waits for what
+// the other GPUs sent, adds it in registers and stores the result at every GPU of the node.
 //
-// Own rows are computed last. A block of TM rows is sent when all of its columns are there; it is contiguous.
+// On several nodes it stores the node's sum, which is exchanged with the owners of the slice in other nodes, in bf16
+// (@send; (nodes - 1) * M * N * 2 bytes from each node). The nodes' sums are added and stored everywhere by CTAs of their own
+// (@publish), the last quarter of them by all that are done with products.
 //
-// Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows are added up at once; RASTER, how many
-// blocks of a slice are walked together (for each GPU of the node); REDUCE and PUBLISH, how many CTAs have these roles.
+// Rows of tiles for other GPUs never wait; those of the own slice are LAG blocks behind, so that results are sent
+// while there are products. A block of TM rows is sent to other nodes when all of its columns are there; it is contiguous.
+//
+// Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows @publish adds up at once; RASTER, how many rows of
+// tiles are walked together; LAG, by how many blocks of a slice the own ones trail those for other GPUs (more than there
+// are makes them last); PUBLISH, how many CTAs have this role.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -22,25 +27,28 @@
 !arrived = !mk.signal<?x?, sys, arrivals = 1>
 
 !sums = memref<?x?x?xbf16, #mk.symmetric>
+!whole = memref<?x?xbf16, #mk.symmetric>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
 mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K] split [(), (node, gpu)],
     in %b : memref<?x?xbf16> [N, K] split [(), (node, gpu)],
-    // My slice: from each GPU of the node, and summed over each node.
-    scratch %slot : !sums [gpu, M ceildiv gpu, N],
-    scratch %sum : !sums [node, M ceildiv gpu, N],
-    out %c : memref<?x?xbf16, #mk.symmetric> [M, N]) {
+    // My slice: from each other GPU of the node, and summed over each node (of several).
+    scratch %slot : !sums [gpu - 1, M ceildiv gpu, N],
+    scratch %sum : !sums [node * ((node - 1) ceildiv node), M ceildiv gpu, N],
+    out %c : !whole [M, N]) {
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
   %tr = mk.param "TR" = 32
-  mk.param "RASTER" = 2
-  mk.param "REDUCE" = 2
+  mk.param "RASTER" = 8
+  %any_lag = mk.param "LAG" = 8
   mk.param "PUBLISH" = 2
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -48,23 +56,29 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
   %my_gpu = mk.coord gpu
   %nodes = mk.size node
   %gpus = mk.size gpu
+  %others = arith.subi %gpus, %c1 : index           // in the node
   %slice = arith.ceildivui %M, %gpus : index        // rows of a whole slice
   %blocks = arith.ceildivui %slice, %tm : index     // blocks of TM rows in it
   %column_tiles = arith.ceildivui %N, %tn : index
+  %lag = arith.minsi %any_lag, %blocks : index
   %k_own = memref.dim %a, %c1 : memref<?x?xbf16>    // own part of K, may be 0
   %k_tiles = arith.ceildivui %k_own, %tk : index
   %alone = arith.cmpi eq, %nodes, %c1 : index
   %exchanged = arith.select %alone, %c0, %blocks : index
+  %early_ = arith.muli %exchanged, %c3 : index
+  %early = arith.divui %early_, %c4 : index         // of these: published by @publish
 
-  // For each block and column tile of my slice: a part from each GPU of my node.
-  %part = mk.signals(%blocks, %column_tiles) arrivals(%gpus) : !parts
+  // For each block and column tile of my slice: a part from each other GPU of my node.
+  %part = mk.signals(%blocks, %column_tiles) arrivals(%others) : !parts
   // For each block: its column tiles in %sum, of the own node.
   %reduced = mk.signals(%blocks) arrivals(%column_tiles) : !reduced
   // From each node: a block in %sum.
   %arrived = mk.signals(%nodes, %blocks) : !arrived
 
-  mk.role @gemm ctas(rest) then @publish {
-    mk.foreach (%i, %n, %p_) in (%blocks, %column_tiles, %gpus) schedule(ticket) order(raster = RASTER) {
+  mk.role @gemm ctas(rest) {
+    %all_rows = arith.muli %blocks, %gpus : index
+    mk.foreach (%q, %n) in (%all_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+      %i, %p_ = func.call @row(%q, %blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
       %owner = func.call @behind(%my_gpu, %p_, %gpus) : (index, index, index) -> index
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %slice, %M)
           : (index, index, index, index, index) -> (index, index, index)
@@ -78,41 +92,41 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
           %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
           mk.yield %next : !acc
         }
-        %t = arith.truncf %acc : !acc to !c
-        %p = mk.rank(gpu = %owner)
-        mk.store %t, %slot[%my_gpu, %r, %column] valid(%rows, %tn) on %p signal %part[%i, %n]
-            : !c, !sums, !parts
+        %own = arith.cmpi eq, %owner, %my_gpu : index
+        scf.if %own {
+          %shared = arith.cmpi ne, %others, %c0 : index
+          scf.if %shared {
+            mk.wait %part[%i, %n] ge %others : !parts
+          }
+          %total = scf.for %g = %c0 to %others step %c1 iter_args(%sum_g = %acc) -> (!acc) {
+            %x = mk.load %slot[%g, %r, %column] valid(%rows, %tn) : !sums -> !c
+            %wide = arith.extf %x : !c to !acc
+            %next = arith.addf %sum_g, %wide : !acc
+            scf.yield %next : !acc
+          }
+          %t = arith.truncf %total : !acc to !c
+          scf.if %alone {
+            mk.foreach_peer (%p) along gpu including self {
+              mk.store %t, %c[%at, %column] valid(%rows, %tn) on %p : !c, !whole
+            }
+          } else {
+            mk.store %t, %sum[%my_node, %r, %column] valid(%rows, %tn) : !c, !sums
+            mk.signal %reduced[%i] : !reduced
+          }
+        } else {
+          %from = func.call @among_others(%my_gpu, %owner) : (index, index) -> index
+          %t = arith.truncf %acc : !acc to !c
+          %p = mk.rank(gpu = %owner)
+          mk.store %t, %slot[%from, %r, %column] valid(%rows, %tn) on %p signal %part[%i, %n]
+              : !c, !sums, !parts
+        }
       }
     }
-  }
-
-  // In the node: adds up the own slice.
-  mk.role @reduce ctas(param REDUCE) then @gemm {
-    mk.foreach (%i, %n) in (%blocks, %column_tiles) schedule(ticket) {
-      %r, %rows, %at = func.call @block(%my_gpu, %i, %tm, %slice, %M)
-          : (index, index, index, index, index) -> (index, index, index)
-      %some = arith.cmpi sgt, %rows, %c0 : index
-      scf.if %some {
-        %column = arith.muli %n, %tn : index
-        mk.wait %part[%i, %n] ge %gpus : !parts
-        scf.for %down = %c0 to %rows step %tr {
-          %row = arith.addi %r, %down : index
-          %left = arith.subi %rows, %down : index
-          %t = func.call @add_up(%slot, %gpus, %row, %column, %left, %tr, %tn)
-              : (!sums, index, index, index, index, index, index) -> !part
-          scf.if %alone {
-            %c_row = arith.addi %at, %down : index
-            func.call @publish(%t, %c, %c_row, %column, %left, %tn)
-                : (!part, memref<?x?xbf16, #mk.symmetric>, index, index, index, index) -> ()
-          } else {
-            mk.store %t, %sum[%my_node, %row, %column] valid(%left, %tn) : !part, !sums
-          }
-        }
-        scf.if %alone {
-        } else {
-          mk.signal %reduced[%i] : !reduced
-        }
-      }
+    %late = arith.subi %exchanged, %early : index
+    mk.foreach (%i_, %n) in (%late, %column_tiles) schedule(ticket) {
+      %i = arith.addi %early, %i_ : index
+      func.call @publish(%sum, %c, %reduced, %arrived, %i, %n, %column_tiles, %tm, %tn, %tr, %slice, %M)
+          : (!sums, !whole, !reduced, !arrived, index, index, index, index, index, index, index, index) -> ()
     }
   }
 
@@ -132,55 +146,82 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
     }
   }
 
-  // Adds the nodes' sums. The kernel ends when what all owners publish to this rank is there.
-  mk.role @publish ctas(param PUBLISH) {
-    mk.foreach (%i, %n) in (%exchanged, %column_tiles) schedule(ticket) {
-      %r, %rows, %at = func.call @block(%my_gpu, %i, %tm, %slice, %M)
-          : (index, index, index, index, index) -> (index, index, index)
-      %some = arith.cmpi sgt, %rows, %c0 : index
-      scf.if %some {
-        %column = arith.muli %n, %tn : index
-        mk.wait %reduced[%i] ge %column_tiles : !reduced
-        mk.foreach_peer (%p) along node {
-          %d = mk.coord node of %p
-          mk.wait %arrived[%d, %i] ge %c1 : !arrived
-        }
-        scf.for %down = %c0 to %rows step %tr {
-          %row = arith.addi %r, %down : index
-          %left = arith.subi %rows, %down : index
-          %c_row = arith.addi %at, %down : index
-          %t = func.call @add_up(%sum, %nodes, %row, %column, %left, %tr, %tn)
-              : (!sums, index, index, index, index, index, index) -> !part
-          func.call @publish(%t, %c, %c_row, %column, %left, %tn)
-              : (!part, memref<?x?xbf16, #mk.symmetric>, index, index, index, index) -> ()
-        }
-      }
+  // The kernel ends when what all owners publish to this rank is there.
+  mk.role @publish ctas(param PUBLISH) then @gemm {
+    mk.foreach (%i, %n) in (%early, %column_tiles) schedule(ticket) {
+      func.call @publish(%sum, %c, %reduced, %arrived, %i, %n, %column_tiles, %tm, %tn, %tr, %slice, %M)
+          : (!sums, !whole, !reduced, !arrived, index, index, index, index, index, index, index, index) -> ()
     }
   }
 }
 
-// Adds the same rows of all %n ranks or nodes, in their order.
-func.func private @add_up(%from: !sums, %n: index, %row: index, %column: index, %left: index, %tr: index, %tn: index) -> !part {
+// Adds a tile's sums of all nodes, in their order, and stores it at every GPU of the own one.
+func.func private @publish(%sum: !sums, %c: !whole, %reduced: !reduced, %arrived: !arrived, %i: index, %n: index,
+                           %column_tiles: index, %tm: index, %tn: index, %tr: index, %slice: index, %M: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tr, %tn] : !sum
-  %total = scf.for %s = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!sum) {
-    %x = mk.load %from[%s, %row, %column] valid(%left, %tn) : !sums -> !part
-    %wide = arith.extf %x : !part to !sum
-    %next = arith.addf %acc, %wide : !sum
-    scf.yield %next : !sum
-  }
-  %t = arith.truncf %total : !sum to !part
-  return %t : !part
-}
-
-// Stores rows of C at every GPU of the node.
-func.func private @publish(%t: !part, %c: memref<?x?xbf16, #mk.symmetric>, %at: index, %column: index, %rows: index, %tn: index) {
-  mk.foreach_peer (%p) along gpu including self {
-    mk.store %t, %c[%at, %column] valid(%rows, %tn) on %p : !part, memref<?x?xbf16, #mk.symmetric>
+  %my_gpu = mk.coord gpu
+  %nodes = mk.size node
+  %r, %rows, %at = func.call @block(%my_gpu, %i, %tm, %slice, %M)
+      : (index, index, index, index, index) -> (index, index, index)
+  %some = arith.cmpi sgt, %rows, %c0 : index
+  scf.if %some {
+    %column = arith.muli %n, %tn : index
+    mk.wait %reduced[%i] ge %column_tiles : !reduced
+    mk.foreach_peer (%p) along node {
+      %d = mk.coord node of %p
+      mk.wait %arrived[%d, %i] ge %c1 : !arrived
+    }
+    scf.for %down = %c0 to %rows step %tr {
+      %row = arith.addi %r, %down : index
+      %left = arith.subi %rows, %down : index
+      %c_row = arith.addi %at, %down : index
+      %total = scf.for %d = %c0 to %nodes step %c1 iter_args(%acc = %zero) -> (!sum) {
+        %x = mk.load %sum[%d, %row, %column] valid(%left, %tn) : !sums -> !part
+        %wide = arith.extf %x : !part to !sum
+        %next = arith.addf %acc, %wide : !sum
+        scf.yield %next : !sum
+      }
+      %t = arith.truncf %total : !sum to !part
+      mk.foreach_peer (%p) along gpu including self {
+        mk.store %t, %c[%c_row, %column] valid(%left, %tn) on %p : !part, !whole
+      }
+    }
   }
   return
+}
+
+// Row %q of the tiles of %blocks blocks for each of %gpus GPUs: its block, and how far its GPU is behind the own
+// one, less one. Rows for other GPUs come block by block, each own one %lag blocks behind, or when there are no others left.
+func.func private @row(%q: index, %blocks: index, %gpus: index, %lag: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %others = arith.subi %gpus, %c1 : index
+  %head = arith.muli %lag, %others : index          // rows before the first own one
+  %rounds = arith.subi %blocks, %lag : index        // of a block for each other GPU and one of its own
+  %past_ = arith.subi %q, %head : index
+  %past = arith.maxsi %past_, %c0 : index
+  %round_ = arith.divui %past, %gpus : index
+  %round = arith.minsi %round_, %rounds : index     // as many own rows were in rounds
+  %done = arith.muli %round, %gpus : index
+  %in_round = arith.subi %past, %done : index
+
+  %tail = arith.muli %rounds, %gpus : index
+  %in_tail = arith.cmpi sge, %past_, %tail : index
+  %ends_round = arith.cmpi eq, %in_round, %others : index
+  %own = arith.ori %in_tail, %ends_round : i1
+  %behind = arith.select %in_tail, %in_round, %c0 : index
+  %own_block = arith.addi %round, %behind : index
+
+  %sent = arith.subi %q, %round : index             // rows for others before this one
+  %some = arith.maxsi %others, %c1 : index
+  %other_block = arith.divui %sent, %some : index
+  %p = arith.remui %sent, %some : index
+  %block = arith.select %own, %own_block, %other_block : index
+  %place = arith.select %own, %others, %p : index
+  return %block, %place : index, index
 }
 
 // The %j-th place behind %own of %n, which comes last itself.
@@ -190,6 +231,15 @@ func.func private @behind(%own: index, %j: index, %n: index) -> index {
   %place = arith.addi %next, %j : index
   %result = arith.remui %place, %n : index
   return %result : index
+}
+
+// Where %of stands in a list of all but %without.
+func.func private @among_others(%of: index, %without: index) -> index {
+  %c1 = arith.constant 1 : index
+  %behind = arith.cmpi ugt, %of, %without : index
+  %less = arith.subi %of, %c1 : index
+  %place = arith.select %behind, %less, %of : index
+  return %place : index
 }
 
 // Block %i of slice %s: its first row in the slice, its rows (none if the slice

@@ -1,54 +1,50 @@
 // GEMM + ReduceScatter, hierarchical: C = A * B^T, A: M x K, B: N x K, both split along K, C split by
 // rows. bf16, summed in f32, always in the same order: results do not vary from run to run.
 //
-// A rank multiplies what it has of K for all rows of C and leaves each tile with the rank of its node
-// that has the place of the owner in the owner's node (@gemm), in a slot of its own. There the slots are added up
-// (@reduce), so that one sum for each node crosses the network (@send), in bf16: (nodes - 1) * M * N * 2
-// bytes in all. The owner adds the sums of the other nodes and the slots of its own (@finish). Where a node has one
-// GPU, there is nothing to add up: @send sends from the slots, and @gemm adds what has come to the own part itself.
+// A rank multiplies what it has of K for all rows of C. The GPU of its node that has the place of a tile's owner in the
+// owner's node makes the node's sum. Tiles for other places go there, in a slot of this rank's own. In those for the own place
+// the epilogue waits for what the other GPUs of the node sent and adds it in registers. Sums for other nodes
+// cross the network (@send), in bf16: (nodes - 1) * M * N * 2 bytes in all. To those for the own rows the epilogue also
+// adds what other nodes sent, and stores the result.
 //
-// Tiles for other nodes are computed first and those for the own rank last. A block of TM rows is
-// sent when all of its columns are there; it is contiguous.
+// Rows for other nodes come first, since their sums have to cross. Of these, and of the own node's, rows for other places
+// never wait; those for the own place are LAG blocks behind. A block of TM rows is sent when all of its columns are there;
+// it is contiguous.
 //
-// Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows are added up at once; RASTER, how many
-// blocks of a node's shards are walked together (for each of its ranks); REDUCE and FINISH, how many CTAs have these roles
-// (REDUCE = 0: an eighth of all, which help @gemm when they are done).
+// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are walked together; LAG, by how many
+// blocks of a shard the own ones trail those for other GPUs (more than there are makes them last, few keep links busy
+// for longer).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
-!part = tensor<?x?xbf16, #mk.extents<TR, TN>>
-!sum = tensor<?x?xf32, #mk.extents<TR, TN>>
 !arrived = !mk.signal<?x?, sys, arrivals = 1>
 !parts = !mk.signal<?x?x?, sys, arrivals = ?>
 !reduced = !mk.signal<?x?, gpu, arrivals = ?>
 
+!operand = memref<?x?xbf16>
 !slots = memref<?x?x?x?xbf16, #mk.symmetric>
+!sums = memref<?x?x?xbf16, #mk.symmetric>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
 mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform K) (
-    in %a : memref<?x?xbf16> [M, K] split [(), (node, gpu)],
-    in %b : memref<?x?xbf16> [N, K] split [(), (node, gpu)],
-    // From each GPU of the node, for the shards of my place in each node.
-    scratch %slot : !slots [gpu, node, M ceildiv (node * gpu), N],
-    // The node's sums for these shards, and those of other nodes for mine.
-    scratch %away : !slots [1, node, M ceildiv (node * gpu), N],
-    scratch %sum : !slots [1, node, M ceildiv (node * gpu), N],
+    in %a : !operand [M, K] split [(), (node, gpu)],
+    in %b : !operand [N, K] split [(), (node, gpu)],
+    // From each other GPU of the node, for the shards of my place in each node.
+    scratch %slot : !slots [gpu - 1, node, M ceildiv (node * gpu), N],
+    // The node's sums for other nodes' shards of these, and those of other nodes for mine.
+    scratch %away : !sums [node - 1, M ceildiv (node * gpu), N],
+    scratch %sum : !sums [node - 1, M ceildiv (node * gpu), N],
     out %c : memref<?x?xbf16> [M, N] split [(node, gpu), ()]) {
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
-  %tr = mk.param "TR" = 32
-  mk.param "RASTER" = 2
-  mk.param "REDUCE" = 0
-  mk.param "FINISH" = 1
+  mk.param "RASTER" = 8
+  %any_lag = mk.param "LAG" = 1000000
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %0 = arith.constant 0.0 : f32
-  %zero = tensor.splat %0[%tm, %tn] : !acc
-  %nothing = tensor.splat %0[%tr, %tn] : !sum
 
   %me = mk.rank
   %my_node = mk.coord node
@@ -56,25 +52,26 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
   %nodes = mk.size node
   %gpus = mk.size gpu
   %world = mk.size
-  %others = arith.subi %nodes, %c1 : index
-  %alone = arith.cmpi eq, %gpus, %c1 : index        // in the node
+  %other_nodes = arith.subi %nodes, %c1 : index
+  %other_gpus = arith.subi %gpus, %c1 : index       // in the node
   %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
   %blocks = arith.ceildivui %shard, %tm : index     // blocks of TM rows in it
   %column_tiles = arith.ceildivui %N, %tn : index
-  %k_own = memref.dim %a, %c1 : memref<?x?xbf16>    // own part of K, may be 0
-  %k_tiles = arith.ceildivui %k_own, %tk : index
+  %lag = arith.minsi %any_lag, %blocks : index
 
-  // For each node, block and column tile: a part from each GPU of my node.
-  %part = mk.signals(%nodes, %blocks, %column_tiles) arrivals(%gpus) : !parts
-  // For each other node and block: its column tiles in %away, or in the only slot.
-  %reduced = mk.signals(%nodes, %blocks) arrivals(%column_tiles) : !reduced
-  // From each node: a block in %sum.
-  %arrived = mk.signals(%nodes, %blocks) : !arrived
+  // For each node, block and column tile: a part from each other GPU of my node.
+  %part = mk.signals(%nodes, %blocks, %column_tiles) arrivals(%other_gpus) : !parts
+  // For each other node and block: its column tiles in %away.
+  %reduced = mk.signals(%other_nodes, %blocks) arrivals(%column_tiles) : !reduced
+  // From each other node: a block in %sum.
+  %arrived = mk.signals(%other_nodes, %blocks) : !arrived
 
-  mk.role @gemm ctas(rest) then @finish {
-    %node_blocks = arith.muli %nodes, %blocks : index
-    mk.foreach (%b_, %n, %p_) in (%node_blocks, %column_tiles, %gpus)
-        schedule(ticket) order(raster = RASTER) {
+  mk.role @gemm ctas(rest) {
+    // Shards of other nodes.
+    %away_blocks = arith.muli %other_nodes, %blocks : index
+    %away_rows = arith.muli %away_blocks, %gpus : index
+    mk.foreach (%q, %n) in (%away_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+      %b_, %p_ = func.call @row(%q, %away_blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
       %d_ = arith.divui %b_, %blocks : index
       %i = arith.remui %b_, %blocks : index
       %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
@@ -85,137 +82,153 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
-        %acc = mk.fold (%kt) in (%k_tiles) iter(%partial = %zero) combine(add) : !acc {
-          %k = arith.muli %kt, %tk : index
-          %x = mk.load %a[%at, %k] valid(%rows, %tk) : memref<?x?xbf16> -> !a
-          %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !b
-          %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
-          mk.yield %next : !acc
-        }
-        scf.if %alone {
-          %mine = arith.cmpi eq, %d, %my_node : index
-          scf.if %mine {
-            %total = scf.for %j = %c0 to %others step %c1 iter_args(%sum_j = %acc) -> (!acc) {
-              %behind = arith.cmpi uge, %j, %my_node : index
-              %next = arith.addi %j, %c1 : index
-              %from = arith.select %behind, %next, %j : index
-              mk.wait %arrived[%from, %i] ge %c1 : !arrived
-              %x = mk.load %sum[%c0, %from, %r, %column] valid(%rows, %tn) : !slots -> !c
-              %wide = arith.extf %x : !c to !acc
-              %more = arith.addf %sum_j, %wide : !acc
-              scf.yield %more : !acc
-            }
-            %t = arith.truncf %total : !acc to !c
-            mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
-          } else {
-            %t = arith.truncf %acc : !acc to !c
-            mk.store %t, %slot[%c0, %d, %r, %column] valid(%rows, %tn) : !c, !slots
-            mk.signal %reduced[%d, %i] : !reduced
-          }
+        %acc = func.call @product(%a, %b, %at, %rows, %column, %tm, %tn, %tk)
+            : (!operand, !operand, index, index, index, index, index, index) -> !acc
+        %own = arith.cmpi eq, %place, %my_gpu : index
+        scf.if %own {
+          %total = func.call @add_parts(%acc, %slot, %part, %d, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !slots, !parts, index, index, index, index, index, index, index) -> !acc
+          %t = arith.truncf %total : !acc to !c
+          %to = func.call @among_others(%d, %my_node) : (index, index) -> index
+          mk.store %t, %away[%to, %r, %column] valid(%rows, %tn) : !c, !sums
+          mk.signal %reduced[%to, %i] : !reduced
         } else {
-          %t = arith.truncf %acc : !acc to !c
-          %p = mk.rank(gpu = %place)
-          mk.store %t, %slot[%my_gpu, %d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n]
-              : !c, !slots, !parts
+          func.call @leave(%acc, %slot, %part, %place, %d, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !slots, !parts, index, index, index, index, index, index, index, index) -> ()
         }
       }
     }
-  }
-
-  // In the node: adds up what goes to other nodes.
-  mk.role @reduce ctas(param REDUCE, share = 0.125) then @gemm {
-    %added = arith.select %alone, %c0, %others : index
-    mk.foreach (%d_, %i, %n) in (%added, %blocks, %column_tiles) schedule(ticket) {
-      %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
-      %owner = mk.rank(node = %d)
+    // Those of the own node.
+    %own_rows = arith.muli %blocks, %gpus : index
+    mk.foreach (%q, %n) in (%own_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+      %i, %p_ = func.call @row(%q, %blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
+      %place = func.call @behind(%my_gpu, %p_, %gpus) : (index, index, index) -> index
+      %owner = mk.rank(gpu = %place)
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
-        mk.wait %part[%d, %i, %n] ge %gpus : !parts
-        scf.for %down = %c0 to %rows step %tr {
-          %row = arith.addi %r, %down : index
-          %left = arith.subi %rows, %down : index
-          %total = func.call @add_slots(%nothing, %slot, %d, %row, %column, %left, %tn)
-              : (!sum, !slots, index, index, index, index, index) -> !sum
-          %t = arith.truncf %total : !sum to !part
-          mk.store %t, %away[%c0, %d, %row, %column] valid(%left, %tn) : !part, !slots
+        %acc = func.call @product(%a, %b, %at, %rows, %column, %tm, %tn, %tk)
+            : (!operand, !operand, index, index, index, index, index, index) -> !acc
+        %own = arith.cmpi eq, %place, %my_gpu : index
+        scf.if %own {
+          %mine = func.call @add_parts(%acc, %slot, %part, %my_node, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !slots, !parts, index, index, index, index, index, index, index) -> !acc
+          %total = scf.for %d = %c0 to %other_nodes step %c1 iter_args(%sum_d = %mine) -> (!acc) {
+            mk.wait %arrived[%d, %i] ge %c1 : !arrived
+            %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : !sums -> !c
+            %wide = arith.extf %x : !c to !acc
+            %next = arith.addf %sum_d, %wide : !acc
+            scf.yield %next : !acc
+          }
+          %t = arith.truncf %total : !acc to !c
+          mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
+        } else {
+          func.call @leave(%acc, %slot, %part, %place, %my_node, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !slots, !parts, index, index, index, index, index, index, index, index) -> ()
         }
-        mk.signal %reduced[%d, %i] : !reduced
       }
     }
   }
 
   // Between nodes: each block once, to its owner.
   mk.role @send ctas(1) then @gemm {
-    mk.foreach (%d_, %i) in (%others, %blocks) {
+    mk.foreach (%d_, %i) in (%other_nodes, %blocks) {
       %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
       %owner = mk.rank(node = %d)
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
-        mk.wait %reduced[%d, %i] ge %column_tiles : !reduced
-        scf.if %alone {
-          mk.put %slot[%c0, %d, %r, %c0][%c1, %c1, %rows, %N] to %sum[%c0, %my_node, %r, %c0] on %owner signal %arrived[%my_node, %i]
-              : !slots to !slots, !arrived
-        } else {
-          mk.put %away[%c0, %d, %r, %c0][%c1, %c1, %rows, %N] to %sum[%c0, %my_node, %r, %c0] on %owner signal %arrived[%my_node, %i]
-              : !slots to !slots, !arrived
-        }
-      }
-    }
-  }
-
-  // The own rows: sums of the other nodes and parts of my own, in the order of nodes.
-  mk.role @finish ctas(param FINISH) {
-    %left_over = arith.select %alone, %c0, %blocks : index
-    mk.foreach (%i, %n) in (%left_over, %column_tiles) schedule(ticket) {
-      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
-          : (index, index, index, index, index) -> (index, index, index)
-      %some = arith.cmpi sgt, %rows, %c0 : index
-      scf.if %some {
-        %column = arith.muli %n, %tn : index
-        scf.for %down = %c0 to %rows step %tr {
-          %row = arith.addi %r, %down : index
-          %left = arith.subi %rows, %down : index
-          %total = scf.for %d = %c0 to %nodes step %c1 iter_args(%acc = %nothing) -> (!sum) {
-            %here = arith.cmpi eq, %d, %my_node : index
-            %next = scf.if %here -> (!sum) {
-              mk.wait %part[%d, %i, %n] ge %gpus : !parts
-              %own = func.call @add_slots(%acc, %slot, %d, %row, %column, %left, %tn)
-                  : (!sum, !slots, index, index, index, index, index) -> !sum
-              scf.yield %own : !sum
-            } else {
-              mk.wait %arrived[%d, %i] ge %c1 : !arrived
-              %x = mk.load %sum[%c0, %d, %row, %column] valid(%left, %tn) : !slots -> !part
-              %wide = arith.extf %x : !part to !sum
-              %other = arith.addf %acc, %wide : !sum
-              scf.yield %other : !sum
-            }
-            scf.yield %next : !sum
-          }
-          %t = arith.truncf %total : !sum to !part
-          mk.store %t, %c[%row, %column] valid(%left, %tn) : !part, memref<?x?xbf16>
-        }
+        %to = func.call @among_others(%d, %my_node) : (index, index) -> index
+        %from = func.call @among_others(%my_node, %d) : (index, index) -> index
+        mk.wait %reduced[%to, %i] ge %column_tiles : !reduced
+        mk.put %away[%to, %r, %c0][%c1, %rows, %N] to %sum[%from, %r, %c0] on %owner signal %arrived[%from, %i]
+            : !sums to !sums, !arrived
       }
     }
   }
 }
 
-// Adds rows from %row on of what the GPUs of the node left for node %d, in the order of GPUs.
-func.func private @add_slots(%sum: !sum, %slot: !slots, %d: index, %row: index, %column: index, %left: index, %tn: index) -> !sum {
+// Row %q of the tiles of %blocks blocks for each of %gpus GPUs: its block, and how far its GPU is behind the own
+// one, less one. Rows for other GPUs come block by block, each own one %lag blocks behind, or when there are no others left.
+func.func private @row(%q: index, %blocks: index, %gpus: index, %lag: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %others = arith.subi %gpus, %c1 : index
+  %head = arith.muli %lag, %others : index          // rows before the first own one
+  %rounds = arith.subi %blocks, %lag : index        // of a block for each other GPU and one of its own
+  %past_ = arith.subi %q, %head : index
+  %past = arith.maxsi %past_, %c0 : index
+  %round_ = arith.divui %past, %gpus : index
+  %round = arith.minsi %round_, %rounds : index     // as many own rows were in rounds
+  %done = arith.muli %round, %gpus : index
+  %in_round = arith.subi %past, %done : index
+
+  %tail = arith.muli %rounds, %gpus : index
+  %in_tail = arith.cmpi sge, %past_, %tail : index
+  %ends_round = arith.cmpi eq, %in_round, %others : index
+  %own = arith.ori %in_tail, %ends_round : i1
+  %behind = arith.select %in_tail, %in_round, %c0 : index
+  %own_block = arith.addi %round, %behind : index
+
+  %sent = arith.subi %q, %round : index             // rows for others before this one
+  %some = arith.maxsi %others, %c1 : index
+  %other_block = arith.divui %sent, %some : index
+  %p = arith.remui %sent, %some : index
+  %block = arith.select %own, %own_block, %other_block : index
+  %place = arith.select %own, %others, %p : index
+  return %block, %place : index, index
+}
+
+// The product of rows of A and of B.
+func.func private @product(%a: !operand, %b: !operand, %at: index, %rows: index, %column: index,
+                           %tm: index, %tn: index, %tk: index) -> !acc {
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+  %k_own = memref.dim %a, %c1 : !operand            // own part of K, may be 0
+  %k_tiles = arith.ceildivui %k_own, %tk : index
+  %acc = mk.fold (%kt) in (%k_tiles) iter(%partial = %zero) combine(add) : !acc {
+    %k = arith.muli %kt, %tk : index
+    %x = mk.load %a[%at, %k] valid(%rows, %tk) : !operand -> !a
+    %y = mk.load %b[%column, %k] : !operand -> !b
+    %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
+    mk.yield %next : !acc
+  }
+  return %acc : !acc
+}
+
+// Leaves a tile with the GPU of the node that makes the sum.
+func.func private @leave(%acc: !acc, %slot: !slots, %part: !parts, %place: index, %d: index, %i: index, %n: index,
+                         %r: index, %column: index, %rows: index, %tn: index) {
+  %my_gpu = mk.coord gpu
+  %from = func.call @among_others(%my_gpu, %place) : (index, index) -> index
+  %p = mk.rank(gpu = %place)
+  %t = arith.truncf %acc : !acc to !c
+  mk.store %t, %slot[%from, %d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n] : !c, !slots, !parts
+  return
+}
+
+// Adds what the other GPUs of the node left for node %d, in their order.
+func.func private @add_parts(%acc: !acc, %slot: !slots, %part: !parts, %d: index, %i: index, %n: index, %r: index,
+                             %column: index, %rows: index, %tn: index) -> !acc {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gpus = mk.size gpu
-  %total = scf.for %g = %c0 to %gpus step %c1 iter_args(%acc = %sum) -> (!sum) {
-    %x = mk.load %slot[%g, %d, %row, %column] valid(%left, %tn) : !slots -> !part
-    %wide = arith.extf %x : !part to !sum
-    %next = arith.addf %acc, %wide : !sum
-    scf.yield %next : !sum
+  %others = arith.subi %gpus, %c1 : index
+  %some = arith.cmpi ne, %others, %c0 : index
+  scf.if %some {
+    mk.wait %part[%d, %i, %n] ge %others : !parts
   }
-  return %total : !sum
+  %total = scf.for %g = %c0 to %others step %c1 iter_args(%sum = %acc) -> (!acc) {
+    %x = mk.load %slot[%g, %d, %r, %column] valid(%rows, %tn) : !slots -> !c
+    %wide = arith.extf %x : !c to !acc
+    %next = arith.addf %sum, %wide : !acc
+    scf.yield %next : !acc
+  }
+  return %total : !acc
 }
 
 // The %j-th place behind %own of %n, which comes last itself.
@@ -225,6 +238,15 @@ func.func private @behind(%own: index, %j: index, %n: index) -> index {
   %place = arith.addi %next, %j : index
   %result = arith.remui %place, %n : index
   return %result : index
+}
+
+// Where %of stands in a list of all but %without.
+func.func private @among_others(%of: index, %without: index) -> index {
+  %c1 = arith.constant 1 : index
+  %behind = arith.cmpi ugt, %of, %without : index
+  %less = arith.subi %of, %c1 : index
+  %place = arith.select %behind, %less, %of : index
+  return %place : index
 }
 
 // Block %i of shard %s: its first row in the shard, its rows (none if the shard

@@ -4,6 +4,8 @@
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 namespace mlir::mk_sm {
 #define GEN_PASS_DEF_DEFERELEMENTSPASS
@@ -22,6 +24,7 @@ public:
 private:
   /// The store that alone needs an op's result, if any.
   Operation *findOnlyStore(Operation *op);
+  bool takesBefore(Operation *op, Operation *store);
 
   mk::KernelOp kernel;
   DenseMap<Operation *, Operation *> onlyStores;
@@ -69,21 +72,26 @@ static bool mayWait(mk::KernelOp kernel, mk::LoadOp load, Operation *store) {
   });
 }
 
+static bool isConversion(Operation *op) {
+  return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp>(op);
+}
+
+/// The load whose elements an op gives, maybe converted.
+static mk::LoadOp findLoad(Operation *op) {
+  while (op && isConversion(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<mk::LoadOp>(op);
+}
+
 // A tile of which only one op takes each element once, as a sum that goes on with it, need
 // not be there whole: with what is carried it would be two tiles in registers.
 static Operation *findOnlyTaker(Operation *op) {
   if (op->getNumResults() != 1 || !op->hasOneUse() ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return nullptr;
-  auto isConversion = [](Operation *op) {
-    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
-               arith::UIToFPOp>(op);
-  };
-  Operation *from = op;
-  while (from && isConversion(from))
-    from = from->getOperand(0).getDefiningOp();
+  mk::LoadOp from = findLoad(op);
   Operation *user = *op->user_begin();
-  if (!isa_and_nonnull<mk::LoadOp>(from) || user->getBlock() != op->getBlock() ||
+  if (!from || user->getBlock() != op->getBlock() ||
       from->getBlock() != op->getBlock())
     return nullptr;
   if (isConversion(user))
@@ -110,14 +118,35 @@ static bool isComparisonToCome(Operation *op) {
   return left == 0;
 }
 
+/// Whether an op adds to a tile that is there anyway, or the like, one that cannot be loaded as
+/// late as at the store, but at the op: its result takes the place of the tile.
+bool Deferral::takesBefore(Operation *op, Operation *store) {
+  bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
+    mk::LoadOp load = findLoad(operand.getDefiningOp());
+    return load && findOnlyTaker(load) == op && !mayWait(kernel, load, store) &&
+           mayWaitFor(op, load);
+  });
+  return takes && llvm::any_of(op->getOperands(), [&](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    return operand.getType() == op->getResult(0).getType() &&
+           !matchPattern(operand, m_Constant()) && !findLoad(def) && (!def || !isDeferred(def)) &&
+           llvm::all_of(operand.getUsers(), [&](Operation *user) {
+             return user == op || insideMutuallyExclusiveRegions(user, op);
+           });
+  });
+}
+
 bool Deferral::isDeferred(Operation *op) {
   if (isComparisonToCome(op))
     return true;
   auto load = dyn_cast<mk::LoadOp>(op);
-  if (Operation *store = findOnlyStore(op))
-    return !load || mayWait(kernel, load, store);
+  Operation *store = findOnlyStore(op);
+  if (store && (load ? mayWait(kernel, load, store) : !takesBefore(op, store)))
+    return true;
   Operation *taker = findOnlyTaker(op);
-  return taker && (!load || mayWaitFor(taker, load));
+  if (!load || !taker)
+    return taker;
+  return mayWaitFor(taker, load) && (!store || takesBefore(taker, store));
 }
 
 namespace {

@@ -82,6 +82,66 @@ mk.kernel @written on @mesh (inout %a : !of32 [64, 64], inout %c : !of32 [64, 64
   }
 }
 
+// What cannot be loaded as late as at the store is added to a tile that is there anyway, one that
+// the other branch needs as well; the load waits for that.
+// CHECK-LABEL: mk.kernel @added_before
+// CHECK: mk.load %{{.*}} {mk_sm.deferred}
+// CHECK: %[[S:.*]] = arith.addf %{{[^{]*$}}
+// CHECK: mk.wait
+// CHECK: mk.load %{{.*}} {mk_sm.deferred}
+// CHECK: arith.addf %[[S]], {{.*}} {mk_sm.deferred}
+// CHECK: mk.store
+mk.kernel @added_before on @mesh dims(uniform M) (in %a : !of32 [64, 64], in %b : !of32 [64, 64], out %c : !of32 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %there = mk.signals(%c1) : !mk.signal<?, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %one = arith.cmpi eq, %M, %c1 : index
+      %zero = arith.constant dense<0.0> : !f32
+      %x = scf.for %i = %c0 to %M step %c1 iter_args(%sum = %zero) -> (!f32) {
+        %next = arith.addf %sum, %sum : !f32
+        scf.yield %next : !f32
+      }
+      scf.if %one {
+        %l = mk.load %a[%c0, %c0] : !of32 -> !f32
+        %s = arith.addf %x, %l : !f32
+        mk.wait %there[%c0] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+        %m = mk.load %b[%c0, %c0] : !of32 -> !f32
+        %t = arith.addf %s, %m : !f32
+        mk.store %t, %c[%c0, %c0] : !f32, !of32
+      } else {
+        mk.store %x, %c[%c0, %c0] : !f32, !of32
+      }
+    }
+  }
+}
+
+// Where that tile is needed behind the sum as well, none is made for the sum.
+// CHECK-LABEL: mk.kernel @still_needed
+// CHECK: mk.load %{{[^{]*$}}
+// CHECK: arith.addf {{.*}} {mk_sm.deferred}
+// CHECK: mk.store
+mk.kernel @still_needed on @mesh dims(uniform M) (in %a : !of32 [64, 64], out %c : !of32 [64, 64], out %d : !of32 [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %there = mk.signals(%c1) : !mk.signal<?, gpu, arrivals = 1>
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f32
+      %x = scf.for %i = %c0 to %M step %c1 iter_args(%sum = %zero) -> (!f32) {
+        %next = arith.addf %sum, %sum : !f32
+        scf.yield %next : !f32
+      }
+      %l = mk.load %a[%c0, %c0] : !of32 -> !f32
+      %s = arith.addf %x, %l : !f32
+      mk.wait %there[%c0] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+      mk.store %s, %c[%c0, %c0] : !f32, !of32
+      mk.store %x, %d[%c0, %c0] : !f32, !of32
+    }
+  }
+}
+
 // Comparisons by which ops right behind select.
 // CHECK-LABEL: mk.kernel @selects
 // CHECK: arith.cmpf {{.*}} {mk_sm.deferred}

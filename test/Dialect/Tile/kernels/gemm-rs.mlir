@@ -9,18 +9,22 @@
 
 // CHECK: mk.kernel @gemm_rs{{.*}} sizes(node, gpu) dims(uniform M, uniform N, uniform K)
 // ADDS: mk.prepare
-// CHECK: mk.role @gemm ctas(rest) then @finish
+// CHECK: mk.role @gemm ctas(rest)
 // CHECK: schedule(ticket) order(raster = RASTER)
-// CHECK: mk.fold {{.*}} combine(add)
-// SLOTS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal
+// ADDS: mk.fold {{.*}} combine(add)
 // ADDS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal {{.*}} reduce(add)
-// SLOTS: mk.role @reduce ctas(param REDUCE, share = 1.250000e-01) then @gemm
 // ADDS: mk.role @narrow ctas(param NARROW) then @gemm
-// CHECK: mk.wait
+// ADDS: mk.wait
 // CHECK: mk.signal
 // CHECK: mk.role @send
 // CHECK: mk.wait
 // CHECK: mk.put {{.*}} signal
-// CHECK: mk.role @finish
-// CHECK: mk.wait
+// ADDS: mk.role @finish
+// ADDS: mk.wait
+// SLOTS: func.func private @product
+// SLOTS: mk.fold {{.*}} combine(add)
+// SLOTS: func.func private @leave
+// SLOTS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal
+// SLOTS: func.func private @add_parts
+// SLOTS: mk.wait
 // CHECK: func.func @reference
