@@ -82,15 +82,6 @@ std::string mk_sm::describeScope(Operation *scope) {
   return "mk.prepare";
 }
 
-/// Whether a tile of the role may end where neither its argument nor it ends.
-static bool mayTrim(Operation *scope) {
-  auto visit = [](CopyOp copy) {
-    return copy.getPad() || !copy.getValid().empty() ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
-  };
-  return scope->walk(visit).wasInterrupted();
-}
-
 SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   mk::SmAttr sm = mk::getSm(owner);
   constexpr int64_t kBarrier = 8;
@@ -126,7 +117,10 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     }
     if (int64_t bytes = getExchangeBytes(owner))
       pieces.push_back({"exchange", 1, bytes, chunk, /*ofRole=*/true});
-    if (mayTrim(owner))
+    auto trims = [](CopyOp copy) {
+      return copy.mayTrim() ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    if (owner->walk(trims).wasInterrupted())
       pieces.push_back({"landing", 1, kBarrier, kBarrier});
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
     pieces.push_back({"result", 1, 8, 16});
@@ -181,6 +175,11 @@ LogicalResult mk_sm::verifyShared(Operation *op, Attribute value) {
 LogicalResult SharedMemoryOp::verify() {
   if ((*this)->getNextNode())
     return emitOpError() << "stands in front of ops that it counts: put it at the kernel's end";
+  auto kernel = (*this)->getParentOfType<mk::KernelOp>();
+  for (WarpsOp warps : kernel.getBody().getOps<WarpsOp>())
+    if (warps.getCopiers() && !getCopiers())
+      return emitOpError() << "has no room for the requests of copiers, which mk_sm.warps has: delete "
+                              "both, and run mk-sm-lay-out-shared and mk-sm-assign-warps";
   auto bytes = static_cast<int64_t>(getBytes());
   mk::TargetAttr target = mk::getSmTarget(*this);
   if (bytes > target.getSm().getShared())
@@ -193,7 +192,7 @@ LogicalResult SharedMemoryOp::verify() {
     int64_t begin;
   };
   SmallVector<Placed> all;
-  for (Operation *owner : getSharedOwners((*this)->getParentOfType<mk::KernelOp>())) {
+  for (Operation *owner : getSharedOwners(kernel)) {
     auto offsets = owner->getAttrOfType<DictionaryAttr>(kSharedAttr);
     SmallVector<SharedPiece> pieces = getSharedPieces(owner);
     if (offsets && offsets.size() > pieces.size())

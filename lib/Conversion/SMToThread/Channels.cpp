@@ -20,7 +20,9 @@ Lowering::Cursor Lowering::makeCursor(int64_t parity) {
   return {stage, variable(i32, c32(parity))};
 }
 
-void Lowering::advance(const Cursor &cursor, int64_t depth) {
+void Lowering::advance(Value op) {
+  const Cursor &cursor = cursors[op];
+  int64_t depth = op.getDefiningOp<CursorOp>().getDepth();
   Value phase = read(cursor.phase, i32);
   if (depth == 1) {
     write(cursor.phase, xor_(phase, 1));
@@ -117,10 +119,10 @@ LogicalResult Lowering::emitReceive(ReceiveOp op) {
 /// Named barriers of the warpgroups' turns, of this one and of the other one: who passes arrives at
 /// the other's, who waits waits at his own. The first turn is given away in advance.
 std::pair<Value, Value> Lowering::turnBarriers() {
-  constexpr int64_t kFirst = 10;
+  int64_t first = warps.getBarrier("turn");
   // Read anew: kept, the warpgroup's number would take a register from the fragments.
-  Value mine = add(shr(readNumber(), 7), kFirst - 1);
-  return {mine, sub(c32(2 * kFirst + 1), mine)};
+  Value mine = add(shr(readNumber(), 7), first - 1);
+  return {mine, sub(c32(2 * first + 1), mine)};
 }
 
 static int64_t handover(Value cursor) {

@@ -17,13 +17,6 @@
 namespace mlir::mk::sm {
 using namespace mk_sm;
 
-/// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
-/// roles as well), 10 and 11 turns, 12 requests of copies.
-constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
-/// Not 0: a warp that arrives there with a count of threads, while others wait without, is an
-/// illegal instruction.
-constexpr int64_t kFinishBarrier = 14;
-
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
   MemRefType type;
@@ -135,9 +128,9 @@ public:
   /// Emits the function behind the kernel.
   LogicalResult run();
 
-  int64_t getNumThreads() const { return numThreads; }
+  int64_t getNumThreads() { return warps.getNumThreads(); }
   /// Tracks of a CTA (mkernel/ABI/Timeline.h).
-  int64_t getNumTracks() const { return (numThreads + 127) / 128; }
+  int64_t getNumTracks() { return getNumThreads() / 128; }
 
   /// The variant for any strides: copies without tensor maps are possible.
   bool byThreads = false;
@@ -150,7 +143,6 @@ public:
 private:
   //===--- Structure ------------------------------------------------------===//
 
-  LogicalResult measurePartitions();
   void loadParams();
   /// Each part of the kernel reads it for itself, and each of its loops: kept from one to
   /// the next, it would take a register beside accumulators.
@@ -162,18 +154,12 @@ private:
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
   LogicalResult emitRole(unsigned number, PartitionKind kind);
-  /// Fills `roleOrder` and `helpers`.
-  LogicalResult orderRoles();
   /// i1: whether the CTA is one of those that begin in one of `roles`.
   Value isInRoles(ArrayRef<unsigned> roles);
-  bool usesTiles(RoleOp role);
-  /// Where CTAs that come to the role behind another one wait for all their warps.
-  void syncBeforeRole(unsigned role);
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
   bool waitsForOthers();
-  bool hasCopiers();
   void emitPrepared();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
@@ -298,11 +284,11 @@ private:
                     int64_t number, Value count, Value leader = {});
 
   // Puts
-  LogicalResult emitPut(PutOp op);
+  LogicalResult emitPut(PipelinePutOp pipeline);
   FailureOr<Runs> planRuns(PutOp op);
   /// Addresses of run `n`, and whether it exists (null: always).
   std::tuple<Value, Value, Value> runAt(const Runs &runs, Value n);
-  void copyByEngine(const Runs &runs, TypeAttr added);
+  void copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added);
   void copyByThreads(const Runs &runs, Type element, bool adds);
   void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
 
@@ -509,8 +495,9 @@ private:
   void barrierCluster();
   /// All threads of the partition have come here.
   void barrierPartition();
-  /// Its named barrier, of a consumer.
+  /// Its named barrier, of a consumer, and that of a warpgroup.
   Value partitionBarrier();
+  Value warpgroupBarrier(Value group) { return add(group, warps.getBarrier("warpgroup")); }
   /// `body` by one thread once all have come here.
   void once(function_ref<void()> body);
   /// The same; every thread gets the i64 that it gives.
@@ -519,25 +506,19 @@ private:
 
   //===--- State ----------------------------------------------------------===//
 
-  /// Position in a channel, or among the slots of puts.
+  /// Variables of an mk_sm.cursor.
   struct Cursor {
     Value stage, phase; // variables
   };
   Cursor makeCursor(int64_t parity);
-  void advance(const Cursor &cursor, int64_t depth);
+  void advance(Value cursor);
 
   KernelOp kernel;
   KernelResources resources;
   SmallVector<int64_t> ctas;
-  /// Roles in the order in which a CTA goes through them, and for each those whose
-  /// CTAs go on with it.
-  SmallVector<unsigned> roleOrder;
-  SmallVector<SmallVector<unsigned>> helpers;
   const ParamLayout &params;
+  WarpsOp warps;
   SharedMemoryOp shared;
-
-  int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
-  int64_t numConsumerWarps = 0;
   int64_t cluster; // CTAs of one
 
   Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
@@ -548,7 +529,6 @@ private:
   int64_t roleNumber = 0;
   Value ctaInRole;
   ScopeMemory memory;
-  Value landingPhase; // a variable: parity of the next phase of the landing barrier
   Value readySeen; // a variable: peers known to have begun, a bit each
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;
@@ -557,7 +537,6 @@ private:
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;
   DenseMap<Value, Cursor> cursors;
-  Cursor putLoads, putStores;
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;

@@ -246,8 +246,7 @@ LogicalResult Lowering::emit(Operation *op) {
         return success();
       })
       .Case([&](AdvanceOp op) {
-        Value channel = op.getCursor().getDefiningOp<CursorOp>().getChannel();
-        advance(cursors[op.getCursor()], Channel(channel.getDefiningOp()).depth);
+        advance(op.getCursor());
         return success();
       })
       .Case([&](AcquireOp op) { return emitAcquire(op); })
@@ -291,9 +290,10 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](mk::WaitOp op) { return emitWaitSignal(op); })
       .Case([&](CountOp op) { return emitCount(op); })
       .Case([&](PushOp op) { return emitPush(op); })
-      .Case([&](PutOp op) {
+      .Case([&](PipelinePutOp op) {
+        Operation *put = emitted = &op.getBody().front().front();
         LogicalResult result = emitPut(op);
-        emitted = op;
+        emitted = put;
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;
       })

@@ -95,13 +95,9 @@ std::tuple<Value, Value, Value> Lowering::runAt(const Runs &runs, Value n) {
 
 // The first warp goes through pieces of a slot each; its lane 0 issues. Loads run
 // ahead of stores, with all slots but one; a slot is filled anew when the engine has read it.
-void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
-  int64_t slotBytes = memory.putSlotBytes, slots = memory.putSlots, ahead = slots - 1;
-  if (!putLoads.stage) {
-    putLoads = makeCursor(0);
-    putStores = makeCursor(0);
-  }
-  const Cursor &loads = putLoads, &stores = putStores;
+void Lowering::copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added) {
+  int64_t slotBytes = memory.putSlotBytes, ahead = memory.putSlots - 1;
+  const Cursor loads = cursors[op.getLoad()], stores = cursors[op.getStore()];
   Value sender = eq(lane, 0);
   // Pieces of a run, and all of them.
   Value whole = add(runs.run, slotBytes - 1);
@@ -135,7 +131,7 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
           create<mk_thread::StoreBulkOp>(slot, to, bytes, added);
           create<mk_thread::CommitGroupOp>();
         });
-        advance(stores, slots);
+        advance(op.getStore());
       });
     });
     ifThen(cmp(Predicate::slt, n, total), [&] {
@@ -147,7 +143,7 @@ void Lowering::copyByEngine(const Runs &runs, TypeAttr added) {
           create<mk_thread::BarrierArriveOp>(full, /*cta=*/Value(), bytes);
           create<mk_thread::CopyBulkOp>(from, slot, bytes, full);
         });
-        advance(loads, slots);
+        advance(op.getLoad());
       });
     });
   });
@@ -240,7 +236,8 @@ void Lowering::putByCommands(const Runs &runs, Value peer, Value signalSlot,
 // The op
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::emitPut(PutOp op) {
+LogicalResult Lowering::emitPut(PipelinePutOp pipeline) {
+  auto op = cast<PutOp>(pipeline.getBody().front().front());
   Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
   bool adds = op.getReduction().has_value();
   if (adds && (*op.getReduction() != Reduction::Add || mk_thread::getAddition(element).empty()))
@@ -286,7 +283,7 @@ LogicalResult Lowering::emitPut(PutOp op) {
         runs->aligned,
         [&] {
           ifThen(cmp(Predicate::ult, partitionThread, 32), [&] {
-            copyByEngine(*runs, adds ? TypeAttr::get(element) : TypeAttr());
+            copyByEngine(pipeline, *runs, adds ? TypeAttr::get(element) : TypeAttr());
           });
         },
         [&] { copyByThreads(*runs, element, adds); });

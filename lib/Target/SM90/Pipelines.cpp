@@ -80,6 +80,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
   layout.timeline = options.timeline;
   layout.variant = options.variant;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));
+  pm.addPass(mk_sm::createAssignWarpsPass());
   ConvertSMToThreadPassOptions convert;
   convert.loops = options.loops;
   convert.bounds = options.bounds;

@@ -53,6 +53,8 @@ constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.onc
 
 /// The partition of a role, or of mk.prepare; null if it has none.
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
+/// Whether CTAs of `role` go on with `later`, by one `then` or several.
+bool goesOnWith(mk::RoleOp role, mk::RoleOp later);
 /// "role 'gemm'" or "mk.prepare", for messages.
 std::string describeScope(Operation *scope);
 
