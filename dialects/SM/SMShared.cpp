@@ -9,16 +9,10 @@ using namespace mlir::mk_sm;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Whether an op of this kind is in the scope.
-template <typename OpT>
-static bool has(Operation *scope) {
-  return scope->walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 static int64_t getPutSlotBytes(Operation *scope) {
-  if (!has<mk::PutOp>(scope))
+  if (!holds<mk::PutOp>(scope))
     return 0;
-  return mk::getSm(scope).getThresholds().getPutSlot() / (has<CreateRingOp>(scope) ? 2 : 1);
+  return mk::getSm(scope).getThresholds().getPutSlot() / (holds<CreateRingOp>(scope) ? 2 : 1);
 }
 
 /// What an op would exchange, if it could all at once.
@@ -61,7 +55,7 @@ int64_t mk_sm::getExchangeBytes(Operation *scope) {
   int64_t most = 0;
   scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
   mk::SmAttr sm = mk::getSm(scope);
-  int64_t limit = sm.getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
+  int64_t limit = sm.getExchange() / (holds<CreateRingOp>(scope) ? 4 : 1);
   return std::min<int64_t>(llvm::alignTo(most, sm.getChunk()), limit);
 }
 

@@ -49,25 +49,16 @@ static void arrive(Emitter &e, Value barrier) {
   e.create<mk_thread::BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value());
 }
 
-LogicalResult Lowering::emitAcquire(AcquireOp op) {
-  Channel channel(op.getRing().getDefiningOp());
-  waitForSlot(channel, channel.empty, op.getPlace(), channel.number);
-  set(op, {at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth),
-           at(channel.full, op.getPlace(), 8, channel.depth)});
-  return success();
+void Lowering::takeSlot(Value slot, Value ring, ValueRange place, bool fills) {
+  Channel channel(ring.getDefiningOp());
+  waitForSlot(channel, fills ? channel.empty : channel.full, place, channel.number);
+  set(slot, {at(channel.slots, place, channel.slotBytes, channel.depth),
+             at(channel.full, place, 8, channel.depth)});
 }
 
 LogicalResult Lowering::emitCommit(CommitOp op) {
   Value full = elements(op.getSlot())[1];
   ifThen(eq(lane, 0), [&] { arrive(*this, full); });
-  return success();
-}
-
-LogicalResult Lowering::emitWaitRing(mk_sm::WaitOp op) {
-  Channel channel(op.getRing().getDefiningOp());
-  waitForSlot(channel, channel.full, op.getPlace(), channel.number);
-  set(op, {at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth),
-           at(channel.full, op.getPlace(), 8, channel.depth)});
   return success();
 }
 

@@ -60,9 +60,7 @@ void Lowering::emitPrologue() {
 
 /// Whether a launch leaves anything to the next one.
 bool Lowering::keepsCounts() {
-  if (waitsForOthers() || !resources.counters.empty())
-    return true;
-  return kernel.walk([](TicketOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return waitsForOthers() || !resources.counters.empty() || holds<TicketOp>(kernel);
 }
 
 // A barrier between all CTAs, which run at the same time. The last one to end

@@ -100,8 +100,7 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
 
   LogicalResult visit(mk::KernelOp kernel, SharedMemoryOp shared) {
     Needs needs(kernel);
-    bool copiers = shared.getCopiers() &&
-                   kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    bool copiers = shared.getCopiers() && holds<CopyOp>(kernel);
     FailureOr<SmallVector<int64_t>> registers = dealOut(kernel, needs, copiers);
     if (failed(registers))
       return failure();

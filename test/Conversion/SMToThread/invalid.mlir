@@ -10,7 +10,7 @@ mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
       %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
       %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<64x128xf8E4M3FN>>
       %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x128xf8E4M3FN>>
-      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; wgmma takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
+      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; the matrix unit takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
       %s = mk_sm.mma %x, %y, %zero : !mk_sm.staged<tensor<64x128xf8E4M3FN>>, !mk_sm.staged<tensor<128x128xf8E4M3FN>>, tensor<64x128xf32, #acc>
     }
   }

@@ -11,7 +11,7 @@
 // E4M3: mk_thread.wgmma n(128) k(32) "e4m3" * "e4m3" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
 // E5M2: mk_thread.wgmma n(128) k(32) "e5m2" * "e5m2" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
 // MIXED: mk_thread.wgmma n(128) k(32) "e4m3" * "e5m2" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
-// HALVES: multiplies 'bf16' by 'f16'; wgmma takes two of bf16, f16, f32 (as tf32), or any of f8E4M3FN and f8E5M2
+// HALVES: multiplies 'bf16' by 'f16'; the matrix unit takes two of bf16, f16, f32 (as tf32), or any of f8E4M3FN and f8E5M2
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

@@ -51,6 +51,14 @@ int64_t getSharedOffset(Operation *owner, StringRef piece);
 /// deferred to it once, not in each of its two ways.
 constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.once";
 
+/// Whether `op`, or one in it at any depth, is of these kinds.
+template <typename... OpTs> bool holds(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<OpTs...>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 /// The partition of a role, or of mk.prepare; null if it has none.
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
 /// Whether CTAs of `role` go on with `later`, by one `then` or several.
