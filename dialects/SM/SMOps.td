@@ -20,6 +20,9 @@ def MkSM_PartitionKindAttr : EnumAttr<MkSM_Dialect, MkSM_PartitionKind, "partiti
 def MkSM_Fragment : RankedTensorOf<[AnyType]>;
 def MkSM_DotOperand : AnyTypeOf<[MkSM_StagedType, MkSM_Fragment]>;
 
+class MkSM_EffectOp<string mnemonic, list<Trait> traits = []>
+    : MkSM_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+
 //===----------------------------------------------------------------------===//
 // Structure
 //===----------------------------------------------------------------------===//
@@ -113,15 +116,64 @@ def MkSM_SharedMemoryOp : MkSM_Op<"shared_memory", [HasParent<"::mlir::mk::Kerne
   let hasVerifier = 1;
 }
 
+def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
+  let summary = "says which warps of a CTA do what, and in which order";
+  let description = [{
+    The first warpgroup is the producer's: its warp 0 runs the producers of all roles. Its other warps are the
+    `copiers`, which copy for it, or do nothing. Behind it are so many warps of the `consumer`; a
+    consumer partition of fewer warps has the first of these. `registers` are those of a thread of the
+    producer's warpgroup and of a thread of the consumer, between which they are moved at the start; without it every thread
+    has the most there is.
+
+    A CTA comes to the roles in `order`: its own, and those that it goes on with (`then`).
+
+    `barriers` are the named barriers of the CTA: `warpgroup` and those behind it are the consumer's warpgroups', each
+    for itself, `consumer` is that of a consumer partition, `cta` of all warps that work, between roles and at the
+    end, `turn` and the next one are those of `turn_wait`, `request` is that of the copiers, `finish` of all threads
+    when all is done. Barrier 0 has the same threads: a warp that arrives at one with a count of threads, while others wait
+    without, is an illegal instruction.
+
+    ```mlir
+    mk_sm.warps consumer(8) copiers registers [40, 232] order [@push, @gemm]
+        barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+    ```
+  }];
+  let arguments = (ins I64Attr:$consumer, UnitAttr:$copiers, OptionalAttr<DenseI64ArrayAttr>:$registers,
+                       FlatSymbolRefArrayAttr:$order, DictionaryAttr:$barriers);
+  let assemblyFormat = [{
+    `consumer` `(` $consumer `)` (`copiers` $copiers^)? (`registers` $registers^)? `order` $order
+    `barriers` $barriers attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumThreads() { return 128 + 32 * getConsumer(); }
+    /// The named barrier, or the first of several.
+    int64_t getBarrier(::llvm::StringRef name) {
+      return getBarriers().getAs<::mlir::IntegerAttr>(name).getInt();
+    }
+  }];
+}
+def MkSM_SyncWarpsOp : MkSM_EffectOp<"sync_warps", [ParentOneOf<["::mlir::mk::RoleOp"]>]> {
+  let summary = "lets all warps of a CTA meet before it goes on with a role";
+  let description = [{
+    In CTAs that come from one of the roles: the producer's warp and all warps of the consumer wait for one another at
+    the role's beginning. What they have written to shared memory comes before what the copy engine writes there.
+
+    ```mlir
+    mk_sm.sync_warps from [@push]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefArrayAttr:$from);
+  let assemblyFormat = "`from` $from attr-dict";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Channels
 //===----------------------------------------------------------------------===//
 
 // `at(stage, parity)` is where in its channel an op that waits for a slot, or gives one back, is:
 // the slot's number, and the parity of the phase of its barrier. mk-sm-assign-stages adds it.
-class MkSM_EffectOp<string mnemonic, list<Trait> traits = []>
-    : MkSM_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
-
 def MkSM_AcquireOp : MkSM_EffectOp<"acquire"> {
   let summary = "waits for the next free slot of a ring";
   let description = [{
@@ -149,17 +201,22 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
     mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
     mk_sm.copy %a[%row, %k] to %slot[0] shared(2) : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
     ```
+
+    Where `valid` or `pad` ask for what the copy engine does not do, the producer waits until the tile has landed, and writes
+    over the rest of it. The cursor `landing` counts such waits (mk-sm-assign-stages).
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
-                       DefaultValuedAttr<I64Attr, "1">:$shared);
+                       DefaultValuedAttr<I64Attr, "1">:$shared, Optional<MkSM_CursorType>:$landing);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
-    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? (`landing` `(` $landing^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTileType();
+    /// Whether the producer may have to write over a part of the tile.
+    bool mayTrim() { return getPad() || !getValid().empty(); }
   }];
 }
 def MkSM_CommitOp : MkSM_EffectOp<"commit"> {
@@ -247,17 +304,25 @@ def MkSM_CursorOp : MkSM_Op<"cursor", [MemoryEffects<[MemAlloc]>]> {
   let summary = "counts one kind of use of a channel by a partition";
   let description = [{
     Stands at a partition's beginning: at slot 0, in a phase of this parity. Who fills slots begins with
-    1, since the phase before the first is over.
+    1, since the phase before the first is over. Without a channel it counts so many slots that the
+    partition has for itself: those of puts, or the barrier of tiles that are trimmed.
 
     ```mlir
     %c = mk_sm.cursor %ring parity(1) : !mk_sm.ring<4, tensor<128x64xbf16>>
+    %d = mk_sm.cursor slots(3) parity(0)
     ```
   }];
-  let arguments = (ins AnyTypeOf<[MkSM_RingType, MkSM_MailboxType]>:$channel,
+  let arguments = (ins Optional<AnyTypeOf<[MkSM_RingType, MkSM_MailboxType]>>:$channel,
+                       DefaultValuedAttr<I64Attr, "0">:$slots,
                        ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<1>]>:$parity);
   let results = (outs MkSM_CursorType:$result);
-  let assemblyFormat = "$channel `parity` `(` $parity `)` attr-dict `:` qualified(type($channel))";
+  let assemblyFormat = [{
+    ($channel^)? (`slots` `(` $slots^ `)`)? `parity` `(` $parity `)` attr-dict (`:` qualified(type($channel))^)?
+  }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getDepth();
+  }];
 }
 def MkSM_PositionOp : MkSM_EffectOp<"position"> {
   let summary = "says where a cursor is: at which slot, in a phase of which parity";
@@ -279,6 +344,24 @@ def MkSM_AdvanceOp : MkSM_EffectOp<"advance"> {
   }];
   let arguments = (ins MkSM_CursorType:$cursor);
   let assemblyFormat = "$cursor attr-dict";
+}
+
+def MkSM_PipelinePutOp : MkSM_Op<"pipeline_put", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "a put whose pieces go through slots of shared memory";
+  let description = [{
+    The copy engine loads pieces of the region into slots, and stores what it has loaded; loads run ahead of
+    stores. Each piece moves both cursors by a slot.
+
+    ```mlir
+    mk_sm.pipeline_put load(%l) store(%s) {
+      mk.put %a[%r, %c0][%rows, %K] to %b[%at, %c0] on %p : memref<?x?xbf16> to memref<?x?xbf16, #mk.symmetric>
+    }
+    ```
+  }];
+  let arguments = (ins MkSM_CursorType:$load, MkSM_CursorType:$store);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`load` `(` $load `)` `store` `(` $store `)` $body attr-dict";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,17 +9,13 @@ using namespace mlir::mk_sm;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-/// Whether an op of this kind is in the scope.
-template <typename OpT>
-static bool has(Operation *scope) {
-  return scope->walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// Number and bytes of the slots through which puts of a role copy; a ring has more use for room.
-static std::pair<int64_t, int64_t> getPutSlots(Operation *scope) {
-  mk::ThresholdsAttr thresholds = mk::getSm(scope).getThresholds();
+PutSlots mk_sm::getPutSlots(Operation *op) {
+  while (!isa<mk::RoleOp, mk::PrepareOp>(op) && op->getParentOp())
+    op = op->getParentOp();
+  mk::ThresholdsAttr thresholds = mk::getSm(op).getThresholds();
   int64_t slots = thresholds.getPutSlots(), bytes = thresholds.getPutSlot();
-  if (has<CreateRingOp>(scope))
+  // A ring has more use for room.
+  if (holds<CreateRingOp>(op))
     return {std::max<int64_t>(slots / 2, 2), bytes / 2};
   return {slots, bytes};
 }
@@ -64,7 +60,7 @@ int64_t mk_sm::getExchangeBytes(Operation *scope) {
   int64_t most = 0;
   scope->walk([&](Operation *op) { most = std::max(most, getExchanged(op)); });
   mk::SmAttr sm = mk::getSm(scope);
-  int64_t limit = sm.getExchange() / (has<CreateRingOp>(scope) ? 4 : 1);
+  int64_t limit = sm.getExchange() / (holds<CreateRingOp>(scope) ? 4 : 1);
   return std::min<int64_t>(llvm::alignTo(most, sm.getChunk()), limit);
 }
 
@@ -83,15 +79,6 @@ std::string mk_sm::describeScope(Operation *scope) {
   if (auto role = dyn_cast<mk::RoleOp>(scope))
     return "role '" + role.getSymName().str() + "'";
   return "mk.prepare";
-}
-
-/// Whether a tile of the role may end where neither its argument nor it ends.
-static bool mayTrim(Operation *scope) {
-  auto visit = [](CopyOp copy) {
-    return copy.getPad() || !copy.getValid().empty() ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
-  };
-  return scope->walk(visit).wasInterrupted();
 }
 
 SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
@@ -122,14 +109,17 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     pieces.push_back({"buffers", staging.getResult().getType().getBuffers() * warpgroups,
                       getStagingBytes(chunk), swizzlePeriod, /*ofRole=*/true});
   } else if (isa<mk::RoleOp, mk::PrepareOp>(owner)) {
-    if (has<mk::PutOp>(owner)) {
-      auto [slots, bytes] = getPutSlots(owner);
-      pieces.push_back({"put_slots", slots, bytes, chunk, /*ofRole=*/true});
-      pieces.push_back({"put_barriers", slots, kBarrier, kBarrier});
+    if (holds<mk::PutOp>(owner)) {
+      PutSlots slots = getPutSlots(owner);
+      pieces.push_back({"put_slots", slots.count, slots.bytes, chunk, /*ofRole=*/true});
+      pieces.push_back({"put_barriers", slots.count, kBarrier, kBarrier});
     }
     if (int64_t bytes = getExchangeBytes(owner))
       pieces.push_back({"exchange", 1, bytes, chunk, /*ofRole=*/true});
-    if (mayTrim(owner))
+    auto trims = [](CopyOp copy) {
+      return copy.mayTrim() ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    if (owner->walk(trims).wasInterrupted())
       pieces.push_back({"landing", 1, kBarrier, kBarrier});
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
     pieces.push_back({"result", 1, 8, 16});
@@ -184,6 +174,11 @@ LogicalResult mk_sm::verifyShared(Operation *op, Attribute value) {
 LogicalResult SharedMemoryOp::verify() {
   if ((*this)->getNextNode())
     return emitOpError() << "stands in front of ops that it counts: put it at the kernel's end";
+  auto kernel = (*this)->getParentOfType<mk::KernelOp>();
+  for (WarpsOp warps : kernel.getBody().getOps<WarpsOp>())
+    if (warps.getCopiers() && !getCopiers())
+      return emitOpError() << "has no room for the requests of copiers, which mk_sm.warps has: delete "
+                              "both, and run mk-sm-lay-out-shared and mk-sm-assign-warps";
   auto bytes = static_cast<int64_t>(getBytes());
   mk::TargetAttr target = mk::getSmTarget(*this);
   if (bytes > target.getSm().getShared())
@@ -196,7 +191,7 @@ LogicalResult SharedMemoryOp::verify() {
     int64_t begin;
   };
   SmallVector<Placed> all;
-  for (Operation *owner : getSharedOwners((*this)->getParentOfType<mk::KernelOp>())) {
+  for (Operation *owner : getSharedOwners(kernel)) {
     auto offsets = owner->getAttrOfType<DictionaryAttr>(kSharedAttr);
     SmallVector<SharedPiece> pieces = getSharedPieces(owner);
     if (offsets && offsets.size() > pieces.size())

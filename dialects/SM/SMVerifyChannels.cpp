@@ -50,6 +50,15 @@ static LogicalResult verifyPlace(Operation *op, ValueRange place) {
                            << " numbers: a place in a channel is a stage and a parity";
 }
 
+/// Checks that the cursor counts so many slots that its partition has for itself.
+static LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, StringRef what) {
+  auto count = cursor.getDefiningOp<CursorOp>();
+  if (count && !count.getChannel() && static_cast<int64_t>(count.getSlots()) == slots)
+    return success();
+  return op->emitOpError() << "has a cursor that does not count the " << slots << ' ' << what
+                           << ": delete it, and run mk-sm-assign-stages";
+}
+
 LogicalResult AcquireOp::verify() {
   return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
                  failed(verifyPlace(*this, getPlace())) ||
@@ -107,6 +116,8 @@ LogicalResult CopyOp::verify() {
     return emitOpError() << "pads a tile of " << tile.getElementType()
                          << " with a value of type " << getPad().getType()
                          << ": convert the value";
+  if (getLanding() && failed(verifyCounts(*this, getLanding(), 1, "barrier of tiles that land")))
+    return failure();
   // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
   int64_t shared = getShared(), rows = tile.getShape().end()[-2];
   if (!llvm::is_contained({1, 2, 4, 8}, shared))
@@ -140,8 +151,31 @@ LogicalResult TileOp::verify() {
 LogicalResult CursorOp::verify() {
   if (!isa<PartitionOp>((*this)->getParentOp()))
     return emitOpError() << "counts what a partition does: put it at the beginning of one";
-  if (auto ring = dyn_cast<RingType>(getChannel().getType()); ring && !ring.hasDepth())
+  if (!getChannel() == (getSlots() < 1))
+    return emitOpError() << "counts slots of a channel, or so many of its partition's own: give it "
+                            "one of the two";
+  if (auto ring = getChannel() ? dyn_cast<RingType>(getChannel().getType()) : RingType();
+      ring && !ring.hasDepth())
     return emitOpError() << "counts slots of a ring of unknown depth: run mk-sm-size-rings first";
+  return success();
+}
+
+int64_t CursorOp::getDepth() {
+  if (!getChannel())
+    return getSlots();
+  if (auto ring = dyn_cast<RingType>(getChannel().getType()))
+    return ring.getDepth();
+  return cast<MailboxType>(getChannel().getType()).getDepth();
+}
+
+LogicalResult PipelinePutOp::verify() {
+  Block &body = getBody().front();
+  if (!llvm::hasSingleElement(body) || !isa<mk::PutOp>(body.front()))
+    return emitOpError() << "holds something else than one mk.put: move the rest out of it";
+  mk::SmAttr sm = mk::getSm(*this);
+  for (Value cursor : getOperands())
+    if (sm && failed(verifyCounts(*this, cursor, getPutSlots(*this).count, "slots of puts")))
+      return failure();
   return success();
 }
 

@@ -139,19 +139,15 @@ static LogicalResult verifyTakesTurns(Operation *op) {
   return success();
 }
 
-template <typename OpT> static bool holds(Operation &op) {
-  return op.walk([](OpT) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 /// Whether each way through the rest of the block, from `from` on, comes to one turn_pass
 /// before anything that waits for the turn again.
 static bool passesTurn(Block::iterator from, Block::iterator end) {
   for (Operation &op : llvm::make_range(from, end)) {
     if (isa<TurnPassOp>(op))
       return true;
-    if (holds<TurnWaitOp>(op))
+    if (holds<TurnWaitOp>(&op))
       return false;
-    if (!holds<TurnPassOp>(op))
+    if (!holds<TurnPassOp>(&op))
       continue;
     auto branch = dyn_cast<scf::IfOp>(op);
     return branch && branch.elseBlock() &&
@@ -175,7 +171,7 @@ static bool hasTurn(Operation *op) {
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
     if (isa<TurnWaitOp>(before))
       return true;
-    if (holds<TurnPassOp>(*before) && !holds<TurnWaitOp>(*before))
+    if (holds<TurnPassOp>(before) && !holds<TurnWaitOp>(before))
       return false;
   }
   return isa<scf::IfOp>(op->getParentOp()) && hasTurn(op->getParentOp());

@@ -58,6 +58,10 @@ def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
     bool has(int64_t count) const {
       return count >= getLeast() && count <= getMost() && count % getStep() == 0;
     }
+    /// What each of so many threads of a CTA has when it begins.
+    int64_t getAtStart(int64_t threads) const {
+      return std::min(getOfSm() / threads / getStep() * getStep(), getMost());
+    }
   }];
 }
 

@@ -114,9 +114,8 @@ static json::Object toObject(const std::map<std::string, int64_t> &map) {
   return object;
 }
 
-json::Value mk::describeParams(KernelOp kernel, const CompileOptions &options,
-                               const Binding &binding,
-                               const TuningChoice &choice) {
+json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
+                                const Binding &binding, const TuningChoice &choice) {
   TuningQuery query = makeQuery(kernel, options, binding);
   json::Object params;
   for (auto &[name, op] : getParams(kernel)) {

@@ -9,11 +9,7 @@ using namespace mlir::mk;
 
 static constexpr StringRef kDevice = "mk_device_";
 
-bool mk::hasPartitions(KernelOp kernel) {
-  return kernel
-      .walk([](mk_sm::PartitionOp) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
+bool mk::hasPartitions(KernelOp kernel) { return mk_sm::holds<mk_sm::PartitionOp>(kernel); }
 
 void mk::listTickets(KernelOp kernel, llvm::json::Object &metadata) {
   llvm::json::Array loops;

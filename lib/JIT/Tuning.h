@@ -72,9 +72,8 @@ FailureOr<TuningChoice> applyTuning(KernelOp kernel,
                                     Binding &binding);
 
 /// What --emit=params prints: each parameter's value and where it is from.
-llvm::json::Value describeParams(KernelOp kernel, const CompileOptions &options,
-                                 const Binding &binding,
-                                 const TuningChoice &choice);
+llvm::json::Object describeParams(KernelOp kernel, const CompileOptions &options,
+                                  const Binding &binding, const TuningChoice &choice);
 
 } // namespace mlir::mk
 

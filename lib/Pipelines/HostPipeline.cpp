@@ -27,31 +27,52 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-template <typename Pass> static void copySizes(Pass &to, const HostOptions &from) {
-  to.sizes.assign(from.sizes.begin(), from.sizes.end());
-  to.params.assign(from.params.begin(), from.params.end());
+LoweringOptions PipelineOptions::get() const {
+  LoweringOptions options;
+  options.bind.assign(bind.begin(), bind.end());
+  options.params.assign(params.begin(), params.end());
+  options.rankSizes.assign(rankSizes.begin(), rankSizes.end());
+  options.grid = grid;
+  options.verify = verify;
+  options.bounds = bounds;
+  options.timeline = timeline;
+  options.record = record;
+  options.variant = variant;
+  options.loops = loops;
+  options.vectorBits = vectorBits;
+  return options;
 }
 
-void mk::buildTilePipeline(OpPassManager &pm, const HostOptions &options) {
+void mk::buildBindPipeline(OpPassManager &pm, const LoweringOptions &options) {
   BindPassOptions bind;
-  copySizes(bind, options);
+  bind.sizes.assign(options.bind.begin(), options.bind.end());
+  bind.params.assign(options.params.begin(), options.params.end());
   pm.addPass(createBindPass(bind));
   pm.addPass(createInlineCallsPass());
+}
+
+void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createVerifySizesPass());
   pm.addPass(createResolveParamsPass());
   AssignCtasPassOptions assign;
-  assign.grid = options.grid;
+  if (options.grid)
+    assign.grid = options.grid;
   pm.addPass(createAssignCtasPass(assign));
   pm.addPass(createExpandStreamKPass());
   pm.addPass(createInlineCallsPass());
   if (options.verify) {
     VerifyProgressPassOptions verify;
-    verify.sizes.assign(options.sizes.begin(), options.sizes.end());
+    verify.sizes.assign(options.bind.begin(), options.bind.end());
     verify.rankSizes.assign(options.rankSizes.begin(), options.rankSizes.end());
     pm.addPass(createVerifyProgressPass(verify));
   }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+}
+
+void mk::buildTilePipeline(OpPassManager &pm, const LoweringOptions &options) {
+  buildBindPipeline(pm, options);
+  buildBoundPipeline(pm, options);
 }
 
 /// Checks what a phase leaves behind.
@@ -66,7 +87,7 @@ static void verifyPhase(OpPassManager &pm, StringRef phase,
 }
 
 /// Tiles as tensors to loops over buffers.
-static void buildTilesToLoops(OpPassManager &pm, const HostOptions &options) {
+static void buildTilesToLoops(OpPassManager &pm, const LoweringOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createConvertElementwiseToLinalgPass());
   function.addPass(createLinalgElementwiseOpFusionPass());
@@ -127,7 +148,7 @@ static void buildPlan(OpPassManager &pm, bool only) {
   pm.addPass(createBuildPlanPass(plan));
 }
 
-void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options) {
+void mk::buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &options) {
   buildPlan(pm, /*only=*/false);
   ExpandLoopsPassOptions loops;
   loops.items = true;
@@ -138,7 +159,7 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const HostOptions &options
   pm.addPass(createCSEPass());
   ConvertTileToHostPassOptions convert;
   convert.record = options.record;
-  convert.lines = options.lines;
+  convert.lines = options.timeline;
   convert.bounds = options.bounds;
   pm.addPass(createConvertTileToHostPass(convert));
   verifyPhase(pm, "conversion of tile ops", {}, {"mk", "mk_sm"});
@@ -158,16 +179,16 @@ void mk::buildHostPlanPipeline(OpPassManager &pm) {
   verifyPhase(pm, "lowering to LLVM", {"builtin", "llvm"});
 }
 
-void mk::buildHostPipeline(OpPassManager &pm, const HostOptions &options) {
-  buildTilePipeline(pm, options);
-  buildHostLoweringPipeline(pm, options);
-}
-
 void mk::registerHostPipelines() {
-  PassPipelineRegistration<HostOptions>(
+  PassPipelineRegistration<PipelineOptions>(
       "mk-tile", "Bind sizes and inline calls, staying at the tile level",
-      buildTilePipeline);
-  PassPipelineRegistration<HostOptions>(
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildTilePipeline(pm, options.get());
+      });
+  PassPipelineRegistration<PipelineOptions>(
       "mk-host", "From the tile level to the LLVM dialect for the host target",
-      buildHostPipeline);
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildTilePipeline(pm, options.get());
+        buildHostLoweringPipeline(pm, options.get());
+      });
 }

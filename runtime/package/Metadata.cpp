@@ -261,6 +261,23 @@ struct Parser {
     return variant;
   }
 
+  void parseParams(Reader &r) {
+    const Json *params = r.find("params", /*required=*/false);
+    if (!params)
+      return;
+    if (!params->is_object())
+      return r.fail("key 'params' is not an object");
+    for (auto &[name, json] : params->items()) {
+      Reader e(status, json, "params['" + name + "']");
+      Metadata::Param &param = m.params.emplace_back();
+      param.name = name;
+      if (const Json *value = e.find("value"); value && !value->is_null())
+        param.value = e.number(*value, "key 'value'", INT64_MIN, INT64_MAX);
+      param.from = e.choice<const char *>(
+          "from", {{"given", "given"}, {"tuned", "tuned"}, {"default", "default"}});
+    }
+  }
+
   void parse(const Json &json) {
     Reader r(status, json, "metadata");
     m.kernel = r.text("kernel");
@@ -275,6 +292,7 @@ struct Parser {
     m.stackBytes = r.number("stack_bytes", 0, int64_t(1) << 32);
     parseAxes(r);
     parseDims(r);
+    parseParams(r);
     parseArgs(r);
     parseObjects(r);
     parseRoles(r);

@@ -56,6 +56,15 @@ TEST(Metadata, Parses) {
   ASSERT_OK(sites);
   EXPECT_EQ(sites->sites.at(0).op, "mk.put");
   EXPECT_EQ(sites->sites.at(0).at, "x.mlir:1:2");
+  EXPECT_TRUE(m->params.empty());
+  auto params = parseMetadata(
+      with("\"prepare\"", R"("params": {"TM": {"value": 128, "from": "tuned"},
+                                       "TN": {"value": null, "from": "default"}}, "prepare")"));
+  ASSERT_OK(params);
+  EXPECT_EQ(params->params.at(0).name, "TM");
+  EXPECT_EQ(params->params.at(0).value, 128);
+  EXPECT_EQ(params->params.at(0).from, "tuned");
+  EXPECT_FALSE(params->params.at(1).value);
   EXPECT_FALSE(m->timeline);
   auto timed = parseMetadata(with(
       "\"prepare\"", R"("timeline": {"records": 8, "tracks": 1, "communicates": [true, false],
@@ -76,6 +85,11 @@ TEST(Metadata, NamesWhatIsWrong) {
       {"[]", "is not an object"},
       {with("\"prepare\"", R"("sites": [{"op": "mk.put"}], "prepare")"),
        "sites[0] lacks the key 'at'"},
+      {with("\"prepare\"", R"("params": [], "prepare")"), "key 'params' is not an object"},
+      {with("\"prepare\"", R"("params": {"TM": {"value": 1}}, "prepare")"),
+       "params['TM'] lacks the key 'from'"},
+      {with("\"prepare\"", R"("params": {"TM": {"value": 1, "from": "me"}}, "prepare")"),
+       "params['TM'] key 'from' is 'me', not one of given, tuned, default"},
       {with("\"prepare\"", R"("timeline": {"records": 8, "tracks": 1, "communicates": [true],
                               "computes": [false, true]}, "prepare")"),
        "key 'communicates' has not one value for each role"},

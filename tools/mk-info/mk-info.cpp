@@ -2,6 +2,7 @@
 
 #include "../Support/Output.h"
 #include "Facts.h"
+#include "Package.h"
 #include "Topology.h"
 
 #include "mkernel/Runtime/Env.h"
@@ -19,7 +20,10 @@ Shows versions, processor, GPUs, links, driver, CUDA programs and network
 adapters; then for each feature of mKernel whether it works here, and if not,
 everything that is missing, with the remedy.
 
-  --json         one JSON object: what was found, and "features"
+  --package FILE what a package holds instead: kernel, target, dimensions, parameters,
+                 variants and what each needs, scratch, sizes of code
+  --json         one JSON object: what was found, and "features"; of a package its
+                 metadata, and sizes
   --facts FILE   report on what --json has printed on another machine
   --topology     GPUs and NICs, how far they are from each other, and which NIC
                  serves which GPU (docs/topology.md); --topology=svg: a picture
@@ -62,10 +66,18 @@ static int showTopology(const std::string &form, const std::string &xml,
                  out);
 }
 
+static int showPackage(const std::string &path, bool json) {
+  auto package = rt::Package::read(path);
+  if (!package)
+    return fail(package.status().message());
+  Json described = describePackage(*package);
+  return deliver(json ? described.dump(2) + "\n" : packageText(package->metadata(), described), "");
+}
+
 static int run(int argc, char **argv) {
   rt::env::warnOnce();
   bool json = false;
-  std::string root, file, topology, xml, target;
+  std::string root, file, package, topology, xml, target;
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i];
     if (option == "--json") {
@@ -85,6 +97,7 @@ static int run(int argc, char **argv) {
                            "--topology=svg (a picture)");
     } else if (std::string *value = option == "--root"           ? &root
                                     : option == "--facts"        ? &file
+                                    : option == "--package"      ? &package
                                     : option == "--topology-xml" ? &xml
                                     : option == "-o"             ? &target
                                                                  : nullptr) {
@@ -99,6 +112,11 @@ static int run(int argc, char **argv) {
   }
   if (!root.empty() && !std::filesystem::is_directory(root))
     return fail("--root '" + root + "': there is no such folder: name one that has sys and proc");
+  if (!package.empty()) {
+    if (!root.empty() || !file.empty() || !topology.empty() || !xml.empty() || !target.empty())
+      return fail("--package goes with --json alone: it is about a file, not about a machine");
+    return showPackage(package, json);
+  }
   if (!xml.empty() && topology.empty())
     topology = "text";
   if (topology.empty() && !target.empty())

@@ -16,6 +16,8 @@
 //   mesh      [{name, link: "link"|"net", size: int or null when unbound}]
 //   dims      [{name, kind: "uniform"|"rank", value: int or null, or list of
 //              ints with one value for each rank}]
+//   params    {name: {value: int, or null if it follows from what is given at launch,
+//             from: "given"|"tuned"|"default"}} (optional: for people)
 //   args      [{name, kind: "in"|"out"|"inout"|"scratch", type: "bf16"...,
 //              rank: int, symmetric: bool,
 //              split: [[axis name...] for each dimension],

@@ -36,16 +36,25 @@ struct Option {
   }
 };
 
+/// The rows of what the compiler is told, by their fields.
+namespace row {
+#define MK_COMPILE_OPTION(kind, field, initial, key, c, tools, flag, value, meaning)        \
+  inline constexpr Option field{Kind::kind, Tools::tools, key, flag, value, meaning};
+#define MK_EMIT_OPTION MK_COMPILE_OPTION
+#include "mkernel/Options/Options.def"
+} // namespace row
+
 /// What code is made: the compile options of Options.def. `SizesOf` holds values of
-/// dimensions and mesh axes by name.
-template <typename SizesOf> struct Compile {
+/// dimensions and mesh axes by name, `ParamsOf` those of parameters.
+template <typename SizesOf, typename ParamsOf = std::vector<std::pair<std::string, std::string>>>
+struct Compile {
   using Text = std::string;
   using Ranks = int64_t; // 0: not given
   using Ctas = int64_t;  // 0: the target's number
   using On = bool;
   using Off = bool;
   using Sizes = SizesOf;
-  using Params = std::vector<std::pair<std::string, std::string>>;
+  using Params = ParamsOf;
 #define MK_COMPILE_OPTION(kind, field, initial, key, c, tools, flag, value, meaning)        \
   kind field = initial;
 #include "mkernel/Options/Options.def"

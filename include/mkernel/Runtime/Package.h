@@ -38,6 +38,12 @@ struct Metadata {
     std::vector<int64_t> values; // empty: given at launch; else one, or one
                                  // for each rank
   };
+  /// A parameter (mk.param), which the code no longer has.
+  struct Param {
+    std::string name;
+    std::optional<int64_t> value; // absent: follows from what is given at launch
+    std::string from;             // "given", "tuned" or "default"
+  };
   enum class ArgKind { In, Out, InOut, Scratch };
   struct Arg {
     std::string name;
@@ -127,6 +133,7 @@ struct Metadata {
   uint64_t stackBytes = 0;
   std::vector<MeshAxis> mesh;
   std::vector<Dim> dims;
+  std::vector<Param> params;
   std::vector<Arg> args;
   std::vector<Signal> signals;
   std::vector<Counter> counters;

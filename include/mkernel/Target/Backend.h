@@ -10,6 +10,7 @@
 
 #include "mkernel/Conversion/Variants.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Pipelines/Options.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/JSON.h"
 
@@ -24,17 +25,6 @@ class Module;
 namespace mlir::mk {
 
 struct HostCpu;
-
-/// What pipelines are built for.
-struct LoweringOptions {
-  int64_t grid = 0;       // CTAs
-  int64_t loops = 0;      // loops that the metadata lists
-  int64_t vectorBits = 0; // of the host's CPU
-  bool bounds = true;     // code checks that what ops name exists
-  bool record = false;    // code says which accesses it makes; backends without a device module
-  bool timeline = false;  // code records when it does what
-  StringRef variant;      // of the kernel
-};
 
 /// What a device module becomes: text for a driver, and what a package says of it (its `gpu` part).
 struct DeviceCode {

@@ -20,7 +20,9 @@ Lowering::Cursor Lowering::makeCursor(int64_t parity) {
   return {stage, variable(i32, c32(parity))};
 }
 
-void Lowering::advance(const Cursor &cursor, int64_t depth) {
+void Lowering::advance(Value op) {
+  const Cursor &cursor = cursors[op];
+  int64_t depth = op.getDefiningOp<CursorOp>().getDepth();
   Value phase = read(cursor.phase, i32);
   if (depth == 1) {
     write(cursor.phase, xor_(phase, 1));
@@ -47,25 +49,16 @@ static void arrive(Emitter &e, Value barrier) {
   e.create<mk_thread::BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value());
 }
 
-LogicalResult Lowering::emitAcquire(AcquireOp op) {
-  Channel channel(op.getRing().getDefiningOp());
-  waitForSlot(channel, channel.empty, op.getPlace(), channel.number);
-  set(op, {at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth),
-           at(channel.full, op.getPlace(), 8, channel.depth)});
-  return success();
+void Lowering::takeSlot(Value slot, Value ring, ValueRange place, bool fills) {
+  Channel channel(ring.getDefiningOp());
+  waitForSlot(channel, fills ? channel.empty : channel.full, place, channel.number);
+  set(slot, {at(channel.slots, place, channel.slotBytes, channel.depth),
+             at(channel.full, place, 8, channel.depth)});
 }
 
 LogicalResult Lowering::emitCommit(CommitOp op) {
   Value full = elements(op.getSlot())[1];
   ifThen(eq(lane, 0), [&] { arrive(*this, full); });
-  return success();
-}
-
-LogicalResult Lowering::emitWaitRing(mk_sm::WaitOp op) {
-  Channel channel(op.getRing().getDefiningOp());
-  waitForSlot(channel, channel.full, op.getPlace(), channel.number);
-  set(op, {at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth),
-           at(channel.full, op.getPlace(), 8, channel.depth)});
   return success();
 }
 
@@ -117,10 +110,10 @@ LogicalResult Lowering::emitReceive(ReceiveOp op) {
 /// Named barriers of the warpgroups' turns, of this one and of the other one: who passes arrives at
 /// the other's, who waits waits at his own. The first turn is given away in advance.
 std::pair<Value, Value> Lowering::turnBarriers() {
-  constexpr int64_t kFirst = 10;
+  int64_t first = warps.getBarrier("turn");
   // Read anew: kept, the warpgroup's number would take a register from the fragments.
-  Value mine = add(shr(readNumber(), 7), kFirst - 1);
-  return {mine, sub(c32(2 * kFirst + 1), mine)};
+  Value mine = add(shr(readNumber(), 7), first - 1);
+  return {mine, sub(c32(2 * first + 1), mine)};
 }
 
 static int64_t handover(Value cursor) {

@@ -22,7 +22,7 @@ LogicalResult Lowering::emitOps(Block &block) {
 /// Whether the loop takes tiles that the producer loads: it goes around as often in both,
 /// and the producer, which has registers to spare, says what is wrong with its bounds.
 static bool takesTiles(Operation *op) {
-  return op->walk([](mk_sm::WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return holds<mk_sm::WaitOp>(op);
 }
 
 /// An iteration of a loop over items, as a span.

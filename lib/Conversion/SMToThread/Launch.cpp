@@ -60,15 +60,13 @@ void Lowering::emitPrologue() {
 
 /// Whether a launch leaves anything to the next one.
 bool Lowering::keepsCounts() {
-  if (waitsForOthers() || !resources.counters.empty())
-    return true;
-  return kernel.walk([](TicketOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return waitsForOthers() || !resources.counters.empty() || holds<TicketOp>(kernel);
 }
 
 // A barrier between all CTAs, which run at the same time. The last one to end
 // mk.prepare lets the peers in.
 void Lowering::emitPrepared() {
-  barrier(c32(kPartitionBarrier), numThreads - 128);
+  barrier(c32(warps.getBarrier("consumer")), getNumThreads() - 128);
   ifThen(eq(thread, 128), [&] {
     fence(MemScope::Gpu);
     Value before =
@@ -88,9 +86,9 @@ void Lowering::emitPrepared() {
 void Lowering::emitEnd() {
   if (!keepsCounts())
     return;
-  barrier(c32(kFinishBarrier), numThreads);
+  barrier(c32(warps.getBarrier("finish")), getNumThreads());
   thread = readNumber(/*here=*/true);
-  int64_t consumers = numThreads - 128;
+  int64_t consumers = getNumThreads() - 128;
   Value first = eq(thread, 128), flag = add(sharedBase, offsetOf("result"));
   ifThen(first, [&] {
     fence(MemScope::Gpu);
@@ -100,7 +98,7 @@ void Lowering::emitEnd() {
                      launchField(offsetof(mk_gpu_launch, num_ctas), i32));
     store(resize(last, i32), flag);
   });
-  barrier(c32(kEndBarrier), consumers);
+  barrier(c32(warps.getBarrier("cta")), consumers);
   ifThen(cmp(Predicate::ne, load(i32, flag), 0), [&] {
     Value me = sub(thread, 128);
     if (hasPeers()) {
@@ -115,7 +113,7 @@ void Lowering::emitEnd() {
       readEpoch();
       beginSpan(SpanClock::Op);
       awaitDone();
-      barrier(c32(kEndBarrier), consumers);
+      barrier(c32(warps.getBarrier("cta")), consumers);
       endSpan(SpanClock::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
     }
     for (auto [i, declared] : llvm::enumerate(resources.signals)) {
@@ -147,7 +145,7 @@ void Lowering::emitEnd() {
              c32(consumers), [&](Value k) {
                store(c32(0), add(zero, shl(resize(k, i64), 2)));
              });
-    barrier(c32(kEndBarrier), consumers);
+    barrier(c32(warps.getBarrier("cta")), consumers);
     ifThen(first, [&] {
       store(c32(0), control, offsetof(mk_gpu_control, finished));
       Value counter = add(control, offsetof(mk_gpu_control, epoch));

@@ -8,123 +8,13 @@
 #ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
 
-#include "Emitter.h"
-#include "Params.h"
+#include "LoweringTypes.h"
 #include "mkernel/Analysis/Sites.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::mk::sm {
 using namespace mk_sm;
-
-/// Named barriers: 0 all, 1 to 7 warpgroups, 8 the consumer, 9 and 14 the end (9 between
-/// roles as well), 10 and 11 turns, 12 requests of copies.
-constexpr int64_t kPartitionBarrier = 8, kEndBarrier = 9;
-/// Not 0: a warp that arrives there with a count of threads, while others wait without, is an
-/// illegal instruction.
-constexpr int64_t kFinishBarrier = 14;
-
-/// A memref: an argument, or one of two chosen at run time.
-struct Buffer {
-  MemRefType type;
-  int64_t arg = -1; // or, if it is none of the arguments:
-  Value condition;
-  std::shared_ptr<Buffer> whenTrue, whenFalse;
-  /// At another rank: how much further on it lies there, and its extent of
-  /// dimension 0.
-  Value away, rows;
-};
-
-/// An array of signals among the parameters.
-struct SignalArray {
-  int64_t param = 0;
-  MemScope scope = MemScope::Sys;
-};
-
-/// That a store adds to elements of the type, atomically at the scope.
-struct Addition {
-  Type type;
-  MemScope scope = MemScope::Gpu;
-  explicit operator bool() const { return static_cast<bool>(type); }
-};
-
-/// How a put goes through its region: `count` runs of `run` bytes, which lie in
-/// one piece at both ends.
-struct Runs {
-  Value source, dest;                        // of the first
-  Value count, run;                          // i32, i64
-  SmallVector<Value> sizes;                  // of each dimension of runs, i32
-  SmallVector<Value> fromStrides, toStrides; // bytes
-  Value aligned; // i1: all in multiples of 16 bytes
-  Value list;    // numbers of source rows, i32 in shared memory, if listed
-};
-
-/// What a command for the proxy says (mkernel/ABI/Command.h).
-struct ProxyCommand {
-  int64_t op = 0, amount = 0;
-  Value flags;              // i32
-  Value peer;               // i64
-  Value bytes;              // i32
-  Value source, dest, slot; // i64; offsets in the heap
-};
-
-/// Where an element of a fragment lies in its tile: for each dimension a value
-/// that depends on the thread and a constant.
-struct Place {
-  SmallVector<Value, 2> base; // i64
-  SmallVector<int64_t, 2> offset;
-  Value exists; // i1; null: always
-};
-
-/// The number of the element there, i32, in memory with these strides.
-Value linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides);
-
-/// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
-/// engine.
-struct StagedPart {
-  Value source;      // the buffer, i32
-  Value row, column; // of its first element in the warpgroup's part of the tile, i32
-};
-
-/// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
-/// is given), where `exists` holds.
-void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
-                ArrayRef<Value> words, Addition add = {});
-
-/// A tile on its way from a buffer to its place in a slot.
-struct TileCopy {
-  Buffer from;
-  RankedTensorType tile;
-  Value dest;
-  SmallVector<Value> offsets;
-  SmallVector<int64_t> box; // of the copy engine
-};
-
-struct CopyRequest;
-
-/// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
-struct Named {
-  int64_t kind = 0, dim = 0; // mk_named
-  int64_t number = 0;        // of the argument, signal, counter or queue,
-  Value chosen;              // or which one, an i32
-  int64_t param = -1;        // where the parameters have the extent,
-  Value extent = {};         // or the extent itself, i64
-  Value rank = {};           // whose it is; null: this rank's
-};
-
-/// Which element a wait is for: that of the array whose address the parameters have there, or
-/// a number.
-struct Waited {
-  int64_t array = -1;
-  Value element = {};
-};
-
-/// A condition of a check: the number is at least so large.
-struct AtLeast {
-  Value value;
-  int64_t least;
-};
-
 using mk_thread::SpanClock;
 
 class Lowering : public Emitter {
@@ -135,9 +25,9 @@ public:
   /// Emits the function behind the kernel.
   LogicalResult run();
 
-  int64_t getNumThreads() const { return numThreads; }
+  int64_t getNumThreads() { return warps.getNumThreads(); }
   /// Tracks of a CTA (mkernel/ABI/Timeline.h).
-  int64_t getNumTracks() const { return (numThreads + 127) / 128; }
+  int64_t getNumTracks() { return getNumThreads() / 128; }
 
   /// The variant for any strides: copies without tensor maps are possible.
   bool byThreads = false;
@@ -150,7 +40,6 @@ public:
 private:
   //===--- Structure ------------------------------------------------------===//
 
-  LogicalResult measurePartitions();
   void loadParams();
   /// Each part of the kernel reads it for itself, and each of its loops: kept from one to
   /// the next, it would take a register beside accumulators.
@@ -162,18 +51,12 @@ private:
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
   LogicalResult emitRole(unsigned number, PartitionKind kind);
-  /// Fills `roleOrder` and `helpers`.
-  LogicalResult orderRoles();
   /// i1: whether the CTA is one of those that begin in one of `roles`.
   Value isInRoles(ArrayRef<unsigned> roles);
-  bool usesTiles(RoleOp role);
-  /// Where CTAs that come to the role behind another one wait for all their warps.
-  void syncBeforeRole(unsigned role);
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   bool keepsCounts();
   bool waitsForOthers();
-  bool hasCopiers();
   void emitPrepared();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
@@ -195,15 +78,16 @@ private:
   LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
   LogicalResult emitRank(RankOp op);
-  Value mesh(unsigned axis);
+  /// Of this rank.
+  Value coordinate(unsigned axis);
 
   // Channels
   Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);
   /// At its barrier, the first of which lies at `barriers`.
   void waitForSlot(const Channel &channel, int64_t barriers, ValueRange place, int64_t number);
-  LogicalResult emitAcquire(AcquireOp op);
+  /// Waits for a slot that is to be filled, or is full.
+  void takeSlot(Value slot, Value ring, ValueRange place, bool fills);
   LogicalResult emitCommit(CommitOp op);
-  LogicalResult emitWaitRing(mk_sm::WaitOp op);
   LogicalResult emitRelease(ReleaseOp op);
   LogicalResult emitSend(SendOp op);
   LogicalResult emitReceive(ReceiveOp op);
@@ -298,11 +182,11 @@ private:
                     int64_t number, Value count, Value leader = {});
 
   // Puts
-  LogicalResult emitPut(PutOp op);
+  LogicalResult emitPut(PipelinePutOp pipeline);
   FailureOr<Runs> planRuns(PutOp op);
   /// Addresses of run `n`, and whether it exists (null: always).
   std::tuple<Value, Value, Value> runAt(const Runs &runs, Value n);
-  void copyByEngine(const Runs &runs, TypeAttr added);
+  void copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added);
   void copyByThreads(const Runs &runs, Type element, bool adds);
   void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
 
@@ -509,8 +393,9 @@ private:
   void barrierCluster();
   /// All threads of the partition have come here.
   void barrierPartition();
-  /// Its named barrier, of a consumer.
+  /// Its named barrier, of a consumer, and that of a warpgroup.
   Value partitionBarrier();
+  Value warpgroupBarrier(Value group) { return add(group, warps.getBarrier("warpgroup")); }
   /// `body` by one thread once all have come here.
   void once(function_ref<void()> body);
   /// The same; every thread gets the i64 that it gives.
@@ -519,25 +404,19 @@ private:
 
   //===--- State ----------------------------------------------------------===//
 
-  /// Position in a channel, or among the slots of puts.
+  /// Variables of an mk_sm.cursor.
   struct Cursor {
     Value stage, phase; // variables
   };
   Cursor makeCursor(int64_t parity);
-  void advance(const Cursor &cursor, int64_t depth);
+  void advance(Value cursor);
 
   KernelOp kernel;
   KernelResources resources;
   SmallVector<int64_t> ctas;
-  /// Roles in the order in which a CTA goes through them, and for each those whose
-  /// CTAs go on with it.
-  SmallVector<unsigned> roleOrder;
-  SmallVector<SmallVector<unsigned>> helpers;
   const ParamLayout &params;
+  WarpsOp warps;
   SharedMemoryOp shared;
-
-  int64_t numThreads = 0, producerRegisters = 0, consumerRegisters = 0;
-  int64_t numConsumerWarps = 0;
   int64_t cluster; // CTAs of one
 
   Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
@@ -548,7 +427,6 @@ private:
   int64_t roleNumber = 0;
   Value ctaInRole;
   ScopeMemory memory;
-  Value landingPhase; // a variable: parity of the next phase of the landing barrier
   Value readySeen; // a variable: peers known to have begun, a bit each
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;
@@ -557,7 +435,6 @@ private:
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;
   DenseMap<Value, Cursor> cursors;
-  Cursor putLoads, putStores;
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;

@@ -1,7 +1,7 @@
 //===- Matrices.cpp - Products on the tensor cores ------------------------===//
 //
-// A matrix op becomes one wgmma for each step along K, block of 64 rows and block of
-// up to 256 columns. What a descriptor says of a staged tile (PTX ISA, "Matrix
+// A matrix op becomes one instruction of the matrix unit for each step along K, block of 64
+// rows and block of up to 256 columns. What a descriptor says of a staged tile (PTX ISA, "Matrix
 // descriptor"; strides in units of 16 bytes):
 //   rows along the contraction (K-major): 8 rows lie 1024 bytes from the next 8, a
 //     step along K is 32 bytes, after four of them the next chunk begins;
@@ -123,13 +123,13 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   bool mixed = bytes == 1 && getElementBytes(typeB) == 1 && !nameB.empty();
   if (name.empty() || (type != typeB && !mixed))
     return op.emitOpError() << "multiplies " << type << " by " << typeB
-                            << "; wgmma takes two of bf16, f16, f32 (as tf32), or "
+                            << "; the matrix unit takes two of bf16, f16, f32 (as tf32), or "
                                "any of f8E4M3FN and f8E5M2";
   if (bytes != 2 && ((!inRegisters && !a.kMajor) || !y.kMajor))
     return op.emitOpError()
            << "of " << type
            << " has an operand whose rows do not lie along the contraction; "
-              "wgmma takes these for 16-bit types only: store "
+              "the matrix unit takes these for 16-bit types only: store "
            << (y.kMajor ? "the left operand as M x K"
                         : "the right operand as N x K and use transpose_b");
   if (bytes != 2 && inRegisters)

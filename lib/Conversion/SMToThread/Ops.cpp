@@ -1,4 +1,4 @@
-//===- Ops.cpp - Dispatch and scalars -------------------------------------===//
+//===- Ops.cpp - Dispatch -------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
@@ -11,88 +11,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-
-//===----------------------------------------------------------------------===//
-// Ranks
-//===----------------------------------------------------------------------===//
-
-Value Lowering::mesh(unsigned axis) {
-  MeshOp op = kernel.getMeshOp();
-  int64_t below = 1, size = op.getAxis(axis).getSize();
-  for (unsigned i = axis + 1; i < op.getNumAxes(); ++i)
-    below *= op.getAxis(i).getSize();
-  if (size == 1)
-    return c64(0);
-  Value rank = resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);
-  return remU(divU(rank, below), size);
-}
-
-LogicalResult Lowering::emitRank(RankOp op) {
-  MeshOp mesh = kernel.getMeshOp();
-  SmallVector<Value> coords(mesh.getNumAxes());
-  if (ArrayAttr axes = op.getAxesAttr())
-    for (auto [axis, coord] : llvm::zip(axes, op.getCoords()))
-      coords[mesh.findAxis(cast<StringAttr>(axis).getValue())] = scalar(coord);
-  Value rank = c64(0);
-  for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i)
-    rank = add(mul(rank, mesh.getAxis(i).getSize()),
-               coords[i] ? coords[i] : this->mesh(i));
-  set(op, rank);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Scalars and elementwise ops
-//===----------------------------------------------------------------------===//
-
-/// Elements that are computed together when loads have been put off.
-static constexpr int64_t kPart = 16;
-
-LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
-  Dialect *dialect = op->getDialect();
-  if (op->getNumResults() != 1 || op->getNumRegions() ||
-      !isa<arith::ArithDialect, math::MathDialect>(dialect))
-    return refuse(op);
-  Type type = op->getResult(0).getType();
-  int64_t n = count(type);
-  for (Value operand : op->getOperands())
-    if (count(operand.getType()) != n && count(operand.getType()) != 1)
-      return op->emitOpError() << "mixes layouts: " << operand.getType()
-                               << " and " << type;
-  if (op->hasAttr(kDeferredAttr)) {
-    values[op->getResult(0)].assign(n, Value());
-    putOff.insert(op->getResult(0));
-    return success();
-  }
-  if (BroadcastOp factors = findFactors(op))
-    return emitScaling(op, factors);
-  values[op->getResult(0)].assign(n, Value());
-  bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
-    return putOff.contains(operand) &&
-           !isa<arith::CmpFOp, arith::CmpIOp>(operand.getDefiningOp());
-  });
-  for (int64_t first = 0; first < n; first += kPart) {
-    // Loads that have waited for this, some at a time.
-    int64_t end = std::min(n, first + kPart);
-    if (takes)
-      for (Value operand : op->getOperands())
-        prefetch(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
-    for (int64_t i = first; i < end; ++i) {
-      if (values[op->getResult(0)][i])
-        continue;
-      Value value = compute(op, i);
-      if (!value)
-        return refuse(op);
-      values[op->getResult(0)][i] = value;
-    }
-    // Or LLVM would take all of them at the end, and what was loaded would stay.
-    auto part = MutableArrayRef(values[op->getResult(0)]).slice(first, end - first);
-    if (takes && (part[0].getType().isF32() || part[0].getType().isInteger(32)))
-      llvm::copy(create<mk_thread::PinOp>(TypeRange(ValueRange(part)), part).getResults(),
-                 part.begin());
-  }
-  return success();
-}
 
 static LogicalResult refuseDense(Operation *op) {
   // Constants of equal value are one, which stands nowhere.
@@ -165,7 +83,7 @@ LogicalResult Lowering::emit(Operation *op) {
         MeshOp axes = kernel.getMeshOp();
         unsigned axis = axes.findAxis(op.getAxis());
         if (!op.getRank()) {
-          set(op, mesh(axis));
+          set(op, coordinate(axis));
           return success();
         }
         int64_t below = 1;
@@ -246,14 +164,15 @@ LogicalResult Lowering::emit(Operation *op) {
         return success();
       })
       .Case([&](AdvanceOp op) {
-        Value channel = op.getCursor().getDefiningOp<CursorOp>().getChannel();
-        advance(cursors[op.getCursor()], Channel(channel.getDefiningOp()).depth);
+        advance(op.getCursor());
         return success();
       })
-      .Case([&](AcquireOp op) { return emitAcquire(op); })
+      .Case<AcquireOp, mk_sm::WaitOp>([&](auto op) {
+        takeSlot(op.getSlot(), op.getRing(), op.getPlace(), isa<AcquireOp>(op));
+        return success();
+      })
       .Case([&](CopyOp op) { return emitCopy(op); })
       .Case([&](CommitOp op) { return emitCommit(op); })
-      .Case([&](mk_sm::WaitOp op) { return emitWaitRing(op); })
       .Case([&](ReleaseOp op) { return emitRelease(op); })
       .Case([&](TileOp op) {
         int64_t offset = 0;
@@ -291,9 +210,10 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](mk::WaitOp op) { return emitWaitSignal(op); })
       .Case([&](CountOp op) { return emitCount(op); })
       .Case([&](PushOp op) { return emitPush(op); })
-      .Case([&](PutOp op) {
+      .Case([&](PipelinePutOp op) {
+        Operation *put = emitted = &op.getBody().front().front();
         LogicalResult result = emitPut(op);
-        emitted = op;
+        emitted = put;
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;
       })

@@ -158,7 +158,7 @@ void Lowering::awaitReady(Value peer) {
 void Lowering::awaitDone() {
   int64_t world = kernel.getMeshOp().getNumRanks();
   Value me = resize(ownRank(), i32);
-  forRange(sub(thread, 128), c32(world), c32(numThreads - 128), [&](Value peer) {
+  forRange(sub(thread, 128), c32(world), c32(getNumThreads() - 128), [&](Value peer) {
     ifThen(cmp(Predicate::ne, peer, me), [&] {
       waitArrivals({params.done}, resize(peer, i64), add(epoch, 1), MK_WAIT_DONE, 0,
                    c64(1));

@@ -13,43 +13,6 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-/// The places of CTAs that help have no meaning in a role: its loops hand out items
-/// (verified for mk.foreach).
-static LogicalResult checkHelped(RoleOp role, RoleOp helper) {
-  WalkResult result = role.walk([&](Operation *op) -> WalkResult {
-    if (!isa<CtaIndexOp, ItemsOp>(op))
-      return WalkResult::advance();
-    InFlightDiagnostic diag =
-        op->emitOpError() << "has no value where CTAs of role '"
-                         << helper.getSymName() << "' help role '"
-                         << role.getSymName()
-                         << "': draw tickets, or drop 'then'";
-    diag.attachNote(helper.getLoc()) << "helper declared here";
-    return diag;
-  });
-  return failure(result.wasInterrupted());
-}
-
-LogicalResult Lowering::orderRoles() {
-  unsigned n = resources.roles.size();
-  helpers.resize(n);
-  SmallVector<SmallVector<unsigned>> chains;
-  for (unsigned i = 0; i != n; ++i) {
-    chains.push_back(resources.getChain(i));
-    for (unsigned next : chains.back()) {
-      helpers[next].push_back(i);
-      if (failed(checkHelped(resources.roles[next], resources.roles[i])))
-        return failure();
-    }
-    roleOrder.push_back(i);
-  }
-  // Who goes on with a role has the longer chain.
-  llvm::stable_sort(roleOrder, [&](unsigned a, unsigned b) {
-    return chains[a].size() > chains[b].size();
-  });
-  return success();
-}
-
 Value Lowering::isInRoles(ArrayRef<unsigned> roles) {
   SmallVector<unsigned> sorted(roles);
   llvm::sort(sorted);
@@ -66,36 +29,6 @@ Value Lowering::isInRoles(ArrayRef<unsigned> roles) {
     any = any ? or_(any, inside) : inside;
   }
   return any;
-}
-
-/// Whether the role has anything in the shared memory that roles have in common.
-bool Lowering::usesTiles(RoleOp role) {
-  ScopeMemory memory(role);
-  return memory.putSlotBytes || memory.exchangeBytes ||
-         llvm::any_of(role.getBody().front(), llvm::IsaPred<CreateRingOp, CreateStagingOp>);
-}
-
-// Producer and consumer of a CTA that helps meet in front of the role. The producer would draw
-// items while the consumer still waits in the role before, maybe for just these items: nobody else
-// does them any more. Tiles of two roles lie in the same shared memory, which the producer would fill
-// while the consumer still reads; and consumers of two roles may have different warps.
-void Lowering::syncBeforeRole(unsigned role) {
-  auto warps = [&](unsigned i) {
-    PartitionOp op = findPartition(resources.roles[i], PartitionKind::Consumer);
-    return op ? int64_t(op.getWarps()) : numConsumerWarps;
-  };
-  bool tiles = usesTiles(resources.roles[role]);
-  bool draws = bool(findPartition(resources.roles[role], PartitionKind::Producer));
-  if (llvm::none_of(helpers[role], [&](unsigned helper) {
-        return draws || warps(helper) != warps(role) ||
-               (tiles && usesTiles(resources.roles[helper]));
-      }))
-    return;
-  ifThen(isInRoles(helpers[role]), [&] {
-    // What was written there comes before what the copy engine writes.
-    fenceAsyncShared();
-    barrier(c32(kEndBarrier), numThreads - 128 + 32);
-  });
 }
 
 // What the kernel computes outside of roles, each side computes for itself: the
@@ -124,15 +57,23 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
   } else if (consumer && hasPeers()) {
     ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
   }
-  for (unsigned number : roleOrder)
-    if (failed(emitRole(number, kind)))
+  for (StringRef name : warps.getOrder().getAsValueRange<FlatSymbolRefAttr>())
+    if (failed(emitRole(*resources.roleIndex(name), kind)))
       return failure();
   return success();
 }
 
 LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
   RoleOp role = resources.roles[number];
-  syncBeforeRole(number);
+  for (SyncWarpsOp sync : role.getBody().getOps<SyncWarpsOp>()) {
+    SmallVector<unsigned> from;
+    for (StringRef name : sync.getFrom().getAsValueRange<FlatSymbolRefAttr>())
+      from.push_back(*resources.roleIndex(name));
+    ifThen(isInRoles(from), [&] {
+      fenceAsyncShared();
+      barrier(c32(warps.getBarrier("cta")), 32 + 32 * warps.getConsumer());
+    });
+  }
   PartitionOp op = findPartition(role, kind);
   if (!op)
     return success();
@@ -145,8 +86,10 @@ LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
     ctaInRole = resize(sub(cta, first), i64);
     result = emitPartition(op, role);
   };
-  SmallVector<unsigned> members(helpers[number]);
-  members.push_back(number);
+  SmallVector<unsigned> members;
+  for (auto [i, other] : llvm::enumerate(resources.roles))
+    if (i == number || goesOnWith(other, role))
+      members.push_back(i);
   if (members.size() == resources.roles.size())
     body();
   else

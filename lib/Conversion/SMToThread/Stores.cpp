@@ -83,7 +83,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     lane = placeLane, group = placeGroup;
     base = add(sharedBase, getSharedOffset(staging, "buffers"));
     base = add(base, mul(group, buffers * kStagingBytes));
-    sender = eq(and_(placeThread, 127), 0), barrierId = add(group, 1);
+    sender = eq(and_(placeThread, 127), 0), barrierId = warpgroupBarrier(group);
     // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
     // write where their elements are.
     Value inWarp = shl(and_(placeWarp, 3), 4);

@@ -18,54 +18,12 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-/// The least of a thread of the producer's warpgroup where others of it copy.
-static constexpr int64_t kCopierRegisters = 56;
-
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedMemoryOp shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
       resources(getKernelResources(kernel)), ctas(ctas), params(params),
-      shared(shared), cluster(params.cluster) {}
-
-LogicalResult Lowering::measurePartitions() {
-  producerRegisters = consumerRegisters = getSm(kernel).getRegisters().getLeast();
-  numConsumerWarps = 4;
-  SmallVector<Operation *> scopes(resources.roles.begin(), resources.roles.end());
-  if (resources.prepare)
-    scopes.push_back(resources.prepare);
-  for (Operation *scope : scopes) {
-    Block &body = scope->getRegion(0).front();
-    if (!body.empty() && body.getOps<PartitionOp>().empty())
-      return scope->emitOpError() << "has no partitions; it is not at the SM level";
-    if (PartitionOp op = findPartition(scope, PartitionKind::Producer))
-      producerRegisters = std::max<int64_t>(producerRegisters, op.getRegisters());
-    if (PartitionOp op = findPartition(scope, PartitionKind::Consumer)) {
-      consumerRegisters = std::max<int64_t>(consumerRegisters, op.getRegisters());
-      numConsumerWarps = std::max<int64_t>(numConsumerWarps, op.getWarps());
-    }
-  }
-  numThreads = 128 + 32 * numConsumerWarps;
-  int64_t wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
-  RegistersAttr file = getSm(kernel).getRegisters();
-  int64_t step = file.getStep();
-  // What the CTA starts with: the same for each thread, in steps.
-  int64_t pool = std::min(file.getOfSm() / numThreads / step * step, file.getMost()) * numThreads;
-  // Copiers work with addresses.
-  if (hasCopiers() && numThreads > 256) {
-    producerRegisters = std::max(producerRegisters, kCopierRegisters);
-    int64_t left = (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / step * step;
-    consumerRegisters = std::min(consumerRegisters, left);
-    wanted = 128 * producerRegisters + 32 * numConsumerWarps * consumerRegisters;
-  }
-  if (numThreads > 256 && wanted > pool)
-    return kernel.emitOpError()
-           << "needs " << wanted << " registers (128 threads of "
-           << producerRegisters << ", " << 32 * numConsumerWarps << " of "
-           << consumerRegisters << "); " << numThreads << " threads have " << pool
-           << ": give the consumer "
-           << (pool - 128 * producerRegisters) / (32 * numConsumerWarps) / step * step;
-  return success();
-}
+      warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared),
+      cluster(params.cluster) {}
 
 Value Lowering::loadParam(int64_t offset, Type type) {
   return create<mk_thread::ParamOp>(type, offset, /*pinned=*/false);
@@ -106,18 +64,13 @@ LogicalResult Lowering::emitKernelScalars() {
   for (Operation &op : kernel.getBody().front()) {
     // Declarations have places among the parameters; requirements are checked
     // before the launch.
-    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp, SharedMemoryOp>(op))
+    if (isa<RoleOp, PrepareOp, RequireOp, SignalsOp, CountersOp, QueueOp, WarpsOp,
+            SharedMemoryOp>(op))
       continue;
     if (failed(emit(&op)))
       return failure();
   }
   return success();
-}
-
-/// Whether there may be work for copiers.
-bool Lowering::hasCopiers() {
-  return byThreads &&
-         kernel.walk([](CopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 /// Whether puts or signals of the partition may go to other ranks.
@@ -139,17 +92,13 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     partitionThread = and_(thread, op.getNumThreads() - 1);
   memory = ScopeMemory(scope);
   readySeen = {};
-  landingPhase = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
   op.walk([&](mk_sm::StoreOp) { storesPending = true; });
-  putLoads = putStores = {};
   reciprocals.clear();
   waitFailed = {};
   LogicalResult result = success();
   auto body = [&] {
-    if (isProducer() && memory.landing)
-      landingPhase = variable(i32, c32(0));
     readEpoch();
     if (needsAgreement()) {
       waitFailed = variable(i32, c32(0));
@@ -157,7 +106,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     }
     // Scalars between the partitions belong to each of them.
     for (Operation &other : scope->getRegion(0).front()) {
-      if (isa<PartitionOp, CreateRingOp, CreateMailboxOp, CreateStagingOp>(other))
+      if (isa<PartitionOp, CreateRingOp, CreateMailboxOp, CreateStagingOp, SyncWarpsOp>(other))
         continue;
       if (failed(result = emit(&other)))
         return;
@@ -190,7 +139,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     emitted = nullptr;
     endSpan(SpanClock::Role, MK_TIMELINE_ROLE);
   };
-  if (isProducer() || int64_t(op.getWarps()) == numConsumerWarps)
+  if (isProducer() || op.getWarps() == warps.getConsumer())
     body();
   else
     ifThen(cmp(Predicate::ult, warp, 4 + int64_t(op.getWarps())), body);
@@ -212,13 +161,13 @@ void Lowering::readThread() {
 }
 
 LogicalResult Lowering::run() {
-  if (failed(measurePartitions()) || failed(orderRoles()) || failed(checkTimeline()))
+  if (failed(checkTimeline()))
     return failure();
   b.setInsertionPoint(kernel);
   auto frame = mk_thread::FrameAttr::get(
       b.getContext(), params.launch, offsetOf("failed"), places ? params.timeline : 0,
       places ? getNumTracks() : 0, places ? offsetOf("tracks") : 0);
-  auto function = create<mk_thread::KernelOp>("mk_kernel", numThreads, cluster, params.bytes,
+  auto function = create<mk_thread::KernelOp>("mk_kernel", getNumThreads(), cluster, params.bytes,
                                               shared.getBytes(), frame);
   Block *entry = &function.getBody().emplaceBlock();
   setEntry(entry);
@@ -229,17 +178,16 @@ LogicalResult Lowering::run() {
   readThread();
   emitPrologue();
 
-  bool reallocate = numThreads > 256; // else everyone has the most there is
-  auto setRegisters = [&](int64_t count, bool more) {
-    if (reallocate)
-      create<mk_thread::SetRegistersOp>(count, more);
+  auto setRegisters = [&](bool consumes) {
+    if (warps.getRegisters())
+      create<mk_thread::SetRegistersOp>((*warps.getRegisters())[consumes], /*more=*/consumes);
   };
   LogicalResult result = success();
   ifThenElse(
       eq(warpgroup, 0),
       [&] {
-        setRegisters(producerRegisters, /*more=*/false);
-        bool copies = hasCopiers();
+        setRegisters(/*consumes=*/false);
+        bool copies = warps.getCopiers();
         auto produce = [&] {
           // Copiers come for the first request without looking.
           if (copies)
@@ -257,10 +205,10 @@ LogicalResult Lowering::run() {
         reportDeferred();
         closeTracks();
         if (keepsCounts())
-          arriveAt(c32(kFinishBarrier), numThreads);
+          arriveAt(c32(warps.getBarrier("finish")), getNumThreads());
       },
       [&] {
-        setRegisters(consumerRegisters, /*more=*/true);
+        setRegisters(/*consumes=*/true);
         if (succeeded(result))
           result = emitSide(PartitionKind::Consumer);
         reportDeferred();
@@ -292,7 +240,7 @@ void Lowering::barrierPartition() {
 
 Value Lowering::partitionBarrier() {
   // A team is a warpgroup.
-  return partition.getTeams() > 1 ? add(group, 1) : c32(kPartitionBarrier);
+  return partition.getTeams() > 1 ? warpgroupBarrier(group) : c32(warps.getBarrier("consumer"));
 }
 
 void Lowering::once(function_ref<void()> body) {

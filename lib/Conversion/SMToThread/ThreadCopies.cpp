@@ -15,7 +15,6 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-static constexpr int64_t kRequestBarrier = 12;
 static constexpr int64_t kThreads = 32 * (kCopierWarps + 1);
 /// Requests that are under way at the same time.
 static constexpr int64_t kDepth = 3;
@@ -41,7 +40,7 @@ void Lowering::post(CopyRequest request) {
       create<mk_thread::BarrierExpectOp>(request.full, kCopierWarps); // a byte each
     storeSharedHere(add(number, 1), posted, 0);
   });
-  barrier(c32(kRequestBarrier), kThreads);
+  barrier(c32(warps.getBarrier("request")), kThreads);
 }
 
 void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
@@ -104,7 +103,7 @@ void Lowering::emitCopiers() {
   Value takes = or_(eq(open, 0), and_(isNew, cmp(Predicate::slt, open, kDepth)));
   takes = and_(takes, cmp(Predicate::ne, read(more, i32), 0));
   auto take = [&] {
-    barrier(c32(kRequestBarrier), kThreads);
+    barrier(c32(warps.getBarrier("request")), kThreads);
     Copier copier = copierAt(number);
     ifThenElse(
         cmp(Predicate::ne, copier.request.size, 0),

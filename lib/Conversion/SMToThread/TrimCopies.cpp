@@ -39,11 +39,11 @@ void Lowering::awaitLanding(CopyOp op, function_ref<void(Value)> bring) {
   ifThen(eq(lane, 0), [&] {
     create<mk_thread::BarrierArriveOp>(landing, /*cta=*/Value(), /*bytes=*/Value());
   });
-  Value phase = read(landingPhase, i32);
+  Value phase = read(cursors[op.getLanding()].phase, i32);
   auto slot = op.getSlot().getDefiningOp<AcquireOp>();
   waitBarrier(landing, phase, c32(0),
               slot ? Channel(slot.getRing().getDefiningOp()).number : -1);
-  write(landingPhase, xor_(phase, 1));
+  advance(op.getLanding());
 }
 
 /// A pad in each element of a word.

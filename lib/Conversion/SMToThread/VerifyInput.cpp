@@ -16,6 +16,8 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
     return failure();
   if (kernel.getBody().getOps<mk_sm::SharedMemoryOp>().empty())
     return kernel.emitOpError() << "has no offsets in shared memory: run mk-sm-lay-out-shared";
+  if (kernel.getBody().getOps<mk_sm::WarpsOp>().empty())
+    return kernel.emitOpError() << "does not say which warps do what: run mk-sm-assign-warps";
   for (Operation &op : kernel.getBody().front()) // partitions have been checked
     for (Type type : op.getResultTypes())
       if (auto tile = dyn_cast<RankedTensorType>(type); tile && mk_sm::getNumElements(tile) < 0)
@@ -29,6 +31,16 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
                 return use.emitOpError() << "has no stage and parity: run mk-sm-assign-stages";
               return success();
             })
+        .Case([](mk_sm::CopyOp copy) -> LogicalResult {
+          if (copy.mayTrim() && !copy.getLanding())
+            return copy.emitOpError() << "has no cursor of its landing: run mk-sm-assign-stages";
+          return success();
+        })
+        .Case([](PutOp put) -> LogicalResult {
+          if (!isa<mk_sm::PipelinePutOp>(put->getParentOp()))
+            return put.emitOpError() << "has no cursors of its slots: run mk-sm-assign-stages";
+          return success();
+        })
         .Default(success());
   });
   return failure(placed.wasInterrupted());

@@ -38,7 +38,7 @@ private:
       valid.push_back(get(extent));
     Value pad = load.getPad() ? get(load.getPad()) : Value();
     CopyOp::create(b, loc, get(load.getSource()), offsets, valid, pad,
-                   slots[staged.site], staged.index);
+                   slots[staged.site], staged.index, /*shared=*/1, /*landing=*/Value());
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);
   }

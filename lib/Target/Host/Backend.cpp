@@ -29,13 +29,7 @@ public:
   bool hasDeviceModule() const override { return false; }
 
   void buildCodePipeline(OpPassManager &pm, const LoweringOptions &options) const override {
-    HostOptions host;
-    host.grid = options.grid;
-    host.record = options.record;
-    host.lines = options.timeline;
-    host.bounds = options.bounds;
-    host.vectorBits = options.vectorBits;
-    buildHostLoweringPipeline(pm, host);
+    buildHostLoweringPipeline(pm, options);
   }
 
   FailureOr<std::unique_ptr<llvm::Module>> translate(ModuleOp module, const HostCpu &cpu,

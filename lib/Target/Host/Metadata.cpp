@@ -341,6 +341,8 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
                       {"roles", std::move(roles)},
                       {"prepare", static_cast<bool>(resources.prepare)},
                       {"reference", std::move(*reference)}};
+  if (!options.params.empty())
+    object["params"] = json::Object(options.params);
   describeResources(resources, object);
   return object;
 }

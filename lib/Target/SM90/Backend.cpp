@@ -46,13 +46,7 @@ public:
   }
 
   void buildCodePipeline(OpPassManager &pm, const LoweringOptions &options) const override {
-    SmCodeOptions code;
-    code.loops = options.loops;
-    code.bounds = options.bounds;
-    code.timeline = options.timeline;
-    if (!options.variant.empty())
-      code.variant = options.variant.str();
-    buildThreadPipeline(pm, code);
+    buildThreadPipeline(pm, options);
   }
 
   void buildLLVMPipeline(OpPassManager &pm) const override { buildThreadCodePipeline(pm); }

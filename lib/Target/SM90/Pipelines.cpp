@@ -67,19 +67,16 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createVerifyPhasePass(left));
 }
 
-void mk::buildSmPipeline(OpPassManager &pm, const HostOptions &options) {
-  buildTilePipeline(pm, options);
-  buildSmLoweringPipeline(pm);
-}
-
-void mk::buildThreadPipeline(OpPassManager &pm, const SmCodeOptions &options) {
+void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());
   pm.addPass(mk_sm::createAssignStagesPass());
   mk_sm::LayOutSharedPassOptions layout;
   layout.timeline = options.timeline;
-  layout.variant = options.variant;
+  if (!options.variant.empty())
+    layout.variant = options.variant;
   pm.addPass(mk_sm::createLayOutSharedPass(layout));
+  pm.addPass(mk_sm::createAssignWarpsPass());
   ConvertSMToThreadPassOptions convert;
   convert.loops = options.loops;
   convert.bounds = options.bounds;
@@ -104,15 +101,17 @@ void mk::buildThreadCodePipeline(OpPassManager &pm) {
   pm.addPass(createVerifyPhasePass(verify));
 }
 
-void mk::buildSmCodePipeline(OpPassManager &pm, const SmCodeOptions &options) {
-  buildThreadPipeline(pm, options);
-  buildThreadCodePipeline(pm);
-}
-
 void mk::registerSmPipelines() {
-  PassPipelineRegistration<SmCodeOptions>(
+  PassPipelineRegistration<PipelineOptions>(
       "mk-sm-to-llvm", "From the SM level to the LLVM dialect",
-      buildSmCodePipeline);
-  PassPipelineRegistration<HostOptions>(
-      "mk-sm", "From the tile level to the SM level", buildSmPipeline);
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildThreadPipeline(pm, options.get());
+        buildThreadCodePipeline(pm);
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "mk-sm", "From the tile level to the SM level",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildTilePipeline(pm, options.get());
+        buildSmLoweringPipeline(pm);
+      });
 }

@@ -13,9 +13,7 @@ namespace mlir::mk_sm {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-static bool usesRing(Operation &op) {
-  return op.walk([](WaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
+static bool usesRing(Operation &op) { return holds<WaitOp>(&op); }
 
 static InFlightDiagnostic refuse(Operation *op, StringRef reason) {
   return op->emitOpError() << reason

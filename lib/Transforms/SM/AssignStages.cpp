@@ -1,5 +1,6 @@
 //===- AssignStages.cpp - Which slot of a channel, in which phase ---------===//
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -19,11 +20,18 @@ public:
   explicit Stages(PartitionOp partition) : partition(partition), b(partition.getContext()) {}
 
   void run() {
+    SmallVector<mk::PutOp> puts;
     partition.walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
           .Case<AcquireOp, SendOp>([&](auto fills) { place(fills, /*parity=*/1); })
-          .Case<mk_sm::WaitOp, ReleaseOp, ReceiveOp>([&](auto uses) { place(uses, /*parity=*/0); });
+          .Case<mk_sm::WaitOp, ReleaseOp, ReceiveOp>([&](auto uses) { place(uses, /*parity=*/0); })
+          .Case([&](mk::PutOp put) { puts.push_back(put); })
+          .Case([&](CopyOp copy) {
+            if (copy.mayTrim() && !copy.getLanding())
+              copy.getLandingMutable().assign(count(landing, copy.getLoc(), /*slots=*/1));
+          });
     });
+    llvm::for_each(puts, [&](mk::PutOp put) { wrap(put); });
     if (partition.getTeams() == 1 || cursors.empty())
       return;
     // The team before has waited for all slots up to its place, and releases them itself.
@@ -50,13 +58,8 @@ private:
       return;
     Value channel = op->getOperand(0);
     Value &cursor = cursors[{channel, op->getName()}];
-    if (!cursor) {
-      if (last)
-        b.setInsertionPointAfterValue(last);
-      else
-        b.setInsertionPointToStart(&partition.getBody().front());
-      last = cursor = CursorOp::create(b, op.getLoc(), channel, parity);
-    }
+    if (!cursor)
+      cursor = create(op.getLoc(), channel, /*slots=*/0, parity);
     b.setInsertionPoint(op);
     auto position = PositionOp::create(b, op.getLoc(), cursor);
     op.getPlaceMutable().assign(position.getResults());
@@ -64,9 +67,35 @@ private:
     AdvanceOp::create(b, op.getLoc(), cursor);
   }
 
+  Value create(Location loc, Value channel, int64_t slots, int64_t parity) {
+    if (last)
+      b.setInsertionPointAfterValue(last);
+    else
+      b.setInsertionPointToStart(&partition.getBody().front());
+    return last = CursorOp::create(b, loc, channel, slots, parity);
+  }
+
+  /// A cursor of slots that the partition has for itself.
+  Value count(Value &cursor, Location loc, int64_t slots) {
+    return cursor ? cursor : cursor = create(loc, /*channel=*/Value(), slots, /*parity=*/0);
+  }
+
+  /// A store begins with the slot that was loaded first.
+  void wrap(mk::PutOp put) {
+    if (isa<PipelinePutOp>(put->getParentOp()))
+      return;
+    int64_t slots = getPutSlots(put).count;
+    Value load = count(putLoad, put.getLoc(), slots), store = count(putStore, put.getLoc(), slots);
+    b.setInsertionPoint(put);
+    auto pipeline = PipelinePutOp::create(b, put.getLoc(), load, store);
+    Block &body = pipeline.getBody().emplaceBlock();
+    put->moveBefore(&body, body.end());
+  }
+
   PartitionOp partition;
   OpBuilder b;
   llvm::MapVector<std::pair<Value, OperationName>, Value> cursors;
+  Value putLoad, putStore, landing;
   Value last; // of these
 };
 

@@ -184,14 +184,7 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
 
   /// Whether a CTA of the role may wait for another one: that may be one of its
   /// cluster, which would wait for slots that this one does not release.
-  static bool waitsForOthers(mk::RoleOp role) {
-    return role
-        .walk([](Operation *op) {
-          return isa<mk::WaitOp, PopOp>(op) ? WalkResult::interrupt()
-                                            : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
+  static bool waitsForOthers(mk::RoleOp role) { return holds<mk::WaitOp, PopOp>(role); }
 
   /// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
   /// number `first` on.

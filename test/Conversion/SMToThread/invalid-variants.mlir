@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
+// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -mk-sm-assign-warps -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @rank on @mesh (in %a : memref<1x1x1x1x128x64xbf16> [1, 1, 1, 1, 128, 64]) {

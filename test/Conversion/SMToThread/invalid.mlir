@@ -1,15 +1,4 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
-
-mk.mesh @mesh (gpu = 1 via link)
-// expected-error @+1 {{needs 66560 registers (128 threads of 40, 256 of 240); 384 threads have 64512: give the consumer 232}}
-mk.kernel @registers on @mesh (in %a : memref<256x64xbf16> [256, 64]) {
-  mk.role @r ctas(1) {
-    mk_sm.partition producer warps(1) registers(40) {}
-    mk_sm.partition consumer warps(8) registers(240) {}
-  }
-}
-
-// -----
+// RUN: mk-opt %s -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -split-input-file -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
@@ -21,7 +10,7 @@ mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
       %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
       %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<64x128xf8E4M3FN>>
       %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x128xf8E4M3FN>>
-      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; wgmma takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
+      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; the matrix unit takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
       %s = mk_sm.mma %x, %y, %zero : !mk_sm.staged<tensor<64x128xf8E4M3FN>>, !mk_sm.staged<tensor<128x128xf8E4M3FN>>, tensor<64x128xf32, #acc>
     }
   }
@@ -118,26 +107,6 @@ mk.kernel @sizes on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
       mk_sm.copy %a[%c0, %c0] to %slot[0] shared(4) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
       // expected-error @+1 {{is shared by 2 CTAs and another copy by 4: a kernel has clusters of one size}}
       mk_sm.copy %a[%c0, %c0] to %slot[1] shared(2) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
-    }
-  }
-}
-
-// -----
-
-// CTAs that help have no place in the role.
-mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
-  %c1 = arith.constant 1 : index
-  %n = mk.counters(%c1) : !mk.counter<?>
-  // expected-note @+1 {{helper declared here}}
-  mk.role @first ctas(1) then @second {
-    mk_sm.partition consumer warps(4) registers(168) {}
-  }
-  mk.role @second ctas(1) {
-    mk_sm.partition consumer warps(4) registers(168) {
-      // expected-error @+1 {{has no value where CTAs of role 'first' help role 'second': draw tickets, or drop 'then'}}
-      %i = mk_sm.cta_index
-      %old = mk.count %n[%i] add %c1 : !mk.counter<?>
     }
   }
 }

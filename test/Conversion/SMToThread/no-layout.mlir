@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-lay-out-shared -convert-mk-sm-to-thread -verify-diagnostics
+// RUN: mk-opt %s -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -verify-diagnostics
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh () {

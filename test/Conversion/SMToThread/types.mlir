@@ -1,9 +1,9 @@
-// RUN: sed 's/TYPEB/f16/g; s/TYPE/f16/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s --check-prefix=F16
-// RUN: sed 's/TYPEB/f32/g; s/TYPE/f32/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s --check-prefix=TF32
-// RUN: sed 's/TYPEB/f8E4M3FN/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s --check-prefix=E4M3
-// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E5M2/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s --check-prefix=E5M2
-// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread | FileCheck %s --check-prefix=MIXED
-// RUN: sed 's/TYPEB/f16/g; s/TYPE/bf16/g' %s | not mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -convert-mk-sm-to-thread 2>&1 | FileCheck %s --check-prefix=HALVES
+// RUN: sed 's/TYPEB/f16/g; s/TYPE/f16/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=F16
+// RUN: sed 's/TYPEB/f32/g; s/TYPE/f32/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=TF32
+// RUN: sed 's/TYPEB/f8E4M3FN/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=E4M3
+// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E5M2/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=E5M2
+// RUN: sed 's/TYPEB/f8E5M2/g; s/TYPE/f8E4M3FN/g' %s | mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=MIXED
+// RUN: sed 's/TYPEB/f16/g; s/TYPE/bf16/g' %s | not mk-opt -mk-assign-ctas=grid=132 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread 2>&1 | FileCheck %s --check-prefix=HALVES
 
 // A step is 32 bytes of the contraction, whatever the type.
 // F16: mk_thread.wgmma n(128) k(16) "f16" * "f16" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
@@ -11,7 +11,7 @@
 // E4M3: mk_thread.wgmma n(128) k(32) "e4m3" * "e4m3" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
 // E5M2: mk_thread.wgmma n(128) k(32) "e5m2" * "e5m2" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
 // MIXED: mk_thread.wgmma n(128) k(32) "e4m3" * "e5m2" left(%{{.*}} : i64) + 0 right(%{{.*}}) + 0 -> f32
-// HALVES: multiplies 'bf16' by 'f16'; wgmma takes two of bf16, f16, f32 (as tf32), or any of f8E4M3FN and f8E5M2
+// HALVES: multiplies 'bf16' by 'f16'; the matrix unit takes two of bf16, f16, f32 (as tf32), or any of f8E4M3FN and f8E5M2
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

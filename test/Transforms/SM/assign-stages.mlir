@@ -71,3 +71,49 @@ mk.kernel @teams on @mesh () {
     }
   }
 }
+
+// Puts of a partition go through the same slots; each piece moves both cursors.
+// CHECK-LABEL: mk.kernel @puts
+// CHECK: mk_sm.partition consumer
+// CHECK-NEXT: %[[LOAD:.*]] = mk_sm.cursor slots(3) parity(0)
+// CHECK-NEXT: %[[STORE:.*]] = mk_sm.cursor slots(3) parity(0)
+// CHECK-NEXT: mk_sm.pipeline_put load(%[[LOAD]]) store(%[[STORE]]) {
+// CHECK-NEXT: mk.put
+// CHECK-NEXT: }
+// CHECK-NEXT: mk_sm.pipeline_put load(%[[LOAD]]) store(%[[STORE]]) {
+// CHECK-NEXT: mk.put
+// CHECK-NEXT: }
+mk.kernel @puts on @mesh (in %a : memref<64x64xf32> [64, 64], scratch %b : memref<64x64xf32, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      mk.put %a[%c0, %c0][%c64, %c64] to %b[%c0, %c0] on %c0 : memref<64x64xf32> to memref<64x64xf32, #mk.symmetric>
+      mk.put %a[%c0, %c0][%c64, %c64] to %b[%c0, %c0] on %c0 : memref<64x64xf32> to memref<64x64xf32, #mk.symmetric>
+    }
+  }
+}
+
+// The producer counts how often it has waited for a tile that it writes over; only such copies say so.
+// CHECK-LABEL: mk.kernel @trimmed
+// CHECK: mk_sm.partition producer
+// CHECK-NEXT: %[[FILL:.*]] = mk_sm.cursor %{{.*}} parity(1) : !mk_sm.ring
+// CHECK-NEXT: %[[LANDING:.*]] = mk_sm.cursor slots(1) parity(0)
+// CHECK: mk_sm.copy %{{.*}} valid(%{{.*}}) to %{{.*}}[0] landing(%[[LANDING]]) :
+// CHECK: mk_sm.copy %{{.*}} pad(%{{.*}} : bf16) to %{{.*}}[0] landing(%[[LANDING]]) :
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] : memref
+mk.kernel @trimmed on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %one = arith.constant 1.0 : bf16
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition producer warps(1) registers(40) {
+      %s = mk_sm.acquire %ring : !ring -> !slot
+      mk_sm.copy %a[%c0, %c0] valid(%c9, %c9) to %s[0] : memref<64x64xbf16>, !slot
+      mk_sm.copy %a[%c0, %c0] pad(%one : bf16) to %s[0] : memref<64x64xbf16>, !slot
+      mk_sm.copy %a[%c0, %c0] to %s[0] : memref<64x64xbf16>, !slot
+      mk_sm.commit %ring, %s : !ring, !slot
+    }
+  }
+}

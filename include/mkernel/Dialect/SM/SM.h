@@ -39,6 +39,13 @@ struct SharedPiece {
 /// What a channel, staging area, role, mk.prepare or mk_sm.shared_memory owns. A ring of unknown
 /// depth has no slots.
 SmallVector<SharedPiece> getSharedPieces(Operation *owner);
+
+/// Slots through which puts of a role or of mk.prepare copy, and the bytes of one.
+struct PutSlots {
+  int64_t count, bytes;
+};
+/// Those of the role that op is, or is in.
+PutSlots getPutSlots(Operation *op);
 /// What the ops of a role exchange at once, at most.
 int64_t getExchangeBytes(Operation *scope);
 /// The ops of a kernel that own shared memory, those that stand in roles first.
@@ -51,8 +58,18 @@ int64_t getSharedOffset(Operation *owner, StringRef piece);
 /// deferred to it once, not in each of its two ways.
 constexpr StringLiteral kDeferredAttr = "mk_sm.deferred", kOnceAttr = "mk_sm.once";
 
+/// Whether `op`, or one in it at any depth, is of these kinds.
+template <typename... OpTs> bool holds(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<OpTs...>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 /// The partition of a role, or of mk.prepare; null if it has none.
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
+/// Whether CTAs of `role` go on with `later`, by one `then` or several.
+bool goesOnWith(mk::RoleOp role, mk::RoleOp later);
 /// "role 'gemm'" or "mk.prepare", for messages.
 std::string describeScope(Operation *scope);
 

@@ -14,9 +14,9 @@ using DimValues = llvm::StringMap<SmallVector<int64_t>>;
 
 struct MetadataOptions {
   std::string target = "host", cpu;
-  int64_t grid = 16;
   DimValues dims;
   func::FuncOp reference; // null if there is none
+  llvm::json::Object params; // as packages have them; may be empty
   /// Whether to say how coarsely the kernel rounds, which is known at the tile level.
   bool roundings = true;
   double fp8Sums = 0; // see Analysis/Roundings.h

@@ -202,6 +202,27 @@ def AssignStagesPass : SMPass<"mk-sm-assign-stages"> {
     `acquire`, `wait`, `release`, `send` and `receive` get the number of the slot and the parity of the
     phase of its barrier, `at(stage, parity)`. Each of them counts by itself (`mk_sm.cursor`). Teams
     take over where the other one is with `turn_wait`. What has a place keeps it.
+
+    Puts are wrapped into `mk_sm.pipeline_put`, with two cursors of the slots that their pieces go through,
+    and copies of which a part may have to be written over get the cursor of their barrier,
+    `landing`.
+  }];
+}
+
+def AssignWarpsPass : SMPass<"mk-sm-assign-warps"> {
+  let summary = "Says which warps do what, with which registers and named barriers";
+  let description = [{
+    Adds `mk_sm.warps` to a kernel: as many warps of the consumer as its largest consumer partition has, copiers
+    where tiles may be copied by threads, the registers of both sides, the order of the roles and the numbers of named barriers.
+    `mk_sm.sync_warps` goes to the beginning of a role that CTAs come to behind another one, if warps of such a CTA
+    could be in both at the same time and disturb each other. A kernel that has `mk_sm.warps` stays as it is.
+
+    Runs behind mk-sm-lay-out-shared, which knows the variant of the code.
+
+    ```mlir
+    mk_sm.warps consumer(8) registers [40, 232] order [@push, @gemm]
+        barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+    ```
   }];
 }
 

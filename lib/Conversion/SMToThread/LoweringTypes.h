@@ -1,0 +1,114 @@
+//===- LoweringTypes.h - What ops are taken apart into -----------*- C++ -*-===//
+#ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERINGTYPES_H
+#define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERINGTYPES_H
+
+#include "Emitter.h"
+#include "Params.h"
+
+namespace mlir::mk::sm {
+using namespace mk_sm;
+
+/// A memref: an argument, or one of two chosen at run time.
+struct Buffer {
+  MemRefType type;
+  int64_t arg = -1; // or, if it is none of the arguments:
+  Value condition;
+  std::shared_ptr<Buffer> whenTrue, whenFalse;
+  /// At another rank: how much further on it lies there, and its extent of
+  /// dimension 0.
+  Value away, rows;
+};
+
+/// An array of signals among the parameters.
+struct SignalArray {
+  int64_t param = 0;
+  MemScope scope = MemScope::Sys;
+};
+
+/// That a store adds to elements of the type, atomically at the scope.
+struct Addition {
+  Type type;
+  MemScope scope = MemScope::Gpu;
+  explicit operator bool() const { return static_cast<bool>(type); }
+};
+
+/// How a put goes through its region: `count` runs of `run` bytes, which lie in
+/// one piece at both ends.
+struct Runs {
+  Value source, dest;                        // of the first
+  Value count, run;                          // i32, i64
+  SmallVector<Value> sizes;                  // of each dimension of runs, i32
+  SmallVector<Value> fromStrides, toStrides; // bytes
+  Value aligned; // i1: all in multiples of 16 bytes
+  Value list;    // numbers of source rows, i32 in shared memory, if listed
+};
+
+/// What a command for the proxy says (mkernel/ABI/Command.h).
+struct ProxyCommand {
+  int64_t op = 0, amount = 0;
+  Value flags;              // i32
+  Value peer;               // i64
+  Value bytes;              // i32
+  Value source, dest, slot; // i64; offsets in the heap
+};
+
+/// Where an element of a fragment lies in its tile: for each dimension a value
+/// that depends on the thread and a constant.
+struct Place {
+  SmallVector<Value, 2> base; // i64
+  SmallVector<int64_t, 2> offset;
+  Value exists; // i1; null: always
+};
+
+/// The number of the element there, i32, in memory with these strides.
+Value linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides);
+
+/// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
+/// engine.
+struct StagedPart {
+  Value source;      // the buffer, i32
+  Value row, column; // of its first element in the warpgroup's part of the tile, i32
+};
+
+/// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
+/// is given), where `exists` holds.
+void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
+                ArrayRef<Value> words, Addition add = {});
+
+/// A tile on its way from a buffer to its place in a slot.
+struct TileCopy {
+  Buffer from;
+  RankedTensorType tile;
+  Value dest;
+  SmallVector<Value> offsets;
+  SmallVector<int64_t> box; // of the copy engine
+};
+
+struct CopyRequest;
+
+/// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
+struct Named {
+  int64_t kind = 0, dim = 0; // mk_named
+  int64_t number = 0;        // of the argument, signal, counter or queue,
+  Value chosen;              // or which one, an i32
+  int64_t param = -1;        // where the parameters have the extent,
+  Value extent = {};         // or the extent itself, i64
+  Value rank = {};           // whose it is; null: this rank's
+};
+
+/// Which element a wait is for: that of the array whose address the parameters have there, or
+/// a number.
+struct Waited {
+  int64_t array = -1;
+  Value element = {};
+};
+
+/// A condition of a check: the number is at least so large.
+struct AtLeast {
+  Value value;
+  int64_t least;
+};
+
+} // namespace mlir::mk::sm
+
+#endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERINGTYPES_H

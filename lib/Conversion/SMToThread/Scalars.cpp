@@ -1,0 +1,91 @@
+//===- Scalars.cpp - Ranks, scalars and elementwise ops -------------------===//
+#include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk::sm;
+using namespace mlir::mk_sm;
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+Value Lowering::coordinate(unsigned axis) {
+  MeshOp op = kernel.getMeshOp();
+  int64_t below = 1, size = op.getAxis(axis).getSize();
+  for (unsigned i = axis + 1; i < op.getNumAxes(); ++i)
+    below *= op.getAxis(i).getSize();
+  if (size == 1)
+    return c64(0);
+  Value rank = resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);
+  return remU(divU(rank, below), size);
+}
+
+LogicalResult Lowering::emitRank(RankOp op) {
+  MeshOp mesh = kernel.getMeshOp();
+  SmallVector<Value> coords(mesh.getNumAxes());
+  if (ArrayAttr axes = op.getAxesAttr())
+    for (auto [axis, coord] : llvm::zip(axes, op.getCoords()))
+      coords[mesh.findAxis(cast<StringAttr>(axis).getValue())] = scalar(coord);
+  Value rank = c64(0);
+  for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i)
+    rank = add(mul(rank, mesh.getAxis(i).getSize()),
+               coords[i] ? coords[i] : coordinate(i));
+  set(op, rank);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars and elementwise ops
+//===----------------------------------------------------------------------===//
+
+/// Elements that are computed together when loads have been put off.
+static constexpr int64_t kPart = 16;
+
+LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  if (op->getNumResults() != 1 || op->getNumRegions() ||
+      !isa<arith::ArithDialect, math::MathDialect>(dialect))
+    return refuse(op);
+  Type type = op->getResult(0).getType();
+  int64_t n = count(type);
+  for (Value operand : op->getOperands())
+    if (count(operand.getType()) != n && count(operand.getType()) != 1)
+      return op->emitOpError() << "mixes layouts: " << operand.getType()
+                               << " and " << type;
+  if (op->hasAttr(kDeferredAttr)) {
+    values[op->getResult(0)].assign(n, Value());
+    putOff.insert(op->getResult(0));
+    return success();
+  }
+  if (BroadcastOp factors = findFactors(op))
+    return emitScaling(op, factors);
+  values[op->getResult(0)].assign(n, Value());
+  bool takes = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return putOff.contains(operand) &&
+           !isa<arith::CmpFOp, arith::CmpIOp>(operand.getDefiningOp());
+  });
+  for (int64_t first = 0; first < n; first += kPart) {
+    // Loads that have waited for this, some at a time.
+    int64_t end = std::min(n, first + kPart);
+    if (takes)
+      for (Value operand : op->getOperands())
+        prefetch(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
+    for (int64_t i = first; i < end; ++i) {
+      if (values[op->getResult(0)][i])
+        continue;
+      Value value = compute(op, i);
+      if (!value)
+        return refuse(op);
+      values[op->getResult(0)][i] = value;
+    }
+    // Or LLVM would take all of them at the end, and what was loaded would stay.
+    auto part = MutableArrayRef(values[op->getResult(0)]).slice(first, end - first);
+    if (takes && (part[0].getType().isF32() || part[0].getType().isInteger(32)))
+      llvm::copy(create<mk_thread::PinOp>(TypeRange(ValueRange(part)), part).getResults(),
+                 part.begin());
+  }
+  return success();
+}

@@ -1,0 +1,75 @@
+//===- Compilation.h - One file on its way to a package --------*- C++ -*-===//
+#ifndef MKERNEL_LIB_JIT_COMPILATION_H
+#define MKERNEL_LIB_JIT_COMPILATION_H
+
+#include "Tuning.h"
+#include "mkernel/Compiler/Compiler.h"
+#include "mkernel/Target/Backend.h"
+#include "mkernel/Target/Host/Emit.h"
+#include "mkernel/Target/Host/Metadata.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::mk {
+
+struct Compilation {
+  const CompileOptions &options;
+  const TargetBackend &backend;
+  MLIRContext &context;
+  ModuleOp module;
+  llvm::raw_ostream &output;
+  /// Parameters are those of other sizes, which a tuning file has.
+  bool tunedNearby = false;
+  /// Parameters that are extents of tiles, as messages name them.
+  std::string tileParams;
+
+  /// From what the module holds to what is asked for.
+  LogicalResult compile();
+
+private:
+  //===--- From the tile level (CompileTile.cpp) --------------------------===//
+
+  LogicalResult compileTile();
+  FailureOr<KernelOp> selectKernel();
+  bool hasParams();
+  std::string listTileParams();
+
+  //===--- From a kernel with sizes bound (LowerKernel.cpp) ---------------===//
+
+  /// Roles become a part of the host's code.
+  LogicalResult compileHost(KernelOp kernel, const MetadataOptions &about,
+                            const LoweringOptions &lowering, const HostCpu &cpu);
+  /// Roles become a module beside it. The kernel is at the tile or at the SM level.
+  LogicalResult compileDevice(KernelOp kernel, const MetadataOptions &about,
+                              LoweringOptions lowering, const HostCpu &cpu);
+  FailureOr<OwningOpRef<ModuleOp>> lowerReference(func::FuncOp reference, KernelOp kernel);
+  FailureOr<SmallVector<KernelVariant>> chooseVariants();
+
+  //===--- From code (EmitCode.cpp) ---------------------------------------===//
+
+  LogicalResult checkLowered(ModuleOp host);
+  LogicalResult checkSpills(ModuleOp device, StringRef text);
+  /// From a module that holds its metadata and, where the target has one, device modules, at the
+  /// thread level or in the LLVM dialect.
+  LogicalResult emitCode(ModuleOp host, const HostCpu &cpu);
+  LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu);
+
+  LogicalResult run(ModuleOp target,
+                    llvm::function_ref<void(OpPassManager &)> build) {
+    PassManager pm(&context, ModuleOp::getOperationName());
+    if (options.setup && failed(options.setup(pm)))
+      return failure();
+    build(pm);
+    return pm.run(target);
+  }
+
+  /// A failure that changing the options would mend.
+  LogicalResult misuse() {
+    if (options.misused)
+      *options.misused = true;
+    return failure();
+  }
+};
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_LIB_JIT_COMPILATION_H

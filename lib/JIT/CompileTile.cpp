@@ -1,0 +1,122 @@
+//===- CompileTile.cpp - From a file of the tile level to a kernel --------===//
+//
+// Sizes and parameters are bound here, and what the options say of the kernel is checked.
+//
+//===----------------------------------------------------------------------===//
+#include "Compilation.h"
+#include "DeviceModule.h"
+#include "VerifyFile.h"
+#include "mkernel/Pipelines/Host.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// The kernel that is meant; the others are erased.
+FailureOr<KernelOp> Compilation::selectKernel() {
+  SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+  std::string names;
+  llvm::raw_string_ostream os(names);
+  llvm::interleaveComma(kernels, os, [&](KernelOp kernel) {
+    os << '\'' << kernel.getSymName() << '\'';
+  });
+  if (kernels.empty())
+    return module.emitError("there is no mk.kernel in the file");
+  if (options.kernel.empty() && kernels.size() > 1)
+    return module.emitError("the file has several kernels, ")
+           << names << "; say which by --kernel";
+  KernelOp chosen;
+  for (KernelOp kernel : kernels) {
+    if (options.kernel.empty() || kernel.getSymName() == options.kernel)
+      chosen = kernel;
+    else
+      kernel.erase();
+  }
+  if (!chosen)
+    return module.emitError("there is no kernel '")
+           << options.kernel << "'; the file has " << names;
+  return chosen;
+}
+
+/// Whether the file has all parameters that options name.
+bool Compilation::hasParams() {
+  llvm::StringSet<> names;
+  module.walk([&](ParamOp param) { names.insert(param.getName()); });
+  return llvm::all_of(options.params, [&](const auto &param) {
+    return names.contains(param.first);
+  });
+}
+
+std::string Compilation::listTileParams() {
+  llvm::SetVector<StringRef> names;
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tile = dyn_cast<RankedTensorType>(type))
+        if (auto extents = dyn_cast_or_null<ExtentsAttr>(tile.getEncoding()))
+          for (StringAttr name : extents.getNames())
+            names.insert(name.getValue());
+  });
+  return llvm::join(names, ", ");
+}
+
+/// What is given and what was found out of it, for pipelines.
+static LoweringOptions lower(const CompileOptions &options, const Binding &binding) {
+  LoweringOptions lowering;
+  auto copy = [](const auto &, const auto &from, auto &to) {
+    if constexpr (std::is_assignable_v<decltype(to), decltype(from)>)
+      to = from;
+  };
+  mkernel::options::forEachCompileOption(copy, options, lowering);
+  lowering.bind = binding.sizes;
+  lowering.params = binding.params;
+  llvm::append_range(lowering.rankSizes, binding.rankSizes());
+  return lowering;
+}
+
+LogicalResult Compilation::compileTile() {
+  if (failed(verifyFile(module)))
+    return failure();
+  FailureOr<KernelOp> selected = selectKernel();
+  if (failed(selected))
+    return misuse();
+  FailureOr<Binding> binding = resolveBinding(*selected, options);
+  if (failed(binding))
+    return misuse();
+  tileParams = listTileParams();
+  FailureOr<TuningChoice> tuning = applyTuning(*selected, options, *binding);
+  if (failed(tuning))
+    return misuse();
+  tunedNearby = tuning->found && !tuning->exact;
+  if (!hasParams())
+    (void)misuse(); // mk-bind says which
+  LoweringOptions lowering = lower(options, *binding);
+  // Defaults may follow what is bound.
+  if (failed(run(module, [&](OpPassManager &pm) { buildBindPipeline(pm, lowering); })))
+    return failure();
+  llvm::json::Object params = describeParams(*selected, options, *binding, *tuning);
+  if (options.emit == "params") {
+    output << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(params)));
+    return success();
+  }
+  FailureOr<HostCpu> cpu = resolveCpu(options.cpu, module.getLoc());
+  if (failed(cpu))
+    return misuse();
+  lowering.vectorBits = cpu->vectorBits;
+  if (failed(run(module, [&](OpPassManager &pm) { buildBoundPipeline(pm, lowering); })))
+    return failure();
+  if (options.emit == "tile") {
+    module.print(output);
+    return success();
+  }
+  KernelOp kernel = *module.getOps<KernelOp>().begin();
+  func::FuncOp reference = findReference(kernel);
+  MetadataOptions about{options.target, cpu->name, std::move(binding->dims), reference,
+                        std::move(*params.getObject("params"))};
+  about.roundings = !hasPartitions(kernel);
+  about.fp8Sums = backend.getFp8Sums();
+  return backend.hasDeviceModule() ? compileDevice(kernel, about, lowering, *cpu)
+                                   : compileHost(kernel, about, lowering, *cpu);
+}
