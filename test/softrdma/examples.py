@@ -16,8 +16,8 @@ JOBS = {
                        "HQ=2,HKV=1,S=119,D=64,SLOTS=3"),
     "ring_attention_causal": ("ring_attention", "ring_attention_causal", "",
                               "HQ=2,HKV=1,S=119,D=64,SLOTS=3"),
-    "moe": ("moe", "moe", "TB=16,TM=32,TN=32", "T=17,CAP=40,H=72,I=31,E=14,K=3,ROWS=720"),
-    "moe_dispatch_gemm": ("moe", "moe_dispatch_gemm", "TB=16,TM=32,TN=32",
+    "moe": ("moe", "moe", "TB=16,TM=32,TN=32,DISPATCH=1,PLAN=1", "T=17,CAP=40,H=72,I=31,E=14,K=3,ROWS=720"),
+    "moe_dispatch_gemm": ("moe", "moe_dispatch_gemm", "TB=16,TM=32,TN=32,DISPATCH=1,PLAN=1",
                           "T=17,CAP=40,H=72,N=31,E=14,K=3,ROWS=720"),
 }
 # Sizes that tiles depend on.

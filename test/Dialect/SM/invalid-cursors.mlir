@@ -72,7 +72,7 @@ mk.kernel @slots on @mesh (in %a : memref<64xf32> [64], scratch %b : memref<64xf
     mk_sm.partition consumer warps(4) registers(168) {
       %c = mk_sm.cursor slots(3) parity(0)
       %d = mk_sm.cursor slots(2) parity(0)
-      // expected-error @+1 {{has a cursor that does not count the 3 slots of puts: delete it, and run mk-sm-assign-stages}}
+      // expected-error @+1 {{has a cursor that does not count the 6 slots of puts: delete it, and run mk-sm-assign-stages}}
       mk_sm.pipeline_put load(%c) store(%d) {
         mk.put %a[%c0][%c0] to %b[%c0] on %c0 : memref<64xf32> to memref<64xf32, #mk.symmetric>
       }

@@ -75,8 +75,8 @@ mk.kernel @teams on @mesh () {
 // Puts of a partition go through the same slots; each piece moves both cursors.
 // CHECK-LABEL: mk.kernel @puts
 // CHECK: mk_sm.partition consumer
-// CHECK-NEXT: %[[LOAD:.*]] = mk_sm.cursor slots(3) parity(0)
-// CHECK-NEXT: %[[STORE:.*]] = mk_sm.cursor slots(3) parity(0)
+// CHECK-NEXT: %[[LOAD:.*]] = mk_sm.cursor slots(6) parity(0)
+// CHECK-NEXT: %[[STORE:.*]] = mk_sm.cursor slots(6) parity(0)
 // CHECK-NEXT: mk_sm.pipeline_put load(%[[LOAD]]) store(%[[STORE]]) {
 // CHECK-NEXT: mk.put
 // CHECK-NEXT: }
