@@ -15,6 +15,7 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Reductions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -295,21 +296,8 @@ SmallVector<Value> Expansion::combine(ValueRange left, ValueRange right) {
   SmallVector<Value> results;
   Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
   for (auto [x, y] : llvm::zip(left, right)) {
-    bool real = isa<FloatType>(getElementTypeOrSelf(x.getType()));
-    switch (kind) {
-    case Reduction::Add:
-      results.push_back(real ? make<arith::AddFOp>(x, y) : make<arith::AddIOp>(x, y));
-      break;
-    case Reduction::Mul:
-      results.push_back(real ? make<arith::MulFOp>(x, y) : make<arith::MulIOp>(x, y));
-      break;
-    case Reduction::Max:
-      results.push_back(real ? make<arith::MaximumFOp>(x, y) : make<arith::MaxSIOp>(x, y));
-      break;
-    case Reduction::Min:
-      results.push_back(real ? make<arith::MinimumFOp>(x, y) : make<arith::MinSIOp>(x, y));
-      break;
-    }
+    Type element = getElementTypeOrSelf(x.getType());
+    results.push_back(arith::getReductionOp(getReductionKind(kind, element), b, loc, x, y));
   }
   return results;
 }

@@ -124,33 +124,6 @@ KernelProgram::Scalar KernelProgram::evaluateFold(const CtaState &state,
   return get(state, cast<Value>(results[result]));
 }
 
-static bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
-  auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-    return a < b;
-  case arith::CmpIPredicate::sle:
-    return a <= b;
-  case arith::CmpIPredicate::sgt:
-    return a > b;
-  case arith::CmpIPredicate::sge:
-    return a >= b;
-  case arith::CmpIPredicate::ult:
-    return ua < ub;
-  case arith::CmpIPredicate::ule:
-    return ua <= ub;
-  case arith::CmpIPredicate::ugt:
-    return ua > ub;
-  case arith::CmpIPredicate::uge:
-    return ua >= ub;
-  }
-  llvm_unreachable("a predicate that is none");
-}
-
 void KernelProgram::evaluate(CtaState &state, const Node &node) {
   Operation *op = node.op;
   if (node.out.empty())
@@ -197,7 +170,8 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
     return checked(mkernel::checked::rem);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op); cmp && wide)
     return binary([&](int64_t a, int64_t b) {
-      return int64_t(compare(cmp.getPredicate(), a, b));
+      return int64_t(arith::applyCmpPredicate(cmp.getPredicate(), APInt(64, a, /*isSigned=*/true),
+                                              APInt(64, b, /*isSigned=*/true)));
     });
   if (auto choice = dyn_cast<arith::SelectOp>(op)) {
     if (node.in[0] == kNoSlot || !in(0).known)

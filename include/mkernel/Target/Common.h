@@ -3,10 +3,12 @@
 #define MKERNEL_TARGET_COMMON_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/JSON.h"
 
+#include <memory>
+
 namespace llvm {
+class LLVMContext;
 class Module;
 class TargetMachine;
 } // namespace llvm
@@ -17,9 +19,11 @@ namespace mlir::mk {
 /// nowhere else, unless the command line has it. Call it once, before code is generated.
 void setLlvmOption(StringRef name, StringRef value);
 
-/// LLVM's default pipeline at -O3.
-void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
-                    const llvm::PipelineTuningOptions &tuning);
+/// From the LLVM dialect to LLVM IR, optimised for the machine. `adjust` says what the dialect
+/// does not.
+FailureOr<std::unique_ptr<llvm::Module>>
+translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
+                bool vectorizes, llvm::function_ref<void(llvm::Module &)> adjust);
 
 /// Removes the constant string `name` of a module in the LLVM dialect and gives
 /// the JSON object in it. An error says that it is missing, with what it

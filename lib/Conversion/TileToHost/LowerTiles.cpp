@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HostLowering.h"
+#include "mkernel/Transforms/Reductions.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -207,22 +208,7 @@ LogicalResult HostLowering::lowerDot(DotOp op) {
 LogicalResult HostLowering::lowerReduce(ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Type element = type.getElementType();
-  bool isFloat = isa<FloatType>(element);
-  arith::AtomicRMWKind kind;
-  switch (op.getKind()) {
-  case Reduction::Add:
-    kind = isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
-    break;
-  case Reduction::Mul:
-    kind = isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
-    break;
-  case Reduction::Max:
-    kind = isFloat ? arith::AtomicRMWKind::maximumf : arith::AtomicRMWKind::maxs;
-    break;
-  case Reduction::Min:
-    kind = isFloat ? arith::AtomicRMWKind::minimumf : arith::AtomicRMWKind::mins;
-    break;
-  }
+  arith::AtomicRMWKind kind = getReductionKind(op.getKind(), element);
   Value neutral = arith::getIdentityValue(kind, element, b_, loc_);
   Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), element);
   Value init = linalg::FillOp::create(b_, loc_, neutral, empty).getResult(0);

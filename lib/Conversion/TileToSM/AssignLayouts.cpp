@@ -1,5 +1,6 @@
 //===- AssignLayouts.cpp - Which thread holds what of a tile --------------===//
 #include "RolePlan.h"
+#include "TiedExtents.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -68,11 +69,6 @@ private:
     note(whole), note(part);
     edges[whole].push_back({part, SmallVector<int64_t>(axes)});
     edges[part].push_back({whole, SmallVector<int64_t>(axes), /*grows=*/true});
-  }
-
-  void joinAll(ValueRange a, ValueRange b) {
-    for (auto [x, y] : llvm::zip(a, b))
-      join(x, y);
   }
 
   void connect(Operation *op);
@@ -145,21 +141,9 @@ void LayoutSpreader::connect(Operation *op) {
   for (Value result : op->getResults())
     if (takesPart(result))
       note(result);
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    joinAll(loop.getInits(), loop.getRegionIterArgs());
-    joinAll(loop.getRegionIterArgs(), loop.getResults());
-    joinAll(loop.getYieldedValues(), loop.getRegionIterArgs());
-  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    joinAll(loop.getInits(), loop.getBeforeArguments());
-    joinAll(loop.getConditionOp().getArgs(), loop.getAfterArguments());
-    joinAll(loop.getAfterArguments(), loop.getResults());
-    joinAll(loop.getYieldOp().getResults(), loop.getBeforeArguments());
-  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    if (branch.getNumResults()) {
-      joinAll(branch.thenYield().getResults(), branch.getResults());
-      joinAll(branch.elseYield().getResults(), branch.getResults());
-    }
-  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+  if (forEachFlow(op, [&](Value from, Value to) { join(from, to); }))
+    return;
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
     joinSlice(reduce.getSource(), reduce.getResult(),
               {static_cast<int64_t>(reduce.getAxis())});
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {

@@ -19,11 +19,6 @@ void TiedExtents::tieAll(Value a, Value b) {
     tie(a, d, b, d);
 }
 
-void TiedExtents::tieAll(ValueRange a, ValueRange b) {
-  for (auto [x, y] : llvm::zip(a, b))
-    tieAll(x, y);
-}
-
 void TiedExtents::tieSlice(Value whole, Value part, ArrayRef<int64_t> axes) {
   int64_t rank = cast<RankedTensorType>(whole.getType()).getRank();
   for (int64_t d = 0, kept = 0; d < rank; ++d)
@@ -31,22 +26,35 @@ void TiedExtents::tieSlice(Value whole, Value part, ArrayRef<int64_t> axes) {
       tie(whole, d, part, kept++);
 }
 
-void TiedExtents::look(Operation *op) {
+bool mk_sm::forEachFlow(Operation *op, function_ref<void(Value, Value)> visit) {
+  auto visitAll = [&](ValueRange from, ValueRange to) {
+    for (auto [x, y] : llvm::zip(from, to))
+      visit(x, y);
+  };
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    tieAll(loop.getInits(), loop.getRegionIterArgs());
-    tieAll(loop.getRegionIterArgs(), loop.getResults());
-    tieAll(loop.getYieldedValues(), loop.getRegionIterArgs());
+    visitAll(loop.getInits(), loop.getRegionIterArgs());
+    visitAll(loop.getRegionIterArgs(), loop.getResults());
+    visitAll(loop.getYieldedValues(), loop.getRegionIterArgs());
   } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    tieAll(loop.getInits(), loop.getBeforeArguments());
-    tieAll(loop.getConditionOp().getArgs(), loop.getAfterArguments());
-    tieAll(loop.getAfterArguments(), loop.getResults());
-    tieAll(loop.getYieldOp().getResults(), loop.getBeforeArguments());
+    visitAll(loop.getInits(), loop.getBeforeArguments());
+    visitAll(loop.getConditionOp().getArgs(), loop.getAfterArguments());
+    visitAll(loop.getAfterArguments(), loop.getResults());
+    visitAll(loop.getYieldOp().getResults(), loop.getBeforeArguments());
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     if (branch.getNumResults()) {
-      tieAll(branch.thenYield().getResults(), branch.getResults());
-      tieAll(branch.elseYield().getResults(), branch.getResults());
+      visitAll(branch.thenYield().getResults(), branch.getResults());
+      visitAll(branch.elseYield().getResults(), branch.getResults());
     }
-  } else if (auto dot = dyn_cast<mk::DotOp>(op)) {
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void TiedExtents::look(Operation *op) {
+  if (forEachFlow(op, [&](Value from, Value to) { tieAll(from, to); }))
+    return;
+  if (auto dot = dyn_cast<mk::DotOp>(op)) {
     bool ta = dot.getTransposeA(), tb = dot.getTransposeB();
     tie(dot.getLhs(), ta, dot.getResult(), 0);
     tie(dot.getRhs(), !tb, dot.getResult(), 1);

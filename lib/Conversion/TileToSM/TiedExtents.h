@@ -14,6 +14,9 @@
 
 namespace mlir::mk_sm {
 
+/// Visits what becomes what on the ways through a loop or a branch; false for other ops.
+bool forEachFlow(Operation *op, function_ref<void(Value from, Value to)> visit);
+
 class TiedExtents {
 public:
   /// Looks at all ops of a role.
@@ -28,7 +31,6 @@ private:
   static Extent extent(Value tile, int64_t dim) { return {tile.getAsOpaquePointer(), dim}; }
   void tie(Value a, int64_t dimOfA, Value b, int64_t dimOfB);
   void tieAll(Value a, Value b);
-  void tieAll(ValueRange a, ValueRange b);
   /// `part` has the dimensions of `whole` without `axes`.
   void tieSlice(Value whole, Value part, ArrayRef<int64_t> axes);
   void look(Operation *op);

@@ -4,9 +4,7 @@
 #include "mkernel/Target/Common.h"
 #include "mkernel/Target/Host/Emit.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -126,26 +124,9 @@ mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
       makeHostMachine(cpu, module.getLoc());
   if (!machine)
     return failure();
-  // Known before the translation, which writes the alignment of each access.
-  llvm::DataLayout layout = machine->createDataLayout();
-  module->setAttr(
-      "llvm.data_layout",
-      StringAttr::get(module.getContext(), layout.getStringRepresentation()));
-  std::unique_ptr<llvm::Module> translated =
-      translateModuleToLLVMIR(module, context, "mkernel");
-  if (!translated)
-    return module.emitError("cannot be translated to LLVM IR");
-  translated->setTargetTriple(machine->getTargetTriple());
-  translated->setDataLayout(layout);
-  translated->setPICLevel(llvm::PICLevel::BigPIC);
-  setAttributes(*translated, cpu);
-  std::string problems;
-  llvm::raw_string_ostream os(problems);
-  if (llvm::verifyModule(*translated, &os))
-    return module.emitError("gives invalid LLVM IR: ") << problems;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = true;
-  tuning.SLPVectorization = true;
-  optimizeModule(*translated, *machine, tuning);
-  return translated;
+  return translateModule(module, *machine, context, /*vectorizes=*/true,
+                         [&](llvm::Module &translated) {
+                           translated.setPICLevel(llvm::PICLevel::BigPIC);
+                           setAttributes(translated, cpu);
+                         });
 }

@@ -3,14 +3,12 @@
 #include "mkernel/Target/Common.h"
 #include "Emit.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -65,33 +63,13 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(Location loc) {
 static FailureOr<std::unique_ptr<llvm::Module>>
 translate(ModuleOp module, llvm::TargetMachine &machine,
           llvm::LLVMContext &context) {
-  llvm::DataLayout layout = machine.createDataLayout();
-  module->setAttr(
-      "llvm.data_layout",
-      StringAttr::get(module.getContext(), layout.getStringRepresentation()));
   // What scf.for says of its loop arrives as a discardable attribute, which is not translated.
   module.walk([](LLVM::BrOp op) {
     if (auto loop = op->getAttrOfType<LLVM::LoopAnnotationAttr>("llvm.loop_annotation"))
       op.setLoopAnnotationAttr(loop);
   });
-  // The name of the file is not part of the code.
-  std::unique_ptr<llvm::Module> translated =
-      translateModuleToLLVMIR(module, context, "mkernel");
-  if (!translated)
-    return module.emitError("cannot be translated to LLVM IR");
-  translated->setTargetTriple(machine.getTargetTriple());
-  translated->setDataLayout(layout);
-  mk::markConvergent(*translated);
-  std::string problems;
-  llvm::raw_string_ostream os(problems);
-  if (llvm::verifyModule(*translated, &os))
-    return module.emitError("gives invalid LLVM IR: ") << problems;
   // A thread has no vectors.
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = false;
-  tuning.SLPVectorization = false;
-  mk::optimizeModule(*translated, machine, tuning);
-  return translated;
+  return mk::translateModule(module, machine, context, /*vectorizes=*/false, mk::markConvergent);
 }
 
 FailureOr<std::unique_ptr<llvm::Module>>

@@ -1,0 +1,51 @@
+//===- Translate.cpp - To optimised LLVM IR -------------------------------===//
+#include "mkernel/Target/Common.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+/// LLVM's default pipeline at -O3.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool vectorizes) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = vectorizes;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+FailureOr<std::unique_ptr<llvm::Module>>
+mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
+                    bool vectorizes, llvm::function_ref<void(llvm::Module &)> adjust) {
+  // Known before the translation, which writes the alignment of each access.
+  llvm::DataLayout layout = machine.createDataLayout();
+  module->setAttr(
+      "llvm.data_layout",
+      StringAttr::get(module.getContext(), layout.getStringRepresentation()));
+  // The name of the file is not part of the code.
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, "mkernel");
+  if (!translated)
+    return module.emitError("cannot be translated to LLVM IR");
+  translated->setTargetTriple(machine.getTargetTriple());
+  translated->setDataLayout(layout);
+  adjust(*translated);
+  std::string problems;
+  llvm::raw_string_ostream os(problems);
+  if (llvm::verifyModule(*translated, &os))
+    return module.emitError("gives invalid LLVM IR: ") << problems;
+  optimize(*translated, machine, vectorizes);
+  return translated;
+}
