@@ -1,48 +1,53 @@
 // GEMM + ReduceScatter by remote adds, hierarchical: C = A * B^T, A: M x K, B: N x K, both split along K,
 // C split by rows. bf16, summed in f32.
 //
-// As gemm_rs.mlir, but a rank adds its tile to those of the other ranks of its node where they are needed
-// (@gemm), in f32, instead of leaving it in a slot: less memory, and nothing to add up afterwards, but the order of
-// these sums varies from run to run. Adds work over links only; across the network goes the node's sum, in bf16
-// (@narrow, @send). The owner adds the sums of the other nodes and of its own in the order of ranks (@finish).
+// As gemm_rs.mlir, but tiles for other places of the node are added there, in f32, to those of the other ranks, instead of
+// being left in slots: less memory where a node has many GPUs, but the order of these sums varies from run to run. In tiles
+// for the own place the epilogue waits for what the other GPUs of the node added, and adds it in registers. Adds work
+// over links only; across the network goes the node's sum, in bf16 (@send).
 //
 // What is added to has to be zero before peers are told that this rank is ready (mk.prepare).
 //
-// Parameters: TM, TN, TK, the extents of a tile; TR, how many of its rows are added up at once; RASTER, how many
-// blocks of a node's shards are walked together (for each of its ranks); NARROW and FINISH, how many CTAs have these roles.
+// Rows for other nodes come first, since their sums have to cross. Of these, and of the own node's, rows for other places
+// never wait; those for the own place are LAG blocks behind. A block of TM rows is sent when all of its columns are there;
+// it is contiguous.
+//
+// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are walked together; LAG, by how many
+// blocks of a shard the own ones trail those for other GPUs (more than there are makes them last, few keep links busy
+// for longer); TR, how many rows are set to zero at once.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
-!part = tensor<?x?xbf16, #mk.extents<TR, TN>>
-!sum = tensor<?x?xf32, #mk.extents<TR, TN>>
+!c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+!zeros = tensor<?x?xf32, #mk.extents<TR, TN>>
 !arrived = !mk.signal<?x?, sys, arrivals = 1>
-!added = !mk.signal<?x?x?, sys, arrivals = ?>
-!narrow = !mk.signal<?x?, gpu, arrivals = ?>
+!parts = !mk.signal<?x?x?, sys, arrivals = ?>
+!reduced = !mk.signal<?x?, gpu, arrivals = ?>
+
+!operand = memref<?x?xbf16>
+!added = memref<?x?x?xf32, #mk.symmetric>
+!sums = memref<?x?x?xbf16, #mk.symmetric>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
 mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform K) (
-    in %a : memref<?x?xbf16> [M, K] split [(), (node, gpu)],
-    in %b : memref<?x?xbf16> [N, K] split [(), (node, gpu)],
-    // The node's sums for the shards of my place in each node.
-    scratch %parts : memref<?x?x?xf32, #mk.symmetric> [node, M ceildiv (node * gpu), N],
-    // The same narrowed, and the sums of other nodes for mine.
-    scratch %away : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv (node * gpu), N],
-    scratch %sum : memref<?x?x?xbf16, #mk.symmetric> [node, M ceildiv (node * gpu), N],
+    in %a : !operand [M, K] split [(), (node, gpu)],
+    in %b : !operand [N, K] split [(), (node, gpu)],
+    // What the other GPUs of the node added, for the shards of my place in each node.
+    scratch %parts : !added [node, M ceildiv (node * gpu), N],
+    // The node's sums for other nodes' shards of these, and those of other nodes for mine.
+    scratch %away : !sums [node - 1, M ceildiv (node * gpu), N],
+    scratch %sum : !sums [node - 1, M ceildiv (node * gpu), N],
     out %c : memref<?x?xbf16> [M, N] split [(node, gpu), ()]) {
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
   %tr = mk.param "TR" = 32
-  mk.param "RASTER" = 2
-  mk.param "NARROW" = 2
-  mk.param "FINISH" = 2
+  mk.param "RASTER" = 8
+  %any_lag = mk.param "LAG" = 1000000
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %0 = arith.constant 0.0 : f32
-  %zero = tensor.splat %0[%tm, %tn] : !acc
-  %nothing = tensor.splat %0[%tr, %tn] : !sum
 
   %me = mk.rank
   %my_node = mk.coord node
@@ -50,33 +55,39 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %nodes = mk.size node
   %gpus = mk.size gpu
   %world = mk.size
-  %others = arith.subi %nodes, %c1 : index
+  %other_nodes = arith.subi %nodes, %c1 : index
+  %other_gpus = arith.subi %gpus, %c1 : index       // in the node
   %shard = arith.ceildivui %M, %world : index       // rows of a whole shard
   %blocks = arith.ceildivui %shard, %tm : index     // blocks of TM rows in it
   %column_tiles = arith.ceildivui %N, %tn : index
-  %k_own = memref.dim %a, %c1 : memref<?x?xbf16>    // own part of K, may be 0
-  %k_tiles = arith.ceildivui %k_own, %tk : index
+  %lag = arith.minsi %any_lag, %blocks : index
 
-  // For each node, block and column tile: an add from each GPU of my node.
-  %added = mk.signals(%nodes, %blocks, %column_tiles) arrivals(%gpus) : !added
-  // For each node and block: its column tiles in %away.
-  %narrow = mk.signals(%nodes, %blocks) arrivals(%column_tiles) : !narrow
-  // From each node: a block in %sum.
-  %arrived = mk.signals(%nodes, %blocks) : !arrived
+  // For each node, block and column tile: an add from each other GPU of my node.
+  %part = mk.signals(%nodes, %blocks, %column_tiles) arrivals(%other_gpus) : !parts
+  // For each other node and block: its column tiles in %away.
+  %reduced = mk.signals(%other_nodes, %blocks) arrivals(%column_tiles) : !reduced
+  // From each other node: a block in %sum.
+  %arrived = mk.signals(%other_nodes, %blocks) : !arrived
 
   mk.prepare {
+    %0 = arith.constant 0.0 : f32
+    %nothing = tensor.splat %0[%tr, %tn] : !zeros
+    %nobody = arith.cmpi eq, %other_gpus, %c0 : index
+    %added_to = arith.select %nobody, %c0, %nodes : index
     %row_tiles = arith.ceildivui %shard, %tr : index
-    mk.foreach (%d, %i, %n) in (%nodes, %row_tiles, %column_tiles) {
+    mk.foreach (%d, %i, %n) in (%added_to, %row_tiles, %column_tiles) {
       %row = arith.muli %i, %tr : index
       %column = arith.muli %n, %tn : index
-      mk.store %nothing, %parts[%d, %row, %column] : !sum, memref<?x?x?xf32, #mk.symmetric>
+      mk.store %nothing, %parts[%d, %row, %column] : !zeros, !added
     }
   }
 
-  mk.role @gemm ctas(rest) then @finish {
-    %node_blocks = arith.muli %nodes, %blocks : index
-    mk.foreach (%b_, %n, %p_) in (%node_blocks, %column_tiles, %gpus)
-        schedule(ticket) order(raster = RASTER) {
+  mk.role @gemm ctas(rest) {
+    // Shards of other nodes.
+    %away_blocks = arith.muli %other_nodes, %blocks : index
+    %away_rows = arith.muli %away_blocks, %gpus : index
+    mk.foreach (%q, %n) in (%away_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+      %b_, %p_ = func.call @row(%q, %away_blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
       %d_ = arith.divui %b_, %blocks : index
       %i = arith.remui %b_, %blocks : index
       %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
@@ -87,91 +98,149 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
-        %acc = mk.fold (%kt) in (%k_tiles) iter(%partial = %zero) combine(add) : !acc {
-          %k = arith.muli %kt, %tk : index
-          %x = mk.load %a[%at, %k] valid(%rows, %tk) : memref<?x?xbf16> -> !a
-          %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !b
-          %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
-          mk.yield %next : !acc
+        %acc = func.call @product(%a, %b, %at, %rows, %column, %tm, %tn, %tk)
+            : (!operand, !operand, index, index, index, index, index, index) -> !acc
+        %own = arith.cmpi eq, %place, %my_gpu : index
+        scf.if %own {
+          %total = func.call @add_parts(%acc, %parts, %part, %d, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !added, !parts, index, index, index, index, index, index, index) -> !acc
+          %t = arith.truncf %total : !acc to !c
+          %to = func.call @among_others(%d, %my_node) : (index, index) -> index
+          mk.store %t, %away[%to, %r, %column] valid(%rows, %tn) : !c, !sums
+          mk.signal %reduced[%to, %i] : !reduced
+        } else {
+          func.call @leave(%acc, %parts, %part, %place, %d, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !added, !parts, index, index, index, index, index, index, index, index) -> ()
         }
-        %p = mk.rank(gpu = %place)
-        mk.store %acc, %parts[%d, %r, %column] valid(%rows, %tn) on %p signal %added[%d, %i, %n] reduce(add)
-            : !acc, memref<?x?x?xf32, #mk.symmetric>, !added
       }
     }
-  }
-
-  // In the node: what goes to other nodes, when all of the node have added to it.
-  mk.role @narrow ctas(param NARROW) then @gemm {
-    mk.foreach (%d_, %i, %n) in (%others, %blocks, %column_tiles) schedule(ticket) {
-      %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
-      %owner = mk.rank(node = %d)
+    // Those of the own node.
+    %own_rows = arith.muli %blocks, %gpus : index
+    mk.foreach (%q, %n) in (%own_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+      %i, %p_ = func.call @row(%q, %blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
+      %place = func.call @behind(%my_gpu, %p_, %gpus) : (index, index, index) -> index
+      %owner = mk.rank(gpu = %place)
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
         %column = arith.muli %n, %tn : index
-        mk.wait %added[%d, %i, %n] ge %gpus : !added
-        scf.for %down = %c0 to %rows step %tr {
-          %row = arith.addi %r, %down : index
-          %left = arith.subi %rows, %down : index
-          %total = mk.load %parts[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xf32, #mk.symmetric> -> !sum
-          %t = arith.truncf %total : !sum to !part
-          mk.store %t, %away[%d, %row, %column] valid(%left, %tn) : !part, memref<?x?x?xbf16, #mk.symmetric>
+        %acc = func.call @product(%a, %b, %at, %rows, %column, %tm, %tn, %tk)
+            : (!operand, !operand, index, index, index, index, index, index) -> !acc
+        %own = arith.cmpi eq, %place, %my_gpu : index
+        scf.if %own {
+          %mine = func.call @add_parts(%acc, %parts, %part, %my_node, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !added, !parts, index, index, index, index, index, index, index) -> !acc
+          %total = scf.for %d = %c0 to %other_nodes step %c1 iter_args(%sum_d = %mine) -> (!acc) {
+            mk.wait %arrived[%d, %i] ge %c1 : !arrived
+            %x = mk.load %sum[%d, %r, %column] valid(%rows, %tn) : !sums -> !c
+            %wide = arith.extf %x : !c to !acc
+            %next = arith.addf %sum_d, %wide : !acc
+            scf.yield %next : !acc
+          }
+          %t = arith.truncf %total : !acc to !c
+          mk.store %t, %c[%r, %column] valid(%rows, %tn) : !c, memref<?x?xbf16>
+        } else {
+          func.call @leave(%acc, %parts, %part, %place, %my_node, %i, %n, %r, %column, %rows, %tn)
+              : (!acc, !added, !parts, index, index, index, index, index, index, index, index) -> ()
         }
-        mk.signal %narrow[%d, %i] : !narrow
       }
     }
   }
 
   // Between nodes: each block once, to its owner.
   mk.role @send ctas(1) then @gemm {
-    mk.foreach (%d_, %i) in (%others, %blocks) {
+    mk.foreach (%d_, %i) in (%other_nodes, %blocks) {
       %d = func.call @behind(%my_node, %d_, %nodes) : (index, index, index) -> index
       %owner = mk.rank(node = %d)
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
-        mk.wait %narrow[%d, %i] ge %column_tiles : !narrow
-        mk.put %away[%d, %r, %c0][%c1, %rows, %N] to %sum[%my_node, %r, %c0] on %owner signal %arrived[%my_node, %i]
-            : memref<?x?x?xbf16, #mk.symmetric> to memref<?x?x?xbf16, #mk.symmetric>, !arrived
+        %to = func.call @among_others(%d, %my_node) : (index, index) -> index
+        %from = func.call @among_others(%my_node, %d) : (index, index) -> index
+        mk.wait %reduced[%to, %i] ge %column_tiles : !reduced
+        mk.put %away[%to, %r, %c0][%c1, %rows, %N] to %sum[%from, %r, %c0] on %owner signal %arrived[%from, %i]
+            : !sums to !sums, !arrived
       }
     }
   }
+}
 
-  // The own rows: sums of all nodes, in their order.
-  mk.role @finish ctas(param FINISH) {
-    mk.foreach (%i, %n) in (%blocks, %column_tiles) schedule(ticket) {
-      %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
-          : (index, index, index, index, index) -> (index, index, index)
-      %some = arith.cmpi sgt, %rows, %c0 : index
-      scf.if %some {
-        %column = arith.muli %n, %tn : index
-        scf.for %down = %c0 to %rows step %tr {
-          %row = arith.addi %r, %down : index
-          %left = arith.subi %rows, %down : index
-          %total = scf.for %d = %c0 to %nodes step %c1 iter_args(%acc = %nothing) -> (!sum) {
-            %here = arith.cmpi eq, %d, %my_node : index
-            %more = scf.if %here -> (!sum) {
-              mk.wait %added[%d, %i, %n] ge %gpus : !added
-              %x = mk.load %parts[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xf32, #mk.symmetric> -> !sum
-              scf.yield %x : !sum
-            } else {
-              mk.wait %arrived[%d, %i] ge %c1 : !arrived
-              %x = mk.load %sum[%d, %row, %column] valid(%left, %tn) : memref<?x?x?xbf16, #mk.symmetric> -> !part
-              %wide = arith.extf %x : !part to !sum
-              scf.yield %wide : !sum
-            }
-            %next = arith.addf %acc, %more : !sum
-            scf.yield %next : !sum
-          }
-          %t = arith.truncf %total : !sum to !part
-          mk.store %t, %c[%row, %column] valid(%left, %tn) : !part, memref<?x?xbf16>
-        }
-      }
-    }
+// Row %q of the tiles of %blocks blocks for each of %gpus GPUs: its block, and how far its GPU is behind the own
+// one, less one. Rows for other GPUs come block by block, each own one %lag blocks behind, or when there are no others left.
+func.func private @row(%q: index, %blocks: index, %gpus: index, %lag: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %others = arith.subi %gpus, %c1 : index
+  %head = arith.muli %lag, %others : index          // rows before the first own one
+  %rounds = arith.subi %blocks, %lag : index        // of a block for each other GPU and one of its own
+  %past_ = arith.subi %q, %head : index
+  %past = arith.maxsi %past_, %c0 : index
+  %round_ = arith.divui %past, %gpus : index
+  %round = arith.minsi %round_, %rounds : index     // as many own rows were in rounds
+  %done = arith.muli %round, %gpus : index
+  %in_round = arith.subi %past, %done : index
+
+  %tail = arith.muli %rounds, %gpus : index
+  %in_tail = arith.cmpi sge, %past_, %tail : index
+  %ends_round = arith.cmpi eq, %in_round, %others : index
+  %own = arith.ori %in_tail, %ends_round : i1
+  %behind = arith.select %in_tail, %in_round, %c0 : index
+  %own_block = arith.addi %round, %behind : index
+
+  %sent = arith.subi %q, %round : index             // rows for others before this one
+  %some = arith.maxsi %others, %c1 : index
+  %other_block = arith.divui %sent, %some : index
+  %p = arith.remui %sent, %some : index
+  %block = arith.select %own, %own_block, %other_block : index
+  %place = arith.select %own, %others, %p : index
+  return %block, %place : index, index
+}
+
+// The product of rows of A and of B.
+func.func private @product(%a: !operand, %b: !operand, %at: index, %rows: index, %column: index,
+                           %tm: index, %tn: index, %tk: index) -> !acc {
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+  %k_own = memref.dim %a, %c1 : !operand            // own part of K, may be 0
+  %k_tiles = arith.ceildivui %k_own, %tk : index
+  %acc = mk.fold (%kt) in (%k_tiles) iter(%partial = %zero) combine(add) : !acc {
+    %k = arith.muli %kt, %tk : index
+    %x = mk.load %a[%at, %k] valid(%rows, %tk) : !operand -> !a
+    %y = mk.load %b[%column, %k] : !operand -> !b
+    %next = mk.dot %x, %y, %partial transpose_b : !a, !b, !acc
+    mk.yield %next : !acc
   }
+  return %acc : !acc
+}
+
+// Adds a tile at the GPU of the node that makes the sum.
+func.func private @leave(%acc: !acc, %parts: !added, %part: !parts, %place: index, %d: index, %i: index, %n: index,
+                         %r: index, %column: index, %rows: index, %tn: index) {
+  %p = mk.rank(gpu = %place)
+  mk.store %acc, %parts[%d, %r, %column] valid(%rows, %tn) on %p signal %part[%d, %i, %n] reduce(add) : !acc, !added, !parts
+  return
+}
+
+// Adds what the other GPUs of the node added for node %d.
+func.func private @add_parts(%acc: !acc, %parts: !added, %part: !parts, %d: index, %i: index, %n: index, %r: index,
+                             %column: index, %rows: index, %tn: index) -> !acc {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %gpus = mk.size gpu
+  %others = arith.subi %gpus, %c1 : index
+  %some = arith.cmpi ne, %others, %c0 : index
+  %total = scf.if %some -> (!acc) {
+    mk.wait %part[%d, %i, %n] ge %others : !parts
+    %x = mk.load %parts[%d, %r, %column] valid(%rows, %tn) : !added -> !acc
+    %sum = arith.addf %acc, %x : !acc
+    scf.yield %sum : !acc
+  } else {
+    scf.yield %acc : !acc
+  }
+  return %total : !acc
 }
 
 // The %j-th place behind %own of %n, which comes last itself.
@@ -181,6 +250,15 @@ func.func private @behind(%own: index, %j: index, %n: index) -> index {
   %place = arith.addi %next, %j : index
   %result = arith.remui %place, %n : index
   return %result : index
+}
+
+// Where %of stands in a list of all but %without.
+func.func private @among_others(%of: index, %without: index) -> index {
+  %c1 = arith.constant 1 : index
+  %behind = arith.cmpi ugt, %of, %without : index
+  %less = arith.subi %of, %c1 : index
+  %place = arith.select %behind, %less, %of : index
+  return %place : index
 }
 
 // Block %i of shard %s: its first row in the shard, its rows (none if the shard

@@ -11,20 +11,15 @@
 // ADDS: mk.prepare
 // CHECK: mk.role @gemm ctas(rest)
 // CHECK: schedule(ticket) order(raster = RASTER)
-// ADDS: mk.fold {{.*}} combine(add)
-// ADDS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal {{.*}} reduce(add)
-// ADDS: mk.role @narrow ctas(param NARROW) then @gemm
-// ADDS: mk.wait
 // CHECK: mk.signal
 // CHECK: mk.role @send
 // CHECK: mk.wait
 // CHECK: mk.put {{.*}} signal
-// ADDS: mk.role @finish
-// ADDS: mk.wait
-// SLOTS: func.func private @product
-// SLOTS: mk.fold {{.*}} combine(add)
-// SLOTS: func.func private @leave
+// CHECK: func.func private @product
+// CHECK: mk.fold {{.*}} combine(add)
+// CHECK: func.func private @leave
 // SLOTS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal
-// SLOTS: func.func private @add_parts
-// SLOTS: mk.wait
+// ADDS: mk.store {{.*}} valid({{.*}}) on {{.*}} signal {{.*}} reduce(add)
+// CHECK: func.func private @add_parts
+// CHECK: mk.wait
 // CHECK: func.func @reference
