@@ -133,12 +133,12 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
         : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
   }
-  mk.role @dispatch ctas(param DISPATCH, share = 0.4) then @gather {
+  mk.role @dispatch ctas(param DISPATCH, share = 0.25) then @gather {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
   %no_rows = arith.constant false
-  mk.role @plan ctas(param PLAN, share = 0.3) then @gemm {
+  mk.role @plan ctas(param PLAN, share = 0.5) then @gemm {
     func.call @make_lists(%ids, %counts, %list, %come, %first, %first, %most, %no_rows, %routed, %c1, %counted, %placed, %listed, %planned, %CAP, %E, %experts, %tb, %te, %parts, %topk)
         : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, i1, !routed, index, !all, !placed, !listed, !planned, index, index, index, index, index, index, index) -> ()
   }
@@ -278,12 +278,12 @@ mk.kernel @moe on @mesh sizes(node, gpu)
           : memref<?x?xf32, #mk.symmetric> to memref<?x?xf32, #mk.symmetric>, !routed
     }
   }
-  mk.role @dispatch ctas(param DISPATCH, share = 0.3) then @gather {
+  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @gather {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
   %want_rows = arith.constant true
-  mk.role @plan ctas(param PLAN, share = 0.3) then @expert {
+  mk.role @plan ctas(param PLAN, share = 0.4) then @expert {
     func.call @make_lists(%ids, %counts, %list, %come, %first, %rows_of, %most, %want_rows, %routed, %c2, %counted, %placed, %listed, %planned, %CAP, %E, %experts, %tb, %te, %parts, %topk)
         : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, i1, !routed, index, !all, !placed, !listed, !planned, index, index, index, index, index, index, index) -> ()
   }
