@@ -82,7 +82,8 @@ LogicalResult MmaWaitOp::verify() {
     return emitOpError() << "leaves 0 to " << most << " ops in flight, not " << pending;
   for (Value fragment : getFragments()) {
     auto dot = fragment.getDefiningOp<MmaOp>();
-    if (!dot || dot->getBlock() != (*this)->getBlock())
+    // What comes behind this op does not dominate it, which is reported later.
+    if (!dot || dot->getBlock() != (*this)->getBlock() || !dot->isBeforeInBlock(*this))
       continue;
     // Ops complete in order; those inside others may be any number.
     int64_t behind = 0;

@@ -81,6 +81,28 @@ mk.mesh @mesh (gpu = 1 via link)
 !tile = tensor<64x64xbf16>
 !ring = !mk_sm.ring<2, !tile>
 !slot = !mk_sm.slot<!tile>
+mk.kernel @behind on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %s = mk_sm.wait %ring : !ring -> !slot
+      %x = mk_sm.tile %s[0] : !slot -> !mk_sm.staged<!tile>
+      %z = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{operand #0 does not dominate this use}}
+      %f = mk_sm.mma_wait 0, %d : tensor<64x64xf32, #acc>
+      // expected-note @+1 {{operand defined here}}
+      %d = mk_sm.mma %x, %x, %z : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<64x64xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
 mk.kernel @f16 on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
   mk.role @r ctas(1) {
     %ring = mk_sm.create_ring : !ring
