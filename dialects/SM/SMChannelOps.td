@@ -1,0 +1,203 @@
+//===- SMChannelOps.td - Rings, mailboxes, cursors --------*- tablegen -*-===//
+#ifndef MKERNEL_SM_CHANNEL_OPS
+#define MKERNEL_SM_CHANNEL_OPS
+
+include "SMOpBase.td"
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+// `at(stage, parity)` is where in its channel an op that waits for a slot, or gives one back, is:
+// the slot's number, and the parity of the phase of its barrier. mk-sm-assign-stages adds it.
+def MkSM_AcquireOp : MkSM_EffectOp<"acquire"> {
+  let summary = "waits for the next free slot of a ring";
+  let description = [{
+    Producer only. The slot is the producer's until `commit`.
+
+    ```mlir
+    %slot = mk_sm.acquire %ring : !mk_sm.ring<4, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
+  let results = (outs MkSM_SlotType:$slot);
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
+  let hasVerifier = 1;
+}
+def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
+  let summary = "copies a tile from memory into a slot, asynchronously";
+  let description = [{
+    Source, offsets, `valid` and `pad` are those of `mk.load`; the tile is number
+    `index` of the slot. A later `commit` of the slot covers it.
+
+    With `shared(c)` the CTAs of a cluster of c execute the copy with equal operands, and
+    use the ring equally often: each fetches one c-th of the tile's rows for all of them.
+
+    ```mlir
+    mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+    mk_sm.copy %a[%row, %k] to %slot[0] shared(2) : memref<?x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+
+    Where `valid` or `pad` ask for what the copy engine does not do, the producer waits until the tile has landed, and writes
+    over the rest of it. The cursor `landing` counts such waits (mk-sm-assign-stages).
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
+                       Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
+                       DefaultValuedAttr<I64Attr, "1">:$shared, Optional<MkSM_CursorType>:$landing);
+  let assemblyFormat = [{
+    $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
+    `to` $slot `[` $index `]` (`shared` `(` $shared^ `)`)? (`landing` `(` $landing^ `)`)? attr-dict `:` qualified(type($source)) `,` qualified(type($slot))
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTileType();
+    /// Whether the producer may have to write over a part of the tile.
+    bool mayTrim() { return getPad() || !getValid().empty(); }
+  }];
+}
+def MkSM_CommitOp : MkSM_EffectOp<"commit"> {
+  let summary = "hands a slot to the consumer as soon as its copies are there";
+  let description = [{
+    ```mlir
+    mk_sm.commit %ring, %slot : !mk_sm.ring<4, tensor<128x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring, MkSM_SlotType:$slot);
+  let assemblyFormat = "$ring `,` $slot attr-dict `:` qualified(type($ring)) `,` qualified(type($slot))";
+  let hasVerifier = 1;
+}
+def MkSM_WaitOp : MkSM_EffectOp<"wait"> {
+  let summary = "waits for the next full slot of a ring";
+  let description = [{
+    Consumer only.
+
+    ```mlir
+    %slot = mk_sm.wait %ring : !mk_sm.ring<4, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
+  let results = (outs MkSM_SlotType:$slot);
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
+  let hasVerifier = 1;
+}
+def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
+  let summary = "gives the oldest slot that the consumer holds back to the producer";
+  let description = [{
+    Matrix ops that read the slot must be complete (`mma_wait`).
+
+    ```mlir
+    mk_sm.release %ring : !mk_sm.ring<4, tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
+  let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring))";
+  let hasVerifier = 1;
+}
+def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
+  let summary = "a tile of a slot";
+  let description = [{
+    ```mlir
+    %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<128x64xbf16>> -> !mk_sm.staged<tensor<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins MkSM_SlotType:$slot, I64Attr:$index);
+  let results = (outs MkSM_StagedType:$tile);
+  let assemblyFormat = [{
+    $slot `[` $index `]` attr-dict `:` qualified(type($slot)) `->` qualified(type($tile))
+  }];
+  let hasVerifier = 1;
+}
+def MkSM_SendOp : MkSM_EffectOp<"send", [AttrSizedOperandSegments]> {
+  let summary = "puts scalars into a mailbox";
+  let description = [{
+    Producer only; waits for room.
+
+    ```mlir
+    mk_sm.send %items, %t : !mk_sm.mailbox<2, words = 1>
+    ```
+  }];
+  let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<Index>:$values,
+                       Variadic<I32>:$place);
+  let assemblyFormat = "$mailbox `,` $values (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($mailbox))";
+  let hasVerifier = 1;
+}
+def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "takes scalars out of a mailbox";
+  let description = [{
+    Consumer only; waits for them. Every thread gets them.
+
+    ```mlir
+    %t = mk_sm.receive %items : !mk_sm.mailbox<2, words = 1>
+    ```
+  }];
+  let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<I32>:$place);
+  let results = (outs Variadic<Index>:$values);
+  let assemblyFormat = "$mailbox (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($mailbox))";
+  let hasVerifier = 1;
+}
+
+def MkSM_CursorOp : MkSM_Op<"cursor", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "counts one kind of use of a channel by a partition";
+  let description = [{
+    Stands at a partition's beginning: at slot 0, in a phase of this parity. Who fills slots begins with
+    1, since the phase before the first is over. Without a channel it counts so many slots that the
+    partition has for itself: those of puts, or the barrier of tiles that are trimmed.
+
+    ```mlir
+    %c = mk_sm.cursor %ring parity(1) : !mk_sm.ring<4, tensor<128x64xbf16>>
+    %d = mk_sm.cursor slots(3) parity(0)
+    ```
+  }];
+  let arguments = (ins Optional<AnyTypeOf<[MkSM_RingType, MkSM_MailboxType]>>:$channel,
+                       DefaultValuedAttr<I64Attr, "0">:$slots,
+                       ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<1>]>:$parity);
+  let results = (outs MkSM_CursorType:$result);
+  let assemblyFormat = [{
+    ($channel^)? (`slots` `(` $slots^ `)`)? `parity` `(` $parity `)` attr-dict (`:` qualified(type($channel))^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getDepth();
+  }];
+}
+def MkSM_PositionOp : MkSM_EffectOp<"position"> {
+  let summary = "says where a cursor is: at which slot, in a phase of which parity";
+  let description = [{
+    ```mlir
+    %stage, %parity = mk_sm.position %c
+    ```
+  }];
+  let arguments = (ins MkSM_CursorType:$cursor);
+  let results = (outs I32:$stage, I32:$parity);
+  let assemblyFormat = "$cursor attr-dict";
+}
+def MkSM_AdvanceOp : MkSM_EffectOp<"advance"> {
+  let summary = "moves a cursor to the next slot";
+  let description = [{
+    ```mlir
+    mk_sm.advance %c
+    ```
+  }];
+  let arguments = (ins MkSM_CursorType:$cursor);
+  let assemblyFormat = "$cursor attr-dict";
+}
+
+def MkSM_PipelinePutOp : MkSM_Op<"pipeline_put", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "a put whose pieces go through slots of shared memory";
+  let description = [{
+    The copy engine loads pieces of the region into slots, and stores what it has loaded; loads run ahead of
+    stores. Each piece moves both cursors by a slot.
+
+    ```mlir
+    mk_sm.pipeline_put load(%l) store(%s) {
+      mk.put %a[%r, %c0][%rows, %K] to %b[%at, %c0] on %p : memref<?x?xbf16> to memref<?x?xbf16, #mk.symmetric>
+    }
+    ```
+  }];
+  let arguments = (ins MkSM_CursorType:$load, MkSM_CursorType:$store);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`load` `(` $load `)` `store` `(` $store `)` $body attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif // MKERNEL_SM_CHANNEL_OPS

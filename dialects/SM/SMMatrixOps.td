@@ -1,0 +1,121 @@
+//===- SMMatrixOps.td - Products of the matrix unit --------*- tablegen -*-===//
+#ifndef MKERNEL_SM_MATRIX_OPS
+#define MKERNEL_SM_MATRIX_OPS
+
+include "SMOpBase.td"
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+def MkSM_MmaFenceOp : MkSM_EffectOp<"mma_fence", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "orders accesses to registers before matrix ops";
+  let description = [{
+    Fragments that matrix ops are about to use, and that other ops have written, pass
+    through it. Without operands it fences only (accumulators in flight must not be
+    touched).
+
+    ```mlir
+    mk_sm.mma_fence none
+    %p1, %o1 = mk_sm.mma_fence %p, %o : tensor<128x128xbf16, #mk_sm.mma<warpgroups = 2>>, tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins Variadic<MkSM_Fragment>:$fragments);
+  let results = (outs Variadic<MkSM_Fragment>:$results);
+  // A name on the next line would be taken for an operand without a keyword.
+  let assemblyFormat = "($fragments^ `:` type($fragments)) : (`none`)? attr-dict";
+  let hasVerifier = 1;
+}
+def MkSM_MmaOp : MkSM_EffectOp<"mma", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "starts acc + a * b on the tensor cores";
+  let description = [{
+    Shapes and transpositions are those of `mk.dot`. `a` is staged or a fragment with the
+    accumulator's layout; `b` is staged. The result is in flight: only `mma` (as
+    accumulator) and `mma_wait` may use it. Matrix ops complete in order, and each op
+    is one group for `mma_wait`. With `accumulate(%c)` the accumulator counts as zero
+    where %c is false.
+
+    ```mlir
+    %n = mk_sm.mma %x, %y, %c transpose_b : !mk_sm.staged<tensor<128x64xbf16>>, !mk_sm.staged<tensor<256x64xbf16>>, tensor<128x256xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins MkSM_DotOperand:$lhs, MkSM_DotOperand:$rhs, MkSM_Fragment:$acc,
+                       Optional<I1>:$accumulate, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let results = (outs MkSM_Fragment:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`accumulate` `(` $accumulate^ `)`)? (`transpose_a` $transpose_a^)?
+    (`transpose_b` $transpose_b^)? attr-dict `:` qualified(type($lhs)) `,` qualified(type($rhs)) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+def MkSM_MmaWaitOp : MkSM_EffectOp<"mma_wait", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "waits until at most so many matrix ops are in flight";
+  let description = [{
+    The fragments named are complete behind it: they are results of ops that the wait covers.
+
+    ```mlir
+    %s1 = mk_sm.mma_wait 1, %s : tensor<128x128xf32, #mk_sm.mma<warpgroups = 2>>
+    mk_sm.mma_wait 0
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<MkSM_Fragment>:$fragments);
+  let results = (outs Variadic<MkSM_Fragment>:$results);
+  let assemblyFormat = "$pending (`,` $fragments^ `:` type($fragments))? attr-dict";
+  let hasVerifier = 1;
+}
+def MkSM_ConvertLayoutOp : MkSM_Op<"convert_layout", [Pure]> {
+  let summary = "moves a fragment's elements to the threads of another layout";
+  let description = [{
+    ```mlir
+    %b = mk_sm.convert_layout %a : tensor<128xf32, #A> -> tensor<128xf32, #B>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$source);
+  let results = (outs MkSM_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "adds up what a thread holds of each row";
+  let description = [{
+    Column c of the result is the sum of the columns of `source` that are congruent to c mod 8:
+    these are in one thread, so none moves. The source has `#mk_sm.mma`, the result as many
+    rows, 8 columns and the same layout; `mk.reduce add` of it along axis 1 is that of the source. The
+    order of a sum is not defined.
+
+    ```mlir
+    %p = mk_sm.partial_sum %x : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$source);
+  let results = (outs MkSM_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
+  let summary = "writes a fragment through shared memory and the copy engine";
+  let description = [{
+    Like `mk.store` without a signal; `add` is `reduce(add)`. Returns when the fragment has
+    been read; the copy engine writes on. Later signals of the partition wait for it. Tiles
+    that are partly valid, and buffers that have no tensor map, are stored directly.
+
+    A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones one behind the other, else
+    in a loop.
+
+    ```mlir
+    mk_sm.store %t, %c[%i, %j] through %out
+        : tensor<128x256xbf16, #mk_sm.mma<warpgroups = 2>>, memref<?x?xbf16>, !mk_sm.staging<2>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
+                       Variadic<Index>:$valid, Optional<Index>:$peer,
+                       MkSM_StagingType:$staging, UnitAttr:$add, UnitAttr:$unrolled);
+  let assemblyFormat = [{
+    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`add` $add^)?
+    `through` $staging (`unrolled` $unrolled^)? attr-dict
+    `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging))
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // MKERNEL_SM_MATRIX_OPS

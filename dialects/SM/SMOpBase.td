@@ -1,0 +1,26 @@
+//===- SMOpBase.td - What all ops share -------------------*- tablegen -*-===//
+#ifndef MKERNEL_SM_OP_BASE
+#define MKERNEL_SM_OP_BASE
+
+include "SMTypes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+
+def MkSM_PartitionKind : I32EnumAttr<"PartitionKind", "what a partition is for", [
+  I32EnumAttrCase<"Producer", 0, "producer">, I32EnumAttrCase<"Consumer", 1, "consumer">
+]> {
+  let cppNamespace = "::mlir::mk_sm";
+  let genSpecializedAttr = 0;
+}
+def MkSM_PartitionKindAttr : EnumAttr<MkSM_Dialect, MkSM_PartitionKind, "partition_kind"> {
+  let assemblyFormat = "$value";
+}
+
+def MkSM_Fragment : RankedTensorOf<[AnyType]>;
+def MkSM_DotOperand : AnyTypeOf<[MkSM_StagedType, MkSM_Fragment]>;
+
+class MkSM_EffectOp<string mnemonic, list<Trait> traits = []>
+    : MkSM_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+
+#endif // MKERNEL_SM_OP_BASE
