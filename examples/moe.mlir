@@ -173,7 +173,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
       }
     }
     // Rows that nobody has.
-    %used = func.call @used(%first, %counts, %experts, %all_pieces) : (memref<?x?xi32>, memref<?xi32>, index, index) -> index
+    %used = func.call @used(%first, %counts, %experts, %all_pieces, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index, index) -> index
     %left = arith.subi %ROWS, %used : index
     %rest = arith.ceildivui %left, %tm : index
     mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
@@ -361,10 +361,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %no_tokens = arith.cmpi eq, %all_pieces, %c0 : index
     %planned_experts = arith.select %no_tokens, %c0, %experts : index
     scf.for %e = %c0 to %planned_experts step %c1 {
-      %start, %count = func.call @rows_of_expert(%first, %counts, %e) : (memref<?x?xi32>, memref<?xi32>, index) -> (index, index)
+      %start, %count, %number = func.call @rows_of_expert(%first, %counts, %e, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index) -> (index, index, index)
       %of_expert = arith.ceildivui %count, %tm : index
-      %whole = arith.divui %start, %tm : index
-      %number = arith.addi %whole, %e : index
       scf.for %j = %c0 to %of_expert step %c1 {
         %b = arith.addi %number, %j : index
         mk.wait %done[%b] ge %columns : !done
@@ -761,27 +759,27 @@ func.func private @rounds(%most: memref<?xi32>, %placed: !placed, %all_pieces: i
 // Block %j of own expert %e in round %r: its number, its first row, and its rows (none or less if the expert ends before).
 func.func private @block(%first: memref<?x?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %round: index)
     -> (index, index, index) {
-  %start, %count = func.call @rows_of_expert(%first, %counts, %e) : (memref<?x?xi32>, memref<?xi32>, index) -> (index, index)
+  %start, %count, %number = func.call @rows_of_expert(%first, %counts, %e, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index) -> (index, index, index)
   %begin = arith.muli %r, %round : index
   %place = arith.addi %begin, %j : index
   %down = arith.muli %place, %tm : index
   %row = arith.addi %start, %down : index
   %left = arith.subi %count, %down : index
   %rows = arith.minsi %left, %tm : index
-  %whole = arith.divui %start, %tm : index
-  %number = arith.addi %whole, %e : index
   %b = arith.addi %number, %place : index
   return %b, %row, %rows : index, index, index
 }
 
-// The first row of own expert %e, and how many it has.
-func.func private @rows_of_expert(%first: memref<?x?xi32>, %counts: memref<?xi32>, %e: index) -> (index, index) {
+// The first row of own expert %e, how many it has, and the number of its first block.
+func.func private @rows_of_expert(%first: memref<?x?xi32>, %counts: memref<?xi32>, %e: index, %tm: index) -> (index, index, index) {
   %c0 = arith.constant 0 : index
   %start32 = memref.load %first[%c0, %e] : memref<?x?xi32>
   %count32 = memref.load %counts[%e] : memref<?xi32>
   %start = arith.index_cast %start32 : i32 to index
   %count = arith.index_cast %count32 : i32 to index
-  return %start, %count : index, index
+  %whole = arith.divui %start, %tm : index
+  %number = arith.addi %whole, %e : index
+  return %start, %count, %number : index, index, index
 }
 
 // Puts the rows of each block side by side when its tokens have come.
@@ -871,7 +869,7 @@ func.func private @enough_rows(%ROWS: index, %CAP: index, %K: index, %share: ind
 }
 
 // Rows of all own experts.
-func.func private @used(%first: memref<?x?xi32>, %counts: memref<?xi32>, %experts: index, %all_pieces: index) -> index {
+func.func private @used(%first: memref<?x?xi32>, %counts: memref<?xi32>, %experts: index, %all_pieces: index, %tm: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %some_expert = arith.cmpi ne, %experts, %c0 : index
@@ -879,7 +877,7 @@ func.func private @used(%first: memref<?x?xi32>, %counts: memref<?xi32>, %expert
   %some = arith.andi %some_expert, %some_token : i1
   %rows = scf.if %some -> (index) {
     %last = arith.subi %experts, %c1 : index
-    %start, %count = func.call @rows_of_expert(%first, %counts, %last) : (memref<?x?xi32>, memref<?xi32>, index) -> (index, index)
+    %start, %count, %number = func.call @rows_of_expert(%first, %counts, %last, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index) -> (index, index, index)
     %stop = arith.addi %start, %count : index
     scf.yield %stop : index
   } else {
