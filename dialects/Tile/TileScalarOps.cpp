@@ -1,5 +1,6 @@
 //===- TileScalarOps.cpp - Rank arithmetic, parameters, axis names --------===//
 #include "TileDirectives.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -19,6 +20,23 @@ LogicalResult ParamOp::verify() {
     return emitOpError() << '\'' << getName()
                          << "' needs one default, a number as in 'mk.param \"TM\" "
                             "= 128', or a value: default(%v)";
+  std::optional<ArrayRef<int64_t>> choices = getChoices();
+  if (!choices)
+    return success();
+  if (choices->empty())
+    return emitOpError() << '\'' << getName()
+                         << "' has no value to choose from: list some, or leave 'in' out";
+  llvm::SmallSet<int64_t, 8> seen;
+  for (int64_t choice : *choices) {
+    if (choice < 0)
+      return emitOpError() << '\'' << getName() << "' may be " << choice
+                           << ", but no parameter is negative: leave it out";
+    if (!seen.insert(choice).second)
+      return emitOpError() << '\'' << getName() << "' lists " << choice << " twice";
+  }
+  if (getNumber() && !seen.contains(*getNumber()))
+    return emitOpError() << '\'' << getName() << "' is " << *getNumber()
+                         << " by default, which is none of its choices: add it to them";
   return success();
 }
 

@@ -144,18 +144,21 @@ def Mk_ParamOp : Mk_Op<"param"> {
     A compile-time choice that the tuner may change (`--set NAME=V`); the
     default is used otherwise. The same on every rank. Besides its value a
     parameter can be an extent of tiles (`#mk.extents`), a schedule, the group of a
-    raster order or a role's number of CTAs, by its name.
+    raster order or a role's number of CTAs, by its name. `in` lists values that are worth
+    a try: of these the compiler takes what its model says is fastest where nobody has
+    measured (docs/cost-model.md), and the tuner measures them. Other values may still be given.
 
     ```mlir
-    %tm = mk.param "TM" = 128
+    %tm = mk.param "TM" = 128 in [64, 128, 256]
     %slots = mk.param "SL" default(%world)
     ```
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$number,
-                       Optional<Index>:$default_value);
+                       Optional<Index>:$default_value,
+                       OptionalAttr<DenseI64ArrayAttr>:$choices);
   let results = (outs Index:$value);
   let assemblyFormat = [{
-    $name (`=` $number^)? (`default` `(` $default_value^ `)`)? attr-dict
+    $name (`=` $number^)? (`default` `(` $default_value^ `)`)? (`in` $choices^)? attr-dict
   }];
   let hasVerifier = 1;
 }

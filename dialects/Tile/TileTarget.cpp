@@ -115,6 +115,22 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
   return success();
 }
 
+LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
+                                int64_t elements, int64_t functions, int64_t sustained,
+                                int64_t memory, int64_t launch, int64_t item, int64_t split) {
+  if (std::min({launch, item, split}) < 0)
+    return emit() << "rates with launch = " << launch << ", item = " << item << ", split = "
+                  << split << ": times are not negative";
+  return verifyPositive(emit, "rates",
+                        {{"products", products},
+                         {"operands", operands},
+                         {"copies", copies},
+                         {"elements", elements},
+                         {"functions", functions},
+                         {"sustained", sustained},
+                         {"memory", memory}});
+}
+
 LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,
                                      int64_t smallSlot, int64_t putSlots, int64_t putSlot,
                                      int64_t unrolledParts, int64_t cheapOps) {
@@ -162,7 +178,7 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
 }
 
 LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid,
-                                 SmAttr) {
+                                 SmAttr, RatesAttr) {
   if (name.empty() || backend.empty())
     return emit() << "a target without a " << (name.empty() ? "name" : "backend")
                   << ": write name = \"what messages call it\", backend = \"who makes its code\"";

@@ -123,6 +123,27 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$cheap_ops);
 }
 
+def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
+  let summary = "how fast a machine is, for the cost model";
+  let description = [{
+    Calibrated from measurements (docs/cost-model.md). Of one SM: `products` of matrices in GFLOP/s,
+    with operands of 16 bits; `operands`, what its matrix unit reads from shared memory, and `copies`,
+    what it fetches from the L2 cache, in GB/s; `elements` of elementwise ops and `functions`
+    (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
+    machine's power allows for longer than some milliseconds, and `memory`, what they read from
+    device memory, in GB/s. `launch` is what a launch costs besides, `item` what an item does, `split` what
+    parts of items that CTAs share (stream-K) do, in ns.
+
+    ```mlir
+    #mk.rates<products = 6300, operands = 205, copies = 105, elements = 200, functions = 26,
+              sustained = 690000, memory = 4200, launch = 2000, item = 200, split = 3000>
+    ```
+  }];
+  let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies,
+                        "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
+                        "int64_t":$memory, "int64_t":$launch, "int64_t":$item, "int64_t":$split);
+}
+
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
   let summary = "an SM, as the passes of the SM level need to know it";
   let description = [{
@@ -145,7 +166,7 @@ def Mk_TargetAttr : Mk_Described<"Target", "target"> {
   let description = [{
     `name` is what messages call it, `backend` who makes its code (docs/targets.md), `grid`
     the CTAs of a launch unless an option says otherwise. `sm` describes an SM; a target without
-    takes no kernel at the SM level.
+    takes no kernel at the SM level. `rates` says how fast the machine is; without, nothing is predicted.
 
     It is the attribute `mk.target` of a module. Compilation in one step writes it, from
     `--target`; passes by name read it, or go by the default of the SM level where there is none.
@@ -156,7 +177,8 @@ def Mk_TargetAttr : Mk_Described<"Target", "target"> {
   }];
   let parameters = (ins StringRefParameter<"what messages call it">:$name,
                         StringRefParameter<"who makes its code">:$backend, "int64_t":$grid,
-                        OptionalParameter<"::mlir::mk::SmAttr">:$sm);
+                        OptionalParameter<"::mlir::mk::SmAttr">:$sm,
+                        OptionalParameter<"::mlir::mk::RatesAttr">:$rates);
 }
 
 #endif // MKERNEL_TILE_TARGET

@@ -42,14 +42,27 @@ LogicalResult mk::verifyMeshIsBound(KernelOp kernel) {
                                  "--bind AXIS=N)";
 }
 
+CtasAttr mk::resolveCtas(CtasAttr ctas, int64_t count) {
+  return CtasAttr::get(ctas.getContext(), count, count ? llvm::APFloat(0.0) : ctas.getShare(),
+                       ctas.getRest(), count ? count : ctas.getMin(), StringAttr());
+}
+
 FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
+  SmallVector<CtasAttr> shares;
+  for (RoleOp role : kernel.getBody().getOps<RoleOp>())
+    shares.push_back(role.getCtas());
+  return assignCtas(kernel, shares, grid);
+}
+
+FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAttr> shares,
+                                               int64_t grid) {
   SmallVector<RoleOp> roles(kernel.getBody().getOps<RoleOp>());
   SmallVector<int64_t> ctas;
   int64_t sum = 0, others = 0, numRest = 0;
-  for (RoleOp role : roles) {
-    ctas.push_back(getCertain(role.getCtas(), grid));
+  for (CtasAttr share : shares) {
+    ctas.push_back(getCertain(share, grid));
     sum += ctas.back();
-    if (role.getCtas().getRest())
+    if (share.getRest())
       ++numRest;
     else
       others += ctas.back();
@@ -65,8 +78,8 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
   // Even parts, except where a minimum is more: those roles get their minimum
   // and the others share what then is left.
   SmallVector<unsigned> open;
-  for (auto [i, role] : llvm::enumerate(roles))
-    if (role.getCtas().getRest())
+  for (auto [i, share] : llvm::enumerate(shares))
+    if (share.getRest())
       open.push_back(i);
   int64_t left = grid - others;
   for (bool changed = true; changed && !open.empty();) {

@@ -91,7 +91,8 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
     options.grid = target.getGrid();
   options.target = target.getBackend().str();
   module->setAttr(kTargetAttr, TargetAttr::get(module.getContext(), target.getName(),
-                                               target.getBackend(), options.grid, target.getSm()));
+                                               target.getBackend(), options.grid, target.getSm(),
+                                               target.getRates()));
   return success();
 }
 

@@ -4,6 +4,7 @@
 // them are replaced at once, so that the types of a kernel agree before and after.
 //
 //===----------------------------------------------------------------------===//
+#include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "mkernel/Transforms/Passes.h"
@@ -179,9 +180,7 @@ std::optional<Attribute> Resolver::replace(CtasAttr ctas) {
   // 0 leaves it to the share, if there is one.
   bool hasShare = !ctas.getShare().isZero();
   int64_t count = number(ctas.getFixedParam(), "a number of CTAs", hasShare ? 0 : 1, 1);
-  return CtasAttr::get(ctas.getContext(), count,
-                       count ? llvm::APFloat(0.0) : ctas.getShare(), ctas.getRest(),
-                       count ? count : ctas.getMin(), StringAttr());
+  return resolveCtas(ctas, count);
 }
 
 /// Upstream's ops that make a tensor take a size for each open extent: they

@@ -14,6 +14,12 @@ namespace mlir::mk {
 /// numbers if the grid is too small.
 FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
 
+/// The same where roles get what `shares` say, one for each.
+FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, ArrayRef<CtasAttr> shares, int64_t grid);
+
+/// What a role gets whose number of CTAs is a parameter of this value; 0 leaves it to the share.
+CtasAttr resolveCtas(CtasAttr ctas, int64_t count);
+
 /// CTAs of each role, in textual order, as `mk-assign-ctas` has written them. Emits an error where a
 /// role has no number of its own.
 FailureOr<SmallVector<int64_t>> getCtas(KernelOp kernel);

@@ -16,6 +16,8 @@ public:
   explicit IndexEvaluator(Operation *kernel = nullptr) {}
   /// None if it is unknown, or does not fit in 64 bits.
   std::optional<int64_t> getIndex(Value value);
+  /// Takes it that `value`, an index, is this number.
+  void assume(Value value, int64_t number);
   /// Whether this op, which has been evaluated, wraps.
   bool wraps(Operation *op) const { return wrapping.contains(op); }
 

@@ -16,7 +16,8 @@ using namespace mlir::mk;
 /// - matrix_unit: PTX ISA, wgmma.mma_async; sums of fp8 lose too much beyond k_of_8_bits
 ///   (DeepSeek-V3, arXiv:2412.19437, 3.3.2);
 /// - tensor_maps: cuTensorMapEncodeTiled; count as the parameters of a launch have room;
-/// - splits, thresholds: measured with the kernels of examples/.
+/// - splits, thresholds: measured with the kernels of examples/;
+/// - rates: of an H200, by scripts/fit-rates (docs/cost-model.md).
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
     threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
@@ -30,7 +31,9 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
     tensor_maps = <count = 64, rank = 5, box = 256>,
     thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
-      put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>>)";
+      put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>,
+  rates = <products = 6300, operands = 205, copies = 105, elements = 200, functions = 26,
+    sustained = 690000, memory = 4200, launch = 2000, item = 200, split = 3000>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));

@@ -5,8 +5,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-
-
 /// Of index arithmetic on numbers: the result, or that it does not fit, where
 /// upstream's folders give what is left of it.
 static std::optional<mkernel::checked::Number> computeChecked(Operation *op,
@@ -78,6 +76,10 @@ std::optional<int64_t> IndexEvaluator::getIndex(Value value) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(evaluate(value)))
     return number.getInt();
   return std::nullopt;
+}
+
+void IndexEvaluator::assume(Value value, int64_t number) {
+  known[value] = Builder(value.getContext()).getIndexAttr(number);
 }
 
 std::optional<int64_t> mk::evaluateIndex(Value value) {

@@ -1,0 +1,71 @@
+//===- Work.h - What a launch of a kernel has to do -------------*- C++ -*-===//
+//
+// Counted from a kernel at the tile level whose sizes are bound, for any values of its
+// parameters: products, bytes and elements of each loop's items. The cost model turns them
+// into time (CostModel.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_ANALYSIS_WORK_H
+#define MKERNEL_ANALYSIS_WORK_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+
+namespace mlir::mk {
+
+/// Amounts of work.
+struct Work {
+  double products = 0;  // FLOP of matrix products, of as many as with operands of 16 bits
+  double operands = 0;  // bytes that matrix instructions read from shared memory
+  double copies = 0;    // bytes of tiles that products read, from memory
+  double loads = 0;     // bytes of other tiles
+  double stores = 0;    // bytes
+  double elements = 0;  // results of elementwise ops and conversions, operands of reductions
+  double functions = 0; // of these, of exponentials, roots and their like
+
+  void add(const Work &other, double times);
+};
+
+/// What one item of a loop takes: in loops around products, whose parts overlap, and besides
+/// (in front of such loops and behind them).
+struct ItemWork {
+  Work inner, outer;
+};
+
+/// A loop whose items are dealt out to the CTAs of its role.
+struct LoopWork {
+  RoleOp role;
+  Operation *op = nullptr;
+  int64_t ctas = 0;
+  double items = 0;
+  ScheduleKind schedule = ScheduleKind::Static;
+  int64_t teams = 1; // that take items in turn
+  /// Of one item where all are alike, else of items spread evenly over the loop.
+  SmallVector<ItemWork> samples;
+  /// Of one item: elements of the accumulators that live at once, and of left operands in
+  /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
+  int64_t accumulators = 0, slot = 0, once = 0;
+  /// Rows that all products of the item can be cut into.
+  int64_t rows = 0;
+};
+
+struct KernelWork {
+  SmallVector<LoopWork> loops;
+  double memory = 0;   // bytes of arguments that tiles are read from or written to
+  bool isAlone = true; // false if it waits for something, or sends something
+};
+
+/// Values of dimensions and mesh axes, and of parameters.
+using NamedNumbers = llvm::StringMap<int64_t>;
+
+/// The work of this rank in one launch with a grid of so many CTAs, parameters as `params` says, else at
+/// their defaults. Nothing where a number that it follows from is not known before the launch: `why`
+/// then has the reason. Helper functions have to be inlined, axes bound.
+std::optional<KernelWork> countWork(KernelOp kernel, int64_t grid, const NamedNumbers &sizes,
+                                    const NamedNumbers &params, std::string &why);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_ANALYSIS_WORK_H

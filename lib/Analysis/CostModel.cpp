@@ -1,0 +1,107 @@
+//===- CostModel.cpp - How long a launch will take ------------------------===//
+#include "mkernel/Analysis/CostModel.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::mk;
+
+namespace {
+/// A time in ns, and what it goes to.
+struct Time {
+  double ns = 0;
+  StringRef bound = "launch";
+};
+} // namespace
+
+static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
+
+/// 10^9 a second are as many a nanosecond.
+static Time inTime(double amount, int64_t rate, StringRef bound) { return {amount / rate, bound}; }
+
+/// Parts of a loop around products overlap: the longest counts.
+static Time getInnerTime(const Work &work, RatesAttr rates) {
+  Time time = inTime(work.products, rates.getProducts(), "products");
+  time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
+  time = longer(time, inTime(work.copies + work.loads, rates.getCopies(), "copies"));
+  return longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
+                       "elements"});
+}
+
+static Time getItemTime(const LoopWork &loop, const ItemWork &item, RatesAttr rates) {
+  Time inner = getInnerTime(item.inner, rates), outer = getInnerTime(item.outer, rates);
+  // Stores leave while the next item begins, and where teams take turns another item's products run.
+  bool overlaps = loop.teams > 1 && loop.items > loop.ctas;
+  inner.ns += (overlaps ? 0 : outer.ns) + rates.getItem();
+  if (item.outer.stores > 0)
+    inner = longer(inner, inTime(item.outer.stores + item.inner.copies + item.inner.loads,
+                                 rates.getCopies(), "copies"));
+  return inner.ns > outer.ns ? inner : Time{inner.ns, outer.bound};
+}
+
+/// What the CTA with most to do takes for its items.
+static Time getLoopTime(const LoopWork &loop, RatesAttr rates) {
+  if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
+    return {};
+  Time longest;
+  double sum = 0;
+  for (const ItemWork &item : loop.samples) {
+    Time time = getItemTime(loop, item, rates);
+    sum += time.ns;
+    longest = longer(longest, time);
+  }
+  double mean = sum / loop.samples.size();
+  double share = loop.items / loop.ctas; // of each CTA, if it could be cut
+  if (loop.schedule == ScheduleKind::StreamK)
+    return {share * mean + rates.getSplit(), longest.bound};
+  if (loop.samples.size() == 1)
+    return {std::ceil(share) * mean, longest.bound};
+  // Long and short items mix; at the end some CTAs wait for half an item on average.
+  return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
+}
+
+Prediction mk::predictTime(const KernelWork &work, RatesAttr rates) {
+  Time time = inTime(work.memory, rates.getMemory(), "memory");
+  double products = 0;
+  llvm::DenseMap<Operation *, Time> roles;
+  for (const LoopWork &loop : work.loops) {
+    Time part = getLoopTime(loop, rates);
+    Time &role = roles[loop.role];
+    role = {role.ns + part.ns, longer(role, part).bound};
+    time = longer(time, role);
+    for (const ItemWork &item : loop.samples)
+      products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
+  }
+  time.ns += rates.getLaunch();
+  Time sustained = inTime(products, rates.getSustained(), "power");
+  return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
+}
+
+/// Registers of a thread for tiles: see `mk-sm-split-roles`.
+static bool fitRegisters(const LoopWork &loop, SmAttr sm) {
+  int64_t unit = sm.getMatrixUnit().getRows(), warpgroups = 0;
+  for (int64_t number : loop.teams > 1 ? ArrayRef<int64_t>({1}) : ArrayRef<int64_t>({2, 3, 1}))
+    if (!warpgroups && loop.rows % (unit * number) == 0)
+      warpgroups = number;
+  if (!warpgroups)
+    return false;
+  RegistersAttr file = sm.getRegisters();
+  int64_t registers = 0;
+  for (auto split : file.getSplits().getAsRange<RegisterSplitAttr>())
+    if (split.getWarpgroups() == warpgroups * loop.teams)
+      registers = std::max(registers, split.getConsumer());
+  return loop.accumulators <= (registers - file.getReserve().getScalars()) * 128 * warpgroups;
+}
+
+bool mk::fits(const KernelWork &work, SmAttr sm) {
+  for (const LoopWork &loop : work.loops) {
+    if (!loop.rows)
+      continue;
+    // Two slots of each ring are the least; stores go through a buffer of their own.
+    int64_t buffer = sm.getThresholds().getPutSlot();
+    if (!fitRegisters(loop, sm) || 2 * loop.slot + loop.once + buffer > sm.getShared())
+      return false;
+  }
+  return true;
+}
