@@ -25,15 +25,16 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
     in %b : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
   %tn = mk.param "TN" = 256
+      in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
   %cm = mk.param "CLUSTER_M" = 1
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  mk.param "TEAMS" = 1
+  mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -70,15 +71,16 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K] split [(gpu), ()],
     in %b : memref<?x?xbf16> [K, N],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
   %tn = mk.param "TN" = 256
+      in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
   %tk = mk.param "TK" = 64
   %cm = mk.param "CLUSTER_M" = 1
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  mk.param "TEAMS" = 1
+  mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -115,15 +117,16 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [K, M] split [(), (gpu)],
     in %b : memref<?x?xbf16> [K, N],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
   %tn = mk.param "TN" = 256
+      in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
   %tk = mk.param "TK" = 64
   %cm = mk.param "CLUSTER_M" = 1
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  mk.param "TEAMS" = 1
+  mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -160,15 +163,16 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [K, M] split [(), (gpu)],
     in %b : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
-  %tm = mk.param "TM" = 128
+  %tm = mk.param "TM" = 128 in [64, 128, 192, 256]
   %tn = mk.param "TN" = 256
+      in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
   %cm = mk.param "CLUSTER_M" = 1
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  mk.param "TEAMS" = 1
+  mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index

@@ -25,8 +25,11 @@ static Time getInnerTime(const Work &work, RatesAttr rates) {
   Time time = inTime(work.products, rates.getProducts(), "products");
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
   time = longer(time, inTime(work.copies + work.loads, rates.getCopies(), "copies"));
-  return longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
+  time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
                        "elements"});
+  // Threads add up what the matrix unit has made, and only then let it go on.
+  time.ns += work.sums / rates.getElements();
+  return time;
 }
 
 static Time getItemTime(const LoopWork &loop, const ItemWork &item, RatesAttr rates) {
@@ -81,8 +84,8 @@ Prediction mk::predictTime(const KernelWork &work, RatesAttr rates) {
 /// Registers of a thread for tiles: see `mk-sm-split-roles`.
 static bool fitRegisters(const LoopWork &loop, SmAttr sm) {
   int64_t unit = sm.getMatrixUnit().getRows(), warpgroups = 0;
-  for (int64_t number : loop.teams > 1 ? ArrayRef<int64_t>({1}) : ArrayRef<int64_t>({2, 3, 1}))
-    if (!warpgroups && loop.rows % (unit * number) == 0)
+  for (int64_t number : {2, 3, 1})
+    if (!warpgroups && (loop.teams == 1 || number == 1) && loop.rows % (unit * number) == 0)
       warpgroups = number;
   if (!warpgroups)
     return false;

@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -20,6 +21,7 @@ void Work::add(const Work &other, double times) {
   stores += times * other.stores;
   elements += times * other.elements;
   functions += times * other.functions;
+  sums += times * other.sums;
 }
 
 /// Of a loop whose items differ, so many are looked at.
@@ -220,7 +222,7 @@ void Counter::countDot(DotOp dot, Work &work, double times) {
   work.operands += times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? m * columns : 0));
   bool isSummedApart = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
   if (isSummedApart)
-    work.elements += times * m * n;
+    work.sums += times * m * n;
   current->rows = std::gcd(current->rows, (*acc)[0]);
   if (counted.insert(dot.getResult()).second) {
     current->accumulators += m * n * (isSummedApart ? 2 : 1);
@@ -371,6 +373,18 @@ bool Counter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &wor
   return true;
 }
 
+/// Sample `s`: evenly along the last dimension, and along the others so that all combinations turn up
+/// (multiples of the golden ratio).
+static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds) {
+  SmallVector<int64_t> indices(bounds.size());
+  double at = (s + 0.5) / samples;
+  for (size_t d = bounds.size(); d-- > 0;) {
+    indices[d] = static_cast<int64_t>(at * bounds[d]);
+    at = std::fmod((s + 0.5) * std::pow(1.6180339887498949, bounds.size() - d), 1.0);
+  }
+  return indices;
+}
+
 bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
   SmallVector<int64_t> bounds;
   double items = 1;
@@ -395,15 +409,10 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
     return true;
   // Items differ by their indices.
   why.clear();
-  double samples = std::min<double>(kSamples, items);
-  for (double s = 0.5; s < samples; ++s) {
-    auto linear = static_cast<int64_t>(s * items / samples);
-    SmallVector<int64_t> indices(bounds.size());
-    for (size_t d = bounds.size(); d-- > 0; linear /= bounds[d])
-      indices[d] = linear % bounds[d];
-    if (!countItem(loop, indices, work))
+  auto samples = static_cast<int64_t>(std::min<double>(kSamples, items));
+  for (int64_t s = 0; s != samples; ++s)
+    if (!countItem(loop, spread(s, samples, bounds), work))
       return false;
-  }
   return true;
 }
 

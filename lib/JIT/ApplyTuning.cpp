@@ -1,5 +1,5 @@
 //===- ApplyTuning.cpp - Parameters of a kernel from its tuning file ------===//
-#include "Tuning.h"
+#include "Model.h"
 #include "mkernel/Transforms/Evaluate.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -69,11 +69,10 @@ static TuningQuery makeQuery(KernelOp kernel, const CompileOptions &options,
   return query;
 }
 
-FailureOr<TuningChoice> mk::applyTuning(KernelOp kernel,
-                                        const CompileOptions &options,
-                                        Binding &binding) {
+FailureOr<TuningChoice> mk::findTuning(KernelOp kernel, const CompileOptions &options,
+                                       const Binding &binding) {
   TuningChoice choice;
-  if (options.tuning == "none")
+  if (options.tuning == kNoTuning || options.tuning == kModelAlone)
     return choice;
   choice.file = options.tuning.empty() ? defaultTuningFile(options.target)
                                        : options.tuning;
@@ -101,10 +100,13 @@ FailureOr<TuningChoice> mk::applyTuning(KernelOp kernel,
   choice.found = true;
   choice.exact = match->distance == 0;
   choice.entry = *match->entry;
-  for (const auto &[name, value] : choice.entry.set)
-    if (!query.given.contains(name))
-      binding.params.push_back(name + "=" + std::to_string(value));
   return choice;
+}
+
+void mk::setParams(const std::map<std::string, int64_t> &set, Binding &binding) {
+  for (const auto &[name, value] : set)
+    if (llvm::none_of(binding.params, [&](StringRef pair) { return pair.split('=').first == name; }))
+      binding.params.push_back(name + "=" + std::to_string(value));
 }
 
 static json::Object toObject(const std::map<std::string, int64_t> &map) {
@@ -115,7 +117,8 @@ static json::Object toObject(const std::map<std::string, int64_t> &map) {
 }
 
 json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
-                                const Binding &binding, const TuningChoice &choice) {
+                                const Binding &binding, const ParamChoice &from) {
+  const auto &[choice, model] = from;
   TuningQuery query = makeQuery(kernel, options, binding);
   json::Object params;
   for (auto &[name, op] : getParams(kernel)) {
@@ -131,9 +134,10 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
     bool given = llvm::any_of(options.params, [&](const auto &pair) {
       return pair.first == name;
     });
-    param["from"] = given ? "given"
-                    : query.given.contains(name.str()) ? "tuned"
-                                                       : "default";
+    param["from"] = given                                  ? "given"
+                    : model.set.count(name.str())          ? "model"
+                    : choice.entry.set.count(name.str())   ? "tuned"
+                                                           : "default";
     params[name] = std::move(param);
   }
   json::Value entry = nullptr;
@@ -150,6 +154,7 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
                       {"grid", query.grid},
                       {"dims", toObject(query.dims)},
                       {"params", std::move(params)},
+                      {"model", describeModel(model)},
                       {"tuning", json::Object{{"file", std::move(file)},
                                               {"entry", std::move(entry)}}}};
 }

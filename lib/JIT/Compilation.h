@@ -2,7 +2,7 @@
 #ifndef MKERNEL_LIB_JIT_COMPILATION_H
 #define MKERNEL_LIB_JIT_COMPILATION_H
 
-#include "Tuning.h"
+#include "Model.h"
 #include "mkernel/Compiler/Compiler.h"
 #include "mkernel/Target/Backend.h"
 #include "mkernel/Target/Host/Emit.h"
@@ -17,8 +17,8 @@ struct Compilation {
   MLIRContext &context;
   ModuleOp module;
   llvm::raw_ostream &output;
-  /// Parameters are those of other sizes, which a tuning file has.
-  bool tunedNearby = false;
+  /// Parameters are those of other sizes, which a tuning file has, or the model's.
+  bool choseParams = false;
   /// Parameters that are extents of tiles, as messages name them.
   std::string tileParams;
 
@@ -29,6 +29,8 @@ private:
   //===--- From the tile level (CompileTile.cpp) --------------------------===//
 
   LogicalResult compileTile();
+  FailureOr<ParamChoice> chooseParams(KernelOp kernel, Binding &binding);
+  void warnOfDefaults(KernelOp kernel, const Binding &binding, const ParamChoice &choice);
   FailureOr<KernelOp> selectKernel();
   bool hasParams();
   std::string listTileParams();

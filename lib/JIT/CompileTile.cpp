@@ -6,6 +6,7 @@
 #include "Compilation.h"
 #include "DeviceModule.h"
 #include "VerifyFile.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Pipelines/Host.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,6 +77,54 @@ static LoweringOptions lower(const CompileOptions &options, const Binding &bindi
   return lowering;
 }
 
+/// Values for parameters that nobody gave: measured for these very sizes, else the model's, which knows
+/// what was measured nearby, else that.
+FailureOr<ParamChoice> Compilation::chooseParams(KernelOp kernel, Binding &binding) {
+  FailureOr<TuningChoice> tuning = findTuning(kernel, options, binding);
+  if (failed(tuning))
+    return failure();
+  bool mayChoose = options.tuning != kNoTuning && !(tuning->found && tuning->exact);
+  ModelChoice model = consultModel(kernel, options, binding, tuning->entry.set, mayChoose);
+  choseParams = (tuning->found && !tuning->exact) || !model.set.empty();
+  setParams(model.set, binding);
+  setParams(tuning->entry.set, binding);
+  ParamChoice choice{std::move(*tuning), std::move(model)};
+  warnOfDefaults(kernel, binding, choice);
+  return choice;
+}
+
+/// Warns where parameters that are extents of tiles stay at defaults that nobody has measured or compared.
+void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
+                                 const ParamChoice &choice) {
+  TargetAttr target = findTarget(module);
+  bool isBound = llvm::all_of(kernel.getDimNames(), [&](Attribute name) {
+    return binding.dims.contains(cast<StringAttr>(name).getValue());
+  });
+  if (options.tuning == kNoTuning || choice.tuning.found || choice.model.compared || !isBound ||
+      !target.getSm() || !target.getRates())
+    return;
+  auto isGiven = [&](StringRef name) {
+    return llvm::any_of(binding.params,
+                        [&](StringRef pair) { return pair.split('=').first == name; });
+  };
+  SmallVector<StringRef> names;
+  StringRef(tileParams).split(names, ", ", -1, /*KeepEmpty=*/false);
+  llvm::erase_if(names, isGiven);
+  if (names.empty())
+    return;
+  bool lists = false;
+  kernel.walk([&](ParamOp param) { lists |= param.getChoices() && !isGiven(param.getName()); });
+  InFlightDiagnostic warning = kernel.emitWarning();
+  warning << "kernel '" << kernel.getSymName() << "' has defaults for " << llvm::join(names, ", ")
+          << ", which nobody has measured: there is no tuning entry for it, and ";
+  if (!choice.model.why.empty())
+    warning << "the model cannot compare others, since " << choice.model.why;
+  else
+    warning << (lists ? "none of the choices fits" : "the file lists no choices");
+  warning << "; give values (--set), measure it (mk-bench --tune)"
+          << (lists ? "" : ", or list choices: mk.param \"" + names.front().str() + "\" = ... in [...]");
+}
+
 LogicalResult Compilation::compileTile() {
   if (failed(verifyFile(module)))
     return failure();
@@ -86,17 +135,16 @@ LogicalResult Compilation::compileTile() {
   if (failed(binding))
     return misuse();
   tileParams = listTileParams();
-  FailureOr<TuningChoice> tuning = applyTuning(*selected, options, *binding);
-  if (failed(tuning))
+  FailureOr<ParamChoice> choice = chooseParams(*selected, *binding);
+  if (failed(choice))
     return misuse();
-  tunedNearby = tuning->found && !tuning->exact;
   if (!hasParams())
     (void)misuse(); // mk-bind says which
   LoweringOptions lowering = lower(options, *binding);
   // Defaults may follow what is bound.
   if (failed(run(module, [&](OpPassManager &pm) { buildBindPipeline(pm, lowering); })))
     return failure();
-  llvm::json::Object params = describeParams(*selected, options, *binding, *tuning);
+  llvm::json::Object params = describeParams(*selected, options, *binding, *choice);
   if (options.emit == "params") {
     output << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(params)));
     return success();

@@ -74,7 +74,7 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
   bool isNamed = findTargetBackend(options.target);
   // What was measured is for the machines of names.
   if (!isNamed && options.tuning.empty())
-    options.tuning = "none";
+    options.tuning = kModelAlone.str();
   if (own && own.getBackend() == target.getBackend() && isNamed) {
     if (failed(findTargetBackend(own.getBackend())->verify(own, module.getLoc())))
       return failure();
@@ -135,10 +135,10 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
   Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false, {}};
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
-  if (!ok && compilation.tunedNearby) {
+  if (!ok && compilation.choseParams) {
     // What is best for other sizes may not fit these; the file's defaults may.
     CompileOptions plain = given;
-    plain.tuning = "none";
+    plain.tuning = kNoTuning.str();
     std::string result, remarks;
     if (compile(source, name, plain, result, remarks)) {
       output.replace(written, std::string::npos, result);

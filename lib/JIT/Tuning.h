@@ -15,6 +15,10 @@
 
 namespace mlir::mk {
 
+/// Values of options.tuning beside names of files: defaults alone; and, beside them, what
+/// the model chooses.
+inline constexpr llvm::StringLiteral kNoTuning = "none", kModelAlone = "model";
+
 /// What an entry is looked up by.
 struct TuningQuery {
   std::string kernel;             // its symbol
@@ -64,16 +68,19 @@ struct TuningChoice {
   bool found = false, exact = false;
 };
 
-/// Adds to `binding` the values of parameters that options.tuning has for this
-/// kernel. Emits an error if a file that was asked for is not there or is no
-/// tuning file of the target.
-FailureOr<TuningChoice> applyTuning(KernelOp kernel,
-                                    const CompileOptions &options,
-                                    Binding &binding);
+/// What options.tuning has for this kernel. Emits an error if a file that was asked for is
+/// not there or is no tuning file of the target.
+FailureOr<TuningChoice> findTuning(KernelOp kernel, const CompileOptions &options,
+                                   const Binding &binding);
+
+/// Adds values of parameters to `binding` that it does not have.
+void setParams(const std::map<std::string, int64_t> &set, Binding &binding);
+
+struct ParamChoice;
 
 /// What --emit=params prints: each parameter's value and where it is from.
 llvm::json::Object describeParams(KernelOp kernel, const CompileOptions &options,
-                                  const Binding &binding, const TuningChoice &choice);
+                                  const Binding &binding, const ParamChoice &choice);
 
 } // namespace mlir::mk
 

@@ -24,6 +24,7 @@ struct Work {
   double stores = 0;    // bytes
   double elements = 0;  // results of elementwise ops and conversions, operands of reductions
   double functions = 0; // of these, of exponentials, roots and their like
+  double sums = 0;      // elements of products that are added up apart, as those of fp8
 
   void add(const Work &other, double times);
 };
