@@ -67,7 +67,7 @@ static Time getLoopTime(const LoopWork &loop, RatesAttr rates) {
 Prediction mk::predictTime(const KernelWork &work, RatesAttr rates) {
   Time time = inTime(work.memory, rates.getMemory(), "memory");
   double products = 0;
-  llvm::DenseMap<Operation *, Time> roles;
+  llvm::DenseMap<StringAttr, Time> roles;
   for (const LoopWork &loop : work.loops) {
     Time part = getLoopTime(loop, rates);
     Time &role = roles[loop.role];
@@ -92,7 +92,7 @@ static bool fitRegisters(const LoopWork &loop, SmAttr sm) {
   RegistersAttr file = sm.getRegisters();
   int64_t registers = 0;
   for (auto split : file.getSplits().getAsRange<RegisterSplitAttr>())
-    if (split.getWarpgroups() == warpgroups * loop.teams)
+    if (split.getWarpgroups() == warpgroups * loop.teams && !split.getAbove())
       registers = std::max(registers, split.getConsumer());
   return loop.accumulators <= (registers - file.getReserve().getScalars()) * 128 * warpgroups;
 }

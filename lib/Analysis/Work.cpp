@@ -395,7 +395,6 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
     bounds.push_back(std::max<int64_t>(*number, 0));
     items *= bounds.back();
   }
-  work.op = loop;
   work.items = items;
   work.schedule = loop.getScheduleKind();
   if (ScheduleAttr schedule = loop.getScheduleAttr(); schedule && schedule.getKindParam())
@@ -464,7 +463,7 @@ bool Counter::run(int64_t grid, KernelWork &work) {
       numbers = IndexEvaluator();
       assume(numbers);
       LoopWork &part = work.loops.emplace_back();
-      part.role = role;
+      part.role = role.getSymNameAttr();
       part.ctas = (*ctas)[i];
       if (!countLoop(loop, part))
         return false;

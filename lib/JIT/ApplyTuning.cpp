@@ -138,6 +138,8 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
                     : model.set.count(name.str())          ? "model"
                     : choice.entry.set.count(name.str())   ? "tuned"
                                                            : "default";
+    if (std::optional<ArrayRef<int64_t>> choices = op.getChoices())
+      param["choices"] = llvm::json::Array(*choices);
     params[name] = std::move(param);
   }
   json::Value entry = nullptr;

@@ -4,15 +4,18 @@
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::mk;
 
 /// More combinations than these would take longer than the compilation.
 static constexpr int64_t kMostCombinations = 4096;
-/// What is faster by less than this share is not worth another choice than the one that was
-/// measured nearby, or the default.
-static constexpr double kIndifferent = 0.01, kMeasured = 0.03;
+/// What is faster by less than this share is not worth another choice than the default, or than the one
+/// that was measured nearby; and of those that are alike the first is taken.
+static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 
 namespace {
 struct Choice {
@@ -48,22 +51,24 @@ public:
 
   KernelOp kernel() { return *module->getOps<KernelOp>().begin(); }
 
-  /// With `params` beside what is given.
-  std::optional<Prediction> predict(const NamedNumbers &params, bool mustFit, std::string &why) {
+  /// With `params` beside what is given; into `result`. Whether it is known, and fits if it must.
+  bool predict(const NamedNumbers &params, bool mustFit, ModelChoice &result) {
     NamedNumbers all = given;
     for (const auto &param : params)
       all.try_emplace(param.first(), param.second);
-    std::optional<KernelWork> work = countWork(kernel(), options.grid, sizes, all, why);
+    std::optional<KernelWork> work = countWork(kernel(), options.grid, sizes, all, result.why);
     if (!work)
-      return std::nullopt;
+      return false;
     if (work->loops.empty()) {
-      why = "no loop is dealt out to CTAs";
-      return std::nullopt;
+      result.why = "no loop is dealt out to CTAs";
+      return false;
     }
     TargetAttr target = findTarget(*module);
     if (mustFit && !fits(*work, target.getSm()))
-      return std::nullopt;
-    return predictTime(*work, target.getRates());
+      return false;
+    result.prediction = predictTime(*work, target.getRates());
+    result.work = std::move(*work);
+    return true;
   }
 
   SmallVector<Choice> listChoices() {
@@ -107,19 +112,16 @@ static double getScore(const Prediction &prediction) {
   return std::sqrt(prediction.burst * prediction.steady);
 }
 
-static void choose(Model &model, ModelChoice &choice,
-                   const std::map<std::string, int64_t> &near) {
+static void choose(Model &model, ModelChoice &result, const std::map<std::string, int64_t> &near) {
   SmallVector<Choice> choices = model.listChoices();
+  if (choices.empty())
+    return;
   double combinations = 1;
   for (const Choice &c : choices)
     combinations *= c.values.size();
-  if (choices.empty())
-    return;
   if (combinations > kMostCombinations) {
-    choice.why = "its parameters have " + std::to_string(int64_t(combinations)) +
-                 " combinations, more than " + std::to_string(kMostCombinations) +
-                 ": list fewer choices";
-    choice.prediction.reset();
+    result.why = llvm::formatv("its parameters have {0} combinations, more than {1}: list fewer choices",
+                               combinations, kMostCombinations);
     return;
   }
   // From what there is: measured nearby, or the defaults.
@@ -129,10 +131,10 @@ static void choose(Model &model, ModelChoice &choice,
       start[c.name] = it->second;
     else if (int64_t number = model.getDefault(c.name); number >= 0)
       start[c.name] = number;
-  std::string why;
-  std::optional<Prediction> best = model.predict(start, /*mustFit=*/true, why);
-  NamedNumbers chosen = start;
-  double limit = best ? getScore(*best) * (1 - (near.empty() ? kIndifferent : kMeasured)) : 0;
+  ModelChoice best, candidate;
+  double limit = std::numeric_limits<double>::infinity();
+  if (model.predict(start, /*mustFit=*/true, best))
+    limit = getScore(*best.prediction) * (1 - (near.empty() ? kIndifferent : kMeasured));
   SmallVector<size_t> at(choices.size());
   auto advance = [&] {
     for (size_t i = 0; i != at.size(); ++i) {
@@ -142,27 +144,25 @@ static void choose(Model &model, ModelChoice &choice,
     }
     return false;
   };
+  NamedNumbers chosen;
   do {
-    NamedNumbers candidate;
+    NamedNumbers values;
     for (auto [i, c] : llvm::enumerate(choices))
-      candidate[c.name] = c.values[at[i]];
-    std::optional<Prediction> time = model.predict(candidate, /*mustFit=*/true, why);
-    ++choice.compared;
-    if (!time || (limit && getScore(*time) >= limit))
+      values[c.name] = c.values[at[i]];
+    ++best.compared;
+    if (!model.predict(values, /*mustFit=*/true, candidate) ||
+        getScore(*candidate.prediction) >= limit)
       continue;
-    best = time;
-    chosen = candidate;
-    limit = getScore(*time) * (1 - kIndifferent / 10); // the first of those that are alike
+    best.prediction = candidate.prediction;
+    best.work = std::move(candidate.work);
+    chosen = std::move(values);
+    limit = getScore(*best.prediction) * (1 - kAlike);
   } while (advance());
-  if (!best)
+  if (!best.prediction)
     return;
-  choice.prediction = best;
-  bool isNew = llvm::any_of(chosen, [&](const auto &param) {
-    return start.lookup(param.first()) != param.second || !start.contains(param.first());
-  });
-  if (isNew)
-    for (const auto &param : chosen)
-      choice.set[param.first().str()] = param.second;
+  for (const auto &param : chosen)
+    best.set[param.first().str()] = param.second;
+  result = std::move(best);
 }
 
 ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, const Binding &binding,
@@ -181,17 +181,49 @@ ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, con
   NamedNumbers start;
   for (const auto &[name, value] : near)
     start[name] = value;
-  choice.prediction = model.predict(start, /*mustFit=*/false, choice.why);
-  if (choice.prediction && mayChoose)
+  if (model.predict(start, /*mustFit=*/false, choice) && mayChoose)
     choose(model, choice, near);
   return choice;
+}
+
+static llvm::json::Object describe(const Work &work) {
+  llvm::json::Object object;
+  auto add = [&](StringRef name, double amount) {
+    if (amount > 0)
+      object[name] = amount;
+  };
+  add("products", work.products);
+  add("operands", work.operands);
+  add("copies", work.copies);
+  add("loads", work.loads);
+  add("stores", work.stores);
+  add("elements", work.elements);
+  add("functions", work.functions);
+  add("sums", work.sums);
+  return object;
 }
 
 llvm::json::Value mk::describeModel(const ModelChoice &choice) {
   if (!choice.prediction)
     return llvm::json::Object{{"why", choice.why}};
+  llvm::json::Array loops;
+  for (const LoopWork &loop : choice.work.loops) {
+    ItemWork mean;
+    for (const ItemWork &item : loop.samples) {
+      mean.inner.add(item.inner, 1.0 / loop.samples.size());
+      mean.outer.add(item.outer, 1.0 / loop.samples.size());
+    }
+    loops.push_back(llvm::json::Object{{"role", loop.role.getValue()},
+                                       {"ctas", loop.ctas},
+                                       {"items", loop.items},
+                                       {"inner", describe(mean.inner)},
+                                       {"outer", describe(mean.outer)}});
+  }
   llvm::json::Object ms{{"burst", choice.prediction->burst}, {"steady", choice.prediction->steady}};
   return llvm::json::Object{{"ms", std::move(ms)},
                             {"bound", choice.prediction->bound},
-                            {"compared", choice.compared}};
+                            {"alone", choice.work.isAlone},
+                            {"compared", choice.compared},
+                            {"memory", choice.work.memory},
+                            {"loops", std::move(loops)}};
 }

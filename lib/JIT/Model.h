@@ -17,6 +17,8 @@ namespace mlir::mk {
 struct ModelChoice {
   /// With the parameters as they are given, and those of `set`; nothing where it does not know.
   std::optional<Prediction> prediction;
+  /// What it is made from.
+  KernelWork work;
   /// Why it does not know.
   std::string why;
   /// All choices, if they are others than those measured nearby, or the defaults; else none.

@@ -37,8 +37,7 @@ struct ItemWork {
 
 /// A loop whose items are dealt out to the CTAs of its role.
 struct LoopWork {
-  RoleOp role;
-  Operation *op = nullptr;
+  StringAttr role;
   int64_t ctas = 0;
   double items = 0;
   ScheduleKind schedule = ScheduleKind::Static;

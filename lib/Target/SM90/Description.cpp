@@ -32,8 +32,8 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
     tensor_maps = <count = 64, rank = 5, box = 256>,
     thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
       put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>,
-  rates = <products = 6300, operands = 205, copies = 105, elements = 200, functions = 26,
-    sustained = 690000, memory = 4200, launch = 2000, item = 200, split = 15000>>)";
+  rates = <products = 6300, operands = 205, copies = 96, elements = 145, functions = 26,
+    sustained = 675000, memory = 3692, launch = 1158, item = 200, split = 15000>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));
