@@ -15,8 +15,8 @@ mk.kernel @gemm_batched on @mesh dims(uniform L, uniform M, uniform N, uniform K
     in %b : memref<?x?x?xbf16> [L, N, K] split [(gpu), (), ()],
     out %c : memref<?x?x?xbf16> [L, M, N] split [(gpu), (), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 256 in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
   %tk = mk.param "TK" = 64
   mk.param "SCHEDULE" = 0
   %batch = memref.dim %a, %c0 : memref<?x?x?xbf16>

@@ -19,8 +19,8 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
     in %scale : memref<?xf32> [1],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 128
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 128 in [64, 96, 128, 160, 192, 224, 256]
   %tk = mk.param "TK" = 128
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0

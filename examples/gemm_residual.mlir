@@ -17,8 +17,8 @@ mk.kernel @gemm_residual on @mesh dims(uniform M, uniform N, uniform K) (
     in %r : memref<?x?xbf16> [M, N] split [(gpu), ()],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 256 in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0

@@ -17,8 +17,8 @@ mk.kernel @gemm_swiglu on @mesh dims(uniform M, uniform N, uniform K) (
     in %w3 : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 128
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 128 in [64, 80, 96, 112, 128]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0

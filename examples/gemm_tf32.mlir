@@ -16,8 +16,8 @@ mk.kernel @gemm_tf32 on @mesh dims(uniform M, uniform N, uniform K) (
     in %b : memref<?x?xf32> [N, K],
     out %c : memref<?x?xf32> [M, N] split [(gpu), ()]) {
   %c0 = arith.constant 0 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 256 in [64, 96, 128, 160, 192, 224, 256]
   %tk = mk.param "TK" = 32
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0

@@ -64,7 +64,7 @@ private:
   std::optional<int64_t> getShard(unsigned arg, unsigned dim);
   std::optional<int64_t> getParam(StringAttr name);
   std::optional<SmallVector<int64_t>> getShape(Type tile);
-  double getBytes(Type tile);
+  double getBytes(Type tile, Value buffer);
   bool giveUp(Operation *op, const Twine &reason);
 
   //===--- Work -----------------------------------------------------------===//
@@ -189,10 +189,17 @@ static double countElements(ArrayRef<int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
 }
 
-/// Of a tile; 0 and a failure if its extents are not known.
-double Counter::getBytes(Type tile) {
+/// Of what a tile has of a buffer, which may have less; 0 and a failure if its extents are not known.
+double Counter::getBytes(Type tile, Value buffer) {
   auto shape = getShape(tile);
   failed |= !shape;
+  auto argument = dyn_cast_or_null<BlockArgument>(buffer);
+  if (shape && argument && argument.getOwner() == &kernel.getBody().front()) {
+    int64_t skipped = cast<MemRefType>(buffer.getType()).getRank() - shape->size();
+    for (auto [d, extent] : llvm::enumerate(*shape))
+      if (auto most = getShard(argument.getArgNumber() - kernel.getNumDims(), skipped + d))
+        extent = std::min(extent, *most);
+  }
   Type element = cast<RankedTensorType>(tile).getElementType();
   double bits = element.isIntOrFloat() ? std::max(8u, element.getIntOrFloatBitWidth()) : 64;
   return shape ? countElements(*shape) * bits / 8 : 0;
@@ -253,13 +260,12 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
     bool isCopied = llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>);
-    double bytes = getBytes(load.getType());
-    (isCopied ? work.copies : work.loads) += times * bytes;
+    (isCopied ? work.copies : work.loads) += times * getBytes(load.getType(), load.getSource());
     if (isCopied)
-      (inner ? current->slot : current->once) += bytes;
+      (inner ? current->slot : current->once) += getBytes(load.getType(), Value());
   } else if (auto store = dyn_cast<StoreOp>(op)) {
     alone &= !store.getPeer();
-    work.stores += times * getBytes(store.getTile().getType());
+    work.stores += times * getBytes(store.getTile().getType(), store.getDest());
   } else if (auto dot = dyn_cast<DotOp>(op)) {
     countDot(dot, work, times);
   } else if (isa<PutOp, WaitOp, SignalOp, CountOp, PushOp>(op)) {

@@ -6,15 +6,13 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace mlir::mk;
 
 /// More combinations than these would take longer than the compilation.
 static constexpr int64_t kMostCombinations = 4096;
 /// What is faster by less than this share is not worth another choice than the default, or than the one
-/// that was measured nearby; and of those that are alike the first is taken.
+/// that was measured nearby; times that differ by less than the last one are alike.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 
 namespace {
@@ -108,8 +106,25 @@ private:
 } // namespace
 
 /// Times of bursts and of steady use count alike.
-static double getScore(const Prediction &prediction) {
-  return std::sqrt(prediction.burst * prediction.steady);
+static double getScore(const ModelChoice &choice) {
+  return std::sqrt(choice.prediction->burst * choice.prediction->steady);
+}
+
+static double countCopies(const KernelWork &work) {
+  double bytes = 0;
+  for (const LoopWork &loop : work.loops)
+    for (const ItemWork &item : loop.samples)
+      bytes += (item.inner.copies + item.inner.loads) * loop.items / loop.samples.size();
+  return bytes;
+}
+
+/// Faster, or as fast with fewer bytes that are copied.
+static bool isBetter(const ModelChoice &candidate, const ModelChoice &best) {
+  if (!best.prediction)
+    return true;
+  double ratio = getScore(candidate) / getScore(best);
+  return ratio < 1 - kAlike ||
+         (ratio <= 1 + kAlike && countCopies(candidate.work) < countCopies(best.work));
 }
 
 static void choose(Model &model, ModelChoice &result, const std::map<std::string, int64_t> &near) {
@@ -131,10 +146,8 @@ static void choose(Model &model, ModelChoice &result, const std::map<std::string
       start[c.name] = it->second;
     else if (int64_t number = model.getDefault(c.name); number >= 0)
       start[c.name] = number;
-  ModelChoice best, candidate;
-  double limit = std::numeric_limits<double>::infinity();
-  if (model.predict(start, /*mustFit=*/true, best))
-    limit = getScore(*best.prediction) * (1 - (near.empty() ? kIndifferent : kMeasured));
+  ModelChoice first, best, candidate;
+  bool mayStay = model.predict(start, /*mustFit=*/true, first);
   SmallVector<size_t> at(choices.size());
   auto advance = [&] {
     for (size_t i = 0; i != at.size(); ++i) {
@@ -145,23 +158,25 @@ static void choose(Model &model, ModelChoice &result, const std::map<std::string
     return false;
   };
   NamedNumbers chosen;
+  int64_t compared = 0;
   do {
     NamedNumbers values;
     for (auto [i, c] : llvm::enumerate(choices))
       values[c.name] = c.values[at[i]];
-    ++best.compared;
-    if (!model.predict(values, /*mustFit=*/true, candidate) ||
-        getScore(*candidate.prediction) >= limit)
+    ++compared;
+    if (!model.predict(values, /*mustFit=*/true, candidate) || !isBetter(candidate, best))
       continue;
-    best.prediction = candidate.prediction;
-    best.work = std::move(candidate.work);
+    best = candidate;
     chosen = std::move(values);
-    limit = getScore(*best.prediction) * (1 - kAlike);
   } while (advance());
+  double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
+  if (mayStay && (!best.prediction || getScore(best) >= worth * getScore(first)))
+    best = std::move(first), chosen.clear();
   if (!best.prediction)
     return;
   for (const auto &param : chosen)
     best.set[param.first().str()] = param.second;
+  best.compared = compared;
   result = std::move(best);
 }
 

@@ -224,3 +224,15 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
   thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4>>} {}
+
+// -----
+
+// expected-error @+1 {{rates with memory = 0: it is at least 1}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, elements = 145, functions = 26,
+  sustained = 675000, memory = 0, launch = 1158, item = 200, split = 15000>} {}
+
+// -----
+
+// expected-error @+1 {{rates with launch = 1158, item = -1, split = 15000: times are not negative}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, launch = 1158, item = -1, split = 15000>} {}

@@ -309,3 +309,35 @@ func.func @f(%n: index) {
   %r = mk.param "TM"
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'TM' has no value to choose from: list some, or leave 'in' out}}
+  %r = mk.param "TM" = 128 in []
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'TM' may be -1, but no parameter is negative: leave it out}}
+  %r = mk.param "TM" = 128 in [128, -1]
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'TM' lists 64 twice}}
+  %r = mk.param "TM" = 128 in [64, 128, 64]
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'TM' is 128 by default, which is none of its choices: add it to them}}
+  %r = mk.param "TM" = 128 in [64, 256]
+  return
+}

@@ -43,8 +43,8 @@ mk.kernel @ops on @mesh sizes(rack, gpu) dims(uniform M, rank T) (
   %ctas = mk.ctas @work
   // CHECK: mk.param "SL" default(%
   %slots = mk.param "SL" default(%world)
-  // CHECK: mk.param "TM" = 128
-  %tm = mk.param "TM" = 128
+  // CHECK: mk.param "TM" = 128 in [64, 128]
+  %tm = mk.param "TM" = 128 in [64, 128]
   %ok = arith.cmpi ule, %slots, %ctas : index
   // CHECK: mk.require %{{.*}}, "too many slots"
   mk.require %ok, "too many slots"

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from . import compile_suite, gates, measure, network, report, tune
+from . import compile_suite, gates, measure, model, network, report, tune
 from .budget import Budget
 from .errors import BenchError
 from .job import Job, count_gpus
@@ -64,6 +64,10 @@ def parse(arguments):
     add("--json", metavar="FILE", help="everything that was measured")
     add("--gates", action="store_true",
         help="evaluate the gates; exit status 1 if one fails")
+    add("--model", action="store_true", help="what the compiler's cost model predicts beside "
+        "what was measured")
+    add("--measured", metavar="FILE", help="add what was measured to this file, from which "
+        "scripts/fit-rates makes the rates of the cost model")
     add("--conditions", type=words, default=list(measure.CONDITIONS),
         metavar="burst,steady")
     add("--no-rivals", dest="rivals", action="store_false")
@@ -219,6 +223,11 @@ def bench(options, budget):
     records = [record for session in sessions for record in session.records]
     rows = gates.evaluate(suites, records, options.conditions)
     show(records, rows if options.gates else [], options)
+    for line in model.lines(records) if options.model else []:
+        print(line)
+    if options.measured:
+        added = model.keep(options.measured, records, sessions[0].device.target)
+        say(f"{options.measured}: {added} entries written")
     if options.json:
         target = sessions[0].device.target
         tuning = options.tuning or places.tuning(target + ".json")

@@ -244,8 +244,8 @@ class Session:
 
     def config(self, request):
         found = interface(self.places, request)
-        return {key: found[key] for key in ("kernel", "types", "grid", "params",
-                                            "tuning")}
+        return {key: found[key] for key in ("kernel", "types", "grid", "dims", "params",
+                                            "model", "tuning")}
 
     def check(self, contestant, problem):
         """What is timed has just been checked, on all ranks."""

@@ -1,5 +1,5 @@
-"""What the tuner tries: values for each parameter and constraints between them,
-from share/mkernel/tuning/space.json."""
+"""What the tuner tries: values for each parameter and constraints between them, from
+share/mkernel/tuning/space.json, or the choices that the kernel's file lists."""
 import ast
 import itertools
 import json
@@ -77,9 +77,14 @@ def load_spaces(path):
         raise BenchError(f"space {path}", repr(error)) from error
 
 
-def find_space(spaces, kernel, path):
+def find_space(spaces, kernel, path, params):
+    """`params`: those of the kernel, as the compiler describes them."""
     for space in spaces:
         if kernel in space.kernels:
             return space
-    raise BenchError(f"kernel '{kernel}'", f"{path} has no space for it",
-                     "add one, with values for each of its parameters")
+    choices = {name: param["choices"] for name, param in params.items() if "choices" in param}
+    if not choices:
+        raise BenchError(f"kernel '{kernel}'", f"{path} has no space for it, and its file lists "
+                         "no choices", "add a space with values for each of its parameters, or "
+                         "list choices there: mk.param ... in [...]")
+    return Space({"kernels": [kernel], "params": choices})
