@@ -34,9 +34,6 @@ LogicalResult ParamOp::verify() {
     if (!seen.insert(choice).second)
       return emitOpError() << '\'' << getName() << "' lists " << choice << " twice";
   }
-  if (getNumber() && !seen.contains(*getNumber()))
-    return emitOpError() << '\'' << getName() << "' is " << *getNumber()
-                         << " by default, which is none of its choices: add it to them";
   return success();
 }
 

@@ -109,6 +109,14 @@ void mk::setParams(const std::map<std::string, int64_t> &set, Binding &binding) 
       binding.params.push_back(name + "=" + std::to_string(value));
 }
 
+std::map<std::string, std::vector<int64_t>> mk::listChoices(KernelOp kernel) {
+  std::map<std::string, std::vector<int64_t>> choices;
+  for (auto &[name, op] : getParams(kernel))
+    if (std::optional<ArrayRef<int64_t>> values = op.getChoices())
+      choices[name.str()] = values->vec();
+  return choices;
+}
+
 static json::Object toObject(const std::map<std::string, int64_t> &map) {
   json::Object object;
   for (const auto &[name, value] : map)
@@ -118,9 +126,12 @@ static json::Object toObject(const std::map<std::string, int64_t> &map) {
 
 json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
                                 const Binding &binding, const ParamChoice &from) {
-  const auto &[choice, model] = from;
+  const TuningChoice &choice = from.tuning;
+  const ModelChoice &model = from.model;
   TuningQuery query = makeQuery(kernel, options, binding);
-  json::Object params;
+  json::Object params, choices;
+  for (const auto &[name, values] : from.choices)
+    choices[name] = json::Array(values);
   for (auto &[name, op] : getParams(kernel)) {
     json::Object param;
     if (auto it = query.given.find(name.str()); it != query.given.end())
@@ -138,8 +149,6 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
                     : model.set.count(name.str())          ? "model"
                     : choice.entry.set.count(name.str())   ? "tuned"
                                                            : "default";
-    if (std::optional<ArrayRef<int64_t>> choices = op.getChoices())
-      param["choices"] = llvm::json::Array(*choices);
     params[name] = std::move(param);
   }
   json::Value entry = nullptr;
@@ -156,6 +165,7 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
                       {"grid", query.grid},
                       {"dims", toObject(query.dims)},
                       {"params", std::move(params)},
+                      {"choices", std::move(choices)},
                       {"model", describeModel(model)},
                       {"tuning", json::Object{{"file", std::move(file)},
                                               {"entry", std::move(entry)}}}};

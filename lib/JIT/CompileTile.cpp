@@ -88,7 +88,7 @@ FailureOr<ParamChoice> Compilation::chooseParams(KernelOp kernel, Binding &bindi
   choseParams = (tuning->found && !tuning->exact) || !model.set.empty();
   setParams(model.set, binding);
   setParams(tuning->entry.set, binding);
-  ParamChoice choice{std::move(*tuning), std::move(model)};
+  ParamChoice choice{std::move(*tuning), std::move(model), listChoices(kernel)};
   warnOfDefaults(kernel, binding, choice);
   return choice;
 }

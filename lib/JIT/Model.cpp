@@ -136,7 +136,7 @@ static void choose(Model &model, ModelChoice &result, const std::map<std::string
     combinations *= c.values.size();
   if (combinations > kMostCombinations) {
     result.why = llvm::formatv("its parameters have {0} combinations, more than {1}: list fewer choices",
-                               combinations, kMostCombinations);
+                               static_cast<int64_t>(combinations), kMostCombinations);
     return;
   }
   // From what there is: measured nearby, or the defaults.

@@ -31,7 +31,11 @@ struct ModelChoice {
 struct ParamChoice {
   TuningChoice tuning;
   ModelChoice model;
+  /// What the file lists, of all parameters.
+  std::map<std::string, std::vector<int64_t>> choices;
 };
+
+std::map<std::string, std::vector<int64_t>> listChoices(KernelOp kernel);
 
 /// Compares what the kernel's file lists, beside what `binding` gives and, unless it is empty, the
 /// entry `near` of a tuning file: those who measured know more than the model where it sees little difference.

@@ -105,6 +105,7 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
         return;
       param.getDefaultValueMutable().clear();
       param.setNumber(it->second);
+      param.removeChoicesAttr();
       used.insert(param.getName());
     });
     for (const Values *map : {&values, &parameters})

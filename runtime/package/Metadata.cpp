@@ -274,7 +274,7 @@ struct Parser {
       if (const Json *value = e.find("value"); value && !value->is_null())
         param.value = e.number(*value, "key 'value'", INT64_MIN, INT64_MAX);
       param.from = e.choice<const char *>(
-          "from", {{"given", "given"}, {"tuned", "tuned"}, {"default", "default"}});
+          "from", {{"given", "given"}, {"tuned", "tuned"}, {"model", "model"}, {"default", "default"}});
     }
   }
 

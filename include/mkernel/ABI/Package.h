@@ -17,7 +17,7 @@
 //   dims      [{name, kind: "uniform"|"rank", value: int or null, or list of
 //              ints with one value for each rank}]
 //   params    {name: {value: int, or null if it follows from what is given at launch,
-//             from: "given"|"tuned"|"default"}} (optional: for people)
+//             from: "given"|"tuned"|"model"|"default"}} (optional: for people)
 //   args      [{name, kind: "in"|"out"|"inout"|"scratch", type: "bf16"...,
 //              rank: int, symmetric: bool,
 //              split: [[axis name...] for each dimension],

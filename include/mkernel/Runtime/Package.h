@@ -42,7 +42,7 @@ struct Metadata {
   struct Param {
     std::string name;
     std::optional<int64_t> value; // absent: follows from what is given at launch
-    std::string from;             // "given", "tuned" or "default"
+    std::string from;             // "given", "tuned", "model" or "default"
   };
   enum class ArgKind { In, Out, InOut, Scratch };
   struct Arg {

@@ -333,11 +333,3 @@ func.func @f() {
   %r = mk.param "TM" = 128 in [64, 128, 64]
   return
 }
-
-// -----
-
-func.func @f() {
-  // expected-error @+1 {{'TM' is 128 by default, which is none of its choices: add it to them}}
-  %r = mk.param "TM" = 128 in [64, 256]
-  return
-}

@@ -77,12 +77,11 @@ def load_spaces(path):
         raise BenchError(f"space {path}", repr(error)) from error
 
 
-def find_space(spaces, kernel, path, params):
-    """`params`: those of the kernel, as the compiler describes them."""
+def find_space(spaces, kernel, path, choices):
+    """`choices`: what the kernel's file lists, by parameter."""
     for space in spaces:
         if kernel in space.kernels:
             return space
-    choices = {name: param["choices"] for name, param in params.items() if "choices" in param}
     if not choices:
         raise BenchError(f"kernel '{kernel}'", f"{path} has no space for it, and its file lists "
                          "no choices", "add a space with values for each of its parameters, or "

@@ -74,9 +74,9 @@ class Tuner:
         self.requests, self.refused, self.results = {}, [], []
 
     def configurations(self, case):
-        params = interface(self.session.places, self.session.request(
-            case, {}, tuning="none"))["params"]
-        space = find_space(self.spaces, case.variant["kernel"], self.space_path, params)
+        choices = interface(self.session.places, self.session.request(
+            case, {}, tuning="none"))["choices"]
+        space = find_space(self.spaces, case.variant["kernel"], self.space_path, choices)
         return space.configurations(case.dims)
 
     def prepare(self, cases):
