@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kLarge = int64_t(1) << 47;
 
 /// The largest sizes by the names of dimensions, in the order of those.
-std::vector<NamedSize> parseSizes(Reader &r, Status &status, const Json &json,
-                                  const std::string &where, const Metadata &m) {
+std::vector<NamedSize> parseSizes(Status &status, const Json &json, const std::string &where,
+                                  const Metadata &m) {
   std::vector<NamedSize> sizes;
   Reader e(status, json, where);
   for (const Metadata::Dim &dim : m.dims) {
@@ -22,12 +22,12 @@ std::vector<NamedSize> parseSizes(Reader &r, Status &status, const Json &json,
     if (!value)
       continue;
     if (dim.perRank || !dim.values.empty())
-      r.fail(str("chooses versions by dimension '", dim.name, "', which ",
+      e.fail(str("names dimension '", dim.name, "', which ",
                  dim.perRank ? "each rank has for itself" : "has a value"));
     sizes.push_back({dim.name, e.number(*value, "dimension '" + dim.name + "'", 1, kLarge)});
   }
-  if (sizes.empty())
-    r.fail(where + " names no dimension");
+  if (json.is_object() && json.empty())
+    e.fail("names no dimension");
   return sizes;
 }
 
@@ -42,10 +42,10 @@ void mk::rt::parseVersions(Reader &r, Status &status, Metadata &m) {
     Reader e(status, list[i], where);
     Metadata::Version &version = m.versions.emplace_back();
     if (const Json *serves = e.find("serves"))
-      version.serves = parseSizes(r, status, *serves, where + ".serves", m);
+      version.serves = parseSizes(status, *serves, where + ".serves", m);
     if (e.find("merged", /*required=*/false))
       for (const Json &sizes : e.list("merged"))
-        version.merged.push_back(parseSizes(r, status, sizes, where + ".merged", m));
+        version.merged.push_back(parseSizes(status, sizes, where + ".merged", m));
     version.bytes = e.number("bytes", 1, kLarge);
   }
 }
