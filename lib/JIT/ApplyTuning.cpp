@@ -64,6 +64,8 @@ static TuningQuery makeQuery(KernelOp kernel, const CompileOptions &options,
   };
   read(binding.sizes, query.dims);
   read(binding.params, query.given);
+  for (const auto &[name, size] : options.tuneFor)
+    query.dims[name] = size;
   for (auto &entry : getParams(kernel))
     query.params.push_back(entry.first.str());
   return query;

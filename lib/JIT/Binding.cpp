@@ -134,7 +134,8 @@ struct Binder {
     bool perRank = false;
     for (auto [i, attr] : llvm::enumerate(kernel.getDimNames())) {
       std::string name = cast<StringAttr>(attr).getValue().str();
-      if (binding.dims.contains(name))
+      if (binding.dims.contains(name) ||
+          llvm::any_of(options.tuneFor, [&](const auto &size) { return size.first == name; }))
         continue;
       bool each = kernel.getDimKind(i) == DimKind::Rank;
       names.push_back("'" + name + "'");

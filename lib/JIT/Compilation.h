@@ -3,6 +3,7 @@
 #define MKERNEL_LIB_JIT_COMPILATION_H
 
 #include "Model.h"
+#include "Versions.h"
 #include "mkernel/Compiler/Compiler.h"
 #include "mkernel/Target/Backend.h"
 #include "mkernel/Target/Host/Emit.h"
@@ -24,6 +25,10 @@ struct Compilation {
 
   /// From what the module holds to what is asked for.
   LogicalResult compile();
+
+  /// What options.variants asks for, checked (ReadVersions.cpp). Of other kernels the module
+  /// holds nothing any more.
+  FailureOr<VersionRequests> readVersions();
 
 private:
   //===--- From the tile level (CompileTile.cpp) --------------------------===//

@@ -98,7 +98,9 @@ void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
                                  const ParamChoice &choice) {
   TargetAttr target = findTarget(module);
   bool isBound = llvm::all_of(kernel.getDimNames(), [&](Attribute name) {
-    return binding.dims.contains(cast<StringAttr>(name).getValue());
+    StringRef dim = cast<StringAttr>(name).getValue();
+    return binding.dims.contains(dim) ||
+           llvm::any_of(options.tuneFor, [&](const auto &size) { return size.first == dim; });
   });
   if (options.tuning == kNoTuning || choice.tuning.found || choice.model.compared || !isBound ||
       !target.getSm() || !target.getRates())

@@ -133,6 +133,10 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
     return false;
   llvm::raw_string_ostream os(output);
   Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false, {}};
+  if (!options.variants.empty() && options.emit != "signature") {
+    FailureOr<VersionRequests> versions = compilation.readVersions();
+    return succeeded(versions) && compileVersions({source, name, given, *versions}, *module, os, messages);
+  }
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());
   if (!ok && compilation.choseParams) {

@@ -30,6 +30,8 @@ public:
       if (entry.second.size())
         sizes[entry.first()] = entry.second.front();
     read(binding.sizes, sizes);
+    for (const auto &[name, size] : options.tuneFor)
+      sizes[name] = size;
     read(binding.params, given);
   }
 

@@ -135,6 +135,10 @@ mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
 
 void mkernel_bound_destroy(mkernel_bound *bound) { delete bound; }
 
+size_t mkernel_bound_version(const mkernel_bound *bound) {
+  return bound ? bound->bound->version() : 0;
+}
+
 static const rt::Metadata::Arg *findArg(const mkernel_bound *bound,
                                         size_t arg) {
   if (!bound || arg >= bound->bound->metadata().args.size())

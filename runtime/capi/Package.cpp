@@ -93,6 +93,10 @@ const char *mkernel_package_kernel(const mkernel_package *package) {
   return package ? package->package.metadata().kernel.c_str() : nullptr;
 }
 
+size_t mkernel_package_num_versions(const mkernel_package *package) {
+  return package ? package->package.numVersions() : 0;
+}
+
 const char *mkernel_package_target(const mkernel_package *package) {
   return package ? package->package.metadata().target.c_str() : nullptr;
 }

@@ -7,13 +7,14 @@
 
 using namespace mk::rt;
 
-Result<std::shared_ptr<DeviceCode>>
-mk::rt::loadDeviceCode(Context &context, const Metadata &metadata,
-                       std::shared_ptr<const Payload> payload) {
-  DeviceKind wanted = metadata.gpu ? DeviceKind::Gpu : DeviceKind::Host;
-  if (context.device().kind() == wanted)
-    return context.device().load(context, metadata, std::move(payload));
-  if (wanted == DeviceKind::Host)
+static DeviceKind wantedBy(const Metadata &metadata) {
+  return metadata.gpu ? DeviceKind::Gpu : DeviceKind::Host;
+}
+
+Status mk::rt::checkDevice(Context &context, const Metadata &metadata) {
+  if (context.device().kind() == wantedBy(metadata))
+    return Status::ok();
+  if (wantedBy(metadata) == DeviceKind::Host)
     return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,
                  "' is compiled for ", metadata.target,
                  ", and the context was made for a GPU "
@@ -24,6 +25,15 @@ mk::rt::loadDeviceCode(Context &context, const Metadata &metadata,
                  "' for ", metadata.target, " on a mesh of ", context.world(),
                  " ranks needs symmetric memory of GPUs: make the context with "
                  "ContextOptions::device = DeviceKind::Gpu");
+  return Status::ok();
+}
+
+Result<std::shared_ptr<DeviceCode>>
+mk::rt::loadDeviceCode(Context &context, const Metadata &metadata,
+                       std::shared_ptr<const Payload> payload) {
+  MK_TRY(checkDevice(context, metadata));
+  if (context.device().kind() == wantedBy(metadata))
+    return context.device().load(context, metadata, std::move(payload));
   MK_ASSIGN(std::unique_ptr<Device> device, cuda::open(context.options().gpu));
   return device->load(context, metadata, std::move(payload));
 }

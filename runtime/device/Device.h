@@ -87,6 +87,9 @@ namespace cuda {
 Result<std::unique_ptr<Device>> open(int ordinal);
 }
 
+/// Whether the context has, or can open, a device for the target of the package.
+Status checkDevice(Context &context, const Metadata &metadata);
+
 /// Code for the target of the package, on the context's device or, for a GPU
 /// and a mesh of one rank, on one that is opened for it.
 Result<std::shared_ptr<DeviceCode>>

@@ -4,6 +4,7 @@
 
 #include "device/Agreement.h"
 #include "device/Device.h"
+#include "mkernel/Runtime/Versions.h"
 
 #include <algorithm>
 #include <cassert>
@@ -43,39 +44,67 @@ Result<std::unique_ptr<Kernel>> Kernel::load(Context &context,
     return error(StatusCode::InvalidArgument, "kernel '", meta.kernel, "' has ",
                  meta.grid, " CTAs; the context was created for ",
                  context.options().maxGrid, " (ContextOptions::maxGrid)");
-  MK_ASSIGN(kernel->payload_, Payload::load(package));
-  MK_ASSIGN(kernel->code_, loadDeviceCode(context, meta, kernel->payload_));
+  MK_ASSIGN(std::shared_ptr<const Payload> payload, Payload::load(package));
+  if (meta.versions.empty()) {
+    MK_ASSIGN(auto code, loadDeviceCode(context, meta, payload));
+    kernel->versions_.push_back({std::move(payload), std::move(code)});
+    return kernel;
+  }
+  MK_TRY(checkDevice(context, meta));
+  kernel->selector_ = std::move(payload);
+  for (size_t i = 0; i < package.numVersions(); ++i)
+    kernel->packages_.push_back(package.version(i));
+  kernel->versions_.resize(package.numVersions());
   return kernel;
+}
+
+Result<size_t> Kernel::choose(std::span<const DimValue> dims) const {
+  if (!selector_)
+    return size_t(0);
+  return selectVersion(metadata_, *selector_, context_.mesh(), context_.rank(), dims);
+}
+
+Status Kernel::loadVersion(size_t i) {
+  if (versions_[i].code)
+    return Status::ok();
+  MK_ASSIGN(std::shared_ptr<const Payload> payload, Payload::load(packages_[i]));
+  MK_ASSIGN(versions_[i].code, loadDeviceCode(context_, packages_[i].metadata(), payload));
+  versions_[i].payload = std::move(payload);
+  return Status::ok();
 }
 
 Result<std::unique_ptr<BoundKernel>>
 Kernel::bind(std::span<const DimValue> dims) {
+  MK_ASSIGN(size_t i, choose(dims));
+  MK_TRY(loadVersion(i));
+  const Metadata &metadata = selector_ ? packages_[i].metadata() : metadata_;
   std::unique_ptr<BoundKernel> bound(
-      new BoundKernel(context_, payload_, code_, metadata_));
-  MK_TRY(bound->bind(dims, digest_));
+      new BoundKernel(context_, versions_[i].payload, versions_[i].code, metadata, i));
+  MK_TRY(bound->bind(dims, metadata_, digest_));
   return bound;
 }
 
 BoundKernel::BoundKernel(Context &context,
                          std::shared_ptr<const Payload> payload,
-                         std::shared_ptr<DeviceCode> code, Metadata metadata)
+                         std::shared_ptr<DeviceCode> code, Metadata metadata, size_t version)
     : context_(context), payload_(std::move(payload)), code_(std::move(code)),
-      metadata_(std::move(metadata)) {}
+      metadata_(std::move(metadata)), version_(version) {}
 
 BoundKernel::~BoundKernel() = default;
 
-Status BoundKernel::bind(std::span<const DimValue> dims, const Digest &digest) {
+Status BoundKernel::bind(std::span<const DimValue> dims, const Metadata &whole,
+                         const Digest &digest) {
   MK_ASSIGN(plan_,
             JobPlan::create(metadata_, *payload_, context_.mesh(), dims));
   // Before memory is allocated, which ranks do together.
-  MK_TRY(agree(describePlan(digest)));
+  MK_TRY(agree(describePlan(whole, digest)));
   MK_ASSIGN(device_, code_->bind(metadata_, plan_));
   // Also the barrier behind which peers may raise this rank's signals.
   return agree(describePlaces());
 }
 
 /// One line for each thing that must be equal, so that a difference has a name.
-std::string BoundKernel::describePlan(const Digest &digest) const {
+std::string BoundKernel::describePlan(const Metadata &whole, const Digest &digest) const {
   std::string text = str("package of kernel '", metadata_.kernel, "'\t",
                          toHex(digest).substr(0, 16), "\n");
   for (size_t i = 0; i < metadata_.dims.size(); ++i) {
@@ -86,6 +115,10 @@ std::string BoundKernel::describePlan(const Digest &digest) const {
       text += str(r ? ":" : "", plan_.dims(r)[i]);
     text += "\n";
   }
+  // Follows from the package and the dimensions, unless the package's code is wrong.
+  if (!whole.versions.empty())
+    text += str("version of kernel '", metadata_.kernel, "'\t", version_ + 1, " (",
+                versionText(whole, version_), ")\n");
   const Plan &own = plan_.plan(context_.rank());
   for (size_t i = 0; i < metadata_.signals.size(); ++i)
     if (metadata_.signals[i].sys)

@@ -56,6 +56,10 @@ uint64_t roundUp(uint64_t bytes) {
 Result<JobPlan> JobPlan::create(const Metadata &metadata,
                                 const Payload &payload, const Mesh &mesh,
                                 std::span<const DimValue> bind) {
+  if (!payload.plan)
+    return error(StatusCode::FailedPrecondition, "the package of kernel '", metadata.kernel,
+                 "' has ", metadata.versions.size(), " versions, each with a plan of its own: take "
+                 "that of the one which chooseVersion (mkernel/Runtime/Versions.h) names");
   JobPlan job;
   job.metadata_ = &metadata;
   job.world_ = mesh.size();

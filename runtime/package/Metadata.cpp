@@ -4,6 +4,7 @@
 
 #include "mkernel/ABI/Gpu.h"
 #include "package/JsonReader.h"
+#include "package/VersionsMetadata.h"
 
 #include <algorithm>
 
@@ -278,6 +279,16 @@ struct Parser {
     }
   }
 
+  /// What all versions have in common.
+  void parseContainer(Reader &r) {
+    parseAxes(r);
+    parseDims(r);
+    parseArgs(r);
+    parseVersions(r, status, m);
+    if (m.target != "host")
+      m.gpu.emplace();
+  }
+
   void parse(const Json &json) {
     Reader r(status, json, "metadata");
     m.kernel = r.text("kernel");
@@ -289,6 +300,10 @@ struct Parser {
         m.cpuFeatures.push_back(
             feature.is_string() ? feature.get<std::string>() : "");
     m.grid = r.number("grid", 1, 65534);
+    if (r.find("versions", /*required=*/false)) {
+      parseContainer(r);
+      return checkSplits(r);
+    }
     m.stackBytes = r.number("stack_bytes", 0, int64_t(1) << 32);
     parseAxes(r);
     parseDims(r);
@@ -306,6 +321,10 @@ struct Parser {
       m.requirements.push_back(text.is_string() ? text.get<std::string>() : "");
     parseReference(r);
     parseGpu(r);
+    checkSplits(r);
+  }
+
+  void checkSplits(Reader &r) {
     for (const Metadata::Arg &arg : m.args)
       for (const auto &axes : arg.split)
         for (const std::string &axis : axes)

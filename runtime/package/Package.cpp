@@ -3,12 +3,14 @@
 #include "mkernel/Runtime/Package.h"
 
 #include "mkernel/ABI/Package.h"
+#include "package/VersionsMetadata.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace mk::rt;
 
@@ -124,8 +126,36 @@ Result<Package> Package::parse(std::vector<std::byte> bytes,
     return metadata.status().withContext("package '" + what + "'");
   package.metadata_ = std::move(*metadata);
   package.payloadOffset_ = sizeof(header) + header.metadata_bytes;
+  package.payloadBytes_ = header.payload_bytes;
   package.bytes_ = std::move(bytes);
+  if (!package.metadata_.versions.empty())
+    MK_TRY(package.readVersions(what));
   return package;
+}
+
+/// They lie behind the shared object.
+Status Package::readVersions(const std::string &what) {
+  uint64_t bytes = 0;
+  for (const Metadata::Version &version : metadata_.versions)
+    bytes += version.bytes;
+  if (bytes >= payloadBytes_)
+    return refuse(what, str("has versions of ", bytes, " bytes in a payload of ", payloadBytes_,
+                            ", which also holds the code that chooses: it was put together wrongly; "
+                            "compile the kernel again"));
+  payloadBytes_ -= bytes;
+  auto next = bytes_.begin() + ptrdiff_t(payloadOffset_ + payloadBytes_);
+  for (size_t i = 0; i < metadata_.versions.size(); ++i) {
+    auto end = next + ptrdiff_t(metadata_.versions[i].bytes);
+    MK_ASSIGN(Package version,
+              parse({std::exchange(next, end), end}, str(what, "', version ", i + 1, " of '",
+                                                         metadata_.kernel)));
+    if (std::string why = findDifference(metadata_, version.metadata()); !why.empty())
+      return refuse(what, str("has a version ", i + 1, " that ", why,
+                              ", unlike what it says of all versions: it was put together wrongly; "
+                              "compile the kernel again"));
+    versions_.push_back(std::move(version));
+  }
+  return Status::ok();
 }
 
 std::string mk::rt::shapeText(std::span<const int64_t> extents) {

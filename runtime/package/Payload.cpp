@@ -98,6 +98,10 @@ Result<std::unique_ptr<Payload>> Payload::load(const Package &package) {
                  meta.kernel,
                  "' is not that of its code: the package was put together from "
                  "two, or changed; compile the kernel again");
+  if (!meta.versions.empty()) {
+    MK_TRY(find("mk_select", payload->select));
+    return payload;
+  }
   MK_TRY(find("mk_plan", payload->plan));
   if (meta.gpu) {
     for (size_t i = 0; i < meta.gpu->variants.size(); ++i) {

@@ -58,6 +58,7 @@ TEST(Options, AllRowsOfTheTable) {
     std::vector<std::string> args = {"f.mlir", flag};
     switch (option.kind) {
     case Kind::Text:
+    case Kind::Texts:
       args.push_back("text");
       break;
     case Kind::Ranks:
@@ -81,6 +82,18 @@ TEST(Options, AllRowsOfTheTable) {
     args[0] = "f.mkpkg";
     EXPECT_EQ(parse(args).isOk(), !late) << flag;
   });
+}
+
+TEST(Options, VersionsAddUp) {
+  auto o = parse({"f.mlir", "--variants=M=64", "--variants", "M=512+TM=128,M=900"});
+  ASSERT_OK(o);
+  EXPECT_EQ(o->compile.variants, "M=64,M=512+TM=128,M=900");
+  // What they choose by is given when the kernel is bound.
+  o->compile.bind = {{"M", {9}}, {"MM", {8}}, {"TM", {7}}, {"K", {6}}};
+  std::vector<std::string> left;
+  for (const auto &dim : compilerOptions(*o).bind)
+    left.push_back(dim.name);
+  EXPECT_EQ(left, (std::vector<std::string>{"MM", "K"}));
 }
 
 TEST(Options, TolerancesOfSingleOutputs) {

@@ -10,7 +10,8 @@ list(APPEND unit_sources
   PlanTest.cpp
   RandomTest.cpp
   SelfTestReportTest.cpp
-  TimelineTest.cpp)
+  TimelineTest.cpp
+  VersionsTest.cpp)
 link_libraries(mk-run-support)
 add_compile_definitions(
   MK_TEST_PACKAGES="${PROJECT_BINARY_DIR}/test/Integration/runtime")

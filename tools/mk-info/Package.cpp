@@ -6,6 +6,8 @@
 
 #include "Package.h"
 
+#include "mkernel/Runtime/Versions.h"
+
 #include <cstring>
 #include <elf.h>
 #include <map>
@@ -72,6 +74,9 @@ Json info::describePackage(const rt::Package &package) {
       code[what] = found->second;
   };
   const rt::Metadata &m = package.metadata();
+  add("select", "mk_select");
+  for (size_t i = 0; i < m.versions.size(); ++i)
+    out["versions"][i]["package"] = describePackage(package.version(i));
   if (m.gpu)
     for (size_t i = 0; i < m.gpu->variants.size(); ++i)
       add(m.gpu->variants[i].name, str("mk_device_code_", i));
@@ -105,36 +110,30 @@ static std::string argText(const rt::Metadata::Arg &arg) {
              "]", arg.symmetric ? ", symmetric" : "");
 }
 
-std::string info::packageText(const rt::Metadata &m, const Json &described) {
-  std::string out;
-  auto line = [&](std::string key, const auto &...text) {
+namespace {
+/// Lines of a key and a text.
+class Lines {
+public:
+  explicit Lines(size_t indent = 0) : indent_(indent) {}
+  template <typename... Text> void operator()(std::string key, const Text &...text) {
+    key.insert(0, indent_, ' ');
     key.resize(std::max<size_t>(key.size(), 14), ' ');
     out += str(key, " ", text..., "\n");
-  };
+  }
+  std::string out;
+
+private:
+  size_t indent_;
+};
+} // namespace
+
+/// What the code of a package, or of a version in one, is.
+static void addCode(Lines &line, const rt::Metadata &m, const Json &described) {
   const Json &code = described["code_bytes"];
   auto codeText = [&](const std::string &what) {
     return code.contains(what) ? str(code[what].get<int64_t>(), " bytes") : std::string("of unknown size");
   };
-  line("kernel", m.kernel);
-  line("target", m.target, ", host code for ", m.cpu);
-  line("file", described["file_bytes"].get<int64_t>(), " bytes, SHA-256 ",
-       described["sha256"].get<std::string>());
   std::vector<std::string> parts;
-  for (const auto &axis : m.mesh)
-    parts.push_back(str(axis.name, axis.size ? str(" = ", *axis.size) : "", " via ",
-                        axis.kind == rt::LinkKind::Net ? "net" : "link"));
-  line("mesh", join(parts));
-  parts.clear();
-  for (const auto &dim : m.dims)
-    parts.push_back(str(dim.name, valueText(dim.values), dim.perRank ? " (of each rank)" : ""));
-  line("dimensions", join(parts));
-  parts.clear();
-  for (const auto &param : m.params)
-    parts.push_back(str(param.name, param.value ? str(" = ", *param.value) : "", " (", param.from, ")"));
-  line("parameters", join(parts));
-  for (size_t i = 0; i < m.args.size(); ++i)
-    line(i ? "" : "arguments", argText(m.args[i]));
-  parts.clear();
   for (const auto &role : m.roles)
     parts.push_back(str(role.name, " of ", role.ctas, role.ctas == 1 ? " CTA" : " CTAs",
                         role.then < 0 ? "" : " then " + m.roles[role.then].name,
@@ -148,6 +147,64 @@ std::string info::packageText(const rt::Metadata &m, const Json &described) {
            " bytes, code ", codeText(variant.name));
   else
     line("stack", m.stackBytes, " bytes of each CTA");
-  line("reference", m.reference ? "yes" : "none");
-  return out;
+}
+
+static std::string paramsText(const rt::Metadata &m) {
+  std::vector<std::string> parts;
+  for (const auto &param : m.params)
+    parts.push_back(str(param.name, param.value ? str(" = ", *param.value) : "", " (", param.from, ")"));
+  return join(parts);
+}
+
+/// Each version, with what it is for and what is its own.
+static std::string versionsText(const rt::Package &package, const Json &described) {
+  const rt::Metadata &m = package.metadata();
+  Lines list;
+  list("versions", m.versions.size(),
+       m.versions.size() > 1 ? ", of which the sizes that are bound choose one" : "");
+  for (size_t i = 0; i < m.versions.size(); ++i) {
+    const rt::Metadata::Version &version = m.versions[i];
+    std::string merged;
+    for (const auto &sizes : version.merged)
+      merged += str(merged.empty() ? ", also compiled for " : " and ", rt::sizesText(sizes),
+                    &sizes == &version.merged.back() ? ", which got the same parameters" : "");
+    list(str("version ", i + 1), rt::versionText(m, i), "; compiled for ",
+         rt::sizesText(version.serves), merged);
+    const rt::Metadata &own = package.version(i).metadata();
+    Lines line(2);
+    line("parameters", paramsText(own));
+    for (size_t arg = m.args.size(); arg < own.args.size(); ++arg)
+      line(arg == m.args.size() ? "scratch" : "", argText(own.args[arg]));
+    addCode(line, own, described["versions"][i]["package"]);
+    list.out += line.out;
+  }
+  return list.out;
+}
+
+std::string info::packageText(const rt::Package &package, const Json &described) {
+  const rt::Metadata &m = package.metadata();
+  Lines line;
+  line("kernel", m.kernel);
+  line("target", m.target, ", host code for ", m.cpu);
+  line("file", described["file_bytes"].get<int64_t>(), " bytes, SHA-256 ",
+       described["sha256"].get<std::string>());
+  std::vector<std::string> parts;
+  for (const auto &axis : m.mesh)
+    parts.push_back(str(axis.name, axis.size ? str(" = ", *axis.size) : "", " via ",
+                        axis.kind == rt::LinkKind::Net ? "net" : "link"));
+  line("mesh", join(parts));
+  parts.clear();
+  for (const auto &dim : m.dims)
+    parts.push_back(str(dim.name, valueText(dim.values), dim.perRank ? " (of each rank)" : ""));
+  line("dimensions", join(parts));
+  if (m.versions.empty())
+    line("parameters", paramsText(m));
+  for (size_t i = 0; i < m.args.size(); ++i)
+    line(i ? "" : "arguments", argText(m.args[i]));
+  if (m.versions.empty())
+    addCode(line, m, described);
+  else
+    line.out += versionsText(package, described);
+  line("reference", package.version(0).metadata().reference ? "yes" : "none");
+  return line.out;
 }

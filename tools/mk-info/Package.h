@@ -11,7 +11,7 @@ namespace mk::info {
 Json describePackage(const rt::Package &package);
 
 /// The same for people.
-std::string packageText(const rt::Metadata &metadata, const Json &described);
+std::string packageText(const rt::Package &package, const Json &described);
 
 } // namespace mk::info
 

@@ -21,7 +21,8 @@ adapters; then for each feature of mKernel whether it works here, and if not,
 everything that is missing, with the remedy.
 
   --package FILE what a package holds instead: kernel, target, dimensions, parameters,
-                 variants and what each needs, scratch, sizes of code
+                 variants and what each needs, scratch, sizes of code;
+                 of one with versions which sizes each is for, and the same of each
   --json         one JSON object: what was found, and "features"; of a package its
                  metadata, and sizes
   --facts FILE   report on what --json has printed on another machine
@@ -71,7 +72,7 @@ static int showPackage(const std::string &path, bool json) {
   if (!package)
     return fail(package.status().message());
   Json described = describePackage(*package);
-  return deliver(json ? described.dump(2) + "\n" : packageText(package->metadata(), described), "");
+  return deliver(json ? described.dump(2) + "\n" : packageText(*package, described), "");
 }
 
 static int run(int argc, char **argv) {

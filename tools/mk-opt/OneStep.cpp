@@ -26,6 +26,13 @@ mk::OneStep::OneStep() {
 }
 
 void mk::OneStep::add(const mkernel::options::Option &option, std::string &text) {
+  if (option.kind == mkernel::options::Kind::Texts) {
+    texts.push_back({std::make_unique<llvm::cl::list<std::string>>(
+                         llvm::StringRef(option.flag), llvm::cl::desc(option.meaning),
+                         llvm::cl::value_desc(option.value), llvm::cl::cat(category)),
+                     &text});
+    return;
+  }
   flags.push_back(std::make_unique<llvm::cl::opt<std::string, true>>(
       llvm::StringRef(option.flag), llvm::cl::desc(option.meaning), llvm::cl::value_desc(option.value),
       llvm::cl::location(text), llvm::cl::init(text), llvm::cl::cat(category)));
@@ -97,6 +104,8 @@ std::string mk::OneStep::findUnused() const {
   SmallVector<const llvm::cl::Option *> all;
   for (const Pairs &list : pairs)
     all.push_back(list.given.get());
+  for (const Texts &list : texts)
+    all.push_back(list.given.get());
   for (const auto &flag : flags)
     all.push_back(flag.get());
   for (const llvm::cl::Option *option : all)
@@ -124,6 +133,8 @@ int mk::OneStep::run(llvm::StringRef input, llvm::StringRef output) {
     llvm::errs() << "error: " << problem << '\n';
   if (!problem.empty() || !readPairs())
     return 1;
+  for (auto &[given, out] : texts)
+    *out = llvm::join(*given, ",");
   std::string error;
   std::unique_ptr<llvm::MemoryBuffer> source = openInput(input, error);
   if (!source) {

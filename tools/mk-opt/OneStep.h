@@ -36,6 +36,10 @@ private:
     std::unique_ptr<llvm::cl::list<std::string>> given;
     std::vector<std::pair<std::string, std::string>> *out;
   };
+  struct Texts {
+    std::unique_ptr<llvm::cl::list<std::string>> given;
+    std::string *out; // all of them, between commas
+  };
   void add(const mkernel::options::Option &option, std::string &text);
   void add(const mkernel::options::Option &option, int64_t &number);
   void add(const mkernel::options::Option &option, bool &flag);
@@ -52,6 +56,7 @@ private:
   CompileOptions options;
   std::vector<std::unique_ptr<llvm::cl::Option>> flags;
   std::vector<Pairs> pairs;
+  std::vector<Texts> texts;
   std::string problem; // with a number
   llvm::cl::opt<std::string> remarks{
       "remarks", llvm::cl::ValueOptional,

@@ -4,15 +4,28 @@
 
 #include "../Support/Input.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <unistd.h>
 
 using namespace mk::run;
 using namespace mk::rt;
 
+/// Whether --variants chooses by a dimension, which then is given when the kernel is bound.
+static bool isChosenBy(const std::string &variants, const std::string &dim) {
+  for (size_t at = 0; at < variants.size();) {
+    size_t end = std::min(variants.find_first_of(",+", at), variants.size());
+    if (variants.compare(at, std::min(variants.find('=', at), end) - at, dim) == 0)
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 mk::jit::Options mk::run::compilerOptions(const Options &options) {
   jit::Options out = options.compile;
   out.completeDims = true;
+  std::erase_if(out.bind, [&](const DimValue &dim) { return isChosenBy(out.variants, dim.name); });
   out.record = options.races;
   out.timeline = !options.timeline.empty();
   // What is run is what this compiler makes of the file now.

@@ -11,6 +11,7 @@
 #include "Trial.h"
 
 #include "mkernel/Runtime/Gpu.h"
+#include "mkernel/Runtime/Versions.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -123,18 +124,24 @@ Status findCause(const Status &lost, const StoreServer &store,
 Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_TRY(checkRanks(options));
   MK_ASSIGN(Compiled compiled, compileFile(options));
-  const Package &package = compiled.package;
-  const Metadata &metadata = package.metadata();
-  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
-  MK_ASSIGN(Mesh mesh,
-            resolveMesh(metadata, axes, options.compile.nodes, options.compile.gpus));
-  MK_TRY(checkNames(options, metadata));
-  MK_TRY(checkMode(options, metadata, mesh));
+  const Package &whole = compiled.package;
+  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, whole.metadata()));
+  MK_ASSIGN(Mesh mesh, resolveMesh(whole.metadata(), axes, options.compile.nodes,
+                                   options.compile.gpus));
   if (!options.file.ends_with(".mlir"))
     MK_TRY(tryLoading(options.file, [&] {
-      if (auto payload = Payload::load(package))
-        (void)JobPlan::create(metadata, **payload, mesh, options.compile.bind);
+      auto i = chooseVersion(whole, mesh, options.compile.bind);
+      if (!i)
+        return;
+      const Package &version = whole.version(*i);
+      if (auto payload = Payload::load(version))
+        (void)JobPlan::create(version.metadata(), **payload, mesh, options.compile.bind);
     }));
+  MK_ASSIGN(size_t chosen, chooseVersion(whole, mesh, options.compile.bind));
+  const Package &package = whole.version(chosen);
+  const Metadata &metadata = package.metadata();
+  MK_TRY(checkNames(options, metadata));
+  MK_TRY(checkMode(options, metadata, mesh));
   MK_ASSIGN(auto payload, Payload::load(package));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.compile.bind));
@@ -158,7 +165,7 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
   MK_ASSIGN(JobMemory job, JobMemory::create(options, metadata, plan, world));
   MK_TRY(readInputs(options, metadata, plan, job));
   MemoryFile packageFile;
-  MK_TRY(packageFile.fill(package.bytes()));
+  MK_TRY(packageFile.fill(whole.bytes()));
 
   StoreServerOptions serverOptions;
   serverOptions.job = "mk-run";
@@ -188,6 +195,7 @@ Status launchJob(const Options &options, char **argv, bool &passed) {
 
   Report report{options, metadata, mesh, job, compiled.compileMs};
   report.launcher = "mk-run";
+  report.version = versionOf(whole, chosen);
   FILE *racesTo = options.stats == Options::Stats::Json ? stderr : stdout;
   if (!cause.isOk()) {
     // A race may be why.

@@ -9,6 +9,7 @@
 
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
+#include "mkernel/Runtime/Versions.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -108,12 +109,14 @@ Status runJob(const Options &given, Job &job, bool &passed) {
               compileMs = compiled.compileMs;
               return std::move(compiled.package);
             }));
-  const Metadata &metadata = package.metadata();
-  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
-  auto mesh = resolveMesh(metadata, axes, options.compile.nodes, options.compile.gpus);
+  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, package.metadata()));
+  auto mesh = resolveMesh(package.metadata(), axes, options.compile.nodes, options.compile.gpus);
   if (!mesh)
     return mesh.status().withContext(job.describe());
   MK_TRY(job.checkMesh(*mesh));
+  MK_ASSIGN(size_t chosen, chooseVersion(package, *mesh, options.compile.bind));
+  const Package &version = package.version(chosen);
+  const Metadata &metadata = version.metadata();
   MK_TRY(checkNames(options, metadata));
   MK_TRY(checkMode(options, metadata, *mesh, job.place().source));
   for (uint32_t r = 0; r < job.world() && !options.timeline.empty(); ++r)
@@ -121,7 +124,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
       return error(StatusCode::InvalidArgument,
                    "--timeline: rank ", r, " is on another machine, whose clock is another: run "
                    "all ranks on one");
-  MK_ASSIGN(auto payload, Payload::load(package));
+  MK_ASSIGN(auto payload, Payload::load(version));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, *mesh, options.compile.bind));
   std::vector<uint32_t> here;
@@ -163,6 +166,7 @@ Status runJob(const Options &given, Job &job, bool &passed) {
                 [&]() -> Result<std::string> {
                   Report report{options, metadata, *mesh, memory, compileMs};
                   report.launcher = job.place().source;
+                  report.version = versionOf(package, chosen);
                   MK_TRY(finishJob(report, *payload, plan, passed));
                   std::fflush(stdout);
                   return std::string(passed ? "passed" : "failed");

@@ -89,7 +89,13 @@ struct Parser : CommandLine {
   // Rows of Options.def.
   static std::string nameOf(const Option &option) { return str("--", option.flag); }
   void row(const Option &option, std::string &out) {
-    if (option.flag == std::string_view("transport"))
+    if (option.kind == Kind::Texts)
+      CommandLine::add(nameOf(option), Value, option.value, option.meaning,
+                       [&out](const std::string &v) {
+                         out += (out.empty() ? "" : ",") + v;
+                         return Status::ok();
+                       });
+    else if (option.flag == std::string_view("transport"))
       once(nameOf(option), transport, option.value, option.meaning);
     else if (option.flag == std::string_view("loopback"))
       once(nameOf(option), o.loopback, option.value, option.meaning);

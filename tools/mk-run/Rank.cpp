@@ -9,6 +9,7 @@
 
 #include "mkernel/Runtime/Gpu.h"
 #include "mkernel/Runtime/Log.h"
+#include "mkernel/Runtime/Versions.h"
 
 #include <cstdio>
 #include <cstring>
@@ -156,11 +157,13 @@ Status runJob(const Options &options, RankBlock *&block) {
   log::setRank(static_cast<int>(self.rank));
   MK_ASSIGN(JobHeader header, JobMemory::readHeader(self.jobFd));
   MK_ASSIGN(Package package, Package::read(self.packageFd, options.file));
-  const Metadata &metadata = package.metadata();
-  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, metadata));
-  MK_ASSIGN(Mesh mesh,
-            resolveMesh(metadata, axes, options.compile.nodes, options.compile.gpus));
-  MK_ASSIGN(auto payload, Payload::load(package));
+  MK_ASSIGN(std::vector<NamedSize> axes, axisSizes(options, package.metadata()));
+  MK_ASSIGN(Mesh mesh, resolveMesh(package.metadata(), axes, options.compile.nodes,
+                                   options.compile.gpus));
+  MK_ASSIGN(size_t chosen, chooseVersion(package, mesh, options.compile.bind));
+  const Package &version = package.version(chosen);
+  const Metadata &metadata = version.metadata();
+  MK_ASSIGN(auto payload, Payload::load(version));
   MK_ASSIGN(JobPlan plan,
             JobPlan::create(metadata, *payload, mesh, options.compile.bind));
   MK_ASSIGN(JobMemory job,

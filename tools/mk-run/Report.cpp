@@ -2,6 +2,8 @@
 
 #include "Report.h"
 
+#include "mkernel/Runtime/Versions.h"
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -84,6 +86,12 @@ Network networkOf(const Report &r) {
 }
 
 } // namespace
+
+RunVersion mk::run::versionOf(const Package &package, size_t chosen) {
+  if (package.metadata().versions.empty())
+    return {};
+  return {chosen + 1, package.numVersions(), versionText(package.metadata(), chosen)};
+}
 
 bool Report::passed() const {
   return std::all_of(checks.begin(), checks.end(),
@@ -230,6 +238,10 @@ void mk::run::printJson(FILE *out, const Report &r) {
   Json json;
   json["kernel"] = r.metadata.kernel;
   json["target"] = r.metadata.target;
+  if (r.version.of)
+    json["version"] = {{"number", r.version.number},
+                       {"of", r.version.of},
+                       {"serves", r.version.serves}};
   json["grid"] = r.metadata.grid;
   json["world"] = r.mesh.size();
   json["launcher"] = r.launcher;
@@ -275,7 +287,11 @@ void mk::run::printJson(FILE *out, const Report &r) {
 
 void mk::run::printVerdict(FILE *out, const Report &r) {
   const char *plural = r.options.launches == 1 ? "" : "es";
-  std::string what = str("kernel '", r.metadata.kernel, "', ", r.mesh.size(),
+  std::string version;
+  if (r.version.of)
+    version = str("version ", r.version.number, " of ", r.version.of, " for ", r.version.serves,
+                  ", ");
+  std::string what = str("kernel '", r.metadata.kernel, "', ", version, r.mesh.size(),
                          r.mesh.size() == 1 ? " rank" : " ranks", ", ",
                          r.options.launches, " launch", plural);
   if (!r.checked) {

@@ -8,6 +8,13 @@
 
 namespace mk::run {
 
+/// The version of the kernel that was run, of a package with several.
+struct RunVersion {
+  size_t number = 0, of = 0; // from 1; 0: there is one for all sizes
+  std::string serves;
+};
+RunVersion versionOf(const rt::Package &package, size_t chosen);
+
 struct Report {
   const Options &options;
   const rt::Metadata &metadata;
@@ -15,6 +22,7 @@ struct Report {
   const JobMemory &job;
   double compileMs = 0;
   std::string launcher = {}; // "mk-run", "torchrun", ...
+  RunVersion version = {};
   bool checked = false;
   std::vector<OutputCheck> checks = {};
 

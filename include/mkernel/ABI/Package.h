@@ -42,6 +42,25 @@
 //              check_epsilon: [number for each output] (optional: as inputs),
 //              check_k: int, terms of a sum (optional: largest extent)}
 //
+// Versions. A package can hold up to MK_MAX_VERSIONS of a kernel, compiled with different
+// parameters; which is run follows from dimensions that are given when it is bound. Then it
+// is a container: its payload is a shared object with mk_select, and behind that, one after the other,
+// a whole package of each version. Its own metadata has what all have in common:
+//   kernel, target, cpu, cpu_features, mesh, dims  as above, the same in all
+//   args      as above: what the kernel's file declares. A version may have scratch behind it
+//   grid      int, the largest of all
+//   versions  [{serves: {dimension: int...}, the largest sizes it is for: of `uniform` dimensions
+//               without value. The first version is run that is for all sizes given; the last
+//               one also for all above
+//             merged: [{dimension: int...}...], what versions that were asked for were to
+//               serve, which got the same parameters and are this one (optional: for people)
+//             bytes: int, of its package}]
+//
+// Symbols of a container's shared object: mk_metadata_digest, as below, and
+//   int64_t mk_select(const mk_launch *)
+//     The number of the version, from 0. Reads launch->dims alone, and of them what `serves`
+//     names, so that all ranks get the same.
+//
 // Symbols of a host payload:
 //   const uint8_t mk_metadata_digest[32]
 //     SHA-256 of the metadata. What is allocated follows from the metadata, and what
@@ -81,6 +100,7 @@
 #include <stdint.h>
 
 #define MK_PACKAGE_MAGIC "MKPACK\r\n"
+#define MK_MAX_VERSIONS 8
 
 enum mk_fault {
   MK_FAULT_DIVISION = 0, // by zero, or the quotient does not fit

@@ -104,6 +104,9 @@ typedef struct mkernel_compile_options {
   const char *library; /* libmkernel_jit.so; default: MK_JIT_LIBRARY, else the
                           one beside libmkernel_runtime.so */
   int no_bounds; /* 1: code does not check that what ops name exists */
+  /* Versions of the kernel for sizes that are given when binding, as in
+     "M=64,M=512+TM=128" (docs/embedding.md); default: one for all. */
+  const char *variants;
 } mkernel_compile_options;
 #define MKERNEL_COMPILE_OPTIONS_INIT MKERNEL_INIT_(mkernel_compile_options)
 
@@ -130,6 +133,8 @@ void mkernel_package_destroy(mkernel_package *package);
 const void *mkernel_package_bytes(const mkernel_package *package, size_t *size);
 const char *mkernel_package_kernel(const mkernel_package *package);
 const char *mkernel_package_target(const mkernel_package *package);
+/* Versions of the kernel; 1 of a package that has one for all sizes. */
+size_t mkernel_package_num_versions(const mkernel_package *package);
 
 /*===- Jobs ---------------------------------------------------------------===*/
 
@@ -240,6 +245,8 @@ mkernel_status mkernel_kernel_bind(mkernel_kernel *kernel,
                                    const mkernel_size *sizes, size_t num_sizes,
                                    mkernel_bound **out);
 void mkernel_bound_destroy(mkernel_bound *bound);
+/* Which version of the package the sizes have chosen, from 0. */
+size_t mkernel_bound_version(const mkernel_bound *bound);
 
 /*===- Arguments ----------------------------------------------------------===*/
 

@@ -33,6 +33,8 @@ struct CompileOptions
   std::string emit = "package";
   /// The only variant of GPU code that is compiled; empty: all.
   std::string variant;
+  /// Sizes of dimensions that stay open, for which parameters are looked up.
+  std::vector<std::pair<std::string, int64_t>> tuneFor;
   /// Passes say what they did, and what they could not do and why, where "PASS: KIND" matches this
   /// regular expression (mkernel/Compiler/Remarks.h).
   std::optional<std::string> remarks;

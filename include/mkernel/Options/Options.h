@@ -14,7 +14,7 @@
 
 namespace mkernel::options {
 
-enum class Kind { Text, Ranks, Ctas, Number, Duration, On, Off, Sizes, Params, Handle };
+enum class Kind { Text, Texts, Ranks, Ctas, Number, Duration, On, Off, Sizes, Params, Handle };
 enum class Tools { None, Opt, Run, Both, Source };
 
 /// A row of Options.def.
@@ -49,6 +49,7 @@ namespace row {
 template <typename SizesOf, typename ParamsOf = std::vector<std::pair<std::string, std::string>>>
 struct Compile {
   using Text = std::string;
+  using Texts = std::string; // joined by commas
   using Ranks = int64_t; // 0: not given
   using Ctas = int64_t;  // 0: the target's number
   using On = bool;

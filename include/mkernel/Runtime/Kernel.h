@@ -13,6 +13,10 @@
 //
 // One thread of a process uses a context and its kernels.
 //
+// A package can hold several versions of a kernel, each for sizes of its own (Versions.h). bind()
+// takes the one that is for the sizes given; what is bound stays with it, and has a plan, code,
+// a control block and signals of its own. A version's code is loaded when it is bound first.
+//
 // On a GPU a launch is enqueued on a stream and nothing waits for it but
 // synchronize(). Streams are passed as `void *` (a CUstream or cudaStream_t).
 // Null is the default stream in its legacy sense, as for a program that is
@@ -96,8 +100,12 @@ public:
   BoundKernel(const BoundKernel &) = delete;
   BoundKernel &operator=(const BoundKernel &) = delete;
 
+  /// Of its version.
   const Metadata &metadata() const { return metadata_; }
   const JobPlan &plan() const { return plan_; }
+  const Payload &payload() const { return *payload_; }
+  /// Which version of the package it is, from 0; 0 of a package without.
+  size_t version() const { return version_; }
 
   static constexpr uint64_t kSharedAlignment = 16; // bytes, see attach()
 
@@ -178,9 +186,10 @@ public:
 private:
   friend class Kernel;
   BoundKernel(Context &context, std::shared_ptr<const Payload> payload,
-              std::shared_ptr<DeviceCode> code, Metadata metadata);
-  Status bind(std::span<const DimValue> dims, const Digest &digest);
-  std::string describePlan(const Digest &digest) const;
+              std::shared_ptr<DeviceCode> code, Metadata metadata, size_t version);
+  /// `whole`: of the package, with its digest.
+  Status bind(std::span<const DimValue> dims, const Metadata &whole, const Digest &digest);
+  std::string describePlan(const Metadata &whole, const Digest &digest) const;
   std::string describePlaces() const;
   Status checkShared(size_t arg, std::byte *data,
                      std::span<const int64_t> strides) const;
@@ -191,6 +200,7 @@ private:
   std::shared_ptr<const Payload> payload_;
   std::shared_ptr<DeviceCode> code_;
   Metadata metadata_;
+  size_t version_ = 0;
   JobPlan plan_;
   std::unique_ptr<DeviceBinding> device_;
 };
@@ -201,11 +211,12 @@ public:
   static Result<std::unique_ptr<Kernel>> load(Context &context,
                                               const Package &package);
 
+  /// Of the package: where it has versions, what they have in common.
   const Metadata &metadata() const { return metadata_; }
-  const Payload &payload() const { return *payload_; }
 
-  /// Fixes dimensions and allocates memory. Collective. All ranks must agree
-  /// on uniform dimensions, signals and shapes; what differs is named.
+  /// Fixes dimensions, by which it chooses the version, and allocates memory. Collective. All
+  /// ranks must agree on uniform dimensions, the version, signals and shapes; what differs is
+  /// named.
   Result<std::unique_ptr<BoundKernel>> bind(std::span<const DimValue> dims);
   Result<std::unique_ptr<BoundKernel>>
   bind(std::initializer_list<DimValue> dims) {
@@ -213,12 +224,20 @@ public:
   }
 
 private:
+  struct Version {
+    std::shared_ptr<const Payload> payload;
+    std::shared_ptr<DeviceCode> code;
+  };
   Kernel(Context &context) : context_(context) {}
+  Result<size_t> choose(std::span<const DimValue> dims) const;
+  Status loadVersion(size_t i);
+
   Context &context_;
   Metadata metadata_;
   Digest digest_{};
-  std::shared_ptr<const Payload> payload_;
-  std::shared_ptr<DeviceCode> code_;
+  std::shared_ptr<const Payload> selector_; // null: there is one version
+  std::vector<Package> packages_;           // of versions; else empty
+  std::vector<Version> versions_;           // null: not bound yet
 };
 
 } // namespace mk::rt

@@ -25,18 +25,25 @@ namespace mk::rt {
 
 namespace abi = mkernel::abi;
 
+struct NamedSize {
+  std::string name;
+  int64_t size;
+};
+
 /// A kernel's interface, as its package states it.
 struct Metadata {
   struct MeshAxis {
     std::string name;
     LinkKind kind = LinkKind::Link;
     std::optional<int64_t> size; // absent: given at launch
+    bool operator==(const MeshAxis &) const = default;
   };
   struct Dim {
     std::string name;
     bool perRank = false;        // "rank": every rank has its own value
     std::vector<int64_t> values; // empty: given at launch; else one, or one
                                  // for each rank
+    bool operator==(const Dim &) const = default;
   };
   /// A parameter (mk.param), which the code no longer has.
   struct Param {
@@ -57,6 +64,7 @@ struct Metadata {
     std::vector<bool> local;
     /// "extents": as the kernel's file writes them, for messages; may be empty.
     std::vector<std::string> extents;
+    bool operator==(const Arg &) const = default;
   };
   struct Signal {
     std::string name;
@@ -127,6 +135,16 @@ struct Metadata {
     std::vector<Variant> variants;
   };
 
+  /// One of several versions of a kernel, which lies in the package as a package of its own.
+  struct Version {
+    /// The largest sizes that it is for, of open uniform dimensions; dimensions that are not
+    /// in here have any. The last version is also for all above.
+    std::vector<NamedSize> serves;
+    /// What versions were to serve that got the same parameters.
+    std::vector<std::vector<NamedSize>> merged;
+    uint64_t bytes = 0;
+  };
+
   std::string kernel, target, cpu;
   std::vector<std::string> cpuFeatures; // what the code may use of a CPU
   uint32_t grid = 1;
@@ -145,7 +163,12 @@ struct Metadata {
   std::vector<Site> sites;
   std::optional<TimelineTracks> timeline; // of kernels that record times
   std::optional<Reference> reference;
-  std::optional<Gpu> gpu; // of a GPU target
+  /// Of a GPU target. Where there are versions, those have the variants.
+  std::optional<Gpu> gpu;
+  /// Not empty: what kernel, target, cpu, mesh, dims and args say all versions have in common
+  /// (behind `args` a version may have scratch of its own), `grid` is the largest, and the rest,
+  /// which is not here, each version has for itself.
+  std::vector<Version> versions;
 
   /// -1 when there is no such argument.
   int argIndex(std::string_view name) const;
@@ -165,10 +188,6 @@ std::string shapeText(std::span<const int64_t> extents);
 /// name, from `bind`; then `nodes` and `gpus` (0: not given) fill the one
 /// unbound net and link axis, and what is left is 1. InvalidArgument shows the
 /// mesh and the numbers when they do not fit.
-struct NamedSize {
-  std::string name;
-  int64_t size;
-};
 Result<Mesh> resolveMesh(const Metadata &metadata,
                          std::span<const NamedSize> bind, int64_t nodes,
                          int64_t gpus);
@@ -188,15 +207,23 @@ public:
   const Metadata &metadata() const { return metadata_; }
   /// What metadata() was parsed from.
   std::span<const std::byte> metadataText() const;
+  /// The shared object.
   std::span<const std::byte> payload() const {
-    return std::span(bytes_).subspan(payloadOffset_);
+    return std::span(bytes_).subspan(payloadOffset_, payloadBytes_);
   }
+  /// The packages of its versions (metadata().versions); of one without, itself alone. They
+  /// live as long as this.
+  size_t numVersions() const { return versions_.empty() ? 1 : versions_.size(); }
+  const Package &version(size_t i) const { return versions_.empty() ? *this : versions_[i]; }
   std::span<const std::byte> bytes() const { return bytes_; }
   const Digest &digest() const { return digest_; }
 
 private:
+  Status readVersions(const std::string &what);
+
   std::vector<std::byte> bytes_;
-  size_t payloadOffset_ = 0;
+  size_t payloadOffset_ = 0, payloadBytes_ = 0;
+  std::vector<Package> versions_;
   Metadata metadata_;
   Digest digest_{};
 };

@@ -21,10 +21,13 @@ public:
   Payload(const Payload &) = delete;
   Payload &operator=(const Payload &) = delete;
 
+  using SelectFn = int64_t (*)(const mk_launch *);
   using PlanFn = int64_t (*)(const mk_launch *, int64_t *);
   using CtaFn = void (*)(const mk_cta *);
   using ReferenceFn = int64_t (*)(void *const *, int64_t, int64_t);
 
+  /// Of a package with versions, whose payload has nothing else; see Versions.h.
+  SelectFn select = nullptr;
   PlanFn plan = nullptr;
   std::vector<CtaFn> roles;        // host target
   CtaFn prepare = nullptr;         // host target; null: the kernel has none

@@ -105,6 +105,42 @@ static void addDigest(ModuleOp module, StringRef metadata) {
                          builder.getStringAttr(llvm::toStringRef(digest)));
 }
 
+/// What `metadata` says and, behind the code of the module, `versions`.
+static LogicalResult pack(ModuleOp module, const mk::HostCpu &cpu, llvm::json::Object metadata,
+                          ArrayRef<std::string> versions, SmallVectorImpl<char> &package) {
+  metadata["cpu"] = cpu.name;
+  llvm::json::Array needs;
+  for (StringRef feature : cpu.needs)
+    needs.push_back(feature);
+  metadata["cpu_features"] = std::move(needs);
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::json::Value(std::move(metadata));
+  addDigest(module, text);
+  SmallVector<char, 0> payload;
+  if (failed(mk::emitSharedObject(module, cpu, payload)))
+    return failure();
+  for (StringRef version : versions)
+    payload.append(version.begin(), version.end());
+  void *bytes = nullptr;
+  size_t size = 0;
+  char *error = nullptr;
+  if (mk_package_write(text.data(), text.size(), payload.data(),
+                       payload.size(), &bytes, &size, &error) != 0) {
+    module.emitError("cannot be packed: ") << (error ? error : "no reason");
+    mk_package_free(error);
+    return failure();
+  }
+  package.assign(static_cast<char *>(bytes), static_cast<char *>(bytes) + size);
+  mk_package_free(bytes);
+  return success();
+}
+
+LogicalResult mk::emitContainer(ModuleOp module, const HostCpu &cpu, llvm::json::Object metadata,
+                                ArrayRef<std::string> versions, SmallVectorImpl<char> &package) {
+  return pack(module, cpu, std::move(metadata), versions, package);
+}
+
 LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
                               llvm::json::Object metadata,
                               SmallVectorImpl<char> &package) {
@@ -123,28 +159,5 @@ LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
   if (failed(stack))
     return failure();
   metadata["stack_bytes"] = *stack;
-  metadata["cpu"] = cpu.name;
-  llvm::json::Array needs;
-  for (StringRef feature : cpu.needs)
-    needs.push_back(feature);
-  metadata["cpu_features"] = std::move(needs);
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::json::Value(std::move(metadata));
-  addDigest(module, text);
-  SmallVector<char, 0> payload;
-  if (failed(emitSharedObject(module, cpu, payload)))
-    return failure();
-  void *bytes = nullptr;
-  size_t size = 0;
-  char *error = nullptr;
-  if (mk_package_write(text.data(), text.size(), payload.data(),
-                       payload.size(), &bytes, &size, &error) != 0) {
-    module.emitError("cannot be packed: ") << (error ? error : "no reason");
-    mk_package_free(error);
-    return failure();
-  }
-  package.assign(static_cast<char *>(bytes), static_cast<char *>(bytes) + size);
-  mk_package_free(bytes);
-  return success();
+  return pack(module, cpu, std::move(metadata), /*versions=*/{}, package);
 }

@@ -89,7 +89,7 @@ std::unique_ptr<llvm::TargetMachine> mk::makeHostMachine(const HostCpu &cpu,
 
 /// What the loader of a package looks up.
 static bool isEntryPoint(StringRef name) {
-  return name == "mk_plan" || name == "mk_prepare" || name == "mk_reference" ||
+  return name == "mk_plan" || name == "mk_select" || name == "mk_prepare" || name == "mk_reference" ||
          name.starts_with("mk_role_");
 }
 

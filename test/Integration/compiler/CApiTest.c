@@ -272,6 +272,74 @@ static void test_symmetric(const char *library) {
   mkernel_package_destroy(package);
 }
 
+/* A tile's extent is a parameter, of which versions for several sizes have their own. */
+static const char tiled[] =
+    "!t = tensor<?x?xf32, #mk.extents<T, T>>\n"
+    "mk.mesh @mesh (gpu = 1 via link)\n"
+    "mk.kernel @twice on @mesh dims(uniform N) (\n"
+    "    in %x : memref<?x?xf32> [N, N], out %y : memref<?x?xf32> [N, N]) {\n"
+    "  %e = mk.param \"T\" = 2\n"
+    "  %t = arith.ceildivui %N, %e : index\n"
+    "  mk.role @all ctas(rest) {\n"
+    "    mk.foreach (%i, %j) in (%t, %t) {\n"
+    "      %r = arith.muli %i, %e : index\n"
+    "      %s = arith.muli %j, %e : index\n"
+    "      %v = mk.load %x[%r, %s] : memref<?x?xf32> -> !t\n"
+    "      %w = arith.addf %v, %v : !t\n"
+    "      mk.store %w, %y[%r, %s] : !t, memref<?x?xf32>\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+/* Serving: a package with versions, kernels for several sizes beside each other. */
+static void test_versions(const char *library) {
+  static const struct {
+    int64_t size;
+    size_t version;
+  } cases[] = {{2, 0}, {3, 1}, {4, 1}, {5, 2}, {6, 2}};
+  enum { CASES = sizeof(cases) / sizeof(*cases) };
+  mkernel_compile_options how = MKERNEL_COMPILE_OPTIONS_INIT;
+  how.cache = "off";
+  how.library = library;
+  how.grid = 2;
+  mkernel_package *package = NULL;
+  how.variants = "N=2,N=4+Q=4";
+  FAILS(mkernel_compile_text(tiled, strlen(tiled), NULL, &how, &package),
+        MKERNEL_INVALID_ARGUMENT, "there is no dimension and no parameter 'Q'");
+  how.variants = "N=2,N=4+T=4,N=100+T=8";
+  OK(mkernel_compile_text(tiled, strlen(tiled), NULL, &how, &package));
+  CHECK(mkernel_package_num_versions(package) == 3);
+  CHECK(mkernel_package_num_versions(NULL) == 0);
+  mkernel_context *context = NULL;
+  mkernel_kernel *kernel = NULL;
+  mkernel_bound *bound[CASES] = {NULL};
+  OK(mkernel_context_create(package, NULL, &context));
+  OK(mkernel_kernel_load(context, package, &kernel));
+  mkernel_package_destroy(package);
+  FAILS(mkernel_kernel_bind(kernel, NULL, 0, &bound[0]), MKERNEL_INVALID_ARGUMENT,
+        "dimension 'N' has no value");
+  for (int i = 0; i < CASES; ++i) {
+    mkernel_size size = {"N", cases[i].size, NULL, 0};
+    OK(mkernel_kernel_bind(kernel, &size, 1, &bound[i]));
+    CHECK(mkernel_bound_version(bound[i]) == cases[i].version);
+  }
+  for (int round = 0; round < 3; ++round)
+    for (int i = 0; i < CASES && bound[i]; ++i) {
+      fill((float)(10 * round + i));
+      OK(mkernel_upload(bound[i], 0, x, NULL));
+      OK(mkernel_launch(bound[i], NULL));
+      memset(y, 0, sizeof(y));
+      OK(mkernel_download(bound[i], 1, y, NULL));
+      for (int j = 0; j < cases[i].size * cases[i].size; ++j)
+        CHECK(y[j] == 2 * x[j]);
+    }
+  for (int i = 0; i < CASES; ++i)
+    mkernel_bound_destroy(bound[i]);
+  OK(mkernel_context_close(context));
+  mkernel_kernel_destroy(kernel);
+  mkernel_context_destroy(context);
+}
+
 int main(int argc, char **argv) {
   (void)argc;
   CHECK(strchr(mkernel_version(), '.') != NULL);
@@ -289,6 +357,7 @@ int main(int argc, char **argv) {
   test_arguments(bound, &in, &out);
   test_launches(bound, in, out);
   test_symmetric(argv[1]);
+  test_versions(argv[1]);
   mkernel_package_destroy(NULL);
   mkernel_graph_destroy(NULL);
   FAILS(mkernel_launch(NULL, NULL), MKERNEL_INVALID_ARGUMENT,

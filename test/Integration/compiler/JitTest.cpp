@@ -1,6 +1,7 @@
 //===- JitTest.cpp - Compiling from a program, and the cache --------------===//
 #include "mkernel/JIT/JIT.h"
 #include "mkernel/Runtime/Env.h"
+#include "mkernel/Runtime/Kernel.h"
 
 #include "Support.h"
 
@@ -213,6 +214,52 @@ TEST_F(JitTest, MessagesOfTheCompilerArePassedOn) {
   EXPECT_TRUE(packages().empty()); // failures are not kept
   EXPECT_ERROR(jit::Source::read("/no/such.mlir").status(), NotFound,
                "/no/such.mlir");
+}
+
+TEST_F(JitTest, VersionsAreKeptAndChosen) {
+  options.grid = 2;
+  options.bind = {{"N", {40}}, {"K", {24}}};
+  options.variants = "M=16+TM=16+TN=16,M=64+TM=32+TN=32";
+  auto first = compile();
+  ASSERT_OK(first);
+  EXPECT_FALSE(report.cached);
+  auto package = compile();
+  ASSERT_OK(package);
+  EXPECT_TRUE(report.cached);
+  EXPECT_EQ(package->digest(), first->digest());
+  EXPECT_EQ(package->numVersions(), 2u);
+  options.variants = "M=16+TM=16+TN=16,M=65+TM=32+TN=32";
+  ASSERT_OK(compile());
+  EXPECT_FALSE(report.cached);
+
+  ContextOptions here;
+  auto mesh = resolveMesh(package->metadata(), {}, 0, 0);
+  ASSERT_OK(mesh);
+  here.mesh = *mesh;
+  auto context = Context::create(here);
+  ASSERT_OK(context);
+  auto kernel = Kernel::load(**context, *package);
+  ASSERT_OK(kernel);
+  std::vector<std::unique_ptr<BoundKernel>> bound;
+  for (int64_t m : {16, 17, 300, 3}) {
+    auto one = (*kernel)->bind({{"M", {m}}, {"N", {40}}, {"K", {24}}});
+    ASSERT_OK(one);
+    EXPECT_EQ((*one)->version(), m > 16 ? 1u : 0u) << m;
+    bound.push_back(std::move(*one));
+  }
+  // Rows of ones: each element is the number of terms.
+  for (int round = 0; round < 2; ++round)
+    for (auto &one : bound) {
+      for (const char *name : {"a", "b"})
+        for (int64_t i = 0; i < one->shard(name).elements(); ++i)
+          storeElement(ElementType::bf16, one->data(name), size_t(i), 1);
+      ASSERT_OK(one->fill(one->index("c"), std::byte(0xff)));
+      ASSERT_OK(one->launch({}));
+      for (int64_t i = 0; i < one->shard("c").elements(); ++i)
+        ASSERT_EQ(loadElement(ElementType::bf16, one->data("c"), size_t(i)), 24) << i;
+    }
+  options.variants = "Q=1";
+  EXPECT_ERROR(compile().status(), InvalidArgument, "no dimension and no parameter 'Q'");
 }
 
 /// In a process of its own: whether compilations with hardly any memory fail, and say

@@ -51,6 +51,11 @@ LogicalResult emitPackage(ModuleOp module, const HostCpu &cpu,
                           llvm::json::Object metadata,
                           SmallVectorImpl<char> &package);
 
+/// To a container of the packages `versions`, from a module in the LLVM dialect that has mk_select;
+/// `metadata` is complete but for the CPU.
+LogicalResult emitContainer(ModuleOp module, const HostCpu &cpu, llvm::json::Object metadata,
+                            ArrayRef<std::string> versions, SmallVectorImpl<char> &package);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_TARGET_HOST_EMIT_H

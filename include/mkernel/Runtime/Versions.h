@@ -1,0 +1,38 @@
+//===- Versions.h - Several versions of a kernel in a package ---*- C++ -*-===//
+//
+// Parameters of a kernel (extents of tiles, CTAs of roles) are compiled in, and what is best depends
+// on sizes that may be known only when it is bound. A package can hold up to MK_MAX_VERSIONS
+// (mkernel/ABI/Package.h), which the package's own mk_select chooses among. Kernel::bind does it; who needs
+// a plan before there is a context does it here:
+//
+//   MK_ASSIGN(size_t i, chooseVersion(package, mesh, dims));
+//   MK_ASSIGN(auto payload, Payload::load(package.version(i)));
+//   MK_ASSIGN(JobPlan plan, JobPlan::create(package.version(i).metadata(), *payload, mesh, dims));
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_RUNTIME_VERSIONS_H
+#define MKERNEL_RUNTIME_VERSIONS_H
+
+#include "mkernel/Runtime/Plan.h"
+
+namespace mk::rt {
+
+/// The version that is for these dimensions, by the code of a package with versions.
+/// InvalidArgument as resolveDims; Internal if that code names none.
+Result<size_t> selectVersion(const Metadata &metadata, const Payload &payload, const Mesh &mesh,
+                             uint32_t rank, std::span<const DimValue> bind);
+
+/// The same, of a package that is not loaded; 0 for one without versions.
+Result<size_t> chooseVersion(const Package &package, const Mesh &mesh,
+                             std::span<const DimValue> bind);
+
+/// What version `i` is for, as people say it: "M from 65 to 512", "M from 513 on"; of several
+/// dimensions "M up to 64 and N up to 128" and "all others".
+std::string versionText(const Metadata &metadata, size_t i);
+
+/// "M = 64, N = 128".
+std::string sizesText(std::span<const NamedSize> sizes);
+
+} // namespace mk::rt
+
+#endif // MKERNEL_RUNTIME_VERSIONS_H
