@@ -178,9 +178,22 @@ numberSections(ArrayRef<LoadOp> loads) {
   return section;
 }
 
+/// Whether the op, or one inside it, has the consumer read what someone may have written before.
+static bool readsResultsHere(Operation *op, ArrayRef<LoadOp> staged) {
+  return op
+      ->walk([&](Operation *inner) {
+        auto load = dyn_cast<LoadOp>(inner);
+        bool here = !load || !llvm::is_contained(staged, load);
+        return here && readsResults(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Waits as late as possible: before the first use, or before anything behind
-/// the loads that others may see, which must not come before what was read.
-static void placeWait(Site &site) {
+/// the loads that others may see, which must not come before what was read. What
+/// the consumer reads itself may be guarded by a wait of the producer alone, for
+/// which the slot stands.
+static void placeWait(Site &site, ArrayRef<LoadOp> staged) {
   Block *block = site.getBlock();
   llvm::DenseSet<Operation *> users;
   for (LoadOp load : site.loads)
@@ -189,7 +202,7 @@ static void placeWait(Site &site) {
   for (Operation *op = site.getLast()->getNextNode(); op;
        op = op->getNextNode()) {
     bool uses = users.contains(op);
-    if (!site.waitBefore && (uses || hasOtherEffects(op)))
+    if (!site.waitBefore && (uses || hasOtherEffects(op) || readsResultsHere(op, staged)))
       site.waitBefore = op;
     if (uses)
       site.releaseBehind = op;
@@ -262,7 +275,7 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
   for (LoadOp load : loads)
     sites[groups.getLeaderValue(load)].loads.push_back(load);
   for (auto &[leader, site] : sites) {
-    placeWait(site);
+    placeWait(site, loads);
     if (failed(assignRing(plan, site)))
       return failure();
     passed(site.getFirst(), kSplitRoles) << remark::add(

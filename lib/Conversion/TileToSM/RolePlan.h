@@ -98,6 +98,9 @@ bool mayPrecede(Operation *first, Operation *second, Operation *role);
 /// Whether the op, or one inside it, does more than compute and read.
 bool hasOtherEffects(Operation *op);
 
+/// Whether the op, not those inside it, reads what someone may have written before.
+bool readsResults(Operation *op);
+
 /// Whether the product is made in an accumulator of its own and added to `acc`
 /// in f32: fp8 operands, of which the tensor cores keep few bits of a sum.
 bool isSummedApart(mk::DotOp dot);

@@ -17,33 +17,6 @@ using namespace mlir::mk_sm;
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// An argument that no kernel writes: its contents need no wait.
-static bool isNeverWritten(Value buffer) {
-  if (auto choice = buffer.getDefiningOp<mk::SelectOp>())
-    return isNeverWritten(choice.getTrueValue()) &&
-           isNeverWritten(choice.getFalseValue());
-  auto arg = dyn_cast<BlockArgument>(buffer);
-  auto kernel = arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp())
-                    : mk::KernelOp();
-  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
-         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
-             mk::ArgKind::In;
-}
-
-/// Whether the op reads what someone may have written before.
-static bool readsResults(Operation *op) {
-  if (auto load = dyn_cast<mk::LoadOp>(op))
-    return !isNeverWritten(load.getSource());
-  if (auto load = dyn_cast<memref::LoadOp>(op))
-    return !isNeverWritten(load.getMemRef());
-  // Their effects on what they guard or write are declared as reads, too.
-  if (op->getNumRegions() || isa<mk::StoreOp, mk::SignalOp, mk::CountOp,
-                                 mk::PushOp, mk::SettleOp, mk::FenceOp>(op))
-    return false;
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  return effects && effects.hasEffect<MemoryEffects::Read>();
-}
-
 /// The buffers that a value may be.
 static llvm::SmallSetVector<Value, 2> findBuffers(Value buffer) {
   llvm::SmallSetVector<Value, 2> found;

@@ -1,5 +1,9 @@
 //===- Loops.cpp - What the SM level's passes ask of loops ----------------===//
 #include "Loops.h"
+#include "mkernel/Analysis/Resources.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -48,4 +52,88 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
     return {};
   result = use.getOperandNumber();
   return wait;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads for a later iteration
+//===----------------------------------------------------------------------===//
+
+/// Registers that all of them may take.
+static constexpr int64_t kEarlyRegisters = 16;
+
+/// Whether no kernel writes the buffer: its contents need no wait.
+static bool isOnlyRead(Value buffer, mk::KernelOp kernel) {
+  SmallVector<unsigned> args = mk::getPossibleArgs(kernel, buffer);
+  return !args.empty() && llvm::all_of(args, [&](unsigned arg) {
+    return kernel.getArgKind(arg) == mk::ArgKind::In;
+  });
+}
+
+/// Adds what `value` is computed from in the body; false if that is more than the number of
+/// the iteration, and scalars.
+static bool addScalars(Value value, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
+  if (value.getParentRegion() != &loop.getRegion())
+    return !loop.getRegion().isAncestor(value.getParentRegion());
+  if (value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() || !isPure(op) || isa<RankedTensorType>(value.getType()))
+    return false;
+  if (slice.contains(op))
+    return true;
+  for (Value operand : op->getOperands())
+    if (!addScalars(operand, loop, slice))
+      return false;
+  slice.insert(op);
+  return true;
+}
+
+int64_t mk_sm::countRegisters(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  int64_t elements = tile ? getNumElements(tile) : 1;
+  int64_t bits = type.isIndex() || !getElementTypeOrSelf(type).isIntOrFloat()
+                     ? 64
+                     : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  return llvm::divideCeil(std::max<int64_t>(elements, 1) * std::max<int64_t>(bits, 8), 32);
+}
+
+SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large) {
+  auto kernel = loop->getParentOfType<mk::KernelOp>();
+  SmallVector<Operation *> loads;
+  int64_t registers = 0;
+  for (Operation &op : *loop.getBody()) {
+    Value source = isa<mk::LoadOp>(op)       ? cast<mk::LoadOp>(op).getSource()
+                   : isa<memref::LoadOp>(op) ? cast<memref::LoadOp>(op).getMemRef()
+                                             : Value();
+    // What the loop only carries on is for a later iteration already.
+    bool used = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      return user != loop.getBody()->getTerminator();
+    });
+    llvm::SetVector<Operation *> slice;
+    if (!source || !used || !isOnlyRead(source, kernel) ||
+        !llvm::all_of(op.getOperands(),
+                      [&](Value operand) { return addScalars(operand, loop, slice); }))
+      continue;
+    int64_t more = countRegisters(op.getResult(0).getType());
+    if (registers + more > kEarlyRegisters) {
+      if (large)
+        *large = &op;
+      continue;
+    }
+    registers += more;
+    loads.push_back(&op);
+  }
+  return loads;
+}
+
+void mk_sm::cloneEarlyLoads(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
+                            IRMapping &map) {
+  llvm::SetVector<Operation *> slice;
+  for (Operation *load : loads) {
+    for (Value operand : load->getOperands())
+      addScalars(operand, loop, slice);
+    slice.insert(load);
+  }
+  for (Operation *op : slice)
+    b.clone(*op, map);
 }

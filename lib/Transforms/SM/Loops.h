@@ -4,6 +4,7 @@
 
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::mk_sm {
 
@@ -19,6 +20,16 @@ Value skipFence(Value value);
 /// The op that waits for `value`, the result of a matrix op, if that is its only
 /// use and the wait covers everything; null otherwise.
 MmaWaitOp getFullWait(Value value, unsigned &result);
+
+/// Registers of 32 bits in which a thread holds a scalar or its part of a fragment.
+int64_t countRegisters(Type type);
+/// Loads of the loop's body that an iteration can do for one behind it: of numbers and of
+/// fragments of few registers, out of what no kernel writes, from places that follow from the
+/// iteration alone. `large` gets a load that would be one of them but for its registers.
+SmallVector<Operation *> getEarlyLoads(scf::ForOp loop, Operation **large = nullptr);
+/// Clones loads that getEarlyLoads gave with what their places are computed from.
+void cloneEarlyLoads(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
+                     IRMapping &map);
 
 } // namespace mlir::mk_sm
 

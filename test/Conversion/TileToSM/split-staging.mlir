@@ -155,3 +155,45 @@ mk.kernel @inplace on @mesh (
     mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
 }
+
+// -----
+
+// Only the producer waits for the signal: the slot that it fills behind that holds back what the
+// consumer reads itself, so it is waited for in front of that, and not at the dot.
+// CHECK-LABEL: mk.role @guarded
+// CHECK: mk_sm.partition producer
+// CHECK: mk.wait
+// CHECK: mk_sm.partition consumer
+// CHECK-NOT: mk.wait
+// CHECK: mk_sm.wait
+// CHECK: mk.load %s
+// CHECK: mk_sm.mma %
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @guard on @mesh dims(uniform K) (
+    in %own : memref<?xf32, #mk.symmetric> [K],
+    scratch %x : memref<?x?xbf16, #mk.symmetric> [K, K], scratch %s : memref<?xf32, #mk.symmetric> [K],
+    in %w : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %ready = mk.signals(%c1) : !mk.signal<?, sys, arrivals = 1>
+  mk.role @push ctas(1) {
+    %p = mk.rank
+    mk.put %own[%c0][%K] to %s[%c0] on %p signal %ready[%c0] : memref<?xf32, #mk.symmetric> to memref<?xf32, #mk.symmetric>, !mk.signal<?, sys, arrivals = 1>
+  }
+  mk.role @guarded ctas(1) {
+    mk.wait %ready[%c0] ge %c1 : !mk.signal<?, sys, arrivals = 1>
+    %sum = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<128x128xf32>) {
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16, #mk.symmetric> -> tensor<128x64xbf16>
+      %b = mk.load %w[%c0, %k] : memref<?x?xbf16> -> tensor<128x64xbf16>
+      %t = mk.load %s[%k] : memref<?xf32, #mk.symmetric> -> tensor<128xf32>
+      %factors = mk.broadcast %t dims [1] : tensor<128xf32> -> tensor<128x128xf32>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<128x64xbf16>, tensor<128x64xbf16>, tensor<128x128xf32>
+      %scaled = arith.mulf %p, %factors : tensor<128x128xf32>
+      %g1 = arith.addf %g0, %scaled : tensor<128x128xf32>
+      scf.yield %g1 : tensor<128x128xf32>
+    }
+    mk.store %sum, %c[%c0, %c0] : tensor<128x128xf32>, memref<?x?xf32>
+  }
+}

@@ -182,6 +182,13 @@ class HostDevice:
     def eps(self, type):
         return EPS[type]
 
+    def scaled(self, tensor, scales, rows, columns):
+        """Each block of so many rows and columns by its element of `scales`."""
+        width, wide, factors = tensor.shape[1], scales.shape[1], scales.values()
+        values = [value * factors[i // width // rows * wide + i % width // columns]
+                  for i, value in enumerate(tensor.values())]
+        return HostTensor(tensor.shape, "f64", array.array("d", values))
+
     def matmul_reference(self, a, b):
         """a (M x K) times b, which plain() gives as K x N."""
         (m, k), n = a.shape, b.shape[1]

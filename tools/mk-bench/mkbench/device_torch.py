@@ -230,6 +230,13 @@ class TorchDevice:
     def eps(self, type):
         return float(self.torch.finfo(self.type(type)).eps)
 
+    def scaled(self, tensor, scales, rows, columns):
+        """In double precision, each block of so many rows and columns by its element of
+        `scales`."""
+        spread = scales.double().repeat_interleave(rows, 0)[:tensor.shape[0]]
+        spread = spread.repeat_interleave(columns, 1)[:, :tensor.shape[1]]
+        return tensor.double() * spread
+
     def matmul_reference(self, a, b):
         """a @ b in double precision on the GPU."""
         return a.double() @ b.double()

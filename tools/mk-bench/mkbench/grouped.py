@@ -27,7 +27,7 @@ class Grouped(Problem):
     def __init__(self, device, variant, dims, seed):
         super().__init__(device, variant, dims)
         self.t, self.n, self.k, self.g = (int(dims[d]) for d in "TNKG")
-        type = variant.get("type", "bf16")
+        a_type, b_type, c_type = self.types = variant.get("types", ["bf16"] * 3)
         self.b_stored_t = variant.get("layout", "nt") == "nt"
         self.sizes = uneven(self.t, self.g, seed)
         ends, sum_ = [], 0
@@ -35,13 +35,15 @@ class Grouped(Problem):
             sum_ += size
             ends.append(sum_)
         self.ends = device.integers(ends, "i32")
-        self.a = device.normal((self.t, self.k), type, seed)
-        self.b = device.normal((self.g, self.n, self.k), type, seed + 1,
-                               scale=self.k ** -0.5)
+        self.a = device.normal((self.t, self.k), a_type, seed)
+        # Numbers that small would be rounded to few bits in fp8.
+        self.b = device.normal((self.g, self.n, self.k), b_type, seed + 1,
+                               scale=1.0 if b_type.startswith("f8") else self.k ** -0.5)
         if not self.b_stored_t:
             self.b = device.transpose(self.b)
-        self.c = device.empty((self.t, self.n), type)
-        self.rounding_in = device.eps(type)
+        self.c = device.empty((self.t, self.n), c_type)
+        # Nothing between is rounded as coarsely as fp8.
+        self.rounding_in = min(2.0 ** -7, max(device.eps(a_type), device.eps(b_type)))
         self.reference = None
 
     flops = property(lambda self: 2.0 * self.t * self.n * self.k)
@@ -49,8 +51,9 @@ class Grouped(Problem):
     @property
     def bytes(self):
         used = sum(size > 0 for size in self.sizes)
-        return 2 * (self.t * self.k + used * self.n * self.k
-                    + self.t * self.n)
+        a, b, c = (1 if t.startswith("f8") else 2 for t in self.types)
+        return (self.t * self.k * a + used * self.n * self.k * b
+                + self.t * self.n * c)
 
     def arguments(self):
         return {"a": self.a, "b": self.b, "c": self.c, "ends": self.ends}

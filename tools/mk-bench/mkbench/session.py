@@ -3,6 +3,7 @@ import sys
 
 from . import ceilings, manifest, measure, network
 from .attention import Attention
+from .blocks import GemmBlocks, GroupedBlocks
 from .budget import Budget
 from .errors import BenchError, Lost, first_line
 from .gemm import Gemm
@@ -14,6 +15,7 @@ from .ranks_gemm import RanksGemm
 from .ranks_moe import RanksMoe
 
 PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
+            "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
             "ranks_gemm": RanksGemm, "ranks_moe": RanksMoe,
             "ranks_attention": RanksAttention}
 
@@ -110,7 +112,7 @@ class Session:
             return
         rates = {PROBLEMS[self.suites.get(c.suite)["problem"]].rate
                  for c in cases}
-        rates = {"bf16"} | ({"f8"} if any(c.suite == "fp8" for c in cases)
+        rates = {"bf16"} | ({"f8"} if any(c.suite.startswith("fp8") for c in cases)
                             else set()) if rates else set()
         try:
             self.ceilings = ceilings.measure_ceilings(

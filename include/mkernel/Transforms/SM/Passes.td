@@ -92,6 +92,29 @@ def TakeTurnsPass : SMPass<"mk-sm-take-turns"> {
   }];
 }
 
+def PairDotsPass : SMPass<"mk-sm-pair-dots"> {
+  let summary = "Keeps a dot in flight while the result of the one before is worked on";
+  let description = [{
+    For a loop with one dot that starts from zero and is waited for, and whose result ops of the
+    same iteration take (`acc = acc + scale * (x * y)`, or fp8, whose products are added up in f32):
+    four iterations go together, whose products take two sets of registers in turn. The dot of the next
+    iteration is started before the result of one is worked on, so that the tensor cores have
+    something to do meanwhile. The loop itself is left for what is no multiple of four.
+
+    Loads of numbers and of few registers, out of what no kernel writes, go with the dot.
+    Left alone are loops for which registers do not suffice, and those that act on what others see.
+  }];
+}
+
+def AdvanceLoadsPass : SMPass<"mk-sm-advance-loads", ["::mlir::memref::MemRefDialect"]> {
+  let summary = "Has an iteration load what the next one takes";
+  let description = [{
+    In a loop with dots: what is loaded into few registers out of what no kernel writes, from places that
+    follow from the iteration alone, is loaded an iteration ahead, behind the start of the dots,
+    and carried. Pure ops that take it and stand in front of the dots go behind them.
+  }];
+}
+
 def AlternateItemsPass : SMPass<"mk-sm-alternate-items"> {
   let summary = "Has the teams of a consumer take its items in turn";
   let description = [{

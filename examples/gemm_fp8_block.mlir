@@ -1,0 +1,115 @@
+// GEMM of fp8 whose operands are scaled by blocks: C = (A * SA) * (B * SB)^T, A: M x K,
+// B: N x K (both K-major), C: M x N.
+//
+// e4m3 in, bf16 out. A has an f32 scale for each row and 128 of K, B one for 128 rows and
+// 128 of K, as in DeepSeek-V3 (arXiv:2412.19437, section 3.3). What a block of K gives is
+// scaled and added in f32. SA is stored block by block, ceil(K / 128) x M (any strides), SB
+// as ceil(N / 128) x ceil(K / 128).
+//
+// Parameters: TM, TN, TK, the extents of a tile; TN and TK divide 128; CLUSTER_M,
+// CLUSTER_N, how many tiles along M and N follow each other, so that CTAs side by side do
+// them and can fetch together what they share (with SCHEDULE 0; one of the two is 1);
+// RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static or 1 ticket.
+
+!a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
+!b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
+!rows = tensor<?xf32, #mk.extents<TM>>
+!acc = tensor<?x?xf32, #mk.extents<TM, TN>>
+!c = tensor<?x?xbf16, #mk.extents<TM, TN>>
+
+mk.mesh @mesh (gpu = ? via link)
+
+mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xf8E4M3FN> [M, K] split [(gpu), ()],
+    in %b : memref<?x?xf8E4M3FN> [N, K],
+    in %sa : memref<?x?xf32> [K ceildiv 128, M] split [(), (gpu)],
+    in %sb : memref<?x?xf32> [N ceildiv 128, K ceildiv 128],
+    out %c : memref<?x?xbf16> [M, N] split [(gpu), ()]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 128
+  %tk = mk.param "TK" = 128
+  %cm = mk.param "CLUSTER_M" = 1
+  %cn = mk.param "CLUSTER_N" = 1
+  mk.param "RASTER" = 8
+  mk.param "SCHEDULE" = 0
+  %n_left = arith.remui %c128, %tn : index
+  %n_fits = arith.cmpi eq, %n_left, %c0 : index
+  mk.require %n_fits, "TN must divide 128: all columns of a tile have one scale"
+  %k_left = arith.remui %c128, %tk : index
+  %k_fits = arith.cmpi eq, %k_left, %c0 : index
+  mk.require %k_fits, "TK must divide 128: all of a step along K has one scale"
+  %rows = memref.dim %a, %c0 : memref<?x?xf8E4M3FN>
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
+  %k_tiles = arith.ceildivui %K, %tk : index
+  %blocks = arith.ceildivui %N, %c128 : index
+  %last_block = arith.subi %blocks, %c1 : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0[%tm, %tn] : !acc
+
+  mk.role @gemm ctas(rest) {
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
+        schedule(param SCHEDULE) order(raster = RASTER) {
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
+      // Tiles of a group of CLUSTER_N may lie behind the last column.
+      %block0 = arith.divui %column, %c128 : index
+      %block = arith.minui %block0, %last_block : index
+      %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
+        %k = arith.muli %kt, %tk : index
+        %k_block = arith.divui %k, %c128 : index
+        %x = mk.load %a[%row, %k] : memref<?x?xf8E4M3FN> -> !a
+        %y = mk.load %b[%column, %k] : memref<?x?xf8E4M3FN> -> !b
+        %sx = mk.load %sa[%k_block, %row] : memref<?x?xf32> -> !rows
+        %sy = memref.load %sb[%block, %k_block] : memref<?x?xf32>
+        %sys = tensor.splat %sy[%tm] : !rows
+        %s = arith.mulf %sx, %sys : !rows
+        %scales = mk.broadcast %s dims [1] : !rows -> !acc
+        %p = mk.dot %x, %y, %zero transpose_b : !a, !b, !acc
+        %scaled = arith.mulf %p, %scales : !acc
+        %next = arith.addf %sum, %scaled : !acc
+        mk.yield %next : !acc
+      }
+      %out = arith.truncf %acc : !acc to !c
+      mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
+    }
+  }
+}
+
+// What it computes, on whole tensors.
+func.func @reference(%a: tensor<?x?xf64>, %b: tensor<?x?xf64>, %sa: tensor<?x?xf64>, %sb: tensor<?x?xf64>) -> tensor<?x?xf64> {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %0 = arith.constant 0.0 : f64
+  %m = tensor.dim %a, %c0 : tensor<?x?xf64>
+  %n = tensor.dim %b, %c0 : tensor<?x?xf64>
+  %empty = tensor.empty(%m, %n) : tensor<?x?xf64>
+  %zero = linalg.fill ins(%0 : f64) outs(%empty : tensor<?x?xf64>) -> tensor<?x?xf64>
+  %c = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x?xf64>, tensor<?x?xf64>) outs(%zero : tensor<?x?xf64>) {
+  ^bb0(%x: f64, %y: f64, %sum: f64):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %block = arith.divui %j, %c128 : index
+    %k_block = arith.divui %k, %c128 : index
+    %sx = tensor.extract %sa[%k_block, %i] : tensor<?x?xf64>
+    %sy = tensor.extract %sb[%block, %k_block] : tensor<?x?xf64>
+    %s = arith.mulf %sx, %sy : f64
+    %p = arith.mulf %x, %y : f64
+    %scaled = arith.mulf %p, %s : f64
+    %next = arith.addf %sum, %scaled : f64
+    linalg.yield %next : f64
+  } -> tensor<?x?xf64>
+  return %c : tensor<?x?xf64>
+}

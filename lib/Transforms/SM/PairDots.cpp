@@ -1,0 +1,269 @@
+//===- PairDots.cpp - A dot runs while the result of another is used ------===//
+//
+// Turns
+//   for j: slot = wait; p = mma_wait 0 (mma x, y, 0); release; acc = f(p, acc)
+// into the same for what is left of a multiple of 4 iterations, and
+//   for 4 iterations at a time:
+//     p = mma x, y, 0; q = mma x, y, 0
+//     p = mma_wait 1 p; release; acc = f(p, acc); p = mma x, y, 0
+//     q = mma_wait 1 q; release; acc = f(q, acc); q = mma x, y, 0
+//     p = mma_wait 1 p; release; acc = f(p, acc)
+//     q = mma_wait 0 q; release; acc = f(q, acc)
+// None is under way from one turn to the next: ptxas would wait for each (C7514).
+// What f loads from places known before goes with the mma.
+//
+//===----------------------------------------------------------------------===//
+#include "Loops.h"
+#include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_PAIRDOTSPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+static constexpr StringRef kPairDots = "mk-sm-pair-dots";
+
+/// Iterations that go together; but for one of them, a dot is under way in each. Even.
+static constexpr int64_t kTurn = 4;
+
+namespace {
+/// A dot that was started for an iteration, what was loaded for it, and what had been carried on
+/// before.
+struct Started {
+  Value product;
+  SmallVector<Value> loaded, carried;
+};
+
+class Pairing {
+public:
+  explicit Pairing(scf::ForOp loop)
+      : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
+
+  /// Whether the loop has the form; fills the members below. Says why not, where results are
+  /// worked on.
+  bool analyse();
+  void transform();
+
+private:
+  static bool giveUp(Operation *op, StringRef why) {
+    missed(op, kPairDots) << why;
+    return false;
+  }
+  bool analyseOps();
+  bool fitsRegisters();
+
+  /// Starts the dot of iteration `number`, behind what `carried` is computed from.
+  Started start(OpBuilder &b, Value number, ArrayRef<Value> carried = {});
+  /// Does the rest of the iteration with what was started; gives what it carries on.
+  SmallVector<Value> finish(OpBuilder &b, Value number, ArrayRef<Value> carried,
+                            const Started &started, int64_t pending);
+  /// A turn of iterations from `number` on; gives what the last one carries on.
+  SmallVector<Value> goRound(OpBuilder &b, Value number, SmallVector<Value> carried);
+
+  scf::ForOp loop;
+  Block *body;
+  Location loc;
+  MmaOp dot;
+  MmaWaitOp wait;
+  llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot
+  SmallVector<Operation *> loads;        // that go with the dot
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Form
+//===----------------------------------------------------------------------===//
+
+/// Whether an op does nothing that others see, and may come behind slots of later iterations.
+static bool onlyReads(Operation *op) {
+  if (isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp>(op))
+    return true;
+  return isa<MmaOp, MmaFenceOp, MmaWaitOp, mk_sm::WaitOp, TileOp, ReleaseOp>(op);
+}
+
+bool Pairing::analyseOps() {
+  llvm::SmallDenseSet<Value> rings;
+  for (Value operand : {Value(dot.getLhs()), Value(dot.getRhs())}) {
+    auto tile = operand.getDefiningOp<TileOp>();
+    if (!tile)
+      return giveUp(dot, "has a left operand in registers, which is computed first: load it from "
+                         "memory");
+    auto slot = tile.getSlot().getDefiningOp<mk_sm::WaitOp>();
+    if (tile->getBlock() != body)
+      continue; // the same in all iterations
+    if (!slot || slot->getBlock() != body)
+      return giveUp(dot, "reads a tile of a slot that is waited for outside of the loop: load it "
+                         "in the loop, or keep its slot outside");
+    starting.insert(slot);
+    starting.insert(tile);
+    rings.insert(slot.getRing());
+  }
+  if (auto fence = dot->getPrevNode(); fence && isa<MmaFenceOp>(fence))
+    starting.insert(fence);
+  starting.insert(dot);
+  for (Operation &op : body->without_terminator()) {
+    if (op.getNumRegions())
+      return giveUp(&op, "is control flow in a loop of dots: compute both ways and select");
+    if (!onlyReads(&op))
+      return giveUp(&op, "acts on what others see between dots, which are waited for: do it "
+                         "behind the loop");
+    auto slot = dyn_cast<mk_sm::WaitOp>(op);
+    auto release = dyn_cast<ReleaseOp>(op);
+    if ((slot && !starting.contains(slot)) || (release && !rings.contains(release.getRing())))
+      return giveUp(&op, "is about slots of another ring than the dot's");
+  }
+  return true;
+}
+
+bool Pairing::fitsRegisters() {
+  mk::SmAttr sm = mk::getSm(loop);
+  int64_t has = loop->getParentOfType<PartitionOp>().getRegisters() -
+                sm.getRegisters().getReserve().getScalars();
+  int64_t needed = 2 * countRegisters(dot.getResult().getType());
+  for (Value arg : loop.getRegionIterArgs())
+    needed += countRegisters(arg.getType());
+  llvm::SmallDenseSet<Value> outside;
+  for (Operation &op : *body)
+    for (Value operand : op.getOperands())
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !loop->isAncestor(operand.getParentBlock()->getParentOp()) &&
+          !isa_and_nonnull<arith::ConstantOp, tensor::SplatOp, mk::BroadcastOp>(
+              operand.getDefiningOp()) &&
+          outside.insert(operand).second)
+        needed += countRegisters(operand.getType());
+  if (needed <= has)
+    return true;
+  missed(dot, kPairDots) << remark::add(
+      "is waited for before its result is used: to have another one under way takes {0} registers "
+      "of {1}; use smaller tiles, or more warpgroups",
+      needed, has);
+  return false;
+}
+
+bool Pairing::analyse() {
+  SmallVector<MmaOp> dots(body->getOps<MmaOp>());
+  if (dots.size() != 1 || getConstantIntValue(loop.getStep()) != 1)
+    return false;
+  dot = dots.front();
+  unsigned result;
+  wait = getFullWait(dot.getResult(), result);
+  if (!wait || wait.getFragments().size() != 1 || !isZero(skipFence(dot.getAcc())) ||
+      dot.getAccumulate())
+    return false;
+  bool worked = llvm::any_of(wait.getResult(0).getUsers(), [&](Operation *user) {
+    return user != body->getTerminator();
+  });
+  if (!worked || !analyseOps() || !fitsRegisters())
+    return false;
+  loads = getEarlyLoads(loop);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+Started Pairing::start(OpBuilder &b, Value number, ArrayRef<Value> carried) {
+  IRMapping map;
+  map.map(loop.getInductionVar(), number);
+  for (Operation *op : starting)
+    if (op != dot && !isa<MmaFenceOp>(op))
+      b.clone(*op, map);
+  // Behind the wait, or ptxas makes a fence of its own there (C7519). The registers of the product
+  // before the last are free when all that is carried has been computed.
+  SmallVector<Value> touched;
+  for (Value value : carried)
+    if (auto tile = dyn_cast<RankedTensorType>(value.getType());
+        tile && isa_and_nonnull<MmaAttr>(tile.getEncoding()))
+      touched.push_back(value);
+  auto fence = MmaFenceOp::create(b, loc, touched);
+  for (auto [value, fenced] : llvm::zip(touched, fence.getResults()))
+    map.map(value, fenced);
+  Started started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}, {}};
+  cloneEarlyLoads(b, loop, loads, map);
+  for (Operation *load : loads)
+    started.loaded.push_back(map.lookup(load->getResult(0)));
+  for (Value value : carried)
+    started.carried.push_back(map.lookupOrDefault(value));
+  return started;
+}
+
+SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> carried,
+                                   const Started &started, int64_t pending) {
+  IRMapping map;
+  map.map(loop.getInductionVar(), number);
+  map.map(loop.getRegionIterArgs(), carried);
+  auto done = MmaWaitOp::create(b, loc, pending, started.product);
+  map.map(wait.getResult(0), done.getResult(0));
+  for (auto [load, value] : llvm::zip(loads, started.loaded))
+    map.map(load->getResult(0), value);
+  // Slots first: the producer waits for them.
+  for (auto release : body->getOps<ReleaseOp>())
+    b.clone(*release, map);
+  for (Operation &op : body->without_terminator())
+    if (!starting.contains(&op) && !llvm::is_contained(loads, &op) && &op != wait &&
+        !isa<ReleaseOp>(op))
+      b.clone(op, map);
+  SmallVector<Value> next;
+  for (Value value : body->getTerminator()->getOperands())
+    next.push_back(map.lookupOrDefault(value));
+  return next;
+}
+
+SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried) {
+  SmallVector<Value> numbers{number};
+  for (int64_t i = 1; i != kTurn; ++i)
+    numbers.push_back(
+        arith::AddIOp::create(b, loc, number, arith::ConstantIndexOp::create(b, loc, i)));
+  Started started[] = {start(b, numbers[0]), start(b, numbers[1])};
+  for (int64_t i = 0; i != kTurn; ++i) {
+    carried = finish(b, numbers[i], carried, started[i % 2], i + 1 == kTurn ? 0 : 1);
+    if (i + 2 >= kTurn)
+      continue;
+    started[i % 2] = start(b, numbers[i + 2], carried);
+    carried = started[i % 2].carried;
+  }
+  return carried;
+}
+
+void Pairing::transform() {
+  passed(dot, kPairDots) << "is under way while the result of the one before is used";
+  OpBuilder b(loop);
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+  Value none = arith::ConstantIndexOp::create(b, loc, 0);
+  Value turn = arith::ConstantIndexOp::create(b, loc, kTurn);
+  Value count = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), none);
+  Value left = arith::RemUIOp::create(b, loc, count, turn);
+  Value middle = arith::AddIOp::create(b, loc, lower, left);
+  b.setInsertionPointAfter(loop);
+  auto turns = scf::ForOp::create(b, loc, middle, upper, turn, loop.getResults());
+  b.setInsertionPointToStart(turns.getBody());
+  scf::YieldOp::create(b, loc,
+                       goRound(b, turns.getInductionVar(),
+                               llvm::to_vector_of<Value>(turns.getRegionIterArgs())));
+  for (auto [whole, part] : llvm::zip(turns.getResults(), loop.getResults()))
+    part.replaceAllUsesExcept(whole, turns);
+  loop.setUpperBound(middle);
+}
+
+namespace {
+struct PairDotsPass : mk_sm::impl::PairDotsPassBase<PairDotsPass> {
+  using PairDotsPassBase::PairDotsPassBase;
+
+  void runOnOperation() override {
+    for (scf::ForOp loop : getDotLoops(getOperation())) {
+      Pairing pairing(loop);
+      if (pairing.analyse())
+        pairing.transform();
+    }
+  }
+};
+} // namespace

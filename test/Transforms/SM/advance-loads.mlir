@@ -1,0 +1,152 @@
+// RUN: mk-opt %s -split-input-file -mk-sm-advance-loads -canonicalize | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-sm-advance-loads --remarks=advance-loads -verify-diagnostics -o %t
+
+// Behind the start of a dot comes what the next iteration takes; the last one loads its own again.
+// What is computed of it goes behind the dot, too.
+
+// CHECK-LABEL: mk.kernel @scaled
+// CHECK: %[[SOME:.*]] = arith.cmpi sgt, %M, %c0
+// CHECK: %[[FIRST:.*]]:2 = scf.if %[[SOME]]
+// CHECK-NEXT: mk.load %a[%c0, %c0]
+// CHECK-NEXT: memref.load %n[%c0]
+// CHECK: scf.for %[[J:.*]] = %c0 to %M step %c1 iter_args(%[[O:.*]] = %{{.*}}, %[[S:.*]] = %[[FIRST]]#0, %[[N:.*]] = %[[FIRST]]#1)
+// CHECK-NEXT: mk_sm.wait
+// CHECK: mk_sm.mma
+// CHECK: %[[J1:.*]] = arith.addi %[[J]], %c1
+// CHECK: %[[IS:.*]] = arith.cmpi slt, %[[J1]], %M
+// CHECK: %[[NEXT:.*]] = arith.select %[[IS]], %[[J1]], %[[J]]
+// CHECK: %[[S1:.*]] = mk.load %a[%[[NEXT]], %c0]
+// CHECK: %[[N1:.*]] = memref.load %n[%[[NEXT]]]
+// CHECK: %[[SPLAT:.*]] = tensor.splat %[[N]]
+// CHECK: arith.mulf %[[S]], %[[SPLAT]]
+// CHECK: mk_sm.mma_wait 0
+// CHECK: scf.yield %{{.*}}, %[[S1]], %[[N1]]
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @scaled on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in %n : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 2 values an iteration ahead}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        %t = mk.load %a[%j, %c0] : memref<?x64xf32> -> !row
+        %number = memref.load %n[%j] : memref<?xf32>
+        %ns = tensor.splat %number : !row
+        %u = arith.mulf %t, %ns : !row
+        %scales = mk.broadcast %u dims [1] : !row -> !f
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        %x = arith.mulf %p, %scales : !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}
+
+// -----
+
+// What others write, what follows from what the loop carries, and what a dot hides anyway stay in
+// their place.
+
+// CHECK-LABEL: mk.kernel @stay
+// CHECK: scf.for %[[J:.*]] = %c0 to %M step %c1 iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %c0)
+// CHECK-NEXT: mk.load %y[%[[J]]]
+// CHECK-NEXT: memref.load %n
+// CHECK: mk_sm.mma %
+// CHECK-NEXT: memref.load %n[%[[J]]]
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @stay on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in %n : memref<?xf32> [M], out %y : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r:2 = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero, %at = %c0) -> (!f, index) {
+        %t = mk.load %y[%j] : memref<?xf32> -> !row
+        %number = memref.load %n[%at] : memref<?xf32>
+        %ns = tensor.splat %number : !row
+        %u = arith.mulf %t, %ns : !row
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %other = memref.load %n[%j] : memref<?xf32>
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        %os = tensor.splat %other : !row
+        %v = arith.mulf %u, %os : !row
+        %scales = mk.broadcast %v dims [1] : !row -> !f
+        %x = arith.mulf %p, %scales : !f
+        %s = arith.addf %o, %x : !f
+        %other_ = arith.fptosi %other : f32 to i32
+        %next = arith.index_cast %other_ : i32 to index
+        scf.yield %s, %next : !f, index
+      }
+    }
+  }
+}
+
+// -----
+
+// CHECK-LABEL: mk.kernel @large
+// CHECK: scf.for
+// CHECK-NEXT: mk.load
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @large on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in %n : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        // expected-remark @+1 {{mk-sm-advance-loads: missed: is waited for where it is used: with other loads it takes too many registers to be carried; load it in front of the loop, or let fewer rows be a tile}}
+        %t = mk.load %a[%j, %c0] : memref<?x64xf32> -> !f
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        %x = arith.mulf %p, %t : !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// RUN: mk-opt %s -mk-sm-pair-dots -canonicalize | FileCheck %s
+
+// Four iterations go together, with two products in turn; loads go with the dots. What is no
+// multiple of four is done before, in the loop as it was.
+
+// CHECK: %[[LEFT:.*]] = arith.remui %{{.*}}, %c4
+// CHECK: %[[FIRST:.*]] = scf.for %{{.*}} = %c0 to %[[LEFT]] step %c1
+// CHECK: mk_sm.mma_wait 0
+// CHECK: scf.for %[[J:.*]] = %[[LEFT]] to %M step %c4 iter_args(%[[O:.*]] = %[[FIRST]])
+// CHECK: %[[J1:.*]] = arith.addi %[[J]], %c1
+// CHECK: %[[P:.*]] = mk_sm.mma %
+// CHECK-NEXT: %[[S0:.*]] = mk.load %a[%[[J]], %c0]
+// CHECK-NEXT: %[[N0:.*]] = memref.load %n[%[[J]]]
+// CHECK: %[[Q:.*]] = mk_sm.mma %
+// CHECK-NEXT: %[[S1:.*]] = mk.load %a[%[[J1]], %c0]
+// CHECK: %[[P0:.*]] = mk_sm.mma_wait 1, %[[P]]
+// CHECK-NEXT: mk_sm.release
+// CHECK-NEXT: %[[SPLAT:.*]] = tensor.splat %[[N0]]
+// CHECK-NEXT: %[[T:.*]] = arith.mulf %[[S0]], %[[SPLAT]]
+// CHECK-NEXT: %[[B:.*]] = mk.broadcast %[[T]]
+// CHECK-NEXT: %[[X:.*]] = arith.mulf %[[P0]], %[[B]]
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[O]], %[[X]]
+// CHECK-NEXT: mk_sm.wait
+// CHECK-NEXT: mk_sm.tile
+// CHECK-NEXT: %[[SUM1:.*]] = mk_sm.mma_fence %[[SUM]]
+// CHECK-NEXT: %[[P:.*]] = mk_sm.mma %
+// CHECK: %[[Q0:.*]] = mk_sm.mma_wait 1, %[[Q]]
+// CHECK: arith.addf %[[SUM1]]
+// CHECK: %[[Q:.*]] = mk_sm.mma %
+// CHECK: mk_sm.mma_wait 1, %[[P]]
+// CHECK-NOT: mk_sm.mma %
+// CHECK: mk_sm.mma_wait 0, %[[Q]]
+// CHECK-NEXT: mk_sm.release
+// CHECK: %[[LAST:.*]] = arith.addf
+// CHECK-NEXT: scf.yield %[[LAST]]
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @scaled on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in %n : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        %t = mk.load %a[%j, %c0] : memref<?x64xf32> -> !row
+        %number = memref.load %n[%j] : memref<?xf32>
+        %ns = tensor.splat %number : !row
+        %u = arith.mulf %t, %ns : !row
+        %scales = mk.broadcast %u dims [1] : !row -> !f
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        %x = arith.mulf %p, %scales : !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}
