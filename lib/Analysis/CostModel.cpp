@@ -94,7 +94,11 @@ static bool fitRegisters(const LoopWork &loop, SmAttr sm) {
   for (auto split : file.getSplits().getAsRange<RegisterSplitAttr>())
     if (split.getWarpgroups() == warpgroups * loop.teams && !split.getAbove())
       registers = std::max(registers, split.getConsumer());
-  return loop.accumulators <= (registers - file.getReserve().getScalars()) * 128 * warpgroups;
+  // One instruction has to do with the registers that threads begin with.
+  int64_t instruction = std::min(loop.columns, sm.getMatrixUnit().getColumns()) / 2;
+  return instruction + file.getReserve().getProduct() <=
+             file.getAtStart(128 * (warpgroups * loop.teams + 1)) &&
+         loop.accumulators <= (registers - file.getReserve().getScalars()) * 128 * warpgroups;
 }
 
 bool mk::fits(const KernelWork &work, SmAttr sm) {

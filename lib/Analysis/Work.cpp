@@ -231,6 +231,7 @@ void Counter::countDot(DotOp dot, Work &work, double times) {
   if (isSummedApart)
     work.sums += times * m * n;
   current->rows = std::gcd(current->rows, (*acc)[0]);
+  current->columns = std::max(current->columns, (*acc)[1]);
   if (counted.insert(dot.getResult()).second) {
     current->accumulators += m * n * (isSummedApart ? 2 : 1);
     if (!isStaged(dot.getLhs()))
@@ -370,7 +371,7 @@ bool Counter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &wor
     numbers.assume(argument, index);
   item = {};
   counted.clear();
-  work.accumulators = work.slot = work.once = work.rows = 0;
+  work.accumulators = work.slot = work.once = work.rows = work.columns = 0;
   current = &work;
   failed = false;
   if (!count(loop.getBody().front(), 1, false))

@@ -47,8 +47,8 @@ struct LoopWork {
   /// Of one item: elements of the accumulators that live at once, and of left operands in
   /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
   int64_t accumulators = 0, slot = 0, once = 0;
-  /// Rows that all products of the item can be cut into.
-  int64_t rows = 0;
+  /// What the rows of all products of the item are multiples of, and the most columns of one.
+  int64_t rows = 0, columns = 0;
 };
 
 struct KernelWork {
