@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
-from mkbench import (cli, gates, measure, report, session, space, stats,  # noqa
+from mkbench import (cli, gates, measure, model, report, session, space, stats,  # noqa
                      suites, tune)
 from mkbench.budget import Budget  # noqa
 from mkbench.device_host import HostDevice, decode, encode  # noqa
@@ -185,6 +185,53 @@ class TuningFiles(unittest.TestCase):
                               for e in data["entries"]], [(4, 1), (8, 2)])
             with self.assertRaisesRegex(BenchError, "is for target 'host'"):
                 tune.TuningFile(path, "sm_90a")
+
+
+class CostModel(unittest.TestCase):
+    def record(self, name, burst, model, problem=None):
+        return {"suite": "gemm", "name": name, "contestants": [
+            {"name": "mkernel", "problem": problem, "times": {"burst": {
+                "call": {"median": 2 * burst}, "graph": {"median": burst}}},
+             "config": {"kernel": "k", "types": ["bf16"], "grid": 132, "dims": {"M": 8},
+                        "params": {"TM": {"value": 64, "from": "model"},
+                                   "HD": {"value": None, "from": "default"}},
+                        "model": model, "tuning": {}}},
+            {"name": "cublaslt", "problem": None, "times": {}, "config": None}]}
+
+    def known(self, burst, alone=True):
+        return {"ms": {"burst": burst, "steady": 2 * burst}, "bound": "products", "alone": alone}
+
+    def test_predicted_beside_measured(self):
+        records = [self.record("a", 1.0, self.known(1.1)), self.record("b", 4.0, self.known(3.0)),
+                   self.record("c", 1.0, self.known(9.0, alone=False)),
+                   self.record("d", 1.0, {"why": "'scf.for' in line 3 ..."}),
+                   self.record("e", 1.0, self.known(1.0), problem="wrong result")]
+        text = "\n".join(model.lines(records))
+        # Graphs count, what waits for other ranks does not.
+        self.assertRegex(text, r"gemm a +burst +products +1\.1000 +1\.0000 +1\.10")
+        self.assertRegex(text, r"gemm c .*products, without others")
+        self.assertIn("median error 17.5 %, nine of ten within 25.0 %, worst 25.0 % (2 times)", text)
+        self.assertIn("gemm d: not known to the model: 'scf.for' in line 3", text)
+        self.assertNotIn("gemm e", text)
+        self.assertEqual(model.lines([]), ["the model knows none of these kernels"])
+
+    def test_what_was_measured_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.json")
+            self.assertEqual(model.keep(path, [self.record("a", 1.0, self.known(1.1))], "host"), 1)
+            model.keep(path, [self.record("a", 3.0, self.known(1.1))], "host")
+            with open(path, encoding="utf-8") as file:
+                entry, = json.load(file)["entries"]
+            self.assertEqual(entry, {"kernel": "k", "types": ["bf16"], "grid": 132,
+                                     "dims": {"M": 8}, "set": {"TM": 64}, "ms": {"burst": 3.0}})
+            with self.assertRaisesRegex(BenchError, "are of target 'host'"):
+                model.keep(path, [], "sm_90a")
+
+    def test_spaces_of_kernels_that_list_choices(self):
+        found = space.find_space([], "k", "space.json", {"TM": [64, 128], "S": [0, 1]})
+        self.assertEqual(len(found.configurations({})), 4)
+        with self.assertRaisesRegex(BenchError, "no space for it, and its file lists no choices"):
+            space.find_space([], "k", "space.json", {})
 
 
 class Choice(unittest.TestCase):

@@ -2,7 +2,7 @@
 import json
 import os
 
-from . import report
+from . import report, stats
 from .errors import BenchError
 
 HEADER = ["case", "condition", "bound by", "predicted ms", "measured ms", "ratio"]
@@ -43,7 +43,7 @@ def summary(ratios):
         return "the model knows none of these kernels"
     errors = sorted(abs(ratio - 1) * 100 for ratio in ratios)
     count = len(errors)
-    return (f"predicted against measured: median error {errors[count // 2]:.1f} %, nine of ten "
+    return (f"predicted against measured: median error {stats.median(errors):.1f} %, nine of ten "
             f"within {errors[min(count - 1, int(.9 * count))]:.1f} %, worst {errors[-1]:.1f} % "
             f"({count} times)")
 
