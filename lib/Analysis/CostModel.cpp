@@ -15,6 +15,9 @@ struct Time {
 };
 } // namespace
 
+/// Bytes of shared memory for barriers, mailboxes and what tickets come by.
+static constexpr int64_t kSmallThings = 4096;
+
 static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 
 /// 10^9 a second are as many a nanosecond.
@@ -94,19 +97,23 @@ static bool fitRegisters(const LoopWork &loop, SmAttr sm) {
   for (auto split : file.getSplits().getAsRange<RegisterSplitAttr>())
     if (split.getWarpgroups() == warpgroups * loop.teams && !split.getAbove())
       registers = std::max(registers, split.getConsumer());
+  // Where CTAs share items, what others have summed up is added to what is there.
+  int64_t scalars = file.getReserve().getScalars() *
+                    (loop.schedule == ScheduleKind::StreamK ? 2 : 1);
   // One instruction has to do with the registers that threads begin with.
   int64_t instruction = std::min(loop.columns, sm.getMatrixUnit().getColumns()) / 2;
   return instruction + file.getReserve().getProduct() <=
              file.getAtStart(128 * (warpgroups * loop.teams + 1)) &&
-         loop.accumulators <= (registers - file.getReserve().getScalars()) * 128 * warpgroups;
+         loop.accumulators <= (registers - scalars) * 128 * warpgroups;
 }
 
 bool mk::fits(const KernelWork &work, SmAttr sm) {
   for (const LoopWork &loop : work.loops) {
     if (!loop.rows)
       continue;
-    // Two slots of each ring are the least; stores go through a buffer of their own.
-    int64_t buffer = sm.getThresholds().getPutSlot();
+    // Two slots of each ring are the least; stores go through a buffer of their own, a chunk of each row,
+    // and barriers and mailboxes take what is left.
+    int64_t buffer = loop.rows * loop.teams * sm.getChunk() + kSmallThings;
     if (!fitRegisters(loop, sm) || 2 * loop.slot + loop.once + buffer > sm.getShared())
       return false;
   }

@@ -149,7 +149,7 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
     });
     param["from"] = given                                  ? "given"
                     : model.set.count(name.str())          ? "model"
-                    : choice.entry.set.count(name.str())   ? "tuned"
+                    : model.set.empty() && choice.entry.set.count(name.str()) ? "tuned"
                                                            : "default";
     params[name] = std::move(param);
   }

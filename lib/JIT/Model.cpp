@@ -82,15 +82,6 @@ public:
     return choices;
   }
 
-  int64_t getDefault(StringRef name) {
-    int64_t number = -1;
-    kernel().walk([&](ParamOp param) {
-      if (param.getName() == name)
-        number = param.getNumber() ? *param.getNumber() : -1;
-    });
-    return number;
-  }
-
 private:
   static void read(ArrayRef<std::string> pairs, NamedNumbers &numbers) {
     for (StringRef pair : pairs) {
@@ -143,11 +134,8 @@ static void choose(Model &model, ModelChoice &result, const std::map<std::string
   }
   // From what there is: measured nearby, or the defaults.
   NamedNumbers start;
-  for (const Choice &c : choices)
-    if (auto it = near.find(c.name); it != near.end())
-      start[c.name] = it->second;
-    else if (int64_t number = model.getDefault(c.name); number >= 0)
-      start[c.name] = number;
+  for (const auto &[name, value] : near)
+    start[name] = value;
   ModelChoice first, best, candidate;
   bool mayStay = model.predict(start, /*mustFit=*/true, first);
   SmallVector<size_t> at(choices.size());

@@ -21,7 +21,8 @@ struct ModelChoice {
   KernelWork work;
   /// Why it does not know.
   std::string why;
-  /// All choices, if they are others than those measured nearby, or the defaults; else none.
+  /// All choices, if they are better than what was measured nearby, or the defaults; else none. Other
+  /// parameters then have their defaults.
   std::map<std::string, int64_t> set;
   /// Combinations that were compared; 0 if nothing is left to choose.
   int64_t compared = 0;

@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 
 from clocks import Clock  # noqa: E402
-from mkbench import (cli, gates, measure, model, report, session, space, stats,  # noqa
+from mkbench import (cli, gates, measure, model, report, session, shapes, space, stats,  # noqa
                      suites, tune)
 from mkbench.budget import Budget  # noqa
 from mkbench.device_host import HostDevice, decode, encode  # noqa
@@ -185,6 +185,48 @@ class TuningFiles(unittest.TestCase):
                               for e in data["entries"]], [(4, 1), (8, 2)])
             with self.assertRaisesRegex(BenchError, "is for target 'host'"):
                 tune.TuningFile(path, "sm_90a")
+
+
+class DrawnShapes(unittest.TestCase):
+    def test_a_seed_gives_the_same_shapes(self):
+        for kind in shapes.KINDS:
+            some = shapes.draw_shapes(kind, 7, 50)
+            self.assertEqual(some, shapes.draw_shapes(kind, 7, 50))
+            self.assertNotEqual(some, shapes.draw_shapes(kind, 8, 50))
+            self.assertEqual(len(set(some)), 50)
+
+    def test_sizes_are_in_range(self):
+        for kind, (least, most, multiple) in shapes.RANGES.items():
+            for shape in shapes.draw_shapes(kind, 1, 200):
+                self.assertTrue(all(least <= v <= most and v % multiple == 0 for v in shape), shape)
+        # The logarithm is even: as many below its middle as above.
+        rows = [m for m, _, _ in shapes.draw_shapes("any", 1, 400)]
+        self.assertTrue(160 < sum(m < 1024 for m in rows) < 240)
+        rows = {m for m, _, _ in shapes.draw_shapes("models", 1, 300, (65, 512))}
+        self.assertEqual(rows, {128, 256, 512})
+        self.assertIn((16, 5120, 1024), shapes.draw_shapes("models", 1, 10 ** 6))
+
+    def test_what_is_asked_wrong(self):
+        self.assertEqual(len(shapes.parse("models:1:5:1-64")), 5)
+        for bad, why in (("few:1", "are not known"), ("models", "not of the form"),
+                         ("models:x", "not of the form"), ("models:1:0", "not of the form"),
+                         ("models:1:5:64-1", "there are none"),
+                         ("ranks:1:5:1-64", "these have 2048 to 16384")):
+            with self.assertRaisesRegex(BenchError, why):
+                shapes.parse(bad)
+
+    def test_suites_and_gates(self):
+        cases = suites.Suites().cases("gemm_drawn")
+        self.assertEqual(len(cases), 100)
+        self.assertFalse(any(c.reported or c.dims["M"] < 65 for c in cases))
+        records = [{"suite": "gemm_drawn", "name": str(i), "reported": False,
+                    "ratios": {"cublaslt": {"burst": {"quoted": ratio}}}}
+                   for i, ratio in enumerate([0.94, 1.1, 1.2, 1.0])]
+        row, = gates.evaluate(suites.Suites(), records, ["burst"])
+        self.assertEqual((row["passed"], row["share_value"]), (False, 0.75))
+        self.assertIn("75 % at 0.95 or more, asked 85 %", gates.text([row])[0])
+        records[0]["ratios"]["cublaslt"]["burst"]["quoted"] = 0.95
+        self.assertTrue(gates.evaluate(suites.Suites(), records, ["burst"])[0]["passed"])
 
 
 class CostModel(unittest.TestCase):

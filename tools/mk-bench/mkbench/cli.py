@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from . import compile_suite, gates, measure, model, network, report, tune
+from . import compile_suite, gates, measure, model, network, report, shapes, tune
 from .budget import Budget
 from .errors import BenchError
 from .job import Job, count_gpus
@@ -58,6 +58,9 @@ def parse(arguments):
         "the copy engine writes the peer's memory (default), or through the host's")
     add("--shapes", type=words, metavar="AxBxC,...",
         help="instead of those of the suite")
+    add("--draw", type=words, metavar="KIND:SEED[:COUNT[:LEAST-MOST]],...",
+        help="shapes of matrix products drawn from a seed, instead of those of the suite; kinds: "
+        + ", ".join(shapes.KINDS) + "; LEAST-MOST: of M")
     add("--variants", type=words, metavar="NAME,...", help="of the suite")
     add("--quick", action="store_true", help="fewer samples, 2 minutes")
     add("--time-budget", type=float, metavar="SECONDS")
@@ -90,6 +93,13 @@ def parse(arguments):
     add("--suites", metavar="FILE", help="other suites and gates")
     add("--list", action="store_true", help="print suites and cases, of --suite or all")
     options = parser.parse_args(arguments)
+    if options.draw:
+        if options.shapes:
+            parser.error("--draw and --shapes: both say which shapes; give one of them")
+        try:
+            options.shapes = [s for text in options.draw for s in shapes.parse(text)]
+        except BenchError as error:
+            parser.error(str(error))
     pairs = [pair.partition("=") for pair in options.set]
     try:
         options.set = {name: int(value) for name, _, value in pairs}

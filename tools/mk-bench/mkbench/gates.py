@@ -9,7 +9,8 @@ def quoted(record, rival, condition):
 
 
 def evaluate_ratios(suite, gate, records, conditions):
-    """One row for each condition."""
+    """One row for each condition: the least ratio (`each`), their geometric mean, and the share of
+    cases whose ratio is at least `share`'s "at"."""
     rival = gate["rival"]
     counted = [r for r in records if not r["reported"]]
     rows = []
@@ -20,11 +21,16 @@ def evaluate_ratios(suite, gate, records, conditions):
         row = {"suite": suite, "rival": rival, "condition": condition,
                "ratios": values, "missing": missing, "passed": not missing
                and bool(known), "each": gate.get("each"),
-               "geomean": gate.get("geomean")}
+               "geomean": gate.get("geomean"), "share": gate.get("share")}
         if known:
             row["least"] = min(known, key=known.get)
             row["least_value"] = known[row["least"]]
             row["geomean_value"] = stats.geometric_mean(known.values())
+            if "share" in gate:
+                good = sum(v >= gate["share"]["at"] for v in known.values())
+                row["share_value"] = good / len(known)
+                if row["share_value"] < gate["share"]["least"]:
+                    row["passed"] = False
             if "each" in gate and row["least_value"] < gate["each"]:
                 row["passed"] = False
             if "geomean" in gate and row["geomean_value"] < gate["geomean"]:
@@ -111,6 +117,9 @@ def text(rows):
             if row["geomean"] is not None:
                 parts.append(f"geometric mean {row['geomean_value']:.3f}, "
                              f"asked {row['geomean']:g}")
+            if row["share"] is not None:
+                parts.append(f"{100 * row['share_value']:.0f} % at {row['share']['at']:g} or more, "
+                             f"asked {100 * row['share']['least']:g} %")
         lines.append(f"{verdict}  {row['suite']} / {row['rival']}, "
                      f"{row['condition']}: " + (
                          "; ".join(parts) or "nothing measured that counts")

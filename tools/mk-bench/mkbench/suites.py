@@ -3,6 +3,7 @@ import dataclasses
 import json
 import os
 
+from . import shapes as drawn
 from .errors import BenchError
 from .places import HERE
 
@@ -59,7 +60,9 @@ class Suites:
         if suite["problem"] == "compile":
             return []
         reported = suite.get("reported", [])
-        wanted = shapes or suite["shapes"] + reported
+        own = suite.get("shapes", []) + [s for text in suite.get("drawn", [])
+                                         for s in drawn.parse(text)]
+        wanted = shapes or own + reported
         cases = []
         for variant in suite["variants"]:
             if variants and variant["name"] not in variants:
@@ -72,7 +75,7 @@ class Suites:
                     dims["P"] = gpus
                 cases.append(Case(name, variant, shape, dims,
                                   variant.get("reported", False)
-                                  or shape not in suite["shapes"],
+                                  or shape not in own,
                                   nodes if self.networked(name) else 1))
         if not cases:
             raise BenchError(f"suite '{name}' has no such variant",
