@@ -76,6 +76,11 @@ Result<Package> Package::read(int fd, const std::string &what) {
 
 Result<Package> Package::parse(std::vector<std::byte> bytes,
                                const std::string &what) {
+  return parse(std::move(bytes), what, /*isVersion=*/false);
+}
+
+Result<Package> Package::parse(std::vector<std::byte> bytes, const std::string &what,
+                               bool isVersion) {
   mk_package_header header;
   if (bytes.size() < sizeof(header.magic) ||
       std::memcmp(bytes.data(), MK_PACKAGE_MAGIC, sizeof(header.magic)) != 0)
@@ -124,6 +129,8 @@ Result<Package> Package::parse(std::vector<std::byte> bytes,
   auto metadata = parseMetadata(text);
   if (!metadata)
     return metadata.status().withContext("package '" + what + "'");
+  if (isVersion && !metadata->versions.empty())
+    return refuse(what, "has versions itself: it was put together wrongly; compile the kernel again");
   package.metadata_ = std::move(*metadata);
   package.payloadOffset_ = sizeof(header) + header.metadata_bytes;
   package.payloadBytes_ = header.payload_bytes;
@@ -148,7 +155,8 @@ Status Package::readVersions(const std::string &what) {
     auto end = next + ptrdiff_t(metadata_.versions[i].bytes);
     MK_ASSIGN(Package version,
               parse({std::exchange(next, end), end}, str(what, "', version ", i + 1, " of '",
-                                                         metadata_.kernel)));
+                                                         metadata_.kernel),
+                    /*isVersion=*/true));
     if (std::string why = findDifference(metadata_, version.metadata()); !why.empty())
       return refuse(what, str("has a version ", i + 1, " that ", why,
                               ", unlike what it says of all versions: it was put together wrongly; "

@@ -51,8 +51,6 @@ void mk::rt::parseVersions(Reader &r, Status &status, Metadata &m) {
 }
 
 std::string mk::rt::findDifference(const Metadata &whole, const Metadata &version) {
-  if (!version.versions.empty())
-    return "has versions itself";
   if (version.kernel != whole.kernel)
     return "is of kernel '" + version.kernel + "'";
   if (version.target != whole.target)

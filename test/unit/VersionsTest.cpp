@@ -157,7 +157,7 @@ TEST(Versions, PackagesOfOtherKernelsAreRefused) {
   Container nested;
   nested.versions[0] = textOf(Container().bytes());
   nested.metadata["versions"][0]["bytes"] = nested.versions[0].size();
-  EXPECT_ERROR(nested.parse().status(), InvalidArgument, "version 1 that has versions itself");
+  EXPECT_ERROR(nested.parse().status(), InvalidArgument, "version 1 of 'allgather' has versions itself");
 }
 
 TEST(Versions, MetadataIsRead) {

@@ -105,6 +105,22 @@ struct Chooser {
     });
   }
 
+  /// One or two versions by a dimension that is not bound.
+  void versions(KernelOp kernel) {
+    if (random() % 8)
+      return;
+    for (auto [i, attr] : llvm::enumerate(kernel.getDimNames())) {
+      StringRef name = cast<StringAttr>(attr).getValue();
+      if (kernel.getDimKind(i) == DimKind::Rank ||
+          llvm::any_of(options.bind, [&](const auto &bound) { return bound.first == name; }))
+        continue;
+      options.variants = (name + "=7").str();
+      if (random() % 2 && (options.emit == "package" || options.emit == "params"))
+        options.variants += ("," + name + "=100").str();
+      return;
+    }
+  }
+
   bool run(ModuleOp module) {
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     if (kernels.empty())
@@ -122,6 +138,7 @@ struct Chooser {
     mesh(kernel.getMeshOp());
     dims(kernel);
     params(kernel);
+    versions(kernel);
     return true;
   }
 };
@@ -149,5 +166,7 @@ std::string fuzz::commandLine(const CompileOptions &options) {
   };
   list(" --bind=", options.bind);
   list(" --set=", options.params);
+  if (!options.variants.empty())
+    os << " --variants=" << options.variants;
   return text;
 }

@@ -219,6 +219,9 @@ public:
   const Digest &digest() const { return digest_; }
 
 private:
+  /// `isVersion`: it lies in a package, and has no versions itself.
+  static Result<Package> parse(std::vector<std::byte> bytes, const std::string &what,
+                               bool isVersion);
   Status readVersions(const std::string &what);
 
   std::vector<std::byte> bytes_;
