@@ -9,7 +9,8 @@
 // Parameters: TM, TN, TK, the extents of a tile; TN and TK divide 128; CLUSTER_M,
 // CLUSTER_N, how many tiles along M and N follow each other, so that CTAs side by side do
 // them and can fetch together what they share (with SCHEDULE 0; one of the two is 1);
-// RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static or 1 ticket.
+// RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or
+// 2 stream_k, which splits the last TAIL waves along K.
 
 !a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
@@ -35,6 +36,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
+  mk.param "TAIL" = 1
   %n_left = arith.remui %c128, %tn : index
   %n_fits = arith.cmpi eq, %n_left, %c0 : index
   mk.require %n_fits, "TN must divide 128: all columns of a tile have one scale"
@@ -54,7 +56,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE) order(raster = RASTER) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

@@ -128,6 +128,10 @@ bool Pairing::fitsRegisters() {
   int64_t has = loop->getParentOfType<PartitionOp>().getRegisters() -
                 sm.getRegisters().getReserve().getScalars();
   int64_t needed = 2 * countRegisters(dot.getResult().getType());
+  // Scalars have registers of their own.
+  for (Operation *load : loads)
+    if (isa<mk::LoadOp>(load))
+      needed += 2 * countRegisters(load->getResult(0).getType());
   for (Value arg : loop.getRegionIterArgs())
     needed += countRegisters(arg.getType());
   llvm::SmallDenseSet<Value> outside;
@@ -161,10 +165,10 @@ bool Pairing::analyse() {
   bool worked = llvm::any_of(wait.getResult(0).getUsers(), [&](Operation *user) {
     return user != body->getTerminator();
   });
-  if (!worked || !analyseOps() || !fitsRegisters())
+  if (!worked || !analyseOps())
     return false;
   loads = getEarlyLoads(loop);
-  return true;
+  return fitsRegisters();
 }
 
 //===----------------------------------------------------------------------===//
