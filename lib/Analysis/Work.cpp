@@ -1,8 +1,7 @@
 //===- Work.cpp - What a launch of a kernel has to do ---------------------===//
-#include "mkernel/Analysis/Work.h"
+#include "WorkNumbers.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/Evaluate.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,6 +26,8 @@ void Work::add(const Work &other, double times) {
 /// Of a loop whose items differ, so many are looked at.
 static constexpr int64_t kSamples = 16;
 
+static constexpr StringLiteral kUnknownExtents = "has a tile whose extents are not known";
+
 static bool isTileType(Type type) { return isa<RankedTensorType>(type); }
 
 static bool hasTiles(Operation *op) {
@@ -38,64 +39,49 @@ static bool hasTiles(Operation *op) {
       .wasInterrupted();
 }
 
+/// What waits for others, or tells them something.
+static bool isCommunication(Operation *op) {
+  return isa<PutOp, WaitOp, SignalOp, CountOp, PushOp>(op);
+}
+
 static bool hasDot(Operation *op) {
   return op->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 namespace {
-/// Counts with one choice of parameters.
+/// Counts with one choice of parameters. What returns a bool has given up if it is false.
 class Counter {
 public:
   Counter(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params, std::string &why)
-      : kernel(kernel), sizes(sizes), params(params), why(why),
-        unit(getSm(kernel).getMatrixUnit()) {
-    kernel.walk([&](Operation *op) {
-      if (isa<ParamOp, memref::DimOp, RankOp, CoordOp>(op))
-        known.push_back(op);
-    });
-  }
+      : kernel(kernel), numbers(kernel, sizes, params), why(why),
+        unit(getSm(kernel).getMatrixUnit()) {}
 
   bool run(int64_t grid, KernelWork &work);
 
 private:
-  //===--- Numbers --------------------------------------------------------===//
-
-  void assume(IndexEvaluator &numbers);
-  std::optional<int64_t> getShard(unsigned arg, unsigned dim);
-  std::optional<int64_t> getParam(StringAttr name);
-  std::optional<SmallVector<int64_t>> getShape(Type tile);
-  double getBytes(Type tile, Value buffer);
   bool giveUp(Operation *op, const Twine &reason);
-
-  //===--- Work -----------------------------------------------------------===//
-
+  FailureOr<SmallVector<int64_t>> divide(int64_t grid);
   bool countLoop(ForeachOp loop, LoopWork &work);
   bool countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &work);
   bool count(Block &block, double times, bool inner);
   bool countNested(Operation *op, double times, bool inner);
+  bool countCarried(Operation *loop);
   bool countBranch(scf::IfOp op, double times, bool inner);
   bool countOp(Operation *op, double times, bool inner);
-  void countDot(DotOp dot, Work &work, double times);
-  void countTile(Operation *op, Work &work, double times);
-  std::optional<double> countTrips(Operation *loop);
+  bool countDot(DotOp dot, Work &work, double times);
+  bool countTile(Operation *op, Work &work, double times);
   double countArguments();
 
   KernelOp kernel;
-  const NamedNumbers &sizes, &params;
+  WorkNumbers numbers;
   std::string &why;
   MatrixUnitAttr unit;
-  SmallVector<Operation *> known;
-  IndexEvaluator numbers;
   ItemWork item;
   LoopWork *current = nullptr;
-  llvm::SmallDenseSet<Value> counted; // accumulators
-  bool alone = true, failed = false;
+  llvm::SmallDenseSet<Value> counted; // tiles in registers
+  bool alone = true;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
 
 bool Counter::giveUp(Operation *op, const Twine &reason) {
   if (why.empty()) {
@@ -105,120 +91,28 @@ bool Counter::giveUp(Operation *op, const Twine &reason) {
       os << " in line " << at.getLine();
     os << ' ' << reason;
   }
-  failed = true;
   return false;
-}
-
-/// Elements of a dimension of an argument that the first rank has.
-std::optional<int64_t> Counter::getShard(unsigned arg, unsigned dim) {
-  AffineMap shape = kernel.getArgShape(arg);
-  SmallVector<AffineExpr> dims, symbols;
-  MLIRContext *context = kernel.getContext();
-  auto find = [&](Attribute name) -> AffineExpr {
-    auto it = sizes.find(cast<StringAttr>(name).getValue());
-    return it == sizes.end() ? getAffineSymbolExpr(0, context)
-                             : getAffineConstantExpr(it->second, context);
-  };
-  for (Attribute name : kernel.getDimNames())
-    dims.push_back(find(name));
-  for (Attribute name : kernel.getSizeAxes())
-    symbols.push_back(find(name));
-  auto extent = dyn_cast<AffineConstantExpr>(
-      simplifyAffineExpr(shape.getResult(dim).replaceDimsAndSymbols(dims, symbols), 0, 1));
-  if (!extent)
-    return std::nullopt;
-  int64_t ranks = 1;
-  ArrayAttr split = kernel.getArgSplit(arg);
-  if (split && !split.empty())
-    for (Attribute axis : cast<ArrayAttr>(split[dim])) {
-      MeshOp mesh = kernel.getMeshOp();
-      int64_t size = mesh.getAxis(mesh.findAxis(cast<StringAttr>(axis).getValue())).getSize();
-      if (ShapedType::isDynamic(size))
-        return std::nullopt;
-      ranks *= size;
-    }
-  return llvm::divideCeil(extent.getValue(), ranks);
-}
-
-/// Tells the evaluator what it cannot know from the IR. The first rank stands for all.
-void Counter::assume(IndexEvaluator &numbers) {
-  for (auto [i, name] : llvm::enumerate(kernel.getDimNames()))
-    if (auto it = sizes.find(cast<StringAttr>(name).getValue()); it != sizes.end())
-      numbers.assume(kernel.getDim(i), it->second);
-  for (Operation *op : known) {
-    if (auto param = dyn_cast<ParamOp>(op)) {
-      if (auto it = params.find(param.getName()); it != params.end())
-        numbers.assume(param.getValue(), it->second);
-    } else if (auto dim = dyn_cast<memref::DimOp>(op)) {
-      auto arg = dyn_cast<BlockArgument>(dim.getSource());
-      std::optional<int64_t> index = dim.getConstantIndex();
-      if (arg && index && arg.getOwner() == &kernel.getBody().front())
-        if (auto extent = getShard(arg.getArgNumber() - kernel.getNumDims(), *index))
-          numbers.assume(dim, *extent);
-    } else {
-      numbers.assume(op->getResult(0), 0);
-    }
-  }
-}
-
-std::optional<int64_t> Counter::getParam(StringAttr name) {
-  for (Operation *op : known)
-    if (auto param = dyn_cast<ParamOp>(op); param && param.getNameAttr() == name)
-      return numbers.getIndex(param.getValue());
-  return std::nullopt;
-}
-
-std::optional<SmallVector<int64_t>> Counter::getShape(Type tile) {
-  auto type = cast<RankedTensorType>(tile);
-  SmallVector<int64_t> shape(type.getShape());
-  auto extents = dyn_cast_or_null<ExtentsAttr>(type.getEncoding());
-  ArrayRef<StringAttr> names = extents ? extents.getNames() : ArrayRef<StringAttr>();
-  for (int64_t &extent : shape) {
-    if (!ShapedType::isDynamic(extent))
-      continue;
-    std::optional<int64_t> number = names.empty() ? std::nullopt : getParam(names.front());
-    if (!number || *number < 1)
-      return std::nullopt;
-    extent = *number;
-    names = names.drop_front();
-  }
-  return shape;
-}
-
-static double countElements(ArrayRef<int64_t> shape) {
-  return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
-}
-
-/// Of what a tile has of a buffer, which may have less; 0 and a failure if its extents are not known.
-double Counter::getBytes(Type tile, Value buffer) {
-  auto shape = getShape(tile);
-  failed |= !shape;
-  auto argument = dyn_cast_or_null<BlockArgument>(buffer);
-  if (shape && argument && argument.getOwner() == &kernel.getBody().front()) {
-    int64_t skipped = cast<MemRefType>(buffer.getType()).getRank() - shape->size();
-    for (auto [d, extent] : llvm::enumerate(*shape))
-      if (auto most = getShard(argument.getArgNumber() - kernel.getNumDims(), skipped + d))
-        extent = std::min(extent, *most);
-  }
-  Type element = cast<RankedTensorType>(tile).getElementType();
-  double bits = element.isIntOrFloat() ? std::max(8u, element.getIntOrFloatBitWidth()) : 64;
-  return shape ? countElements(*shape) * bits / 8 : 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Ops of an item
 //===----------------------------------------------------------------------===//
 
-/// The tile that a left operand or an accumulator is loaded from, through casts.
 static bool isStaged(Value tile) { return tile.getDefiningOp<LoadOp>() != nullptr; }
 
-void Counter::countDot(DotOp dot, Work &work, double times) {
-  auto acc = getShape(dot.getAcc().getType());
-  auto lhs = getShape(dot.getLhs().getType());
-  if (!acc || !lhs || acc->size() != 2 || lhs->size() != 2) {
-    giveUp(dot, "has tiles whose extents are not known");
-    return;
-  }
+/// Whether it is a tile that a loop carries, or is made from one element by element.
+static bool isCarried(Value tile) {
+  if (auto argument = dyn_cast<BlockArgument>(tile))
+    return isa<FoldOp, scf::ForOp>(argument.getOwner()->getParentOp());
+  Operation *op = tile.getDefiningOp();
+  return OpTrait::hasElementwiseMappableTraits(op) && llvm::any_of(op->getOperands(), isCarried);
+}
+
+bool Counter::countDot(DotOp dot, Work &work, double times) {
+  auto acc = numbers.getShape(dot.getAcc().getType());
+  auto lhs = numbers.getShape(dot.getLhs().getType());
+  if (!acc || !lhs)
+    return giveUp(dot, kUnknownExtents);
   double m = (*acc)[0], n = (*acc)[1], k = (*lhs)[dot.getTransposeA() ? 0 : 1];
   double bits = cast<RankedTensorType>(dot.getLhs().getType()).getElementTypeBitWidth();
   bool isExact = bits == 32 && !dot.getPrecision();
@@ -233,86 +127,61 @@ void Counter::countDot(DotOp dot, Work &work, double times) {
   current->rows = std::gcd(current->rows, (*acc)[0]);
   current->columns = std::max(current->columns, (*acc)[1]);
   if (counted.insert(dot.getResult()).second) {
-    current->accumulators += m * n * (isSummedApart ? 2 : 1);
+    // A loop's own are counted there.
+    current->accumulators += m * n * ((isSummedApart ? 1 : 0) + (isCarried(dot.getAcc()) ? 0 : 1));
     if (!isStaged(dot.getLhs()))
       current->accumulators += m * k * bits / 32;
   }
+  return true;
 }
 
 /// Of an op that is computed element by element.
-void Counter::countTile(Operation *op, Work &work, double times) {
+bool Counter::countTile(Operation *op, Work &work, double times) {
   // Constants, and what is only spread out, cost nothing that counts.
   if (isa<arith::ConstantOp, tensor::SplatOp, tensor::EmptyOp, BroadcastOp, tensor::ExtractOp>(op))
-    return;
+    return true;
   Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();
-  auto shape = getShape(type);
-  if (!shape) {
-    giveUp(op, "has a tile whose extents are not known");
-    return;
-  }
+  auto shape = numbers.getShape(type);
+  if (!shape)
+    return giveUp(op, kUnknownExtents);
   double elements = times * countElements(*shape);
   work.elements += elements;
   if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
       !isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp>(op))
     work.functions += elements;
+  return true;
 }
 
 bool Counter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
     bool isCopied = llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>);
-    (isCopied ? work.copies : work.loads) += times * getBytes(load.getType(), load.getSource());
+    std::optional<double> there = numbers.getBytes(load.getType(), load.getSource());
+    if (!there)
+      return giveUp(op, kUnknownExtents);
+    (isCopied ? work.copies : work.loads) += times * *there;
     if (isCopied)
-      (inner ? current->slot : current->once) += getBytes(load.getType(), Value());
-  } else if (auto store = dyn_cast<StoreOp>(op)) {
-    alone &= !store.getPeer();
-    work.stores += times * getBytes(store.getTile().getType(), store.getDest());
-  } else if (auto dot = dyn_cast<DotOp>(op)) {
-    countDot(dot, work, times);
-  } else if (isa<PutOp, WaitOp, SignalOp, CountOp, PushOp>(op)) {
-    alone = false;
-  } else if (op->getNumResults() && isTileType(op->getResult(0).getType())) {
-    countTile(op, work, times);
+      (inner ? current->slot : current->once) += *numbers.getBytes(load.getType(), Value());
+    return true;
   }
-  return !failed;
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    std::optional<double> bytes = numbers.getBytes(store.getTile().getType(), store.getDest());
+    if (!bytes)
+      return giveUp(op, kUnknownExtents);
+    alone &= !store.getPeer();
+    work.stores += times * *bytes;
+    return true;
+  }
+  if (auto dot = dyn_cast<DotOp>(op))
+    return countDot(dot, work, times);
+  alone &= !isCommunication(op);
+  return !op->getNumResults() || !isTileType(op->getResult(0).getType()) ||
+         countTile(op, work, times);
 }
 
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
-
-std::optional<double> Counter::countTrips(Operation *loop) {
-  if (auto fold = dyn_cast<FoldOp>(loop))
-    return numbers.getIndex(fold.getCount());
-  if (auto foreach = dyn_cast<ForeachOp>(loop)) {
-    double trips = 1;
-    for (Value bound : foreach.getBounds()) {
-      std::optional<int64_t> number = numbers.getIndex(bound);
-      if (!number)
-        return std::nullopt;
-      trips *= std::max<int64_t>(*number, 0);
-    }
-    return trips;
-  }
-  if (auto peers = dyn_cast<ForeachPeerOp>(loop)) {
-    double ranks = 1;
-    MeshOp mesh = kernel.getMeshOp();
-    for (Attribute axis : peers.getAxes()) {
-      int64_t size = mesh.getAxis(mesh.findAxis(cast<StringAttr>(axis).getValue())).getSize();
-      if (ShapedType::isDynamic(size))
-        return std::nullopt;
-      ranks *= size;
-    }
-    return peers.getIncludingSelf() ? ranks : ranks - 1;
-  }
-  if (auto range = dyn_cast<scf::ForOp>(loop)) {
-    auto from = numbers.getIndex(range.getLowerBound()), to = numbers.getIndex(range.getUpperBound()),
-         step = numbers.getIndex(range.getStep());
-    if (from && to && step && *step > 0)
-      return *to > *from ? llvm::divideCeil(*to - *from, *step) : 0;
-  }
-  return std::nullopt;
-}
 
 /// Where it is not known which branch is taken, the one with more to do.
 bool Counter::countBranch(scf::IfOp op, double times, bool inner) {
@@ -338,21 +207,33 @@ bool Counter::countBranch(scf::IfOp op, double times, bool inner) {
   return true;
 }
 
+/// Registers for the tiles that a loop carries.
+bool Counter::countCarried(Operation *loop) {
+  for (Value carried : loop->getResults()) {
+    if (!isTileType(carried.getType()) || !counted.insert(carried).second)
+      continue;
+    auto shape = numbers.getShape(carried.getType());
+    if (!shape)
+      return giveUp(loop, kUnknownExtents);
+    if (shape->size() > 1)
+      current->accumulators += countElements(*shape);
+  }
+  return true;
+}
+
 bool Counter::countNested(Operation *op, double times, bool inner) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return countBranch(branch, times, inner);
   if (!hasTiles(op)) {
-    alone &= !op->walk([](Operation *nested) {
-                  return isa<PutOp, WaitOp, SignalOp, CountOp, PushOp>(nested)
-                             ? WalkResult::interrupt()
-                             : WalkResult::advance();
-                }).wasInterrupted();
+    op->walk([&](Operation *nested) { alone &= !isCommunication(nested); });
     return true;
   }
-  std::optional<double> trips = countTrips(op);
+  std::optional<double> trips = numbers.countTrips(op);
   if (!trips)
     return giveUp(op, "makes a number of turns that is not known before the launch");
-  return count(op->getRegion(0).front(), times * *trips, inner || hasDot(op));
+  bool isInner = inner || hasDot(op);
+  return (!isInner || countCarried(op)) &&
+         count(op->getRegion(0).front(), times * *trips, isInner);
 }
 
 bool Counter::count(Block &block, double times, bool inner) {
@@ -365,15 +246,13 @@ bool Counter::count(Block &block, double times, bool inner) {
 }
 
 bool Counter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &work) {
-  numbers = IndexEvaluator();
-  assume(numbers);
+  numbers.reset();
   for (auto [argument, index] : llvm::zip(loop.getBody().getArguments(), indices))
     numbers.assume(argument, index);
   item = {};
   counted.clear();
   work.accumulators = work.slot = work.once = work.rows = work.columns = 0;
   current = &work;
-  failed = false;
   if (!count(loop.getBody().front(), 1, false))
     return false;
   work.samples.push_back(item);
@@ -405,10 +284,10 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
   work.items = items;
   work.schedule = loop.getScheduleKind();
   if (ScheduleAttr schedule = loop.getScheduleAttr(); schedule && schedule.getKindParam())
-    work.schedule = symbolizeScheduleKind(getParam(schedule.getKindParam()).value_or(0))
+    work.schedule = symbolizeScheduleKind(numbers.getParam(schedule.getKindParam()).value_or(0))
                         .value_or(ScheduleKind::Static);
   if (OrderAttr order = loop.getOrderAttr()) {
-    work.teams = order.getAlternateParam() ? getParam(order.getAlternateParam()).value_or(1)
+    work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);
   }
   if (items < 1 || countItem(loop, {}, work))
@@ -438,28 +317,32 @@ double Counter::countArguments() {
       continue;
     double elements = 1;
     for (unsigned d = 0; d != type.getRank(); ++d)
-      elements *= getShard(i, d).value_or(0);
+      elements *= numbers.getShard(i, d).value_or(0);
     bytes += elements * std::max(8u, type.getElementTypeBitWidth()) / 8;
   }
   return bytes;
 }
 
-bool Counter::run(int64_t grid, KernelWork &work) {
-  assume(numbers);
+/// CTAs of each role.
+FailureOr<SmallVector<int64_t>> Counter::divide(int64_t grid) {
   SmallVector<CtasAttr> shares;
   for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
     CtasAttr ctas = role.getCtas();
     if (StringAttr name = ctas.getFixedParam()) {
-      std::optional<int64_t> fixed = getParam(name);
+      std::optional<int64_t> fixed = numbers.getParam(name);
       if (!fixed)
-        return giveUp(role, "has a number of CTAs that is not known before the launch");
+        return failure();
       ctas = resolveCtas(ctas, *fixed);
     }
     shares.push_back(ctas);
   }
-  FailureOr<SmallVector<int64_t>> ctas = assignCtas(kernel, shares, grid);
-  if (mlir::failed(ctas))
-    return giveUp(kernel, "needs more CTAs than there are");
+  return assignCtas(kernel, shares, grid);
+}
+
+bool Counter::run(int64_t grid, KernelWork &work) {
+  FailureOr<SmallVector<int64_t>> ctas = divide(grid);
+  if (failed(ctas))
+    return giveUp(kernel, "needs more CTAs than there are, or a number that is not known before the launch");
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {
       if (isa<ForeachItemOp>(op))
@@ -467,8 +350,7 @@ bool Counter::run(int64_t grid, KernelWork &work) {
       auto loop = dyn_cast<ForeachOp>(op);
       if (!loop)
         continue;
-      numbers = IndexEvaluator();
-      assume(numbers);
+      numbers.reset();
       LoopWork &part = work.loops.emplace_back();
       part.role = role.getSymNameAttr();
       part.ctas = (*ctas)[i];

@@ -1,0 +1,149 @@
+//===- WorkNumbers.cpp - Sizes and parameters of one choice ---------------===//
+#include "WorkNumbers.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::mk;
+
+WorkNumbers::WorkNumbers(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params)
+    : kernel(kernel), sizes(sizes), params(params) {
+  kernel.walk([&](Operation *op) {
+    if (isa<ParamOp, memref::DimOp, RankOp, CoordOp>(op))
+      known.push_back(op);
+  });
+  reset();
+}
+
+/// Tells the evaluator what it cannot know from the IR. The first rank stands for all.
+void WorkNumbers::reset() {
+  numbers = IndexEvaluator();
+  for (auto [i, name] : llvm::enumerate(kernel.getDimNames()))
+    if (auto it = sizes.find(cast<StringAttr>(name).getValue()); it != sizes.end())
+      numbers.assume(kernel.getDim(i), it->second);
+  for (Operation *op : known) {
+    if (auto param = dyn_cast<ParamOp>(op)) {
+      if (auto it = params.find(param.getName()); it != params.end())
+        numbers.assume(param.getValue(), it->second);
+    } else if (auto dim = dyn_cast<memref::DimOp>(op)) {
+      auto arg = dyn_cast<BlockArgument>(dim.getSource());
+      std::optional<int64_t> index = dim.getConstantIndex();
+      if (arg && index && arg.getOwner() == &kernel.getBody().front())
+        if (auto extent = getShard(arg.getArgNumber() - kernel.getNumDims(), *index))
+          numbers.assume(dim, *extent);
+    } else {
+      numbers.assume(op->getResult(0), 0);
+    }
+  }
+}
+
+std::optional<int64_t> WorkNumbers::countRanks(ArrayAttr axes) {
+  int64_t ranks = 1;
+  MeshOp mesh = kernel.getMeshOp();
+  for (Attribute axis : axes) {
+    int64_t size = mesh.getAxis(mesh.findAxis(cast<StringAttr>(axis).getValue())).getSize();
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
+    ranks *= size;
+  }
+  return ranks;
+}
+
+std::optional<int64_t> WorkNumbers::getShard(unsigned arg, unsigned dim) {
+  SmallVector<AffineExpr> dims, symbols;
+  MLIRContext *context = kernel.getContext();
+  // What is not known stays a symbol.
+  auto find = [&](Attribute name) -> AffineExpr {
+    auto it = sizes.find(cast<StringAttr>(name).getValue());
+    return it == sizes.end() ? getAffineSymbolExpr(0, context)
+                             : getAffineConstantExpr(it->second, context);
+  };
+  for (Attribute name : kernel.getDimNames())
+    dims.push_back(find(name));
+  for (Attribute name : kernel.getSizeAxes())
+    symbols.push_back(find(name));
+  AffineExpr whole = kernel.getArgShape(arg).getResult(dim).replaceDimsAndSymbols(dims, symbols);
+  auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole, 0, 1));
+  if (!extent)
+    return std::nullopt;
+  ArrayAttr split = kernel.getArgSplit(arg);
+  if (!split || split.empty())
+    return extent.getValue();
+  std::optional<int64_t> ranks = countRanks(cast<ArrayAttr>(split[dim]));
+  if (!ranks)
+    return std::nullopt;
+  return llvm::divideCeil(extent.getValue(), *ranks);
+}
+
+std::optional<int64_t> WorkNumbers::getParam(StringAttr name) {
+  for (Operation *op : known)
+    if (auto param = dyn_cast<ParamOp>(op); param && param.getNameAttr() == name)
+      return numbers.getIndex(param.getValue());
+  return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> WorkNumbers::getShape(Type tile) {
+  auto type = cast<RankedTensorType>(tile);
+  SmallVector<int64_t> shape(type.getShape());
+  auto extents = dyn_cast_or_null<ExtentsAttr>(type.getEncoding());
+  ArrayRef<StringAttr> names = extents ? extents.getNames() : ArrayRef<StringAttr>();
+  for (int64_t &extent : shape) {
+    if (!ShapedType::isDynamic(extent))
+      continue;
+    std::optional<int64_t> number = names.empty() ? std::nullopt : getParam(names.front());
+    if (!number || *number < 1)
+      return std::nullopt;
+    extent = *number;
+    names = names.drop_front();
+  }
+  return shape;
+}
+
+double mk::countElements(ArrayRef<int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
+}
+
+std::optional<double> WorkNumbers::getBytes(Type tile, Value buffer) {
+  auto shape = getShape(tile);
+  if (!shape)
+    return std::nullopt;
+  auto argument = dyn_cast_or_null<BlockArgument>(buffer);
+  if (argument && argument.getOwner() == &kernel.getBody().front()) {
+    int64_t skipped = cast<MemRefType>(buffer.getType()).getRank() - shape->size();
+    for (auto [d, extent] : llvm::enumerate(*shape))
+      if (auto most = getShard(argument.getArgNumber() - kernel.getNumDims(), skipped + d))
+        extent = std::min(extent, *most);
+  }
+  Type element = cast<RankedTensorType>(tile).getElementType();
+  double bits = element.isIntOrFloat() ? std::max(8u, element.getIntOrFloatBitWidth()) : 64;
+  return countElements(*shape) * bits / 8;
+}
+
+std::optional<double> WorkNumbers::countTrips(Operation *loop) {
+  if (auto fold = dyn_cast<FoldOp>(loop))
+    return numbers.getIndex(fold.getCount());
+  if (auto foreach = dyn_cast<ForeachOp>(loop)) {
+    double trips = 1;
+    for (Value bound : foreach.getBounds()) {
+      std::optional<int64_t> number = numbers.getIndex(bound);
+      if (!number)
+        return std::nullopt;
+      trips *= std::max<int64_t>(*number, 0);
+    }
+    return trips;
+  }
+  if (auto peers = dyn_cast<ForeachPeerOp>(loop)) {
+    std::optional<int64_t> ranks = countRanks(peers.getAxes());
+    if (!ranks)
+      return std::nullopt;
+    return *ranks - (peers.getIncludingSelf() ? 0 : 1);
+  }
+  auto range = dyn_cast<scf::ForOp>(loop);
+  if (!range)
+    return std::nullopt;
+  auto from = numbers.getIndex(range.getLowerBound()), to = numbers.getIndex(range.getUpperBound()),
+       step = numbers.getIndex(range.getStep());
+  if (!from || !to || !step || *step < 1)
+    return std::nullopt;
+  return *to > *from ? llvm::divideCeil(*to - *from, *step) : 0;
+}

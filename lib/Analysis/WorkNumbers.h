@@ -1,0 +1,44 @@
+//===- WorkNumbers.h - Sizes and parameters of one choice -------*- C++ -*-===//
+#ifndef MKERNEL_LIB_ANALYSIS_WORKNUMBERS_H
+#define MKERNEL_LIB_ANALYSIS_WORKNUMBERS_H
+
+#include "mkernel/Analysis/Work.h"
+#include "mkernel/Transforms/Evaluate.h"
+
+namespace mlir::mk {
+
+/// The numbers that values of a kernel have with these sizes and parameters, for its first rank.
+class WorkNumbers {
+public:
+  WorkNumbers(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params);
+
+  /// Forgets what was assumed of items.
+  void reset();
+  void assume(Value value, int64_t number) { numbers.assume(value, number); }
+
+  std::optional<int64_t> getIndex(Value value) { return numbers.getIndex(value); }
+  std::optional<int64_t> getParam(StringAttr name);
+  /// Elements of a dimension of an argument that the rank has.
+  std::optional<int64_t> getShard(unsigned arg, unsigned dim);
+  /// Extents of a tile.
+  std::optional<SmallVector<int64_t>> getShape(Type tile);
+  /// Of what a tile has of a buffer, which may have less of it; a null buffer has all.
+  std::optional<double> getBytes(Type tile, Value buffer);
+  /// Ranks along axes of the mesh.
+  std::optional<int64_t> countRanks(ArrayAttr axes);
+  /// Turns of a loop of the tile level, or of an scf.for.
+  std::optional<double> countTrips(Operation *loop);
+
+private:
+  KernelOp kernel;
+  const NamedNumbers &sizes, &params;
+  SmallVector<Operation *> known; // whose results are not to be known from the IR alone
+  IndexEvaluator numbers;
+};
+
+/// Elements of a tile of this shape.
+double countElements(ArrayRef<int64_t> shape);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_LIB_ANALYSIS_WORKNUMBERS_H
