@@ -29,8 +29,8 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 128
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 128 in [64, 128]
   %tk = mk.param "TK" = 128
   %cm = mk.param "CLUSTER_M" = 1
   %cn = mk.param "CLUSTER_N" = 1

@@ -18,8 +18,8 @@ mk.kernel @gemm_streamk on @mesh dims(uniform M, uniform N, uniform K) (
     in %a : memref<?x?xbf16> [M, K] split [(node, gpu), ()],
     in %b : memref<?x?xbf16> [N, K],
     out %c : memref<?x?xbf16> [M, N] split [(node, gpu), ()]) {
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 256 in [128, 192, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   mk.param "TAIL" = 1

@@ -34,8 +34,8 @@ mk.kernel @grouped_gemm_fp8_block on @mesh dims(uniform T, uniform G, uniform N,
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 128
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 128 in [64, 128]
   %tk = mk.param "TK" = 128
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0
