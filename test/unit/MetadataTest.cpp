@@ -89,7 +89,7 @@ TEST(Metadata, NamesWhatIsWrong) {
       {with("\"prepare\"", R"("params": {"TM": {"value": 1}}, "prepare")"),
        "params['TM'] lacks the key 'from'"},
       {with("\"prepare\"", R"("params": {"TM": {"value": 1, "from": "me"}}, "prepare")"),
-       "params['TM'] key 'from' is 'me', not one of given, tuned, default"},
+       "params['TM'] key 'from' is 'me', not one of given, tuned, model, default"},
       {with("\"prepare\"", R"("timeline": {"records": 8, "tracks": 1, "communicates": [true],
                               "computes": [false, true]}, "prepare")"),
        "key 'communicates' has not one value for each role"},
