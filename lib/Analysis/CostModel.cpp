@@ -16,7 +16,7 @@ struct Time {
 } // namespace
 
 /// Bytes of shared memory for barriers, mailboxes and what tickets come by.
-static constexpr int64_t kSmallThings = 4096;
+static constexpr int64_t kSmallThings = 2048;
 
 static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 
@@ -25,7 +25,7 @@ static Time inTime(double amount, int64_t rate, StringRef bound) { return {amoun
 
 /// Parts of a loop around products overlap: the longest counts.
 static Time getInnerTime(const Work &work, RatesAttr rates) {
-  Time time = inTime(work.products, rates.getProducts(), "products");
+  Time time = longer({}, inTime(work.products, rates.getProducts(), "products"));
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
   time = longer(time, inTime(work.copies + work.loads, rates.getCopies(), "copies"));
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
@@ -84,14 +84,17 @@ Prediction mk::predictTime(const KernelWork &work, RatesAttr rates) {
   return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
 }
 
-/// Registers of a thread for tiles: see `mk-sm-split-roles`.
-static bool fitRegisters(const LoopWork &loop, SmAttr sm) {
-  int64_t unit = sm.getMatrixUnit().getRows(), warpgroups = 0;
+/// Warpgroups that share the rows of an item's products: see `mk-sm-split-roles`; 0 if none can.
+static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
   for (int64_t number : {2, 3, 1})
-    if (!warpgroups && (loop.teams == 1 || number == 1) && loop.rows % (unit * number) == 0)
-      warpgroups = number;
-  if (!warpgroups)
-    return false;
+    if ((loop.teams == 1 || number == 1) &&
+        loop.rows % (sm.getMatrixUnit().getRows() * number) == 0)
+      return number;
+  return 0;
+}
+
+/// Whether threads have registers for the accumulators.
+static bool fitRegisters(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
   RegistersAttr file = sm.getRegisters();
   int64_t registers = 0;
   for (auto split : file.getSplits().getAsRange<RegisterSplitAttr>())
@@ -111,10 +114,13 @@ bool mk::fits(const KernelWork &work, SmAttr sm) {
   for (const LoopWork &loop : work.loops) {
     if (!loop.rows)
       continue;
-    // Two slots of each ring are the least; stores go through a buffer of their own, a chunk of each row,
-    // and barriers and mailboxes take what is left.
-    int64_t buffer = loop.rows * loop.teams * sm.getChunk() + kSmallThings;
-    if (!fitRegisters(loop, sm) || 2 * loop.slot + loop.once + buffer > sm.getShared())
+    int64_t warpgroups = countWarpgroups(loop, sm);
+    if (!warpgroups || !fitRegisters(loop, warpgroups, sm))
+      return false;
+    // Two slots of each ring are the least. Each warpgroup stores by two buffers of a chunk of the rows
+    // of an instruction (`mk-sm-size-rings`).
+    int64_t buffers = 2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams;
+    if (2 * loop.slot + loop.once + buffers + kSmallThings > sm.getShared())
       return false;
   }
   return true;

@@ -340,6 +340,9 @@ FailureOr<SmallVector<int64_t>> Counter::divide(int64_t grid) {
 }
 
 bool Counter::run(int64_t grid, KernelWork &work) {
+  for (RequireOp require : kernel.getBody().getOps<RequireOp>())
+    if (numbers.getIndex(require.getCondition()) == 0)
+      return giveUp(require, "does not hold: " + require.getMessage());
   FailureOr<SmallVector<int64_t>> ctas = divide(grid);
   if (failed(ctas))
     return giveUp(kernel, "needs more CTAs than there are, or a number that is not known before the launch");

@@ -100,7 +100,10 @@ FailureOr<TuningChoice> mk::findTuning(KernelOp kernel, const CompileOptions &op
   if (!match)
     return choice;
   choice.found = true;
-  choice.exact = match->distance == 0;
+  // Sizes that are open may become others.
+  choice.exact = match->distance == 0 && llvm::all_of(match->entry->dims, [&](const auto &dim) {
+    return query.dims.contains(dim.first);
+  });
   choice.entry = *match->entry;
   return choice;
 }

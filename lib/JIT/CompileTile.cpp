@@ -118,12 +118,12 @@ void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
   kernel.walk([&](ParamOp param) { lists |= param.getChoices() && !isGiven(param.getName()); });
   InFlightDiagnostic warning = kernel.emitWarning();
   warning << "kernel '" << kernel.getSymName() << "' has defaults for " << llvm::join(names, ", ")
-          << ", which nobody has measured: there is no tuning entry for it, and ";
+          << ", which nobody has measured: no tuning entry serves it, and ";
   if (!choice.model.why.empty())
     warning << "the model cannot compare others, since " << choice.model.why;
   else
     warning << (lists ? "none of the choices fits" : "the file lists no choices");
-  warning << "; give values (--set), measure it (mk-bench --tune)"
+  warning << "; give values (--set) or measure it (mk-bench --tune)"
           << (lists ? "" : ", or list choices: mk.param \"" + names.front().str() + "\" = ... in [...]");
 }
 

@@ -149,6 +149,9 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
       messages.replace(said, std::string::npos, remarks);
       return true;
     }
+    messages += "note: parameters that nobody gave were chosen for these sizes (--emit=params says "
+                "which and by what); with the file's defaults it does not compile either:\n" +
+                remarks;
   }
   if (!ok && messages.empty())
     diagnostics << "error: " << name << " could not be compiled\n";

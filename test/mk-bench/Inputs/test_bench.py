@@ -210,6 +210,7 @@ class DrawnShapes(unittest.TestCase):
         self.assertEqual(len(shapes.parse("models:1:5:1-64")), 5)
         for bad, why in (("few:1", "are not known"), ("models", "not of the form"),
                          ("models:x", "not of the form"), ("models:1:0", "not of the form"),
+                         ("any:1:2000", "not of the form"),
                          ("models:1:5:64-1", "there are none"),
                          ("ranks:1:5:1-64", "these have 2048 to 16384")):
             with self.assertRaisesRegex(BenchError, why):

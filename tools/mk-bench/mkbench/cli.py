@@ -76,7 +76,7 @@ def parse(arguments):
     add("--no-rivals", dest="rivals", action="store_false")
     add("--set", type=words, default=[], metavar="NAME=V,...",
         help="parameters of the kernels, instead of the tuning file's")
-    add("--tuning", default="", metavar="FILE|none",
+    add("--tuning", default="", metavar="FILE|model|none",
         help="a tuning file (default: the target's)")
     add("--tune", metavar="SUITE", help="find the best parameters of a suite's "
         "kernels and rewrite the tuning file")
@@ -136,7 +136,7 @@ def list_cases(suites, options):
         if suite["problem"] == "compile":
             good &= compile_suite.list_kernels(Places(options.prefix), suite,
                                                name, options.target)
-        for case in suites.cases(name, nodes=suite.get("min_nodes", 1)):
+        for case in suites.cases(name, options.shapes, nodes=suite.get("min_nodes", 1)):
             print(f"  {case.name}" + (", reported" if case.reported else ""))
     return good
 

@@ -30,6 +30,7 @@ TOKENS = tuple(2 ** i for i in range(15))
 # least, most, multiple of each of M, N, K
 RANGES = {"multiples16": (64, 16384, 16), "multiples8": (64, 16384, 8), "any": (64, 16384, 1),
           "ranks": (2048, 16384, 64)}
+MOST = 1000
 KINDS = ("models", *RANGES)
 # Operands and result of 2 bytes: as much as leaves room for a reference in f32 or f64 beside them.
 MOST_ELEMENTS = 2 ** 31
@@ -57,7 +58,8 @@ def draw_shapes(kind, seed, count, rows=(1, 16384)):
         raise BenchError(f"drawn shapes '{kind}'", "are not known", "one of " + ", ".join(KINDS))
     least, most = rows
     if not 1 <= least <= most:
-        raise BenchError(f"drawn shapes with {least} to {most} rows", "there are none")
+        raise BenchError(f"drawn shapes with {least} to {most} rows", "there are none",
+                         "give 1 or more, the least first")
     draw = random.Random(f"{kind} {seed}")
     fits = lambda m, n, k: m * k + n * k + m * n <= MOST_ELEMENTS
     if kind == "models":
@@ -90,9 +92,10 @@ def parse(text):
         kind, seed = parts[0], int(parts[1])
         count = int(parts[2]) if len(parts) > 2 else 100
         rows = tuple(map(int, parts[3].split("-"))) if len(parts) > 3 else (1, 16384)
-        if len(parts) > 4 or len(rows) != 2 or count < 1:
+        if len(parts) > 4 or len(rows) != 2 or not 1 <= count <= MOST:
             raise ValueError
     except (IndexError, ValueError):
         raise BenchError(f"drawn shapes '{text}'", "are not of the form KIND:SEED[:COUNT[:LEAST-MOST]]",
-                         "as in models:1:100:65-16384; kinds are " + ", ".join(KINDS)) from None
+                         f"as in models:1:100:65-16384, with at most {MOST} shapes; kinds are "
+                         + ", ".join(KINDS)) from None
     return spell(draw_shapes(kind, seed, count, rows))
