@@ -25,7 +25,7 @@ mk.kernel @gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
     in %b : memref<?x?xbf16> [N, K] split [(gpu), ()],
     out %c : memref<?x?xbf16> [M, N] split [(), (gpu)]) {
   %tm = mk.param "TM" = 16 in [8, 16, 32, 64, 128]
-  %tn = mk.param "TN" = 128 in [64, 128, 192, 256]
+  %tn = mk.param "TN" = 64 in [64, 128, 192, 256]
   %tk = mk.param "TK" = 128 in [64, 128, 256]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
