@@ -37,10 +37,14 @@ static Operation *findLastTaker(Operation *op, llvm::SmallPtrSetImpl<Operation *
 
 static LogicalResult verifyDeferred(Operation *op) {
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
-  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp>(op)) || op->getNumResults() != 1 ||
-      !isa<RankedTensorType>(op->getResult(0).getType()))
+  auto transpose = dyn_cast<mk::TransposeOp>(op);
+  if (transpose && !movesNothing(transpose))
     return op->emitOpError() << "has " << kDeferredAttr
-                             << ", but is no elementwise op, broadcast or load of a tile";
+                             << ", but moves elements between threads, which all do at once";
+  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp, mk::TransposeOp>(op)) ||
+      op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+    return op->emitOpError() << "has " << kDeferredAttr
+                             << ", but is no elementwise op, transposition, broadcast or load of a tile";
   llvm::SmallPtrSet<Operation *, 8> seen;
   Operation *last = findLastTaker(op, seen);
   if (!last)

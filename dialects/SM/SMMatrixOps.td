@@ -100,7 +100,7 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
     that are partly valid, and buffers that have no tensor map, are stored directly.
 
     A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones one behind the other, else
-    in a loop.
+    in a loop. Of a tile with `#mk_sm.transposed` it stores up to 64 rows of the 64 columns that it holds.
 
     ```mlir
     mk_sm.store %t, %c[%i, %j] through %out

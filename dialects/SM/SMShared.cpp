@@ -35,6 +35,8 @@ static int64_t getExchanged(Operation *op) {
     return convert.getSource().getType() != convert.getType()
                ? all(convert.getSource())
                : 0;
+  if (auto transpose = dyn_cast<mk::TransposeOp>(op))
+    return movesNothing(transpose) ? 0 : all(transpose.getSource());
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());
     auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());

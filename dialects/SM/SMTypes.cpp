@@ -39,6 +39,15 @@ LogicalResult MmaAttr::verify(Emit emit, int64_t warpgroups) {
   return success();
 }
 
+LogicalResult TransposedAttr::verify(Emit emit, Attribute of) {
+  if (!isa<MmaAttr>(of))
+    return emit() << "what is transposed without moving is accumulators (#mk_sm.mma), not " << of
+                  << ": deal its elements out by #mk_sm.blocked";
+  return success();
+}
+
+int64_t TransposedAttr::getWarpgroups() const { return cast<MmaAttr>(getOf()).getWarpgroups(); }
+
 LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
   if (!isa<MmaAttr>(of))
     return emit() << "a slice is of accumulators (#mk_sm.mma), not of " << of
@@ -72,11 +81,18 @@ std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
       os << extent << " columns are no multiple of " << MmaAttr::kColumns << "; the next is "
          << llvm::alignTo(extent, MmaAttr::kColumns);
   };
-  if (auto mma = dyn_cast<MmaAttr>(layout)) {
+  auto transposed = dyn_cast<TransposedAttr>(layout);
+  if (transposed && shape.size() == 2) {
+    explainRows(shape[1], cast<MmaAttr>(transposed.getOf()));
+    if (text.empty())
+      explainColumns(shape[0]);
+    return text.empty() ? text : "transposed, its " + text;
+  }
+  if (isa<MmaAttr, TransposedAttr>(layout)) {
     if (shape.size() != 2)
       os << "accumulators are tiles of two dimensions, this one has "
          << shape.size();
-    else if (explainRows(shape[0], mma); text.empty())
+    else if (explainRows(shape[0], cast<MmaAttr>(layout)); text.empty())
       explainColumns(shape[1]);
   } else if (auto slice = dyn_cast<SliceAttr>(layout)) {
     // The extent along the axis is the parent's own; any that fits will do.
@@ -96,6 +112,8 @@ std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
 int64_t mk_sm::getLayoutThreads(Attribute layout) {
   if (auto slice = dyn_cast<SliceAttr>(layout))
     layout = slice.getOf();
+  if (auto transposed = dyn_cast<TransposedAttr>(layout))
+    layout = transposed.getOf();
   if (auto mma = dyn_cast<MmaAttr>(layout))
     return 128 * mma.getWarpgroups();
   auto blocked = dyn_cast<BlockedAttr>(layout);
@@ -107,6 +125,8 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
   if (!layout || !explainLayout(fragment.getShape(), layout).empty())
     return -1;
   ArrayRef<int64_t> shape = fragment.getShape();
+  if (auto transposed = dyn_cast<TransposedAttr>(layout))
+    return shape[1] / MmaAttr::kRows / transposed.getWarpgroups() * (shape[0] / 2);
   if (auto mma = dyn_cast<MmaAttr>(layout))
     return shape[0] / MmaAttr::kRows / mma.getWarpgroups() * (shape[1] / 2);
   if (auto blocked = dyn_cast<BlockedAttr>(layout))
@@ -128,14 +148,39 @@ int64_t mk_sm::getStagedBytes(RankedTensorType tile, int64_t chunk) {
   return tile.getNumElements() / columns * llvm::alignTo(bytes, chunk);
 }
 
+Attribute mk_sm::getTransposedLayout(Attribute layout) {
+  if (auto transposed = dyn_cast_or_null<TransposedAttr>(layout))
+    return transposed.getOf();
+  return isa_and_nonnull<MmaAttr>(layout) ? TransposedAttr::get(layout.getContext(), layout)
+                                          : Attribute();
+}
+
+bool mk_sm::movesNothing(mk::TransposeOp op) {
+  Attribute layout = getTransposedLayout(getLayout(op.getSource().getType()));
+  return layout && layout == getLayout(op.getType());
+}
+
 int64_t mk_sm::countStoreChunks(RankedTensorType tile, int64_t chunk) {
-  int64_t bits = tile.getElementTypeBitWidth();
-  return llvm::divideCeil(tile.getShape().back() * bits, chunk * 8);
+  int64_t bits = tile.getElementTypeBitWidth(), columns = tile.getShape().back();
+  // The columns are the warpgroups'.
+  if (auto transposed = dyn_cast_or_null<TransposedAttr>(tile.getEncoding()))
+    columns /= transposed.getWarpgroups();
+  return llvm::divideCeil(columns * bits, chunk * 8);
+}
+
+int64_t mk_sm::countStoreRows(RankedTensorType tile) {
+  return isa_and_nonnull<TransposedAttr>(tile.getEncoding())
+             ? std::min<int64_t>(tile.getDimSize(0), MmaAttr::kRows)
+             : MmaAttr::kRows;
 }
 
 int64_t mk_sm::countStoreParts(RankedTensorType tile, int64_t chunk) {
+  if (tile.getRank() != 2)
+    return 0;
+  if (isa_and_nonnull<TransposedAttr>(tile.getEncoding()))
+    return tile.getDimSize(0) / countStoreRows(tile) * countStoreChunks(tile, chunk);
   auto layout = dyn_cast_or_null<MmaAttr>(tile.getEncoding());
-  if (!layout || tile.getRank() != 2)
+  if (!layout)
     return 0;
   return tile.getDimSize(0) / layout.getWarpgroups() / MmaAttr::kRows * countStoreChunks(tile, chunk);
 }
@@ -143,6 +188,9 @@ int64_t mk_sm::countStoreParts(RankedTensorType tile, int64_t chunk) {
 bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
   int64_t columns = tile.getShape().back();
   int64_t perChunk = chunk * 8 / tile.getElementTypeBitWidth();
+  // A warpgroup has blocks of columns that are a chunk each.
+  if (isa_and_nonnull<TransposedAttr>(tile.getEncoding()))
+    return perChunk == MmaAttr::kRows && tile.getDimSize(0) % countStoreRows(tile) == 0;
   return columns % perChunk == 0 ||
          (!adds && columns > perChunk && columns % MmaAttr::kColumns == 0);
 }

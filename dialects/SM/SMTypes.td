@@ -35,6 +35,25 @@ def MkSM_MmaAttr : MkSM_Attr<"Mma", "mma"> {
   }];
 }
 
+def MkSM_TransposedAttr : MkSM_Attr<"Transposed", "transposed"> {
+  let summary = "accumulators with rows and columns exchanged";
+  let description = [{
+    A thread holds element (r, c) of the tile, in the same register, where it would hold
+    element (c, r) of the transposed tile with layout `of`, which is `#mk_sm.mma`. So `mk.transpose`
+    from one of the two layouts to the other moves nothing.
+
+    ```mlir
+    tensor<16x128xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 2>>>
+    ```
+  }];
+  let parameters = (ins "::mlir::Attribute":$of);
+  let assemblyFormat = "`<` `of` `=` $of `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getWarpgroups() const;
+  }];
+}
+
 def MkSM_SliceAttr : MkSM_Attr<"Slice", "slice"> {
   let summary = "what is left of accumulators without one of their dimensions";
   let description = [{

@@ -205,8 +205,10 @@ LogicalResult StoreOp::verify() {
       failed(verifyAccess(*this, dest, getOffsets().size(), getValid().size(), tile)))
     return failure();
   // stmatrix and the boxes of the copy engine.
-  if (!isa<MmaAttr>(tile.getEncoding()))
-    return emitOpError() << "takes tiles with layout #mk_sm.mma through its staging area, not "
+  bool transposed = isa<TransposedAttr>(tile.getEncoding());
+  if (!isa<MmaAttr>(tile.getEncoding()) && !transposed)
+    return emitOpError() << "takes tiles with layout #mk_sm.mma, or transposed, through its staging "
+                            "area, not "
                          << tile << ": use mk.store";
   auto element = dyn_cast<FloatType>(tile.getElementType());
   int64_t bits = element ? element.getWidth() : 0;
@@ -215,6 +217,10 @@ LogicalResult StoreOp::verify() {
                             "area, not "
                          << tile.getElementType() << ": use mk.store";
   mk::SmAttr sm = mk::getSm(*this);
+  if (sm && transposed && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
+    return emitOpError() << "takes transposed tiles of 16-bit elements, and of up to "
+                         << MmaAttr::kRows << " rows or a multiple of them, not " << tile
+                         << ": use mk.store";
   if (sm && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
     return emitOpError() << (getAdd() ? "adds " : "stores ") << tile.getDimSize(1)
                          << " columns in chunks of " << sm.getChunk() * 8 / bits

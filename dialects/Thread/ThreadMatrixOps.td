@@ -77,14 +77,16 @@ def MkThread_WgmmaWaitOp : MkThread_EffectOp<"wgmma_wait", [AllTypesMatch<["valu
 def MkThread_StMatrixOp : MkThread_EffectOp<"stmatrix"> {
   let summary = "stores four 8 x 8 matrices of 16-bit elements that the warp holds";
   let description = [{
-    Lane l gives the address of row l % 8 of matrix l / 8.
+    Lane l gives the address of row l % 8 of matrix l / 8; of column l % 8 with `transpose`.
 
     ```mlir
     mk_thread.stmatrix %row, %w0, %w1, %w2, %w3
+    mk_thread.stmatrix %column, %w0, %w1, %w2, %w3 transpose
     ```
   }];
-  let arguments = (ins MkThread_Shared:$address, I32:$w0, I32:$w1, I32:$w2, I32:$w3);
-  let assemblyFormat = "$address `,` $w0 `,` $w1 `,` $w2 `,` $w3 attr-dict";
+  let arguments = (ins MkThread_Shared:$address, I32:$w0, I32:$w1, I32:$w2, I32:$w3,
+                       UnitAttr:$transpose);
+  let assemblyFormat = "$address `,` $w0 `,` $w1 `,` $w2 `,` $w3 (`transpose` $transpose^)? attr-dict";
 }
 def MkThread_PinOp : MkThread_EffectOp<"pin", [AllTypesMatch<["values", "results"]>]> {
   let summary = "these values are computed here: LLVM moves nothing of them further down";

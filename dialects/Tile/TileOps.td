@@ -144,6 +144,24 @@ def Mk_BroadcastOp : Mk_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Mk_TransposeOp : Mk_Op<"transpose", [Pure]> {
+  let summary = "exchanges the rows and columns of a matrix";
+  let description = [{
+    Element (r, c) of the result is element (c, r) of the source. Where the source is what
+    `mk.dot` gives no element moves: threads hold what they hold, and loads, stores and
+    elementwise ops of the result follow.
+
+    ```mlir
+    %t = mk.transpose %s : tensor<128x16xf32> -> tensor<16x128xf32>
+    ```
+  }];
+  let arguments = (ins Mk_Tile:$source);
+  let results = (outs Mk_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Mk_MaskOp : Mk_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "replaces the elements whose indices are not in a set";
   let description = [{

@@ -33,6 +33,11 @@ void StoreOp::getEffects(Effects &effects) {
   }
 }
 
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  auto back = getSource().getDefiningOp<TransposeOp>();
+  return back && back.getSource().getType() == getType() ? back.getSource() : Value();
+}
+
 //===----------------------------------------------------------------------===//
 // MaskOp
 //===----------------------------------------------------------------------===//

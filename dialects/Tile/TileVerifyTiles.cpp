@@ -218,6 +218,19 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
+LogicalResult TransposeOp::verify() {
+  auto source = tileType(getSource()), result = tileType(getResult());
+  if (source.getRank() != 2)
+    return emitOpError() << "of " << source << ", which has " << source.getRank()
+                         << " dimensions: it exchanges the two of a matrix";
+  SmallVector<Extent> extents = getExtents(source);
+  std::swap(extents[0], extents[1]);
+  auto expected = getTile(extents, source.getElementType());
+  if (!sameTile(result, expected))
+    return emitOpError() << "of " << source << " gives " << expected << ", not " << result;
+  return success();
+}
+
 LogicalResult MaskOp::verify() {
   RankedTensorType tile = tileType(getSource());
   IntegerSet set = getSet();

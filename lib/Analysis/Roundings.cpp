@@ -40,7 +40,7 @@ double getEpsilon(Type type) {
 
 /// Whether an op gives elements of its operands as they are.
 bool onlyMoves(Operation *op) {
-  return isa<LoadOp, SelectOp, BroadcastOp, MaskOp, arith::SelectOp,
+  return isa<LoadOp, SelectOp, BroadcastOp, TransposeOp, MaskOp, arith::SelectOp,
              arith::ConstantOp, arith::ExtFOp, arith::NegFOp, arith::BitcastOp,
              arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
              arith::MinNumFOp>(op) ||

@@ -138,7 +138,8 @@ bool Counter::countDot(DotOp dot, Work &work, double times) {
 /// Of an op that is computed element by element.
 bool Counter::countTile(Operation *op, Work &work, double times) {
   // Constants, and what is only spread out, cost nothing that counts.
-  if (isa<arith::ConstantOp, tensor::SplatOp, tensor::EmptyOp, BroadcastOp, tensor::ExtractOp>(op))
+  if (isa<arith::ConstantOp, tensor::SplatOp, tensor::EmptyOp, BroadcastOp, TransposeOp,
+          tensor::ExtractOp>(op))
     return true;
   Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();
   auto shape = numbers.getShape(type);

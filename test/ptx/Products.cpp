@@ -205,9 +205,13 @@ void storeMatrix(Warp &warp, const Instr &instr, uint32_t lanes) {
       uint32_t address = uint32_t(warp.address(ops[0], m * 8 + r));
       if (address % 16)
         throw Error("is misaligned");
-      uint32_t data[4];
-      for (uint32_t c = 0; c < 4; ++c)
-        data[c] = uint32_t(warp.value(ops[1 + m], r * 4 + c));
+      uint32_t data[4] = {};
+      for (uint32_t c = 0; c < 8; ++c) {
+        // Element (r, c) of the matrix, or (c, r), where the address is a column's.
+        uint32_t row = instr.code[0] ? c : r, column = instr.code[0] ? r : c;
+        auto word = uint32_t(warp.value(ops[1 + m], row * 4 + column / 2));
+        data[c / 2] |= (word >> (16 * (column % 2)) & 0xffff) << (16 * (c % 2));
+      }
       warp.cta.writeShared(address, data, 16, false);
     }
 }
@@ -243,7 +247,8 @@ bool mk::ptx::decodeProduct(Instr &instr) {
   } else if (op == "wgmma.fence.sync.aligned") {
     instr.exec = noProduct;
   } else if (startsWith(op, "stmatrix.sync.aligned.m8n8.x") &&
-             !contains(op, ".trans") && contains(op, ".shared.b16")) {
+             contains(op, ".shared.b16")) {
+    instr.code[0] = contains(op, ".trans");
     instr.exec = storeMatrix;
   } else {
     return false;

@@ -60,6 +60,8 @@ Value Lowering::compute(Operation *op, unsigned i) {
         op, cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
     return element(broadcast.getSource(), (*map)[i]);
   }
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return element(transpose.getSource(), i);
   if (computePair(op, i))
     return values[op->getResult(0)][i];
   SmallVector<Value> operands;

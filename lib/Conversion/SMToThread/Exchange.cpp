@@ -74,7 +74,7 @@ Value Lowering::loadShared(Value exists, Value address, Type type, Value otherwi
 //===----------------------------------------------------------------------===//
 
 LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
-                                 ArrayRef<int64_t> dims) {
+                                 ArrayRef<int64_t> dims, bool transposes) {
   auto source = cast<RankedTensorType>(from.getType());
   auto result = cast<RankedTensorType>(to.getType());
   Type type = scalarType(source.getElementType());
@@ -86,6 +86,8 @@ LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
   for (int64_t d = 0, s = 0; d < static_cast<int64_t>(left.size()); ++d)
     if (!llvm::is_contained(dims, d))
       strides[d] = sourceStrides[s++];
+  if (transposes)
+    std::reverse(strides.begin(), strides.end());
 
   SmallVector<Value> values(elements(from));
   values.resize(count(source), values.front());
@@ -129,6 +131,19 @@ LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
 LogicalResult Lowering::emitConvertLayout(ConvertLayoutOp op) {
   if (op.getSource().getType() != op.getType())
     return exchange(op, op.getSource(), op.getResult(), {});
+  SmallVector<Value> same(elements(op.getSource()));
+  set(op, same);
+  return success();
+}
+
+LogicalResult Lowering::emitTranspose(TransposeOp op) {
+  if (!movesNothing(op))
+    return exchange(op, op.getSource(), op.getResult(), {}, /*transposes=*/true);
+  if (op->hasAttr(kDeferredAttr)) {
+    values[op.getResult()].assign(count(op.getType()), Value());
+    putOff.insert(op.getResult());
+    return success();
+  }
   SmallVector<Value> same(elements(op.getSource()));
   set(op, same);
   return success();

@@ -32,6 +32,13 @@ void Lowering::enterPlaces(bool here) {
 Place Lowering::place(RankedTensorType type, unsigned i) {
   Attribute layout = type.getEncoding();
   ArrayRef<int64_t> shape = type.getShape();
+  if (auto transposed = dyn_cast<TransposedAttr>(layout)) {
+    Place result = place(
+        RankedTensorType::get({shape[1], shape[0]}, type.getElementType(), transposed.getOf()), i);
+    std::swap(result.base[0], result.base[1]);
+    std::swap(result.offset[0], result.offset[1]);
+    return result;
+  }
   auto slice = dyn_cast<SliceAttr>(layout);
   auto mma = dyn_cast<MmaAttr>(slice ? slice.getOf() : layout);
   Place result;

@@ -17,8 +17,8 @@ int64_t sm::getRun(RankedTensorType type, int64_t bytes) {
   Attribute layout = type.getEncoding();
   auto slice = dyn_cast<SliceAttr>(layout);
   int64_t run = 1;
-  // A byte in memory each, a predicate in registers.
-  if (type.getElementType().isInteger(1))
+  // A byte in memory each, a predicate in registers; or in as many rows.
+  if (type.getElementType().isInteger(1) || isa<TransposedAttr>(layout))
     return run;
   if (auto blocked = dyn_cast<BlockedAttr>(layout))
     run = type.getRank() && type.getShape().back() % blocked.getVector() == 0

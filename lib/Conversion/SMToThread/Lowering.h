@@ -146,6 +146,7 @@ private:
   LogicalResult emitReduce(ReduceOp op);
   LogicalResult emitPartialSum(PartialSumOp op);
   LogicalResult emitBroadcast(BroadcastOp op);
+  LogicalResult emitTranspose(TransposeOp op);
   LogicalResult emitMask(MaskOp op);
 
   // Elements that change threads
@@ -156,9 +157,9 @@ private:
   /// `otherwise` (zero) where `exists`, if it is given, does not hold.
   Value loadShared(Value exists, Value address, Type type, Value otherwise = {});
   /// The elements of `from` to the threads that hold them in `to`, which has the
-  /// dimensions `dims` besides.
+  /// dimensions `dims` besides, or has those of `from` in the opposite order.
   LogicalResult exchange(Operation *op, Value from, Value to,
-                         ArrayRef<int64_t> dims);
+                         ArrayRef<int64_t> dims, bool transposes = false);
   LogicalResult reduceRows(ReduceOp op);
   LogicalResult reduceThroughShared(ReduceOp op);
   Value affineValue(AffineExpr expr, unsigned numDims, ArrayRef<Value> operands);

@@ -67,7 +67,7 @@ Value linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides);
 /// engine.
 struct StagedPart {
   Value source;      // the buffer, i32
-  Value row, column; // of its first element in the warpgroup's part of the tile, i32
+  Value row, column; // of its first element, i32: the row in the warpgroup's part of the tile
 };
 
 /// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`

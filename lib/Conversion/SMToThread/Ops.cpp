@@ -196,6 +196,7 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](ReduceOp op) { return emitReduce(op); })
       .Case([&](PartialSumOp op) { return emitPartialSum(op); })
       .Case([&](BroadcastOp op) { return emitBroadcast(op); })
+      .Case([&](TransposeOp op) { return emitTranspose(op); })
       .Case([&](MaskOp op) { return emitMask(op); })
       .Case([&](TurnWaitOp op) {
         emitTurnWait(op.getCursors());

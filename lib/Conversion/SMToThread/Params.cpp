@@ -40,7 +40,8 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  return makeBox(cast<MemRefType>(store.getDest().getType()), kBlockRows, getSm(store).getTensorMaps());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), countStoreRows(store.getTile().getType()),
+                 getSm(store).getTensorMaps());
 }
 
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {

@@ -3,7 +3,8 @@
 // Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the
 // engine's 128-byte swizzle, and one of its threads sends them off. A buffer is used
 // again once the engine has read it. What the engine cannot store either goes from there,
-// by the threads, or straight from registers.
+// by the threads, or straight from registers. Of a transposed tile a warpgroup holds columns, in
+// blocks of 64, 128 bytes of each row.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -64,13 +65,28 @@ void Lowering::forCase(Value number, int64_t from, int64_t count,
       [&] { forCase(number, from + half, count - half, body); });
 }
 
+namespace {
+/// How far the tiles of two warpgroups are apart; in one direction.
+struct GroupStep {
+  int64_t rows = 0, columns = 0;
+
+  explicit GroupStep(RankedTensorType tile) {
+    if (auto transposed = dyn_cast<TransposedAttr>(tile.getEncoding()))
+      columns = transposed.getWarpgroups() > 1 ? tile.getDimSize(1) / transposed.getWarpgroups() : 0;
+    else if (int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups(); groups > 1)
+      rows = tile.getDimSize(0) / groups;
+  }
+};
+} // namespace
+
 void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map,
                                    Value usable) {
   RankedTensorType tile = op.getTile().getType();
   int64_t size = getElementBytes(tile.getElementType());
-  int64_t m = tile.getDimSize(0), n = tile.getDimSize(1);
-  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
-  int64_t rowsOfGroup = m / warpgroups, columns = kChunkBytes / size;
+  int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), columns = kChunkBytes / size;
+  bool transposed = isa<TransposedAttr>(tile.getEncoding());
+  int64_t rowsOfPart = countStoreRows(tile);
+  GroupStep step(tile);
   int64_t buffers = op.getStaging().getType().getBuffers();
   Operation *staging = op.getStaging().getDefiningOp();
   SmallVector<Value> offsets = scalars(op.getOffsets());
@@ -86,6 +102,14 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     sender = eq(and_(placeThread, 127), 0), barrierId = warpgroupBarrier(group);
     // stmatrix takes the address of row l % 16 of 8 columns from lane l, the others
     // write where their elements are.
+    if (transposed) {
+      // Lane l gives the address of token l % 8 of 8 or, lanes 16 to 31, of the next 8, for the
+      // first 8 columns of its warp's 16 or the others.
+      rowAddress = add(base, shl(or_(and_(lane, 7), shr(and_(lane, 16), 1)), 7));
+      Value piece = or_(shl(and_(placeWarp, 3), 1), and_(shr(lane, 3), 1));
+      rowAddress = add(rowAddress, shl(xor_(piece, and_(lane, 7)), 4));
+      return;
+    }
     Value inWarp = shl(and_(placeWarp, 3), 4);
     Value ownRow = size == 2 ? and_(lane, 15) : shr(lane, 2);
     rowAddress = add(base, shl(add(inWarp, ownRow), 7));
@@ -102,9 +126,12 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   int64_t chunks = countStoreChunks(tile, kChunkBytes), parts = countStoreParts(tile, kChunkBytes);
   auto fill = [&](int64_t part) {
     int64_t rows = part / chunks, column = std::min(part % chunks * columns, n - columns);
+    // The registers of the part.
+    int64_t first = transposed ? part % chunks * (m / 2) + rows * (rowsOfPart / 2)
+                               : rows * (n / 2) + column / 2;
     // What the part is computed from, while the engine reads the buffer.
-    SmallVector<unsigned> own(columns / 2);
-    std::iota(own.begin(), own.end(), rows * (n / 2) + column / 2);
+    SmallVector<unsigned> own((transposed ? rowsOfPart : columns) / 2);
+    std::iota(own.begin(), own.end(), first);
     prefetch(op.getTile(), own);
     int64_t offset = part % buffers * kStagingBytes;
     int64_t pending = regular || part ? buffers - 1 : 0;
@@ -114,9 +141,22 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     barrier(barrierId, 128);
     // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
     auto at = [&](int64_t j, int64_t half, int64_t k) {
-      return element(op.getTile(),
-                     rows * (n / 2) + column / 2 + 4 * j + 2 * half + k);
+      return element(op.getTile(), first + 4 * j + 2 * half + k);
     };
+    if (transposed) {
+      int64_t blocks = rowsOfPart / 8;
+      for (int64_t j = 0; j < blocks; j += 2) {
+        SmallVector<Value> elements;
+        // Behind an odd number of blocks the buffer has room, which nobody reads.
+        for (int64_t q = 0; q < 4; ++q)
+          for (int64_t k = 0; k < 2; ++k)
+            elements.push_back(at(std::min(j + q / 2, blocks - 1), q % 2, k));
+        SmallVector<Value> words = pack(elements);
+        create<mk_thread::StMatrixOp>(add(rowAddress, offset + j * 8 * kChunkBytes), words[0],
+                                      words[1], words[2], words[3], /*transpose=*/true);
+      }
+      return;
+    }
     if (size == 2) {
       for (int64_t j = 0; j < 8; j += 2) {
         SmallVector<Value> elements;
@@ -127,7 +167,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
         // Lanes 16 to 31 give the rows of the next 8 columns.
         Value piece = xor_(xor_(shl(shr(lane, 4), 4), swizzle), j << 4);
         create<mk_thread::StMatrixOp>(add(add(rowAddress, offset), piece), words[0], words[1],
-                                      words[2], words[3]);
+                                      words[2], words[3], /*transpose=*/false);
       }
       return;
     }
@@ -147,8 +187,8 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
       SmallVector<Value> coordinates(offsets);
       coordinates.back() = add(coordinates.back(), part.column);
       coordinates.end()[-2] = add(coordinates.end()[-2], part.row);
-      if (warpgroups > 1)
-        coordinates.end()[-2] = add(coordinates.end()[-2], mul(group, rowsOfGroup));
+      if (step.rows)
+        coordinates.end()[-2] = add(coordinates.end()[-2], mul(group, step.rows));
       create<mk_thread::StoreTensorOp>(part.source, map, coordinates, op.getAdd());
       create<mk_thread::CommitGroupOp>();
     };
@@ -157,8 +197,10 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
   };
   auto whereIs = [&](Value part) {
     Value column = minS(mul(remU(part, chunks), columns), c32(n - columns));
+    if (step.columns)
+      column = add(column, mul(group, step.columns));
     return StagedPart{add(base, mul(remU(part, buffers), kStagingBytes)),
-                      mul(divU(part, chunks), 64), column};
+                      mul(divU(part, chunks), rowsOfPart), column};
   };
   if (op.getUnrolled()) {
     enter();
@@ -185,15 +227,14 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
   RankedTensorType tile = op.getTile().getType();
   Type element = tile.getElementType();
   int64_t size = getElementBytes(element), columns = kChunkBytes / size;
-  int64_t warpgroups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
   Addition addition;
   if (op.getAdd())
     addition = {element, op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu};
   enterPlaces();
   Value thread = and_(placeThread, 127);
   Value firstRow = part.row;
-  if (warpgroups > 1)
-    firstRow = add(firstRow, mul(placeGroup, tile.getDimSize(0) / warpgroups));
+  if (int64_t step = GroupStep(tile).rows)
+    firstRow = add(firstRow, mul(placeGroup, step));
   SmallVector<Value> offsets = scalars(op.getOffsets());
   SmallVector<Value> strides = byteStrides(to);
   Value rowBytes = strides.end()[-2], columnBytes = strides.back();
@@ -214,7 +255,7 @@ void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
   auto forPieces = [&](int64_t bytes,
                        function_ref<void(Value, Value, Value, Value)> body) {
     int64_t perRow = kChunkBytes / bytes;
-    forRange(thread, c32(64 * perRow), c32(128), [&](Value n) {
+    forRange(thread, c32(countStoreRows(tile) * perRow), c32(128), [&](Value n) {
       keepRolled(*this);
       Value row = divU(n, perRow), at = mul(remU(n, perRow), bytes);
       Value swizzled = xor_(at, shl(and_(row, 7), 4));

@@ -116,8 +116,9 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
   });
   addPattern<PinOp>(patterns, [](PinOp op, Ptx &ptx) { return ptx.tied("", op.getValues()); });
   addPattern<StMatrixOp>(patterns, [](StMatrixOp op, Ptx &ptx) {
-    return ptx.run("stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", {},
-                   op->getOperands());
+    return ptx.run(std::string("stmatrix.sync.aligned.m8n8.x4") + (op.getTranspose() ? ".trans" : "") +
+                       ".shared.b16 [$0], {$1, $2, $3, $4};",
+                   {}, op->getOperands());
   });
   addPattern<ApproximateOp>(patterns, lowerApproximate);
   addPattern<ToFp8Op>(patterns, [](ToFp8Op op, Ptx &ptx) -> SmallVector<Value> {

@@ -118,6 +118,7 @@ private:
   LogicalResult lowerDot(DotOp op);
   LogicalResult lowerReduce(ReduceOp op);
   LogicalResult lowerBroadcast(BroadcastOp op);
+  LogicalResult lowerTranspose(TransposeOp op);
   LogicalResult lowerMask(MaskOp op);
   LogicalResult lowerPut(PutOp op);
   LogicalResult lowerRemoteStore(StoreOp op);

@@ -38,6 +38,7 @@ LogicalResult HostLowering::lower(Operation *op) {
       .Case([&](DotOp dot) { return lowerDot(dot); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce); })
       .Case([&](BroadcastOp broadcast) { return lowerBroadcast(broadcast); })
+      .Case([&](TransposeOp transpose) { return lowerTranspose(transpose); })
       .Case([&](MaskOp mask) { return lowerMask(mask); })
       .Case([&](PutOp put) { return lowerPut(put); })
       .Case([&](SignalOp signal) { return lowerSignal(signal); })

@@ -235,6 +235,17 @@ LogicalResult HostLowering::lowerBroadcast(BroadcastOp op) {
   return success();
 }
 
+LogicalResult HostLowering::lowerTranspose(TransposeOp op) {
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  Value empty =
+      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
+  auto transposed = linalg::TransposeOp::create(b_, loc_, op.getSource(), empty,
+                                                ArrayRef<int64_t>{1, 0});
+  op.replaceAllUsesWith(transposed.getResult()[0]);
+  op.erase();
+  return success();
+}
+
 LogicalResult HostLowering::lowerMask(MaskOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   IntegerSet set = op.getSet();

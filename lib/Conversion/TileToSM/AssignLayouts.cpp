@@ -39,11 +39,12 @@ public:
 
 private:
   /// `other` has the same layout, or its slice without `axes`, or (with
-  /// `grows`) the one that this is the slice of.
+  /// `grows`) the one that this is the slice of, or the one of the transposed tile.
   struct Edge {
     Value other;
     SmallVector<int64_t> axes;
     bool grows = false;
+    bool transposes = false;
   };
 
   bool takesPart(Value value) {
@@ -71,6 +72,14 @@ private:
     edges[part].push_back({whole, SmallVector<int64_t>(axes), /*grows=*/true});
   }
 
+  void joinTransposed(Value a, Value b) {
+    if (!takesPart(a) || !takesPart(b))
+      return;
+    note(a), note(b);
+    edges[a].push_back({b, {}, /*grows=*/false, /*transposes=*/true});
+    edges[b].push_back({a, {}, /*grows=*/false, /*transposes=*/true});
+  }
+
   void connect(Operation *op);
 
   /// Whether the tile can have the layout: what a slice of accumulators is repeated to may
@@ -91,7 +100,11 @@ private:
       Value tile = worklist[i];
       Attribute layout = plan.layouts.lookup(tile);
       for (const Edge &edge : edges.lookup(tile)) {
-        if (edge.axes.empty())
+        if (edge.transposes) {
+          // Runs of rows are none of columns: those are dealt out anew.
+          if (Attribute transposed = getTransposedLayout(layout))
+            assign(edge.other, transposed);
+        } else if (edge.axes.empty())
           assign(edge.other, layout);
         else if (!edge.grows)
           assign(edge.other, getSliceLayout(layout, edge.axes));
@@ -121,7 +134,7 @@ private:
         bits = std::min<int64_t>(bits, type.getElementTypeBitWidth());
       }
       for (const Edge &edge : edges.lookup(tile))
-        if (edge.axes.empty() && seen.insert(edge.other).second)
+        if (edge.axes.empty() && !edge.transposes && seen.insert(edge.other).second)
           reached.push_back(edge.other);
     }
     auto type = cast<RankedTensorType>(start.getType());
@@ -149,6 +162,8 @@ void LayoutSpreader::connect(Operation *op) {
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     joinSlice(broadcast.getResult(), broadcast.getSource(),
               broadcast.getDims());
+  } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    joinTransposed(transpose.getSource(), transpose.getResult());
   } else if (auto mask = dyn_cast<MaskOp>(op)) {
     join(mask.getSource(), mask.getResult());
   } else if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults()) {

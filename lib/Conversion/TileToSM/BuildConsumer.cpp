@@ -14,11 +14,11 @@ bool mk_sm::isLocal(mk::StoreOp store) {
 }
 
 bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
-  auto type = cast<RankedTensorType>(store.getTile().getType());
+  Attribute layout = plan.getLayout(store.getTile());
+  auto type = withLayout(cast<RankedTensorType>(store.getTile().getType()), layout);
   int64_t bits = type.getElementTypeBitWidth();
   mk::SmAttr sm = mk::getSm(store);
-  return type.getRank() == 2 &&
-         isa<MmaAttr>(plan.getLayout(store.getTile())) &&
+  return type.getRank() == 2 && isa<MmaAttr, TransposedAttr>(layout) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
          cast<MemRefType>(store.getDest().getType()).getRank() <= sm.getTensorMaps().getRank() &&
          canStoreInChunks(type, store.getReduction().has_value(), sm.getChunk());
@@ -32,13 +32,22 @@ static void explainStore(RolePlan &plan, mk::StoreOp store) {
     passed(store, kSplitRoles) << "leaves through shared memory and the copy engine";
   else if (plan.sites.empty())
     return;
-  else if (type.getRank() != 2 || !isa<MmaAttr>(plan.getLayout(store.getTile())))
+  else if (auto transposed = dyn_cast<TransposedAttr>(plan.getLayout(store.getTile()));
+           transposed && !canStoreInChunks(withLayout(type, transposed),
+                                           store.getReduction().has_value(),
+                                           mk::getSm(store).getChunk()))
+    missed(store, kSplitRoles) << "is stored from registers: transposed tiles leave through shared "
+                                  "memory where their elements have 16 bits, and their rows are at "
+                                  "most 64 or a multiple of 64";
+  else if (type.getRank() != 2 ||
+           !isa<MmaAttr, TransposedAttr>(plan.getLayout(store.getTile())))
     missed(store, kSplitRoles) << "is stored from registers: its tile has not the layout of "
                                   "accumulators";
   else if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
     missed(store, kSplitRoles) << "is stored from registers: its elements are no floating-point "
                                   "numbers of 16 or 32 bits, which shared memory takes in order";
-  else if (canStoreInChunks(type, store.getReduction().has_value(), mk::getSm(store).getChunk()))
+  else if (canStoreInChunks(withLayout(type, plan.getLayout(store.getTile())),
+                            store.getReduction().has_value(), mk::getSm(store).getChunk()))
     missed(store, kSplitRoles) << remark::add(
         "is stored from registers: the copy engine takes buffers of at most {0} dimensions",
         mk::getSm(store).getTensorMaps().getRank());
@@ -160,7 +169,7 @@ private:
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp, mk::BroadcastOp,
-              mk::SignalOp, mk::PutOp>([&](auto concrete) {
+              mk::TransposeOp, mk::SignalOp, mk::PutOp>([&](auto concrete) {
           rebuildOp(concrete);
           return success();
         })
@@ -198,8 +207,39 @@ private:
       copy(op)->getResult(0).setType(getType(op));
   }
 
+  /// The transposed fragment, in the layout in which no element moves.
+  Value transpose(Value fragment) {
+    auto type = cast<RankedTensorType>(fragment.getType());
+    auto turned = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)},
+                                        type.getElementType(),
+                                        getTransposedLayout(type.getEncoding()));
+    return mk::TransposeOp::create(b, fragment.getLoc(), turned, fragment);
+  }
+
+  void rebuildOp(mk::TransposeOp op) {
+    Attribute layout = plan.getLayout(op);
+    Value source = getTile(op.getSource());
+    auto from = cast<RankedTensorType>(source.getType());
+    auto fresh = cast<mk::TransposeOp>(copy(op));
+    fresh.getSourceMutable().assign(source);
+    fresh.getResult().setType(fragmentType(op, layout));
+    if (!movesNothing(fresh))
+      remark::analysis(op.getLoc(), describeRemark(kSplitRoles, plan.getName()))
+          << remark::add("moves elements between threads, from {0} to {1}", from,
+                         fragmentType(op, layout));
+  }
+
   void rebuildOp(mk::ReduceOp op) {
     Value source = getTile(op.getSource());
+    // Along the other dimension of what the threads hold.
+    if (isa<TransposedAttr>(getLayout(source.getType()))) {
+      int64_t axis = 1 - int64_t(op.getAxis());
+      source = transpose(source);
+      Attribute layout = getSliceLayout(getLayout(source.getType()), {axis});
+      Value result = mk::ReduceOp::create(b, op.getLoc(), fragmentType(op, layout), op.getKind(),
+                                          source, axis);
+      return mapConverted(op, result);
+    }
     // Of slices there is no slice: dealt out anew.
     if (isa<SliceAttr>(getLayout(source.getType()))) {
       auto type = cast<RankedTensorType>(op.getSource().getType());
@@ -219,6 +259,17 @@ private:
 
   void rebuildOp(mk::BroadcastOp op) {
     Attribute layout = plan.getLayout(op);
+    if (auto transposed = dyn_cast<TransposedAttr>(layout); transposed && op.getDims().size() == 1) {
+      int64_t dim = 1 - op.getDims()[0];
+      Value source = getAs(op.getSource(), getSliceLayout(transposed.getOf(), {dim}));
+      auto type = cast<RankedTensorType>(op.getType());
+      auto turned = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)},
+                                          type.getElementType(), transposed.getOf());
+      Value spread = mk::BroadcastOp::create(b, op.getLoc(), turned, source,
+                                             b.getDenseI64ArrayAttr({dim}));
+      mapping.map(op, transpose(spread));
+      return;
+    }
     Value source = isa<BlockedAttr>(layout) && !isLayoutFree(op.getSource())
                        ? getTile(op.getSource())
                        : getAs(op.getSource(), getSliceLayout(layout, op.getDims()));

@@ -65,7 +65,7 @@ static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::Do
 /// Whether only one store of the same block needs what the op gives, which is then computed
 /// as it leaves, a few elements at a time; the lowering to LLVM finds these the same way.
 static Operation *findOnlyStore(Operation *op) {
-  bool streams = isa<mk::BroadcastOp, mk::LoadOp>(op) ||
+  bool streams = isa<mk::BroadcastOp, mk::LoadOp, mk::TransposeOp>(op) ||
                  (OpTrait::hasElementwiseMappableTraits(op) && !op->getNumRegions());
   if (!streams || op->getNumResults() != 1 || op->use_empty())
     return nullptr;

@@ -36,6 +36,10 @@ Attribute mk_sm::getBlockedLayout(const RolePlan &plan, RankedTensorType tile, i
 }
 
 Attribute mk_sm::getSliceLayout(Attribute of, ArrayRef<int64_t> axes) {
+  if (auto transposed = dyn_cast<TransposedAttr>(of)) {
+    auto others = llvm::map_to_vector(axes, [](int64_t axis) { return 1 - axis; });
+    return getSliceLayout(transposed.getOf(), others);
+  }
   // What is left of runs dealt out to threads is dealt out anew.
   auto blocked = dyn_cast<BlockedAttr>(of);
   auto slice = dyn_cast<SliceAttr>(of);

@@ -64,6 +64,9 @@ void TiedExtents::look(Operation *op) {
     tieSlice(reduce.getSource(), reduce.getResult(), {int64_t(reduce.getAxis())});
   } else if (auto broadcast = dyn_cast<mk::BroadcastOp>(op)) {
     tieSlice(broadcast.getResult(), broadcast.getSource(), broadcast.getDims());
+  } else if (auto transpose = dyn_cast<mk::TransposeOp>(op)) {
+    for (int64_t d : {0, 1})
+      tie(transpose.getSource(), d, transpose.getResult(), 1 - d);
   } else if (op->getNumResults() && isTile(op->getResult(0))) {
     for (Value operand : op->getOperands())
       tieAll(op->getResult(0), operand);

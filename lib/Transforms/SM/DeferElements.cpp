@@ -36,6 +36,8 @@ Operation *Deferral::findOnlyStore(Operation *op) {
   if (!isNew)
     return it->second;
   bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if (auto transpose = dyn_cast<mk::TransposeOp>(op))
+    elementwise = movesNothing(transpose);
   if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp>(op)) || op->getNumResults() != 1 ||
       !isa<RankedTensorType>(op->getResult(0).getType()) || op->use_empty() ||
       isa<arith::ConstantOp>(op))

@@ -101,6 +101,7 @@ bool Rest::isDropped(OpOperand &use, int64_t dim) {
           ++to;
         return isDropped(broadcast.getResult(), to);
       })
+      .Case([&](mk::TransposeOp transpose) { return isDropped(transpose.getResult(), 1 - dim); })
       .Case([&](scf::ForOp loop) {
         return isYieldDropped(loop, number - loop.getNumControlOperands(), dim);
       })

@@ -39,6 +39,8 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.wgmma_wait 0, %v#0 : f32
   // CHECK: "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};", "r,r,r,r,r,~{memory}"
   mk_thread.stmatrix %s, %s, %s, %s, %s
+  // CHECK: "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [$0], {$1, $2, $3, $4};", "r,r,r,r,r,~{memory}"
+  mk_thread.stmatrix %s, %s, %s, %s, %s transpose
   // CHECK: "", "=f,=l,0,1"
   %u:2 = mk_thread.pin %w, %g : f32, i64
   // What depends on operands alone has no effects.

@@ -125,3 +125,22 @@ mk.kernel @waits on @mesh dims(uniform K) (
     mk.store %s, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @transposed on @mesh (
+    in %a : memref<16x64xbf16> [16, 64], in %b : memref<64x64xbf16> [64, 64],
+    out %c : memref<16x64xf32> [16, 64]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  mk.role @r ctas(1) {
+    // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
+    %y = mk.load %b[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
+    %x = mk.load %a[%c0, %c0] : memref<16x64xbf16> -> tensor<16x64xbf16>
+    %s = mk.dot %y, %x, %zero transpose_b : tensor<64x64xbf16>, tensor<16x64xbf16>, tensor<64x16xf32>
+    %t = mk.transpose %s : tensor<64x16xf32> -> tensor<16x64xf32>
+    // expected-remark @+1 {{mk-sm-split-roles: missed: is stored from registers: transposed tiles leave through shared memory where their elements have 16 bits, and their rows are at most 64 or a multiple of 64}}
+    mk.store %t, %c[%c0, %c0] : tensor<16x64xf32>, memref<16x64xf32>
+  }
+}

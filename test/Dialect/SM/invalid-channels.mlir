@@ -385,7 +385,7 @@ mk.kernel @layout on @mesh (out %f : memref<64x64xf32> [64, 64]) {
     %out = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition consumer warps(4) registers(168) {
       %t = arith.constant dense<0.0> : tensor<64x64xf32, #flat>
-      // expected-error @+1 {{takes tiles with layout #mk_sm.mma through its staging area, not 'tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>': use mk.store}}
+      // expected-error @+1 {{takes tiles with layout #mk_sm.mma, or transposed, through its staging area, not 'tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 1>>': use mk.store}}
       mk_sm.store %t, %f[%c0, %c0] through %out : tensor<64x64xf32, #flat>, memref<64x64xf32>, !mk_sm.staging<2>
     }
   }
@@ -451,6 +451,23 @@ mk.kernel @deep on @mesh (out %f : memref<1x1x1x1x64x64xf32> [1, 1, 1, 1, 64, 64
       %t = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
       // expected-error @+1 {{stores to 'memref<1x1x1x1x64x64xf32>', but the copy engine takes at most 5 dimensions: use mk.store}}
       mk_sm.store %t, %f[%c0, %c0, %c0, %c0, %c0, %c0] through %out : tensor<64x64xf32, #acc>, memref<1x1x1x1x64x64xf32>, !mk_sm.staging<2>
+    }
+  }
+}
+
+// -----
+
+// A warpgroup's columns of a row are 128 bytes only if elements have two.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>
+mk.kernel @transposed on @mesh (out %f : memref<16x64xf32> [16, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = arith.constant dense<0.0> : tensor<16x64xf32, #acc>
+      // expected-error @+1 {{takes transposed tiles of 16-bit elements, and of up to 64 rows or a multiple of them, not 'tensor<16x64xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>': use mk.store}}
+      mk_sm.store %t, %f[%c0, %c0] through %out : tensor<16x64xf32, #acc>, memref<16x64xf32>, !mk_sm.staging<2>
     }
   }
 }

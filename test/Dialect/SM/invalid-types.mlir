@@ -12,6 +12,11 @@ func.func private @f(tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.blocked<t
 
 // -----
 
+// expected-error @+1 {{what is transposed without moving is accumulators (#mk_sm.mma), not #mk_sm.blocked<threads = 128, vector = 1>: deal its elements out by #mk_sm.blocked}}
+func.func private @f(tensor<64x64xf32, #mk_sm.transposed<of = #mk_sm.blocked<threads = 128, vector = 1>>>)
+
+// -----
+
 // expected-error @+1 {{a slice of accumulators is without axis 0 or 1, not 2}}
 func.func private @f(tensor<64xf32, #mk_sm.slice<axis = 2, of = #mk_sm.mma<warpgroups = 1>>>)
 

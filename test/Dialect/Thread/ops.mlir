@@ -200,6 +200,8 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   %v:2 = mk_thread.wgmma_wait 0, %f, %s : f32, i32
   // CHECK: mk_thread.stmatrix %[[S]], %[[S]], %[[S]], %[[S]], %[[S]]
   mk_thread.stmatrix %s, %s, %s, %s, %s
+  // CHECK: mk_thread.stmatrix %[[S]], %[[S]], %[[S]], %[[S]], %[[S]] transpose
+  mk_thread.stmatrix %s, %s, %s, %s, %s transpose
   // CHECK: mk_thread.pin %[[F]], %[[G]] : f32, i64
   %u:2 = mk_thread.pin %f, %g : f32, i64
   // CHECK: mk_thread.approximate rcp %[[F]]

@@ -252,6 +252,22 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
+  // expected-error @+1 {{of 'tensor<8xf32>', which has 1 dimensions: it exchanges the two of a matrix}}
+  %r = mk.transpose %v : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
+  // expected-error @+1 {{of 'tensor<4x8xf32>' gives 'tensor<8x4xf32>', not 'tensor<4x8xf32>'}}
+  %r = mk.transpose %t : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
   // expected-error @+1 {{has a set of 1 dimensions for a tile of rank 2: they are the indices of the tile}}
   %r = mk.mask %t where affine_set<(r) : (r >= 0)> else %f : tensor<4x8xf32>
   return

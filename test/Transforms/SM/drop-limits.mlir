@@ -53,6 +53,20 @@ mk.kernel @products on @mesh dims(uniform M, uniform K) (
     mk.store %most, %r[%c0] valid(%rows) : tensor<64xf32>, memref<?xf32>
   }
 
+  // Rows of the left operand that are columns of what is stored.
+  // CHECK-LABEL: mk.role @turned
+  mk.role @turned ctas(1) {
+    %rows = arith.addi %K, %c1 : index
+    %left = arith.addi %K, %c8 : index
+    // CHECK: mk.load %{{.*}} valid(%c64{{.*}}, %c64{{.*}}) :
+    // expected-remark @+1 {{mk-sm-drop-limits: passed: is loaded whole along dimension 0}}
+    %x = mk.load %a[%c0, %c0] valid(%rows, %tk) : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %y = mk.load %b[%c0, %c0] valid(%tk, %tk) : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %s = mk.dot %x, %y, %zeros transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    %t = mk.transpose %s : tensor<64x64xf32> -> tensor<64x64xf32>
+    mk.store %t, %c[%c0, %c0] valid(%left, %rows) : tensor<64x64xf32>, memref<?x?xf32>
+  }
+
   // What a dot sums over; a mask that keeps one element more; rows that become columns of a sum.
   // CHECK-LABEL: mk.role @seen
   mk.role @seen ctas(1) {

@@ -91,10 +91,17 @@ int64_t getStagedBytes(RankedTensorType tile, int64_t chunk);
 /// Bytes of one buffer of a staging area: a block of an accumulator's rows of a chunk.
 inline int64_t getStagingBytes(int64_t chunk) { return MmaAttr::kRows * chunk; }
 
+/// The layout that the transposed tile has if no element moves; null if there is none.
+Attribute getTransposedLayout(Attribute layout);
+/// Whether each thread holds of both fragments the same elements.
+bool movesNothing(mk::TransposeOp op);
+
 /// Whether a block of an accumulator's rows is stored chunk by chunk. The last chunk ends
 /// where the tile does and may overlap the one before, unless it is added to memory.
 bool canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk);
-/// How many chunks a block of its rows is.
+/// How many rows are stored at once: those of a block, or all of a transposed tile of fewer.
+int64_t countStoreRows(RankedTensorType tile);
+/// How many chunks a block of its rows is; of a transposed tile, what a warpgroup has of it.
 int64_t countStoreChunks(RankedTensorType tile, int64_t chunk);
 /// How many such pieces of a block and a chunk a warpgroup stores of it; 0 if it is no accumulator.
 int64_t countStoreParts(RankedTensorType tile, int64_t chunk);
