@@ -61,6 +61,15 @@ KernelResources::KernelResources(Operation *kernel) {
   }
 }
 
+bool mk::isNeverWritten(Value buffer) {
+  if (auto choice = buffer.getDefiningOp<SelectOp>())
+    return isNeverWritten(choice.getTrueValue()) && isNeverWritten(choice.getFalseValue());
+  auto arg = dyn_cast<BlockArgument>(buffer);
+  auto kernel = arg ? dyn_cast<KernelOp>(arg.getOwner()->getParentOp()) : KernelOp();
+  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
+         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == ArgKind::In;
+}
+
 SmallVector<unsigned> mk::getPossibleArgs(KernelOp kernel, Value buffer) {
   if (auto select = buffer.getDefiningOp<SelectOp>()) {
     SmallVector<unsigned> args = getPossibleArgs(kernel, select.getTrueValue());

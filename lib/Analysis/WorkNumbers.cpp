@@ -19,11 +19,11 @@ WorkNumbers::WorkNumbers(KernelOp kernel, const NamedNumbers &sizes, const Named
 void WorkNumbers::reset() {
   numbers = IndexEvaluator();
   for (auto [i, name] : llvm::enumerate(kernel.getDimNames()))
-    if (auto it = sizes.find(cast<StringAttr>(name).getValue()); it != sizes.end())
+    if (auto it = sizes.find(cast<StringAttr>(name).str()); it != sizes.end())
       numbers.assume(kernel.getDim(i), it->second);
   for (Operation *op : known) {
     if (auto param = dyn_cast<ParamOp>(op)) {
-      if (auto it = params.find(param.getName()); it != params.end())
+      if (auto it = params.find(param.getName().str()); it != params.end())
         numbers.assume(param.getValue(), it->second);
     } else if (auto dim = dyn_cast<memref::DimOp>(op)) {
       auto arg = dyn_cast<BlockArgument>(dim.getSource());
@@ -54,7 +54,7 @@ std::optional<int64_t> WorkNumbers::getShard(unsigned arg, unsigned dim) {
   MLIRContext *context = kernel.getContext();
   // What is not known stays a symbol.
   auto find = [&](Attribute name) -> AffineExpr {
-    auto it = sizes.find(cast<StringAttr>(name).getValue());
+    auto it = sizes.find(cast<StringAttr>(name).str());
     return it == sizes.end() ? getAffineSymbolExpr(0, context)
                              : getAffineConstantExpr(it->second, context);
   };

@@ -44,8 +44,8 @@ static llvm::MapVector<StringRef, ParamOp> getParams(KernelOp kernel) {
   return params;
 }
 
-static TuningQuery makeQuery(KernelOp kernel, const CompileOptions &options,
-                             const Binding &binding) {
+TuningQuery mk::makeQuery(KernelOp kernel, const CompileOptions &options,
+                          const Binding &binding) {
   TuningQuery query;
   query.kernel = kernel.getSymName().str();
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
@@ -114,11 +114,11 @@ void mk::setParams(const std::map<std::string, int64_t> &set, Binding &binding) 
       binding.params.push_back(name + "=" + std::to_string(value));
 }
 
-std::map<std::string, std::vector<int64_t>> mk::listChoices(KernelOp kernel) {
-  std::map<std::string, std::vector<int64_t>> choices;
+ParamChoices mk::listChoices(KernelOp kernel) {
+  ParamChoices choices;
   for (auto &[name, op] : getParams(kernel))
     if (std::optional<ArrayRef<int64_t>> values = op.getChoices())
-      choices[name.str()] = values->vec();
+      choices.emplace_back(name.str(), values->vec());
   return choices;
 }
 
@@ -150,10 +150,9 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
     bool given = llvm::any_of(options.params, [&](const auto &pair) {
       return pair.first == name;
     });
-    param["from"] = given                                  ? "given"
-                    : model.set.count(name.str())          ? "model"
-                    : model.set.empty() && choice.entry.set.count(name.str()) ? "tuned"
-                                                           : "default";
+    const auto &chosen = model.set.empty() ? choice.entry.set : model.set;
+    StringRef chooser = model.set.empty() ? "tuned" : "model";
+    param["from"] = given ? "given" : chosen.contains(name.str()) ? chooser : "default";
     params[name] = std::move(param);
   }
   json::Value entry = nullptr;

@@ -16,34 +16,27 @@ static constexpr int64_t kMostCombinations = 4096;
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 
 namespace {
-struct Choice {
-  std::string name;
-  SmallVector<int64_t> values;
-};
-
 /// A copy of a module whose kernel is as the counter of work wants it.
 class Model {
 public:
   Model(KernelOp kernel, const CompileOptions &options, const Binding &binding)
       : options(options), module(kernel->getParentOfType<ModuleOp>().clone()) {
+    TuningQuery query = makeQuery(kernel, options, binding);
+    sizes = std::move(query.dims);
+    given = std::move(query.given);
+    // Of what ranks have each for itself, the first one's.
     for (const auto &entry : binding.dims)
       if (entry.second.size())
-        sizes[entry.first()] = entry.second.front();
-    read(binding.sizes, sizes);
-    for (const auto &[name, size] : options.tuneFor)
-      sizes[name] = size;
-    read(binding.params, given);
+        sizes.try_emplace(entry.first().str(), entry.second.front());
   }
 
   /// False where helper functions cannot be inlined, or sizes are wrong; the pipelines tell.
   bool prepare() {
     ScopedDiagnosticHandler quiet(module->getContext(), [](Diagnostic &) { return success(); });
     LoweringOptions lowering;
-    for (const auto &size : sizes)
-      if (llvm::any_of(kernel().getMeshOp().getAxes(), [&](Attribute axis) {
-            return cast<AxisAttr>(axis).getName() == size.first();
-          }))
-        lowering.bind.push_back((size.first() + "=" + Twine(size.second)).str());
+    for (const auto &[name, size] : sizes)
+      if (kernel().getMeshOp().findAxis(name) >= 0)
+        lowering.bind.push_back(name + "=" + std::to_string(size));
     PassManager pm(module->getContext(), ModuleOp::getOperationName());
     buildBindPipeline(pm, lowering);
     return succeeded(pm.run(*module));
@@ -54,8 +47,7 @@ public:
   /// With `params` beside what is given; into `result`. Whether it is known, and fits if it must.
   bool predict(const NamedNumbers &params, bool mustFit, ModelChoice &result) {
     NamedNumbers all = given;
-    for (const auto &param : params)
-      all.try_emplace(param.first(), param.second);
+    all.insert(params.begin(), params.end());
     std::optional<KernelWork> work = countWork(kernel(), options.grid, sizes, all, result.why);
     if (!work)
       return false;
@@ -71,27 +63,14 @@ public:
     return true;
   }
 
-  SmallVector<Choice> listChoices() {
-    SmallVector<Choice> choices;
-    kernel().walk([&](ParamOp param) {
-      if (!param.getChoices() || given.contains(param.getName()) ||
-          llvm::any_of(choices, [&](const Choice &c) { return c.name == param.getName(); }))
-        return;
-      choices.push_back({param.getName().str(), SmallVector<int64_t>(*param.getChoices())});
-    });
+  /// Of parameters that nobody gave.
+  ParamChoices getOpenChoices() {
+    ParamChoices choices = listChoices(kernel());
+    llvm::erase_if(choices, [&](const auto &param) { return given.contains(param.first); });
     return choices;
   }
 
 private:
-  static void read(ArrayRef<std::string> pairs, NamedNumbers &numbers) {
-    for (StringRef pair : pairs) {
-      auto [name, text] = pair.split('=');
-      int64_t value;
-      if (!text.getAsInteger(10, value))
-        numbers[name] = value;
-    }
-  }
-
   const CompileOptions &options;
   OwningOpRef<ModuleOp> module;
   NamedNumbers sizes, given;
@@ -120,58 +99,42 @@ static bool isBetter(const ModelChoice &candidate, const ModelChoice &best) {
          (ratio <= 1 + kAlike && countCopies(candidate.work) < countCopies(best.work));
 }
 
-static void choose(Model &model, ModelChoice &result, const std::map<std::string, int64_t> &near) {
-  SmallVector<Choice> choices = model.listChoices();
+static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) {
+  const ParamChoices choices = model.getOpenChoices();
   if (choices.empty())
     return;
   double combinations = 1;
-  for (const Choice &c : choices)
-    combinations *= c.values.size();
+  for (const auto &choice : choices)
+    combinations *= choice.second.size();
   if (combinations > kMostCombinations) {
     result.why = llvm::formatv("its parameters have {0} combinations, more than {1}: list fewer choices",
                                static_cast<int64_t>(combinations), kMostCombinations);
     return;
   }
   // From what there is: measured nearby, or the defaults.
-  NamedNumbers start;
-  for (const auto &[name, value] : near)
-    start[name] = value;
   ModelChoice first, best, candidate;
-  bool mayStay = model.predict(start, /*mustFit=*/true, first);
-  SmallVector<size_t> at(choices.size());
-  auto advance = [&] {
-    for (size_t i = 0; i != at.size(); ++i) {
-      if (++at[i] != choices[i].values.size())
-        return true;
-      at[i] = 0;
+  bool mayStay = model.predict(near, /*mustFit=*/true, first);
+  for (int64_t number = 0; number != combinations; ++number) {
+    candidate.set.clear();
+    int64_t rest = number;
+    for (const auto &[name, values] : choices) {
+      candidate.set[name] = values[rest % values.size()];
+      rest /= values.size();
     }
-    return false;
-  };
-  NamedNumbers chosen;
-  int64_t compared = 0;
-  do {
-    NamedNumbers values;
-    for (auto [i, c] : llvm::enumerate(choices))
-      values[c.name] = c.values[at[i]];
-    ++compared;
-    if (!model.predict(values, /*mustFit=*/true, candidate) || !isBetter(candidate, best))
-      continue;
-    best = candidate;
-    chosen = std::move(values);
-  } while (advance());
+    if (model.predict(candidate.set, /*mustFit=*/true, candidate) && isBetter(candidate, best))
+      best = candidate;
+  }
   double worth = 1 - (near.empty() ? kIndifferent : kMeasured);
   if (mayStay && (!best.prediction || getScore(best) >= worth * getScore(first)))
-    best = std::move(first), chosen.clear();
+    best = std::move(first);
   if (!best.prediction)
     return;
-  for (const auto &param : chosen)
-    best.set[param.first().str()] = param.second;
-  best.compared = compared;
+  best.compared = combinations;
   result = std::move(best);
 }
 
 ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, const Binding &binding,
-                             const std::map<std::string, int64_t> &near, bool mayChoose) {
+                             const NamedNumbers &near, bool mayChoose) {
   ModelChoice choice;
   TargetAttr target = findTarget(kernel);
   if (!target || !target.getSm() || !target.getRates()) {
@@ -183,10 +146,7 @@ ModelChoice mk::consultModel(KernelOp kernel, const CompileOptions &options, con
     choice.why = "the kernel cannot be bound to these sizes";
     return choice;
   }
-  NamedNumbers start;
-  for (const auto &[name, value] : near)
-    start[name] = value;
-  if (model.predict(start, /*mustFit=*/false, choice) && mayChoose)
+  if (model.predict(near, /*mustFit=*/false, choice) && mayChoose)
     choose(model, choice, near);
   return choice;
 }

@@ -13,6 +13,10 @@
 
 namespace mlir::mk {
 
+/// What a kernel's file lists for its parameters, by name, in its order.
+using ParamChoices = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+ParamChoices listChoices(KernelOp kernel);
+
 /// What the model says of a kernel with these sizes.
 struct ModelChoice {
   /// With the parameters as they are given, and those of `set`; nothing where it does not know.
@@ -23,7 +27,7 @@ struct ModelChoice {
   std::string why;
   /// All choices, if they are better than what was measured nearby, or the defaults; else none. Other
   /// parameters then have their defaults.
-  std::map<std::string, int64_t> set;
+  NamedNumbers set;
   /// Combinations that were compared; 0 if nothing is left to choose.
   int64_t compared = 0;
 };
@@ -33,16 +37,14 @@ struct ParamChoice {
   TuningChoice tuning;
   ModelChoice model;
   /// What the file lists, of all parameters.
-  std::map<std::string, std::vector<int64_t>> choices;
+  ParamChoices choices;
 };
-
-std::map<std::string, std::vector<int64_t>> listChoices(KernelOp kernel);
 
 /// Compares what the kernel's file lists, beside what `binding` gives and, unless it is empty, the
 /// entry `near` of a tuning file: those who measured know more than the model where it sees little difference.
 /// `kernel` is not changed. `choose` is false: predicts for what is given alone.
 ModelChoice consultModel(KernelOp kernel, const CompileOptions &options, const Binding &binding,
-                         const std::map<std::string, int64_t> &near, bool choose);
+                         const NamedNumbers &near, bool choose);
 
 /// What --emit=params prints of it.
 llvm::json::Value describeModel(const ModelChoice &choice);

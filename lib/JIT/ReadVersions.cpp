@@ -12,8 +12,6 @@ using namespace mlir;
 using namespace mlir::mk;
 
 namespace {
-constexpr int64_t kLargest = int64_t(1) << 47; // that packages hold
-
 class VersionReader {
 public:
   VersionReader(KernelOp kernel, const CompileOptions &options)
@@ -76,7 +74,7 @@ LogicalResult VersionReader::readSize(VersionRequest &request, unsigned dim, Str
       return error() << "dimension '" << name << "' is bound to " << value
                      << ": leave it out of --bind, so that it is given when the kernel is bound, or "
                         "out of --variants";
-  if (size < 1 || size > kLargest)
+  if (size < 1 || size > MK_MAX_DIM)
     return error() << "dimension '" << name << "' of at most " << size
                    << ": give a size from 1 to 2^47";
   request.serves.emplace_back(name.str(), size);

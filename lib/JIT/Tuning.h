@@ -56,6 +56,9 @@ public:
   std::vector<Entry> entries;
 };
 
+/// What a kernel is looked up by with these options.
+TuningQuery makeQuery(KernelOp kernel, const CompileOptions &options, const Binding &binding);
+
 /// Where the tuning file of a target lies: share/mkernel/tuning/<target>.json
 /// beside the folder of the program or library that holds this code. Empty if
 /// there is none.

@@ -2,6 +2,7 @@
 #ifndef MKERNEL_RUNTIME_PACKAGE_JSONREADER_H
 #define MKERNEL_RUNTIME_PACKAGE_JSONREADER_H
 
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Runtime/ElementType.h"
 #include "mkernel/Runtime/Status.h"
 
@@ -12,6 +13,9 @@
 namespace mk::rt {
 
 using Json = nlohmann::json;
+
+/// No size or number of bytes in metadata is larger.
+inline constexpr int64_t kLarge = MK_MAX_DIM;
 
 /// Walks one JSON object. The first problem is kept, later reads return
 /// defaults, so that the parser reads straight through.

@@ -13,7 +13,6 @@ using namespace mk::rt;
 namespace {
 
 constexpr int64_t kMany = 1 << 20;
-constexpr int64_t kLarge = int64_t(1) << 47;
 
 struct Parser {
   Metadata m;

@@ -3,6 +3,7 @@
 #include "mkernel/Runtime/Plan.h"
 #include "mkernel/ABI/Package.h"
 #include "mkernel/Support/Checked.h"
+#include "package/Launch.h"
 
 #include <algorithm>
 
@@ -151,6 +152,19 @@ static std::string dimsText(const Metadata &metadata, std::span<const int64_t> d
   return text.empty() ? text : text + ")";
 }
 
+mk_launch mk::rt::makeLaunch(const Mesh &mesh, uint32_t rank, std::span<const int64_t> coords,
+                             std::span<const int64_t> dims) {
+  mk_launch launch = {};
+  launch.abi_version = MK_ABI_VERSION;
+  launch.rank = rank;
+  launch.world = mesh.size();
+  launch.num_axes = static_cast<uint32_t>(mesh.axes().size());
+  launch.axis_sizes = mesh.sizes().data();
+  launch.coords = coords.data();
+  launch.dims = dims.data();
+  return launch;
+}
+
 Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
                                   const Payload &payload, const Mesh &mesh,
                                   uint32_t rank,
@@ -166,14 +180,7 @@ Result<Plan> mk::rt::evaluatePlan(const Metadata &metadata,
 
   std::vector<int64_t> out(words + kGuard, kUnwritten);
   std::vector<int64_t> coords = mesh.coords(rank);
-  mk_launch launch = {};
-  launch.abi_version = MK_ABI_VERSION;
-  launch.rank = rank;
-  launch.world = mesh.size();
-  launch.num_axes = static_cast<uint32_t>(mesh.axes().size());
-  launch.axis_sizes = mesh.sizes().data();
-  launch.coords = coords.data();
-  launch.dims = dims.data();
+  mk_launch launch = makeLaunch(mesh, rank, coords, dims);
   if (int64_t failed = payload.plan(&launch, out.data())) {
     if (failed < 0)
       return error(StatusCode::FailedPrecondition, "kernel '", metadata.kernel,

@@ -1,6 +1,7 @@
 //===- Versions.cpp - Several versions of a kernel in a package -----------===//
 
 #include "mkernel/Runtime/Versions.h"
+#include "package/Launch.h"
 
 #include <algorithm>
 
@@ -11,14 +12,7 @@ Result<size_t> mk::rt::selectVersion(const Metadata &metadata, const Payload &pa
                                      std::span<const DimValue> bind) {
   MK_ASSIGN(auto dims, resolveDims(metadata, mesh, bind));
   std::vector<int64_t> coords = mesh.coords(rank);
-  mk_launch launch = {};
-  launch.abi_version = MK_ABI_VERSION;
-  launch.rank = rank;
-  launch.world = mesh.size();
-  launch.num_axes = static_cast<uint32_t>(mesh.axes().size());
-  launch.axis_sizes = mesh.sizes().data();
-  launch.coords = coords.data();
-  launch.dims = dims[rank].data();
+  mk_launch launch = makeLaunch(mesh, rank, coords, dims[rank]);
   int64_t chosen = payload.select(&launch);
   if (chosen < 0 || size_t(chosen) >= metadata.versions.size())
     return error(StatusCode::Internal, "kernel '", metadata.kernel, "': its package chooses version ",

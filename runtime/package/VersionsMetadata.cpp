@@ -10,8 +10,6 @@ using namespace mk::rt;
 
 namespace {
 
-constexpr int64_t kLarge = int64_t(1) << 47;
-
 /// The largest sizes by the names of dimensions, in the order of those.
 std::vector<NamedSize> parseSizes(Status &status, const Json &json, const std::string &where,
                                   const Metadata &m) {

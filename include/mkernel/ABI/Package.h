@@ -122,6 +122,9 @@ enum mk_fault {
   X("avx512vp2intersect") X("avx512bf16") X("avx512fp16") X("amx-tile")        \
   X("amx-int8") X("amx-bf16")
 
+// The largest value of a dimension that packages hold.
+#define MK_MAX_DIM (INT64_C(1) << 47)
+
 typedef struct mk_package_header {
   char magic[8];
   uint32_t abi_version;

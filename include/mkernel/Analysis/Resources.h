@@ -59,6 +59,10 @@ inline KernelResources getKernelResources(KernelOp kernel) {
 /// The arguments that a buffer may be, through choices between them.
 SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
 
+/// Whether all arguments that a buffer may be are ones that no kernel writes: their contents need
+/// no wait.
+bool isNeverWritten(Value buffer);
+
 } // namespace mlir::mk
 
 #endif // MKERNEL_ANALYSIS_RESOURCES_H

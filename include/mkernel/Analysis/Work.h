@@ -9,9 +9,10 @@
 #define MKERNEL_ANALYSIS_WORK_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "llvm/ADT/StringMap.h"
 
+#include <map>
 #include <optional>
+#include <string>
 
 namespace mlir::mk {
 
@@ -58,7 +59,7 @@ struct KernelWork {
 };
 
 /// Values of dimensions and mesh axes, and of parameters.
-using NamedNumbers = llvm::StringMap<int64_t>;
+using NamedNumbers = std::map<std::string, int64_t>;
 
 /// The work of this rank in one launch with a grid of so many CTAs, parameters as `params` says, else at
 /// their defaults. Nothing where a number that it follows from is not known before the launch: `why`

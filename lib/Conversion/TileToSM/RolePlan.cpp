@@ -1,5 +1,6 @@
 //===- RolePlan.cpp - Questions about a role that is split ----------------===//
 #include "RolePlan.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -104,24 +105,11 @@ bool mk_sm::hasOtherEffects(Operation *op) {
       .wasInterrupted();
 }
 
-/// An argument that no kernel writes: its contents need no wait.
-static bool isNeverWritten(Value buffer) {
-  if (auto choice = buffer.getDefiningOp<mk::SelectOp>())
-    return isNeverWritten(choice.getTrueValue()) &&
-           isNeverWritten(choice.getFalseValue());
-  auto arg = dyn_cast<BlockArgument>(buffer);
-  auto kernel = arg ? dyn_cast<mk::KernelOp>(arg.getOwner()->getParentOp())
-                    : mk::KernelOp();
-  return kernel && arg.getArgNumber() >= kernel.getNumDims() &&
-         kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
-             mk::ArgKind::In;
-}
-
 bool mk_sm::readsResults(Operation *op) {
   if (auto load = dyn_cast<mk::LoadOp>(op))
-    return !isNeverWritten(load.getSource());
+    return !mk::isNeverWritten(load.getSource());
   if (auto load = dyn_cast<memref::LoadOp>(op))
-    return !isNeverWritten(load.getMemRef());
+    return !mk::isNeverWritten(load.getMemRef());
   // Their effects on what they guard or write are declared as reads, too.
   if (op->getNumRegions() || isa<mk::StoreOp, mk::SignalOp, mk::CountOp,
                                  mk::PushOp, mk::SettleOp, mk::FenceOp>(op))

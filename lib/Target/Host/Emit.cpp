@@ -1,6 +1,7 @@
 //===- Emit.cpp - Objects and packages ------------------------------------===//
 #include "mkernel/Target/Host/Emit.h"
 #include "HostMachine.h"
+#include "mkernel/ABI/Package.h"
 #include "mkernel/Runtime/PackageC.h"
 #include "mkernel/Target/Host/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -144,12 +145,11 @@ LogicalResult mk::emitContainer(ModuleOp module, const HostCpu &cpu, llvm::json:
 LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
                               llvm::json::Object metadata,
                               SmallVectorImpl<char> &package) {
-  // The largest that packages hold; larger ones are for checks without a run.
-  constexpr int64_t largest = int64_t(1) << 47;
+  // Larger ones are for checks without a run.
   if (const auto *dims = metadata.getArray("dims"))
     for (const llvm::json::Value &dim : *dims)
       if (const auto *entry = dim.getAsObject())
-        if (auto value = entry->getInteger("value"); value && *value > largest)
+        if (auto value = entry->getInteger("value"); value && *value > MK_MAX_DIM)
           return module.emitError("dimension '")
                  << entry->getString("name").value_or("") << "' is " << *value
                  << "; a package takes at most 2^47: bind a smaller size";

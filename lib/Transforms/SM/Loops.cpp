@@ -2,9 +2,9 @@
 #include "Loops.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -61,14 +61,6 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
 /// Registers that all of them may take.
 static constexpr int64_t kEarlyRegisters = 16;
 
-/// Whether no kernel writes the buffer: its contents need no wait.
-static bool isOnlyRead(Value buffer, mk::KernelOp kernel) {
-  SmallVector<unsigned> args = mk::getPossibleArgs(kernel, buffer);
-  return !args.empty() && llvm::all_of(args, [&](unsigned arg) {
-    return kernel.getArgKind(arg) == mk::ArgKind::In;
-  });
-}
-
 /// Adds what `value` is computed from in the body; false if that is more than the number of
 /// the iteration, and scalars.
 static bool addScalars(Value value, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
@@ -98,7 +90,6 @@ int64_t mk_sm::countRegisters(Type type) {
 }
 
 SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large) {
-  auto kernel = loop->getParentOfType<mk::KernelOp>();
   SmallVector<Operation *> loads;
   int64_t registers = 0;
   for (Operation &op : *loop.getBody()) {
@@ -110,7 +101,7 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large
       return user != loop.getBody()->getTerminator();
     });
     llvm::SetVector<Operation *> slice;
-    if (!source || !used || !isOnlyRead(source, kernel) ||
+    if (!source || !used || !mk::isNeverWritten(source) ||
         !llvm::all_of(op.getOperands(),
                       [&](Value operand) { return addScalars(operand, loop, slice); }))
       continue;

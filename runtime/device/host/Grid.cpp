@@ -5,6 +5,7 @@
 #include "device/Device.h"
 #include "device/Launches.h"
 #include "device/host/Cta.h"
+#include "package/Launch.h"
 
 #include <algorithm>
 #include <new>
@@ -63,13 +64,7 @@ Status Grid::prepare() try {
          std::make_unique<std::atomic<int64_t>[]>(counter.elements)});
 
   coords_ = context.mesh().coords(rank());
-  launchData.abi_version = MK_ABI_VERSION;
-  launchData.rank = rank();
-  launchData.world = world();
-  launchData.num_axes = static_cast<uint32_t>(coords_.size());
-  launchData.axis_sizes = context.mesh().sizes().data();
-  launchData.coords = coords_.data();
-  launchData.dims = plan.dims(rank()).data();
+  launchData = makeLaunch(context.mesh(), rank(), coords_, plan.dims(rank()));
   launchData.runtime = this;
 
   // With more threads than cores, waiters that wake often starve the others.

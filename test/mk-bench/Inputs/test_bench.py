@@ -59,7 +59,7 @@ class Measuring(unittest.TestCase):
 
     def test_steady_is_warm_and_burst_is_idle(self):
         contestant = self.contestants(a=1e-3)[0]
-        unit = measure._Unit(self.device, contestant, "call", self.plan, 1.0)
+        unit = measure.Unit(self.device, contestant, "call", self.plan, 1.0)
         measure._turn(self.device, unit, "steady", self.plan)
         self.assertEqual(self.clock.log, ["a"] * (10 + 5 * 2))
         self.clock.log.clear()
@@ -267,7 +267,7 @@ class CostModel(unittest.TestCase):
                 entry, = json.load(file)["entries"]
             self.assertEqual(entry, {"kernel": "k", "types": ["bf16"], "grid": 132,
                                      "dims": {"M": 8}, "set": {"TM": 64}, "ms": {"burst": 3.0}})
-            with self.assertRaisesRegex(BenchError, "are of target 'host'"):
+            with self.assertRaisesRegex(BenchError, "is for target 'host'"):
                 model.keep(path, [], "sm_90a")
 
     def test_spaces_of_kernels_that_list_choices(self):

@@ -8,7 +8,7 @@ def matmul_rate(device, type, size, plan, budget):
     out_type = "bf16" if type.startswith("f8") else type
     out = device.empty((size, size), out_type)
     call, _ = device.shared(cublaslt.CublasLt).matmul(
-        a, b, out, (size,) * 3, (type, type, out_type))
+        a, [b], out, (size,) * 3, (type, type, out_type))
     times = measure.measure(device, [measure.Contestant("cublaslt", call)],
                             plan, budget, modes=("call",))["cublaslt"]
     return {condition: 2.0 * size ** 3 / modes["call"]["median"] * 1e3

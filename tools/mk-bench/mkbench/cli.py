@@ -70,7 +70,8 @@ def parse(arguments):
     add("--model", action="store_true", help="what the compiler's cost model predicts beside "
         "what was measured")
     add("--measured", metavar="FILE", help="add what was measured to this file, from which "
-        "scripts/fit-rates makes the rates of the cost model")
+        "scripts/fit-rates makes the rates of the cost model; with --tune, the first timings of all "
+        "configurations, and with --tuning=none nothing else")
     add("--conditions", type=words, default=list(measure.CONDITIONS),
         metavar="burst,steady")
     add("--no-rivals", dest="rivals", action="store_false")

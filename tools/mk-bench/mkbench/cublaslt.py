@@ -6,10 +6,13 @@ import os
 import sys
 
 from .errors import BenchError
+from .measure import in_turn
 from . import stats
 
 WORKSPACE = 256 << 20
 HEURISTICS = 8
+# Calls of each that are timed as one graph: the least.
+CALLS = 4
 CUDA_TYPES = {"f32": 0, "f16": 2, "bf16": 14, "f8e4m3": 28, "f8e5m2": 29}
 COMPUTE_32F = 68
 TRANSA, TRANSB, A_SCALE, B_SCALE, FAST_ACCUM = 3, 4, 17, 18, 25
@@ -74,8 +77,8 @@ class CublasLt:
     def matmul(self, a, b, out, sizes, types, a_rows=True, b_rows=False,
                fast_accum=None):
         """A callable for out = A * B, row-major, in `sizes` (M, N, K). A is stored
-        M x K (a_rows) or K x M; B is stored K x N (b_rows) or N x K. Returns it
-        with what was chosen."""
+        M x K (a_rows) or K x M; `b` are several B, which calls take in turn, stored
+        K x N (b_rows) or N x K. Returns it with what was chosen."""
         m, n, k = sizes
         type_a, type_b, type_out = types
         # Column-major, the transposed product: out^T = B^T * A^T.
@@ -93,15 +96,15 @@ class CublasLt:
         result = self.layout(type_out, n, m, n)
         algorithms = self.heuristics(desc, left, right, result)
         one, zero = C.c_float(1), C.c_float(0)
-        pointers = [C.c_void_p(t.data_ptr()) for t in (b, a, out, self.workspace)]
+        pointers = [C.c_void_p(t.data_ptr()) for t in (a, out, self.workspace)]
         function = self.library.cublasLtMatmul
         stream = C.c_void_p(self.device.stream_handle())
 
-        def make(found):
-            arguments = (self.handle, desc, C.byref(one), pointers[0], left,
-                         pointers[1], right, C.byref(zero), pointers[2], result,
-                         pointers[2], result, C.byref(found.algo),
-                         pointers[3], C.c_size_t(WORKSPACE), stream)
+        def make(found, weights):
+            arguments = (self.handle, desc, C.byref(one), C.c_void_p(weights.data_ptr()), left,
+                         pointers[0], right, C.byref(zero), pointers[1], result,
+                         pointers[1], result, C.byref(found.algo),
+                         pointers[2], C.c_size_t(WORKSPACE), stream)
 
             def call():
                 # Captured on another stream than it was made on, maybe.
@@ -109,10 +112,11 @@ class CublasLt:
                 if status:
                     raise BenchError("cublasLtMatmul",
                                      f"cublasStatus_t {status}")
-            call.keep = (a, b, out, found)
+            call.keep = (a, weights, out, found)
             return call
 
-        return self.fastest([make(found) for found in algorithms])
+        return self.fastest([in_turn([make(found, weights) for weights in b])
+                             for found in algorithms], max(CALLS, len(b)))
 
     def attribute(self, desc, which, value):
         self.check("cublasLtMatmulDescSetAttribute", desc, which,
@@ -134,13 +138,17 @@ class CublasLt:
                              "no algorithm for this product")
         return usable
 
-    def fastest(self, calls):
-        """The call with the least median, each tried in three separate goes."""
+    def fastest(self, calls, count):
+        """The call with the least median, each tried in three separate goes of `count`."""
+        runs = []
+        for call in calls:
+            call()  # loads what it needs, which cannot be captured
+            runs.append(self.device.capture(call, count))
         times = {i: [] for i in range(len(calls))}
         for _ in range(3):
-            for i, call in enumerate(calls):
-                call()
-                times[i] += self.device.record(call, 4)
+            for i, run in enumerate(runs):
+                run()
+                times[i] += self.device.record(run, 2)
         best = min(times, key=lambda i: stats.median(times[i]))
         return calls[best], {"heuristic": best, "of": len(calls),
                              "version": self.version}

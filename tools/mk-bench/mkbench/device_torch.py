@@ -107,6 +107,9 @@ class TorchDevice:
     def copy(self, target, source):
         target.copy_(source)
 
+    def copied(self, tensor):
+        return tensor.clone()
+
     def transpose(self, tensor):
         """The last two dimensions swapped in memory."""
         return tensor.transpose(-2, -1).contiguous()
@@ -167,10 +170,13 @@ class TorchDevice:
         graph = self.torch.cuda.CUDAGraph()
         # Threads of NCCL go on asking for events meanwhile.
         mode = "global" if self.group.world == 1 else "thread_local"
-        with self.torch.cuda.graph(graph, stream=self.stream,
-                                   capture_error_mode=mode):
+        # Not torch.cuda.graph(), which collects garbage first: that takes longer than all else here.
+        graph.capture_begin(capture_error_mode=mode)
+        try:
             for _ in range(count):
                 call()
+        finally:
+            graph.capture_end()
         return graph.replay
 
     def recover(self):

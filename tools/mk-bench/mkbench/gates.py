@@ -8,9 +8,16 @@ def quoted(record, rival, condition):
     return row["quoted"] if row else None
 
 
+def is_short(record, gate, condition):
+    """Whether a case that takes the rival less than `below_ms` is slower by no more than `more_ms`."""
+    short, row = gate.get("short"), record["ratios"].get(gate["rival"], {}).get(condition)
+    return bool(short and row) and row.get("rival_ms", float("inf")) < short["below_ms"] \
+        and row["more_ms"] <= short["more_ms"]
+
+
 def evaluate_ratios(suite, gate, records, conditions):
-    """One row for each condition: the least ratio (`each`), their geometric mean, and the share of
-    cases whose ratio is at least `share`'s "at"."""
+    """One row for each condition: the least ratio (`each`; those of cases that are `short` do not count
+    there), their geometric mean, and the share of cases whose ratio is at least `share`'s "at"."""
     rival = gate["rival"]
     counted = [r for r in records if not r["reported"]]
     rows = []
@@ -23,7 +30,9 @@ def evaluate_ratios(suite, gate, records, conditions):
                and bool(known), "each": gate.get("each"),
                "geomean": gate.get("geomean"), "share": gate.get("share")}
         if known:
-            row["least"] = min(known, key=known.get)
+            short = {r["name"] for r in counted if is_short(r, gate, condition)}
+            row["least"] = min({n: v for n, v in known.items() if n not in short} or known,
+                               key=known.get)
             row["least_value"] = known[row["least"]]
             row["geomean_value"] = stats.geometric_mean(known.values())
             if "share" in gate:

@@ -1,7 +1,12 @@
 """Matrix products: data, reference, rivals."""
 from . import cublaslt
-from .measure import Contestant
+from .measure import Contestant, in_turn
 from .problem import Problem
+
+
+# Weights come from memory, as in a model of many layers: calls take copies of them in turn that
+# together are larger than the L2 cache, but no more than so many.
+ROTATE_BYTES, MOST_COPIES = 120 << 20, 64
 
 
 class Gemm(Problem):
@@ -22,6 +27,9 @@ class Gemm(Problem):
             self.a = device.transpose(self.a)
         if not self.b_stored_t:
             self.b = device.transpose(self.b)
+        size = self.n * self.k * self.element(b_type)
+        copies = 1 if device.target == "host" else min(MOST_COPIES, -(-ROTATE_BYTES // size))
+        self.weights = [self.b] + [device.copied(self.b) for _ in range(1, copies)]
         self.c = device.empty((self.m, self.n), c_type)
         self.scale = device.ones(1)
         # Nothing between is rounded as coarsely as fp8.
@@ -33,15 +41,22 @@ class Gemm(Problem):
     rate = property(lambda self: "f8" if self.types[0].startswith("f8")
                     else "bf16")
 
+    @staticmethod
+    def element(type):
+        """Bytes of one."""
+        return {"f32": 4, "bf16": 2, "f16": 2}.get(type, 1)
+
     @property
     def bytes(self):
-        sizes = {"f32": 4, "bf16": 2, "f16": 2}
-        a, b, c = (sizes.get(t, 1) for t in self.types)
+        a, b, c = map(self.element, self.types)
         return (self.m * self.k * a + self.n * self.k * b
                 + self.m * self.n * c)
 
     def arguments(self):
         return {"a": self.a, "b": self.b, "c": self.c, "scale": self.scale}
+
+    def argument_sets(self):
+        return [{**self.arguments(), "b": b} for b in self.weights]
 
     def outputs(self):
         return {"c": self.c}
@@ -54,27 +69,28 @@ class Gemm(Problem):
     def terms(self, name):
         return self.k
 
-    def plain(self):
-        """A as M x K and B as K x N, as views."""
-        device = self.device
+    def plain(self, b=None):
+        """A as M x K and B, or a copy of it, as K x N, as views."""
+        device, b = self.device, self.b if b is None else b
         a = device.view_t(self.a) if self.a_stored_t else self.a
-        b = device.view_t(self.b) if self.b_stored_t else self.b
-        return a, b
+        return a, device.view_t(b) if self.b_stored_t else b
 
     def rival(self, name):
         if name.startswith("cublaslt"):
             call, config = self.device.shared(cublaslt.CublasLt).matmul(
-                self.a, self.b, self.c, (self.m, self.n, self.k), self.types,
+                self.a, self.weights, self.c, (self.m, self.n, self.k), self.types,
                 a_rows=not self.a_stored_t, b_rows=not self.b_stored_t,
                 fast_accum=name.endswith("-fast"))
-            return Contestant(name, call, config)
+            return Contestant(name, call, config, len(self.weights))
         if name.startswith("torch"):
-            return Contestant(name, self.torch_call(name.endswith("-fast")))
+            fast = name.endswith("-fast")
+            return Contestant(name, in_turn([self.torch_call(b, fast) for b in self.weights]),
+                              turns=len(self.weights))
         return super().rival(name)
 
-    def torch_call(self, fast):
+    def torch_call(self, b, fast):
         torch = self.device.torch
-        a, b = self.plain()
+        a, b = self.plain(b)
         c = self.c
         if not self.types[0].startswith("f8"):
             return lambda: torch.matmul(a, b, out=c)

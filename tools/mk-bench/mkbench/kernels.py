@@ -8,7 +8,7 @@ import threading
 import queue
 
 from .errors import BenchError
-from .measure import Contestant
+from .measure import Contestant, in_turn
 from .places import HERE
 
 
@@ -170,9 +170,17 @@ class Kernels:
         return self.library.share(package)
 
     def contestant(self, request, problem, name="mkernel"):
-        return self.bound(name, request, problem.kernel_dims(), {
-            problem.kernel_name(own): tensor
-            for own, tensor in problem.arguments().items()}, problem.outputs())
+        """Each of the problem's sets of arguments is bound; calls take them in turn."""
+        each = [self.bound(name, request, problem.kernel_dims(), {
+            problem.kernel_name(own): tensor for own, tensor in arguments.items()},
+            problem.outputs()) for arguments in problem.argument_sets()]
+        contestant, contestant.turns = each[0], len(each)
+        if len(each) > 1:
+            contestant.call, contestant.keep = in_turn([c.call for c in each]), each[1:] + [
+                contestant.keep]
+            waits = [c.wait for c in each]
+            contestant.wait = lambda: [wait() for wait in waits]
+        return contestant
 
     def bound(self, name, request, dims, arguments, outputs):
         """A kernel with its data: tensors by names of its arguments."""

@@ -10,6 +10,7 @@ meet on their devices right before each sample, and a sample is the largest of
 all ranks.
 """
 import dataclasses
+import itertools
 import math
 import random
 
@@ -29,6 +30,7 @@ class Plan:
     warm_ms: float = 50.0    # of the same work before steady samples
     idle_s: float = 0.03     # before burst samples
     min_rounds: int = 2      # also when time runs out
+    graphs_below_ms: float = 0.02  # of less than that only graphs count: calls are the host's time
     seed: int = 1
 
     @staticmethod
@@ -37,11 +39,12 @@ class Plan:
 
 
 class Contestant:
-    """Something that computes: `call` enqueues it once on the device. `wait`, if it
-    is not None, waits for that and raises with what it knows of a failure."""
+    """Something that computes: `call` enqueues it once on the device, on the next of its
+    `turns` sets of data. `wait`, if it is not None, waits for that and raises with what it
+    knows of a failure."""
 
-    def __init__(self, name, call, config=None):
-        self.name, self.call, self.wait = name, call, None
+    def __init__(self, name, call, config=None, turns=1):
+        self.name, self.call, self.wait, self.turns = name, call, None, turns
         self.config = config or {}
         self.problem = None  # why it takes no part
         self.error = None    # what check.py found
@@ -53,12 +56,21 @@ class Contestant:
                 "times": times}
 
 
-class _Unit:
-    """A contestant in one mode: what is called for one sample."""
+def in_turn(calls):
+    """A call that makes the next of them each time."""
+    if len(calls) == 1:
+        return calls[0]
+    turns = itertools.cycle(calls)
+    return lambda: next(turns)()
+
+
+class Unit:
+    """A contestant in one mode: what is called for one sample. All its sets of data have
+    their turn in it."""
 
     def __init__(self, device, contestant, mode, plan, estimate):
-        self.calls = max(1, min(plan.max_calls,
-                                math.ceil(plan.sample_ms / max(estimate, 1e-6))))
+        self.calls = max(contestant.turns, min(
+            plan.max_calls, math.ceil(plan.sample_ms / max(estimate, 1e-6))))
         if mode == "graph":
             self.run = device.capture(contestant.call, self.calls)
         elif self.calls == 1:
@@ -89,7 +101,7 @@ def _make_unit(device, contestant, mode, plan, estimate):
     """None for all ranks, if one of them cannot."""
     unit, problem = None, None
     try:
-        unit = _Unit(device, contestant, mode, plan, estimate)
+        unit = Unit(device, contestant, mode, plan, estimate)
     except Exception as error:  # whatever the capture raised
         problem = first_line(error)
         device.recover()
@@ -164,9 +176,11 @@ def measure(device, contestants, plan, budget, conditions=CONDITIONS,
     return result
 
 
-def ratios(times, ours, rival):
+def ratios(times, ours, rival, graphs_below_ms=0.0):
     """Rival's median over ours, for each condition and mode; `quoted` is the
-    worst of a condition's modes. Above 1: ours is faster."""
+    worst of a condition's modes, or that of graphs where the rival takes less than
+    so long by them; `more_ms`, how much longer ours takes in that mode. Above 1: ours
+    is faster."""
     result = {}
     for condition, modes in times[ours].items():
         row = {}
@@ -175,6 +189,12 @@ def ratios(times, ours, rival):
             if other:
                 row[mode] = other["median"] / summary["median"]
         if row:
-            row["quoted"] = min(row.values())
-            result[condition] = row
+            mode = min(row, key=row.get)
+            graph = times[rival][condition].get("graph")
+            if "graph" in row and graph["median"] < graphs_below_ms:
+                mode = "graph"
+            result[condition] = {
+                **row, "quoted": row[mode], "quoted_mode": mode,
+                "rival_ms": times[rival][condition][mode]["median"],
+                "more_ms": modes[mode]["median"] - times[rival][condition][mode]["median"]}
     return result

@@ -1,9 +1,7 @@
 """What the compiler's cost model predicts beside what was measured."""
-import json
-import os
-
 from . import report, stats
 from .errors import BenchError
+from .tuning_file import Measurements
 
 HEADER = ["case", "condition", "bound by", "predicted ms", "measured ms", "ratio"]
 
@@ -39,12 +37,10 @@ def pairs(records):
 
 def summary(ratios):
     """How far predictions are from what was measured, in percent of it."""
-    if not ratios:
-        return "the model knows none of these kernels"
     errors = sorted(abs(ratio - 1) * 100 for ratio in ratios)
     count = len(errors)
-    return (f"predicted against measured: median error {stats.median(errors):.1f} %, nine of ten "
-            f"within {errors[min(count - 1, int(.9 * count))]:.1f} %, worst {errors[-1]:.1f} % "
+    return (f"median error {stats.median(errors):.1f} %, nine of ten within "
+            f"{errors[min(count - 1, int(.9 * count))]:.1f} %, worst {errors[-1]:.1f} % "
             f"({count} times)")
 
 
@@ -56,8 +52,9 @@ def lines(records):
             for name, condition, model, ms in found]
     text = report.table(rows, HEADER) if rows else []
     # What waits for other ranks is not predicted.
-    text.append(summary([model["ms"][condition] / ms for _, condition, model, ms in found
-                         if model["alone"]]))
+    ratios = [model["ms"][condition] / ms for _, condition, model, ms in found if model["alone"]]
+    text.append("predicted against measured: " + summary(ratios) if ratios
+                else "the model knows none of these kernels")
     return text + [f"{name}: not known to the model: {why}" for name, why in unknown]
 
 
@@ -82,23 +79,10 @@ def entries(records):
 
 def keep(path, records, target):
     """Adds what was measured to a file, in the place of what it has for the same sizes and parameters."""
-    data = {"version": 1, "target": target, "entries": []}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        if data.get("target") != target:
-            raise BenchError(f"measurements {path}", f"are of target '{data.get('target')}', "
-                             f"not '{target}'", "name another file")
-    key = lambda e: json.dumps([e[k] for k in ("kernel", "types", "grid", "dims", "set")],
-                               sort_keys=True)
-    new = {key(e): e for e in entries(records)}
-    kept = [e for e in data["entries"] if key(e) not in new] + list(new.values())
-    text = ",\n".join("  " + json.dumps(e) for e in sorted(kept, key=key))
-    temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(json.dumps({"version": 1, "target": target})[:-1]
-                   + ', "entries": [\n' + text + "\n]}\n")
-    os.replace(temporary, path)
+    file, new = Measurements(path, target), entries(records)
+    for entry in new:
+        file.put(entry)
+    file.write()
     return len(new)
 
 

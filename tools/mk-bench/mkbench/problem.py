@@ -27,6 +27,10 @@ class Problem:
     # To be defined: flops, bytes, rate (which ceiling counts), arguments() and
     # outputs() (tensors by the kernel's names), compute_reference(), terms().
 
+    def argument_sets(self):
+        """Arguments that calls take in turn, equal in value."""
+        return [self.arguments()]
+
     rounding_in = 0.0
     link_bytes = 0  # from or to other ranks
 
@@ -49,8 +53,13 @@ class Problem:
     def check(self, contestant):
         """Runs it once on poisoned outputs; {"max", "rel_l2", "passed", ...}, the
         worst of all outputs, which `outputs` has one by one."""
-        device = self.device
         outputs = self.rival_outputs(contestant)
+        # The first and the second of all sets of data, if there are two.
+        each = [self.check_once(contestant, outputs) for _ in range(min(2, contestant.turns))]
+        return max(each, key=severity)
+
+    def check_once(self, contestant, outputs):
+        device = self.device
         for tensor in [*self.outputs().values(), *outputs.values()]:
             device.poison(tensor)
         contestant.call()

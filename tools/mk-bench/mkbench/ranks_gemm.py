@@ -132,7 +132,7 @@ class RanksGemm(RanksProblem):
 
     def cublas(self, a, out):
         return self.device.shared(cublaslt.CublasLt).matmul(
-            a, self.b, out, self.product(), ("bf16",) * 3)
+            a, [self.b], out, self.product(), ("bf16",) * 3)
 
     def partial(self):
         """Where the own product goes before it is summed up."""

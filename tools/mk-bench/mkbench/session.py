@@ -175,7 +175,7 @@ class Session:
         if "mkernel" in times:
             for contestant in good[1:]:
                 record["ratios"][contestant.name] = measure.ratios(
-                    times, "mkernel", contestant.name)
+                    times, "mkernel", contestant.name, self.plan.graphs_below_ms)
         if self.device.target != "host" and self.device.group.rank == 0:
             record["gpu"] = manifest.gpu_state()
         self.kernels.drop()

@@ -11,6 +11,7 @@ from .places import Places
 from .session import PROBLEMS, Session, say
 from .space import find_space, load_spaces
 from .suites import Suites
+from .tuning_file import Measurements, TuningFile
 
 FINALISTS = 6
 # Of the finalists, each in turn: what is a few percent apart differs less than the GPU's
@@ -19,41 +20,8 @@ ROUNDS = 4
 # What the file has stays unless something is faster by so much: the least of many times is
 # as likely lucky as fast.
 CLEARLY = 1.01
-
-
-class TuningFile:
-    def __init__(self, path, target):
-        self.path = path
-        self.data = {"version": 1, "target": target, "entries": []}
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                self.data = json.load(file)
-        if self.data.get("target") != target:
-            raise BenchError(f"tuning file {path}", "is for target "
-                             f"'{self.data.get('target')}', not '{target}'")
-
-    @staticmethod
-    def key(entry):
-        return (entry["kernel"], tuple(entry["types"]), entry.get("grid"),
-                tuple(sorted(entry["dims"].items())))
-
-    def put(self, entry):
-        entries = [e for e in self.data["entries"]
-                   if self.key(e) != self.key(entry)] + [entry]
-        self.data["entries"] = sorted(entries, key=lambda e: (
-            e["kernel"], e["types"], e.get("grid") or 0,
-            sorted(e["dims"].items())))
-
-    def write(self):
-        """One entry a line: a change is a readable diff."""
-        lines = ",\n".join("  " + json.dumps(e) for e in self.data["entries"])
-        head = {k: v for k, v in self.data.items() if k != "entries"}
-        text = json.dumps(head)[:-1] + ', "entries": [\n' + lines + "\n]}\n"
-        real = os.path.realpath(self.path)  # a link stays one
-        temporary = f"{real}.{os.getpid()}"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, real)
+# What the first timings of a configuration take at least, as far as the number of calls allows.
+SHORT_MS = 0.1
 
 
 def spell(chosen):
@@ -68,9 +36,12 @@ def choose(score, present):
 
 
 class Tuner:
-    def __init__(self, session, spaces, space_path, file):
-        self.session, self.spaces = session, spaces
-        self.space_path, self.file = space_path, file
+    """`file`: the tuning file, None if only the first timings are asked for; `measurements`: where
+    these go, or None."""
+
+    def __init__(self, session, spaces, space_path, file, measurements):
+        self.session, self.spaces, self.space_path = session, spaces, space_path
+        self.file, self.measurements = file, measurements
         self.requests, self.refused, self.results = {}, [], []
 
     def configurations(self, case):
@@ -117,7 +88,11 @@ class Tuner:
         if not contestants:
             raise BenchError(case.name, "no configuration could be compiled "
                              "and loaded", "the reasons are listed above")
-        selected = [c.name for c in self.preselect(contestants, budget)]
+        best, times = self.preselect(case, problem, contestants, budget)
+        self.survey(case, problem, {name: chosen_of[name] for name in times}, times)
+        if self.file is None:
+            return
+        selected = [c.name for c in best]
         present = self.present(case, list(next(iter(chosen_of.values()))))
         if present:
             chosen_of[spell(present)] = present
@@ -176,17 +151,20 @@ class Tuner:
                                                              name))
         return finalists
 
-    def preselect(self, contestants, budget):
+    def preselect(self, case, problem, contestants, budget):
         """The fastest by short timings, in rounds of random order."""
         device, order = self.session.device, random.Random(1)
         samples = {c.name: [] for c in contestants}
+        units = {c.name: self.unit(c) for c in contestants}
         survivors = list(contestants)
         limits = (1.5, 1.25, 1.15, 1.1, 1.07)
         for number, limit in enumerate(limits):
             order.shuffle(survivors)
             for contestant in survivors:
-                contestant.call()
-                samples[contestant.name] += device.record(contestant.call, 4)
+                unit = units[contestant.name]
+                unit.run()
+                samples[contestant.name] += [time / unit.calls
+                                             for time in device.record(unit.run, 2)]
             # Far behind is out.
             best = min(stats.median(samples[c.name]) for c in survivors)
             survivors = [c for c in survivors if stats.median(
@@ -194,7 +172,30 @@ class Tuner:
             if number and budget.left() <= 0:
                 break
         survivors.sort(key=lambda c: stats.median(samples[c.name]))
-        return survivors[:FINALISTS]
+        return survivors[:FINALISTS], {name: stats.median(times)
+                                       for name, times in samples.items()}
+
+    def unit(self, contestant):
+        """Calls in a graph, so that the host's time does not count."""
+        device = self.session.device
+        contestant.call()
+        estimate = stats.median(device.record(contestant.call, 2))
+        return measure.Unit(device, contestant, "graph",
+                            measure.Plan(sample_ms=SHORT_MS, warm_ms=0), estimate)
+
+    def survey(self, case, problem, chosen_of, times):
+        """Keeps the first timings of all configurations. They follow each other without a pause."""
+        best = min(times, key=times.get)
+        if self.measurements:
+            found = interface(self.session.places, self.session.request(
+                case, chosen_of[best], tuning="none"))
+            for name, ms in times.items():
+                self.measurements.put({
+                    "kernel": found["kernel"], "types": found["types"], "grid": found["grid"],
+                    "dims": found["dims"], "set": chosen_of[name], "ms": {"steady": round(ms, 6)}})
+        if self.file is None:
+            self.results.append([case.name, best, len(times), "-", report.number(times[best], 4),
+                                 report.number(problem.flops / times[best] * 1e-9, 0)])
 
     def keep(self, case, chosen, times, problem, tried):
         request = self.session.request(case, chosen, tuning="none")
@@ -225,20 +226,24 @@ def main(options, budget, make_device):
     space_path = options.space or places.tuning("space.json")
     spaces = load_spaces(space_path)
     path = options.tuning or places.tuning(options.target + ".json")
-    if path == "none":
-        raise BenchError("--tune --tuning=none", "there is no file to write")
-    file = TuningFile(path, options.target)
+    measurements = options.measured and Measurements(options.measured, options.target)
+    if path == "none" and not measurements:
+        raise BenchError("--tune --tuning=none", "there is no file to write",
+                         "--measured FILE takes the first timings of all configurations")
+    file = None if path == "none" else TuningFile(path, options.target)
     device = make_device(options)
     session = Session(places, device, Library(places, device), suites, options,
                       budget)
-    tuner = Tuner(session, spaces, space_path, file)
+    tuner = Tuner(session, spaces, space_path, file, measurements)
     tuner.prepare(cases)
     failed = 0
     for number, case in enumerate(cases):
         try:
             budget.need(3, "not tuned")
             tuner.tune(case, budget.share(len(cases) - number))
-            file.write()  # what is known is kept, whatever comes
+            for known in (file, measurements):
+                if known:
+                    known.write()  # what is known is kept, whatever comes
             say(f"[{budget.spent():5.0f} s] {case.name}: "
                 f"{tuner.results[-1][1]}")
         except BenchError as error:
@@ -251,6 +256,7 @@ def main(options, budget, make_device):
         for line in report.table(tuner.results, [
                 "case", "best", "of", "burst ms", "steady ms", "TFLOP/s"]):
             print(line)
-    print(f"{path}: {len(tuner.results)} entries written, "
+    print(f"{path if file else options.measured}: {len(tuner.results)} "
+          f"{'entries' if file else 'cases'} written, "
           f"{len(tuner.refused)} configurations refused")
     return 1 if failed else 0
