@@ -41,7 +41,7 @@ static LogicalResult verifyDeferred(Operation *op) {
   if (transpose && !movesNothing(transpose))
     return op->emitOpError() << "has " << kDeferredAttr
                              << ", but moves elements between threads, which all do at once";
-  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp, mk::TransposeOp>(op)) ||
+  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp, ReloadOp, mk::TransposeOp>(op)) ||
       op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
     return op->emitOpError() << "has " << kDeferredAttr
                              << ", but is no elementwise op, transposition, broadcast or load of a tile";
@@ -49,11 +49,11 @@ static LogicalResult verifyDeferred(Operation *op) {
   Operation *last = findLastTaker(op, seen);
   if (!last)
     return op->emitOpError() << "is deferred to an op in another block, which may run more often";
-  if (!isa<mk::LoadOp>(op))
+  if (!isa<mk::LoadOp, ReloadOp>(op))
     return success();
   for (Operation *between = op->getNextNode(); between && between->isBeforeInBlock(last);
        between = between->getNextNode())
-    if (!isMemoryEffectFree(between) && !isa<mk::LoadOp>(between)) {
+    if (!isMemoryEffectFree(between) && !isa<mk::LoadOp, ReloadOp>(between)) {
       InFlightDiagnostic diag = op->emitOpError()
                                 << "is deferred past an op that may write what it reads";
       diag.attachNote(between->getLoc()) << "this one";

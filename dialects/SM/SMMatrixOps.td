@@ -118,4 +118,40 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def MkSM_SpillOp : MkSM_EffectOp<"spill"> {
+  let summary = "writes a fragment to memory in the order of registers";
+  let description = [{
+    Each thread writes what it holds, 16 bytes at a time, and those of neighbouring threads lie side by
+    side: nothing is moved between threads, and all accesses are whole. Elements have no place of their own there: only
+    `mk_sm.reload` of the same type reads them. The fragment takes the place of a whole tile, the buffer's last two
+    dimensions; `index` has the others. Outside the buffer nothing is written. As with `mk.store`, a signal behind
+    it says that it is there.
+
+    ```mlir
+    mk_sm.spill %t, %parts[%w] : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>, memref<132x128x64xf32>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$buffer, Variadic<Index>:$index);
+  let assemblyFormat = [{
+    $tile `,` $buffer `[` $index `]` attr-dict `:` type($tile) `,` qualified(type($buffer))
+  }];
+  let hasVerifier = 1;
+}
+def MkSM_ReloadOp : MkSM_EffectOp<"reload"> {
+  let summary = "reads a fragment that mk_sm.spill has written";
+  let description = [{
+    Outside the buffer elements are 0.
+
+    ```mlir
+    %t = mk_sm.reload %parts[%w] : memref<132x128x64xf32> -> tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$buffer, Variadic<Index>:$index);
+  let results = (outs MkSM_Fragment:$tile);
+  let assemblyFormat = [{
+    $buffer `[` $index `]` attr-dict `:` qualified(type($buffer)) `->` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // MKERNEL_SM_MATRIX_OPS

@@ -138,6 +138,12 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
   return slice.getAxis() == 1 ? shape[0] / MmaAttr::kRows / mma.getWarpgroups() * 2 : shape[0] / 4;
 }
 
+bool mk_sm::mayBeSpilled(RankedTensorType fragment) {
+  return isa_and_nonnull<MmaAttr, TransposedAttr>(fragment.getEncoding()) &&
+         fragment.getElementType().isIntOrFloat() && fragment.getElementTypeBitWidth() == 32 &&
+         getNumElements(fragment) > 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Channels
 //===----------------------------------------------------------------------===//

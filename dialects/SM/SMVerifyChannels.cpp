@@ -234,3 +234,34 @@ LogicalResult StoreOp::verify() {
                             "buffer the space #mk.symmetric";
   return success();
 }
+
+/// What a spill and a reload have in common.
+static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, MemRefType buffer,
+                                   size_t index) {
+  if (failed(verifyIn(op, PartitionKind::Consumer)) || failed(verifyFragment(op, tile)))
+    return failure();
+  if (!mayBeSpilled(tile))
+    return op->emitOpError() << "takes tiles with layout #mk_sm.mma, or transposed, of elements of 32 "
+                                "bits, not "
+                             << tile << ": use mk.store and mk.load";
+  if (!buffer.hasStaticShape() || !buffer.getLayout().isIdentity() ||
+      buffer.getElementType() != tile.getElementType() || buffer.getRank() < tile.getRank() ||
+      buffer.getShape().take_back(tile.getRank()) != tile.getShape())
+    return op->emitOpError() << "keeps " << tile << " in " << buffer
+                             << ", whose last dimensions must be the tile, and all of known extent";
+  if (int64_t(index) != buffer.getRank() - tile.getRank())
+    return op->emitOpError() << "has " << index << " indices, but " << buffer << " has "
+                             << buffer.getRank() - tile.getRank()
+                             << " dimensions in front of the tile's";
+  return success();
+}
+
+LogicalResult SpillOp::verify() {
+  return verifySpilled(*this, getTile().getType(), cast<MemRefType>(getBuffer().getType()),
+                       getIndex().size());
+}
+
+LogicalResult ReloadOp::verify() {
+  return verifySpilled(*this, getTile().getType(), cast<MemRefType>(getBuffer().getType()),
+                       getIndex().size());
+}

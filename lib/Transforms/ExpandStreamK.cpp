@@ -1,15 +1,16 @@
 //===- ExpandStreamK.cpp - Loops whose last items are split ---------------===//
 //
 // `schedule(stream_k, tail = t)` becomes two static loops in ordinary ops: one over
-// the items that fill whole waves, and one over parts of the others. The steps
+// the items that fill whole waves, and one over parts of the others. Where there are CTAs for two
+// parts of each of these or more, each is cut into as many parts, up to `kMostParts`. Else the steps
 // of the split items' folds, item behind item, are divided evenly among the
 // role's CTAs. A CTA walks its steps from the last item to the first:
 //
 //   - where its part ends before the item does, it stores the carried tiles to
 //     a scratch argument and raises a signal. That can only be its last item, and
 //     is done first, so that nobody waits for a CTA that waits;
-//   - where its part ends with the item, it is the owner: it adds what the CTAs before it
-//     have stored, each in front of its own sum, and goes on behind the fold.
+//   - where its part ends with the item, it is the owner: it waits for the CTAs before it, adds
+//     what they have stored, each in front of its own sum, and goes on behind the fold.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Ctas.h"
@@ -27,6 +28,14 @@ namespace mlir::mk {
 
 using namespace mlir;
 using namespace mlir::mk;
+
+/// Parts of an item, each of which its owner has to wait for, where CTAs are many times the items.
+static constexpr int64_t kMostParts = 8;
+/// The owner loads parts of up to so many bytes together, so that the next one is under way while
+/// one is added; larger ones would take the registers that the sum is in.
+static constexpr int64_t kBytesAhead = 32 << 10;
+/// As many at most.
+static constexpr int64_t kMostAhead = 4;
 
 namespace {
 class Expansion {
@@ -47,6 +56,7 @@ private:
   void buildPart(Value w, Value begin, Value end, Value item);
   void storePart(Value w, ValueRange part);
   SmallVector<Value> sumParts(Value w, Value item, ValueRange part);
+  SmallVector<Value> addParts(Value w, Value from, Value to, int64_t together, ValueRange sums);
   SmallVector<Value> combine(ValueRange left, ValueRange right);
   BlockArgument addScratch(const Twine &name, MemRefType type);
 
@@ -175,8 +185,13 @@ void Expansion::countItems() {
   Value empty = compare(arith::CmpIPredicate::eq, steps, zero);
   Value all = make<arith::OrIOp>(even, empty);
   whole = arith::SelectOp::create(b, loc, all, items, make<arith::MulIOp>(kept, wave));
-  units = make<arith::MulIOp>(make<arith::SubIOp>(items, whole), steps);
-  parts = make<arith::MinSIOp>(units, wave);
+  Value split = make<arith::SubIOp>(items, whole);
+  units = make<arith::MulIOp>(split, steps);
+  Value ofItem = make<arith::DivSIOp>(wave, make<arith::MaxSIOp>(split, index(1)));
+  ofItem = make<arith::MinSIOp>(make<arith::MinSIOp>(ofItem, steps), index(kMostParts));
+  Value alike = compare(arith::CmpIPredicate::sge, ofItem, index(2));
+  parts = arith::SelectOp::create(b, loc, alike, make<arith::MulIOp>(split, ofItem),
+                                  make<arith::MinSIOp>(units, wave));
 }
 
 IRMapping Expansion::itemAt(Value t) {
@@ -270,20 +285,48 @@ SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
   Value start = make<arith::AddIOp>(make<arith::MulIOp>(item, steps), one);
   Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(start, parts), one);
   Value first = make<arith::DivSIOp>(scaled, units);
-  // From the last to the first: what is held besides the own sum is one part.
-  Value before = make<arith::SubIOp>(w, first);
-  auto others = scf::ForOp::create(b, loc, index(0), before, one, part);
+  Value zero = index(0), before = make<arith::SubIOp>(w, first);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    auto waits = scf::ForOp::create(b, loc, zero, before, one);
+    b.setInsertionPointToStart(waits.getBody());
+    Value other = make<arith::AddIOp>(first, waits.getInductionVar());
+    WaitOp::create(b, loc, ready, ValueRange{other}, one);
+  }
+  int64_t bytes = 0;
+  for (Type type : fold.getResultTypes())
+    bytes += cast<RankedTensorType>(type).getNumElements() *
+             llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
+  int64_t together = std::clamp<int64_t>(kBytesAhead / std::max<int64_t>(bytes, 1), 1, kMostAhead);
+  if (together == 1)
+    return addParts(w, zero, before, 1, part);
+  Value rest = make<arith::RemSIOp>(before, index(together));
+  Value most = make<arith::SubIOp>(before, rest);
+  SmallVector<Value> sums = addParts(w, zero, most, together, part);
+  return addParts(w, most, before, 1, sums);
+}
+
+/// Adds those that lie `from` to `to` parts before part `w`, but for the last, in front of `sums`, so
+/// many at a time. From the last to the first: what is held besides the sum are these.
+SmallVector<Value> Expansion::addParts(Value w, Value from, Value to, int64_t together,
+                                       ValueRange sums) {
+  auto loop = scf::ForOp::create(b, loc, from, to, index(together), sums);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(others.getBody());
-  Value back = make<arith::AddIOp>(others.getInductionVar(), one);
-  Value other = make<arith::SubIOp>(w, back), zero = index(0);
-  WaitOp::create(b, loc, ready, ValueRange{other}, one);
-  SmallVector<Value> tiles;
-  for (auto [buffer, type] : llvm::zip(scratch, fold.getResultTypes()))
-    tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(other, zero, buffer),
-                                   /*valid=*/ValueRange(), /*pad=*/Value()));
-  scf::YieldOp::create(b, loc, combine(tiles, others.getRegionIterArgs()));
-  return SmallVector<Value>(others.getResults());
+  b.setInsertionPointToStart(loop.getBody());
+  Value zero = index(0);
+  SmallVector<SmallVector<Value>> loaded(together);
+  for (auto [i, tiles] : llvm::enumerate(loaded)) {
+    Value back = make<arith::AddIOp>(loop.getInductionVar(), index(i + 1));
+    Value other = make<arith::SubIOp>(w, back);
+    for (auto [buffer, type] : llvm::zip(scratch, fold.getResultTypes()))
+      tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(other, zero, buffer),
+                                     /*valid=*/ValueRange(), /*pad=*/Value()));
+  }
+  SmallVector<Value> result(loop.getRegionIterArgs());
+  for (const SmallVector<Value> &tiles : loaded)
+    result = combine(tiles, result);
+  scf::YieldOp::create(b, loc, result);
+  return SmallVector<Value>(loop.getResults());
 }
 
 SmallVector<Value> Expansion::combine(ValueRange left, ValueRange right) {

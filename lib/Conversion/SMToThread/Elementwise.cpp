@@ -16,14 +16,24 @@ void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {
   if (!putOff.contains(tile))
     return;
   Operation *op = tile.getDefiningOp();
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    SmallVector<unsigned> missing;
+  SmallVector<unsigned> missing;
+  if (isa<LoadOp, ReloadOp>(op)) {
     for (unsigned i : elements)
       if (!values[tile][i] && !llvm::is_contained(missing, i))
         missing.push_back(i);
     if (missing.empty())
       return;
     llvm::sort(missing);
+  }
+  if (auto reload = dyn_cast<ReloadOp>(op)) {
+    for (auto [i, value] : reloadElements(reload, missing))
+      if (!values[tile][i]) {
+        values[tile][i] = value;
+        computed.emplace_back(tile, i);
+      }
+    return;
+  }
+  if (auto load = dyn_cast<LoadOp>(op)) {
     SmallVector<Value> loaded = loadElements(load, missing);
     for (auto [i, value] : llvm::zip(missing, loaded)) {
       values[tile][i] = value;
@@ -55,6 +65,10 @@ void Lowering::forgetComputed(size_t since) {
 Value Lowering::compute(Operation *op, unsigned i) {
   if (auto load = dyn_cast<LoadOp>(op))
     return loadElements(load, i)[0];
+  if (auto reload = dyn_cast<ReloadOp>(op)) {
+    prefetch(reload.getTile(), i);
+    return values[reload.getTile()][i];
+  }
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
     FailureOr<SmallVector<unsigned>> map = sliceElements(
         op, cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);

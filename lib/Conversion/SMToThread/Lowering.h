@@ -127,6 +127,17 @@ private:
   /// Some elements of a load.
   SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
   LogicalResult emitStore(mk::StoreOp op);
+  /// Where a thread's first registers of a spilled fragment lie, the distance to its next ones, and
+  /// whether that is within the buffer.
+  struct SpillPlace {
+    Value address, exists;
+    int64_t step;
+  };
+  SpillPlace spillPlace(Operation *op, Value memory, ValueRange index, RankedTensorType tile);
+  LogicalResult emitSpill(SpillOp op);
+  LogicalResult emitReload(ReloadOp op);
+  /// Elements, by number: those asked for, in ascending order, and what comes with them.
+  SmallVector<std::pair<unsigned, Value>> reloadElements(ReloadOp op, ArrayRef<unsigned> which);
 
   // Matrices
   LogicalResult emitFence(MmaFenceOp op);

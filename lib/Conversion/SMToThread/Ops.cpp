@@ -191,6 +191,8 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](MmaWaitOp op) { return emitMmaWait(op); })
       .Case([&](ConvertLayoutOp op) { return emitConvertLayout(op); })
       .Case([&](mk_sm::StoreOp op) { return emitStaged(op); })
+      .Case([&](SpillOp op) { return emitSpill(op); })
+      .Case([&](ReloadOp op) { return emitReload(op); })
       .Case([&](LoadOp op) { return emitLoad(op); })
       .Case([&](mk::StoreOp op) { return emitStore(op); })
       .Case([&](ReduceOp op) { return emitReduce(op); })

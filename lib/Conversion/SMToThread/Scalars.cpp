@@ -41,8 +41,9 @@ LogicalResult Lowering::emitRank(RankOp op) {
 // Scalars and elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Elements that are computed together when loads have been put off.
-static constexpr int64_t kPart = 16;
+/// Elements that are computed together when loads have been put off; more where these take few addresses
+/// and the sums leave registers for them.
+static constexpr int64_t kPart = 16, kReloadedPart = 32, kFewSums = 96;
 
 LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   Dialect *dialect = op->getDialect();
@@ -67,9 +68,13 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return putOff.contains(operand) &&
            !isa<arith::CmpFOp, arith::CmpIOp>(operand.getDefiningOp());
   });
-  for (int64_t first = 0; first < n; first += kPart) {
+  bool reloads = llvm::any_of(op->getOperands(), [](Value operand) {
+    return isa_and_nonnull<ReloadOp>(operand.getDefiningOp());
+  });
+  int64_t part = reloads && n <= kFewSums ? kReloadedPart : kPart;
+  for (int64_t first = 0; first < n; first += part) {
     // Loads that have waited for this, some at a time.
-    int64_t end = std::min(n, first + kPart);
+    int64_t end = std::min(n, first + part);
     if (takes)
       for (Value operand : op->getOperands())
         prefetch(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
@@ -82,10 +87,10 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
       values[op->getResult(0)][i] = value;
     }
     // Or LLVM would take all of them at the end, and what was loaded would stay.
-    auto part = MutableArrayRef(values[op->getResult(0)]).slice(first, end - first);
-    if (takes && (part[0].getType().isF32() || part[0].getType().isInteger(32)))
-      llvm::copy(create<mk_thread::PinOp>(TypeRange(ValueRange(part)), part).getResults(),
-                 part.begin());
+    auto made = MutableArrayRef(values[op->getResult(0)]).slice(first, end - first);
+    if (takes && (made[0].getType().isF32() || made[0].getType().isInteger(32)))
+      llvm::copy(create<mk_thread::PinOp>(TypeRange(ValueRange(made)), made).getResults(),
+                 made.begin());
   }
   return success();
 }

@@ -67,7 +67,8 @@ def entries(records):
             ms = {condition: measured(contestant, condition)
                   for condition in contestant["times"]}
             ms = {condition: round(value, 5) for condition, value in ms.items() if value}
-            if not config or contestant["problem"] or not ms:
+            # Rivals have no parameters.
+            if not config or "params" not in config or contestant["problem"] or not ms:
                 continue
             chosen = {name: param["value"] for name, param in config["params"].items()
                       if param["value"] is not None}

@@ -110,6 +110,10 @@ int64_t countStoreParts(RankedTensorType tile, int64_t chunk);
 /// in each; -1 if the layout does not fit the shape.
 int64_t getNumElements(RankedTensorType fragment);
 
+/// Whether threads may write a fragment to memory as they hold it: accumulators, each element of
+/// which one thread has, of 32 bits.
+bool mayBeSpilled(RankedTensorType fragment);
+
 /// Says why a tile cannot have this layout, with the nearest shape that can;
 /// empty if it can.
 std::string explainLayout(ArrayRef<int64_t> shape, Attribute layout);

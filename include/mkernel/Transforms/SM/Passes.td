@@ -173,6 +173,22 @@ def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
   }];
 }
 
+def SpillFragmentsPass : SMPass<"mk-sm-spill-fragments"> {
+  let summary = "Keeps fragments in scratch in the order of registers";
+  let description = [{
+    Where a scratch argument holds tiles that only fragments of one type are stored to and loaded from, each
+    in a place of its own, no one sees the order of elements in it: threads write their registers side by
+    side (`mk_sm.spill`, `mk_sm.reload`), without shared memory, and without limits to be looked at.
+    So parts of items, which schedule stream_k has CTAs add up, take the least time.
+
+    ```mlir
+    mk_sm.store %t, %parts[%w, %c0, %c0] through %out : ...
+    // becomes
+    mk_sm.spill %t, %parts[%w] : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>, memref<132x128x64xf32>
+    ```
+  }];
+}
+
 def UnrollStoresPass : SMPass<"mk-sm-unroll-stores"> {
   let summary = "Chooses which stores are unrolled, and which compute their inputs once";
   let description = [{
