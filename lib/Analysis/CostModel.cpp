@@ -1,5 +1,6 @@
 //===- CostModel.cpp - How long a launch will take ------------------------===//
 #include "mkernel/Analysis/CostModel.h"
+#include "mkernel/Analysis/StreamK.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,67 +24,6 @@ static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 /// 10^9 a second are as many a nanosecond.
 static Time inTime(double amount, int64_t rate, StringRef bound) { return {amount / rate, bound}; }
 
-/// Parts of a loop around products overlap: the longest counts.
-static Time getInnerTime(const Work &work, RatesAttr rates) {
-  Time time = longer({}, inTime(work.products, rates.getProducts(), "products"));
-  time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
-  time = longer(time, inTime(work.copies + work.loads, rates.getCopies(), "copies"));
-  time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
-                       "elements"});
-  // Threads add up what the matrix unit has made, and only then let it go on.
-  time.ns += work.sums / rates.getElements();
-  return time;
-}
-
-static Time getItemTime(const LoopWork &loop, const ItemWork &item, RatesAttr rates) {
-  Time inner = getInnerTime(item.inner, rates), outer = getInnerTime(item.outer, rates);
-  // Stores leave while the next item begins, and where teams take turns another item's products run.
-  bool overlaps = loop.teams > 1 && loop.items > loop.ctas;
-  inner.ns += (overlaps ? 0 : outer.ns) + rates.getItem();
-  if (item.outer.stores > 0)
-    inner = longer(inner, inTime(item.outer.stores + item.inner.copies + item.inner.loads,
-                                 rates.getCopies(), "copies"));
-  return inner.ns > outer.ns ? inner : Time{inner.ns, outer.bound};
-}
-
-/// What the CTA with most to do takes for its items.
-static Time getLoopTime(const LoopWork &loop, RatesAttr rates) {
-  if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
-    return {};
-  Time longest;
-  double sum = 0;
-  for (const ItemWork &item : loop.samples) {
-    Time time = getItemTime(loop, item, rates);
-    sum += time.ns;
-    longest = longer(longest, time);
-  }
-  double mean = sum / loop.samples.size();
-  double share = loop.items / loop.ctas; // of each CTA, if it could be cut
-  if (loop.schedule == ScheduleKind::StreamK)
-    return {share * mean + rates.getSplit(), longest.bound};
-  if (loop.samples.size() == 1)
-    return {std::ceil(share) * mean, longest.bound};
-  // Long and short items mix; at the end some CTAs wait for half an item on average.
-  return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
-}
-
-Prediction mk::predictTime(const KernelWork &work, RatesAttr rates) {
-  Time time = inTime(work.memory, rates.getMemory(), "memory");
-  double products = 0;
-  llvm::DenseMap<StringAttr, Time> roles;
-  for (const LoopWork &loop : work.loops) {
-    Time part = getLoopTime(loop, rates);
-    Time &role = roles[loop.role];
-    role = {role.ns + part.ns, longer(role, part).bound};
-    time = longer(time, role);
-    for (const ItemWork &item : loop.samples)
-      products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
-  }
-  time.ns += rates.getLaunch();
-  Time sustained = inTime(products, rates.getSustained(), "power");
-  return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
-}
-
 /// Warpgroups that share the rows of an item's products: see `mk-sm-split-roles`; 0 if none can.
 static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
   for (int64_t number : {2, 3, 1})
@@ -91,6 +31,120 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
         loop.rows % (sm.getMatrixUnit().getRows() * number) == 0)
       return number;
   return 0;
+}
+
+/// What shared memory holds besides rings, at least: each warpgroup stores by two buffers of a chunk of
+/// the rows of an instruction (`mk-sm-size-rings`).
+static int64_t countOtherBytes(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
+  return loop.once + 2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams +
+         kSmallThings;
+}
+
+/// Slots of its rings, as if all were one.
+static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
+  ThresholdsAttr most = sm.getThresholds();
+  int64_t slots = (sm.getShared() - countOtherBytes(loop, countWarpgroups(loop, sm), sm)) /
+                  std::max<int64_t>(loop.slot, 1);
+  int64_t deepest = loop.slot <= most.getSmallSlot() ? most.getSmallRingDepth() : most.getRingDepth();
+  return std::clamp<int64_t>(slots, 1, deepest);
+}
+
+/// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
+/// free, so that each turn waits for its share of the time until a copy has come.
+static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
+  double copies = (work.copies + work.loads) / rates.getCopies();
+  Time time = {work.products / rates.getProducts() + work.turns * rates.getGap(), "products"};
+  time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
+  time = longer(time, {copies + work.turns * rates.getIssue(), "copies"});
+  if (work.turns > 0)
+    time = longer(time, {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
+  time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
+                       "elements"});
+  // Threads add up what the matrix unit has made, and only then let it go on.
+  time.ns += work.sums / rates.getElements();
+  return time;
+}
+
+/// What stands before and behind it, of which nothing overlaps; a team has its share of the threads.
+static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates) {
+  Time time = {loop.teams * (work.elements / rates.getElements() +
+                             work.functions / rates.getFunctions()),
+               "elements"};
+  Time moved = inTime(work.copies + work.loads + work.stores, rates.getCopies(), "copies");
+  double products = work.products / rates.getProducts() + work.sums / rates.getElements();
+  return {time.ns + moved.ns + products, longer(time, moved).bound};
+}
+
+/// How many turns a CTA makes where items are divided, and of how many parts the most is put together
+/// (`mk-expand-stream-k`).
+static std::pair<double, double> divideTurns(const LoopWork &loop, double turns) {
+  double ctas = loop.ctas, waves = std::floor(loop.items / ctas);
+  if (loop.items == waves * ctas)
+    return {waves * turns, 1};
+  double kept = std::max(waves - (loop.tail - 1), 0.0), split = loop.items - kept * ctas;
+  double parts = std::min({std::floor(ctas / split), turns, double(kMostParts)});
+  if (parts >= 2)
+    return {kept * turns + std::ceil(turns / parts), parts};
+  double sharing = std::min(split * turns, ctas);
+  return {kept * turns + std::ceil(split * turns / sharing),
+          split < sharing ? std::ceil(sharing / split) + 1 : 2};
+}
+
+static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, RatesAttr rates) {
+  double turns = std::max(loop.samples.front().inner.turns, 1.0);
+  auto [own, parts] = divideTurns(loop, turns);
+  double time = own * inner.ns / turns + std::ceil(own / turns) * (outer.ns + rates.getItem());
+  if (parts > 1)
+    time += rates.getSplit() + (parts - 1) * loop.accumulators * 4 / rates.getCopies();
+  return {time, longer(inner, outer).bound};
+}
+
+/// What the CTA with most to do takes for its items.
+static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
+  if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
+    return {};
+  Time longest, inner, outer;
+  double sum = 0;
+  for (const ItemWork &item : loop.samples) {
+    inner = getInnerTime(loop, item.inner, sm, rates);
+    outer = getOuterTime(loop, item.outer, rates);
+    Time whole = {inner.ns + outer.ns + rates.getItem(), longer(inner, outer).bound};
+    // Where teams take turns another item's products run beside what is not inner.
+    if (loop.teams > 1 && loop.items > loop.ctas)
+      whole.ns = std::max(inner.ns, whole.ns / 2);
+    sum += whole.ns;
+    longest = longer(longest, whole);
+  }
+  if (loop.schedule == ScheduleKind::StreamK)
+    return getDividedTime(loop, inner, outer, rates);
+  double mean = sum / loop.samples.size();
+  double share = loop.items / loop.ctas; // of each CTA, if it could be cut
+  if (loop.samples.size() == 1) {
+    // The last item of a team has no other beside it.
+    double last = loop.teams > 1 && share > 1 ? outer.ns + rates.getItem() : 0;
+    return {std::ceil(share) * mean + last, longest.bound};
+  }
+  // Long and short items mix; at the end some CTAs wait for half an item on average.
+  return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
+}
+
+Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
+  double products = 0;
+  Time time;
+  llvm::DenseMap<StringAttr, Time> roles;
+  for (const LoopWork &loop : work.loops) {
+    Time part = getLoopTime(loop, sm, rates);
+    Time &role = roles[loop.role];
+    role = {role.ns + part.ns, longer(role, part).bound};
+    time = longer(time, role);
+    for (const ItemWork &item : loop.samples)
+      products += (item.inner.products + item.outer.products) * loop.items / loop.samples.size();
+  }
+  // Neither can do without the other: where both take about as long, they get in each other's way.
+  Time memory = inTime(work.memory, rates.getMemory(), "memory");
+  time = {std::hypot(time.ns, memory.ns) + rates.getLaunch(), longer(time, memory).bound};
+  Time sustained = inTime(products, rates.getSustained(), "power");
+  return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
 }
 
 /// Whether threads have registers for the accumulators.
@@ -117,10 +171,8 @@ bool mk::fits(const KernelWork &work, SmAttr sm) {
     int64_t warpgroups = countWarpgroups(loop, sm);
     if (!warpgroups || !fitRegisters(loop, warpgroups, sm))
       return false;
-    // Two slots of each ring are the least. Each warpgroup stores by two buffers of a chunk of the rows
-    // of an instruction (`mk-sm-size-rings`).
-    int64_t buffers = 2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams;
-    if (2 * loop.slot + loop.once + buffers + kSmallThings > sm.getShared())
+    // Two slots of each ring are the least.
+    if (2 * loop.slot + countOtherBytes(loop, warpgroups, sm) > sm.getShared())
       return false;
   }
   return true;

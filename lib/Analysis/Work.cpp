@@ -16,12 +16,16 @@ void Work::add(const Work &other, double times) {
   products += times * other.products;
   operands += times * other.operands;
   copies += times * other.copies;
+  turns += times * other.turns;
   loads += times * other.loads;
   stores += times * other.stores;
   elements += times * other.elements;
   functions += times * other.functions;
   sums += times * other.sums;
 }
+
+/// Rows of 128 bytes that begin elsewhere than at a multiple of them take a sector of 32 bytes more.
+static constexpr double kStraddling = 1.25;
 
 /// Of a loop whose items differ, so many are looked at.
 static constexpr int64_t kSamples = 16;
@@ -54,7 +58,7 @@ class Counter {
 public:
   Counter(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params, std::string &why)
       : kernel(kernel), numbers(kernel, sizes, params), why(why),
-        unit(getSm(kernel).getMatrixUnit()) {}
+        unit(getSm(kernel).getMatrixUnit()), chunk(getSm(kernel).getChunk()) {}
 
   bool run(int64_t grid, KernelWork &work);
 
@@ -76,6 +80,7 @@ private:
   WorkNumbers numbers;
   std::string &why;
   MatrixUnitAttr unit;
+  int64_t chunk;
   ItemWork item;
   LoopWork *current = nullptr;
   llvm::SmallDenseSet<Value> counted; // tiles in registers
@@ -160,9 +165,14 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
     std::optional<double> there = numbers.getBytes(load.getType(), load.getSource());
     if (!there)
       return giveUp(op, kUnknownExtents);
-    (isCopied ? work.copies : work.loads) += times * *there;
-    if (isCopied)
-      (inner ? current->slot : current->once) += *numbers.getBytes(load.getType(), Value());
+    if (!isCopied) {
+      work.loads += times * *there;
+      return true;
+    }
+    // The copy engine takes as long for rows that lie outside the buffer.
+    double whole = *numbers.getBytes(load.getType(), Value());
+    work.copies += times * whole * (numbers.areRowsAligned(load.getSource(), chunk) ? 1 : kStraddling);
+    (inner ? current->slot : current->once) += whole;
     return true;
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
@@ -238,6 +248,11 @@ bool Counter::countNested(Operation *op, double times, bool inner) {
 }
 
 bool Counter::count(Block &block, double times, bool inner) {
+  bool copies = llvm::any_of(block.getOps<LoadOp>(), [](LoadOp load) {
+    return llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>);
+  });
+  if (copies)
+    (inner ? item.inner : item.outer).turns += times;
   for (Operation &op : block) {
     bool isLoop = isa<LoopLikeOpInterface, FoldOp, ForeachOp, ForeachPeerOp, ForeachItemOp, scf::IfOp>(op);
     if (isLoop ? !countNested(&op, times, inner) : !countOp(&op, times, inner))
@@ -284,6 +299,9 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
   }
   work.items = items;
   work.schedule = loop.getScheduleKind();
+  if (ScheduleAttr schedule = loop.getScheduleAttr())
+    work.tail = schedule.getTailParam() ? numbers.getParam(schedule.getTailParam()).value_or(1)
+                                        : std::max<int64_t>(schedule.getTail(), 1);
   if (ScheduleAttr schedule = loop.getScheduleAttr(); schedule && schedule.getKindParam())
     work.schedule = symbolizeScheduleKind(numbers.getParam(schedule.getKindParam()).value_or(0))
                         .value_or(ScheduleKind::Static);

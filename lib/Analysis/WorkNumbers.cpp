@@ -119,6 +119,17 @@ std::optional<double> WorkNumbers::getBytes(Type tile, Value buffer) {
   return countElements(*shape) * bits / 8;
 }
 
+bool WorkNumbers::areRowsAligned(Value buffer, int64_t bytes) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto type = cast<MemRefType>(buffer.getType());
+  if (!argument || argument.getOwner() != &kernel.getBody().front() || !type.getRank() ||
+      !type.getElementType().isIntOrFloat())
+    return true;
+  std::optional<int64_t> columns =
+      getShard(argument.getArgNumber() - kernel.getNumDims(), type.getRank() - 1);
+  return !columns || *columns * type.getElementTypeBitWidth() % (8 * bytes) == 0;
+}
+
 std::optional<double> WorkNumbers::countTrips(Operation *loop) {
   if (auto fold = dyn_cast<FoldOp>(loop))
     return numbers.getIndex(fold.getCount());

@@ -58,7 +58,7 @@ public:
     TargetAttr target = findTarget(*module);
     if (mustFit && !fits(*work, target.getSm()))
       return false;
-    result.prediction = predictTime(*work, target.getRates());
+    result.prediction = predictTime(*work, target.getSm(), target.getRates());
     result.work = std::move(*work);
     return true;
   }

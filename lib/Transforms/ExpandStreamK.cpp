@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/StreamK.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reductions.h"
@@ -29,8 +30,6 @@ namespace mlir::mk {
 using namespace mlir;
 using namespace mlir::mk;
 
-/// Parts of an item, each of which its owner has to wait for, where CTAs are many times the items.
-static constexpr int64_t kMostParts = 8;
 /// The owner loads parts of up to so many bytes together, so that the next one is under way while
 /// one is added; larger ones would take the registers that the sum is in.
 static constexpr int64_t kBytesAhead = 32 << 10;

@@ -18,7 +18,7 @@ struct Prediction {
 };
 
 /// How long the work takes.
-Prediction predictTime(const KernelWork &work, RatesAttr rates);
+Prediction predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates);
 
 /// Whether accumulators and tiles have room: an estimate, before tiles are laid out.
 bool fits(const KernelWork &work, SmAttr sm);

@@ -20,7 +20,8 @@ namespace mlir::mk {
 struct Work {
   double products = 0;  // FLOP of matrix products, of as many as with operands of 16 bits
   double operands = 0;  // bytes that matrix instructions read from shared memory
-  double copies = 0;    // bytes of tiles that products read, from memory
+  double copies = 0;    // bytes of tiles that products read, from memory, whole ones
+  double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
   double stores = 0;    // bytes
   double elements = 0;  // results of elementwise ops and conversions, operands of reductions
@@ -43,6 +44,7 @@ struct LoopWork {
   double items = 0;
   ScheduleKind schedule = ScheduleKind::Static;
   int64_t teams = 1; // that take items in turn
+  int64_t tail = 1;  // waves that stream-K divides
   /// Of one item where all are alike, else of items spread evenly over the loop.
   SmallVector<ItemWork> samples;
   /// Of one item: elements of the accumulators that live at once, and of left operands in
