@@ -170,8 +170,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: %[[DRAWS:.*]] = arith.cmpi eq, %[[I]], %[[NONE]] : i64
 // CHECK-NEXT: scf.if %[[DRAWS]] -> (i64) {
 // CHECK: mk_thread.atomic_add relaxed gpu
-// CHECK: } else {
-// CHECK-NEXT: scf.yield %[[I]] : i64
+// CHECK: scf.yield %[[I]] : i64
 // CHECK-NEXT: }
 // CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt
 // CHECK-NEXT: scf.condition(%[[MORE]])
