@@ -169,6 +169,22 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
+def MkSM_DealtItemOp : MkSM_Op<"dealt_item", [Pure]> {
+  let summary = "the item that this CTA need not draw, or -1";
+  let description = [{
+    Of a loop over tickets with which the CTAs of a role begin, the first items are dealt out: CTA
+    i of the role (`cta_index`) has item i. A CTA that comes from another role (`then`) gets
+    -1: it draws its first item, as all do the later ones. Tickets of such a loop count from 0 as
+    always; the number of CTAs of the role is added to them.
+
+    ```mlir
+    %i = mk_sm.dealt_item
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
 def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim"> {
   let summary = "reads a dimension of the kernel where it stands";
   let description = [{

@@ -75,7 +75,19 @@ LogicalResult PartitionOp::verify() {
 // Items
 //===----------------------------------------------------------------------===//
 
+bool mk_sm::drawsItems(scf::WhileOp loop) {
+  return llvm::any_of(*loop.getBeforeBody(),
+                      [](Operation &op) { return holds<TicketOp, ReceiveOp>(&op); });
+}
+
 LogicalResult CtaIndexOp::verify() { return verifyInScope(*this); }
+
+LogicalResult DealtItemOp::verify() {
+  if (!(*this)->getParentOfType<mk::RoleOp>())
+    return emitOpError() << "stands outside of a role, where no items are dealt out: move it into "
+                            "the role whose loop it begins";
+  return success();
+}
 
 LogicalResult ReadDimOp::verify() {
   auto arg = dyn_cast<BlockArgument>(getDim());

@@ -19,9 +19,9 @@ namespace {
 /// Expands the loops of one kernel, innermost first.
 class LoopExpander {
 public:
-  LoopExpander(KernelOp kernel, const KernelResources &resources, bool items)
+  LoopExpander(KernelOp kernel, const KernelResources &resources, bool items, bool deal)
       : kernel(kernel), mesh(kernel.getMeshOp()),
-        resources(resources), items(items), b(kernel),
+        resources(resources), items(items), deal(deal), b(kernel),
         loc(kernel.getLoc()) {}
 
   LogicalResult run() {
@@ -67,7 +67,7 @@ private:
   KernelOp kernel;
   MeshOp mesh;
   const KernelResources &resources;
-  bool items;
+  bool items, deal;
   OpBuilder b;
   Location loc;
 };
@@ -105,19 +105,57 @@ void LoopExpander::overOwnItems(Value total, int64_t teams,
   body(loop.getItem());
 }
 
+/// Whether the CTAs of the role begin with the op: nothing in front of it waits, or does more than
+/// compute and read.
+static bool comesFirst(Operation *op) {
+  auto harmless = [](Operation &before) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(before);
+    return isMemoryEffectFree(&before) ||
+           (effects && effects.onlyHasEffect<MemoryEffects::Read>());
+  };
+  return llvm::all_of(llvm::make_range(op->getBlock()->begin(), op->getIterator()), harmless);
+}
+
+/// Items are handed out in order. Where the CTAs of a role begin with the loop, the first ones are
+/// dealt out: CTA i has item i, as if all had drawn before anything else, and tickets are for
+/// those behind. The loop carries the item that its CTA need not draw, or -1.
 void LoopExpander::overTickets(Operation *op, Value total,
                                function_ref<void(Value)> body) {
-  int64_t number = *resources.indexOf(op);
+  bool dealt = deal && comesFirst(op);
+  Value behind, none;
+  SmallVector<Value> first;
+  if (dealt) {
+    auto role = FlatSymbolRefAttr::get(cast<RoleOp>(op->getParentOp()).getSymNameAttr());
+    behind = CtasOfOp::create(b, loc, b.getIndexType(), role);
+    first.push_back(mk_sm::DealtItemOp::create(b, loc));
+    none = index(-1);
+  }
+  auto draw = [&](OpBuilder &nested, Location loc) -> Value {
+    Value ticket = mk_sm::TicketOp::create(nested, loc, *resources.indexOf(op));
+    return dealt ? arith::AddIOp::create(nested, loc, ticket, behind) : ticket;
+  };
+  auto drawUnlessDealt = [&](OpBuilder &nested, Location loc, Value item) -> Value {
+    Value draws = arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::eq, item, none);
+    return scf::IfOp::create(
+               nested, loc, draws,
+               [&](OpBuilder &nested, Location loc) {
+                 scf::YieldOp::create(nested, loc, draw(nested, loc));
+               },
+               [&](OpBuilder &nested, Location loc) {
+                 scf::YieldOp::create(nested, loc, item);
+               })
+        .getResult(0);
+  };
   scf::WhileOp::create(
-      b, loc, TypeRange{b.getIndexType()}, ValueRange{},
-      [&](OpBuilder &nested, Location loc, ValueRange) {
-        Value ticket = mk_sm::TicketOp::create(nested, loc, number);
+      b, loc, TypeRange{b.getIndexType()}, first,
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        Value item = dealt ? drawUnlessDealt(nested, loc, args.front()) : draw(nested, loc);
         Value more = arith::CmpIOp::create(
-            nested, loc, arith::CmpIPredicate::slt, ticket, total);
-        scf::ConditionOp::create(nested, loc, more, ticket);
+            nested, loc, arith::CmpIPredicate::slt, item, total);
+        scf::ConditionOp::create(nested, loc, more, item);
       },
       [&](OpBuilder &nested, Location loc, ValueRange args) {
-        auto yield = scf::YieldOp::create(nested, loc);
+        auto yield = scf::YieldOp::create(nested, loc, dealt ? ValueRange(none) : ValueRange());
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPoint(yield);
         body(args.front());
@@ -276,7 +314,7 @@ struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items).run()))
+      if (failed(LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, deal).run()))
         return signalPassFailure();
   }
 };

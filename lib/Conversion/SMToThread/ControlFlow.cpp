@@ -160,8 +160,7 @@ LogicalResult Lowering::emitWhile(scf::WhileOp op) {
     scf::ConditionOp condition = op.getConditionOp();
     Value goesOn = scalar(condition.getCondition());
     // It may wait for what nobody writes any more. Tickets end by themselves.
-    if (op.getBeforeBody()->getOps<TicketOp>().empty() &&
-        op.getBeforeBody()->getOps<ReceiveOp>().empty())
+    if (!drawsItems(op))
       goesOn = and_(goesOn, eq(agreeOnFailure(), 0));
     scf::ConditionOp::create(b, loc, goesOn, packAll(condition.getArgs()));
     block = b.createBlock(&loop.getAfter(), {}, after,

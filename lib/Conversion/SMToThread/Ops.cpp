@@ -120,6 +120,16 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, ctaInRole);
         return success();
       })
+      .Case([&](DealtItemOp op) {
+        auto role = op->getParentOfType<RoleOp>();
+        bool helped = llvm::any_of(resources.roles,
+                                   [&](RoleOp other) { return goesOnWith(other, role); });
+        Value item = ctaInRole;
+        if (helped)
+          item = select(isInRoles(*resources.indexOf(role)), item, c64(-1));
+        set(op, item);
+        return success();
+      })
       .Case([&](TeamIndexOp op) {
         // A team is a warpgroup.
         set(op, partition.getTeams() > 1 ? resize(group, i64) : c64(0));

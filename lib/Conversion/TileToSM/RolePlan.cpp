@@ -66,7 +66,7 @@ bool mk_sm::isItemLoop(Operation *op) {
   if (isa<ItemsOp>(op))
     return true;
   auto loop = dyn_cast<scf::WhileOp>(op);
-  return loop && !loop.getBeforeBody()->getOps<TicketOp>().empty();
+  return loop && drawsItems(loop);
 }
 
 bool mk_sm::mayPrecede(Operation *first, Operation *second, Operation *role) {

@@ -35,7 +35,9 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createExpandRanksPass());
   pm.addPass(createCanonicalizerPass()); // loops over no nodes or ranks are seen as such
   pm.addPass(createVerifyTilesPass());
-  pm.addPass(createExpandLoopsPass());
+  ExpandLoopsPassOptions loops;
+  loops.deal = true;
+  pm.addPass(createExpandLoopsPass(loops));
   pm.addPass(mk_sm::createReverseFoldsPass());
   pm.addPass(createExpandFoldsPass());
   pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded

@@ -98,7 +98,7 @@ bool Uniformity::compute(Value value) {
                mk::ArgKind::In &&
            all();
   }
-  return !isa<CtaIndexOp>(op) && op->getNumRegions() == 0 &&
+  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 &&
          isMemoryEffectFree(op) && all();
 }
 

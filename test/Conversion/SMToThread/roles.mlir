@@ -148,3 +148,64 @@ mk.kernel @items on @mesh () {
     }
   }
 }
+
+// -----
+
+// CTAs 1 to 5 have the items 0 to 4; CTA 0, which comes from elsewhere, draws the one behind them. The loop does not
+// ask whether the CTA has failed: its tickets end.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+// CHECK-DAG: %[[C5:.*]] = arith.constant 5 : i32
+// CHECK-DAG: %[[NONE:.*]] = arith.constant -1 : i64
+// CHECK: %[[PUSHES:.*]] = arith.cmpi ult, %[[CTA:[^,]*]], %[[C1]] : i32
+// CHECK-NEXT: scf.if %[[PUSHES]] {
+// CHECK: %[[AT:.*]] = arith.subi %[[CTA]], %[[C1]] : i32
+// CHECK-NEXT: %[[INDEX:.*]] = arith.extui %[[AT]] : i32 to i64
+// CHECK: %[[OWN:.*]] = arith.cmpi ult, %{{.*}}, %[[C5]] : i32
+// CHECK-NEXT: %[[DEALT:.*]] = arith.select %[[OWN]], %[[INDEX]], %[[NONE]] : i64
+// CHECK: scf.while (%[[I:.*]] = %[[DEALT]])
+// CHECK: %[[DRAWS:.*]] = arith.cmpi eq, %[[I]], %[[NONE]] : i64
+// CHECK-NEXT: scf.if %[[DRAWS]] -> (i64) {
+// CHECK: mk_thread.atomic_add relaxed gpu
+// CHECK: scf.yield %[[I]] : i64
+// CHECK-NEXT: }
+// CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt
+// CHECK-NEXT: scf.condition(%[[MORE]])
+// CHECK: scf.yield %[[NONE]] : i64
+mk.kernel @dealt on @mesh (scratch %a : memref<64xi32> [64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c64 = arith.constant 64 : index
+  %none = arith.constant -1 : index
+  %n = mk.counters(%c64) : !mk.counter<?>
+  mk.role @push ctas(1) then @work {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %old = mk.count %n[%c0] add %c1 : !mk.counter<?>
+    }
+  }
+  mk.role @work ctas(5) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %dealt = mk_sm.dealt_item
+      scf.while (%i = %dealt) : (index) -> index {
+        %draws = arith.cmpi eq, %i, %none : index
+        %item = scf.if %draws -> (index) {
+          %t = mk_sm.ticket loop(0)
+          %drawn = arith.addi %t, %c5 : index
+          scf.yield %drawn : index
+        } else {
+          scf.yield %i : index
+        }
+        %more = arith.cmpi slt, %item, %c64 : index
+        scf.condition(%more) %item : index
+      } do {
+      ^bb0(%i: index):
+        %old = mk.count %n[%i] add %c1 : !mk.counter<?>
+        scf.yield %none : index
+      }
+    }
+  }
+}

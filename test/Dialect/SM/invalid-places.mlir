@@ -297,6 +297,16 @@ func.func @index(%i: index) {
 
 // -----
 
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @dealt on @mesh (in %a : memref<64xf32> [64]) {
+  mk.prepare {
+    // expected-error @+1 {{stands outside of a role, where no items are dealt out: move it into the role whose loop it begins}}
+    %i = mk_sm.dealt_item
+  }
+}
+
+// -----
+
 func.func @at_item(%i: index) {
   // expected-error @+1 {{stands outside of a role and of mk.prepare, where a CTA has no items: move it into the role that does them}}
   mk_sm.at_item loop(0) [%i]

@@ -22,6 +22,10 @@
 #define GET_OP_CLASSES
 #include "mkernel/Dialect/SM/SMOps.h.inc"
 
+namespace mlir::scf {
+class WhileOp;
+} // namespace mlir::scf
+
 namespace mlir::mk_sm {
 
 /// Requests of copies by threads that there may be at a time, and bytes of one.
@@ -66,6 +70,9 @@ template <typename... OpTs> bool holds(Operation *op) {
       })
       .wasInterrupted();
 }
+/// Whether the loop goes on as long as there are items to draw: its condition draws them, or
+/// receives those that another partition draws.
+bool drawsItems(scf::WhileOp loop);
 /// The partition of a role, or of mk.prepare; null if it has none.
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
 /// Whether CTAs of `role` go on with `later`, by one `then` or several.
