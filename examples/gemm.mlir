@@ -33,7 +33,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
-  mk.param "TAIL" = 1
+  mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -79,7 +79,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
-  mk.param "TAIL" = 1
+  mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -125,7 +125,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
-  mk.param "TAIL" = 1
+  mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
@@ -171,7 +171,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
-  mk.param "TAIL" = 1
+  mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>

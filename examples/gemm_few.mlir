@@ -8,7 +8,9 @@
 //
 // There is no communication: each rank has some rows of B, and computes these columns of C.
 //
-// Parameters: TM, TN, TK, the extents of a tile (tokens, features, K); RASTER, how many
+// Parameters: TM, TN, TK, the extents of a tile (tokens, features, K); CLUSTER_N, how many tiles along N
+// follow each other, so that CTAs side by side do them and can fetch the tokens together (with
+// SCHEDULE 0); RASTER, how many
 // rows of tiles are walked together; SCHEDULE, 0 static or 2 stream_k, which splits the last TAIL
 // waves along K: all there is, where tiles are fewer than SMs.
 
@@ -25,24 +27,28 @@ mk.kernel @gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
     in %b : memref<?x?xbf16> [N, K] split [(gpu), ()],
     out %c : memref<?x?xbf16> [M, N] split [(), (gpu)]) {
   %tm = mk.param "TM" = 16 in [8, 16, 32, 64, 128]
-  %tn = mk.param "TN" = 64 in [64, 128, 192, 256]
+  %tn = mk.param "TN" = 64 in [64, 128]
   %tk = mk.param "TK" = 128 in [64, 128, 256]
+  %cn = mk.param "CLUSTER_N" = 2
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
-  mk.param "TAIL" = 1
+  mk.param "TAIL" = 1 in [1, 2]
   %c0 = arith.constant 0 : index
   %columns = memref.dim %b, %c0 : memref<?x?xbf16>
   %row_tiles = arith.ceildivui %M, %tm : index
-  %column_tiles = arith.ceildivui %columns, %tn : index
+  %group_columns = arith.muli %tn, %cn : index
+  %column_groups = arith.ceildivui %columns, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tn, %tm] : !acc
 
   mk.role @gemm ctas(rest) {
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+    mk.foreach (%m, %n, %j) in (%row_tiles, %column_groups, %cn)
         schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
       %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %weights = mk.load %b[%column, %k] : memref<?x?xbf16> -> !b

@@ -168,6 +168,8 @@ bool mk::fits(const KernelWork &work, SmAttr sm) {
   for (const LoopWork &loop : work.loops) {
     if (!loop.rows)
       continue;
+    if (loop.teams > 1 && loop.schedule == ScheduleKind::StreamK)
+      return false; // `mk-expand-stream-k` refuses it
     int64_t warpgroups = countWarpgroups(loop, sm);
     if (!warpgroups || !fitRegisters(loop, warpgroups, sm))
       return false;
