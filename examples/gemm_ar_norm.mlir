@@ -34,7 +34,6 @@
 !n = tensor<?x?xbf16, #mk.extents<NR, NC>>
 !n_wide = tensor<?x?xf32, #mk.extents<NR, NC>>
 !n_weight = tensor<?xbf16, #mk.extents<NC>>
-!n_weight_wide = tensor<?xf32, #mk.extents<NC>>
 !n_sums = tensor<?x?xf32, #mk.extents<NT, NR>>
 !n_row = tensor<?xf32, #mk.extents<NR>>
 !parts = !mk.signal<?x?, sys, arrivals = ?>
@@ -204,8 +203,8 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
         %row_sum = mk.reduce add %sums axis 0 : !n_sums -> !n_row
         %factor = func.call @inverse_root_of_mean(%row_sum, %N, %nr) : (!n_row, index, index) -> !n_row
         %factors = mk.broadcast %factor dims [1] : !n_row -> !n_wide
-        %weight_wide = arith.extf %weight : !n_weight to !n_weight_wide
-        %weights = mk.broadcast %weight_wide dims [0] : !n_weight_wide -> !n_wide
+        %weights_ = mk.broadcast %weight dims [0] : !n_weight -> !n
+        %weights = arith.extf %weights_ : !n to !n_wide
         %wide = arith.extf %x : !n to !n_wide
         %scaled = arith.mulf %wide, %factors : !n_wide
         %weighted = arith.mulf %scaled, %weights : !n_wide
