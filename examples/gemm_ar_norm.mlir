@@ -14,7 +14,7 @@
 // reads Y from the L2 cache once.
 //
 // On several nodes the owner stores the node's sum, which is exchanged with those of the same place in other nodes, in bf16
-// (@send; (nodes - 1) * M * N * 2 bytes from each node). The nodes' sums are added, and what follows is done, by CTAs of
+// (@send; (nodes - 1) * M * N * 2 bytes from each node, N rounded up to a multiple of 256 for each GPU). The nodes' sums are added, and what follows is done, by CTAs of
 // their own (@publish), the last quarter of them by all that are done with products.
 //
 // In each group of RASTER blocks tiles for other GPUs come first and never wait.
@@ -60,8 +60,8 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
     scratch %square : !squares [N ceildiv 16, M],
     out %y : !shared [M, N],
     out %out : !stream [M, N]) {
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [64, 128]
+  %tn = mk.param "TN" = 256 in [64, 128, 256]
   %tk = mk.param "TK" = 64
   %tr = mk.param "TR" = 32
   %nr = mk.param "NR" = 16
@@ -74,6 +74,7 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
   %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
   %c256 = arith.constant 256 : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
@@ -99,9 +100,11 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
   %early_ = arith.muli %exchanged, %c3 : index
   %early = arith.divui %early_, %c4 : index         // of these: published by @publish
 
-  %odd = arith.remui %c256, %tn : index
-  %divides = arith.cmpi eq, %odd, %c0 : index
-  mk.require %divides, "TN must divide 256: choose 16, 32, 64, 128 or 256"
+  %rest = arith.remui %c256, %tn : index
+  %divides = arith.cmpi eq, %rest, %c0 : index
+  %enough = arith.cmpi uge, %tn, %c16 : index
+  %fits = arith.andi %divides, %enough : i1
+  mk.require %fits, "TN must divide 256 and be at least 16: choose 16, 32, 64, 128 or 256"
 
   // For each block and column tile of mine: a part from each other GPU of my node.
   %part = mk.signals(%blocks, %turns) arrivals(%others) : !parts
