@@ -157,6 +157,9 @@ mk.kernel @gemm_ar_norm on @mesh sizes(node, gpu) dims(uniform M, uniform N, uni
             mk.foreach_peer (%p) along gpu including self {
               mk.store %t, %y[%row, %column] on %p : !c, !shared
               mk.store %sums, %square[%n, %row] on %p : !row_sums, !squares
+            }
+            // Behind all stores: the first signal waits for them, the others for nothing.
+            mk.foreach_peer (%p) along gpu including self {
               mk.signal %whole[%i] on %p : !whole
             }
           } else {

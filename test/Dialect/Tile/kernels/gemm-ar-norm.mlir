@@ -11,6 +11,7 @@
 // CHECK: mk.reduce add {{.*}} axis 1
 // CHECK: mk.foreach_peer {{.*}} along gpu including self
 // CHECK-COUNT-2: mk.store {{.*}} on
+// CHECK: mk.foreach_peer {{.*}} along gpu including self
 // CHECK: mk.signal {{.*}} on
 // CHECK: mk.store {{.*}} on {{.*}} signal
 // CHECK: mk.foreach {{.*}} schedule(ticket)
