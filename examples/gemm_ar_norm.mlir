@@ -1,27 +1,27 @@
-// GEMM + AllReduce + residual + RMSNorm, what a decoder layer does behind attention and behind its feed-forward part:
-//   Y = A * B^T + R, OUT = Y / sqrt(mean(Y^2) + eps) * W, the mean over a row.
-// A: M x K, B: N x K, both split along K; R: M x N and W: N, the same on each rank; Y (the new residual stream) and OUT
+// GEMM + AllReduce + residual + RMSNorm: what a decoder layer does behind attention, and behind its feed-forward part.
+//   Y = A * B^T + R, OUT = Y / sqrt(mean(Y^2) + 1e-5) * W, the mean over each row
+// A: M x K, B: N x K, both split along K; R: M x N and W: N, the same on each rank; Y (the new residual stream) and OUT,
 // whole on each rank. bf16, summed in f32, always in the same order: all ranks get the same bits, in every run.
 //
-// As gemm_ar.mlir two shots in a node, both out of the product's epilogue, but GPUs own columns: tiles of TN are dealt out
-// to them in turn. So few rows are multiplied once, where slices of rows would be tiles of their own. A rank
-// multiplies what it has of K. Tiles of others go to their owner in the node, in a slot of this rank's own. In the own ones
-// the epilogue waits for what the other GPUs sent, adds it and the residual in registers, and stores Y at every GPU of the
-// node, and beside it the sum of squares of each row of the tile.
+// As in gemm_ar.mlir there are two shots in a node, both out of the product's epilogue, but GPUs own columns: column
+// tiles are dealt out to them in turn. A rank multiplies what it has of K. A tile of another GPU goes to that GPU, into a slot
+// of this rank's own. For an own tile the epilogue waits for what the others sent, and adds it and the residual in registers.
+// It stores Y at every GPU of the node, and the sum of squares of each row of the tile beside it. (Slices of
+// rows, which gemm_ar.mlir has, would be tiles of their own where rows are few, each multiplied by all ranks.)
 //
-// A row is whole when all of its tiles have come. Each rank then normalises all rows (norms of slices would
-// have to cross the links): the last loop of @gemm waits for a block of TM rows, adds up its sums of squares and
-// reads Y from the L2 cache once.
+// The last loop of @gemm normalises. It waits for all column tiles of a block of TM rows, adds up the sums of squares,
+// and reads Y once. Each rank does that for all rows: norms would cross the links else, beside Y.
 //
-// On several nodes the owner stores the node's sum, which is exchanged with those of the same place in other nodes, in bf16
-// (@send; (nodes - 1) * M * N * 2 bytes from each node, N rounded up to a multiple of 256 for each GPU). The nodes' sums are added, and what follows is done, by CTAs of
-// their own (@publish), the last quarter of them by all that are done with products.
+// On several nodes the owner stores the node's sum. Owners in the same place of their nodes exchange these, in bf16 (@send:
+// (nodes - 1) * M * N * 2 bytes from each node, where 256 * gpus divides N; else N counts as the next such number).
+// CTAs of their own (@publish) add the nodes' sums and go on as above; the last quarter is done by all that are
+// done with products.
 //
-// In each group of RASTER blocks tiles for other GPUs come first and never wait.
+// In each group of RASTER blocks the tiles of other GPUs come first and never wait. Then come the own ones.
 //
-// Parameters: TM, TN, TK, the extents of a tile (TN divides 256 and is at least 16); TR, how many of its rows @publish adds
-// up at once; NR, NC, the rows and columns that are normalised at once, and NT, of how many tiles sums of squares are
-// read at once; RASTER, how many rows of tiles are walked together; PUBLISH, how many CTAs have this role.
+// Parameters: TM, TN, TK, the extents of a tile (TN divides 256 and is at least 16); RASTER, how many rows of tiles are
+// walked together; NR and NC, the rows and columns that are normalised at once; NT, of how many column tiles sums of
+// squares are read at once; TR, how many rows of a tile @publish adds up at once; PUBLISH, how many CTAs it has.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
