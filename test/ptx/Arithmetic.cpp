@@ -211,6 +211,8 @@ OP(
 OP(
     Reciprocal, static float apply(float a) { return 1.0f / a; })
 OP(
+    ReciprocalRoot, static float apply(float a) { return 1.0f / std::sqrt(a); })
+OP(
     FromBf16, static float apply(uint16_t a) { return fromBf16(a); })
 OP(
     ToBf16, static uint16_t apply(float a) { return toBf16(a); })
@@ -438,6 +440,7 @@ void mk::ptx::addArithmetic(Table &t) {
   t["ex2.approx.ftz.f32"] = unary<float, float, Exp2>;
   t["lg2.approx.f32"] = unary<float, float, Log2>;
   t["rcp.approx.ftz.f32"] = unary<float, float, Reciprocal>;
+  t["rsqrt.approx.f32"] = unary<float, float, ReciprocalRoot>;
   addCompares<float>(t, "f32");
   t["setp.neu.f32"] = compare<float, Neu, false>;
 

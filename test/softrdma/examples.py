@@ -7,6 +7,7 @@ JOBS = {
     "gemm_rs": ("gemm_rs", "", "", "M=101,N=70,K=50"),
     "gemm_rs_add": ("gemm_rs_add", "", "", "M=101,N=70,K=50"),
     "gemm_ar": ("gemm_ar", "", "", "M=101,N=70,K=50"),
+    "gemm_ar_norm": ("gemm_ar_norm", "", "TN=32", "M=101,N=70,K=50"),
     "gemm_a2a": ("gemm_a2a", "", "", "M=61,H=7,D=50,K=30"),
     "ag_mlp_rs": ("ag_mlp_rs", "", "", "M=61,N=57,K=30,F=101"),
     "ag_attention": ("ag_attention", "ag_attention", "", "B=1,HQ=4,HKV=2,S=131,D=32"),

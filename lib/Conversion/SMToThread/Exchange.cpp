@@ -73,6 +73,24 @@ Value Lowering::loadShared(Value exists, Value address, Type type, Value otherwi
 // Conversions and broadcasts
 //===----------------------------------------------------------------------===//
 
+/// The first element of a thread that, in all dimensions but `dims`, has the place of element `i`: runs
+/// lie in a row, and where a round of all threads is whole rows, or a part of one, they repeat columns.
+static unsigned findFirstAlike(RankedTensorType tile, ArrayRef<int64_t> dims, unsigned i) {
+  auto blocked = dyn_cast_or_null<BlockedAttr>(tile.getEncoding());
+  if (!blocked || tile.getRank() != 2 || dims.size() != 1)
+    return i;
+  int64_t columns = tile.getDimSize(1), vector = blocked.getVector();
+  int64_t round = blocked.getThreads() * vector;
+  if (columns % vector)
+    return i;
+  // Along a row: the run, or those of a thread in one row.
+  if (dims[0] == 1)
+    return i - i % (columns % round == 0 ? columns / blocked.getThreads() : vector);
+  if (columns % round == 0)
+    return i % (columns / blocked.getThreads());
+  return round % columns == 0 ? i % vector : i;
+}
+
 LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
                                  ArrayRef<int64_t> dims, bool transposes) {
   auto source = cast<RankedTensorType>(from.getType());
@@ -120,6 +138,10 @@ LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
     }
     barrierPartition();
     for (unsigned i = 0; i != n; ++i) {
+      if (unsigned first = findFirstAlike(result, dims, i); first != i) {
+        loaded[i] = loaded[first];
+        continue;
+      }
       auto [address, exists] = inPart(results[i]);
       loaded[i] = loadShared(exists, address, type, loaded[i]);
     }

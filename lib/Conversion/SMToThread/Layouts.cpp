@@ -86,6 +86,12 @@ Place Lowering::place(RankedTensorType type, unsigned i) {
       result.offset[d] = row % shape[d];
     return result;
   }
+  // A round is whole rows: all of a thread's runs are in the same columns.
+  if (shape.size() == 2 && round % columns == 0 && columns % vector == 0) {
+    result.base = {divU(resize(first, i64), columns), remU(resize(first, i64), columns)};
+    result.offset = {start / columns, inRun};
+    return result;
+  }
   Value linear = resize(add(first, start + (columns % vector ? inRun : 0)), i64);
   result.base.back() = remU(linear, columns);
   result.offset.back() = columns % vector ? 0 : inRun;

@@ -50,9 +50,21 @@ mk.kernel @exchange on @mesh (
 
       // CHECK: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4) if %
       // CHECK: mk_thread.sync %
-      // CHECK-COUNT-16: mk_thread.load %{{.*}}, 4 {{.*}}: i32 -> i32
+      // A run has one row: it is read once for the four elements.
+      // CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 {{.*}}: i32 -> i32
+      // CHECK-NOT: mk_thread.load %{{.*}} : i32 -> i32
       %back = mk.broadcast %m dims [1] : tensor<64xf32, #one> -> tensor<64x32xf32, #flat>
       mk.store %back, %c[%c0, %c0] : tensor<64x32xf32, #flat>, memref<64x32xf32>
+
+      // A round of all threads is 16 whole rows, so that a thread's runs are in the same four columns.
+      // CHECK: mk_thread.sync %
+      // CHECK: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4) if %
+      // CHECK: mk_thread.sync %
+      // CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 {{.*}}: i32 -> i32
+      // CHECK-NOT: mk_thread.load %{{.*}} : i32 -> i32
+      %w = mk.load %d[%c0] : memref<32xf32> -> tensor<32xf32, #one>
+      %down = mk.broadcast %w dims [0] : tensor<32xf32, #one> -> tensor<64x32xf32, #flat>
+      mk.store %down, %c[%c0, %c0] : tensor<64x32xf32, #flat>, memref<64x32xf32>
 
       // 64 KiB go in two parts, each with a test of its elements.
       // CHECK-COUNT-128: mk_thread.store %{{.*}} : i32 to %{{.*}} : i32 bytes(4) if %

@@ -23,6 +23,7 @@ from mkbench.errors import BenchError, Lost  # noqa: E402
 from mkbench.group import Alone, Group  # noqa: E402
 from mkbench.ranks_attention import RanksAttention, places  # noqa: E402
 from mkbench.ranks_gemm import RanksGemm  # noqa: E402
+from mkbench.ranks_norm import RanksGemmNorm  # noqa: E402
 from mkbench.ranks_moe import RanksMoe, Routing  # noqa: E402
 
 
@@ -237,6 +238,25 @@ class Problems(unittest.TestCase):
         self.assertEqual([self.problem(
             RanksGemm, {"collective": kind}, dims, 0).link_bytes
             for kind in ("ag", "rs", "ar")], [32, 24, 48])
+
+    def test_norms_are_of_whole_rows(self):
+        dims = {"M": 3, "N": 4, "K": 8}
+        each = [self.problem(RanksGemmNorm, {"collective": "ar"}, dims, rank)
+                for rank in range(2)]
+        known = each[0].compute_reference()
+        values = {name: known[name].values() for name in ("c", "y", "out")}
+        for name, wanted in values.items():
+            self.assertEqual(each[1].compute_reference()[name].values(), wanted)
+        residual, weights = each[0].r.values(), each[0].w.values()
+        for at in range(0, 12, 4):
+            row = slice(at, at + 4)
+            for y, c, r in zip(values["y"][row], values["c"][row], residual[row]):
+                self.assertAlmostEqual(y, c + r)
+            squares = [(o / w) ** 2 for o, w in zip(values["out"][row], weights)]
+            self.assertAlmostEqual(sum(squares) / 4, 1, places=4)  # eps
+        # A, B, the residual of the own half, both results.
+        self.assertEqual(each[0].bytes, 2 * (3 * 4 + 4 * 4 + 6 + 24))
+        self.assertEqual(each[0].link_bytes, 2 * 12)
 
     def test_uneven_parts_are_refused(self):
         with self.assertRaisesRegex(BenchError, "M = 5: 2 ranks do not share"):

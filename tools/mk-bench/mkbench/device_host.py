@@ -240,6 +240,17 @@ class HostDevice:
         return (HostTensor((heads, rows, width), "f64", out),
                 HostTensor((heads, rows), "f64", lse))
 
+    def residual_norm(self, product, residual, weight, eps):
+        columns, weights = product.shape[1], weight.values()
+        y = array.array("d", map(float.__add__, product.values(), residual.values()))
+        out = array.array("d")
+        for at in range(0, len(y), columns):
+            row = y[at:at + columns]
+            root = math.sqrt(math.fsum(v * v for v in row) / columns + eps)
+            out.extend(v / root * w for v, w in zip(row, weights))
+        return (HostTensor(product.shape, "f64", y),
+                HostTensor(product.shape, "f64", out))
+
     def gated(self, gate, up):
         values = [g / (1 + math.exp(-g)) * u
                   for g, u in zip(gate.values(), up.values())]

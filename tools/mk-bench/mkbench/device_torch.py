@@ -272,6 +272,13 @@ class TorchDevice:
                 out[head, row:row + step] = scores.exp_() @ values
         return out, lse
 
+    def residual_norm(self, product, residual, weight, eps):
+        """product + residual, and its rows by their root mean squares and the weight,
+        in double precision."""
+        y = product + residual.double()
+        roots = (y.square().mean(-1, keepdim=True) + eps).sqrt()
+        return y, y / roots * weight.double()
+
     def gated(self, gate, up):
         """silu(gate) * up"""
         return self.torch.nn.functional.silu(gate) * up

@@ -53,7 +53,7 @@ class RanksGemm(RanksProblem):
         self.kind = variant["collective"]
         self.a_all = device.normal((self.m, self.k), "bf16", seed)
         self.b_all = device.normal((self.n, self.k), "bf16", seed + 1)
-        self.rows = self.share(self.m, "M")
+        self.rows = (0, self.m) if self.kind == "ar" else self.share(self.m, "M")
         if self.kind == "ag":
             self.a = device.part(self.a_all, 0, *self.rows)
             self.b = device.part(self.b_all, 0, *self.share(self.n, "N"))
@@ -113,8 +113,7 @@ class RanksGemm(RanksProblem):
             if self.kind == "ag":
                 c = part = product(self.a_all, self.b)
             else:
-                rows = self.rows if self.kind == "rs" else (0, self.m)
-                c = product(device.part(self.a_all, 0, *rows), self.b_all)
+                c = product(device.part(self.a_all, 0, *self.rows), self.b_all)
                 part = None
             self.reference = {"c": c, "part": part}
         if self.reference["part"] is None:

@@ -12,11 +12,12 @@ from .kernels import Kernels, Pool, Request, interface
 from .problem import kernel_dims, severity
 from .ranks_attention import RanksAttention
 from .ranks_gemm import RanksGemm
+from .ranks_norm import RanksGemmNorm
 from .ranks_moe import RanksMoe
 
 PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
             "gemm_blocks": GemmBlocks, "grouped_blocks": GroupedBlocks,
-            "ranks_gemm": RanksGemm, "ranks_moe": RanksMoe,
+            "ranks_gemm": RanksGemm, "ranks_norm": RanksGemmNorm, "ranks_moe": RanksMoe,
             "ranks_attention": RanksAttention}
 
 
