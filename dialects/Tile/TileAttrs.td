@@ -130,7 +130,8 @@ def Mk_ScheduleAttr : Mk_Attr<"Schedule", "schedule"> {
     `static`: item i goes to CTA i mod n. `ticket`: CTAs draw the next item, in
     order. `stream_k, tail = t`: items that fill whole waves are `static`; the steps of
     the folds of the others (the last wave, which is not full, and t - 1 before it) are divided
-    evenly among the CTAs, and the fold's `combine` says how parts are put together. It is
+    among the CTAs: each item into as many parts, up to 8, where there are CTAs for two or more of each,
+    else all steps evenly. The fold's `combine` says how parts are put together. It is
     expanded into ordinary ops by `mk-expand-stream-k`.
 
     `param S` leaves the choice to the parameter `S` (0 static, 1 ticket, 2 stream_k); `tail`

@@ -117,10 +117,10 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
                                 int64_t elements, int64_t functions, int64_t sustained,
-                                int64_t memory, int64_t latency, int64_t issue, int64_t gap,
-                                int64_t launch, int64_t item, int64_t split) {
-  if (std::min({latency, issue, gap, launch, item, split}) < 0)
-    return emit() << "rates with latency = " << latency << ", issue = " << issue << ", gap = " << gap
+                                int64_t memory, int64_t latency, int64_t issue, int64_t launch,
+                                int64_t item, int64_t split) {
+  if (std::min({latency, issue, launch, item, split}) < 0)
+    return emit() << "rates with latency = " << latency << ", issue = " << issue
                   << ", launch = " << launch << ", item = " << item << ", split = " << split
                   << ": times are not negative";
   return verifyPositive(emit, "rates",

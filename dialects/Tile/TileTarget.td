@@ -132,18 +132,18 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
     machine's power allows for longer than some milliseconds, and `memory`, what they read from
     device memory, in GB/s. In ns: `latency`, until a copy has come; `issue`, what a turn of a loop that copies
-    tiles costs besides, `gap` one that multiplies; `launch` a launch, `item` an item, `split` the
-    exchange of parts of items that CTAs share (stream-K).
+    tiles costs besides; `launch` a launch, `item` an item, `split` the exchange of parts of items
+    that CTAs share (stream-K).
 
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 105, elements = 200, functions = 26,
-              sustained = 690000, memory = 4200, latency = 1400, issue = 30, gap = 50, launch = 2000,
+              sustained = 690000, memory = 4200, latency = 1400, issue = 30, launch = 2000,
               item = 200, split = 3000>
     ```
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies,
                         "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
-                        "int64_t":$memory, "int64_t":$latency, "int64_t":$issue, "int64_t":$gap,
+                        "int64_t":$memory, "int64_t":$latency, "int64_t":$issue,
                         "int64_t":$launch, "int64_t":$item, "int64_t":$split);
 }
 

@@ -53,7 +53,7 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 /// free, so that each turn waits for its share of the time until a copy has come.
 static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
   double copies = (work.copies + work.loads) / rates.getCopies();
-  Time time = {work.products / rates.getProducts() + work.turns * rates.getGap(), "products"};
+  Time time = inTime(work.products, rates.getProducts(), "products");
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
   time = longer(time, {copies + work.turns * rates.getIssue(), "copies"});
   if (work.turns > 0)

@@ -160,6 +160,7 @@ static llvm::json::Object describe(const Work &work) {
   add("products", work.products);
   add("operands", work.operands);
   add("copies", work.copies);
+  add("turns", work.turns);
   add("loads", work.loads);
   add("stores", work.stores);
   add("elements", work.elements);

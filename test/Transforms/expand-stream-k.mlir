@@ -18,12 +18,26 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: %[[PART:.*]] = mk.fold (%[[STEP:.*]]) in (%{{.*}}) iter
 // CHECK-NEXT: arith.addi %{{.*}}, %[[STEP]]
 // CHECK: scf.if
-// CHECK: %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[BEHIND:.*]] = %[[PART]])
+// The owner waits for all others,
+// CHECK: scf.for
+// CHECK-NEXT: %[[FIRST:.*]] = arith.addi
+// CHECK-NEXT: mk.wait %gemm_parts_ready[%[[FIRST]]] ge
+// and adds what they have stored, from the last to the first: four small tiles at a time,
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} to %{{.*}} step %c4{{.*}} iter_args(%[[BEHIND:.*]] = %[[PART]])
 // CHECK: %[[OTHER:.*]] = arith.subi %[[W]], %{{.*}}
-// CHECK: mk.wait %gemm_parts_ready[%[[OTHER]]] ge
-// CHECK: %[[LOADED:.*]] = mk.load %gemm_parts[%[[OTHER]],
-// CHECK: arith.addf %[[LOADED]], %[[BEHIND]]
-// CHECK: mk.store %[[SUM]], %c[
+// CHECK-NEXT: %[[LOADED:.*]] = mk.load %gemm_parts[%[[OTHER]],
+// CHECK: mk.load %gemm_parts[
+// CHECK: mk.load %gemm_parts[
+// CHECK: %[[LAST:.*]] = mk.load %gemm_parts[
+// CHECK-NEXT: %[[TWO:.*]] = arith.addf %[[LOADED]], %[[BEHIND]]
+// CHECK-NEXT: arith.addf %{{.*}}, %[[TWO]]
+// CHECK-NEXT: %[[FOUR:.*]] = arith.addf
+// CHECK-NEXT: arith.addf %[[LAST]], %[[FOUR]]
+// then what is left.
+// CHECK: %[[ALL:.*]] = scf.for %{{.*}} iter_args(%[[REST:.*]] = %[[SUM]])
+// CHECK: %[[ONE:.*]] = mk.load %gemm_parts[
+// CHECK-NEXT: arith.addf %[[ONE]], %[[REST]]
+// CHECK: mk.store %[[ALL]], %c[
 // CHECK: else
 // CHECK: mk.store %[[PART]], %gemm_parts[%[[W]],
 // CHECK: mk.signal %gemm_parts_ready[%[[W]]]

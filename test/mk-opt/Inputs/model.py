@@ -1,5 +1,6 @@
 """model.py EXPRESSION: whether it holds of what --emit=params has printed (stdin). `model`, `params`, `loop`
-(the first one), `inner` and `outer` (of its items), near(a, b), cover(a, b): ceil(a / b)."""
+(the first one), `inner` and `outer` (of its items), near(a, b), cover(a, b): ceil(a / b),
+hypot(a, b)."""
 import json
 import math
 import sys
@@ -9,7 +10,7 @@ model = document["model"]
 names = {"model": model, "params": {k: p["value"] for k, p in document["params"].items()},
          "origin": {k: p["from"] for k, p in document["params"].items()},
          "near": lambda a, b: math.isclose(a, b, rel_tol=1e-9),
-         "cover": lambda a, b: -(-a // b), "max": max, "min": min, "set": set}
+         "hypot": math.hypot, "cover": lambda a, b: -(-a // b), "max": max, "min": min, "set": set}
 if "loops" in model:
     loop = model["loops"][0]
     names.update(loop=loop, inner=loop["inner"], outer=loop["outer"], ms=model["ms"])
