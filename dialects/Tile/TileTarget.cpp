@@ -116,17 +116,18 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 }
 
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
-                                int64_t elements, int64_t functions, int64_t sustained,
-                                int64_t memory, int64_t latency, int64_t issue, int64_t launch,
+                                int64_t fetch, int64_t elements, int64_t functions, int64_t sustained,
+                                int64_t memory, int64_t latency, int64_t launch,
                                 int64_t item, int64_t split) {
-  if (std::min({latency, issue, launch, item, split}) < 0)
-    return emit() << "rates with latency = " << latency << ", issue = " << issue
+  if (std::min({latency, launch, item, split}) < 0)
+    return emit() << "rates with latency = " << latency
                   << ", launch = " << launch << ", item = " << item << ", split = " << split
                   << ": times are not negative";
   return verifyPositive(emit, "rates",
                         {{"products", products},
                          {"operands", operands},
                          {"copies", copies},
+                         {"fetch", fetch},
                          {"elements", elements},
                          {"functions", functions},
                          {"sustained", sustained},

@@ -127,23 +127,22 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
   let summary = "how fast a machine is, for the cost model";
   let description = [{
     Calibrated from measurements (docs/cost-model.md). Of one SM: `products` of matrices in GFLOP/s,
-    with operands of 16 bits; `operands`, what its matrix unit reads from shared memory, and `copies`,
-    what it fetches from the L2 cache, in GB/s; `elements` of elementwise ops and `functions`
+    with operands of 16 bits; `operands`, what its matrix unit reads from shared memory, `copies`,
+    what it fetches from the L2 cache, and `fetch`, from device memory, in GB/s; `elements` of elementwise ops and `functions`
     (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
     machine's power allows for longer than some milliseconds, and `memory`, what they read from
-    device memory, in GB/s. In ns: `latency`, until a copy has come; `issue`, what a turn of a loop that copies
-    tiles costs besides; `launch` a launch, `item` an item, `split` the exchange of parts of items
-    that CTAs share (stream-K).
+    device memory, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), an item
+    (`item`), and the exchange of parts of items that CTAs share (`split`, of stream-K).
 
     ```mlir
-    #mk.rates<products = 6300, operands = 205, copies = 105, elements = 200, functions = 26,
-              sustained = 690000, memory = 4200, latency = 1400, issue = 30, launch = 2000,
+    #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, elements = 200, functions = 26,
+              sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
               item = 200, split = 3000>
     ```
   }];
-  let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies,
+  let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch,
                         "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
-                        "int64_t":$memory, "int64_t":$latency, "int64_t":$issue,
+                        "int64_t":$memory, "int64_t":$latency,
                         "int64_t":$launch, "int64_t":$item, "int64_t":$split);
 }
 

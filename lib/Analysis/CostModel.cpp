@@ -51,11 +51,13 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 
 /// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
 /// free, so that each turn waits for its share of the time until a copy has come.
-static Time getInnerTime(const LoopWork &loop, const Work &work, SmAttr sm, RatesAttr rates) {
-  double copies = (work.copies + work.loads) / rates.getCopies();
+static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, SmAttr sm,
+                         RatesAttr rates) {
+  double copies = work.copies * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +
+                  work.loads / rates.getCopies();
   Time time = inTime(work.products, rates.getProducts(), "products");
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
-  time = longer(time, {copies + work.turns * rates.getIssue(), "copies"});
+  time = longer(time, {copies, "copies"});
   if (work.turns > 0)
     time = longer(time, {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
@@ -100,13 +102,13 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, RatesAt
 }
 
 /// What the CTA with most to do takes for its items.
-static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
+static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr rates) {
   if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
     return {};
   Time longest, inner, outer;
   double sum = 0;
   for (const ItemWork &item : loop.samples) {
-    inner = getInnerTime(loop, item.inner, sm, rates);
+    inner = getInnerTime(loop, item.inner, fresh, sm, rates);
     outer = getOuterTime(loop, item.outer, rates);
     Time whole = {inner.ns + outer.ns + rates.getItem(), longer(inner, outer).bound};
     // Where teams take turns another item's products run beside what is not inner.
@@ -128,12 +130,22 @@ static Time getLoopTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
   return {std::max(share * mean + (share > 1 ? longest.ns / 2 : 0), longest.ns), longest.bound};
 }
 
+/// The share of what is copied that comes from device memory, since nobody has copied it before.
+static double getFreshShare(const KernelWork &work) {
+  double copies = 0;
+  for (const LoopWork &loop : work.loops)
+    for (const ItemWork &item : loop.samples)
+      copies += item.inner.copies * loop.items / loop.samples.size();
+  return copies > work.memory ? work.memory / copies : 1;
+}
+
 Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
+  double fresh = getFreshShare(work);
   double products = 0;
   Time time;
   llvm::DenseMap<StringAttr, Time> roles;
   for (const LoopWork &loop : work.loops) {
-    Time part = getLoopTime(loop, sm, rates);
+    Time part = getLoopTime(loop, fresh, sm, rates);
     Time &role = roles[loop.role];
     role = {role.ns + part.ns, longer(role, part).bound};
     time = longer(time, role);
@@ -170,6 +182,8 @@ bool mk::fits(const KernelWork &work, SmAttr sm) {
       continue;
     if (loop.teams > 1 && loop.schedule == ScheduleKind::StreamK)
       return false; // `mk-expand-stream-k` refuses it
+    if (loop.teams > 1 && loop.storeParts > sm.getThresholds().getUnrolledParts())
+      return false; // it would be stored in a loop, for longer than another item's products take
     int64_t warpgroups = countWarpgroups(loop, sm);
     if (!warpgroups || !fitRegisters(loop, warpgroups, sm))
       return false;

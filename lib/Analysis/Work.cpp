@@ -74,6 +74,7 @@ private:
   bool countOp(Operation *op, double times, bool inner);
   bool countDot(DotOp dot, Work &work, double times);
   bool countTile(Operation *op, Work &work, double times);
+  double countChunks(Type tile);
   double countArguments();
 
   KernelOp kernel;
@@ -125,7 +126,8 @@ bool Counter::countDot(DotOp dot, Work &work, double times) {
   work.products += times * 2 * m * n * k * bits / 16 * (isExact ? 8 : 1);
   double rows = llvm::divideCeil((*acc)[0], unit.getRows());
   double columns = llvm::divideCeil((*acc)[1], unit.getColumns());
-  work.operands += times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? m * columns : 0));
+  // The left one is read at half the rate of the right one.
+  work.operands += times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? 2 * m * columns : 0));
   bool isSummedApart = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
   if (isSummedApart)
     work.sums += times * m * n;
@@ -158,6 +160,18 @@ bool Counter::countTile(Operation *op, Work &work, double times) {
   return true;
 }
 
+/// Tiles leave in chunks of their rows, also where the last one is not full: by how much that is more.
+double Counter::countChunks(Type tile) {
+  auto shape = numbers.getShape(tile);
+  if (!shape || shape->size() != 2)
+    return 1;
+  int64_t bits = std::max(8u, cast<RankedTensorType>(tile).getElementTypeBitWidth());
+  double chunks = double((*shape)[1]) * bits / (8 * chunk);
+  auto parts = llvm::divideCeil((*shape)[0], unit.getRows()) * int64_t(std::ceil(chunks));
+  current->storeParts = std::max<int64_t>(current->storeParts, parts);
+  return chunks > 1 ? std::ceil(chunks) / chunks : 1;
+}
+
 bool Counter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -180,7 +194,7 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
     if (!bytes)
       return giveUp(op, kUnknownExtents);
     alone &= !store.getPeer();
-    work.stores += times * *bytes;
+    work.stores += times * *bytes * countChunks(store.getTile().getType());
     return true;
   }
   if (auto dot = dyn_cast<DotOp>(op))
@@ -267,7 +281,7 @@ bool Counter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &wor
     numbers.assume(argument, index);
   item = {};
   counted.clear();
-  work.accumulators = work.slot = work.once = work.rows = work.columns = 0;
+  work.accumulators = work.slot = work.once = work.rows = work.columns = work.storeParts = 0;
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;

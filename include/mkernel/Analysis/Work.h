@@ -52,6 +52,8 @@ struct LoopWork {
   int64_t accumulators = 0, slot = 0, once = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
+  /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is stored.
+  int64_t storeParts = 0;
 };
 
 struct KernelWork {

@@ -228,11 +228,11 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
 // -----
 
 // expected-error @+1 {{rates with memory = 0: it is at least 1}}
-module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, elements = 145, functions = 26,
-  sustained = 675000, memory = 0, latency = 1400, issue = 30, launch = 1158, item = 200, split = 15000>} {}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, issue = 30, launch = 1158, item = -1, split = 15000: times are not negative}}
-module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, issue = 30, launch = 1158, item = -1, split = 15000>} {}
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000: times are not negative}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000>} {}
