@@ -15,6 +15,8 @@ using namespace mlir::mk_sm;
 static constexpr StringRef kSpillFragments = "mk-sm-spill-fragments";
 /// Elements of a thread that are loaded together; of more those that are added next.
 static constexpr int64_t kWhole = 64;
+/// Of more the sums leave no registers for addresses beside them: ptxas would spill some.
+static constexpr int64_t kMost = 80;
 
 namespace {
 /// An access to a buffer by a fragment.
@@ -51,7 +53,7 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
   SmallVector<Access> accesses;
   for (OpOperand &use : buffer.getUses()) {
     std::optional<Access> access = getAccess(use);
-    if (!access || !mayBeSpilled(access->tile) ||
+    if (!access || !mayBeSpilled(access->tile) || getNumElements(access->tile) > kMost ||
         access->tile != (accesses.empty() ? *access : accesses.front()).tile)
       return {};
     int64_t rank = access->tile.getRank();
