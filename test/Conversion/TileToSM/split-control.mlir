@@ -50,7 +50,7 @@ mk.kernel @copied on @mesh dims(uniform N) (
 // CHECK: mk_sm.mma
 // CHECK-NOT: mk.wait %full
 // CHECK: mk.wait %other
-// CHECK: mk.load %t
+// CHECK: mk_sm.reload %t[]
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @read on @mesh dims(uniform N) (
     scratch %t : memref<64x64xf32> [64, 64],
@@ -89,7 +89,7 @@ mk.kernel @read on @mesh dims(uniform N) (
 // CHECK: mk_sm.partition consumer
 // CHECK: mk_sm.mma
 // CHECK: mk.wait %free
-// CHECK: mk_sm.store %{{.*}}, %t
+// CHECK: mk_sm.spill %{{.*}}, %t[]
 // CHECK: mk_sm.mma
 // CHECK: mk_sm.store %{{.*}}, %c
 mk.mesh @mesh (gpu = 1 via link)
