@@ -313,12 +313,13 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
   }
   work.items = items;
   work.schedule = loop.getScheduleKind();
-  if (ScheduleAttr schedule = loop.getScheduleAttr())
+  if (ScheduleAttr schedule = loop.getScheduleAttr()) {
     work.tail = schedule.getTailParam() ? numbers.getParam(schedule.getTailParam()).value_or(1)
                                         : std::max<int64_t>(schedule.getTail(), 1);
-  if (ScheduleAttr schedule = loop.getScheduleAttr(); schedule && schedule.getKindParam())
-    work.schedule = symbolizeScheduleKind(numbers.getParam(schedule.getKindParam()).value_or(0))
-                        .value_or(ScheduleKind::Static);
+    if (schedule.getKindParam())
+      work.schedule = symbolizeScheduleKind(numbers.getParam(schedule.getKindParam()).value_or(0))
+                          .value_or(ScheduleKind::Static);
+  }
   if (OrderAttr order = loop.getOrderAttr()) {
     work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);

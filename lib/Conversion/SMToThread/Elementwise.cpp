@@ -16,26 +16,24 @@ void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {
   if (!putOff.contains(tile))
     return;
   Operation *op = tile.getDefiningOp();
-  SmallVector<unsigned> missing;
   if (isa<LoadOp, ReloadOp>(op)) {
+    SmallVector<unsigned> missing;
     for (unsigned i : elements)
       if (!values[tile][i] && !llvm::is_contained(missing, i))
         missing.push_back(i);
     if (missing.empty())
       return;
     llvm::sort(missing);
-  }
-  if (auto reload = dyn_cast<ReloadOp>(op)) {
-    for (auto [i, value] : reloadElements(reload, missing))
-      if (!values[tile][i]) {
-        values[tile][i] = value;
-        computed.emplace_back(tile, i);
-      }
-    return;
-  }
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    SmallVector<Value> loaded = loadElements(load, missing);
-    for (auto [i, value] : llvm::zip(missing, loaded)) {
+    SmallVector<std::pair<unsigned, Value>> loaded;
+    if (auto load = dyn_cast<LoadOp>(op))
+      for (auto [i, value] : llvm::zip(missing, loadElements(load, missing)))
+        loaded.emplace_back(i, value);
+    else
+      loaded = reloadElements(cast<ReloadOp>(op), missing);
+    for (auto [i, value] : loaded) {
+      // What comes with others may be there.
+      if (values[tile][i])
+        continue;
       values[tile][i] = value;
       computed.emplace_back(tile, i);
     }

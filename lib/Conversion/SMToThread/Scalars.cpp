@@ -41,9 +41,8 @@ LogicalResult Lowering::emitRank(RankOp op) {
 // Scalars and elementwise ops
 //===----------------------------------------------------------------------===//
 
-/// Elements that are computed together when loads have been put off; more where these take few addresses
-/// and the sums leave registers for them.
-static constexpr int64_t kPart = 16, kReloadedPart = 32, kFewSums = 96;
+/// Elements that are computed together when loads have been put off; more where these take few addresses.
+static constexpr int64_t kPart = 16, kReloadedPart = 32;
 
 LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   Dialect *dialect = op->getDialect();
@@ -71,7 +70,7 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   bool reloads = llvm::any_of(op->getOperands(), [](Value operand) {
     return isa_and_nonnull<ReloadOp>(operand.getDefiningOp());
   });
-  int64_t part = reloads && n <= kFewSums ? kReloadedPart : kPart;
+  int64_t part = reloads ? kReloadedPart : kPart;
   for (int64_t first = 0; first < n; first += part) {
     // Loads that have waited for this, some at a time.
     int64_t end = std::min(n, first + part);

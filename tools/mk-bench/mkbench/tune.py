@@ -88,11 +88,10 @@ class Tuner:
         if not contestants:
             raise BenchError(case.name, "no configuration could be compiled "
                              "and loaded", "the reasons are listed above")
-        best, times = self.preselect(case, problem, contestants, budget)
-        self.survey(case, problem, {name: chosen_of[name] for name in times}, times)
+        selected, times = self.preselect(contestants, budget)
+        self.survey(case, problem, chosen_of, times)
         if self.file is None:
             return
-        selected = [c.name for c in best]
         present = self.present(case, list(next(iter(chosen_of.values()))))
         if present:
             chosen_of[spell(present)] = present
@@ -151,8 +150,8 @@ class Tuner:
                                                              name))
         return finalists
 
-    def preselect(self, case, problem, contestants, budget):
-        """The fastest by short timings, in rounds of random order."""
+    def preselect(self, contestants, budget):
+        """Names of the fastest by short timings, in rounds of random order, and milliseconds of all."""
         device, order = self.session.device, random.Random(1)
         samples = {c.name: [] for c in contestants}
         units = {c.name: self.unit(c) for c in contestants}
@@ -172,8 +171,8 @@ class Tuner:
             if number and budget.left() <= 0:
                 break
         survivors.sort(key=lambda c: stats.median(samples[c.name]))
-        return survivors[:FINALISTS], {name: stats.median(times)
-                                       for name, times in samples.items()}
+        return [c.name for c in survivors[:FINALISTS]], {
+            name: stats.median(times) for name, times in samples.items()}
 
     def unit(self, contestant):
         """Calls in a graph, so that the host's time does not count."""
