@@ -199,6 +199,7 @@ class DrawnShapes(unittest.TestCase):
         for kind, (least, most, multiple) in shapes.RANGES.items():
             for shape in shapes.draw_shapes(kind, 1, 200):
                 self.assertTrue(all(least <= v <= most and v % multiple == 0 for v in shape), shape)
+                self.assertTrue(kind != "ragged" or any(v % 8 for v in shape), shape)
         # The logarithm is even: as many below its middle as above.
         rows = [m for m, _, _ in shapes.draw_shapes("any", 1, 400)]
         self.assertTrue(160 < sum(m < 1024 for m in rows) < 240)

@@ -1,4 +1,5 @@
 """Attention, forward: data, reference, rivals through torch."""
+from .errors import BenchError
 from .measure import Contestant
 from .problem import Problem
 
@@ -16,6 +17,9 @@ class Attention(Problem):
         super().__init__(device, variant, dims)
         self.b, self.h, self.s, self.d = (int(dims[k]) for k in "BHSD")
         self.group = int(dims.get("G", 1))
+        if self.h % self.group:
+            raise BenchError(f"{self.h} heads of queries", f"do not share heads of keys in groups "
+                             f"of {self.group}", "H must be a multiple of G")
         self.causal = variant["causal"]
         type = variant.get("type", "bf16")
         shape = (self.b, self.h, self.s, self.d)
@@ -81,9 +85,9 @@ class Attention(Problem):
         q, k, v, causal = self.q, self.k, self.v, self.causal
         direct = getattr(torch.ops.aten, "_scaled_dot_product_cudnn_attention",
                          None)
-        if name == "cudnn" and direct and self.group == 1:
-            # What torch's function ends in; choosing the backend on every
-            # call would count against it.
+        if name == "cudnn" and direct:
+            # What torch's function ends in, also for shared heads, which it hands on as they
+            # are; choosing the backend on every call would count against it.
             def call():
                 contestant.result = direct(q, k, v, None, False, 0.0, causal)[0]
             contestant.config = {"function": "aten::" + direct.__name__}

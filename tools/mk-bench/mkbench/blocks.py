@@ -3,7 +3,7 @@ for 128 columns of the product and 128 of K."""
 from .errors import BenchError
 from .gemm import Gemm
 from .grouped import Grouped
-from .measure import Contestant
+from .measure import Contestant, in_turn
 
 BLOCK = 128
 
@@ -31,6 +31,20 @@ def padded(torch, scales):
     room = torch.zeros((rows, -(-columns // 4) * 4), dtype=scales.dtype, device=scales.device)
     room[:, :columns] = scales
     return room[:, :columns].t()
+
+
+def whole_fours(torch, a, sa):
+    """Rows and their scales as torch takes them, M first in memory, beside rows of zeros up to a
+    multiple of 4, which cuBLAS asks for."""
+    m, k = a.shape
+    rows = -(-m // 4) * 4
+    if rows == m:
+        return a, sa.t()
+    more = torch.zeros((rows, k), dtype=torch.float32, device=a.device)
+    more[:m] = a.float()
+    scales = torch.zeros((sa.shape[0], rows), dtype=sa.dtype, device=sa.device)
+    scales[:, :m] = sa
+    return more.to(a.dtype), scales.t()
 
 
 class GemmBlocks(Gemm):
@@ -72,12 +86,17 @@ class GemmBlocks(Gemm):
             raise BenchError(f"rival '{name}'", "takes no scales of blocks")
         torch = self.device.torch
         function, rows, squares = recipes(torch, "scaled_mm")
-        a, b, sa, type = self.a, self.b.t(), self.sa.t(), self.c.dtype
-        sb = padded(torch, self.sb)
+        a, sa = whole_fours(torch, self.a, self.sa)
+        m, type, sb = self.m, self.c.dtype, padded(torch, self.sb)
+        whole = a.shape[0] == m
+        contestant = Contestant(name, None, {"function": "scaled_mm"}, len(self.weights))
 
-        def call():
-            contestant.result = function(a, b, sa, rows, sb, squares, output_dtype=type)
-        contestant = Contestant(name, call, {"function": "scaled_mm"})
+        def make(b):
+            def call():
+                result = function(a, b, sa, rows, sb, squares, output_dtype=type)
+                contestant.result = result if whole else result[:m]
+            return call
+        contestant.call = in_turn([make(b.t()) for b in self.weights])
         return contestant
 
 
@@ -138,17 +157,12 @@ class GroupedBlocks(Grouped):
         return looping
 
     def pieces(self):
-        """For each group with rows what a product of its own takes: rows and scales, each
-        copied beside rows of zeros up to a multiple of 4, which cuBLAS asks for."""
+        """For each group with rows what a product of its own takes."""
         torch, row, result = self.device.torch, 0, []
         for group, size in enumerate(self.sizes):
             if size:
-                rows = -(-size // 4) * 4
-                a = torch.zeros((rows, self.k), dtype=torch.float32, device="cuda")
-                a[:size] = self.a[row:row + size].float()
-                sa = torch.zeros((blocks(self.k), rows), device="cuda")
-                sa[:, :size] = self.sa[:, row:row + size]
-                result.append((a.to(self.a.dtype), self.b[group].t(), sa.t(),
-                               padded(torch, self.sb[group]), size))
+                a, sa = whole_fours(torch, self.a[row:row + size],
+                                    self.sa[:, row:row + size].contiguous())
+                result.append((a, self.b[group].t(), sa, padded(torch, self.sb[group]), size))
             row += size
         return result

@@ -16,9 +16,12 @@ class Budget:
     def left(self):
         return self.seconds - self.spent()
 
-    def share(self, parts):
-        """A budget for the first of `parts` equal parts of what is left."""
-        return Budget(max(0.0, self.left()) / max(1, parts), self.clock)
+    def share(self, parts, each=float("inf")):
+        """A budget for the first of `parts` parts of what is left: an equal one, or what the
+        others leave, which take about `each` seconds, if that is more."""
+        left = max(0.0, self.left())
+        equal = left / max(1, parts)
+        return Budget(max(equal, left - (parts - 1) * each) if parts > 1 else equal, self.clock)
 
     def need(self, seconds, what):
         if self.left() < seconds:

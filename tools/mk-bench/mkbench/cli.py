@@ -11,7 +11,7 @@ from .errors import BenchError
 from .job import Job, count_gpus
 from .places import Places
 from .session import Session, say
-from .suites import Suites
+from .suites import GATED, Suites
 
 DESCRIPTION = """Measures kernels beside cuBLAS, cuDNN and torch: same data, one
 process, random order; checked before timed. docs/benchmarking.md says how.
@@ -19,6 +19,8 @@ process, random order; checked before timed. docs/benchmarking.md says how.
   mk-bench                              all suites of one GPU, less than 8 minutes
   mk-bench --quick --suite gemm         fewer samples: not for quoting
   mk-bench --gates --json bench.json    are the ratios as large as asked for?
+  mk-bench --suite gated --gates        all gates of one GPU, on shapes that are drawn
+                                        or of a grid, less than 10 minutes
   mk-bench --gpus 2                     suites of several ranks, one process a GPU
   mk-bench --nodes 2 --gpus 1           suites of several nodes, emulated
   mk-bench --tune gemm --time-budget 500   rewrites the tuning file
@@ -46,7 +48,8 @@ def parse(arguments):
         prog="mk-bench", description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--suite", type=words, metavar="NAME,...", default=None)
+    add("--suite", type=words, metavar="NAME,...", default=None, help="--list names them; "
+        f"'{GATED}' stands for all whose gates are for one GPU")
     add("--gpus", type=positive, metavar="N", help="ranks of suites of several, which are "
         "run if there is no --suite (default: all GPUs; 2 on the host target); with "
         "--nodes, ranks of each node (default: 1)")
@@ -59,7 +62,8 @@ def parse(arguments):
     add("--shapes", type=words, metavar="AxBxC,...",
         help="instead of those of the suite")
     add("--draw", type=words, metavar="KIND:SEED[:COUNT[:LEAST-MOST]],...",
-        help="shapes of matrix products drawn from a seed, instead of those of the suite; kinds: "
+        help="shapes of matrix products drawn from a seed, instead of those of the suite, among "
+        "whose variants they are divided as its own are; kinds: "
         + ", ".join(shapes.KINDS) + "; LEAST-MOST: of M")
     add("--variants", type=words, metavar="NAME,...", help="of the suite")
     add("--quick", action="store_true", help="fewer samples, 2 minutes")
@@ -98,7 +102,8 @@ def parse(arguments):
         if options.shapes:
             parser.error("--draw and --shapes: both say which shapes; give one of them")
         try:
-            options.shapes = [s for text in options.draw for s in shapes.parse(text)]
+            for text in options.draw:
+                shapes.parse(text)
         except BenchError as error:
             parser.error(str(error))
     pairs = [pair.partition("=") for pair in options.set]
@@ -110,8 +115,9 @@ def parse(arguments):
         if condition not in measure.CONDITIONS:
             parser.error(f"--conditions: {condition} is neither burst nor "
                          "steady")
+    options.many = GATED in (options.suite or [])
     if options.time_budget is None:
-        options.time_budget = 540 if options.tune else \
+        options.time_budget = 540 if options.tune else 570 if options.many else \
             115 if options.quick else 470
     return options
 
@@ -127,17 +133,18 @@ def make_device(options):
 def list_cases(suites, options):
     """Returns whether all can be measured, as far as that is known before."""
     good = True
-    for name in options.suite or suites.data:
+    for name in suites.expand(options.suite or suites.data):
         suite = suites.get(name)
-        print(name + (" (not in the default run)" if suite.get("optional") else
-                      f" (at least {suite['min_nodes']} nodes)"
-                      if suites.networked(name) else
-                      f" (at least {suite['min_gpus']} GPUs)"
-                      if suites.several(name) else ""))
+        notes = ["not in the default run"] if suite.get("optional") else \
+            [f"at least {suite['min_nodes']} nodes"] if suites.networked(name) else \
+            [f"at least {suite['min_gpus']} GPUs"] if suites.several(name) else []
+        notes += [f"in '{GATED}'"] if suite.get(GATED) else []
+        print(name + (f" ({', '.join(notes)})" if notes else ""))
         if suite["problem"] == "compile":
             good &= compile_suite.list_kernels(Places(options.prefix), suite,
                                                name, options.target)
-        for case in suites.cases(name, options.shapes, nodes=suite.get("min_nodes", 1)):
+        for case in suites.cases(name, options.shapes, options.suite and options.variants,
+                                 nodes=suite.get("min_nodes", 1), draw=options.draw):
             print(f"  {case.name}" + (", reported" if case.reported else ""))
     return good
 
@@ -153,8 +160,9 @@ def show(records, rows, options):
         print(line)
     for line in report.problems(records):
         print("! " + line)
-    if options.quick:
-        print("--quick: fewer than 30 samples, not for quoting")
+    for line in ["--quick: fewer than 30 samples, not for quoting"] if options.quick \
+            else report.too_few_samples(records):
+        print(line)
     for line in gates.text(rows):
         print(line)
 
@@ -205,9 +213,9 @@ def bench(options, budget):
     if options.list:
         return 0 if list_cases(suites, options) else 1
     # All of that is found out before a GPU is used.
-    names = options.suite or [n for n in suites.names(
+    names = suites.expand(options.suite or [n for n in suites.names(
         options.gpus is not None, options.nodes is not None)
-                              if not options.quick or n != "compile"]
+                                            if not options.quick or n != "compile"])
     places = Places(options.prefix)
     networked = [name for name in names if suites.networked(name)]
     several = [name for name in names if suites.several(name)
@@ -218,8 +226,8 @@ def bench(options, budget):
     ranks = {name: (nodes * (options.gpus or 1), nodes) if name in networked
              else (world, 1) for name in names}
     network.parse_rate(options.rate)
-    cases = {name: suites.cases(name, options.shapes, options.variants, *ranks[name])
-             for name in names}
+    cases = {name: suites.cases(name, options.shapes, options.variants, *ranks[name],
+                                options.draw) for name in names}
     of = lambda some: [case for name in some for case in cases[name]]
     sessions = []
     if alone:

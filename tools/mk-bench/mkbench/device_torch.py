@@ -39,11 +39,17 @@ class TorchDevice:
         torch.cuda.set_stream(self.stream)
         self.sms = torch.cuda.get_device_properties(index).multi_processor_count
         self.grid = self.compile_grid = self.sms
+        # What may stay reserved from one case to the next: to give it back and to ask for it again
+        # takes longer than most kernels.
+        self.most_kept = torch.cuda.get_device_properties(index).total_memory // 4
         self.objects = {}
         self.meet = lambda: None
         if self.group.world > 1:
             from .peers_torch import Peers
             self.meet = self.shared(Peers).meet
+        # torch's own objects stay as they are: release() need not look at them each time.
+        gc.collect()
+        gc.freeze()
 
     # Data -----------------------------------------------------------------
 
@@ -188,9 +194,10 @@ class TorchDevice:
                        str(error).splitlines()[0]) from error
 
     def release(self):
-        """Gives memory back that nobody holds any more."""
+        """Frees what nobody holds any more, and gives memory back if that is much."""
         gc.collect()  # contestants hold what they have computed, and themselves
-        self.torch.cuda.empty_cache()
+        if self.torch.cuda.memory_reserved() > self.most_kept:
+            self.torch.cuda.empty_cache()
 
     # References -------------------------------------------------------------
 

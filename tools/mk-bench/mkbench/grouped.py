@@ -2,6 +2,7 @@
 has a matrix of its own."""
 import random
 
+from .errors import BenchError
 from .measure import Contestant
 from .problem import Problem
 
@@ -11,11 +12,38 @@ RIVALS = ("torch",)
 def uneven(total, groups, seed):
     """`groups` sizes of sum `total`, some small, some large, some zero."""
     rng = random.Random(seed)
-    weights = [rng.expovariate(1.0) for _ in range(groups)]
+    return shared(total, [rng.expovariate(1.0) for _ in range(groups)])
+
+
+def skewed(total, groups, seed):
+    """A few groups have most rows: their sizes fall as one over their rank (Zipf's law), in a
+    random order; the last one has none."""
+    weights = [1.0 / (rank + 1) for rank in range(groups)]
+    random.Random(seed).shuffle(weights)
+    return shared(total, weights)
+
+
+def shared(total, weights):
+    """Sizes like the weights; the least has no rows, the largest what is left over."""
     sizes = [int(total * w / sum(weights)) for w in weights]
     sizes[sizes.index(min(sizes))] = 0
     sizes[sizes.index(max(sizes))] += total - sum(sizes)
     return sizes
+
+
+def even(total, groups, seed):
+    """All alike, but for one row."""
+    return [total // groups + (group < total % groups) for group in range(groups)]
+
+
+SIZES = {"uneven": uneven, "even": even, "skewed": skewed}
+
+
+def group_sizes(kind, total, groups, seed):
+    """`kind` is a variant's "groups"."""
+    if kind not in SIZES:
+        raise BenchError(f"groups of {kind} sizes", "are not known", "one of " + ", ".join(SIZES))
+    return SIZES[kind](total, groups, seed)
 
 
 class Grouped(Problem):
@@ -29,7 +57,7 @@ class Grouped(Problem):
         self.t, self.n, self.k, self.g = (int(dims[d]) for d in "TNKG")
         a_type, b_type, c_type = self.types = variant.get("types", ["bf16"] * 3)
         self.b_stored_t = variant.get("layout", "nt") == "nt"
-        self.sizes = uneven(self.t, self.g, seed)
+        self.sizes = group_sizes(variant.get("groups", "uneven"), self.t, self.g, seed)
         ends, sum_ = [], 0
         for size in self.sizes:
             sum_ += size

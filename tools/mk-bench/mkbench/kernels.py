@@ -25,6 +25,7 @@ class Request:
                         "grid": grid, "tuning": tuning, "gpus": gpus,
                         "nodes": nodes}
         self.problem, self.seconds = None, None
+        self.interface = None  # what interface() says of it, once that was asked
 
     def text(self):
         with open(self.path, encoding="utf-8") as file:

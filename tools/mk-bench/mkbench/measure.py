@@ -4,6 +4,8 @@ profits from what ran before it (docs/benchmarking.md says why).
 A contestant is measured in two conditions, `burst` (after the device was idle)
 and `steady` (after it has run the same work for a while), and in two modes,
 `call` (from the host's calls) and `graph` (calls captured once and replayed).
+Graphs come first: where rivals are so fast by them that calls do not count
+(`graphs_below_ms`), these are not measured.
 
 Several ranks go through all of that alike: the same order, as many calls. They
 meet on their devices right before each sample, and a sample is the largest of
@@ -36,6 +38,12 @@ class Plan:
     @staticmethod
     def quick():
         return Plan(rounds=2, warm_ms=30.0, idle_s=0.02, min_rounds=1)
+
+    @staticmethod
+    def many():
+        """For hundreds of cases: as many samples, between which less time is spent on idling and
+        warming up."""
+        return Plan(rounds=3, samples=10, min_rounds=1)
 
 
 class Contestant:
@@ -138,6 +146,33 @@ def _turn(device, unit, condition, plan):
     return [time / unit.calls for time in times]
 
 
+def _rounds(device, units, mode, conditions, plan, budget, order):
+    """{(contestant name, mode, condition): samples} of one mode, of all ranks."""
+    samples = {}
+    for number in range(plan.rounds):
+        # Conditions and modes apart, so that contestants alternate.
+        for condition in conditions:
+            group = [(name, mode, condition) for name, own in units if own == mode]
+            order.shuffle(group)
+            for turn in group:
+                samples.setdefault(turn, []).extend(
+                    _turn(device, units[turn[:2]], condition, plan))
+        spent = budget.spent() / (number + 1)
+        if number + 1 >= plan.min_rounds and budget.left() < spent:
+            break
+    device.synchronize()
+    return _of_all_ranks(device.group, samples)
+
+
+def _where_calls_count(contestants, conditions, result, plan):
+    """Conditions in which calls are still to be measured: not those in which graphs of all
+    rivals take less than plan.graphs_below_ms. The first contestant is ours."""
+    ours, *rivals = contestants
+    by_graph = lambda contestant, condition: result[contestant.name][condition].get("graph")
+    return [c for c in conditions if not rivals or not by_graph(ours, c) or not all(
+        by_graph(r, c) and by_graph(r, c)["median"] < plan.graphs_below_ms for r in rivals)]
+
+
 def measure(device, contestants, plan, budget, conditions=CONDITIONS,
             modes=MODES):
     """{contestant name: {condition: {mode: summary}}}. A contestant that cannot
@@ -150,29 +185,20 @@ def measure(device, contestants, plan, budget, conditions=CONDITIONS,
             if unit:
                 units[contestant.name, mode] = unit
     order = random.Random(plan.seed)
-    samples = {}
-    turns = [(name, mode, condition) for name, mode in units
-             for condition in conditions]
-    for number in range(plan.rounds):
-        # Conditions and modes apart, so that contestants alternate.
-        for condition in conditions:
-            for mode in modes:
-                group = [t for t in turns if t[1:] == (mode, condition)]
-                order.shuffle(group)
-                for turn in group:
-                    samples.setdefault(turn, []).extend(
-                        _turn(device, units[turn[:2]], condition, plan))
-        spent = budget.spent() / (number + 1)
-        if number + 1 >= plan.min_rounds and budget.left() < spent:
-            break
-    device.synchronize()
     result = {c.name: {condition: {} for condition in conditions}
               for c in contestants}
-    samples = _of_all_ranks(device.group, samples)
-    for (name, mode, condition), times in samples.items():
-        summary = stats.summarize(times)
-        summary["calls"] = units[name, mode].calls
-        result[name][condition][mode] = summary
+    for number, mode in enumerate(sorted(modes, key=("graph", "call").index)):
+        counted = conditions
+        if mode == "call" and "graph" in modes:
+            counted = _where_calls_count(contestants, conditions, result, plan)
+        if not counted:
+            continue
+        samples = _rounds(device, units, mode, counted, plan, budget.share(len(modes) - number),
+                          order)
+        for (name, _, condition), times in samples.items():
+            summary = stats.summarize(times)
+            summary["calls"] = units[name, mode].calls
+            result[name][condition][mode] = summary
     return result
 
 

@@ -102,6 +102,19 @@ def problems(records):
     return lines
 
 
+QUOTED = 30  # samples, at least
+
+
+def too_few_samples(records):
+    """A line about cases for which time was too short; none if there are none."""
+    few = [f"{r['suite']} {r['name']}" for r in records if any(
+        mode["count"] < QUOTED for c in r["contestants"] for modes in c.get("times", {}).values()
+        for mode in modes.values())]
+    some = ", ".join(few[:3]) + (", ..." if len(few) > 3 else "")
+    return [f"{len(few)} cases have fewer than {QUOTED} samples, for lack of time, not for quoting: "
+            f"{some}"] if few else []
+
+
 def write_json(path, data):
     """Complete or not at all."""
     temporary = f"{path}.{os.getpid()}"

@@ -1,5 +1,8 @@
 """One run: compiles, checks and measures the cases of some suites."""
+import concurrent.futures
+import subprocess
 import sys
+import time
 
 from . import ceilings, manifest, measure, network
 from .attention import Attention
@@ -21,6 +24,12 @@ PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
             "ranks_attention": RanksAttention}
 
 
+# A case takes about so long, as far as nothing is known; it counts as so many cases that were measured.
+TYPICAL_S, TYPICAL_CASES = 1.2, 10
+# Of the GPU's state: to ask for it takes a tenth of a second.
+STATE_EVERY_S = 5.0
+
+
 def say(text):
     print(text, file=sys.stderr, flush=True)
 
@@ -32,11 +41,12 @@ class Session:
         self.suites, self.options, self.budget = suites, options, budget
         self.pool = pool or Pool(places, options.jobs)
         self.kernels = Kernels(places, library, device)
-        self.plan = (measure.Plan.quick() if options.quick
-                     else measure.Plan())
+        self.plan = (measure.Plan.quick() if options.quick else
+                     measure.Plan.many() if options.many else measure.Plan())
         self.plan.seed = options.seed
         self.ceilings = {}
         self.records = []
+        self.state_at = None  # when the GPU was asked for its state
 
     # Compilation ------------------------------------------------------------
 
@@ -67,6 +77,18 @@ class Session:
         say(f"{what}: {len(requests)} to compile, {self.pool.jobs} at a time")
         self.pool.run(requests, self.budget)
 
+    def describe(self, requests):
+        """Asks for the interfaces of all that could be compiled, many at a time, before the
+        GPU is in use."""
+        def ask(request):
+            if not request.problem and self.budget.left() > 1:
+                try:
+                    request.interface = interface(self.places, request)
+                except (BenchError, OSError, ValueError, subprocess.SubprocessError):
+                    pass  # config() tries again, and its case says why
+        with concurrent.futures.ThreadPoolExecutor(self.pool.jobs) as threads:
+            list(threads.map(ask, requests))
+
     # Measurement --------------------------------------------------------------
 
     def run(self, cases):
@@ -83,11 +105,16 @@ class Session:
         return self.records
 
     def measure(self, cases, requests):
+        if self.device.group.world == 1:
+            self.describe(filter(None, requests.values()))
         self.measure_ceilings(cases)
+        begin = self.budget.spent()
         for number, case in enumerate(cases):
             record = self.record(case)
             self.records.append(record)
-            share = self.budget.share(len(cases) - number)
+            each = (TYPICAL_S * TYPICAL_CASES + self.budget.spent() - begin) \
+                / (TYPICAL_CASES + number)
+            share = self.budget.share(len(cases) - number, each)
             try:
                 self.budget.need(3, "not measured")
                 self.run_case(case, requests[case.suite, case.name], record,
@@ -178,9 +205,15 @@ class Session:
                 record["ratios"][contestant.name] = measure.ratios(
                     times, "mkernel", contestant.name, self.plan.graphs_below_ms)
         if self.device.target != "host" and self.device.group.rank == 0:
-            record["gpu"] = manifest.gpu_state()
+            self.note_state(record)
         self.kernels.drop()
         self.device.release()
+
+    def note_state(self, record):
+        """The state of the GPU now, unless it was asked for a moment ago."""
+        now = time.monotonic()
+        if self.state_at is None or now - self.state_at >= STATE_EVERY_S:
+            record["gpu"], self.state_at = manifest.gpu_state(), now
 
     def times(self, contestants, budget):
         try:
@@ -246,7 +279,7 @@ class Session:
         return contestant
 
     def config(self, request):
-        found = interface(self.places, request)
+        found = request.interface or interface(self.places, request)
         return {key: found[key] for key in ("kernel", "types", "grid", "dims", "params",
                                             "model", "tuning")}
 

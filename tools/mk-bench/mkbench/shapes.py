@@ -29,7 +29,9 @@ PARALLEL = (1, 2, 4, 8)
 TOKENS = tuple(2 ** i for i in range(15))
 # least, most, multiple of each of M, N, K
 RANGES = {"multiples16": (64, 16384, 16), "multiples8": (64, 16384, 8), "any": (64, 16384, 1),
-          "ranks": (2048, 16384, 64)}
+          "ragged": (64, 16384, 1), "ranks": (2048, 16384, 64)}
+# Of these shapes at least one size is no multiple of so much.
+OFF = {"ragged": 8}
 MOST = 1000
 KINDS = ("models", *RANGES)
 # Operands and result of 2 bytes: as much as leaves room for a reference in f32 or f64 beside them.
@@ -74,7 +76,7 @@ def draw_shapes(kind, seed, count, rows=(1, 16384)):
     for _ in range(100 * count):
         shape = (between(draw, low, high, multiple), between(draw, *RANGES[kind]),
                  between(draw, *RANGES[kind]))
-        if fits(*shape):
+        if fits(*shape) and (kind not in OFF or any(size % OFF[kind] for size in shape)):
             shapes[shape] = None
         if len(shapes) == count:
             break

@@ -8,6 +8,10 @@ from .errors import BenchError
 from .places import HERE
 
 
+# What --suite calls all suites that have `gated`: those whose gates are for one GPU.
+GATED = "gated"
+
+
 @dataclasses.dataclass
 class Case:
     suite: str
@@ -38,6 +42,12 @@ class Suites:
                 and self.several(n) == (several or networked)
                 and self.networked(n) == networked]
 
+    def expand(self, names):
+        """Names as --suite has them: GATED stands for all that belong to it."""
+        every = [n for name in names for n in (
+            [n for n, s in self.data.items() if s.get(GATED)] if name == GATED else [name])]
+        return list(dict.fromkeys(every))
+
     def several(self, name):
         return "min_gpus" in self.get(name)
 
@@ -47,12 +57,13 @@ class Suites:
     def get(self, name):
         if name not in self.data:
             raise BenchError(f"there is no suite '{name}'",
-                             remedy="one of " + ", ".join(self.data))
+                             remedy="one of " + ", ".join(self.data) + f", or {GATED}")
         return self.data[name]
 
-    def cases(self, name, shapes=None, variants=None, gpus=1, nodes=1):
-        """Of one suite; `shapes` replaces those that it has. `gpus`, the ranks of a
-        suite of several, which are `nodes` nodes."""
+    def cases(self, name, shapes=None, variants=None, gpus=1, nodes=1, draw=None):
+        """Of one suite; `shapes` replaces those that it has, `draw` (KIND:SEED...) those that it
+        draws. Each variant has all shapes; of drawn ones, with `alternate`, the variants have one
+        after the other in turn. `gpus`, the ranks of a suite of several, which are `nodes` nodes."""
         suite = self.get(name)
         if self.networked(name) and nodes < suite["min_nodes"]:
             raise BenchError(f"--nodes {nodes}", f"suite '{name}' is for "
@@ -60,16 +71,18 @@ class Suites:
         if suite["problem"] == "compile":
             return []
         reported = suite.get("reported", [])
-        own = suite.get("shapes", []) + [s for text in suite.get("drawn", [])
-                                         for s in drawn.parse(text)]
-        wanted = shapes or own + reported
+        found = [s for text in draw or suite.get("drawn", []) for s in drawn.parse(text)]
+        own = found if draw else suite.get("shapes", []) + found
+        wanted = shapes or (own if draw else own + reported)
+        chosen = [v for v in suite["variants"] if not variants or v["name"] in variants]
         cases = []
-        for variant in suite["variants"]:
-            if variants and variant["name"] not in variants:
-                continue
+        for number, variant in enumerate(chosen):
             variant = {**{k: suite[k] for k in ("file", "arguments", "closed")
                           if k in suite}, **variant}
-            for shape in wanted:
+            some = wanted
+            if suite.get("alternate") and not shapes:
+                some = wanted[number::len(chosen)]
+            for shape in some:
                 dims = parse_shape(name, shape, suite["dims"])
                 if self.several(name):
                     dims["P"] = gpus
@@ -85,9 +98,13 @@ class Suites:
 
 
 def parse_shape(suite, shape, names):
+    """Sizes by name. The last names may have a value ("G=1"): shapes may end before them."""
     parts = shape.split("x")
-    if len(parts) != len(names) or not all(p.isdigit() and int(p) > 0
-                                           for p in parts):
+    names, _, values = zip(*(name.partition("=") for name in names))
+    least = sum(not value for value in values)
+    if not least <= len(parts) <= len(names) or not all(
+            p.isdigit() and int(p) > 0 for p in parts):
         raise BenchError(f"shape '{shape}' of suite '{suite}'",
-                         "is not of the form " + "x".join(names))
-    return dict(zip(names, map(int, parts)))
+                         "is not of the form " + "x".join(names[:least])
+                         + "".join(f"[x{name}]" for name in names[least:]))
+    return dict(zip(names, map(int, parts + list(values[len(parts):]))))

@@ -220,7 +220,7 @@ def main(options, budget, make_device):
         raise BenchError(f"--tune {options.tune}", "its kernels need several "
                          "ranks, and the tuner works on one GPU", "compare values "
                          "by --suite and --set, and write the tuning entry")
-    cases = suites.cases(options.tune, options.shapes, options.variants)
+    cases = suites.cases(options.tune, options.shapes, options.variants, draw=options.draw)
     places = Places(options.prefix)
     space_path = options.space or places.tuning("space.json")
     spaces = load_spaces(space_path)
