@@ -57,15 +57,15 @@ class Attention(Problem):
         """Head by head in double precision."""
         if self.reference is not None:
             return self.reference
-        heads = self.b * self.h
-        q = self.q.view(heads, self.s, self.d)
-        expand = lambda t: t.repeat_interleave(self.group, dim=1) \
-            .reshape(heads, self.s, self.d)
-        out, lse = self.device.attention_reference(
-            q, expand(self.k), expand(self.v),
+        device, heads = self.device, self.b * self.h
+        flat = lambda t, count: device.shaped(t, (count, self.s, self.d))
+        of = [head // self.group for head in range(heads)]
+        expand = lambda t: device.take(flat(t, heads // self.group), of)
+        out, lse = device.attention_reference(
+            flat(self.q, heads), expand(self.k), expand(self.v),
             range(self.s) if self.causal else None)
-        self.reference = {"o": out.view(self.o.shape),
-                          "lse": lse.view(self.lse.shape)}
+        self.reference = {"o": device.shaped(out, self.o.shape),
+                          "lse": device.shaped(lse, self.lse.shape)}
         return self.reference
 
     def rival_outputs(self, contestant):

@@ -94,15 +94,15 @@ class Grouped(Problem):
 
     def compute_reference(self):
         if self.reference is None:
-            torch = self.device.torch
-            out = torch.empty(self.c.shape, dtype=torch.float64, device="cuda")
-            row = 0
+            device, parts, row = self.device, [], 0
             for group, size in enumerate(self.sizes):
-                b = self.b[group].t() if self.b_stored_t else self.b[group]
-                out[row:row + size] = self.device.matmul_reference(
-                    self.a[row:row + size], b)
+                if size:
+                    b = device.row(self.b, group)
+                    parts.append(device.matmul_reference(
+                        device.part(self.a, 0, row, row + size),
+                        device.view_t(b) if self.b_stored_t else b))
                 row += size
-            self.reference = {"c": out}
+            self.reference = {"c": device.joined(parts)}
         return self.reference
 
     def rival_outputs(self, contestant):
