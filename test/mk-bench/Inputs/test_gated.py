@@ -82,11 +82,17 @@ class Cases(unittest.TestCase):
         other = EVERY.cases("gemm_drawn", draw=["models:5:7:65-16384"])
         self.assertEqual([len(other), any(c.reported for c in other)], [7, False])
         self.assertTrue(EVERY.cases("gemm_drawn", ["64x64x64"])[0].reported)
+        # What is drawn replaces all that a suite has.
+        self.assertEqual({c.shape for c in EVERY.cases("gemm", draw=["models:5:7"])},
+                         set(shapes.parse("models:5:7")))
 
     def test_sizes_are_those_of_their_row(self):
         sizes = lambda name: [c.dims for c in EVERY.cases(name)]
         self.assertTrue(all(v % 8 == 0 for d in sizes("gemm_drawn") for v in d.values()))
         self.assertTrue(all(any(v % 8 for v in d.values()) for d in sizes("gemm_ragged_drawn")))
+        # One in 512 of those that have any sizes is not among them.
+        self.assertTrue(all(any(v % 8 for v in shape) for seed in range(4)
+                            for shape in shapes.draw_shapes("ragged", seed, 1000)))
         self.assertTrue(all(d["M"] > 64 for name in ("gemm_drawn", "gemm_ragged_drawn")
                             for d in sizes(name)))
         self.assertTrue(all(d["M"] <= 64 for d in sizes("gemm_few_drawn")))
