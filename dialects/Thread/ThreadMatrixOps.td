@@ -105,6 +105,21 @@ def MkThread_PinOp : MkThread_EffectOp<"pin", [AllTypesMatch<["values", "results
 // Arithmetic that LLVM has no instruction for
 //===----------------------------------------------------------------------===//
 
+def MkThread_OwnZeroOp : MkThread_Op<"own_zero", [Pure]> {
+  let summary = "0, of which ptxas does not know that all threads have it";
+  let description = [{
+    An address with it is the thread's own, and what is loaded from there stays in the thread's
+    registers. Else ptxas moves a value that all threads load to a uniform register, and waits
+    for memory to do so.
+
+    ```mlir
+    %zero = mk_thread.own_zero %thread
+    ```
+  }];
+  let arguments = (ins I32:$thread);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$thread attr-dict";
+}
 def MkThread_ApproximateOp : MkThread_Op<"approximate", [Pure]> {
   let summary = "1 / x, sin x or cos x as the hardware approximates it";
   let description = [{

@@ -56,12 +56,61 @@ DimKind KernelOp::getDimKind(unsigned i) {
   return *symbolizeDimKind(cast<StringAttr>(getDimKinds()[i]).getValue());
 }
 
+std::optional<int64_t> KernelOp::getDimSize(unsigned i) {
+  std::optional<ArrayRef<int64_t>> sizes = getDimSizes();
+  if (!sizes || ShapedType::isDynamic((*sizes)[i]))
+    return std::nullopt;
+  return (*sizes)[i];
+}
+
+void KernelOp::setDimSize(unsigned i, int64_t size) {
+  SmallVector<int64_t> sizes(getNumDims(), ShapedType::kDynamic);
+  if (std::optional<ArrayRef<int64_t>> known = getDimSizes())
+    sizes.assign(known->begin(), known->end());
+  sizes[i] = size;
+  setDimSizes(sizes);
+}
+
 ArgKind KernelOp::getArgKind(unsigned i) {
   return *symbolizeArgKind(cast<StringAttr>(getArgKinds()[i]).getValue());
 }
 
 AffineMap KernelOp::getArgShape(unsigned i) {
   return cast<AffineMapAttr>(getArgShapes()[i]).getValue();
+}
+
+std::optional<int64_t> KernelOp::getArgExtent(unsigned i, unsigned dim) {
+  MLIRContext *context = getContext();
+  MeshOp mesh = getMeshOp();
+  // What is not known stays a symbol.
+  AffineExpr open = getAffineSymbolExpr(0, context);
+  SmallVector<AffineExpr> dims, sizes;
+  for (unsigned d = 0, e = getNumDims(); d != e; ++d) {
+    std::optional<int64_t> size = getDimSize(d);
+    dims.push_back(size ? getAffineConstantExpr(*size, context) : open);
+  }
+  auto axisSize = [&](Attribute name) {
+    return mesh.getAxis(mesh.findAxis(cast<StringAttr>(name).getValue())).getSize();
+  };
+  for (Attribute name : getSizeAxes()) {
+    int64_t size = axisSize(name);
+    sizes.push_back(ShapedType::isDynamic(size) ? open : getAffineConstantExpr(size, context));
+  }
+  AffineExpr whole = getArgShape(i).getResult(dim).replaceDimsAndSymbols(dims, sizes);
+  auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole, 0, 1));
+  if (!extent)
+    return std::nullopt;
+  int64_t ranks = 1;
+  if (ArrayAttr split = getArgSplit(i); !split.empty())
+    for (Attribute name : cast<ArrayAttr>(split[dim])) {
+      int64_t size = axisSize(name);
+      if (ShapedType::isDynamic(size))
+        return std::nullopt;
+      ranks *= size;
+    }
+  if (extent.getValue() % ranks)
+    return std::nullopt;
+  return extent.getValue() / ranks;
 }
 
 ArrayAttr KernelOp::getArgSplit(unsigned i) {
@@ -173,6 +222,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   FlatSymbolRefAttr mesh;
   SmallVector<Attribute> axes, dimNames, dimKinds;
+  SmallVector<int64_t> dimSizes;
   if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
       parser.parseKeyword("on") ||
       parser.parseAttribute(mesh, "mesh", result.attributes))
@@ -197,6 +247,9 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
                        << "', expected uniform or rank";
               dimKinds.push_back(builder.getStringAttr(kind));
               dimNames.push_back(builder.getStringAttr(dim));
+              dimSizes.push_back(ShapedType::kDynamic);
+              if (succeeded(parser.parseOptionalEqual()))
+                return parser.parseInteger(dimSizes.back());
               return success();
             }))
       return failure();
@@ -257,6 +310,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   props.setSizeAxes(builder.getArrayAttr(axes));
   props.setDimNames(builder.getArrayAttr(dimNames));
   props.setDimKinds(builder.getArrayAttr(dimKinds));
+  if (!llvm::all_of(dimSizes, ShapedType::isDynamic))
+    props.setDimSizes(builder.getDenseI64ArrayAttr(dimSizes));
   props.setArgNames(builder.getArrayAttr(argNames));
   props.setArgKinds(builder.getArrayAttr(argKinds));
   props.setArgShapes(builder.getArrayAttr(argShapes));
@@ -287,9 +342,11 @@ void KernelOp::print(OpAsmPrinter &p) {
   }
   if (!dims.empty()) {
     p << " dims(";
-    llvm::interleaveComma(llvm::zip(getDimKinds(), dims), p, [&](auto pair) {
-      p << cast<StringAttr>(std::get<0>(pair)).getValue() << ' ';
-      p.printKeywordOrString(std::get<1>(pair));
+    llvm::interleaveComma(llvm::enumerate(dims), p, [&](auto dim) {
+      p << stringifyDimKind(getDimKind(dim.index())) << ' ';
+      p.printKeywordOrString(dim.value());
+      if (std::optional<int64_t> size = getDimSize(dim.index()))
+        p << " = " << *size;
     });
     p << ')';
   }
@@ -318,7 +375,7 @@ void KernelOp::print(OpAsmPrinter &p) {
   p << ')';
   p.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
-      {"sym_name", "mesh", "size_axes", "dim_names", "dim_kinds", "arg_names",
+      {"sym_name", "mesh", "size_axes", "dim_names", "dim_kinds", "dim_sizes", "arg_names",
        "arg_kinds", "arg_shapes", "arg_splits", "arg_types"});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false,

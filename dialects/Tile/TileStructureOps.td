@@ -68,10 +68,12 @@ def Mk_KernelOp : Mk_Op<"kernel", [
       ...
     }
     ```
-    Inside, the dimensions are the values `%M` and `%K`.
+    Inside, the dimensions are the values `%M` and `%K`. A dimension with a size that is known when
+    the kernel is compiled is written `uniform M = 4096`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh, StrArrayAttr:$size_axes,
                        StrArrayAttr:$dim_names, ArrayAttr:$dim_kinds,
+                       OptionalAttr<DenseI64ArrayAttr>:$dim_sizes,
                        StrArrayAttr:$arg_names, ArrayAttr:$arg_kinds,
                        ArrayAttr:$arg_shapes, ArrayAttr:$arg_splits,
                        TypeArrayAttr:$arg_types);
@@ -87,9 +89,14 @@ def Mk_KernelOp : Mk_Op<"kernel", [
       return getBody().getArgument(getNumDims() + i);
     }
     DimKind getDimKind(unsigned i);
+    /// The size of a dimension, if it is known.
+    std::optional<int64_t> getDimSize(unsigned i);
+    void setDimSize(unsigned i, int64_t size);
     ArgKind getArgKind(unsigned i);
     /// (dims)[axis sizes] -> extents.
     ::mlir::AffineMap getArgShape(unsigned i);
+    /// An extent of argument i on every rank, if it is known and the same on all.
+    std::optional<int64_t> getArgExtent(unsigned i, unsigned dim);
     /// For each dimension of argument i the axes that it is split over, or an
     /// empty attribute when it is whole on every rank.
     ::mlir::ArrayAttr getArgSplit(unsigned i);

@@ -36,6 +36,22 @@ static LogicalResult verifyAttributes(KernelOp kernel) {
       return kernel.emitOpError() << "has a dimension of kind " << kind
                                   << ", expected \"uniform\" or \"rank\"";
   }
+  if (std::optional<ArrayRef<int64_t>> known = kernel.getDimSizes()) {
+    if (known->size() != dims)
+      return kernel.emitOpError() << "has " << dims << " dimensions, but " << known->size()
+                                  << " sizes for them";
+    for (auto [i, size] : llvm::enumerate(*known)) {
+      if (ShapedType::isDynamic(size))
+        continue;
+      Attribute name = kernel.getDimNames()[i];
+      if (size < 0)
+        return kernel.emitOpError()
+               << "has dimension " << name << " of size " << size << ", which must not be negative";
+      if (kernel.getDimKind(i) == DimKind::Rank)
+        return kernel.emitOpError() << "has a size for dimension " << name
+                                    << ", which is each rank's own: leave it out";
+    }
+  }
   for (Attribute kind : kernel.getArgKinds()) {
     auto text = dyn_cast<StringAttr>(kind);
     if (!text || !symbolizeArgKind(text.getValue()))

@@ -66,8 +66,12 @@ TuningQuery mk::makeQuery(KernelOp kernel, const CompileOptions &options,
   read(binding.params, query.given);
   for (const auto &[name, size] : options.tuneFor)
     query.dims[name] = size;
-  for (auto &entry : getParams(kernel))
-    query.params.push_back(entry.first.str());
+  for (auto &[name, param] : getParams(kernel)) {
+    query.params.push_back(name.str());
+    for (unsigned i = 0, e = kernel.getNumDims(); i != e; ++i)
+      if (param.getDefaultValue() == kernel.getDim(i))
+        query.followed.push_back(cast<StringAttr>(kernel.getDimNames()[i]).str());
+  }
   return query;
 }
 

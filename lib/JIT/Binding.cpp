@@ -92,6 +92,23 @@ struct Binder {
       }
       binding.dims[name] = values;
     }
+    return bindWhatTheFileSays();
+  }
+
+  /// Dimensions with a size in the file are bound to it.
+  LogicalResult bindWhatTheFileSays() {
+    for (auto [i, attr] : llvm::enumerate(kernel.getDimNames())) {
+      std::optional<int64_t> size = kernel.getDimSize(i);
+      if (!size)
+        continue;
+      StringRef name = cast<StringAttr>(attr).getValue();
+      auto [given, isNew] = binding.dims.try_emplace(name, SmallVector<int64_t>{*size});
+      if (isNew)
+        binding.sizes.push_back((name + "=" + Twine(*size)).str());
+      else if (given->second.front() != *size)
+        return error() << "dimension '" << name << "' is bound to " << given->second.front()
+                       << " but the file says " << *size;
+    }
     return success();
   }
 

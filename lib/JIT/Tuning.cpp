@@ -104,6 +104,8 @@ static std::optional<double> getDistance(const TuningTable::Entry &entry,
   double sum = 0;
   for (const auto &[name, size] : query.dims)
     if (auto it = entry.dims.find(name); it != entry.dims.end()) {
+      if (size != it->second && llvm::is_contained(query.followed, name))
+        return std::nullopt;
       // Sizes of 0 are as good as 1.
       double ratio = std::log2(double(std::max<int64_t>(size, 1))) -
                      std::log2(double(std::max<int64_t>(it->second, 1)));

@@ -27,6 +27,7 @@ struct TuningQuery {
   std::map<std::string, int64_t> dims; // bound dimensions and mesh axes
   std::map<std::string, int64_t> given; // parameters that are set already
   std::vector<std::string> params;     // names of all parameters
+  std::vector<std::string> followed;   // dimensions that are the default of a parameter
 };
 
 class TuningTable {
@@ -48,8 +49,9 @@ public:
   /// The entry of that kernel, with those types and that grid, whose sizes are
   /// nearest: the least sum of squares of log2 ratios over the sizes that both
   /// have. The first of several. An entry that gives another value to a
-  /// parameter that is set already, or that names a parameter the kernel does
-  /// not have, is no candidate.
+  /// parameter that is set already, that names a parameter the kernel does not
+  /// have, or that is for another value of a dimension that a parameter follows
+  /// (tiles are as large as it is), is no candidate.
   std::optional<Match> find(const TuningQuery &query) const;
 
   std::string target;

@@ -78,6 +78,7 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
         return kernel.emitOpError()
                << "dimension '" << name
                << "' is each rank's own and is bound at launch";
+      kernel.setDimSize(i, value->second);
       kernel.getDim(i).replaceAllUsesWith(arith::ConstantIndexOp::create(
           builder, kernel.getLoc(), value->second));
     }

@@ -11,7 +11,7 @@
 // CHECK: mk.mesh @mesh(node = 2 via net, gpu = 2 via link)
 mk.mesh @mesh (node = ? via net, gpu = 2 via link)
 
-// CHECK: mk.kernel @k on @mesh dims(uniform M, rank T)
+// CHECK: mk.kernel @k on @mesh dims(uniform M = 256, rank T)
 // CHECK: %[[M:.*]] = arith.constant 256 : index
 // CHECK: %[[SL:.*]] = mk.param "SL" = 3
 // CHECK: mk.signals(%[[M]], %T, %[[SL]])

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -67,6 +69,25 @@ SmallVector<Value> Lowering::checkIndices(Operation *op, int64_t kind, int64_t n
   return checked;
 }
 
+bool Lowering::exists(const Buffer &buffer, unsigned dim, Value index) {
+  std::optional<int64_t> extent =
+      buffer.arg < 0 || (dim == 0 && buffer.rows) ? std::nullopt : kernel.getArgExtent(buffer.arg, dim);
+  if (!extent)
+    return false;
+  if (!ranges) {
+    ranges = std::make_unique<DataFlowSolver>();
+    dataflow::loadBaselineAnalyses(*ranges);
+    ranges->load<dataflow::IntegerRangeAnalysis>();
+    if (failed(ranges->initializeAndRun(kernel)))
+      return false;
+  }
+  auto *range = ranges->lookupState<dataflow::IntegerValueRangeLattice>(index);
+  if (!range || range->getValue().isUninitialized())
+    return false;
+  const ConstantIntRanges &values = range->getValue().getValue();
+  return values.smin().sge(0) && values.smax().slt(*extent);
+}
+
 /// Which of the arguments a chosen buffer is.
 static Value numberOf(Emitter &e, const Buffer &buffer) {
   if (buffer.arg >= 0)
@@ -78,11 +99,13 @@ static Value numberOf(Emitter &e, const Buffer &buffer) {
 SmallVector<Value> Lowering::checkRegion(Operation *op, int64_t kind,
                                          const Buffer &buffer, ArrayRef<Value> offsets,
                                          ArrayRef<Value> sizes, ArrayRef<AtLeast> when,
-                                         Value rank) {
+                                         Value rank, ValueRange indices) {
   SmallVector<Value> checked(offsets);
   if (!sites)
     return checked;
   for (auto [d, offset] : llvm::enumerate(offsets)) {
+    if (!indices.empty() && exists(buffer, d, indices[d]))
+      continue;
     Named named{kind, int64_t(d), buffer.arg, {}, -1, {}, rank};
     bool isParam = buffer.arg >= 0 && buffer.type.isDynamicDim(d) &&
                    !(d == 0 && buffer.rows);
@@ -101,7 +124,7 @@ SmallVector<Value> Lowering::checkRegion(Operation *op, int64_t kind,
 
 SmallVector<Value> Lowering::checkScalar(Operation *op, int64_t kind,
                                          const Buffer &buffer, ValueRange indices) {
-  return checkRegion(op, kind, buffer, scalars(indices), {}, {});
+  return checkRegion(op, kind, buffer, scalars(indices), {}, {}, {}, indices);
 }
 
 void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {

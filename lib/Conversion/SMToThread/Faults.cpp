@@ -159,5 +159,9 @@ Value Lowering::loadScalar(memref::LoadOp op, Type type, Value address) {
     if (waitFailed)
       return loadIfFine(type, address, read(waitFailed, i32));
   }
+  // What is loaded ahead and goes into vectors must not pass through a uniform register.
+  bool ahead = llvm::any_of(op->getUsers(), llvm::IsaPred<scf::YieldOp>);
+  if (ahead && isa<FloatType>(type))
+    address = add(address, resize(create<mk_thread::OwnZeroOp>(i32, thread).getResult(), i64));
   return load(type, address);
 }

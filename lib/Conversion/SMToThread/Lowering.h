@@ -10,6 +10,7 @@
 
 #include "LoweringTypes.h"
 #include "mkernel/Analysis/Sites.h"
+#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -216,7 +217,11 @@ private:
   /// Of an argument; `offsets` without sizes name one element. Gives the offsets as `check`.
   SmallVector<Value> checkRegion(Operation *op, int64_t kind, const Buffer &buffer,
                                  ArrayRef<Value> offsets, ArrayRef<Value> sizes,
-                                 ArrayRef<AtLeast> when, Value rank = {});
+                                 ArrayRef<AtLeast> when, Value rank = {},
+                                 ValueRange indices = {});
+  /// Whether an element with this index (of the SM level) is there for all values that the index
+  /// can have.
+  bool exists(const Buffer &buffer, unsigned dim, Value index);
   /// One end of a put. `list`: source rows, in shared memory.
   void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
   SmallVector<Value> checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
@@ -431,6 +436,7 @@ private:
   SharedMemoryOp shared;
   int64_t cluster; // CTAs of one
 
+  std::unique_ptr<DataFlowSolver> ranges; // of scalars of the SM level, once somebody asks
   Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
   Value control;
 

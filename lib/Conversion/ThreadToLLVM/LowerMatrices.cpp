@@ -120,6 +120,10 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
                        ".shared.b16 [$0], {$1, $2, $3, $4};",
                    {}, op->getOperands());
   });
+  addPattern<OwnZeroOp>(patterns, [](OwnZeroOp op, Ptx &ptx) -> SmallVector<Value> {
+    // Threads of a CTA are few: the upper half of the square is 0.
+    return {ptx.pure("mul.hi.u32 $0, $1, $1;", op.getType(), {op.getThread()})};
+  });
   addPattern<ApproximateOp>(patterns, lowerApproximate);
   addPattern<ToFp8Op>(patterns, [](ToFp8Op op, Ptx &ptx) -> SmallVector<Value> {
     // The first operand becomes the upper byte.

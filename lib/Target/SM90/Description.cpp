@@ -8,8 +8,10 @@ using namespace mlir::mk;
 
 /// Where the numbers are from:
 /// - grid: the SMs of an H100 SXM or H200;
-/// - threads, cluster, shared, of_sm: CUDA programming guide, compute capability 9.0
-///   (227 KiB of shared memory for a CTA);
+/// - threads, shared, of_sm: CUDA programming guide, compute capability 9.0 (227 KiB of shared
+///   memory for a CTA);
+/// - cluster: all SMs are in clusters of two. With four some stay idle, since not all GPCs have a
+///   multiple of four SMs: the last CTAs of a grid of 132 then begin when others have ended;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602);
 /// - chunk: the swizzle of 128 bytes (PTX ISA, cp.async.bulk.tensor and wgmma's descriptors);
@@ -20,7 +22,7 @@ using namespace mlir::mk;
 /// - rates: of an H200, by scripts/fit-rates (docs/cost-model.md).
 static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
-    threads = 1024, cluster = 8, shared = 232448, exchange = 32768, chunk = 128, access = 16,
+    threads = 1024, cluster = 2, shared = 232448, exchange = 32768, chunk = 128, access = 16,
     registers = <of_sm = 65536, least = 24, most = 256, step = 8,
       reserve = <scalars = 32, idle = 16, product = 26, left = 4>, splits = [
       #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
@@ -39,6 +41,9 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));
 }
+
+/// CTAs of a cluster on any GPU (CUDA programming guide, portable cluster size).
+static constexpr int64_t kMostCluster = 8;
 
 /// What instructions have fixed, whatever a description says.
 LogicalResult sm90::verify(TargetAttr target, Location loc) {
@@ -69,7 +74,7 @@ LogicalResult sm90::verify(TargetAttr target, Location loc) {
   // Numbers that instructions and the runtime have room for.
   std::tuple<StringRef, int64_t, int64_t> limits[] = {
       {"threads", sm.getThreads(), own.getThreads()},
-      {"cluster", sm.getCluster(), own.getCluster()},
+      {"cluster", sm.getCluster(), kMostCluster},
       {"shared", sm.getShared(), own.getShared()},
       {"access", sm.getAccess(), own.getAccess()},
       {"of_sm", sm.getRegisters().getOfSm(), own.getRegisters().getOfSm()},

@@ -35,11 +35,10 @@ static constexpr StringRef kPairDots = "mk-sm-pair-dots";
 static constexpr int64_t kTurn = 4;
 
 namespace {
-/// A dot that was started for an iteration, what was loaded for it, and what had been carried on
-/// before.
+/// A dot that was started for an iteration, and what had been carried on before.
 struct Started {
   Value product;
-  SmallVector<Value> loaded, carried;
+  SmallVector<Value> carried;
 };
 
 class Pairing {
@@ -62,15 +61,29 @@ private:
 
   /// Starts the dot of iteration `number`, behind what `carried` is computed from.
   Started start(OpBuilder &b, Value number, ArrayRef<Value> carried = {});
-  /// Does the rest of the iteration with what was started; gives what it carries on.
+  /// Does the rest of the iteration with what was started and `loaded`; gives what it carries on.
   SmallVector<Value> finish(OpBuilder &b, Value number, ArrayRef<Value> carried,
-                            const Started &started, int64_t pending);
-  /// A turn of iterations from `number` on; gives what the last one carries on.
-  SmallVector<Value> goRound(OpBuilder &b, Value number, SmallVector<Value> carried);
+                            const Started &started, ValueRange loaded, int64_t pending);
+  /// A turn of iterations from `number` on, for which `loaded` has been loaded; gives what the
+  /// last one carries on, and what has been loaded for the next turn.
+  SmallVector<Value> goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
+                             ValueRange loaded);
+  /// What iteration `number` loads.
+  SmallVector<Value> load(OpBuilder &b, Value number);
+  /// What the first turn loads: nothing, if there is none.
+  SmallVector<Value> loadFirst(OpBuilder &b, Value first);
+
+  /// `number` + `more`.
+  Value after(OpBuilder &b, Value number, int64_t more) {
+    if (!more)
+      return number;
+    return arith::AddIOp::create(b, loc, number, arith::ConstantIndexOp::create(b, loc, more));
+  }
 
   scf::ForOp loop;
   Block *body;
   Location loc;
+  Value upper; // of all iterations
   MmaOp dot;
   MmaWaitOp wait;
   llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot
@@ -131,7 +144,7 @@ bool Pairing::fitsRegisters() {
   // Scalars have registers of their own.
   for (Operation *load : loads)
     if (isa<mk::LoadOp>(load))
-      needed += 2 * countRegisters(load->getResult(0).getType());
+      needed += kTurn * countRegisters(load->getResult(0).getType());
   for (Value arg : loop.getRegionIterArgs())
     needed += countRegisters(arg.getType());
   llvm::SmallDenseSet<Value> outside;
@@ -191,23 +204,21 @@ Started Pairing::start(OpBuilder &b, Value number, ArrayRef<Value> carried) {
   auto fence = MmaFenceOp::create(b, loc, touched);
   for (auto [value, fenced] : llvm::zip(touched, fence.getResults()))
     map.map(value, fenced);
-  Started started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}, {}};
-  cloneEarlyLoads(b, loop, loads, map);
-  for (Operation *load : loads)
-    started.loaded.push_back(map.lookup(load->getResult(0)));
+  Started started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}};
   for (Value value : carried)
     started.carried.push_back(map.lookupOrDefault(value));
   return started;
 }
 
 SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> carried,
-                                   const Started &started, int64_t pending) {
+                                   const Started &started, ValueRange loaded,
+                                   int64_t pending) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
   map.map(loop.getRegionIterArgs(), carried);
   auto done = MmaWaitOp::create(b, loc, pending, started.product);
   map.map(wait.getResult(0), done.getResult(0));
-  for (auto [load, value] : llvm::zip(loads, started.loaded))
+  for (auto [load, value] : llvm::zip(loads, loaded))
     map.map(load->getResult(0), value);
   // Slots first: the producer waits for them.
   for (auto release : body->getOps<ReleaseOp>())
@@ -222,37 +233,82 @@ SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> c
   return next;
 }
 
-SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried) {
-  SmallVector<Value> numbers{number};
-  for (int64_t i = 1; i != kTurn; ++i)
-    numbers.push_back(
-        arith::AddIOp::create(b, loc, number, arith::ConstantIndexOp::create(b, loc, i)));
+SmallVector<Value> Pairing::load(OpBuilder &b, Value number) {
+  IRMapping map;
+  map.map(loop.getInductionVar(), number);
+  cloneEarlyLoads(b, loop, loads, map);
+  return llvm::map_to_vector(loads, [&](Operation *load) { return map.lookup(load->getResult(0)); });
+}
+
+SmallVector<Value> Pairing::loadFirst(OpBuilder &b, Value first) {
+  if (loads.empty())
+    return {};
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first, upper);
+  auto choice = scf::IfOp::create(
+      b, loc, some,
+      [&](OpBuilder &inner, Location) {
+        SmallVector<Value> values;
+        for (int64_t i = 0; i != kTurn; ++i)
+          llvm::append_range(values, load(inner, after(inner, first, i)));
+        scf::YieldOp::create(inner, loc, values);
+      },
+      [&](OpBuilder &inner, Location) {
+        SmallVector<Value> zeros;
+        for (int64_t i = 0; i != kTurn; ++i)
+          for (Operation *load : loads)
+            zeros.push_back(arith::ConstantOp::create(
+                inner, loc, cast<TypedAttr>(inner.getZeroAttr(load->getResult(0).getType()))));
+        scf::YieldOp::create(inner, loc, zeros);
+      });
+  return SmallVector<Value>(choice.getResults());
+}
+
+SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
+                                    ValueRange loaded) {
+  SmallVector<Value> numbers, next;
+  for (int64_t i = 0; i != kTurn; ++i)
+    numbers.push_back(after(b, number, i));
+  // The last turn loads its own once more, which exists.
+  Value turn = arith::ConstantIndexOp::create(b, loc, kTurn), following;
+  if (!loads.empty())
+    following = arith::MinSIOp::create(b, loc, after(b, number, kTurn),
+                                       arith::SubIOp::create(b, loc, upper, turn));
   Started started[] = {start(b, numbers[0]), start(b, numbers[1])};
   for (int64_t i = 0; i != kTurn; ++i) {
-    carried = finish(b, numbers[i], carried, started[i % 2], i + 1 == kTurn ? 0 : 1);
+    carried = finish(b, numbers[i], carried, started[i % 2],
+                     loaded.slice(i * loads.size(), loads.size()), i + 1 == kTurn ? 0 : 1);
+    if (!loads.empty())
+      llvm::append_range(next, load(b, after(b, following, i)));
     if (i + 2 >= kTurn)
       continue;
     started[i % 2] = start(b, numbers[i + 2], carried);
     carried = started[i % 2].carried;
   }
+  llvm::append_range(carried, next);
   return carried;
 }
 
 void Pairing::transform() {
   passed(dot, kPairDots) << "is under way while the result of the one before is used";
   OpBuilder b(loop);
-  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+  Value lower = loop.getLowerBound();
+  upper = loop.getUpperBound();
   Value none = arith::ConstantIndexOp::create(b, loc, 0);
   Value turn = arith::ConstantIndexOp::create(b, loc, kTurn);
   Value count = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), none);
   Value left = arith::RemUIOp::create(b, loc, count, turn);
   Value middle = arith::AddIOp::create(b, loc, lower, left);
   b.setInsertionPointAfter(loop);
-  auto turns = scf::ForOp::create(b, loc, middle, upper, turn, loop.getResults());
+  SmallVector<Value> inits(loop.getResults());
+  llvm::append_range(inits, loadFirst(b, middle));
+  auto turns = scf::ForOp::create(b, loc, middle, upper, turn, inits);
   b.setInsertionPointToStart(turns.getBody());
+  ValueRange args = turns.getRegionIterArgs();
+  size_t results = loop.getNumResults();
   scf::YieldOp::create(b, loc,
                        goRound(b, turns.getInductionVar(),
-                               llvm::to_vector_of<Value>(turns.getRegionIterArgs())));
+                               llvm::to_vector_of<Value>(args.take_front(results)),
+                               args.drop_front(results)));
   for (auto [whole, part] : llvm::zip(turns.getResults(), loop.getResults()))
     part.replaceAllUsesExcept(whole, turns);
   loop.setUpperBound(middle);

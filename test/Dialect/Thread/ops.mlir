@@ -204,6 +204,8 @@ mk_thread.kernel @matrices threads(384) cluster(2) params(512) shared(4096)
   mk_thread.stmatrix %s, %s, %s, %s, %s transpose
   // CHECK: mk_thread.pin %[[F]], %[[G]] : f32, i64
   %u:2 = mk_thread.pin %f, %g : f32, i64
+  // CHECK: mk_thread.own_zero %[[S]]
+  %own = mk_thread.own_zero %s
   // CHECK: mk_thread.approximate rcp %[[F]]
   %0 = mk_thread.approximate rcp %f
   // CHECK: mk_thread.approximate rcp_ftz

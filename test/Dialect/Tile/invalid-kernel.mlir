@@ -13,6 +13,29 @@ mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
+// expected-error @+1 {{has 1 dimensions, but 2 sizes for them}}
+"mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], dim_sizes = array<i64: 1, 2>, arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
+^bb0(%M: index, %a: memref<?xf32>):
+}) : () -> ()
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has dimension "M" of size -1, which must not be negative}}
+mk.kernel @k on @m dims(uniform M = -1) (in %a : memref<?xf32> [M]) {}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
+// expected-error @+1 {{has a size for dimension "T", which is each rank's own: leave it out}}
+mk.kernel @k on @m dims(rank T = 8) (in %a : memref<?xf32> [T]) {}
+
+// -----
+
+mk.mesh @m (node = ? via net, gpu = ? via link)
+
 // expected-error @+1 {{has 1 arguments, but an attribute lists 0: each needs a kind, a shape, a split and a type}}
 "mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0) -> (d0)>], arg_splits = [], arg_types = [memref<?xf32>], mesh = @m}> ({
 ^bb0(%M: index, %a: memref<?xf32>):

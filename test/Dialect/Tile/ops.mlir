@@ -12,6 +12,9 @@ mk.mesh @mesh (rack = ? via net, "my node" = 2 via net, gpu = 4 via link)
 // CHECK-NEXT: }
 mk.kernel @empty on @mesh () {}
 
+// CHECK: mk.kernel @sized on @mesh dims(uniform M = 64, uniform N, rank T) (
+mk.kernel @sized on @mesh dims(uniform M = 64, uniform N, rank T) (in %x : memref<?xf32> [M]) {}
+
 // CHECK: mk.kernel @ops on @mesh sizes(rack, gpu) dims(uniform M, rank T) (
 // CHECK-NEXT: in %x : memref<?x?xf32, #mk.symmetric> [T, M ceildiv 128] split [(rack, gpu), ()],
 // CHECK-NEXT: out %y : memref<?x4xf32> [(M floordiv 2) * gpu, 4],

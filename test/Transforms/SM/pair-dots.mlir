@@ -1,38 +1,52 @@
 // RUN: mk-opt %s -mk-sm-pair-dots -canonicalize | FileCheck %s
 
-// Four iterations go together, with two products in turn; loads go with the dots. What is no
-// multiple of four is done before, in the loop as it was.
+// Four iterations go together, with two products in turn; each loads for the next four, as soon as
+// its own value has been used. What is no multiple of four is done before, in the loop as it was.
 
 // CHECK: %[[LEFT:.*]] = arith.remui %{{.*}}, %c4
 // CHECK: %[[FIRST:.*]] = scf.for %{{.*}} = %c0 to %[[LEFT]] step %c1
 // CHECK: mk_sm.mma_wait 0
-// CHECK: scf.for %[[J:.*]] = %[[LEFT]] to %M step %c4 iter_args(%[[O:.*]] = %[[FIRST]])
-// CHECK: %[[J1:.*]] = arith.addi %[[J]], %c1
+
+// What the first four take, if there are any.
+// CHECK: %[[SOME:.*]] = arith.cmpi slt, %[[LEFT]], %M
+// CHECK: %[[AHEAD:.*]]:8 = scf.if %[[SOME]]
+// CHECK-NEXT: mk.load %a[%[[LEFT]], %c0]
+// CHECK-NEXT: memref.load %n[%[[LEFT]]]
+// CHECK-COUNT-3: memref.load
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %cst{{.*}}, %cst
+
+// CHECK: scf.for %[[J:.*]] = %[[LEFT]] to %M step %c4 iter_args(%[[O:.*]] = %[[FIRST]], %[[S0:.*]] = %[[AHEAD]]#0, %[[N0:.*]] = %[[AHEAD]]#1, %[[S1:.*]] = %[[AHEAD]]#2,
+// The last four load their own again.
+// CHECK: %[[LAST4:.*]] = arith.subi %M, %c4
+// CHECK: %[[J4:.*]] = arith.addi %[[J]], %c4
+// CHECK: %[[NEXT:.*]] = arith.minsi %[[J4]], %[[LAST4]]
 // CHECK: %[[P:.*]] = mk_sm.mma %
-// CHECK-NEXT: %[[S0:.*]] = mk.load %a[%[[J]], %c0]
-// CHECK-NEXT: %[[N0:.*]] = memref.load %n[%[[J]]]
 // CHECK: %[[Q:.*]] = mk_sm.mma %
-// CHECK-NEXT: %[[S1:.*]] = mk.load %a[%[[J1]], %c0]
-// CHECK: %[[P0:.*]] = mk_sm.mma_wait 1, %[[P]]
+// CHECK-NEXT: %[[P0:.*]] = mk_sm.mma_wait 1, %[[P]]
 // CHECK-NEXT: mk_sm.release
 // CHECK-NEXT: %[[SPLAT:.*]] = tensor.splat %[[N0]]
 // CHECK-NEXT: %[[T:.*]] = arith.mulf %[[S0]], %[[SPLAT]]
 // CHECK-NEXT: %[[B:.*]] = mk.broadcast %[[T]]
 // CHECK-NEXT: %[[X:.*]] = arith.mulf %[[P0]], %[[B]]
 // CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[O]], %[[X]]
+// CHECK-NEXT: %[[T0:.*]] = mk.load %a[%[[NEXT]], %c0]
+// CHECK-NEXT: %[[M0:.*]] = memref.load %n[%[[NEXT]]]
 // CHECK-NEXT: mk_sm.wait
 // CHECK-NEXT: mk_sm.tile
 // CHECK-NEXT: %[[SUM1:.*]] = mk_sm.mma_fence %[[SUM]]
 // CHECK-NEXT: %[[P:.*]] = mk_sm.mma %
 // CHECK: %[[Q0:.*]] = mk_sm.mma_wait 1, %[[Q]]
 // CHECK: arith.addf %[[SUM1]]
+// CHECK: %[[NEXT1:.*]] = arith.addi %[[NEXT]], %c1
+// CHECK: %[[T1:.*]] = mk.load %a[%[[NEXT1]], %c0]
 // CHECK: %[[Q:.*]] = mk_sm.mma %
 // CHECK: mk_sm.mma_wait 1, %[[P]]
 // CHECK-NOT: mk_sm.mma %
 // CHECK: mk_sm.mma_wait 0, %[[Q]]
 // CHECK-NEXT: mk_sm.release
 // CHECK: %[[LAST:.*]] = arith.addf
-// CHECK-NEXT: scf.yield %[[LAST]]
+// CHECK: scf.yield %[[LAST]], %[[T0]], %[[M0]], %[[T1]],
 
 mk.mesh @mesh (gpu = 1 via link)
 #acc = #mk_sm.mma<warpgroups = 1>

@@ -25,12 +25,12 @@ def recipes(torch, name):
 
 
 def padded(torch, scales):
-    """Scales of blocks of B as torch takes them: K / 128 x N / 128, K first in memory, in steps
-    of 16 bytes."""
+    """Scales of blocks of B as torch takes them: K / 128 x N / 128, K first in memory, and K / 128
+    in whole fours."""
     rows, columns = scales.shape
     room = torch.zeros((rows, -(-columns // 4) * 4), dtype=scales.dtype, device=scales.device)
     room[:, :columns] = scales
-    return room[:, :columns].t()
+    return room.t()
 
 
 def whole_fours(torch, a, sa):
