@@ -4,7 +4,8 @@
 // the operands' own scales.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are
-// walked together; SCHEDULE, 0 static or 1 ticket.
+// walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the last TAIL
+// waves along K.
 
 !a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
@@ -23,7 +24,8 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 128 in [64, 96, 128, 160, 192, 224, 256]
   %tk = mk.param "TK" = 128
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
+  mk.param "TAIL" = 1
   %rows = memref.dim %a, %c0 : memref<?x?xf8E4M3FN>
   %row_tiles = arith.ceildivui %rows, %tm : index
   %column_tiles = arith.ceildivui %N, %tn : index
@@ -35,7 +37,7 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
     %s = memref.load %scale[%c0] : memref<?xf32>
     %scales = tensor.splat %s[%tm, %tn] : !acc
     mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
-        schedule(param SCHEDULE) order(raster = RASTER) {
+        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
       %row = arith.muli %m, %tm : index
       %column = arith.muli %n, %tn : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {

@@ -35,7 +35,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
   %n_left = arith.remui %c128, %tn : index
   %n_fits = arith.cmpi eq, %n_left, %c0 : index

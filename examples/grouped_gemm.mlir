@@ -24,11 +24,11 @@ mk.kernel @grouped_gemm on @mesh dims(uniform T, uniform G, uniform N, uniform K
     in %offs : memref<?xi32> [G],
     out %c : memref<?x?xbf16> [T, N] split [(), (gpu)]) {
   %c1 = arith.constant 1 : index
-  %tm = mk.param "TM" = 128 in [64, 128]
-  %tn = mk.param "TN" = 256 in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
+  %tm = mk.param "TM" = 128
+  %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
-  mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0
+  mk.param "RASTER" = 16
+  mk.param "SCHEDULE" = 1
   %some_group = arith.cmpi uge, %G, %c1 : index
   %no_row = arith.cmpi ult, %T, %c1 : index
   %placed = arith.ori %some_group, %no_row : i1

@@ -27,6 +27,13 @@ void Work::add(const Work &other, double times) {
 /// Rows of 128 bytes that begin elsewhere than at a multiple of them take a sector of 32 bytes more.
 static constexpr double kStraddling = 1.25;
 
+/// What no tensor map describes is copied by threads, element by element, which takes that much
+/// longer (docs/cost-model.md).
+static constexpr double kByThreads = 18;
+
+/// What the strides of a tensor map are multiples of, in bytes (cuTensorMapEncodeTiled).
+static constexpr int64_t kMapAlignment = 16;
+
 /// Of a loop whose items differ, so many are looked at.
 static constexpr int64_t kSamples = 16;
 
@@ -75,6 +82,7 @@ private:
   bool countDot(DotOp dot, Work &work, double times);
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(Type tile);
+  double countCopies(LoadOp load);
   double countArguments();
 
   KernelOp kernel;
@@ -172,6 +180,18 @@ double Counter::countChunks(Type tile) {
   return chunks > 1 ? std::ceil(chunks) / chunks : 1;
 }
 
+/// How much longer than its bytes a copy into shared memory takes.
+double Counter::countCopies(LoadOp load) {
+  if (!numbers.areRowsAligned(load.getSource(), kMapAlignment))
+    return kByThreads;
+  double more = numbers.areRowsAligned(load.getSource(), chunk) ? 1 : kStraddling;
+  // It comes in boxes of chunks, also where a row ends in the middle of one.
+  auto shape = numbers.getShape(load.getType());
+  int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
+  double chunks = double(shape->back()) * bits / (8 * chunk);
+  return chunks > 1 ? more * std::ceil(chunks) / chunks : more;
+}
+
 bool Counter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -185,7 +205,7 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
     }
     // The copy engine takes as long for rows that lie outside the buffer.
     double whole = *numbers.getBytes(load.getType(), Value());
-    work.copies += times * whole * (numbers.areRowsAligned(load.getSource(), chunk) ? 1 : kStraddling);
+    work.copies += times * whole * countCopies(load);
     (inner ? current->slot : current->once) += whole;
     return true;
   }
