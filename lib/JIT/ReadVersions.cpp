@@ -74,6 +74,9 @@ LogicalResult VersionReader::readSize(VersionRequest &request, unsigned dim, Str
       return error() << "dimension '" << name << "' is bound to " << value
                      << ": leave it out of --bind, so that it is given when the kernel is bound, or "
                         "out of --variants";
+  if (std::optional<int64_t> fixed = kernel.getDimSize(dim))
+    return error() << "dimension '" << name << "' is " << *fixed
+                   << " in the file: leave its size out there, or the dimension out of --variants";
   if (size < 1 || size > MK_MAX_DIM)
     return error() << "dimension '" << name << "' of at most " << size
                    << ": give a size from 1 to 2^47";
