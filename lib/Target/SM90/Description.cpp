@@ -10,8 +10,8 @@ using namespace mlir::mk;
 /// - grid: the SMs of an H100 SXM or H200;
 /// - threads, shared, of_sm: CUDA programming guide, compute capability 9.0 (227 KiB of shared
 ///   memory for a CTA);
-/// - cluster: all SMs are in clusters of two. With four some stay idle, since not all GPCs have a
-///   multiple of four SMs: the last CTAs of a grid of 132 then begin when others have ended;
+/// - cluster: measured. In clusters of four not all CTAs of a grid of 132 run at once: what took one
+///   round took two;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602);
 /// - chunk: the swizzle of 128 bytes (PTX ISA, cp.async.bulk.tensor and wgmma's descriptors);

@@ -35,33 +35,6 @@ static Operation *findBehindDots(Block *body) {
   return body->getTerminator();
 }
 
-/// What the first iteration takes; nothing is loaded if there is none.
-static SmallVector<Value> loadFirst(scf::ForOp loop, ArrayRef<Operation *> loads) {
-  OpBuilder b(loop);
-  Location loc = loop.getLoc();
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
-                                     loop.getUpperBound());
-  auto choice = scf::IfOp::create(
-      b, loc, some,
-      [&](OpBuilder &inner, Location) {
-        IRMapping map;
-        map.map(loop.getInductionVar(), loop.getLowerBound());
-        cloneEarlyLoads(inner, loop, loads, map);
-        SmallVector<Value> values;
-        for (Operation *load : loads)
-          values.push_back(map.lookup(load->getResult(0)));
-        scf::YieldOp::create(inner, loc, values);
-      },
-      [&](OpBuilder &inner, Location) {
-        SmallVector<Value> zeros;
-        for (Operation *load : loads)
-          zeros.push_back(arith::ConstantOp::create(
-              inner, loc, cast<TypedAttr>(inner.getZeroAttr(load->getResult(0).getType()))));
-        scf::YieldOp::create(inner, loc, zeros);
-      });
-  return choice.getResults();
-}
-
 /// Moves pure ops in front of `end` that take `values`, and nothing in front of it needs, there.
 static void sink(Block *body, Operation *end, ValueRange values) {
   llvm::SmallPtrSet<Operation *, 16> moved;
@@ -108,7 +81,10 @@ static scf::ForOp carry(scf::ForOp loop, ValueRange first) {
 
 static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   passed(loop, kAdvanceLoads) << remark::add("loads {0} values an iteration ahead", loads.size());
-  loop = carry(loop, loadFirst(loop, loads));
+  OpBuilder before(loop);
+  Value some = arith::CmpIOp::create(before, loop.getLoc(), arith::CmpIPredicate::slt,
+                                     loop.getLowerBound(), loop.getUpperBound());
+  loop = carry(loop, loadEarlyIf(before, some, loop, loads, loop.getLowerBound()));
   Block *body = loop.getBody();
   Location loc = loop.getLoc();
   ValueRange carried = loop.getRegionIterArgs().take_back(loads.size());
@@ -118,15 +94,12 @@ static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   Value next = arith::AddIOp::create(b, loc, loop.getInductionVar(), loop.getStep());
   Value exists =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
-  IRMapping map;
-  map.map(loop.getInductionVar(),
-          arith::SelectOp::create(b, loc, exists, next, loop.getInductionVar()).getResult());
-  cloneEarlyLoads(b, loop, loads, map);
   SmallVector<Value> yielded(body->getTerminator()->getOperands());
-  for (auto [load, value] : llvm::zip(loads, carried)) {
-    yielded.push_back(map.lookup(load->getResult(0)));
+  llvm::append_range(
+      yielded, loadEarly(b, loop, loads,
+                         arith::SelectOp::create(b, loc, exists, next, loop.getInductionVar())));
+  for (auto [load, value] : llvm::zip(loads, carried))
     load->getResult(0).replaceAllUsesWith(value);
-  }
   body->getTerminator()->setOperands(yielded);
   for (Operation *load : loads)
     load->erase();

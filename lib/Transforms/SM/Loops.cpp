@@ -117,14 +117,38 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large
   return loads;
 }
 
-void mk_sm::cloneEarlyLoads(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
-                            IRMapping &map) {
+SmallVector<Value> mk_sm::loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
+                                    Value iteration) {
   llvm::SetVector<Operation *> slice;
   for (Operation *load : loads) {
     for (Value operand : load->getOperands())
       addScalars(operand, loop, slice);
     slice.insert(load);
   }
+  IRMapping map;
+  map.map(loop.getInductionVar(), iteration);
   for (Operation *op : slice)
     b.clone(*op, map);
+  return llvm::map_to_vector(loads, [&](Operation *load) { return map.lookup(load->getResult(0)); });
+}
+
+SmallVector<Value> mk_sm::loadEarlyIf(OpBuilder &b, Value condition, scf::ForOp loop,
+                                      ArrayRef<Operation *> loads, ValueRange iterations) {
+  auto choice = scf::IfOp::create(
+      b, loop.getLoc(), condition,
+      [&](OpBuilder &inner, Location loc) {
+        SmallVector<Value> values;
+        for (Value iteration : iterations)
+          llvm::append_range(values, loadEarly(inner, loop, loads, iteration));
+        scf::YieldOp::create(inner, loc, values);
+      },
+      [&](OpBuilder &inner, Location loc) {
+        SmallVector<Value> zeros;
+        for (size_t i = 0; i != iterations.size(); ++i)
+          for (Operation *load : loads)
+            zeros.push_back(arith::ConstantOp::create(
+                inner, loc, cast<TypedAttr>(inner.getZeroAttr(load->getResult(0).getType()))));
+        scf::YieldOp::create(inner, loc, zeros);
+      });
+  return SmallVector<Value>(choice.getResults());
 }

@@ -27,9 +27,15 @@ int64_t countRegisters(Type type);
 /// fragments of few registers, out of what no kernel writes, from places that follow from the
 /// iteration alone. `large` gets a load that would be one of them but for its registers.
 SmallVector<Operation *> getEarlyLoads(scf::ForOp loop, Operation **large = nullptr);
-/// Clones loads that getEarlyLoads gave with what their places are computed from.
-void cloneEarlyLoads(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
-                     IRMapping &map);
+/// What loads that getEarlyLoads gave give in an iteration of the loop; with them is cloned what
+/// their places are computed from.
+SmallVector<Value> loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Operation *> loads,
+                             Value iteration);
+
+/// The same for several iterations, one behind the other; zeros and no load where `condition` is
+/// false.
+SmallVector<Value> loadEarlyIf(OpBuilder &b, Value condition, scf::ForOp loop,
+                               ArrayRef<Operation *> loads, ValueRange iterations);
 
 } // namespace mlir::mk_sm
 

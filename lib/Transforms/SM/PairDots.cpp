@@ -68,10 +68,6 @@ private:
   /// last one carries on, and what has been loaded for the next turn.
   SmallVector<Value> goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
                              ValueRange loaded);
-  /// What iteration `number` loads.
-  SmallVector<Value> load(OpBuilder &b, Value number);
-  /// What the first turn loads: nothing, if there is none.
-  SmallVector<Value> loadFirst(OpBuilder &b, Value first);
 
   /// `number` + `more`.
   Value after(OpBuilder &b, Value number, int64_t more) {
@@ -233,36 +229,6 @@ SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> c
   return next;
 }
 
-SmallVector<Value> Pairing::load(OpBuilder &b, Value number) {
-  IRMapping map;
-  map.map(loop.getInductionVar(), number);
-  cloneEarlyLoads(b, loop, loads, map);
-  return llvm::map_to_vector(loads, [&](Operation *load) { return map.lookup(load->getResult(0)); });
-}
-
-SmallVector<Value> Pairing::loadFirst(OpBuilder &b, Value first) {
-  if (loads.empty())
-    return {};
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first, upper);
-  auto choice = scf::IfOp::create(
-      b, loc, some,
-      [&](OpBuilder &inner, Location) {
-        SmallVector<Value> values;
-        for (int64_t i = 0; i != kTurn; ++i)
-          llvm::append_range(values, load(inner, after(inner, first, i)));
-        scf::YieldOp::create(inner, loc, values);
-      },
-      [&](OpBuilder &inner, Location) {
-        SmallVector<Value> zeros;
-        for (int64_t i = 0; i != kTurn; ++i)
-          for (Operation *load : loads)
-            zeros.push_back(arith::ConstantOp::create(
-                inner, loc, cast<TypedAttr>(inner.getZeroAttr(load->getResult(0).getType()))));
-        scf::YieldOp::create(inner, loc, zeros);
-      });
-  return SmallVector<Value>(choice.getResults());
-}
-
 SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
                                     ValueRange loaded) {
   SmallVector<Value> numbers, next;
@@ -278,7 +244,7 @@ SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Valu
     carried = finish(b, numbers[i], carried, started[i % 2],
                      loaded.slice(i * loads.size(), loads.size()), i + 1 == kTurn ? 0 : 1);
     if (!loads.empty())
-      llvm::append_range(next, load(b, after(b, following, i)));
+      llvm::append_range(next, loadEarly(b, loop, loads, after(b, following, i)));
     if (i + 2 >= kTurn)
       continue;
     started[i % 2] = start(b, numbers[i + 2], carried);
@@ -300,7 +266,13 @@ void Pairing::transform() {
   Value middle = arith::AddIOp::create(b, loc, lower, left);
   b.setInsertionPointAfter(loop);
   SmallVector<Value> inits(loop.getResults());
-  llvm::append_range(inits, loadFirst(b, middle));
+  if (!loads.empty()) {
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, upper);
+    SmallVector<Value> first;
+    for (int64_t i = 0; i != kTurn; ++i)
+      first.push_back(after(b, middle, i));
+    llvm::append_range(inits, loadEarlyIf(b, some, loop, loads, first));
+  }
   auto turns = scf::ForOp::create(b, loc, middle, upper, turn, inits);
   b.setInsertionPointToStart(turns.getBody());
   ValueRange args = turns.getRegionIterArgs();
