@@ -6,6 +6,7 @@ usage: test_bench.py FOLDER-OF-MK-BENCH
 import itertools
 import json
 import os
+import random
 import sys
 import tempfile
 import unittest
@@ -65,6 +66,35 @@ class Measuring(unittest.TestCase):
         self.clock.log.clear()
         measure._turn(self.device, unit, "burst", self.plan)
         self.assertEqual(self.clock.log, ["idle"] + ["a"] * (2 + 5 * 2))
+
+    def test_each_is_as_often_first_as_last(self):
+        for seed in range(8):
+            self.clock.log.clear()
+            self.plan.seed = seed
+            measure.measure(self.device, self.contestants(a=1e-3, b=1e-3), self.plan,
+                            Budget(1e9, self.clock))
+            order = [k for k, _ in itertools.groupby(self.clock.log)]
+            burst = [order[i + 1] for i, k in enumerate(order[:-1]) if k == "idle"]
+            rounds = len(measure.MODES) * self.plan.rounds
+            self.assertEqual(len(burst), 2 * rounds)
+            self.assertEqual(burst[::2].count("a"), rounds // 2)
+
+    def test_cases_that_share_an_order_begin_differently(self):
+        order, begin = random.Random(1), set()
+        for _ in range(16):
+            self.clock.log.clear()
+            measure.measure(self.device, self.contestants(a=1e-3, b=1e-3), self.plan,
+                            Budget(1e9, self.clock), order=order)
+            begin.add(self.clock.log[self.clock.log.index("idle") + 1])
+        self.assertEqual(begin, {"a", "b"})
+
+    def test_steady_comes_after_work_of_all(self):
+        measure.measure(self.device, self.contestants(a=1e-3, b=1e-3), self.plan,
+                        Budget(1e9, self.clock), conditions=("steady",), modes=("call",))
+        # Behind estimates: both warm up, then each does again before its samples.
+        warm = self.clock.log[2 * 8:]
+        self.assertEqual(warm[:20], ["a"] * 10 + ["b"] * 10)
+        self.assertEqual(len(warm), 20 + 2 * self.plan.rounds * (10 + 5 * 2))
 
     def test_order_differs_between_rounds(self):
         measure.measure(self.device, self.contestants(a=1e-3, b=1e-3, c=1e-3),

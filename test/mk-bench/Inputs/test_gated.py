@@ -209,7 +209,7 @@ class Time(unittest.TestCase):
 
     def test_the_compiler_is_asked_before_the_gpu_is_used(self):
         run, asked = self.session(), []
-        self.assertEqual(run.plan.rounds, 3)
+        self.assertEqual(run.plan.rounds, 2)
         requests = [types.SimpleNamespace(problem=p, interface=None, name=n)
                     for n, p in (("a", None), ("b", "refused"), ("c", None))]
 

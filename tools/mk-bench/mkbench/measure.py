@@ -1,9 +1,11 @@
-"""Times contestants side by side: rounds, each in a random order, so that none
-profits from what ran before it (docs/benchmarking.md says why).
+"""Times contestants side by side: rounds in pairs, the first of a pair in a random order and
+the second in the opposite one, so that none profits from what ran before it
+(docs/benchmarking.md says why).
 
 A contestant is measured in two conditions, `burst` (after the device was idle)
 and `steady` (after it has run the same work for a while), and in two modes,
 `call` (from the host's calls) and `graph` (calls captured once and replayed).
+All rounds of a condition come before those of the next.
 Graphs come first: where rivals are so fast by them that calls do not count
 (`graphs_below_ms`), these are not measured.
 
@@ -21,29 +23,30 @@ from .errors import first_line
 
 CONDITIONS = ("burst", "steady")
 MODES = ("call", "graph")
+IDLE_EVERY = 5
 
 
 @dataclasses.dataclass
 class Plan:
-    rounds: int = 6
+    rounds: int = 6          # of each condition, an even number
     samples: int = 5         # of a contestant in a round
     sample_ms: float = 0.25  # calls of a sample take at least that long ...
     max_calls: int = 16      # ... if they are no more than these
     warm_ms: float = 50.0    # of the same work before steady samples
-    idle_s: float = 0.03     # before burst samples
+    idle_s: float = 0.03     # before every IDLE_EVERY burst samples
     min_rounds: int = 2      # also when time runs out
     graphs_below_ms: float = 0.02  # of less than that only graphs count: calls are the host's time
     seed: int = 1
 
     @staticmethod
     def quick():
-        return Plan(rounds=2, warm_ms=30.0, idle_s=0.02, min_rounds=1)
+        return Plan(rounds=2, warm_ms=30.0, idle_s=0.02)
 
     @staticmethod
     def many():
         """For hundreds of cases: as many samples, between which less time is spent on idling and
         warming up."""
-        return Plan(rounds=3, samples=10, min_rounds=1)
+        return Plan(rounds=2, samples=15, min_rounds=1)
 
 
 class Contestant:
@@ -87,6 +90,10 @@ class Unit:
             self.run = _repeat(contestant.call, self.calls)
         self.warm = max(1, math.ceil(plan.warm_ms / max(estimate * self.calls,
                                                         1e-6)))
+
+    def warm_up(self):
+        for _ in range(self.warm):
+            self.run()
 
 
 def _repeat(call, count):
@@ -132,31 +139,35 @@ def _of_all_ranks(group, samples):
 
 def _turn(device, unit, condition, plan):
     if condition == "burst":
-        device.idle(plan.idle_s)
-        unit.run()
-        # Each sample starts on an idle device: launch costs are in it.
         times = []
-        for _ in range(plan.samples):
+        for number in range(plan.samples):
+            if number % IDLE_EVERY == 0:
+                device.idle(plan.idle_s)
+                unit.run()
+            # Each sample starts on an idle device: launch costs are in it.
             device.synchronize()
             times += device.record(unit.run, 1, meet=True)
     else:
-        for _ in range(unit.warm):
-            unit.run()
+        unit.warm_up()
         times = device.record(unit.run, plan.samples, meet=True)
     return [time / unit.calls for time in times]
 
 
-def _rounds(device, units, mode, conditions, plan, budget, order):
-    """{(contestant name, mode, condition): samples} of one mode, of all ranks."""
-    samples = {}
+def _rounds(device, units, mode, condition, plan, budget, order):
+    """{(contestant name, mode, condition): samples} of one mode and condition, of all ranks."""
+    group = [(name, mode, condition) for name, own in units if own == mode]
+    samples = {turn: [] for turn in group}
+    if condition == "steady":
+        # Clocks fall for longer than one contestant warms up: all have to come after others' work.
+        for turn in group:
+            units[turn[:2]].warm_up()
     for number in range(plan.rounds):
-        # Conditions and modes apart, so that contestants alternate.
-        for condition in conditions:
-            group = [(name, mode, condition) for name, own in units if own == mode]
+        if number % 2:
+            group.reverse()
+        else:
             order.shuffle(group)
-            for turn in group:
-                samples.setdefault(turn, []).extend(
-                    _turn(device, units[turn[:2]], condition, plan))
+        for turn in group:
+            samples[turn].extend(_turn(device, units[turn[:2]], condition, plan))
         spent = budget.spent() / (number + 1)
         if number + 1 >= plan.min_rounds and budget.left() < spent:
             break
@@ -174,9 +185,10 @@ def _where_calls_count(contestants, conditions, result, plan):
 
 
 def measure(device, contestants, plan, budget, conditions=CONDITIONS,
-            modes=MODES):
+            modes=MODES, order=None):
     """{contestant name: {condition: {mode: summary}}}. A contestant that cannot
-    be captured is measured by calls alone and says why."""
+    be captured is measured by calls alone and says why. `order` is a random.Random: cases that
+    share one do not all begin with the same contestant."""
     units = {}
     for contestant in contestants:
         estimate = _estimate(device, contestant.call)
@@ -184,7 +196,7 @@ def measure(device, contestants, plan, budget, conditions=CONDITIONS,
             unit = _make_unit(device, contestant, mode, plan, estimate)
             if unit:
                 units[contestant.name, mode] = unit
-    order = random.Random(plan.seed)
+    order = order or random.Random(plan.seed)
     result = {c.name: {condition: {} for condition in conditions}
               for c in contestants}
     for number, mode in enumerate(sorted(modes, key=("graph", "call").index)):
@@ -193,12 +205,14 @@ def measure(device, contestants, plan, budget, conditions=CONDITIONS,
             counted = _where_calls_count(contestants, conditions, result, plan)
         if not counted:
             continue
-        samples = _rounds(device, units, mode, counted, plan, budget.share(len(modes) - number),
-                          order)
-        for (name, _, condition), times in samples.items():
-            summary = stats.summarize(times)
-            summary["calls"] = units[name, mode].calls
-            result[name][condition][mode] = summary
+        own = budget.share(len(modes) - number)
+        for place, condition in enumerate(counted):
+            samples = _rounds(device, units, mode, condition, plan,
+                              own.share(len(counted) - place), order)
+            for (name, _, _), times in samples.items():
+                summary = stats.summarize(times)
+                summary["calls"] = units[name, mode].calls
+                result[name][condition][mode] = summary
     return result
 
 

@@ -1,5 +1,6 @@
 """One run: compiles, checks and measures the cases of some suites."""
 import concurrent.futures
+import random
 import subprocess
 import sys
 import time
@@ -44,6 +45,7 @@ class Session:
         self.plan = (measure.Plan.quick() if options.quick else
                      measure.Plan.many() if options.many else measure.Plan())
         self.plan.seed = options.seed
+        self.order = random.Random(options.seed)  # of contestants, for all cases
         self.ceilings = {}
         self.records = []
         self.state_at = None  # when the GPU was asked for its state
@@ -218,7 +220,7 @@ class Session:
     def times(self, contestants, budget):
         try:
             return measure.measure(self.device, contestants, self.plan, budget,
-                                   self.options.conditions)
+                                   self.options.conditions, order=self.order)
         except BenchError:
             raise
         except Exception as error:  # torch only knows that the GPU has failed
