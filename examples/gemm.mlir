@@ -29,8 +29,8 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1
-  %cn = mk.param "CLUSTER_N" = 1
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -75,8 +75,8 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1
-  %cn = mk.param "CLUSTER_N" = 1
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -121,8 +121,8 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256]
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1
-  %cn = mk.param "CLUSTER_N" = 1
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -167,8 +167,8 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1
-  %cn = mk.param "CLUSTER_N" = 1
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]

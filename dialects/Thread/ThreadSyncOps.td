@@ -195,15 +195,17 @@ def MkThread_FenceOp : MkThread_EffectOp<"fence"> {
 def MkThread_FenceAsyncOp : MkThread_EffectOp<"fence_async"> {
   let summary = "orders accesses of threads before those of the copy and matrix engines";
   let description = [{
-    With `shared` those to shared memory only.
+    With `shared` those to shared memory only, with `global` those to global memory: behind an
+    acquire that is enough, and does not wait for what this thread has stored.
 
     ```mlir
     mk_thread.fence_async
     mk_thread.fence_async shared
+    mk_thread.fence_async global
     ```
   }];
-  let arguments = (ins UnitAttr:$shared);
-  let assemblyFormat = "(`shared` $shared^)? attr-dict";
+  let arguments = (ins UnitAttr:$shared, UnitAttr:$global);
+  let assemblyFormat = "(`shared` $shared^)? (`global` $global^)? attr-dict";
 }
 def MkThread_FenceBarriersOp : MkThread_EffectOp<"fence_mbarriers"> {
   let summary = "publishes barriers that were made to the cluster";

@@ -49,6 +49,12 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
   return std::clamp<int64_t>(slots, 1, deepest);
 }
 
+/// What an item takes besides its work: something for each part of it that a warpgroup stores.
+static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
+  double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
+  return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups);
+}
+
 /// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
 /// free, so that each turn waits for its share of the time until a copy has come.
 static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, SmAttr sm,
@@ -92,10 +98,11 @@ static std::pair<double, double> divideTurns(const LoopWork &loop, double turns)
           split < sharing ? std::ceil(sharing / split) + 1 : 2};
 }
 
-static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, RatesAttr rates) {
+static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm,
+                           RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
   auto [own, parts] = divideTurns(loop, turns);
-  double time = own * inner.ns / turns + std::ceil(own / turns) * (outer.ns + rates.getItem());
+  double time = own * inner.ns / turns + std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (parts > 1)
     time += rates.getSplit() + (parts - 1) * loop.accumulators * 4 / rates.getCopies();
   return {time, longer(inner, outer).bound};
@@ -106,11 +113,11 @@ static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr
   if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
     return {};
   Time longest, inner, outer;
-  double sum = 0;
-  for (const ItemWork &item : loop.samples) {
-    inner = getInnerTime(loop, item.inner, fresh, sm, rates);
-    outer = getOuterTime(loop, item.outer, rates);
-    Time whole = {inner.ns + outer.ns + rates.getItem(), longer(inner, outer).bound};
+  double sum = 0, item = getItemTime(loop, sm, rates);
+  for (const ItemWork &work : loop.samples) {
+    inner = getInnerTime(loop, work.inner, fresh, sm, rates);
+    outer = getOuterTime(loop, work.outer, rates);
+    Time whole = {inner.ns + outer.ns + item, longer(inner, outer).bound};
     // Where teams take turns another item's products run beside what is not inner.
     if (loop.teams > 1 && loop.items > loop.ctas)
       whole.ns = std::max(inner.ns, whole.ns / 2);
@@ -118,12 +125,12 @@ static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr
     longest = longer(longest, whole);
   }
   if (loop.schedule == ScheduleKind::StreamK)
-    return getDividedTime(loop, inner, outer, rates);
+    return getDividedTime(loop, inner, outer, sm, rates);
   double mean = sum / loop.samples.size();
   double share = loop.items / loop.ctas; // of each CTA, if it could be cut
   if (loop.samples.size() == 1) {
     // The last item of a team has no other beside it.
-    double last = loop.teams > 1 && share > 1 ? outer.ns + rates.getItem() : 0;
+    double last = loop.teams > 1 && share > 1 ? outer.ns + item : 0;
     return {std::ceil(share) * mean + last, longest.bound};
   }
   // Long and short items mix; at the end some CTAs wait for half an item on average.

@@ -24,8 +24,10 @@ void Work::add(const Work &other, double times) {
   sums += times * other.sums;
 }
 
-/// Rows of 128 bytes that begin elsewhere than at a multiple of them take a sector of 32 bytes more.
-static constexpr double kStraddling = 1.25;
+/// What memory is fetched in, in bytes, and how much longer it takes where rows begin in the middle of
+/// such a sector.
+static constexpr int64_t kSector = 32;
+static constexpr double kOffSectors = 2.1;
 
 /// What no tensor map describes is copied by threads, element by element, which takes that much
 /// longer (docs/cost-model.md).
@@ -33,6 +35,9 @@ static constexpr double kByThreads = 18;
 
 /// What the strides of a tensor map are multiples of, in bytes (cuTensorMapEncodeTiled).
 static constexpr int64_t kMapAlignment = 16;
+
+/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period).
+static constexpr int64_t kSwizzleRows = 8;
 
 /// Of a loop whose items differ, so many are looked at.
 static constexpr int64_t kSamples = 16;
@@ -83,6 +88,8 @@ private:
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(Type tile);
   double countCopies(LoadOp load);
+  void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
+  bool isShared(LoadOp load);
   double countArguments();
 
   KernelOp kernel;
@@ -93,6 +100,9 @@ private:
   ItemWork item;
   LoopWork *current = nullptr;
   llvm::SmallDenseSet<Value> counted; // tiles in registers
+  /// How many CTAs of a cluster do items that differ in this index alone; null: they are none.
+  int64_t cluster = 1;
+  BlockArgument differing;
   bool alone = true;
 };
 } // namespace
@@ -184,12 +194,46 @@ double Counter::countChunks(Type tile) {
 double Counter::countCopies(LoadOp load) {
   if (!numbers.areRowsAligned(load.getSource(), kMapAlignment))
     return kByThreads;
-  double more = numbers.areRowsAligned(load.getSource(), chunk) ? 1 : kStraddling;
+  double more = numbers.areRowsAligned(load.getSource(), kSector) ? 1 : kOffSectors;
   // It comes in boxes of chunks, also where a row ends in the middle of one.
   auto shape = numbers.getShape(load.getType());
   int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
   double chunks = double(shape->back()) * bits / (8 * chunk);
   return chunks > 1 ? more * std::ceil(chunks) / chunks : more;
+}
+
+/// Where CTAs side by side, which take items one after the other, are clusters that can share copies
+/// (`mk-sm-share-copies`).
+void Counter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work) {
+  cluster = 1;
+  differing = {};
+  size_t last = bounds.size();
+  while (last > 0 && bounds[last - 1] == 1)
+    --last;
+  if (!last || work.schedule != ScheduleKind::Static)
+    return;
+  for (int64_t size = getSm(kernel).getCluster(); size > 1; size /= 2)
+    if (bounds[last - 1] == size && work.ctas % size == 0) {
+      cluster = size;
+      differing = loop.getBody().getArgument(last - 1);
+      return;
+    }
+}
+
+static bool dependsOn(Value value, BlockArgument argument) {
+  if (value == argument)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && argument.getOwner()->findAncestorOpInBlock(*op) &&
+         llvm::any_of(op->getOperands(), [&](Value v) { return dependsOn(v, argument); });
+}
+
+bool Counter::isShared(LoadOp load) {
+  auto shape = numbers.getShape(load.getType());
+  return cluster > 1 && shape->size() > 1 &&
+         numbers.areRowsAligned(load.getSource(), kMapAlignment) &&
+         (*shape)[shape->size() - 2] % (cluster * kSwizzleRows) == 0 &&
+         llvm::none_of(load.getOffsets(), [&](Value v) { return dependsOn(v, differing); });
 }
 
 bool Counter::countOp(Operation *op, double times, bool inner) {
@@ -205,7 +249,7 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
     }
     // The copy engine takes as long for rows that lie outside the buffer.
     double whole = *numbers.getBytes(load.getType(), Value());
-    work.copies += times * whole * countCopies(load);
+    work.copies += times * whole * countCopies(load) / (isShared(load) ? cluster : 1);
     (inner ? current->slot : current->once) += whole;
     return true;
   }
@@ -344,6 +388,7 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
     work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);
   }
+  findCluster(loop, bounds, work);
   if (items < 1 || countItem(loop, {}, work))
     return true;
   // Items differ by their indices.

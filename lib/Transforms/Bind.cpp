@@ -1,6 +1,7 @@
 //===- Bind.cpp - Fix sizes of axes, dimensions and parameters ------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -85,6 +86,22 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
     return success();
   }
 
+  /// Extents of arguments that follow from what is bound: what is computed from them is known, too.
+  void foldExtents(KernelOp kernel) {
+    kernel.walk([&](memref::DimOp dim) {
+      auto arg = dyn_cast<BlockArgument>(dim.getSource());
+      std::optional<int64_t> index = dim.getConstantIndex();
+      if (!arg || !index || arg.getOwner() != &kernel.getBody().front())
+        return;
+      if (auto extent = kernel.getArgExtent(arg.getArgNumber() - kernel.getNumDims(), *index)) {
+        OpBuilder builder(dim);
+        dim.replaceAllUsesWith(
+            arith::ConstantIndexOp::create(builder, dim.getLoc(), *extent).getResult());
+        dim.erase();
+      }
+    });
+  }
+
   void runOnOperation() override {
     Values values, parameters;
     llvm::StringSet<> used;
@@ -109,6 +126,8 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       param.removeChoicesAttr();
       used.insert(param.getName());
     });
+    for (auto kernel : getOperation().getOps<KernelOp>())
+      foldExtents(kernel);
     for (const Values *map : {&values, &parameters})
       for (StringRef name : map->keys())
         if (!used.contains(name)) {

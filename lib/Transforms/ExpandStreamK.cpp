@@ -32,7 +32,7 @@ using namespace mlir::mk;
 
 /// The owner loads parts of up to so many bytes together, so that the next one is under way while
 /// one is added; larger ones would take the registers that the sum is in.
-static constexpr int64_t kBytesAhead = 32 << 10;
+static constexpr int64_t kBytesAhead = 64 << 10;
 /// As many at most.
 static constexpr int64_t kMostAhead = 4;
 

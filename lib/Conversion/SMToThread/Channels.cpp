@@ -169,7 +169,7 @@ LogicalResult Lowering::emitPop(PopOp op) {
   waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number,
            Waited{at + abi::kQueueReady}, wanted);
   // What the record speaks of may be read by the copy engine next.
-  fenceAsync();
+  fenceAsyncGlobal();
   int64_t width = op.getRecord().size();
   Value record = add(loadParam(at, i64), mul(entry, 8 * width));
   Value failed = agreeOnFailure();

@@ -1,8 +1,8 @@
 //===- Comm.cpp - Signals, counters and queues ----------------------------===//
 //
 // An op that acts once is executed by one thread when all threads of the
-// partition have come to it: the barrier and a fence make what they did part of
-// what is released. Whoever waits acquires, and then orders what it has seen before
+// partition have come to it: the barrier makes what they did part of
+// what it releases. Whoever waits acquires, and then orders what it has seen before
 // accesses of the copy engine.
 //
 //===----------------------------------------------------------------------===//
@@ -77,9 +77,11 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   Value count = scalar(op.getCount());
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
-  Value leader = isProducer() ? Value() : eq(partitionThread, 0);
+  Value leader = isProducer() || waitsApart ? Value() : eq(partitionThread, 0);
   waitArrivals(signalArray(op.getSignal()), element, add(base, resize(count, i32)),
                MK_WAIT_SIGNAL, number, count, leader);
+  if (waitsApart)
+    return success();
   if (leader)
     barrierPartition();
   noteWait();
@@ -99,11 +101,10 @@ LogicalResult Lowering::emitCount(CountOp op) {
   Value amount = resize(scalar(op.getAmount()), i32);
   Value before = onceForAll([&] {
     return valueIfFine(c64(0), [&] {
-      fence(MemScope::Gpu);
       return resize(atomicAdd(address, amount, MemOrder::AcqRel, MemScope::Gpu), i64);
     });
   });
-  fenceAsync();
+  fenceAsyncGlobal();
   set(op, before);
   return success();
 }

@@ -2,6 +2,7 @@
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -44,7 +45,42 @@ struct Lowering::ItemSpan {
   Operation *loop;
 };
 
+/// Whether all that a loop does is to wait, for what its iterations do not change.
+static bool isLoopOfWaits(scf::ForOp op) {
+  bool waits = false;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (isa<mk::WaitOp>(inner))
+      waits = true;
+    else if (inner.getNumRegions() || !isMemoryEffectFree(&inner))
+      return false;
+  }
+  return waits && op.getInits().empty();
+}
+
+/// Threads of the partition wait side by side: it takes as long as the longest wait, not as all.
+LogicalResult Lowering::emitWaits(scf::ForOp op) {
+  Value from = scalar(op.getLowerBound()), to = scalar(op.getUpperBound()),
+        step = scalar(op.getStep());
+  Value own = resize(partitionThread, i64);
+  auto loop = scf::ForOp::create(b, loc, add(from, mul(own, step)), to,
+                                 mul(step, partition.getNumThreads()));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    set(op.getInductionVar(), loop.getInductionVar());
+    llvm::SaveAndRestore apart(waitsApart, true);
+    if (failed(emitOps(*op.getBody())))
+      return failure();
+  }
+  barrierPartition();
+  noteWait();
+  return success();
+}
+
 LogicalResult Lowering::emitFor(scf::ForOp op) {
+  // One track has room for one wait at a time.
+  if (!places && !isProducer() && isLoopOfWaits(op))
+    return emitWaits(op);
   return emitCounted(op, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
                      scalar(op.getStep()), op.getInitArgs(), [](Value) {});
 }

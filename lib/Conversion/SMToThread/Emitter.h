@@ -163,8 +163,10 @@ public:
   void barrierAll() { create<mk_thread::SyncCtaOp>(); }
   /// Orders generic accesses to shared memory before those of the copy and
   /// matrix engines.
-  void fenceAsyncShared() { create<mk_thread::FenceAsyncOp>(/*shared=*/true); }
-  void fenceAsync() { create<mk_thread::FenceAsyncOp>(/*shared=*/false); }
+  void fenceAsyncShared() { create<mk_thread::FenceAsyncOp>(/*shared=*/true, /*global=*/false); }
+  void fenceAsync() { create<mk_thread::FenceAsyncOp>(/*shared=*/false, /*global=*/false); }
+  /// What others have written and this thread has acquired, before reads by the copy engine.
+  void fenceAsyncGlobal() { create<mk_thread::FenceAsyncOp>(/*shared=*/false, /*global=*/true); }
 
 private:
   Block *entry = nullptr;

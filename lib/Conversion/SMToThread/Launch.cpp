@@ -68,7 +68,6 @@ bool Lowering::keepsCounts() {
 void Lowering::emitPrepared() {
   barrier(c32(warps.getBarrier("consumer")), getNumThreads() - 128);
   ifThen(eq(thread, 128), [&] {
-    fence(MemScope::Gpu);
     Value before =
         atomicAdd(add(control, offsetof(mk_gpu_control, prepared)), c32(1),
                   MemOrder::AcqRel, MemScope::Gpu);
@@ -82,7 +81,7 @@ void Lowering::emitPrepared() {
 
 // The CTA that finishes last makes the counts of this launch those of the next
 // (mkernel/ABI/Gpu.h). All writes of the CTA come before its arrival: bar.sync
-// orders them within the CTA and the fence beyond it.
+// orders them within the CTA and the release of the arrival beyond it.
 void Lowering::emitEnd() {
   if (!keepsCounts())
     return;
@@ -91,7 +90,6 @@ void Lowering::emitEnd() {
   int64_t consumers = getNumThreads() - 128;
   Value first = eq(thread, 128), flag = add(sharedBase, offsetOf("result"));
   ifThen(first, [&] {
-    fence(MemScope::Gpu);
     Value before = atomicAdd(add(control, offsetof(mk_gpu_control, finished)), c32(1),
         MemOrder::AcqRel, MemScope::Gpu);
     Value last = cmp(Predicate::eq, add(before, 1),

@@ -72,6 +72,7 @@ private:
   LogicalResult emit(Operation *op);
   LogicalResult emitOps(Block &block); // without its terminator
   LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitWaits(scf::ForOp op);
   LogicalResult emitItems(ItemsOp op);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
                             function_ref<void(Value)> enter);
@@ -448,6 +449,7 @@ private:
   Value readySeen; // a variable: peers known to have begun, a bit each
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;
+  bool waitsApart = false; // threads of the partition wait for different things, and meet behind that
   Value partitionThread; // in the partition
   Value group;           // warpgroup of the consumer
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces

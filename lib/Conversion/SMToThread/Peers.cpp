@@ -83,11 +83,9 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
                      bool strong) {
   Value values = loadParam(array.param, i64);
   Value here = add(values, shl(element, 2));
+  // What other threads of the partition did comes before, too: a barrier stands between.
   auto reach = [&](Value address) {
-    ifFine([&] {
-      fence(array.scope);
-      reduceAdd(address, c32(amount), MemOrder::Release, array.scope);
-    });
+    ifFine([&] { reduceAdd(address, c32(amount), MemOrder::Release, array.scope); });
   };
   if (!peer || !hasPeers())
     return reach(here);
@@ -119,7 +117,7 @@ void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
     net = add(loadParam(array.param + abi::kSignalNet, i64), offset);
   waitWord(add(loadParam(array.param, i64), offset), wanted, /*equal=*/false,
            array.scope, kind, number, Waited{array.param}, count, net, leader);
-  fenceAsync();
+  fenceAsyncGlobal();
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,7 +53,7 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
     waitWord(add(control, offsetof(mk_gpu_control, prepared)),
              mul(add(epoch, 1), all), /*equal=*/false, MemScope::Gpu, MK_WAIT_GRID,
              0, Waited{-1, c64(0)}, all);
-    fenceAsync();
+    fenceAsyncGlobal();
   } else if (consumer && hasPeers()) {
     ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
   }

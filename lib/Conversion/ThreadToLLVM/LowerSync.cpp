@@ -76,8 +76,10 @@ void mk::thread::addSyncPatterns(RewritePatternSet &patterns) {
     return ptx.run("fence.acq_rel." + stringifyMemScope(op.getScope()).str() + ";", {}, {});
   });
   addPattern<FenceAsyncOp>(patterns, [](FenceAsyncOp op, Ptx &ptx) {
-    return ptx.run(op.getShared() ? "fence.proxy.async.shared::cta;" : "fence.proxy.async;", {},
-                   {});
+    return ptx.run(op.getShared()   ? "fence.proxy.async.shared::cta;"
+                   : op.getGlobal() ? "fence.proxy.async.global;"
+                                    : "fence.proxy.async;",
+                   {}, {});
   });
   addPattern<FenceBarriersOp>(patterns, [](FenceBarriersOp, Ptx &ptx) {
     return ptx.run("fence.mbarrier_init.release.cluster;", {}, {});

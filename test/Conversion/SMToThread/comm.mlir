@@ -24,7 +24,7 @@ mk.kernel @comm on @mesh dims(uniform M) (
       %t = mk_sm.ticket loop(0)
       // A record is there when its word is epoch + 1.
       // CHECK: mk_thread.wait_word gpu %{{[^ ]*}} equal,
-      // CHECK: mk_thread.fence_async{{$}}
+      // CHECK: mk_thread.fence_async global
       %x, %y = mk_sm.pop %q[%t] : !mk.queue<?x2xi32>
       // CHECK: mk_thread.mbarrier_wait
       // CHECK: mk_thread.mbarrier_arrive
@@ -36,16 +36,27 @@ mk.kernel @comm on @mesh dims(uniform M) (
       // A fixed number of arrivals: base epoch * 2; who waits acquires, and orders
       // the copy engine behind.
       // CHECK: mk_thread.wait_word sys %{{[^ ]*}}, %
-      // CHECK: mk_thread.fence_async{{$}}
+      // CHECK: mk_thread.fence_async global
       mk.wait %done[%x] ge %c1 : !mk.signal<?, sys, arrivals = 2>
-      // CHECK: mk_thread.wait_word gpu
+      // CHECK: mk_thread.wait_word gpu {{.*}} leader(
       mk.wait %near[%c0] ge %c1 : !mk.signal<?, gpu, dynamic>
+      // Waits of a loop are made side by side, each by a thread of its own; then all meet.
+      // CHECK: scf.for
+      // CHECK-NOT: leader(
+      // CHECK: mk_thread.wait_word gpu
+      // CHECK-NOT: leader(
+      // CHECK-NOT: mk_thread.sync
+      // CHECK: }
+      // CHECK-NEXT: mk_thread.sync %
+      scf.for %i = %c0 to %x step %c1 {
+        mk.wait %near[%i] ge %c1 : !mk.signal<?, gpu, dynamic>
+      }
       // A put at the own rank is a copy by the copy engine, its signal by one thread behind
       // all others.
       // CHECK: mk_thread.store_bulk
       // CHECK: mk_thread.wait_group 0
       // CHECK: mk_thread.sync %
-      // CHECK: mk_thread.fence sys
+      // CHECK-NOT: mk_thread.fence sys
       // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       %me = mk.rank
       mk.put %a[%x, %c0][%c1, %c64] to %b[%x, %c0] on %me signal %done[%x]

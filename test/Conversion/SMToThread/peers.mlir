@@ -21,7 +21,6 @@ mk.kernel @link on @mesh dims(uniform M) (
     mk_sm.partition consumer warps(4) registers(168) {
       // The first CTA tells the peers that they may write.
       // CHECK: scf.for
-      // CHECK: mk_thread.fence sys
       // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       %me = mk.rank
       // The put waits for the peer's word, once.
@@ -42,7 +41,6 @@ mk.kernel @link on @mesh dims(uniform M) (
       // CHECK: llvm.store {{.*}} : i16, !llvm.ptr<1>
       // The put is complete before its arrival.
       // CHECK: mk_thread.sync %
-      // CHECK: mk_thread.fence sys
       // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       mk.put %a[%c0, %c0][%M, %c64] to %b[%c0, %c0] on %c1 signal %done[%me]
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
@@ -140,11 +138,10 @@ mk.kernel @prepare on @mesh dims(uniform M) (
   mk.role @r ctas(rest) {
     mk_sm.partition consumer warps(4) registers(168) {
       // CHECK: mk_thread.sync %
-      // CHECK: mk_thread.fence gpu
       // CHECK: mk_thread.atomic_add acq_rel gpu {{.*}} : i32
       // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       // CHECK: mk_thread.wait_word gpu
-      // CHECK: mk_thread.fence_async{{$}}
+      // CHECK: mk_thread.fence_async global
       // CHECK: mk_thread.store {{.*}} : i64 bytes(
       %z = arith.constant dense<1.0> : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
       mk.store %z, %c[%c0, %c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<?x64xf32, #mk.symmetric>

@@ -49,6 +49,8 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.fence_async
   // CHECK: "fence.proxy.async.shared::cta;"
   mk_thread.fence_async shared
+  // CHECK: "fence.proxy.async.global;"
+  mk_thread.fence_async global
   // CHECK: "fence.mbarrier_init.release.cluster;"
   mk_thread.fence_mbarriers
 }

@@ -82,6 +82,8 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.fence_async
   // CHECK: mk_thread.fence_async shared
   mk_thread.fence_async shared
+  // CHECK: mk_thread.fence_async global
+  mk_thread.fence_async global
   // CHECK: mk_thread.fence_mbarriers
   mk_thread.fence_mbarriers
 }
