@@ -19,6 +19,13 @@ struct Time {
 /// Bytes of shared memory for barriers, mailboxes and what tickets come by.
 static constexpr int64_t kSmallThings = 2048;
 
+/// How much longer products take where CTAs divide items: they are not at the same turn at the same time, and
+/// share less of what they read.
+static constexpr double kOutOfStep = 1.1;
+
+/// How many times as long a team takes to store while another one multiplies.
+static constexpr double kBesideProducts = 2.5;
+
 static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 
 /// 10^9 a second are as many a nanosecond.
@@ -52,7 +59,8 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 /// What an item takes besides its work: something for each part of it that a warpgroup stores.
 static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
-  return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups);
+  return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups) *
+         (loop.teams > 1 ? kBesideProducts : 1);
 }
 
 /// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
@@ -102,7 +110,7 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr 
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
   auto [own, parts] = divideTurns(loop, turns);
-  double time = own * inner.ns / turns + std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
+  double time = own * inner.ns / turns * (parts > 1 ? kOutOfStep : 1) + std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (parts > 1)
     time += rates.getSplit() + (parts - 1) * loop.accumulators * 4 / rates.getCopies();
   return {time, longer(inner, outer).bound};

@@ -195,6 +195,9 @@ double Counter::countCopies(LoadOp load) {
   if (!numbers.areRowsAligned(load.getSource(), kMapAlignment))
     return kByThreads;
   double more = numbers.areRowsAligned(load.getSource(), kSector) ? 1 : kOffSectors;
+  // All of it comes in at each SM, but memory is asked for a part by each.
+  if (isShared(load))
+    more = std::max(1.0, more / cluster);
   // It comes in boxes of chunks, also where a row ends in the middle of one.
   auto shape = numbers.getShape(load.getType());
   int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
@@ -231,7 +234,6 @@ static bool dependsOn(Value value, BlockArgument argument) {
 bool Counter::isShared(LoadOp load) {
   auto shape = numbers.getShape(load.getType());
   return cluster > 1 && shape->size() > 1 &&
-         numbers.areRowsAligned(load.getSource(), kMapAlignment) &&
          (*shape)[shape->size() - 2] % (cluster * kSwizzleRows) == 0 &&
          llvm::none_of(load.getOffsets(), [&](Value v) { return dependsOn(v, differing); });
 }
@@ -249,7 +251,7 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
     }
     // The copy engine takes as long for rows that lie outside the buffer.
     double whole = *numbers.getBytes(load.getType(), Value());
-    work.copies += times * whole * countCopies(load) / (isShared(load) ? cluster : 1);
+    work.copies += times * whole * countCopies(load);
     (inner ? current->slot : current->once) += whole;
     return true;
   }

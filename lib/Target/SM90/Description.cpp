@@ -34,9 +34,9 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
     tensor_maps = <count = 64, rank = 5, box = 256>,
     thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
       put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>,
-  rates = <products = 6366, operands = 239, copies = 151, fetch = 97, elements = 145,
-    functions = 26, sustained = 670890, memory = 4427, latency = 1036, launch = 2038,
-    item = 277, split = 8764>>)";
+  rates = <products = 6366, operands = 199, copies = 105, fetch = 97, elements = 145,
+    functions = 26, sustained = 670890, memory = 4427, latency = 1243, launch = 2038,
+    item = 300, split = 5000>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
   return cast<TargetAttr>(parseAttribute(kDescription, context));
