@@ -131,8 +131,8 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     what it fetches from the L2 cache, and `fetch`, from device memory, in GB/s; `elements` of elementwise ops and `functions`
     (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
     machine's power allows for longer than some milliseconds, and `memory`, what they read from
-    device memory, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), an item
-    (`item`), and the exchange of parts of items that CTAs share (`split`, of stream-K).
+    device memory, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), a part
+    of an item that is stored (`item`), and the exchange of parts of items that CTAs share (`split`, of stream-K).
 
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, elements = 200, functions = 26,
