@@ -227,10 +227,12 @@ TEST(RdmaFault, ALossySwitch) {
   traffic.expectDelivered();
 }
 
+// Its process has been silent for longer than that: what stands still is still what is said.
 TEST(RdmaFault, AReceiverThatSleeps) {
   for (const char *transport : {"verbs", "efa"}) {
     FaultHarness harness(transport, {}, "signals=16,deadline=1s");
     Cluster c(harness, 2);
+    std::this_thread::sleep_for(300ms);
     for (int i = 0; i < 40; ++i)
       ASSERT_OK(c[0].post(c.put(1, 0, 0, 8, SignalAdd{1, 1})));
     ASSERT_TRUE(c.pollUntil(0, [&] { return c[0].failed(); }));

@@ -45,6 +45,28 @@ struct Lowering::ItemSpan {
   Operation *loop;
 };
 
+/// Makes bounds in 64 bits fit 32, the loop empty where they do not: a CTA that went through more would never
+/// end. Whether it is known to begin at 0 or above.
+bool Lowering::boundLoop(Operation *op, Value from, Value &to, Value step) {
+  constexpr int64_t kMost = 1 << 30;
+  APInt constant;
+  bool positive = matchPattern(from, m_ConstantInt(&constant)) && !constant.isNegative();
+  Value fits = cbool(true);
+  for (Value value : {from, to, step})
+    if (!value.getDefiningOp<arith::ConstantOp>())
+      fits = and_(fits, cmp(Predicate::sle, value, kMost));
+  if (!positive)
+    fits = and_(fits, cmp(Predicate::sge, from, -kMost));
+  if (!fits.getDefiningOp<arith::ConstantOp>()) {
+    if (isProducer() || !takesTiles(op))
+      failUnless(fits, MK_FAIL_LOOP);
+    to = select(fits, to, from);
+  }
+  // An empty loop may end far below.
+  to = maxS(to, c64(-kMost));
+  return positive;
+}
+
 /// Whether all that a loop does is to wait, for what its iterations do not change.
 static bool isLoopOfWaits(scf::ForOp op) {
   bool waits = false;
@@ -61,6 +83,7 @@ static bool isLoopOfWaits(scf::ForOp op) {
 LogicalResult Lowering::emitWaits(scf::ForOp op) {
   Value from = scalar(op.getLowerBound()), to = scalar(op.getUpperBound()),
         step = scalar(op.getStep());
+  boundLoop(op, from, to, step);
   Value own = resize(partitionThread, i64);
   auto loop = scf::ForOp::create(b, loc, add(from, mul(own, step)), to,
                                  mul(step, partition.getNumThreads()));
@@ -109,26 +132,10 @@ LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value s
   SmallVector<Type> types;
   if (failed(packedTypes(op, op->getResultTypes(), types)))
     return failure();
-  // Counted in 32 bits: a CTA that went through more would never end.
   bool narrow = from.getType().isInteger(64);
   bool positive = false;
   if (narrow) {
-    constexpr int64_t kMost = 1 << 30;
-    APInt constant;
-    positive = matchPattern(from, m_ConstantInt(&constant)) && !constant.isNegative();
-    Value fits = cbool(true);
-    for (Value value : {from, to, step})
-      if (!value.getDefiningOp<arith::ConstantOp>())
-        fits = and_(fits, cmp(Predicate::sle, value, kMost));
-    if (!positive)
-      fits = and_(fits, cmp(Predicate::sge, from, -kMost));
-    if (!fits.getDefiningOp<arith::ConstantOp>()) {
-      if (isProducer() || !takesTiles(op))
-        failUnless(fits, MK_FAIL_LOOP);
-      to = select(fits, to, from);
-    }
-    // An empty loop may end far below.
-    to = maxS(to, c64(-kMost));
+    positive = boundLoop(op, from, to, step);
     from = resize(from, i32), to = resize(to, i32), step = resize(step, i32);
   }
   // All lanes have the same end. If it comes from a division, which branches, ptxas does

@@ -73,6 +73,7 @@ private:
   LogicalResult emitOps(Block &block); // without its terminator
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitWaits(scf::ForOp op);
+  bool boundLoop(Operation *op, Value from, Value &to, Value step);
   LogicalResult emitItems(ItemsOp op);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
                             function_ref<void(Value)> enter);

@@ -306,7 +306,8 @@ std::string Rdma::silent(Clock::time_point now) const {
                              ": their machine, their process or the way to them stands still");
 }
 
-/// A peer to which nothing is under way can be lost as well: the kernel here may wait for it.
+/// A peer to which nothing is under way can be lost as well: the kernel here may wait for it. Where something
+/// is, its path says what stands still (checkAges()), whichever of the two began first.
 void Rdma::checkSilence(Clock::time_point now) {
   if (stopped_)
     return;
@@ -316,7 +317,8 @@ void Rdma::checkSilence(Clock::time_point now) {
   }
   for (Control::Link &link : control_.links()) {
     auto silence = [&] { return link.open && !link.goodbye ? now - link.heard : Clock::duration(0); };
-    if (silence() <= options_.deadline)
+    auto busy = [&](const Path &path) { return path.peer == link.peer && path.up && !path.idle(); };
+    if (silence() <= options_.deadline || std::ranges::any_of(paths_, busy))
       continue;
     controlEvent(link); // this thread may have slept, too
     if (silence() > options_.deadline && !stopped_)

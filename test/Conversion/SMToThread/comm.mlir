@@ -40,7 +40,9 @@ mk.kernel @comm on @mesh dims(uniform M) (
       mk.wait %done[%x] ge %c1 : !mk.signal<?, sys, arrivals = 2>
       // CHECK: mk_thread.wait_word gpu {{.*}} leader(
       mk.wait %near[%c0] ge %c1 : !mk.signal<?, gpu, dynamic>
-      // Waits of a loop are made side by side, each by a thread of its own; then all meet.
+      // Waits of a loop are made side by side, each by a thread of its own; then all meet. As in any loop
+      // there are not so many that a CTA would never end.
+      // CHECK: mk_thread.fail_unless
       // CHECK: scf.for
       // CHECK-NOT: leader(
       // CHECK: mk_thread.wait_word gpu
