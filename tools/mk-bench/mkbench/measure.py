@@ -44,8 +44,7 @@ class Plan:
 
     @staticmethod
     def many():
-        """For hundreds of cases: as many samples, between which less time is spent on idling and
-        warming up."""
+        """For hundreds of cases: as many samples, between which less time is spent on warming up."""
         return Plan(rounds=2, samples=15, min_rounds=1)
 
 
