@@ -26,6 +26,9 @@ static constexpr double kOutOfStep = 1.1;
 /// How many times as long a team takes to store while another one multiplies.
 static constexpr double kBesideProducts = 2.5;
 
+/// What it takes, in ns, that arguments are copied by a launch in front.
+static constexpr double kPackingLaunch = 2000;
+
 static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 
 /// 10^9 a second are as many a nanosecond.
@@ -170,6 +173,9 @@ Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
   // Neither can do without the other: where both take about as long, they get in each other's way.
   Time memory = inTime(work.memory, rates.getMemory(), "memory");
   time = {std::hypot(time.ns, memory.ns) + rates.getLaunch(), longer(time, memory).bound};
+  // A launch of its own in front reads and writes them.
+  if (work.packed > 0)
+    time.ns += 2 * work.packed / rates.getMemory() + kPackingLaunch;
   Time sustained = inTime(products, rates.getSustained(), "power");
   return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
 }

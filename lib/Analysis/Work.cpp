@@ -1,6 +1,7 @@
 //===- Work.cpp - What a launch of a kernel has to do ---------------------===//
 #include "WorkNumbers.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Packing.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -87,10 +88,11 @@ private:
   bool countDot(DotOp dot, Work &work, double times);
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(Type tile);
+  bool isPacked(Value buffer);
   double countCopies(LoadOp load);
   void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
   bool isShared(LoadOp load);
-  double countArguments();
+  void countArguments(KernelWork &work);
 
   KernelOp kernel;
   WorkNumbers numbers;
@@ -103,6 +105,7 @@ private:
   /// How many CTAs of a cluster do items that differ in this index alone; null: they are none.
   int64_t cluster = 1;
   BlockArgument differing;
+  llvm::SmallDenseMap<unsigned, bool> packable; // arguments whose rows no tensor map describes
   bool alone = true;
 };
 } // namespace
@@ -190,11 +193,23 @@ double Counter::countChunks(Type tile) {
   return chunks > 1 ? std::ceil(chunks) / chunks : 1;
 }
 
+/// Whether tiles of an argument come from a copy of it that is made in front of the launch.
+bool Counter::isPacked(Value buffer) {
+  if (numbers.areRowsAligned(buffer, kMapAlignment))
+    return false;
+  unsigned arg = cast<BlockArgument>(buffer).getArgNumber() - kernel.getNumDims();
+  auto [known, isNew] = packable.try_emplace(arg);
+  if (isNew)
+    known->second = mayPack(kernel, arg);
+  return known->second;
+}
+
 /// How much longer than its bytes a copy into shared memory takes.
 double Counter::countCopies(LoadOp load) {
-  if (!numbers.areRowsAligned(load.getSource(), kMapAlignment))
+  bool packs = isPacked(load.getSource());
+  if (!packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment))
     return kByThreads;
-  double more = numbers.areRowsAligned(load.getSource(), kSector) ? 1 : kOffSectors;
+  double more = packs || numbers.areRowsAligned(load.getSource(), kSector) ? 1 : kOffSectors;
   // All of it comes in at each SM, but memory is asked for a part by each.
   if (isShared(load))
     more = std::max(1.0, more / cluster);
@@ -403,7 +418,7 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
 }
 
 /// Bytes of arguments that roles read tiles from, or write them to.
-double Counter::countArguments() {
+void Counter::countArguments(KernelWork &work) {
   llvm::SmallDenseSet<Value> used;
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -411,7 +426,6 @@ double Counter::countArguments() {
     else if (auto store = dyn_cast<StoreOp>(op))
       used.insert(store.getDest());
   });
-  double bytes = 0;
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
     auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
     if (!used.contains(kernel.getKernelArg(i)) || !type.getElementType().isIntOrFloat())
@@ -419,9 +433,10 @@ double Counter::countArguments() {
     double elements = 1;
     for (unsigned d = 0; d != type.getRank(); ++d)
       elements *= numbers.getShard(i, d).value_or(0);
-    bytes += elements * std::max(8u, type.getElementTypeBitWidth()) / 8;
+    double bytes = elements * std::max(8u, type.getElementTypeBitWidth()) / 8;
+    work.memory += bytes;
+    work.packed += packable.lookup(i) ? bytes : 0;
   }
-  return bytes;
 }
 
 /// CTAs of each role.
@@ -461,7 +476,7 @@ bool Counter::run(int64_t grid, KernelWork &work) {
       if (!countLoop(loop, part))
         return false;
     }
-  work.memory = countArguments();
+  countArguments(work);
   work.isAlone = alone;
   return true;
 }

@@ -237,6 +237,7 @@ struct Parser {
       for (const Json &v : t.list("box"))
         map.box.push_back(t.number(v, "a size of the box", 1, 256));
       map.copies = t.flag("copies");
+      map.packs = t.find("packs", /*required=*/false) && t.flag("packs");
       map.swizzle = t.number("swizzle", 0, 128);
       uint32_t s = map.swizzle;
       if (s != 0 && s != 32 && s != 64 && s != 128)

@@ -47,6 +47,8 @@
 //           tensor_maps: [{arg: int, box: [int...] innermost last, one for each
 //                          dimension of the argument (rank <= 5),
 //                          copies: bool, tiles are fetched by it,
+//                          packs: bool, optional: the kernel only reads the argument, and may be
+//                                 given a copy of it with other strides,
 //                          swizzle: 0 | 32 | 64 | 128}]
 //           peer_maps: [the same]}, those of each rank's part of an argument, through
 //                         which other ranks write

@@ -59,6 +59,7 @@ struct LoopWork {
 struct KernelWork {
   SmallVector<LoopWork> loops;
   double memory = 0;   // bytes of arguments that tiles are read from or written to
+  double packed = 0;   // of these, bytes that are copied in front of the launch
   bool isAlone = true; // false if it waits for something, or sends something
 };
 

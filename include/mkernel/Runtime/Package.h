@@ -116,6 +116,7 @@ struct Metadata {
     std::vector<uint32_t> box; // elements, innermost last
     uint32_t swizzle = 0;      // bytes
     bool copies = false;       // tiles are fetched by it
+    bool packs = false;        // the argument may be copied in front of a launch
   };
   /// One of several codes of a kernel for a GPU.
   struct Variant {

@@ -3,6 +3,7 @@
 #include "VerifyInput.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Packing.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Conversion/Variants.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,13 +24,17 @@ static json::Object describe(KernelOp kernel, const KernelVariant &variant,
                              const sm::ParamLayout &params,
                              int64_t threads, int64_t sharedBytes) {
   KernelResources resources = getKernelResources(kernel);
-  auto describeMaps = [](ArrayRef<sm::TensorMap> maps) {
+  auto describeMaps = [&](ArrayRef<sm::TensorMap> maps) {
     json::Array array;
-    for (const sm::TensorMap &map : maps)
-      array.push_back(json::Object{{"arg", map.arg},
-                                   {"box", json::Array(map.box)},
-                                   {"copies", map.copies},
-                                   {"swizzle", sm::kChunkBytes}});
+    for (const sm::TensorMap &map : maps) {
+      json::Object about{{"arg", map.arg},
+                         {"box", json::Array(map.box)},
+                         {"copies", map.copies},
+                         {"swizzle", sm::kChunkBytes}};
+      if (variant.needs == kTensorMaps.needs && map.copies && mayPack(kernel, map.arg))
+        about["packs"] = true;
+      array.push_back(std::move(about));
+    }
     return array;
   };
   return json::Object{{"name", variant.name},

@@ -118,7 +118,7 @@ Status Binding::choose() {
   log::debug("kernel '", metadata_.kernel, "' runs in its variant ",
              variants_[chosen_].about().name);
   return variants_[chosen_].prepare(
-      context_, plan_, tensors_, [&] { return code_(chosen_); }, launch_,
+      context_, plan_, [&] { return code_(chosen_); }, launch_,
       metadata_.timeline ? tracks_.address() : 0);
 }
 
@@ -256,6 +256,8 @@ Status Binding::enqueue(const LaunchOptions &options) {
   config.stream = handle(options.stream);
   config.attributes = &how;
   config.numAttributes = 1;
+  MK_TRY(check(variant.launchCopies(config.stream),
+               str("copying arguments of kernel '", metadata_.kernel, "'")));
   void *parameters[] = {variant.block().data()};
   return check(device_->driver().launchKernelEx(&config, variant.function(),
                                                 parameters, nullptr),

@@ -14,9 +14,6 @@ static_assert(MK_F64 == 1 && MK_F32 == 2 && MK_F16 == 3 && MK_BF16 == 4 &&
               MK_F8E4M3 == 5 && MK_F8E5M2 == 6 && MK_I64 == 7 && MK_I32 == 8 &&
               MK_I16 == 9 && MK_I8 == 10 && MK_I1 == 11);
 
-static constexpr uint32_t kThreads = 256;
-static constexpr uint32_t kCtasOfSm = 8;
-
 // Threads walk over the shard's elements in steps of all threads together.
 const char *RandomKernel::ptx() {
   return R"(.version 8.0
@@ -164,23 +161,9 @@ END:
 
 Result<std::unique_ptr<RandomKernel>>
 RandomKernel::load(std::shared_ptr<Gpu> device) {
-  const Driver &driver = device->driver();
-  Current current(*device);
-  std::unique_ptr<RandomKernel> kernel(new RandomKernel(std::move(device)));
-  MK_TRY(driver.check(
-      driver.moduleLoadDataEx(&kernel->module_, ptx(), 0, nullptr, nullptr),
-      "cuModuleLoadDataEx of the kernel that makes random values"));
-  MK_TRY(driver.check(
-      driver.moduleGetFunction(&kernel->function_, kernel->module_, "mk_random"),
-      "cuModuleGetFunction of mk_random"));
-  return kernel;
-}
-
-RandomKernel::~RandomKernel() {
-  if (!module_)
-    return;
-  Current current(*device_);
-  device_->driver().moduleUnload(module_);
+  MK_ASSIGN(std::unique_ptr<OwnKernel> kernel,
+            OwnKernel::load(std::move(device), ptx(), "mk_random", "the kernel that makes random values"));
+  return std::unique_ptr<RandomKernel>(new RandomKernel(std::move(kernel)));
 }
 
 int RandomKernel::launch(const RandomValues &values, const ShardLayout &layout,
@@ -197,12 +180,5 @@ int RandomKernel::launch(const RandomValues &values, const ShardLayout &layout,
   params.type = uint32_t(values.type());
   params.numDims = uint32_t(layout.dims.size());
   std::copy(layout.dims.begin(), layout.dims.end(), params.dims);
-  uint64_t ctas = (layout.elements + kThreads - 1) / kThreads;
-  LaunchConfig config;
-  config.grid[0] = uint32_t(
-      std::min<uint64_t>(ctas, uint64_t(device_->info().sms) * kCtasOfSm));
-  config.block[0] = kThreads;
-  config.stream = stream;
-  void *parameters[] = {&params};
-  return device_->driver().launchKernelEx(&config, function_, parameters, nullptr);
+  return kernel_->launch(&params, layout.elements, stream);
 }

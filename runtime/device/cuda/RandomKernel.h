@@ -7,7 +7,7 @@
 #ifndef MKERNEL_RUNTIME_DEVICE_CUDA_RANDOMKERNEL_H
 #define MKERNEL_RUNTIME_DEVICE_CUDA_RANDOMKERNEL_H
 
-#include "device/cuda/Gpu.h"
+#include "device/cuda/OwnKernel.h"
 #include "mkernel/Runtime/Random.h"
 
 namespace mk::rt::cuda {
@@ -27,9 +27,6 @@ class RandomKernel {
 public:
   /// Has the driver compile the kernel.
   static Result<std::unique_ptr<RandomKernel>> load(std::shared_ptr<Gpu> device);
-  ~RandomKernel();
-  RandomKernel(const RandomKernel &) = delete;
-  RandomKernel &operator=(const RandomKernel &) = delete;
 
   /// Whether the shard has few enough dimensions.
   static bool takes(const ShardLayout &layout) {
@@ -42,10 +39,8 @@ public:
   static const char *ptx();
 
 private:
-  explicit RandomKernel(std::shared_ptr<Gpu> device) : device_(std::move(device)) {}
-  std::shared_ptr<Gpu> device_;
-  ModuleHandle module_ = nullptr;
-  FunctionHandle function_ = nullptr;
+  explicit RandomKernel(std::unique_ptr<OwnKernel> kernel) : kernel_(std::move(kernel)) {}
+  std::unique_ptr<OwnKernel> kernel_;
 };
 
 } // namespace mk::rt::cuda

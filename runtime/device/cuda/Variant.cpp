@@ -23,18 +23,22 @@ Status Variant::allocate(Context &context, std::shared_ptr<Gpu> gpu, const JobPl
 }
 
 // The driver may refuse a map for a reason of its own.
-bool Variant::takes(std::span<const Tensor> args) const {
+bool Variant::takes(std::span<const Tensor> args) {
+  // A kernel that does without maps reads arguments as they are.
+  if (!packing_.prepare(gpu_, metadata_, about_, args))
+    return !about_.needsMaps;
   return !about_.needsMaps ||
          std::all_of(about_.tensorMaps.begin(), about_.tensorMaps.end(),
                      [&](const Metadata::TensorMap &map) {
                        TensorMapBytes bytes;
-                       return !map.copies || isEmpty(args[map.arg]) ||
-                              encodeTensorMap(gpu_->driver(), map, args[map.arg],
+                       const Tensor &arg = packing_.args()[map.arg];
+                       return !map.copies || isEmpty(arg) ||
+                              encodeTensorMap(gpu_->driver(), map, arg,
                                               metadata_.args[map.arg].name, bytes);
                      });
 }
 
-Status Variant::prepare(Context &context, const JobPlan &plan, std::span<const Tensor> args,
+Status Variant::prepare(Context &context, const JobPlan &plan,
                         const std::function<Result<std::shared_ptr<const Module>>()> &load,
                         const mk_gpu_launch &launch, uint64_t timeline) {
   if (!module_) {
@@ -47,8 +51,9 @@ Status Variant::prepare(Context &context, const JobPlan &plan, std::span<const T
     MK_ASSIGN(module_, load());
   }
   if (context.world() > 1)
-    MK_TRY(peers_.describe(context, metadata_, about_, plan, args));
+    MK_TRY(peers_.describe(context, metadata_, about_, plan, packing_.args()));
   Current current(*gpu_);
+  const std::vector<Tensor> &args = packing_.args();
   mk_gpu_launch &l = block_.launch();
   l.maps_valid = 0;
   for (size_t i = 0; i < about_.tensorMaps.size(); ++i) {

@@ -9,6 +9,7 @@
 #define MKERNEL_RUNTIME_DEVICE_CUDA_VARIANT_H
 
 #include "device/cuda/Module.h"
+#include "device/cuda/Packing.h"
 #include "device/cuda/Params.h"
 #include "device/cuda/Peers.h"
 
@@ -28,18 +29,21 @@ public:
 
   /// Allocates the signals that other ranks raise. Collective on a mesh of several ranks.
   Status allocate(Context &context, std::shared_ptr<Gpu> gpu, const JobPlan &plan);
-  /// Whether this rank's arguments are as it needs them.
-  bool takes(std::span<const Tensor> args) const;
+  /// Whether this rank's arguments are as it needs them, or are copied so in front of each launch: what
+  /// that takes is made ready.
+  bool takes(std::span<const Tensor> args);
   /// Loads its code and allocates what CTAs share, the first time; then describes the arguments
-  /// in its parameters. `timeline`: ParamBlock::fill.
+  /// in its parameters: those of the last takes(), copied as that said. `timeline`: ParamBlock::fill.
   /// `launch`: what is the same for all variants.
-  Status prepare(Context &context, const JobPlan &plan, std::span<const Tensor> args,
+  Status prepare(Context &context, const JobPlan &plan,
                  const std::function<Result<std::shared_ptr<const Module>>()> &load,
                  const mk_gpu_launch &launch, uint64_t timeline);
 
   ParamBlock &block() { return block_; }
   const Peers &peers() const { return peers_; }
   FunctionHandle function() const { return module_->function(); }
+  /// Enqueues what comes in front of each launch; a CUresult. The context is current.
+  int launchCopies(StreamHandle stream) const { return packing_.launch(stream); }
 
 private:
   const Metadata &metadata_;
@@ -50,6 +54,7 @@ private:
   StateLayout layout_;
   DeviceMemory state_;
   ParamBlock block_;
+  Packing packing_;
 };
 
 } // namespace mk::rt::cuda

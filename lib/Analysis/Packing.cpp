@@ -1,0 +1,50 @@
+//===- Packing.cpp - Arguments that may be copied in front of a launch ----===//
+#include "mkernel/Analysis/Packing.h"
+
+#include "SMChannels.h"
+#include "mkernel/Analysis/Resources.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// Whether a number may follow from what memory holds.
+static bool followsFromMemory(ValueRange numbers) {
+  SmallVector<Value> open(numbers);
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    // What a loop gives its body comes from its operands, or from the end of the turn before.
+    if (!op)
+      op = cast<BlockArgument>(value).getOwner()->getParentOp();
+    if (isa<KernelOp>(op) || !seen.insert(op).second)
+      continue;
+    bool reads = op->getNumRegions() == 0 && hasEffect<MemoryEffects::Read>(op) &&
+                 llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
+    if (reads || isa<CallOpInterface>(op))
+      return true;
+    llvm::append_range(open, op->getOperands());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
+          llvm::append_range(open, block.back().getOperands());
+  }
+  return false;
+}
+
+bool mk::mayPack(KernelOp kernel, unsigned arg) {
+  BlockArgument buffer = kernel.getKernelArg(arg);
+  return isNeverWritten(buffer) && !isSymmetric(buffer.getType()) &&
+         llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+           if (auto load = dyn_cast<LoadOp>(user))
+             return !followsFromMemory(load.getOffsets());
+           if (auto copy = dyn_cast<mk_sm::CopyOp>(user))
+             return !followsFromMemory(copy.getOffsets());
+           return isa<memref::DimOp>(user);
+         });
+}
