@@ -15,24 +15,28 @@ using namespace mlir::mk;
 /// Whether a number may follow from what memory holds.
 static bool followsFromMemory(ValueRange numbers) {
   SmallVector<Value> open(numbers);
-  llvm::SmallPtrSet<Operation *, 16> seen;
+  llvm::SmallPtrSet<Value, 16> seen;
   while (!open.empty()) {
     Value value = open.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
     Operation *op = value.getDefiningOp();
-    // What a loop gives its body comes from its operands, or from the end of the turn before.
     if (!op)
       op = cast<BlockArgument>(value).getOwner()->getParentOp();
-    if (isa<KernelOp>(op) || !seen.insert(op).second)
+    if (isa<KernelOp>(op))
       continue;
     bool reads = op->getNumRegions() == 0 && hasEffect<MemoryEffects::Read>(op) &&
                  llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>);
     if (reads || isa<CallOpInterface>(op))
       return true;
     llvm::append_range(open, op->getOperands());
+    // What a loop carries may come from the end of the turn before: not the tiles beside its indices.
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
-          llvm::append_range(open, block.back().getOperands());
+          llvm::append_range(open, llvm::make_filter_range(block.back().getOperands(), [&](Value end) {
+                               return end.getType() == value.getType();
+                             }));
   }
   return false;
 }

@@ -53,6 +53,9 @@ constexpr Variable kTable[] = {
      "in a row."},
     {"MK_NO_PTXAS", "",
      "1: .ci/run skips the tests that assemble PTX instead of failing without ptxas."},
+    {"MK_PACK", "on",
+     "Whether launches copy arguments whose rows are not aligned to memory where they are; "
+     "off: tile by tile, slowly, without that memory."},
     {"MK_PROXY_CPUS", "auto",
      "CPUs of the thread that drives the network, like 0-3,8; auto: those of the NUMA node "
      "of the rank's NIC, else of its GPU; off: any that the process may use."},
@@ -222,6 +225,11 @@ std::vector<std::string> wrongValues() {
         [](const std::string &text) { return parseBytes(text).status(); });
   check("MK_DEBUG",
         [](const std::string &text) { return log::parseLevel(text).status(); });
+  check("MK_PACK", [](const std::string &text) {
+    return text.empty() || text == "on" || text == "off"
+               ? Status::ok()
+               : error(StatusCode::InvalidArgument, "'", text, "' is neither on nor off");
+  });
   return messages;
 }
 

@@ -10,14 +10,6 @@
 namespace mk::rt::test {
 namespace {
 
-struct SetEnv {
-  SetEnv(const char *name, const char *value) : name(name) {
-    ::setenv(name, value, 1);
-  }
-  ~SetEnv() { ::unsetenv(name); }
-  const char *name;
-};
-
 TEST(Env, TableIsSortedAndDescribed) {
   std::string last;
   for (const env::Variable &v : env::table()) {
@@ -70,18 +62,19 @@ TEST(Env, UnknownVariablesGetASuggestion) {
 
 TEST(Env, WrongValuesAreNamedWithWhatIsTaken) {
   EXPECT_TRUE(env::wrongValues().empty());
-  SetEnv bytes("MK_CACHE_BYTES", "1Q"), debug("MK_DEBUG", "loud");
+  SetEnv bytes("MK_CACHE_BYTES", "1Q"), debug("MK_DEBUG", "loud"), pack("MK_PACK", "no");
   EXPECT_THAT(
       env::wrongValues(),
       testing::ElementsAre(
           "MK_CACHE_BYTES: '1Q' is not a size: write a number of bytes with an "
           "optional K, M, G or T, like 64M; taking 1G",
           "MK_DEBUG: 'loud' is no log level: write error, warn, info, debug or "
-          "trace; taking warn"));
+          "trace; taking warn",
+          "MK_PACK: 'no' is neither on nor off; taking on"));
   for (const char *level : {"error", "warn", "warning", "info", "debug",
                             "trace", "0", "4", ""}) {
     SetEnv right("MK_DEBUG", level);
-    EXPECT_EQ(env::wrongValues().size(), 1u) << level;
+    EXPECT_EQ(env::wrongValues().size(), 2u) << level;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -47,6 +48,15 @@ inline bool eventually(const std::function<bool()> &condition) {
   }
   return true;
 }
+
+/// A variable of the environment for a scope.
+struct SetEnv {
+  SetEnv(const char *name, const char *value) : name(name) {
+    ::setenv(name, value, 1);
+  }
+  ~SetEnv() { ::unsetenv(name); }
+  const char *name;
+};
 
 /// Keeps expected warnings out of the test's output.
 struct QuietLog {

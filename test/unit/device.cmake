@@ -11,6 +11,7 @@ list(APPEND unit_sources
     cuda/LaunchTest.cpp
   cuda/ModuleTest.cpp
   cuda/NetworkTest.cpp
+  cuda/PackTest.cpp
   cuda/ParamsTest.cpp
   cuda/PeersTest.cpp
   cuda/RandomTest.cpp

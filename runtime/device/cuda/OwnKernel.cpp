@@ -28,11 +28,14 @@ OwnKernel::~OwnKernel() {
   device_->driver().moduleUnload(module_);
 }
 
-int OwnKernel::launch(void *parameter, uint64_t threads, StreamHandle stream) const {
-  uint64_t ctas = (threads + kThreads - 1) / kThreads;
+uint32_t OwnKernel::countCtas(uint64_t threads, double share) const {
+  uint64_t most = uint64_t(share * device_->info().sms * kCtasOfSm);
+  return uint32_t(std::clamp<uint64_t>((threads + kThreads - 1) / kThreads, 1, std::max<uint64_t>(most, 1)));
+}
+
+int OwnKernel::launch(void *parameter, uint32_t ctas, StreamHandle stream) const {
   LaunchConfig config;
-  config.grid[0] =
-      uint32_t(std::min<uint64_t>(ctas, uint64_t(device_->info().sms) * kCtasOfSm));
+  config.grid[0] = ctas;
   config.block[0] = kThreads;
   config.stream = stream;
   void *parameters[] = {parameter};

@@ -23,9 +23,10 @@ public:
   OwnKernel(const OwnKernel &) = delete;
   OwnKernel &operator=(const OwnKernel &) = delete;
 
-  /// Enqueues it with one parameter, for as many threads at most as the GPU holds, which step over
-  /// the rest; a CUresult. The context is current.
-  int launch(void *parameter, uint64_t threads, StreamHandle stream) const;
+  /// CTAs for so many threads, at most a share of those that the GPU holds: they step over the rest.
+  uint32_t countCtas(uint64_t threads, double share = 1) const;
+  /// Enqueues it with one parameter; a CUresult. The context is current.
+  int launch(void *parameter, uint32_t ctas, StreamHandle stream) const;
 
 private:
   explicit OwnKernel(std::shared_ptr<Gpu> device) : device_(std::move(device)) {}

@@ -2,15 +2,17 @@
 
 #include "device/cuda/PackKernel.h"
 
+#include <algorithm>
 #include <cstddef>
 
 using namespace mk::rt;
 using namespace mk::rt::cuda;
 
-static_assert(offsetof(PackParams, rowBytes) == 32 && offsetof(PackParams, units) == 48 &&
-              offsetof(PackParams, segments) == 52 && offsetof(PackParams, logLanes) == 56 &&
-              offsetof(PackParams, numDims) == 60 && offsetof(PackParams, dims) == 64 &&
-              sizeof(PackParams) == 128 && OwnKernel::kThreads == 256);
+static_assert(offsetof(PackCopy, rowBytes) == 32 && offsetof(PackCopy, units) == 48 &&
+              offsetof(PackCopy, segments) == 52 && offsetof(PackCopy, logLanes) == 56 &&
+              offsetof(PackCopy, numDims) == 60 && offsetof(PackCopy, dims) == 64 &&
+              offsetof(PackCopy, firstCta) == 128 && offsetof(PackCopy, ctas) == 132 &&
+              sizeof(PackCopy) == 136 && sizeof(PackParams) == 2176 && OwnKernel::kThreads == 256);
 
 // Both blocks of 16 bytes that a piece may lie in are loaded, and what is in front of it shifted out.
 const char *PackKernel::ptx() {
@@ -18,7 +20,7 @@ const char *PackKernel::ptx() {
 .target sm_90
 .address_size 64
 
-.visible .entry mk_pack(.param .align 8 .b8 mk_pack_param_0[128])
+.visible .entry mk_pack(.param .align 8 .b8 mk_pack_param_0[2176])
 {
   .reg .pred %p<4>;
   .reg .b32 %r<16>;
@@ -27,20 +29,30 @@ const char *PackKernel::ptx() {
 
   mov.u32 %r0, %ctaid.x;
   mov.u32 %r2, %tid.x;
-  mov.u32 %r3, %nctaid.x;
-  mul.lo.u32 %r0, %r0, 256;
+  mov.b64 %d19, mk_pack_param_0;   // the copy that this CTA takes part in
+FIND:
+  ld.param.u32 %r1, [%d19+128];    // its first CTA
+  ld.param.u32 %r3, [%d19+132];    // and how many
+  add.u32 %r15, %r1, %r3;
+  setp.lt.u32 %p0, %r0, %r15;
+  @%p0 bra FOUND;
+  add.u64 %d19, %d19, 136;
+  bra FIND;
+FOUND:
+  sub.u32 %r0, %r0, %r1;
+  shl.b32 %r0, %r0, 8;
   add.u32 %r0, %r0, %r2;           // thread
-  mul.lo.u32 %r3, %r3, 256;        // of so many
-  ld.param.u64 %d0, [mk_pack_param_0];        // to
-  ld.param.u64 %d1, [mk_pack_param_0+8];      // from
-  ld.param.u64 %d2, [mk_pack_param_0+16];     // begin
-  ld.param.u64 %d3, [mk_pack_param_0+24];     // end
-  ld.param.u64 %d4, [mk_pack_param_0+32];     // bytes of a row
-  ld.param.u64 %d5, [mk_pack_param_0+40];     // pitch
-  ld.param.u32 %r4, [mk_pack_param_0+48];     // units
-  ld.param.u32 %r5, [mk_pack_param_0+52];     // segments of a row
-  ld.param.u32 %r6, [mk_pack_param_0+56];     // log of lanes
-  ld.param.u32 %r7, [mk_pack_param_0+60];     // dims
+  shl.b32 %r3, %r3, 8;             // of so many
+  ld.param.u64 %d0, [%d19];        // to
+  ld.param.u64 %d1, [%d19+8];      // from
+  ld.param.u64 %d2, [%d19+16];     // begin
+  ld.param.u64 %d3, [%d19+24];     // end
+  ld.param.u64 %d4, [%d19+32];     // bytes of a row
+  ld.param.u64 %d5, [%d19+40];     // pitch
+  ld.param.u32 %r4, [%d19+48];     // units
+  ld.param.u32 %r5, [%d19+52];     // segments of a row
+  ld.param.u32 %r6, [%d19+56];     // log of lanes
+  ld.param.u32 %r7, [%d19+60];     // dims
   mov.u32 %r8, 1;
   shl.b32 %r8, %r8, %r6;
   sub.u32 %r8, %r8, 1;
@@ -63,7 +75,7 @@ NEXT:
   add.u64 %d8, %d8, %d6;
   add.u64 %d8, %d8, %d0;           // to
   add.u64 %d9, %d1, %d6;           // from
-  mov.b64 %d10, mk_pack_param_0;
+  mov.u64 %d10, %d19;
   mov.u32 %r11, 1;
 DIM:
   ld.param.u64 %d12, [%d10+72];    // stride
@@ -150,6 +162,25 @@ Result<std::unique_ptr<PackKernel>> PackKernel::load(std::shared_ptr<Gpu> device
   return std::unique_ptr<PackKernel>(new PackKernel(std::move(kernel)));
 }
 
-int PackKernel::launch(PackParams params, StreamHandle stream) const {
-  return kernel_->launch(&params, uint64_t(params.units) << params.logLanes, stream);
+int PackKernel::launch(std::span<const PackCopy> copies, StreamHandle stream) const {
+  uint64_t bytes = 0;
+  for (const PackCopy &copy : copies)
+    bytes += copy.units * copy.unitBytes();
+  while (!copies.empty()) {
+    PackParams params;
+    uint32_t ctas = 0;
+    size_t count = std::min(copies.size(), size_t(PackParams::kMaxCopies));
+    for (size_t i = 0; i < count; ++i) {
+      PackCopy &copy = params.copies[i] = copies[i];
+      // As large a share of the GPU as of the bytes.
+      double share = double(copy.units * copy.unitBytes()) / double(bytes);
+      copy.firstCta = ctas;
+      copy.ctas = kernel_->countCtas(uint64_t(copy.units) << copy.logLanes, share);
+      ctas += copy.ctas;
+    }
+    if (int code = kernel_->launch(&params, ctas, stream); code != kSuccess)
+      return code;
+    copies = copies.subspan(count);
+  }
+  return kSuccess;
 }

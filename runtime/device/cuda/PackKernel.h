@@ -9,11 +9,13 @@
 
 #include "device/cuda/OwnKernel.h"
 
+#include <span>
+
 namespace mk::rt::cuda {
 
-/// The kernel's parameter; the PTX text has the offsets. A thread copies 16 bytes, and `1 << logLanes`
-/// threads side by side a segment of a row.
-struct PackParams {
+/// Of one argument; the PTX text has the offsets. A thread copies 16 bytes, and `1 << logLanes` threads
+/// side by side a segment of a row.
+struct PackCopy {
   static constexpr uint32_t kMaxDims = 4;
   uint64_t to = 0, from = 0;
   uint64_t begin = 0, end = 0; // of the argument in memory
@@ -25,14 +27,23 @@ struct PackParams {
   struct Dim {
     uint64_t size = 1, stride = 0; // rows, and bytes at `from`
   } dims[kMaxDims]; // innermost first
+  uint32_t firstCta = 0, ctas = 0; // that copy it
+
+  uint64_t unitBytes() const { return uint64_t(16) << logLanes; }
+};
+
+/// The kernel's parameter.
+struct PackParams {
+  static constexpr uint32_t kMaxCopies = 16;
+  PackCopy copies[kMaxCopies];
 };
 
 class PackKernel {
 public:
   /// Has the driver compile the kernel.
   static Result<std::unique_ptr<PackKernel>> load(std::shared_ptr<Gpu> device);
-  /// Enqueues; a CUresult. The context is current.
-  int launch(PackParams params, StreamHandle stream) const;
+  /// Enqueues copies side by side, their CTAs chosen here; a CUresult. The context is current.
+  int launch(std::span<const PackCopy> copies, StreamHandle stream) const;
   /// The kernel's text.
   static const char *ptx();
 

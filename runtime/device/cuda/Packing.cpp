@@ -2,6 +2,7 @@
 
 #include "device/cuda/Packing.h"
 
+#include "mkernel/Runtime/Env.h"
 #include "mkernel/Runtime/Log.h"
 
 #include <algorithm>
@@ -17,10 +18,12 @@ constexpr uint64_t kPiece = 16;         // bytes that a thread copies
 constexpr uint32_t kMostLogLanes = 5;
 constexpr uint64_t kMostUnits = uint64_t(1) << 31;
 
-PackParams describe(const Tensor &from, const Tensor &to) {
+} // namespace
+
+PackCopy mk::rt::cuda::describeCopy(const Tensor &from, const Tensor &to) {
   size_t rank = from.sizes.size();
   uint64_t size = byteSize(from.type);
-  PackParams p;
+  PackCopy p;
   p.to = to.address;
   p.from = p.begin = from.address;
   p.rowBytes = uint64_t(from.sizes.back()) * size;
@@ -42,12 +45,10 @@ PackParams describe(const Tensor &from, const Tensor &to) {
   return p;
 }
 
-} // namespace
-
 std::optional<Tensor> mk::rt::cuda::packedLayout(const Tensor &tensor) {
   size_t rank = tensor.sizes.size();
   uint64_t size = byteSize(tensor.type);
-  if (rank < 2 || rank - 1 > PackParams::kMaxDims || (tensor.sizes.back() > 1 && tensor.strides.back() != 1))
+  if (rank < 2 || rank - 1 > PackCopy::kMaxDims || (tensor.sizes.back() > 1 && tensor.strides.back() != 1))
     return {};
   uint64_t rowBytes = uint64_t(tensor.sizes.back()) * size;
   Tensor packed = tensor;
@@ -70,6 +71,8 @@ bool Packing::prepare(const std::shared_ptr<Gpu> &gpu, const Metadata &metadata,
                       const Metadata::Variant &about, std::span<const Tensor> args) {
   args_.assign(args.begin(), args.end());
   copies_.clear();
+  if (env::get("MK_PACK") == "off")
+    return true;
   std::set<size_t> done;
   for (const Metadata::TensorMap &map : about.tensorMaps) {
     const Tensor &tensor = args[map.arg];
@@ -100,7 +103,7 @@ bool Packing::prepare(const std::shared_ptr<Gpu> &gpu, const Metadata &metadata,
     }
     packed->address = memory.address();
     log::debug(what, " is copied in front of each launch: ", tensorMapObstacle(tensor));
-    copies_.push_back(describe(tensor, *packed));
+    copies_.push_back(describeCopy(tensor, *packed));
     args_[map.arg] = *packed;
     done.insert(map.arg);
   }
@@ -108,8 +111,5 @@ bool Packing::prepare(const std::shared_ptr<Gpu> &gpu, const Metadata &metadata,
 }
 
 int Packing::launch(StreamHandle stream) const {
-  for (const PackParams &copy : copies_)
-    if (int code = kernel_->launch(copy, stream); code != kSuccess)
-      return code;
-  return kSuccess;
+  return copies_.empty() ? kSuccess : kernel_->launch(copies_, stream);
 }

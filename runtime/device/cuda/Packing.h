@@ -20,10 +20,13 @@ namespace mk::rt::cuda {
 /// too large, or has more than 5 dimensions.
 std::optional<Tensor> packedLayout(const Tensor &tensor);
 
+/// What copies `from` to the layout of `to`; no CTAs yet.
+PackCopy describeCopy(const Tensor &from, const Tensor &to);
+
 class Packing {
 public:
-  /// Makes ready what variant `about` needs, which may be to load the kernel and to allocate. False if
-  /// arguments stay that no tensor map describes: why is logged. The context is current.
+  /// Makes ready what variant `about` needs, which may be to load the kernel and to allocate. False where
+  /// that fails, why is logged. With MK_PACK=off all arguments stay as they are. The context is current.
   bool prepare(const std::shared_ptr<Gpu> &gpu, const Metadata &metadata,
                const Metadata::Variant &about, std::span<const Tensor> args);
   /// Arguments where the kernel finds them.
@@ -36,7 +39,7 @@ private:
   /// Of an argument. It stays until the binding ends: captured launches name it.
   std::map<size_t, DeviceMemory> memory_;
   std::vector<Tensor> args_;
-  std::vector<PackParams> copies_; // of the arguments as they are now
+  std::vector<PackCopy> copies_; // of the arguments as they are now
 };
 
 } // namespace mk::rt::cuda

@@ -180,5 +180,5 @@ int RandomKernel::launch(const RandomValues &values, const ShardLayout &layout,
   params.type = uint32_t(values.type());
   params.numDims = uint32_t(layout.dims.size());
   std::copy(layout.dims.begin(), layout.dims.end(), params.dims);
-  return kernel_->launch(&params, layout.elements, stream);
+  return kernel_->launch(&params, kernel_->countCtas(layout.elements), stream);
 }

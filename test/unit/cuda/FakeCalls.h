@@ -7,6 +7,8 @@
 #ifndef MKERNEL_TEST_UNIT_CUDA_FAKECALLS_H
 #define MKERNEL_TEST_UNIT_CUDA_FAKECALLS_H
 
+#include <functional>
+
 #include "FakeCuda.h"
 #include "FakeKernels.h"
 
@@ -23,6 +25,7 @@ extern std::mutex calls; // guards the lists of them and what is counted
 struct FakeGraph {
   FakeKernel kernel;
   std::vector<std::byte> params;
+  std::vector<std::function<void()>> before; // kernels in front that are executed as they are written
 };
 struct FakeStream {
   bool capturing = false, prioritized = false;

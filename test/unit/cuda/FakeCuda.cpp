@@ -192,11 +192,17 @@ int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
   if (capturing && !config->stream)
     return 906; // the default stream takes part in every capture
   if (auto &ptx = from<FakeModule>(function)->ptx) {
-    if (stream.capturing || extra)
+    if (extra)
       return 1;
     std::vector<std::byte> arguments(ptx->params);
     std::memcpy(arguments.data(), params[0], arguments.size());
-    ptx->run(arguments.data(), config->grid[0], config->block[0]);
+    auto run = [&ptx = *ptx, arguments, ctas = config->grid[0], threads = config->block[0]] {
+      ptx.run(arguments.data(), ctas, threads);
+    };
+    if (stream.capturing)
+      stream.graph.before.push_back(run);
+    else
+      run();
     return 0;
   }
   const FakeKernel &kernel = from<FakeModule>(function)->kernel;
@@ -214,7 +220,8 @@ int launchKernelEx(const LaunchConfig *config, FunctionHandle function,
     return 1;
   fake.last.params.assign(block, block + kernel.params);
   if (stream.capturing) {
-    stream.graph = {kernel, fake.last.params};
+    stream.graph.kernel = kernel;
+    stream.graph.params = fake.last.params;
     return 0;
   }
   return runFakeKernel(fake, kernel, fake.last.params);
@@ -316,6 +323,8 @@ int graphInstantiate(GraphExecHandle *exec, GraphHandle graph,
 int graphLaunch(GraphExecHandle exec, StreamHandle) {
   ENTER("cuGraphLaunch");
   FakeGraph *graph = from<FakeGraph>(exec);
+  for (const auto &run : graph->before)
+    run();
   return runFakeKernel(fake, graph->kernel, graph->params);
 }
 int graphDestroy(GraphHandle graph) {

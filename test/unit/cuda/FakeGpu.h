@@ -93,12 +93,13 @@ struct FakeGpu : ::testing::Test {
 
   /// A change of the metadata of `affine`: in front of its variant, of 384 threads, comes one of
   /// 256 that fetches tiles of `a` by tensor maps.
-  static std::pair<std::string, std::string> withTensorMaps(int64_t paramBytes = 568) {
+  static std::pair<std::string, std::string> withTensorMaps(int64_t paramBytes = 568, bool packs = false) {
     return {R"("variants": [)",
             str(R"("variants": [{"name": "tensor-maps", "needs": "tensor-maps",
          "threads": 256, "cooperative": true, "shared_bytes": 200000, "param_bytes": )",
                 paramBytes, R"(, "workspace_bytes": 0,
-         "tensor_maps": [{"arg": 0, "box": [128, 32], "copies": true, "swizzle": 128},
+         "tensor_maps": [{"arg": 0, "box": [128, 32], "copies": true, "swizzle": 128)",
+                packs ? R"(, "packs": true)" : "", R"(},
                          {"arg": 1, "box": [64, 16], "copies": false, "swizzle": 0}],
          "peer_maps": []}, )")};
   }

@@ -50,13 +50,15 @@ public:
       if (!(words >> word))
         continue;
       if (word == ".visible") {
-        // .visible .entry NAME(.param .align 8 .b8 args[BYTES])
+        // .visible .entry NAME(.param .align 8 .b8 PARAM[BYTES])
         size_t open = line.find('('), name = line.rfind(' ', open);
-        size_t from = line.find("args["), to = line.find(']');
+        size_t from = line.find('['), to = line.find(']');
         if (open == std::string::npos || from == std::string::npos)
           return nullptr;
+        size_t param = line.rfind(' ', from) + 1;
+        kernel->param = line.substr(param, from - param);
         kernel->name = line.substr(name + 1, open - name - 1);
-        kernel->params = std::stoul(line.substr(from + 5, to - from - 5));
+        kernel->params = std::stoul(line.substr(from + 1, to - from - 1));
         body = true;
       } else if (word[0] == '.' || word == "{" || word == "}") {
         continue;
@@ -79,7 +81,7 @@ public:
   void run(const void *arguments, uint32_t ctas, uint32_t threads) {
     Registers r(names.size());
     auto set = [&](const char *name, uint64_t value) { r[registerOf(name)] = value; };
-    for (const char *name : {"%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x", "args"})
+    for (const char *name : {"%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x", param.c_str()})
       registerOf(name);
     r.resize(names.size());
     for (uint32_t cta = 0; cta < ctas; ++cta)
@@ -88,7 +90,7 @@ public:
         set("%ntid.x", threads);
         set("%tid.x", thread);
         set("%nctaid.x", ctas);
-        set("args", reinterpret_cast<uint64_t>(arguments));
+        set(param.c_str(), reinterpret_cast<uint64_t>(arguments));
         for (size_t at = 0; at < code.size();) {
           const Instruction &one = code[at++];
           if (one.guarded && !r[one.guard])
@@ -105,6 +107,9 @@ public:
 
   std::string name;
   size_t params = 0; // bytes
+  /// Loads from global memory outside of this are counted.
+  static inline std::pair<uint64_t, uint64_t> readable{0, ~uint64_t(0)};
+  static inline int strayReads = 0;
 
 private:
   using Registers = std::vector<uint64_t>;
@@ -138,7 +143,7 @@ private:
         text = text.substr(0, plus);
       }
     }
-    if (text[0] == '%' || text == "args") {
+    if (text[0] == '%' || text == param) {
       operand.isRegister = true;
       operand.value = registerOf(text);
     } else if (text.starts_with("0f") || text.starts_with("0d")) {
@@ -168,7 +173,8 @@ private:
       one.execute = find(word);
       if (!one.execute)
         return false;
-      std::replace(rest.begin(), rest.end(), ',', ' ');
+      for (char &c : rest)
+        c = c == ',' || c == '{' || c == '}' ? ' ' : c;
       std::istringstream words(rest);
       for (std::string text; words >> text;)
         one.operands.push_back(operandOf(text));
@@ -187,11 +193,37 @@ private:
       r[o[0].value] = uint64_t(fn(o[1].in(r)));
     };
   }
+  static void expectReadable(uint64_t address, size_t bytes) {
+    strayReads += address < readable.first || address + bytes > readable.second;
+  }
+  static Execute loadByte() {
+    return [](Registers &r, const Operands &o) {
+      expectReadable(o[1].in(r), 1);
+      r[o[0].value] = *reinterpret_cast<const uint8_t *>(o[1].in(r));
+    };
+  }
   template <typename T> static Execute load() {
     return [](Registers &r, const Operands &o) {
       T value;
       std::memcpy(&value, reinterpret_cast<const void *>(o[1].in(r)), sizeof(T));
       r[o[0].value] = value;
+    };
+  }
+  static Execute loadFour() {
+    return [](Registers &r, const Operands &o) {
+      uint32_t words[4];
+      expectReadable(o[4].in(r), sizeof(words));
+      std::memcpy(words, reinterpret_cast<const void *>(o[4].in(r)), sizeof(words));
+      for (int i = 0; i < 4; ++i)
+        r[o[i].value] = words[i];
+    };
+  }
+  static Execute storeFour() {
+    return [](Registers &r, const Operands &o) {
+      uint32_t words[4];
+      for (int i = 0; i < 4; ++i)
+        words[i] = uint32_t(o[i + 1].in(r));
+      std::memcpy(reinterpret_cast<void *>(o[0].in(r)), words, sizeof(words));
     };
   }
   template <typename T> static Execute store() {
@@ -243,6 +275,21 @@ private:
         {"mul.rn.f32", binary<W>([](W a, W b) {
            return std::bit_cast<W>(std::bit_cast<float>(a) * std::bit_cast<float>(b));
          })},
+        {"mul.lo.u32", binary<W>([](W a, W b) { return W(a * b); })},
+        {"div.u32", binary<W>([](W a, W b) { return W(a / b); })},
+        {"shr.u32", binary<W>([](W a, W b) { return W(b < 32 ? a >> b : 0); })},
+        {"shl.b32", binary<W>([](W a, W b) { return W(b < 32 ? a << b : 0); })},
+        {"and.b32", binary<W>([](W a, W b) { return a & b; })},
+        {"min.u64", binary<U>([](U a, U b) { return std::min(a, b); })},
+        {"selp.b32",
+         [](Registers &r, const Operands &o) {
+           r[o[0].value] = o[3].in(r) ? o[1].in(r) : o[2].in(r);
+         }},
+        {"shf.r.wrap.b32",
+         [](Registers &r, const Operands &o) {
+           U both = o[2].in(r) << 32 | W(o[1].in(r));
+           r[o[0].value] = W(both >> (o[3].in(r) & 31));
+         }},
         {"div.u64", binary<U>([](U a, U b) { return a / b; })},
         {"add.u64", binary<U>([](U a, U b) { return a + b; })},
         {"sub.u64", binary<U>([](U a, U b) { return a - b; })},
@@ -254,9 +301,16 @@ private:
         {"and.b64", binary<U>([](U a, U b) { return a & b; })},
         {"setp.ge.u32", binary<W>([](W a, W b) { return a >= b; })},
         {"setp.ge.u64", binary<U>([](U a, U b) { return a >= b; })},
+        {"setp.lt.u32", binary<W>([](W a, W b) { return a < b; })},
+        {"setp.ne.u32", binary<W>([](W a, W b) { return a != b; })},
+        {"setp.lt.u64", binary<U>([](U a, U b) { return a < b; })},
+        {"setp.gt.u64", binary<U>([](U a, U b) { return a > b; })},
         {"setp.eq.u32", binary<W>([](W a, W b) { return a == b; })},
         {"ld.param.u32", load<W>()},
         {"ld.param.u64", load<U>()},
+        {"ld.global.u8", loadByte()},
+        {"ld.global.v4.b32", loadFour()},
+        {"st.global.v4.b32", storeFour()},
         {"st.global.u8", store<uint8_t>()},
         {"st.global.u16", store<uint16_t>()},
         {"st.global.u32", store<W>()},
@@ -266,6 +320,7 @@ private:
     return it == known.end() ? nullptr : it->second;
   }
 
+  std::string param; // its name
   std::map<std::string, size_t> names;
   std::vector<Instruction> code;
 };

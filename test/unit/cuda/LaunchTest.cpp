@@ -200,7 +200,7 @@ TEST_F(CudaLaunch, ArgumentsChooseAVariant) {
     ASSERT_OK(bound->launch({}));
     ASSERT_OK(bound->synchronize());
     EXPECT_EQ(fake->last.config.block[0], threads);
-    EXPECT_EQ(fake->count("cuMemAlloc_v2") + fake->count("cuModuleLoadDataEx"), 0u);
+    EXPECT_EQ(fake->count("cuMemAlloc") + fake->count("cuModuleLoadDataEx"), 0u);
   };
   launch(256);
   uint64_t control = lastLaunch().control;
@@ -224,6 +224,81 @@ TEST_F(CudaLaunch, ArgumentsChooseAVariant) {
   launch(256);
   EXPECT_EQ(lastLaunch().control, control);
   expectAffine(std::vector<float>(a, a + 12));
+  bound.reset();
+  ASSERT_EQ((*driver)->memFree(memory), 0);
+}
+
+// A kernel that only reads an argument is given a copy whose rows are aligned.
+TEST_F(CudaLaunch, AnArgumentIsCopiedForItsTensorMap) {
+  for (bool off : {false, true}) {
+    std::optional<SetEnv> variable;
+    if (off)
+      variable.emplace("MK_PACK", "off");
+    bind(package("affine", {withTensorMaps(568, /*packs=*/true)}), 3, 4);
+    auto driver = cuda::Driver::get();
+    ASSERT_OK(driver);
+    uint64_t memory = 0;
+    ASSERT_EQ((*driver)->memAlloc(&memory, 4096), 0);
+    auto *a = reinterpret_cast<float *>(memory);
+    for (int i = 0; i < 40; ++i)
+      a[i] = float(i);
+    ASSERT_OK(bound->attach("a", a + 1));
+    EXPECT_EQ(bound->data("a"), reinterpret_cast<std::byte *>(a + 1));
+    for (int i = 0; i < 2; ++i) {
+      a[5] = float(100 * i); // copied by each launch
+      fake->calls.clear();
+      ASSERT_OK(bound->launch({}));
+      ASSERT_OK(bound->synchronize());
+      EXPECT_EQ(fake->last.config.block[0], off ? 384u : 256u);
+      EXPECT_EQ(fake->count("cuLaunchKernelEx"), off ? 1u : 2u);
+      EXPECT_EQ(fake->count("cuMemAlloc") + fake->count("cuModuleLoadDataEx"), 0u);
+      expectAffine(std::vector<float>(a + 1, a + 13));
+    }
+    // Attached again, and captured: the memory of the copy stays.
+    ASSERT_OK(bound->attach("a", a + 3));
+    auto graph = bound->capture({});
+    ASSERT_OK(graph);
+    fake->calls.clear();
+    ASSERT_OK(bound->attach("a", a));
+    ASSERT_OK(bound->attach("a", a + 2));
+    EXPECT_EQ(fake->count("cuMemFree") + fake->count("cuMemAlloc"), 0u);
+    a[7] = -3;
+    ASSERT_OK((*graph)->launch());
+    ASSERT_OK(bound->synchronize());
+    expectAffine(std::vector<float>(a + 3, a + 15));
+    graph->reset();
+    // Aligned: nothing is copied.
+    ASSERT_OK(bound->attach("a", a));
+    fake->calls.clear();
+    ASSERT_OK(bound->launch({}));
+    EXPECT_EQ(fake->count("cuLaunchKernelEx"), 1u);
+    EXPECT_EQ(fake->last.config.block[0], 256u);
+    bound.reset();
+    ASSERT_EQ((*driver)->memFree(memory), 0);
+  }
+}
+
+// Then tiles are copied one by one.
+TEST_F(CudaLaunch, ACopyThatHasNoMemory) {
+  bind(package("affine", {withTensorMaps(568, /*packs=*/true)}), 3, 4);
+  auto driver = cuda::Driver::get();
+  ASSERT_OK(driver);
+  uint64_t memory = 0;
+  ASSERT_EQ((*driver)->memAlloc(&memory, 4096), 0);
+  auto *a = reinterpret_cast<float *>(memory);
+  std::fill_n(a, 40, 2.0f);
+  {
+    SetEnv off("MK_PACK", "off");
+    ASSERT_OK(bound->attach("a", a + 1)); // loads what does without
+  }
+  ASSERT_OK(bound->attach("a", a));
+  fake->memoryBytes = 1;
+  ASSERT_OK(bound->attach("a", a + 1));
+  fake->memoryBytes = uint64_t(1) << 40;
+  ASSERT_OK(bound->launch({}));
+  ASSERT_OK(bound->synchronize());
+  EXPECT_EQ(fake->last.config.block[0], 384u);
+  expectAffine(std::vector<float>(a + 1, a + 13));
   bound.reset();
   ASSERT_EQ((*driver)->memFree(memory), 0);
 }
