@@ -191,5 +191,6 @@ llvm::json::Value mk::describeModel(const ModelChoice &choice) {
                             {"alone", choice.work.isAlone},
                             {"compared", choice.compared},
                             {"memory", choice.work.memory},
+                            {"packed", choice.work.packed},
                             {"loops", std::move(loops)}};
 }
