@@ -120,6 +120,7 @@ def MkThread_OwnZeroOp : MkThread_Op<"own_zero", [Pure]> {
   let results = (outs I32:$result);
   let assemblyFormat = "$thread attr-dict";
 }
+
 def MkThread_ApproximateOp : MkThread_Op<"approximate", [Pure]> {
   let summary = "1 / x, sin x or cos x as the hardware approximates it";
   let description = [{

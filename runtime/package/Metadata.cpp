@@ -247,6 +247,10 @@ struct Parser {
         t.fail(str("has a box of ", map.box.size(), " dimensions for argument '",
                    m.args[map.arg].name, "', which has ", m.args[map.arg].rank,
                    "; 1 to 5 are possible"));
+      if (last >= 0 && map.packs &&
+          (m.args[map.arg].kind != Metadata::ArgKind::In || m.args[map.arg].symmetric))
+        t.fail(str("has the key 'packs' for argument '", m.args[map.arg].name,
+                   "', which not only this rank's kernel reads"));
       return map;
     };
     each(e, "tensor_maps", variant.tensorMaps, readMap);

@@ -21,7 +21,7 @@
 
 namespace mk::ptx {
 
-inline constexpr int kMaxCtas = 48; // of all ranks
+inline constexpr int kMaxCtas = 96; // of all ranks
 
 using Clock = std::array<uint64_t, kMaxCtas>;
 inline void join(Clock &into, const Clock &from) {

@@ -130,11 +130,7 @@ std::shared_ptr<const Program> without(const Program &program,
 void mk::ptx::tryMistakes(const Session &session, const MistakeOptions &options,
                           const Again &again) {
   const Recording &recording = session.recording();
-  const Program *first = nullptr;
-  for (const Stage &stage : recording.stages.begin()->second)
-    if (stage.launch && !first)
-      first = stage.launch->program.get();
-  const Program &program = *first;
+  const Program &program = *session.subject();
   std::set<std::string> wanted;
   std::istringstream kinds(options.kinds);
   for (std::string kind; std::getline(kinds, kind, ',');)

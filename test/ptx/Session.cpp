@@ -343,9 +343,10 @@ std::string Session::replay(uint64_t seed,
                             std::shared_ptr<const Program> program,
                             uint64_t stepLimit) {
   std::vector<std::vector<Stage>> ranks = rewind();
+  const Program *subject = this->subject();
   for (auto &stages : ranks)
     for (Stage &stage : stages) {
-      if (!stage.launch || !program)
+      if (!stage.launch || !program || stage.launch->program.get() != subject)
         continue;
       auto changed = std::make_shared<Launch>(*stage.launch);
       changed->program = program;
@@ -362,6 +363,14 @@ std::string Session::replay(uint64_t seed,
   } catch (const Error &error) {
     return error.what();
   }
+}
+
+const Program *Session::subject() const {
+  const Program *last = nullptr;
+  for (const Stage &stage : recording_.stages.begin()->second)
+    if (stage.launch)
+      last = stage.launch->program.get();
+  return last;
 }
 
 std::vector<std::vector<Stage>> Session::rewind() {

@@ -57,7 +57,9 @@ public:
   /// Whether proxies took part, which cannot be done again without them.
   bool usesNetwork() const { return usesNetwork_; }
 
-  /// Does everything again with another seed, and with another program if there
+  /// The program of the last launch: what the runtime launches in front of it is no compiler's.
+  const Program *subject() const;
+  /// Does everything again with another seed, and with another program in place of the subject if there
   /// is one; ranks need not wait for one another between launches. "" if the
   /// results are the same, else what is not.
   std::string replay(uint64_t seed, std::shared_ptr<const Program> program,

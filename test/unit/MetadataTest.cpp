@@ -162,6 +162,7 @@ TEST(Metadata, GpuParses) {
   EXPECT_EQ(last.paramBytes, uint64_t(layOutGpuParams(*m, last).bytes));
   EXPECT_EQ(last.tensorMaps[0].box, (std::vector<uint32_t>{64, 32}));
   EXPECT_TRUE(last.tensorMaps[0].copies);
+  EXPECT_FALSE(last.tensorMaps[0].packs);
   EXPECT_EQ(last.tensorMaps[0].swizzle, 128u);
   EXPECT_EQ(last.peerMaps[0].box, (std::vector<uint32_t>{64, 64}));
   EXPECT_OK(parseMetadata(gpu(": 448", ": 456"))); // rounded up to 64
@@ -185,6 +186,9 @@ TEST(Metadata, GpuNamesWhatIsWrong) {
       {gpu("\"swizzle\": 128", "\"swizzle\": 16"), "key 'swizzle' is 16"},
       {gpu("\"arg\": 0", "\"arg\": 1"), "key 'arg' is 1"},
       {gpu("\"swizzle\"", "\"swizle\""), "lacks the key 'swizzle'"},
+      {gpu("\"swizzle\"", "\"packs\": 1, \"swizzle\""), "key 'packs' is not true or false"},
+      {gpu("\"swizzle\"", "\"packs\": true, \"swizzle\""),
+       "has the key 'packs' for argument 'a', which not only this rank's kernel reads"},
       {gpu("\"needs\": \"tensor-maps\"", "\"needs\": \"luck\""),
        "key 'needs' is 'luck', not one of tensor-maps"},
       {gpu("\"needs\": \"\"", "\"needs\": \"tensor-maps\""),
