@@ -94,28 +94,30 @@ static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates
   return {time.ns + moved.ns + products, longer(time, moved).bound};
 }
 
-/// How many turns a CTA makes where items are divided, and of how many parts the most is put together
-/// (`mk-expand-stream-k`).
+/// How many turns a CTA makes where items are divided, and as many bytes as how many parts have are moved
+/// to add them up (`mk-expand-stream-k`): 0 if nothing is divided.
 static std::pair<double, double> divideTurns(const LoopWork &loop, double turns) {
   double ctas = loop.ctas, waves = std::floor(loop.items / ctas);
   if (loop.items == waves * ctas)
-    return {waves * turns, 1};
+    return {waves * turns, 0};
   double kept = std::max(waves - (loop.tail - 1), 0.0), split = loop.items - kept * ctas;
-  double parts = std::min({std::floor(ctas / split), turns, double(kMostParts)});
+  double most = loop.isShared ? kMostSharedParts : kMostParts;
+  double parts = std::min({std::floor(ctas / split), turns, most});
   if (parts >= 2)
-    return {kept * turns + std::ceil(turns / parts), parts};
+    return {kept * turns + std::ceil(turns / parts), loop.isShared ? 2 : parts - 1};
   double sharing = std::min(split * turns, ctas);
   return {kept * turns + std::ceil(split * turns / sharing),
-          split < sharing ? std::ceil(sharing / split) + 1 : 2};
+          split < sharing ? std::ceil(sharing / split) : 1};
 }
 
 static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm,
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
-  auto [own, parts] = divideTurns(loop, turns);
-  double time = own * inner.ns / turns * (parts > 1 ? kOutOfStep : 1) + std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
-  if (parts > 1)
-    time += rates.getSplit() + (parts - 1) * loop.accumulators * 4 / rates.getCopies();
+  auto [own, added] = divideTurns(loop, turns);
+  double time = own * inner.ns / turns * (added ? kOutOfStep : 1) +
+                std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
+  if (added)
+    time += rates.getSplit() + added * loop.accumulators * 4 / rates.getCopies();
   return {time, longer(inner, outer).bound};
 }
 

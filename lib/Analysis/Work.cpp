@@ -401,6 +401,9 @@ bool Counter::countLoop(ForeachOp loop, LoopWork &work) {
       work.schedule = symbolizeScheduleKind(numbers.getParam(schedule.getKindParam()).value_or(0))
                           .value_or(ScheduleKind::Static);
   }
+  if (work.schedule == ScheduleKind::StreamK)
+    for (FoldOp fold : loop.getBody().getOps<FoldOp>())
+      work.isShared = bool(FoldSlices(fold));
   if (OrderAttr order = loop.getOrderAttr()) {
     work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);

@@ -2,7 +2,7 @@
 //
 // `schedule(stream_k, tail = t)` becomes two static loops in ordinary ops: one over
 // the items that fill whole waves, and one over parts of the others. Where there are CTAs for two
-// parts of each of these or more, each is cut into as many parts, up to `kMostParts`. Else the steps
+// parts of each of these or more, each is cut into as many parts, up to a number. Else the steps
 // of the split items' folds, item behind item, are divided evenly among the
 // role's CTAs. A CTA walks its steps from the last item to the first:
 //
@@ -12,14 +12,21 @@
 //   - where its part ends with the item, it is the owner: it waits for the CTAs before it, adds
 //     what they have stored, each in front of its own sum, and goes on behind the fold.
 //
+// Where items are cut alike and what stands behind the fold works on each row by itself
+// (mkernel/Analysis/StreamK.h), nobody is the owner: all CTAs that have a part of an item store it, wait
+// for each other, and each adds up some rows of all parts and goes on with these. The more parts there
+// are, the fewer rows are added at a time.
+//
 //===----------------------------------------------------------------------===//
+#include "SliceEpilogue.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Analysis/StreamK.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Reductions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::mk {
@@ -29,12 +36,18 @@ namespace mlir::mk {
 
 using namespace mlir;
 using namespace mlir::mk;
+using mlir::mk_sm::missed;
 
 /// The owner loads parts of up to so many bytes together, so that the next one is under way while
 /// one is added; larger ones would take the registers that the sum is in.
 static constexpr int64_t kBytesAhead = 64 << 10;
 /// As many at most.
 static constexpr int64_t kMostAhead = 4;
+/// Slices of a shared item at most, and rows of one at least: of a transposed tile they are what one
+/// access stores.
+static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
+
+static constexpr StringRef kExpandStreamK = "mk-expand-stream-k";
 
 namespace {
 class Expansion {
@@ -46,6 +59,7 @@ public:
 
 private:
   LogicalResult check();
+  void findSlices();
   void declare();
   void countItems();
   /// The indices of item `t`, mapped to those of the loop's body.
@@ -53,9 +67,17 @@ private:
   void buildWhole();
   void buildSplit();
   void buildPart(Value w, Value begin, Value end, Value item);
+  FoldOp clonePart(IRMapping &mapping, Value from, Value to);
   void storePart(Value w, ValueRange part);
+  void awaitParts(Value first, Value count);
   SmallVector<Value> sumParts(Value w, Value item, ValueRange part);
   SmallVector<Value> addParts(Value w, Value from, Value to, int64_t together, ValueRange sums);
+  SmallVector<Value> loadParts(ValueRange place, TypeRange types);
+  Value makeNeutral(Type type);
+  void finishPart(Value w, Value item, Value isLast, ValueRange part, IRMapping mapping);
+  void sharePart(Value w, Value item, ValueRange part, const IRMapping &mapping);
+  void finishSlices(Value w, Value first, int64_t slices, const IRMapping &mapping);
+  SmallVector<Value> sumSlice(Value first, Value row, ArrayRef<Type> types, int64_t together);
   SmallVector<Value> combine(ValueRange left, ValueRange right);
   BlockArgument addScratch(const Twine &name, MemRefType type);
 
@@ -75,10 +97,14 @@ private:
   Location loc;
   int64_t ctas;
   FoldOp fold;
+  /// Which tiles are cut where CTAs finish some rows of an item each; none if they cannot.
+  std::optional<FoldSlices> slices;
   ItemSpace space;
   /// Items of whole waves; steps of a fold, of all folds that are split, and CTAs
   /// among which they are divided.
   Value whole, steps, units, parts;
+  /// Parts of each, and whether all are cut into as many.
+  Value ofItem, alike;
   SmallVector<Value> scratch;
   Value ready;
 };
@@ -166,6 +192,28 @@ void Expansion::declare() {
                             top.getStringAttr(name + "_ready"));
 }
 
+/// Into how many slices of the same number of rows an item may be cut, most first.
+static SmallVector<int64_t> getSliceCounts(FoldOp fold) {
+  auto type = cast<RankedTensorType>(fold.getResultTypes().front());
+  int64_t rows = type.getRank() ? type.getDimSize(0) : 1;
+  SmallVector<int64_t> counts;
+  for (int64_t count = kMostSlices; count > 1; count /= 2)
+    if (rows % count == 0 && rows / count >= kLeastRows)
+      counts.push_back(count);
+  return counts;
+}
+
+void Expansion::findSlices() {
+  FoldSlices found(fold);
+  if (found && getSliceCounts(fold).empty())
+    return;
+  if (found)
+    slices = std::move(found);
+  else
+    missed(found.getObstacleOp(), kExpandStreamK) << remark::add(
+        "{0}, so one CTA adds up all parts of a split item", found.getObstacle());
+}
+
 void Expansion::countItems() {
   space.bounds = clampBounds(b, loc, loop.getBounds());
   space.order = loop.getOrderAttr();
@@ -186,9 +234,10 @@ void Expansion::countItems() {
   whole = arith::SelectOp::create(b, loc, all, items, make<arith::MulIOp>(kept, wave));
   Value split = make<arith::SubIOp>(items, whole);
   units = make<arith::MulIOp>(split, steps);
-  Value ofItem = make<arith::DivSIOp>(wave, make<arith::MaxSIOp>(split, index(1)));
-  ofItem = make<arith::MinSIOp>(make<arith::MinSIOp>(ofItem, steps), index(kMostParts));
-  Value alike = compare(arith::CmpIPredicate::sge, ofItem, index(2));
+  int64_t most = slices ? kMostSharedParts : kMostParts;
+  ofItem = make<arith::DivSIOp>(wave, make<arith::MaxSIOp>(split, index(1)));
+  ofItem = make<arith::MinSIOp>(make<arith::MinSIOp>(ofItem, steps), index(most));
+  alike = compare(arith::CmpIPredicate::sge, ofItem, index(2));
   parts = arith::SelectOp::create(b, loc, alike, make<arith::MulIOp>(split, ofItem),
                                   make<arith::MinSIOp>(units, wave));
 }
@@ -232,40 +281,73 @@ void Expansion::buildSplit() {
   buildPart(w, begin, end, make<arith::SubIOp>(last, items.getInductionVar()));
 }
 
+/// Steps [from, to) of an item's fold, and what stands in front of it.
+FoldOp Expansion::clonePart(IRMapping &mapping, Value from, Value to) {
+  for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode())
+    b.clone(*op, mapping);
+  Value count = make<arith::SubIOp>(to, from);
+  auto part = cast<FoldOp>(b.clone(*fold, mapping));
+  part.getCountMutable().assign(count);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&part.getBody().front());
+  BlockArgument step = part.getBody().getArgument(0);
+  Value shifted = make<arith::AddIOp>(from, step);
+  step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
+  return part;
+}
+
 /// What part `w`, steps [begin, end), does for split item `item`.
 void Expansion::buildPart(Value w, Value begin, Value end, Value item) {
   IRMapping mapping = itemAt(make<arith::AddIOp>(whole, item));
-  for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode())
-    b.clone(*op, mapping);
   Value before = make<arith::MulIOp>(item, steps);
   Value from = make<arith::MaxSIOp>(make<arith::SubIOp>(begin, before), index(0));
   Value to = make<arith::MinSIOp>(make<arith::SubIOp>(end, before), steps);
-  auto part = cast<FoldOp>(b.clone(*fold, mapping));
-  part.getCountMutable().assign(make<arith::SubIOp>(to, from));
-  part->moveAfter(part.getCount().getDefiningOp());
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&part.getBody().front());
-    BlockArgument step = part.getBody().getArgument(0);
-    Value shifted = make<arith::AddIOp>(from, step);
-    step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
-  }
-  Value owner = compare(arith::CmpIPredicate::eq, to, steps);
-  auto choice = scf::IfOp::create(b, loc, owner, /*withElseRegion=*/true);
+  FoldOp part = clonePart(mapping, from, to);
+  Value isLast = compare(arith::CmpIPredicate::eq, to, steps);
+  if (!slices)
+    return finishPart(w, item, isLast, part.getResults(), mapping);
+  auto choice = scf::IfOp::create(b, loc, alike, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  sharePart(w, item, part.getResults(), mapping);
+  b.setInsertionPointToStart(choice.elseBlock());
+  finishPart(w, item, isLast, part.getResults(), mapping);
+}
+
+/// The owner of the item has its last part.
+void Expansion::finishPart(Value w, Value item, Value isLast, ValueRange part, IRMapping mapping) {
+  auto choice = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.elseBlock());
-  storePart(w, part.getResults());
+  storePart(w, part);
   b.setInsertionPointToStart(choice.thenBlock());
-  SmallVector<Value> sums = sumParts(w, item, part.getResults());
+  SmallVector<Value> sums = sumParts(w, item, part);
   mapping.map(fold.getResults(), sums);
   for (Operation *op = fold->getNextNode(); op; op = op->getNextNode())
     b.clone(*op, mapping);
 }
 
-static SmallVector<Value> placeOf(Value w, Value zero, Value buffer) {
-  SmallVector<Value> place(cast<MemRefType>(buffer.getType()).getRank(), zero);
-  place.front() = w;
-  return place;
+/// Where a tile lies in `buffer` whose first indices are `place`.
+static SmallVector<Value> placeOf(ValueRange place, Value zero, Value buffer) {
+  SmallVector<Value> result(place);
+  result.resize(cast<MemRefType>(buffer.getType()).getRank(), zero);
+  return result;
+}
+
+/// A scalar that changes no sum.
+Value Expansion::makeNeutral(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
+  return arith::getIdentityValue(getReductionKind(kind, element), element, b, loc);
+}
+
+SmallVector<Value> Expansion::loadParts(ValueRange place, TypeRange types) {
+  Value zero = index(0);
+  SmallVector<Value> tiles;
+  for (auto [buffer, type] : llvm::zip(scratch, types))
+    tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(place, zero, buffer),
+                                   /*valid=*/ValueRange(), /*pad=*/Value()));
+  return tiles;
 }
 
 void Expansion::storePart(Value w, ValueRange part) {
@@ -277,6 +359,25 @@ void Expansion::storePart(Value w, ValueRange part) {
   SignalOp::create(b, loc, ready, ValueRange{w}, /*peer=*/Value());
 }
 
+/// How many parts of these types are loaded together.
+static int64_t countAhead(TypeRange types, int64_t most) {
+  int64_t bytes = 0;
+  for (Type type : types)
+    bytes += cast<RankedTensorType>(type).getNumElements() *
+             llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
+  return std::clamp<int64_t>(kBytesAhead / std::max<int64_t>(bytes, 1), 1, most);
+}
+
+/// Waits for `count` parts from `first` on.
+void Expansion::awaitParts(Value first, Value count) {
+  OpBuilder::InsertionGuard guard(b);
+  Value one = index(1);
+  auto waits = scf::ForOp::create(b, loc, index(0), count, one);
+  b.setInsertionPointToStart(waits.getBody());
+  Value other = make<arith::AddIOp>(first, waits.getInductionVar());
+  WaitOp::create(b, loc, ready, ValueRange{other}, one);
+}
+
 /// What the parts before `w` of the item give together with its own.
 SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
   // The part that holds the item's first step: the last that begins at it or before.
@@ -285,18 +386,8 @@ SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
   Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(start, parts), one);
   Value first = make<arith::DivSIOp>(scaled, units);
   Value zero = index(0), before = make<arith::SubIOp>(w, first);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    auto waits = scf::ForOp::create(b, loc, zero, before, one);
-    b.setInsertionPointToStart(waits.getBody());
-    Value other = make<arith::AddIOp>(first, waits.getInductionVar());
-    WaitOp::create(b, loc, ready, ValueRange{other}, one);
-  }
-  int64_t bytes = 0;
-  for (Type type : fold.getResultTypes())
-    bytes += cast<RankedTensorType>(type).getNumElements() *
-             llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
-  int64_t together = std::clamp<int64_t>(kBytesAhead / std::max<int64_t>(bytes, 1), 1, kMostAhead);
+  awaitParts(first, before);
+  int64_t together = countAhead(fold.getResultTypes(), kMostAhead);
   if (together == 1)
     return addParts(w, zero, before, 1, part);
   Value rest = make<arith::RemSIOp>(before, index(together));
@@ -312,14 +403,11 @@ SmallVector<Value> Expansion::addParts(Value w, Value from, Value to, int64_t to
   auto loop = scf::ForOp::create(b, loc, from, to, index(together), sums);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value zero = index(0);
   SmallVector<SmallVector<Value>> loaded(together);
   for (auto [i, tiles] : llvm::enumerate(loaded)) {
     Value back = make<arith::AddIOp>(loop.getInductionVar(), index(i + 1));
     Value other = make<arith::SubIOp>(w, back);
-    for (auto [buffer, type] : llvm::zip(scratch, fold.getResultTypes()))
-      tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(other, zero, buffer),
-                                     /*valid=*/ValueRange(), /*pad=*/Value()));
+    tiles = loadParts(other, fold.getResultTypes());
   }
   SmallVector<Value> result(loop.getRegionIterArgs());
   for (const SmallVector<Value> &tiles : loaded)
@@ -344,9 +432,68 @@ SmallVector<Value> Expansion::combine(ValueRange left, ValueRange right) {
   return results;
 }
 
+/// Stores the part, waits for the item's others, and finishes the rows that fall to this CTA.
+void Expansion::sharePart(Value w, Value item, ValueRange part, const IRMapping &mapping) {
+  storePart(w, part);
+  Value first = make<arith::MulIOp>(item, ofItem);
+  awaitParts(first, ofItem);
+  OpBuilder::InsertionGuard guard(b);
+  // Into half as many where that is enough for all CTAs.
+  SmallVector<int64_t> counts = getSliceCounts(fold);
+  for (auto [count, half] : llvm::zip(counts, ArrayRef(counts).drop_front())) {
+    Value many = compare(arith::CmpIPredicate::sgt, ofItem, index(half));
+    auto choice = scf::IfOp::create(b, loc, many, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(choice.thenBlock());
+    finishSlices(w, first, count, mapping);
+    b.setInsertionPointToStart(choice.elseBlock());
+  }
+  finishSlices(w, first, counts.back(), mapping);
+}
+
+/// Cuts the item whose parts begin at `first` into so many slices, which its CTAs take in turn.
+void Expansion::finishSlices(Value w, Value first, int64_t count, const IRMapping &mapping) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> types;
+  int64_t rows = cast<RankedTensorType>(fold.getResultTypes().front()).getDimSize(0) / count;
+  for (Type type : fold.getResultTypes())
+    types.push_back(cutTile(type, 0, rows));
+  auto own = scf::ForOp::create(b, loc, make<arith::SubIOp>(w, first), index(count), ofItem);
+  b.setInsertionPointToStart(own.getBody());
+  Value row = make<arith::MulIOp>(own.getInductionVar(), index(rows));
+  cloneSlice(b, fold, *slices, mapping, sumSlice(first, row, types, countAhead(types, count)), row, rows);
+}
+
+/// Adds up the rows of all parts from `row` on, from the last part to the first, so many at a time.
+SmallVector<Value> Expansion::sumSlice(Value first, Value row, ArrayRef<Type> types,
+                                       int64_t together) {
+  SmallVector<Value> none;
+  for (Type type : types)
+    none.push_back(tensor::SplatOp::create(b, loc, makeNeutral(type), cast<RankedTensorType>(type)));
+  auto sum = scf::ForOp::create(b, loc, index(0), ofItem, index(together), none);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(sum.getBody());
+  Value last = make<arith::SubIOp>(make<arith::AddIOp>(first, ofItem), index(1));
+  SmallVector<SmallVector<Value>> loaded;
+  SmallVector<Value> exists;
+  for (int64_t i = 0; i != together; ++i) {
+    Value back = make<arith::AddIOp>(sum.getInductionVar(), index(i));
+    // Where there are fewer the first one is read once more, and not added.
+    exists.push_back(compare(arith::CmpIPredicate::slt, back, ofItem));
+    Value other = make<arith::MaxSIOp>(make<arith::SubIOp>(last, back), first);
+    loaded.push_back(loadParts({other, row}, types));
+  }
+  SmallVector<Value> sums(sum.getRegionIterArgs());
+  for (auto [there, tiles] : llvm::zip(exists, loaded))
+    for (auto [sum, next] : llvm::zip(sums, combine(tiles, sums)))
+      sum = arith::SelectOp::create(b, loc, there, next, sum);
+  scf::YieldOp::create(b, loc, sums);
+  return SmallVector<Value>(sum.getResults());
+}
+
 LogicalResult Expansion::run() {
   if (failed(check()))
     return failure();
+  findSlices();
   declare();
   countItems();
   buildWhole();

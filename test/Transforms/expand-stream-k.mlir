@@ -25,7 +25,7 @@ mk.mesh @mesh (gpu = 1 via link)
 // and adds what they have stored, from the last to the first: four small tiles at a time,
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} to %{{.*}} step %c4{{.*}} iter_args(%[[BEHIND:.*]] = %[[PART]])
 // CHECK: %[[OTHER:.*]] = arith.subi %[[W]], %{{.*}}
-// CHECK-NEXT: %[[LOADED:.*]] = mk.load %gemm_parts[%[[OTHER]],
+// CHECK: %[[LOADED:.*]] = mk.load %gemm_parts[%[[OTHER]],
 // CHECK: mk.load %gemm_parts[
 // CHECK: mk.load %gemm_parts[
 // CHECK: %[[LAST:.*]] = mk.load %gemm_parts[

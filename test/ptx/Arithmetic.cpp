@@ -193,6 +193,19 @@ OP(
       T value = T(a >> from);
       return count >= 8 * sizeof(T) ? value : T(value & ((T(1) << count) - 1));
     })
+// The field's own sign, or that of the number where it ends behind it, fills the rest.
+OP(
+    ExtractSigned,
+    template <typename T> static T apply(T a, uint32_t from, uint32_t count) {
+      constexpr uint32_t bits = 8 * sizeof(T);
+      if (count == 0)
+        return 0;
+      T value = T(a >> (from < bits ? from : bits - 1));
+      if (count >= bits)
+        return value;
+      auto up = std::make_unsigned_t<T>(value) << (bits - count);
+      return T(T(up) >> (bits - count));
+    })
 OP(
     LeadingZeroes, template <typename T> static uint32_t apply(T a) {
       return a ? uint32_t(__builtin_clzll(uint64_t(a))) -
@@ -404,6 +417,8 @@ void mk::ptx::addArithmetic(Table &t) {
   t["mul.wide.s32"] = binary<int64_t, int32_t, int32_t, MulWide<int64_t>>;
   t["bfe.u32"] = ternary<uint32_t, uint32_t, uint32_t, uint32_t, Extract>;
   t["bfe.u64"] = ternary<uint64_t, uint64_t, uint32_t, uint32_t, Extract>;
+  t["bfe.s32"] = ternary<int32_t, int32_t, uint32_t, uint32_t, ExtractSigned>;
+  t["bfe.s64"] = ternary<int64_t, int64_t, uint32_t, uint32_t, ExtractSigned>;
   t["clz.b32"] = unary<uint32_t, uint32_t, LeadingZeroes>;
   t["clz.b64"] = unary<uint32_t, uint64_t, LeadingZeroes>;
   t["shf.r.wrap.b32"] =
@@ -416,6 +431,7 @@ void mk::ptx::addArithmetic(Table &t) {
   addConvert<uint16_t, uint64_t>(t, "u16", "u64");
   addConvert<uint32_t, uint16_t>(t, "u32", "u16");
   addConvert<int32_t, int16_t>(t, "s32", "s16");
+  addConvert<int16_t, int8_t>(t, "s16", "s8");
   addConvert<uint64_t, uint16_t>(t, "u64", "u16");
   t["cvt.f32.bf16"] = unary<float, uint16_t, FromBf16>;
   t["cvt.f32.f16"] = unary<float, uint16_t, FromF16>;

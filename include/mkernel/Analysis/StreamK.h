@@ -2,12 +2,50 @@
 #ifndef MKERNEL_ANALYSIS_STREAMK_H
 #define MKERNEL_ANALYSIS_STREAMK_H
 
-#include <cstdint>
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace mlir::mk {
 
-/// Parts of an item at most where CTAs are many times the items: its owner has to wait for each.
+/// Parts of an item at most where CTAs are many times the items: its owner has to wait for each and
+/// adds them alone.
 constexpr int64_t kMostParts = 8;
+/// The same where each CTA that has a part adds up a slice of all.
+constexpr int64_t kMostSharedParts = 16;
+
+/// Whether what stands behind a fold can be done for some rows of its results at a time, and which
+/// tiles are cut for that.
+class FoldSlices {
+public:
+  explicit FoldSlices(FoldOp fold);
+
+  /// Why the whole tiles are needed at once, and the op, or null.
+  StringRef getObstacle() const { return obstacle; }
+  Operation *getObstacleOp() const { return obstacleOp; }
+  explicit operator bool() const { return obstacle.empty(); }
+
+  /// The dimension of `tile` that is cut as the rows of the fold's results are; none if it is
+  /// the same for all slices.
+  std::optional<int64_t> getAxis(Value tile) const;
+  /// Whether all elements of `tile` are one value, so that it can be made anew of any extents.
+  static bool isUniform(Value tile);
+  /// The dimension along which the tiles are cut that `op`, whose result is cut along `axis`, computes
+  /// with; none if they are the same for all slices.
+  static std::optional<int64_t> getAxisBefore(Operation *op, int64_t axis);
+
+private:
+  bool visitResults();
+  bool visitDown(Operation *op);
+  bool visitUp(Operation *op);
+  bool require(Operation *user, Value tile, int64_t axis);
+  bool agrees(Operation *op);
+  bool fail(Operation *op, StringRef why);
+
+  FoldOp fold;
+  llvm::DenseMap<Value, int64_t> axes;
+  StringRef obstacle;
+  Operation *obstacleOp = nullptr;
+};
 
 } // namespace mlir::mk
 

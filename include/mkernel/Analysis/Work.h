@@ -43,6 +43,8 @@ struct LoopWork {
   int64_t ctas = 0;
   double items = 0;
   ScheduleKind schedule = ScheduleKind::Static;
+  /// Where stream-K divides items: all CTAs that have a part of one add up some rows each.
+  bool isShared = false;
   int64_t teams = 1; // that take items in turn
   int64_t tail = 1;  // waves that stream-K divides
   /// Of one item where all are alike, else of items spread evenly over the loop.

@@ -53,11 +53,16 @@ def ExpandStreamKPass : Pass<"mk-expand-stream-k", "::mlir::ModuleOp"> {
     a place for each CTA, and added in order. Nothing is split where the items fill
     their waves.
 
+    Where there are CTAs for two parts of each item or more, each item is cut alike. If what stands behind its fold works
+    on each row by itself, all CTAs that have a part of an item store it, wait for one another, and add up and finish a slice of rows each;
+    else the CTA with the last part does so alone, and a remark says why.
+
     The fold's count must not depend on the item. Parameters have been resolved and calls
     inlined; a combine function is called, so inlining runs again behind it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {

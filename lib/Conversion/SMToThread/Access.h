@@ -10,9 +10,9 @@ namespace mlir::mk::sm {
 class Access {
 public:
   Access(Emitter &e, int64_t size, Value start, SmallVector<Value> byteStrides,
-         SmallVector<Value> offsets, SmallVector<Value> limits)
+         SmallVector<Value> offsets, SmallVector<Value> limits, bool isAligned)
       : e(e), start(start), byteStrides(std::move(byteStrides)),
-        offsets(std::move(offsets)), limits(std::move(limits)), size(size) {}
+        offsets(std::move(offsets)), limits(std::move(limits)), size(size), isAligned(isAligned) {}
 
   int64_t rank() const { return limits.size(); }
   int64_t lead() const { return offsets.size() - limits.size(); }
@@ -56,7 +56,7 @@ public:
     Value bits = start;
     for (int64_t d = 0; d < last; ++d)
       bits = e.or_(bits, byteStride(d));
-    Value ok = e.eq(e.and_(bits, bytes - 1), 0);
+    Value ok = isAligned ? e.cbool(true) : e.eq(e.and_(bits, bytes - 1), 0);
     ok = e.and_(ok, e.eq(byteStride(last), size));
     ok = e.and_(ok, e.cmp(arith::CmpIPredicate::sge, limits[last], extent));
     return e.and_(ok, e.cmp(arith::CmpIPredicate::sge, offsets[lead() + last], int64_t(0)));
@@ -81,6 +81,7 @@ private:
   Value start;
   SmallVector<Value> byteStrides, offsets, limits;
   int64_t size;
+  bool isAligned; // rows, for any access
   std::map<std::vector<const void *>, Value> rows;
   std::map<std::tuple<int64_t, std::vector<const void *>, int64_t>, Value> inside;
 };

@@ -47,7 +47,14 @@ Value Lowering::sizeOf(const Buffer &buffer, int64_t d) {
     return c64(buffer.type.getDimSize(d));
   return wordOf(buffer, 1 + d);
 }
+bool Lowering::isPacked(const Buffer &buffer) {
+  return buffer.arg >= 0 && !buffer.away && kernel.getArgKind(buffer.arg) == ArgKind::Scratch &&
+         buffer.type.hasStaticShape() && buffer.type.getLayout().isIdentity() &&
+         !isSymmetric(buffer.type);
+}
 Value Lowering::strideOf(const Buffer &buffer, int64_t d) {
+  if (isPacked(buffer))
+    return c64(ShapedType::getNumElements(buffer.type.getShape().drop_front(d + 1)));
   return wordOf(buffer, 1 + buffer.type.getRank() + d);
 }
 
@@ -133,6 +140,14 @@ Value Lowering::elementAddress(const Buffer &buffer, ArrayRef<Value> offsets) {
     element = add(element, mul(offset, strideOf(buffer, d)));
   return add(baseOf(buffer),
              mul(element, getElementBytes(buffer.type.getElementType())));
+}
+
+bool Lowering::isAligned(const Buffer &buffer, ArrayRef<Value> offsets) {
+  if (!isPacked(buffer) || offsets.empty())
+    return false;
+  int64_t access = getSm(kernel).getAccess(), size = getElementBytes(buffer.type.getElementType());
+  std::optional<int64_t> column = getConstantIntValue(offsets.back());
+  return column && *column * size % access == 0 && buffer.type.getShape().back() * size % access == 0;
 }
 
 SmallVector<Value> Lowering::byteStrides(const Buffer &buffer) {

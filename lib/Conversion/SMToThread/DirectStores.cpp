@@ -43,7 +43,7 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
   Type bits = b.getIntegerType(8 * size);
   enterPlaces();
   Access access(*this, size, elementAddress(*to, offsets), byteStrides(*to),
-                offsets, limits(*to, offsets, type.getRank(), op.getValid()));
+                offsets, limits(*to, offsets, type.getRank(), op.getValid()), isAligned(*to, offsets));
   Value owner = isOwner(type);
   auto asBits = [&](Value value) -> Value {
     if (element.isInteger(1))

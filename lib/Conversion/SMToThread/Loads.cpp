@@ -79,7 +79,7 @@ SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
     pad = LLVM::BitcastOp::create(b, loc, bits, pad);
   enterPlaces();
   Access access(*this, size, elementAddress(from, offsets), byteStrides(from),
-                offsets, limits(from, offsets, type.getRank(), op.getValid()));
+                offsets, limits(from, offsets, type.getRank(), op.getValid()), isAligned(from, offsets));
   auto toElement = [&](Value value) -> Value {
     if (isBit)
       return resize(value, element);

@@ -13,10 +13,24 @@ bool mk_sm::isLocal(mk::StoreOp store) {
          mk::getKernel(store).getMeshOp().getNumRanks() == 1;
 }
 
+/// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's scratch,
+/// whose extents are known: shared memory and the copy engine would only be a detour before a signal.
+static bool fillsSectors(mk::StoreOp store, RankedTensorType type) {
+  auto buffer = dyn_cast<BlockArgument>(store.getDest());
+  auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
+  auto memory = cast<MemRefType>(store.getDest().getType());
+  return kernel && isa<MmaAttr>(type.getEncoding()) && type.getElementTypeBitWidth() == 32 &&
+         buffer.getArgNumber() >= kernel.getNumDims() &&
+         kernel.getArgKind(buffer.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::Scratch &&
+         memory.hasStaticShape() && !mk::isSymmetric(memory);
+}
+
 bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
   Attribute layout = plan.getLayout(store.getTile());
   auto type = withLayout(cast<RankedTensorType>(store.getTile().getType()), layout);
   int64_t bits = type.getElementTypeBitWidth();
+  if (fillsSectors(store, type))
+    return false;
   mk::SmAttr sm = mk::getSm(store);
   return type.getRank() == 2 && isa<MmaAttr, TransposedAttr>(layout) &&
          isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
@@ -32,6 +46,8 @@ static void explainStore(RolePlan &plan, mk::StoreOp store) {
     passed(store, kSplitRoles) << "leaves through shared memory and the copy engine";
   else if (plan.sites.empty())
     return;
+  else if (fillsSectors(store, withLayout(type, plan.getLayout(store.getTile()))))
+    passed(store, kSplitRoles) << "is stored from registers: to scratch of known extents, in whole sectors";
   else if (auto transposed = dyn_cast<TransposedAttr>(plan.getLayout(store.getTile()));
            transposed && !canStoreInChunks(withLayout(type, transposed),
                                            store.getReduction().has_value(),

@@ -5,7 +5,7 @@
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @stores on @mesh dims(uniform K) (
     in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], out %c : memref<?x?xf32> [K, K], out %i : memref<?x64xi32> [K, 64], out %l : memref<?xf32> [K],
-    out %d : memref<1x1x1x1x64x64xf32> [1, 1, 1, 1, 64, 64]) {
+    out %d : memref<1x1x1x1x64x64xf32> [1, 1, 1, 1, 64, 64], scratch %p : memref<64x64xf32> [64, 64]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -19,6 +19,8 @@ mk.kernel @stores on @mesh dims(uniform K) (
     mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     // expected-remark @+1 {{mk-sm-split-roles: missed: is stored from registers: the copy engine takes buffers of at most 5 dimensions}}
     mk.store %g, %d[%c0, %c0, %c0, %c0, %c0, %c0] : tensor<64x64xf32>, memref<1x1x1x1x64x64xf32>
+    // expected-remark @+1 {{mk-sm-split-roles: passed: is stored from registers: to scratch of known extents, in whole sectors}}
+    mk.store %g, %p[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
     %w = arith.fptosi %g : tensor<64x64xf32> to tensor<64x64xi32>
     // expected-remark @+1 {{mk-sm-split-roles: missed: is stored from registers: its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes in order}}
     mk.store %w, %i[%c0, %c0] : tensor<64x64xi32>, memref<?x64xi32>
