@@ -102,20 +102,49 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
     A warpgroup stores 64 rows of 128 bytes at a time: `unrolled` ones one behind the other, else
     in a loop. Of a tile with `#mk_sm.transposed` it stores up to 64 rows of the 64 columns that it holds.
 
+    A `posted` store is left to the CTA's sender, a warp of its own, once the tile is in the staging area, which has room
+    for all of it. The sender has few bytes under way at a time: stores that wait for a link hold up the
+    copies of their SM. It sends the tile to `peer` and then to each of `others`, and raises `signal` at `peer` when
+    the tile is there. `posting` counts what is posted (`mk-sm-assign-stages`); stores that are not posted, but use the same
+    staging area, have it as well.
+
     ```mlir
     mk_sm.store %t, %c[%i, %j] through %out
         : tensor<128x256xbf16, #mk_sm.mma<warpgroups = 2>>, memref<?x?xbf16>, !mk_sm.staging<2>
+    mk_sm.store %t, %slot[%i, %j] on %p posted signal %part[%n] through %out
+        : tensor<128x256xbf16, #mk_sm.mma<warpgroups = 2>>, memref<?x?xbf16, #mk.symmetric>, !mk_sm.staging<4>,
+          !mk.signal<?, sys, arrivals = 1>
     ```
   }];
   let arguments = (ins MkSM_Fragment:$tile, AnyMemRef:$dest, Variadic<Index>:$offsets,
-                       Variadic<Index>:$valid, Optional<Index>:$peer,
-                       MkSM_StagingType:$staging, UnitAttr:$add, UnitAttr:$unrolled);
+                       Variadic<Index>:$valid, Optional<Index>:$peer, Variadic<Index>:$others,
+                       MkSM_StagingType:$staging, Optional<AnyType>:$signal,
+                       Variadic<Index>:$signal_index, Optional<MkSM_CursorType>:$posting, UnitAttr:$add,
+                       UnitAttr:$unrolled, UnitAttr:$posted);
   let assemblyFormat = [{
-    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`add` $add^)?
-    `through` $staging (`unrolled` $unrolled^)? attr-dict
-    `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging))
+    $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)? (`and` `(` $others^ `)`)?
+    (`add` $add^)? (`posted` $posted^)? (`signal` $signal^ `[` $signal_index `]`)? `through` $staging
+    (`at` `(` $posting^ `)`)? (`unrolled` $unrolled^)? attr-dict
+    `:` type($tile) `,` qualified(type($dest)) `,` qualified(type($staging)) (`,` qualified(type($signal))^)?
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$dest, "::mlir::ValueRange":$offsets,
+                                 "::mlir::ValueRange":$valid, "::mlir::Value":$peer,
+                                 "::mlir::Value":$staging, "bool":$add), [{
+    build($_builder, $_state, tile, dest, offsets, valid, peer, /*others=*/::mlir::ValueRange(), staging,
+          /*signal=*/::mlir::Value(), /*signal_index=*/::mlir::ValueRange(), /*posting=*/::mlir::Value(),
+          add, /*unrolled=*/false, /*posted=*/false);
+  }]>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The ranks that get the tile; none if it stays here.
+    ::llvm::SmallVector<::mlir::Value> getPeers() {
+      ::llvm::SmallVector<::mlir::Value> peers;
+      if (getPeer())
+        peers.push_back(getPeer());
+      ::llvm::append_range(peers, getOthers());
+      return peers;
+    }
+  }];
 }
 
 def MkSM_SpillOp : MkSM_EffectOp<"spill"> {

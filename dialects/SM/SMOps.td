@@ -101,7 +101,7 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
   let summary = "says which warps of a CTA do what, and in which order";
   let description = [{
     The first warpgroup is the producer's: its warp 0 runs the producers of all roles. Its other warps are the
-    `copiers`, which copy for it, or do nothing. Behind it are so many warps of the `consumer`; a
+    `copiers`, which copy for it, or its warp 1 is the `sender` of tiles that are posted, or they do nothing. Behind it are so many warps of the `consumer`; a
     consumer partition of fewer warps has the first of these. `registers` are those of a thread of the
     producer's warpgroup and of a thread of the consumer, between which they are moved at the start; without it every thread
     has the most there is.
@@ -110,7 +110,7 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
 
     `barriers` are the named barriers of the CTA: `warpgroup` and those behind it are the consumer's warpgroups', each
     for itself, `consumer` is that of a consumer partition, `cta` of all warps that work, between roles and at the
-    end, `turn` and the next one are those of `turn_wait`, `request` is that of the copiers, `finish` of all threads
+    end, `turn` and the next one are those of `turn_wait`, `request` is that of the copiers, or of the sender, `finish` of all threads
     when all is done. Barrier 0 has the same threads: a warp that arrives at one with a count of threads, while others wait
     without, is an illegal instruction.
 
@@ -119,10 +119,10 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
         barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
     ```
   }];
-  let arguments = (ins I64Attr:$consumer, UnitAttr:$copiers, OptionalAttr<DenseI64ArrayAttr>:$registers,
+  let arguments = (ins I64Attr:$consumer, UnitAttr:$copiers, UnitAttr:$sender, OptionalAttr<DenseI64ArrayAttr>:$registers,
                        FlatSymbolRefArrayAttr:$order, DictionaryAttr:$barriers);
   let assemblyFormat = [{
-    `consumer` `(` $consumer `)` (`copiers` $copiers^)? (`registers` $registers^)? `order` $order
+    `consumer` `(` $consumer `)` (`copiers` $copiers^)? (`sender` $sender^)? (`registers` $registers^)? `order` $order
     `barriers` $barriers attr-dict
   }];
   let hasVerifier = 1;

@@ -77,6 +77,14 @@ PartitionOp mk_sm::findPartition(Operation *scope, PartitionKind kind) {
   return {};
 }
 
+bool mk_sm::postsTiles(Operation *scope) {
+  return scope
+      ->walk([](StoreOp store) {
+        return store.getPosted() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 std::string mk_sm::describeScope(Operation *scope) {
   if (auto role = dyn_cast<mk::RoleOp>(scope))
     return "role '" + role.getSymName().str() + "'";
@@ -118,6 +126,8 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     }
     if (int64_t bytes = getExchangeBytes(owner))
       pieces.push_back({"exchange", 1, bytes, chunk, /*ofRole=*/true});
+    if (postsTiles(owner))
+      pieces.push_back({"sent", 1, kBarrier, kBarrier});
     auto trims = [](CopyOp copy) {
       return copy.mayTrim() ? WalkResult::interrupt() : WalkResult::advance();
     };
@@ -126,6 +136,8 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
   } else if (auto memory = dyn_cast<SharedMemoryOp>(owner)) {
     pieces.push_back({"result", 1, 8, 16});
     pieces.push_back({"failed", 1, 8, 8});
+    if (postsTiles(memory->getParentOp()))
+      pieces.push_back({"post", 1, kPostBytes, 16});
     if (memory.getCopiers()) {
       pieces.push_back({"requests", kRequests, kRequestBytes, 16});
       pieces.push_back({"posted", 1, 8, 8});

@@ -197,6 +197,33 @@ LogicalResult ReceiveOp::verify() {
 // Stores
 //===----------------------------------------------------------------------===//
 
+/// What the sender needs of a store.
+static LogicalResult verifyPosted(StoreOp op) {
+  RankedTensorType tile = op.getTile().getType();
+  if (op.getPeers().empty() || op.getPeers().size() > kMostPeers)
+    return op.emitOpError() << "is posted to " << op.getPeers().size() << " ranks: the sender takes 1 to "
+                            << kMostPeers;
+  if (!isa<MmaAttr>(tile.getEncoding()))
+    return op.emitOpError() << "posts " << tile << ": the sender takes tiles with layout #mk_sm.mma";
+  if (auto partition = op->getParentOfType<PartitionOp>(); partition.getTeams() > 1)
+    return op.emitOpError() << "is posted by one of several teams, but a CTA has one sender: leave 'posted' out";
+  mk::SmAttr sm = mk::getSm(op);
+  int64_t buffers = op.getStaging().getType().getBuffers();
+  if (int64_t parts = sm ? countStoreParts(tile, sm.getChunk()) : 0; parts > buffers)
+    return op.emitOpError() << "posts " << parts << " parts of a tile through " << buffers
+                            << " buffers, which have to hold all of it";
+  if (!op.getSignal())
+    return success();
+  auto signal = dyn_cast<mk::SignalType>(op.getSignal().getType());
+  if (!signal || signal.getScope() != mk::Scope::Sys)
+    return op.emitOpError() << "raises " << op.getSignal().getType()
+                            << " at a peer: it takes a signal of scope sys";
+  if (op.getSignalIndex().size() != signal.getShape().size())
+    return op.emitOpError() << "has " << op.getSignalIndex().size() << " indices into a signal of rank "
+                            << signal.getShape().size() << ": give one for each dimension";
+  return success();
+}
+
 LogicalResult StoreOp::verify() {
   RankedTensorType tile = getTile().getType();
   auto dest = cast<MemRefType>(getDest().getType());
@@ -228,6 +255,12 @@ LogicalResult StoreOp::verify() {
   if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
     return emitOpError() << "stores to " << dest << ", but the copy engine takes at most "
                          << most << " dimensions: use mk.store";
+  if (getPosted() ? failed(verifyPosted(*this)) : getSignal() || !getOthers().empty())
+    return getPosted() ? failure()
+                       : emitOpError() << "has a signal or several peers, which are the sender's business: add "
+                                          "'posted', or use mk.signal and a store for each peer";
+  if (getPosting() && failed(verifyCounts(*this, getPosting(), 1, "tile that the sender has")))
+    return failure();
   if (getPeer() && !mk::isSymmetric(dest))
     return emitOpError() << "writes to a peer's " << dest
                          << ", but only symmetric memory is the same place there: give the "

@@ -88,6 +88,9 @@ LogicalResult WarpsOp::verify() {
   if (warps < 4 || warps > most || warps % 4)
     return emitOpError() << "has " << warps << " warps of the consumer: it has 4 to " << most
                          << ", a multiple of 4";
+  if (getCopiers() && getSender())
+    return emitOpError() << "has the same warps as copiers and as sender: leave the sender out, and the "
+                            "consumer sends its tiles itself";
   WalkResult fits = kernel.walk([&](PartitionOp partition) -> WalkResult {
     if (partition.getKind() == PartitionKind::Producer ||
         static_cast<int64_t>(partition.getWarps()) <= warps)

@@ -31,8 +31,9 @@ void Lowering::emitPrologue() {
       ScopeMemory memory(&scope);
       for (int64_t slot = 0; slot < memory.putSlots; ++slot)
         init(memory.putBarriers + 8 * slot, 1);
-      if (memory.landing)
-        init(memory.landing, 1);
+      for (int64_t barrier : {memory.landing, memory.sent})
+        if (barrier)
+          init(barrier, 1);
       for (Operation &op : scope.getRegion(0).front()) {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;

@@ -117,11 +117,30 @@ private:
   Value narrow(Value value);
   LogicalResult emitStaged(mk_sm::StoreOp op);
   /// Part by part; the copy engine stores with `map` where `usable` holds, else the threads do.
-  void storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map, Value usable);
+  /// `peers` are the buffers at ranks to which it is posted.
+  void storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, ArrayRef<Value> peers, Value map,
+                           Value usable);
   /// Emits `body` for each number from `from` on, of which `number` chooses one at run time.
   void forCase(Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body);
   /// All threads of the warpgroup store what exists of a part, wherever it goes.
   void storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part);
+  // Tiles that are left to the sender
+  /// Waits until the sender has sent what the partition has posted.
+  void awaitSent();
+  /// Has the sender send without pauses: the consumer waits.
+  void hurrySender();
+  /// Hands the tile in the staging area over. `sends`: by the copy engine; else threads have stored it.
+  void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
+  void dismissSender();
+  void emitSender();
+  void sendPosted(mk_sm::StoreOp op, Value took);
+  /// Nanoseconds, as a number of 32 bits.
+  Value readTime();
+  void napUntil(Value time);
+  /// The stores that the sender does, in the order of their numbers.
+  SmallVector<mk_sm::StoreOp> getPosted();
+  /// Counts what the partition posts; null if it posts nothing.
+  Value posting;
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
@@ -374,6 +393,10 @@ private:
   Value baseOf(const Buffer &buffer);
   Value sizeOf(const Buffer &buffer, int64_t d);
   Value strideOf(const Buffer &buffer, int64_t d); // in elements
+  /// Whether it is scratch of known extents: the runtime's own memory, rows one behind the other.
+  bool isPacked(const Buffer &buffer);
+  /// Whether a row of a tile at `offsets` begins where the widest access may, in any case.
+  bool isAligned(const Buffer &buffer, ArrayRef<Value> offsets);
   SmallVector<Value> byteStrides(const Buffer &buffer);
   Value wordOf(const Buffer &buffer, int64_t word);
   /// The address of the tensor map with this box, and whether it may be used;

@@ -40,8 +40,8 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  return makeBox(cast<MemRefType>(store.getDest().getType()), countStoreRows(store.getTile().getType()),
-                 getSm(store).getTensorMaps());
+  int64_t rows = store.getPosted() ? kPostedRows : countStoreRows(store.getTile().getType());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, getSm(store).getTensorMaps());
 }
 
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
@@ -168,6 +168,8 @@ ScopeMemory::ScopeMemory(Operation *scope) {
       putBarriers = offset;
     else if (piece.name == "landing")
       landing = offset;
+    else if (piece.name == "sent")
+      sent = offset;
     else
       exchange = offset, exchangeBytes = piece.bytes;
   }

@@ -53,6 +53,8 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
 /// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
+/// Rows that the sender sends at a time.
+constexpr int64_t kPostedRows = 32;
 
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
@@ -73,6 +75,7 @@ struct ScopeMemory {
   explicit ScopeMemory(Operation *scope);
   int64_t puts = 0, putSlots = 0, putSlotBytes = 0, putBarriers = 0;
   int64_t exchange = 0, exchangeBytes = 0;
+  int64_t sent = 0; // of the barrier at which the sender says that it has sent what was posted; 0: none
   int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
 };
 

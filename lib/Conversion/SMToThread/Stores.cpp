@@ -20,20 +20,42 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   FailureOr<Buffer> to = buffer(op, op.getDest());
   if (failed(to))
     return failure();
-  Value peer;
-  if (op.getPeer() && hasPeers()) {
-    peer = existingPeer(scalar(op.getPeer()));
-    awaitReady(peer);
-    to = atPeer(*to, peer);
-  }
-  SmallVector<int64_t> box = getStoreBox(op);
-  auto [map, usable] = peer ? peerMap(*to, box, peer) : tensorMap(*to, box);
-  if (peer)
-    usable = and_(usable, isFine());
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
-  usable = endsByItself(usable, *to, offsets, op.getTile().getType().getShape(), op.getValid());
-  storeThroughStaging(op, *to, map, usable);
+  ArrayRef<int64_t> shape = op.getTile().getType().getShape();
+  SmallVector<int64_t> box = getStoreBox(op);
+  if (!op.getPeer() || !hasPeers()) {
+    auto [map, usable] = tensorMap(*to, box);
+    usable = endsByItself(usable, *to, offsets, shape, op.getValid());
+    storeThroughStaging(op, *to, {}, map, usable);
+    return success();
+  }
+  SmallVector<Value> peers, maps;
+  SmallVector<Buffer> buffers;
+  Value usable = isFine();
+  for (Value rank : op.getPeers()) {
+    Value peer = existingPeer(scalar(rank));
+    awaitReady(peer);
+    Buffer there = atPeer(*to, peer);
+    auto [map, isUsable] = peerMap(there, box, peer);
+    usable = endsByItself(and_(isUsable, usable), there, offsets, shape, op.getValid());
+    maps.push_back(map);
+    peers.push_back(peer);
+    buffers.push_back(there);
+  }
+  if (op.getPosted() && warps.getSender()) {
+    storeThroughStaging(op, buffers, peers, /*map=*/Value(), usable);
+    return success();
+  }
+  for (auto [map, there] : llvm::zip(maps, buffers))
+    storeThroughStaging(op, there, {}, map, usable);
+  if (op.getSignal()) {
+    Value element = signalElement(op, op.getSignal(), op.getSignalIndex());
+    once([&] {
+      raise(signalArray(op.getSignal()), element, /*amount=*/1, peers.front());
+      recordSignal(op.getSignal(), element);
+    });
+  }
   return success();
 }
 
@@ -79,8 +101,9 @@ struct GroupStep {
 };
 } // namespace
 
-void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value map,
-                                   Value usable) {
+void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, ArrayRef<Value> peers,
+                                   Value map, Value usable) {
+  awaitSent();
   RankedTensorType tile = op.getTile().getType();
   int64_t size = getElementBytes(tile.getElementType());
   int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), columns = kChunkBytes / size;
@@ -124,15 +147,23 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
       regular &= count && count % buffers == 0;
     }
   int64_t chunks = countStoreChunks(tile, kChunkBytes), parts = countStoreParts(tile, kChunkBytes);
-  auto fill = [&](int64_t part) {
+  // The first of a part's registers.
+  auto firstOf = [&](int64_t part) {
     int64_t rows = part / chunks, column = std::min(part % chunks * columns, n - columns);
-    // The registers of the part.
-    int64_t first = transposed ? part % chunks * (m / 2) + rows * (rowsOfPart / 2)
-                               : rows * (n / 2) + column / 2;
-    // What the part is computed from, while the engine reads the buffer.
+    return transposed ? part % chunks * (m / 2) + rows * (rowsOfPart / 2) : rows * (n / 2) + column / 2;
+  };
+  auto fetch = [&](int64_t part) {
     SmallVector<unsigned> own((transposed ? rowsOfPart : columns) / 2);
-    std::iota(own.begin(), own.end(), first);
+    std::iota(own.begin(), own.end(), firstOf(part));
     prefetch(op.getTile(), own);
+  };
+  auto fill = [&](int64_t part) {
+    int64_t first = firstOf(part);
+    // What the part is computed from, while the engine reads the buffer; and the next one, while this one
+    // is computed.
+    fetch(part);
+    if (op.getUnrolled() && part + 1 != parts)
+      fetch(part + 1);
     int64_t offset = part % buffers * kStagingBytes;
     int64_t pending = regular || part ? buffers - 1 : 0;
     ifThen(sender, [&] {
@@ -180,20 +211,30 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
         storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
       }
   };
+  int64_t rowsOfBox = op.getPosted() ? kPostedRows : rowsOfPart;
   auto leave = [&](const StagedPart &part) {
     fenceAsyncShared();
     barrier(barrierId, 128);
     auto send = [&] {
-      SmallVector<Value> coordinates(offsets);
-      coordinates.back() = add(coordinates.back(), part.column);
-      coordinates.end()[-2] = add(coordinates.end()[-2], part.row);
-      if (step.rows)
-        coordinates.end()[-2] = add(coordinates.end()[-2], mul(group, step.rows));
-      create<mk_thread::StoreTensorOp>(part.source, map, coordinates, op.getAdd());
+      // A group for each part: what waits for a buffer counts them.
+      for (int64_t row = 0; row != rowsOfPart && peers.empty(); row += rowsOfBox) {
+        SmallVector<Value> coordinates(offsets);
+        coordinates.back() = add(coordinates.back(), part.column);
+        coordinates.end()[-2] = add(coordinates.end()[-2], add(part.row, row));
+        if (step.rows)
+          coordinates.end()[-2] = add(coordinates.end()[-2], mul(group, step.rows));
+        create<mk_thread::StoreTensorOp>(add(part.source, row * kChunkBytes), map, coordinates,
+                                         op.getAdd());
+      }
       create<mk_thread::CommitGroupOp>();
     };
-    ifThenElse(
-        usable, [&] { ifThen(sender, send); }, [&] { storeByThreads(op, to, part); });
+    auto byThreads = [&] {
+      // Empty: what waits for a buffer counts groups.
+      create<mk_thread::CommitGroupOp>();
+      for (const Buffer &buffer : to)
+        storeByThreads(op, buffer, part);
+    };
+    ifThenElse(usable, [&] { ifThen(sender, send); }, byThreads);
   };
   auto whereIs = [&](Value part) {
     Value column = minS(mul(remU(part, chunks), columns), c32(n - columns));
@@ -208,6 +249,8 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
       fill(part);
       leave(whereIs(c32(part)));
     }
+    if (!peers.empty())
+      post(op, peers, usable);
     return;
   }
   forRange(c32(0), c32(parts), c32(1), [&](Value part) {
@@ -216,14 +259,14 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, const Buffer &to, Value ma
     forCase(part, 0, parts, fill);
     leave(whereIs(part));
   });
+  if (!peers.empty())
+    post(op, peers, usable);
 }
 
 // A part lies in its buffer row by row. A warp takes a row at a time, word by word, or
 // four rows in pieces of 16 bytes.
 void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
                               const StagedPart &part) {
-  // Empty: what waits for a buffer counts groups.
-  create<mk_thread::CommitGroupOp>();
   RankedTensorType tile = op.getTile().getType();
   Type element = tile.getElementType();
   int64_t size = getElementBytes(element), columns = kChunkBytes / size;

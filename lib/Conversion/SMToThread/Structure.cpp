@@ -94,7 +94,11 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   readySeen = {};
   // In loops a store may come before what stands above it.
   storesPending = false;
-  op.walk([&](mk_sm::StoreOp) { storesPending = true; });
+  posting = {};
+  op.walk([&](mk_sm::StoreOp store) {
+    storesPending = true;
+    posting = store.getPosting();
+  });
   reciprocals.clear();
   waitFailed = {};
   LogicalResult result = success();
@@ -202,6 +206,10 @@ LogicalResult Lowering::run() {
           ifThenElse(eq(warp, 0), produce, [&] { emitCopiers(); });
         else
           ifThen(eq(warp, 0), produce);
+        if (warps.getSender()) {
+          readThread();
+          ifThen(eq(warp, 1), [&] { emitSender(); });
+        }
         reportDeferred();
         closeTracks();
         if (keepsCounts())
@@ -211,6 +219,8 @@ LogicalResult Lowering::run() {
         setRegisters(/*consumes=*/true);
         if (succeeded(result))
           result = emitSide(PartitionKind::Consumer);
+        if (warps.getSender())
+          dismissSender();
         reportDeferred();
         if (succeeded(result))
           emitEnd();
@@ -273,4 +283,5 @@ void Lowering::finishStores() {
     return;
   ifThen(eq(and_(thread, 127), 0),
          [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
+  awaitSent();
 }

@@ -32,7 +32,7 @@ struct CopyRequest {
   }
 };
 /// Each word has 8 bytes in shared memory.
-static_assert(8 * CopyRequest::kWords <= kRequestBytes);
+static_assert(8 * CopyRequest::kWords <= mk_sm::kRequestBytes);
 
 /// A warp of the copiers at work on a request.
 struct Copier {

@@ -14,10 +14,6 @@ namespace mlir::mk {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// mbarriers of all rings and mailboxes, and what the lowering keeps for
-/// itself.
-static constexpr int64_t kReservedBytes = 1024;
-
 static constexpr StringRef kSizeRings = "mk-sm-size-rings";
 
 namespace {
@@ -40,7 +36,7 @@ struct Budget {
   mk::SmAttr sm = mk::getSm(role);
   int64_t chunk = sm.getChunk();
   int64_t alignment = 8 * chunk; // of slots: the period of the swizzle
-  int64_t available = sm.getShared() - alignment - kReservedBytes;
+  int64_t available = sm.getShared() - alignment - kReservedShared;
   SmallVector<Ring> rings;
 
   int64_t used() const {
@@ -54,6 +50,7 @@ struct Budget {
 
   void collect();
   void growStaging();
+  void explainStaging();
   LogicalResult choose();
   LogicalResult refuse();
   void explain();
@@ -272,6 +269,7 @@ LogicalResult Budget::choose() {
   }
   explain();
   growStaging();
+  explainStaging();
   return success();
 }
 
@@ -294,25 +292,37 @@ void Budget::explain() {
   }
 }
 
+/// As many as its tile has parts.
+static int64_t countWantedBuffers(CreateStagingOp staging, int64_t chunk) {
+  int64_t wanted = staging.getResult().getType().getBuffers();
+  for (Operation *user : staging->getUsers())
+    if (auto store = dyn_cast<mk_sm::StoreOp>(user))
+      wanted = std::max(wanted, countStoreParts(store.getTile().getType(), chunk));
+  return wanted;
+}
+
 /// A warpgroup that has a buffer for each part of its tile stores it without waiting
 /// for the copy engine.
 void Budget::growStaging() {
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
-    int64_t buffers = staging.getResult().getType().getBuffers(), wanted = buffers;
-    for (Operation *user : staging->getUsers())
-      if (auto store = dyn_cast<mk_sm::StoreOp>(user))
-        wanted = std::max(wanted, countStoreParts(store.getTile().getType(), chunk));
+    int64_t buffers = staging.getResult().getType().getBuffers();
     int64_t bytes = getStagingBytes(chunk) * warpgroups;
-    int64_t more = std::min(wanted - buffers, (available - used()) / bytes);
+    int64_t more = std::min(countWantedBuffers(staging, chunk) - buffers, (available - used()) / bytes);
     staging.getResult().setType(StagingType::get(staging.getContext(), buffers + more));
     available -= more * bytes;
-    if (buffers + more < wanted)
+  }
+}
+
+void Budget::explainStaging() {
+  for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
+    int64_t buffers = staging.getResult().getType().getBuffers(), wanted = countWantedBuffers(staging, chunk);
+    if (buffers < wanted)
       missed(staging, kSizeRings) << remark::add(
           "has {0} of {1} buffers for stores, so that they wait for the copy engine; {2} bytes are "
           "left, and another one for {3} warpgroups has {4}",
-          buffers + more, wanted, available - used(), warpgroups, bytes);
+          buffers, wanted, available - used(), warpgroups, getStagingBytes(chunk) * warpgroups);
     else
-      analysis(staging, kSizeRings) << remark::add("has {0} buffers for stores", buffers + more);
+      analysis(staging, kSizeRings) << remark::add("has {0} buffers for stores", buffers);
   }
 }
 

@@ -57,6 +57,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createDeferWaitsPass());
   pm.addPass(mk_sm::createAdvanceLoadsPass());
   pm.addPass(mk_sm::createAlternateItemsPass());
+  pm.addPass(mk_sm::createPostStoresPass());
   cleanUp(pm);
   verify(pm, "overlapped");
   pm.addPass(mk_sm::createShareCopiesPass());

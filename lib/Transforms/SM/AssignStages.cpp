@@ -31,6 +31,11 @@ public:
               copy.getLandingMutable().assign(count(landing, copy.getLoc(), /*slots=*/1));
           });
     });
+    if (postsTiles(partition))
+      partition.walk([&](StoreOp store) {
+        if (!store.getPosting())
+          store.getPostingMutable().assign(count(posting, store.getLoc(), /*slots=*/1, /*parity=*/1));
+      });
     llvm::for_each(puts, [&](mk::PutOp put) { wrap(put); });
     if (partition.getTeams() == 1 || cursors.empty())
       return;
@@ -76,8 +81,8 @@ private:
   }
 
   /// A cursor of slots that the partition has for itself.
-  Value count(Value &cursor, Location loc, int64_t slots) {
-    return cursor ? cursor : cursor = create(loc, /*channel=*/Value(), slots, /*parity=*/0);
+  Value count(Value &cursor, Location loc, int64_t slots, int64_t parity = 0) {
+    return cursor ? cursor : cursor = create(loc, /*channel=*/Value(), slots, parity);
   }
 
   /// A store begins with the slot that was loaded first.
@@ -95,7 +100,7 @@ private:
   PartitionOp partition;
   OpBuilder b;
   llvm::MapVector<std::pair<Value, OperationName>, Value> cursors;
-  Value putLoad, putStore, landing;
+  Value putLoad, putStore, landing, posting;
   Value last; // of these
 };
 

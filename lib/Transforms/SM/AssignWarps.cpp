@@ -127,7 +127,9 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
     for (auto [name, number] : {std::pair<StringRef, int64_t>("warpgroup", 1), {"consumer", 8},
                                 {"cta", 9}, {"turn", 10}, {"request", 12}, {"finish", 14}})
       barriers.set(name, b.getI64IntegerAttr(number));
-    WarpsOp::create(b, kernel.getLoc(), needs.consumer, copiers,
+    // Copiers have the sender's warp: then the consumer sends its tiles itself.
+    bool sender = !copiers && postsTiles(kernel);
+    WarpsOp::create(b, kernel.getLoc(), needs.consumer, copiers, sender,
                     registers->empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(*registers),
                     b.getArrayAttr(llvm::to_vector(llvm::make_second_range(order))),
                     barriers.getDictionary(&getContext()));

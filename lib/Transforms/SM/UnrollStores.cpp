@@ -15,24 +15,29 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kUnrollStores = "mk-sm-unroll-stores";
 
-/// Whether more is deferred to a store of `tile` than may be computed twice: a load of a tile, or more
-/// than `cheapOps`.
-static bool isExpensive(Value tile, int64_t cheapOps) {
-  llvm::SetVector<Value> reached;
-  reached.insert(tile);
-  int64_t ops = 0;
-  for (unsigned i = 0; i != reached.size(); ++i) {
-    Value value = reached[i];
-    Operation *op = value.getDefiningOp();
-    if (!op || !op->hasAttr(kDeferredAttr))
-      continue;
-    // A load of a tile has two ways itself.
+/// The ops that are deferred to a store of `tile`.
+static llvm::SetVector<Operation *> getDeferred(Value tile) {
+  llvm::SetVector<Operation *> ops;
+  SmallVector<Value> reached{tile};
+  while (!reached.empty())
+    if (Operation *op = reached.pop_back_val().getDefiningOp();
+        op && op->hasAttr(kDeferredAttr) && ops.insert(op))
+      llvm::append_range(reached, op->getOperands());
+  return ops;
+}
+
+static bool loadsTile(const llvm::SetVector<Operation *> &deferred) {
+  return llvm::any_of(deferred, [](Operation *op) {
     auto load = dyn_cast<mk::LoadOp>(op);
-    if (++ops > cheapOps || (load && load.getTile().getType().getRank() > 1))
-      return true;
-    reached.insert_range(op->getOperands());
-  }
-  return false;
+    return load && load.getTile().getType().getRank() > 1;
+  });
+}
+
+/// Whether more is deferred to a store of `tile` than may be computed twice: a load of a tile, which has two
+/// ways itself, or more than `cheapOps`.
+static bool isExpensive(Value tile, int64_t cheapOps) {
+  llvm::SetVector<Operation *> deferred = getDeferred(tile);
+  return int64_t(deferred.size()) > cheapOps || loadsTile(deferred);
 }
 
 namespace {
@@ -55,7 +60,9 @@ struct UnrollStoresPass : mk_sm::impl::UnrollStoresPassBase<UnrollStoresPass> {
     for (StoreOp store : stores) {
       RankedTensorType tile = store.getTile().getType();
       int64_t count = countStoreParts(tile, sm.getChunk());
-      bool unrolls = count == 1 || (count == 2 && hasPeers);
+      // Loads of the next part run while one is stored.
+      bool overlaps = count <= most && loadsTile(getDeferred(store.getTile()));
+      bool unrolls = count == 1 || (count == 2 && hasPeers) || overlaps;
       if (stores.size() == 1)
         unrolls = count <= most || isExpensive(store.getTile(), cheapOps);
       store.setUnrolled(unrolls);

@@ -217,8 +217,7 @@ mk.kernel @peer on @mesh (
 
 // With more ranks it goes to the peer, and puts stay as they are.
 // CHECK-LABEL: mk.role @remote
-// CHECK: mk_sm.store {{.*}} on %[[PEER:.*]] through {{.*}} : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
-// CHECK: mk.signal %s[%c0] on %[[PEER]]
+// CHECK: mk_sm.store {{.*}} on %{{.*}} posted signal %s[%c0] through {{.*}} : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
 // CHECK: mk.put
 mk.mesh @mesh (gpu = 2 via link)
 mk.kernel @remote on @mesh (

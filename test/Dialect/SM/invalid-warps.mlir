@@ -125,3 +125,12 @@ mk.kernel @from on @mesh () {
   }
   mk.role @s ctas(1) {}
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @both on @mesh () {
+  mk.role @r ctas(1) {}
+  // expected-error @+1 {{has the same warps as copiers and as sender: leave the sender out, and the consumer sends its tiles itself}}
+  mk_sm.warps consumer(4) copiers sender order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+}

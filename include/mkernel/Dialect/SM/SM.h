@@ -30,6 +30,11 @@ namespace mlir::mk_sm {
 
 /// Requests of copies by threads that there may be at a time, and bytes of one.
 constexpr int64_t kRequests = 4, kRequestBytes = 104;
+/// Of a tile that the sender has; ranks that it sends one to at most.
+constexpr int64_t kPostBytes = 80, kMostPeers = 8;
+
+/// Bytes of shared memory for the barriers of all rings and mailboxes, and for what the lowering keeps for itself.
+constexpr int64_t kReservedShared = 1024;
 
 /// A part of shared memory that an op owns.
 struct SharedPiece {
@@ -77,6 +82,8 @@ bool drawsItems(scf::WhileOp loop);
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
 /// Whether CTAs of `role` go on with `later`, by one `then` or several.
 bool goesOnWith(mk::RoleOp role, mk::RoleOp later);
+/// Whether stores in the scope, a role or a kernel, are left to the CTA's sender.
+bool postsTiles(Operation *scope);
 /// "role 'gemm'" or "mk.prepare", for messages.
 std::string describeScope(Operation *scope);
 

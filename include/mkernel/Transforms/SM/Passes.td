@@ -126,6 +126,18 @@ def AlternateItemsPass : SMPass<"mk-sm-alternate-items"> {
   }];
 }
 
+def PostStoresPass : SMPass<"mk-sm-post-stores"> {
+  let summary = "Leaves stores at peers to a warp that has few bytes under way";
+  let description = [{
+    What a consumer stores at a peer while it multiplies goes through the same queues as the copies of its operands, and a
+    signal behind it makes the consumer wait until it has crossed the link. Such stores are `posted`, with their signal, in
+    roles that have a producer and room for the whole tile in the staging area beside three slots of each ring:
+    the consumer goes on when the tile is in shared memory.
+
+    A loop over known ranks that stores one tile at each of them becomes one store.
+  }];
+}
+
 def ShareCopiesPass : SMPass<"mk-sm-share-copies"> {
   let summary = "Has the CTAs of a cluster fetch together what all of them copy";
   let description = [{

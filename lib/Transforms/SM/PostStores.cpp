@@ -1,0 +1,138 @@
+//===- PostStores.cpp - Tiles for peers are left to a warp of their own ----===//
+#include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::mk_sm {
+#define GEN_PASS_DEF_POSTSTORESPASS
+#include "mkernel/Transforms/SM/Passes.h.inc"
+} // namespace mlir::mk_sm
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+static constexpr StringRef kPostStores = "mk-sm-post-stores";
+/// Slots that a ring needs to hide a copy's time.
+static constexpr int64_t kSlots = 3;
+
+/// Bytes of the tile in the staging area, of all warpgroups.
+static int64_t getPostedBytes(StoreOp store, int64_t chunk) {
+  auto layout = cast<MmaAttr>(store.getTile().getType().getEncoding());
+  return countStoreParts(store.getTile().getType(), chunk) * getStagingBytes(chunk) * layout.getWarpgroups();
+}
+
+/// What is left for a staging area, if rings have the slots that they need.
+static int64_t getRoom(Operation *role) {
+  mk::SmAttr sm = mk::getSm(role);
+  int64_t room = sm.getShared() - 8 * sm.getChunk() - kReservedShared;
+  auto take = [&](Operation *owner) {
+    for (const SharedPiece &piece : getSharedPieces(owner))
+      room -= piece.getBytes();
+  };
+  take(role);
+  for (Operation &op : role->getRegion(0).getOps()) {
+    if (auto ring = dyn_cast<CreateRingOp>(op))
+      room -= kSlots * ring.getResult().getType().getSlotBytes(sm.getChunk());
+    else if (isa<CreateMailboxOp>(op))
+      take(&op);
+  }
+  return room;
+}
+
+/// Why the consumer sends the tile itself; null if it need not.
+static const char *findObstacle(StoreOp store) {
+  auto partition = store->getParentOfType<PartitionOp>();
+  Operation *role = partition->getParentOp();
+  if (!findPartition(role, PartitionKind::Producer))
+    return "its role stages no tiles, so nothing is held up";
+  if (partition.getTeams() > 1)
+    return "teams have one staging area each, and a CTA one sender: leave alternate out";
+  if (!isa<MmaAttr>(store.getTile().getType().getEncoding()))
+    return "its tile is transposed";
+  if (getPostedBytes(store, mk::getSm(store).getChunk()) > getRoom(role))
+    return "there is no room for all of its tile beside 3 slots of each ring: use smaller tiles";
+  return nullptr;
+}
+
+/// Puts the stores that a loop over known ranks does of one tile into one store; null if it does
+/// anything else.
+static StoreOp mergeRanks(scf::ForOp loop) {
+  std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
+                         to = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  if (!from || !to || !step || *to <= *from || loop.getNumResults())
+    return {};
+  int64_t count = llvm::divideCeil(*to - *from, *step);
+  StoreOp store;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto found = dyn_cast<StoreOp>(op); found && !store)
+      store = found;
+    else if (!isPure(&op))
+      return {};
+  }
+  if (!store || !store.getPeer() || count > kMostPeers)
+    return {};
+  OpOperand *peer = &*store.getPeerMutable().begin();
+  for (OpOperand &operand : store->getOpOperands())
+    if (&operand != peer && !loop.isDefinedOutsideOfLoop(operand.get()))
+      return {};
+  OpBuilder b(loop);
+  SmallVector<Value> peers;
+  for (int64_t i = 0; i != count; ++i) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(),
+                arith::ConstantIndexOp::create(b, loop.getLoc(), *from + i * *step).getResult());
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (&op != store)
+        b.clone(op, mapping);
+    peers.push_back(mapping.lookupOrDefault(store.getPeer()));
+  }
+  store->moveBefore(loop);
+  store.getPeerMutable().assign(peers.front());
+  store.getOthersMutable().assign(ArrayRef(peers).drop_front());
+  loop.erase();
+  return store;
+}
+
+namespace {
+struct PostStoresPass : mk_sm::impl::PostStoresPassBase<PostStoresPass> {
+  using PostStoresPassBase::PostStoresPassBase;
+
+  void visit(StoreOp store) {
+    if (!store.getPeer())
+      return;
+    if (const char *obstacle = findObstacle(store)) {
+      missed(store, kPostStores) << "is sent by the consumer, which waits for the link: " << obstacle;
+      return;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(store->getParentOp()))
+      mergeRanks(loop);
+    int64_t chunk = mk::getSm(store).getChunk();
+    auto staging = cast<CreateStagingOp>(store.getStaging().getDefiningOp());
+    int64_t buffers = std::max<int64_t>(staging.getResult().getType().getBuffers(),
+                                        countStoreParts(store.getTile().getType(), chunk));
+    staging.getResult().setType(StagingType::get(&getContext(), buffers));
+    store.setPosted(true);
+    auto signal = dyn_cast_or_null<mk::SignalOp>(store->getNextNode());
+    bool isOfStore = signal && signal.getPeer() == store.getPeer() && store.getOthers().empty() &&
+                     signal.getAmount() == 1 && !signal.getStrong();
+    if (isOfStore) {
+      store.getSignalMutable().assign(signal.getSignal());
+      store.getSignalIndexMutable().assign(signal.getIndex());
+      signal.erase();
+    }
+    passed(store, kPostStores) << remark::add(
+        "is left to the CTA's sender, for {0} rank(s), through {1} buffers", store.getPeers().size(), buffers);
+  }
+
+  void runOnOperation() override {
+    SmallVector<StoreOp> stores;
+    getOperation().walk([&](StoreOp store) { stores.push_back(store); });
+    llvm::for_each(stores, [&](StoreOp store) { visit(store); });
+  }
+};
+} // namespace
