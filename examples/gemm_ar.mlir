@@ -43,7 +43,7 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
   %tk = mk.param "TK" = 64
   %tr = mk.param "TR" = 32
   mk.param "RASTER" = 8
-  %any_lag = mk.param "LAG" = 8
+  %any_lag = mk.param "LAG" = 1000000
   mk.param "PUBLISH" = 2
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
