@@ -151,6 +151,26 @@ class Gates(unittest.TestCase):
         self.assertFalse(self.rows(record("a", 1.0), record("b", 1.0))[0][
             "passed"])
 
+    def test_the_best_of_several_rivals_counts(self):
+        gate = {"rivals": ["nccl", "torch"], "each": {"64": 1.5, "128": 1.1}, "geomean": 1.2}
+        def record(shape, reported=False, **ratios):
+            return {"suite": "s", "name": "of " + shape, "shape": shape, "reported": reported,
+                    "ratios": {rival: {"burst": {"quoted": value}} for rival, value in ratios.items()}}
+        def row(*records):
+            return gates.evaluate_ratios("s", gate, records, ["burst"])[0]
+        good = row(record("64", nccl=1.6, torch=1.5), record("128", nccl=1.1))
+        self.assertTrue(good["passed"])
+        self.assertEqual(good["ratios"], {"of 64": 1.5, "of 128": 1.1})
+        # What is asked of each shape; the least is what lacks most.
+        bad = row(record("64", nccl=2.0, torch=1.4), record("128", nccl=1.2, torch=1.3))
+        self.assertFalse(bad["passed"])
+        self.assertEqual((bad["least"], bad["least_value"], bad["each"]), ("of 64", 1.4, 1.5))
+        self.assertIn("s / nccl or torch, burst: least 1.400 (of 64), asked 1.5", gates.text([bad])[0])
+        # Nothing is asked of a shape that is not listed but its part of the mean.
+        self.assertTrue(row(record("96", torch=1.2))["passed"])
+        self.assertFalse(row(record("96", torch=1.1))["passed"])
+        self.assertEqual(row(record("64"))["missing"], ["of 64"])
+
     def test_what_is_missing_fails(self):
         row = self.rows(record("a", 1.1), record("b", None))[0]
         self.assertFalse(row["passed"])

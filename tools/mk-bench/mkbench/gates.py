@@ -8,9 +8,26 @@ def quoted(record, rival, condition):
     return row["quoted"] if row else None
 
 
+def rivals_of(gate):
+    """Those of which the best one counts."""
+    return gate.get("rivals") or [gate["rival"]]
+
+
+def best_quoted(record, gate, condition):
+    """The ratio to the best of the gate's rivals; None if none was measured."""
+    return min((value for rival in rivals_of(gate)
+                if (value := quoted(record, rival, condition)) is not None), default=None)
+
+
+def asked(gate, record):
+    """What a case has to reach, if anything: `each` is one number, or one for each shape."""
+    each = gate.get("each")
+    return each.get(record["shape"]) if isinstance(each, dict) else each
+
+
 def is_short(record, gate, condition):
     """Whether a case that takes the rival less than `below_ms` is slower by no more than `more_ms`."""
-    short, row = gate.get("short"), record["ratios"].get(gate["rival"], {}).get(condition)
+    short, row = gate.get("short"), record["ratios"].get(rivals_of(gate)[0], {}).get(condition)
     return bool(short and row) and row.get("rival_ms", float("inf")) < short["below_ms"] \
         and row["more_ms"] <= short["more_ms"]
 
@@ -18,29 +35,31 @@ def is_short(record, gate, condition):
 def evaluate_ratios(suite, gate, records, conditions):
     """One row for each condition: the least ratio (`each`; those of cases that are `short` do not count
     there), their geometric mean, and the share of cases whose ratio is at least `share`'s "at"."""
-    rival = gate["rival"]
     counted = [r for r in records if not r["reported"]]
+    limits = {r["name"]: asked(gate, r) for r in counted}
     rows = []
     for condition in conditions:
-        values = {r["name"]: quoted(r, rival, condition) for r in counted}
+        values = {r["name"]: best_quoted(r, gate, condition) for r in counted}
         missing = [name for name, value in values.items() if value is None]
         known = {n: v for n, v in values.items() if v is not None}
-        row = {"suite": suite, "rival": rival, "condition": condition,
+        row = {"suite": suite, "rival": " or ".join(rivals_of(gate)), "condition": condition,
                "ratios": values, "missing": missing, "passed": not missing
-               and bool(known), "each": gate.get("each"),
+               and bool(known), "each": None,
                "geomean": gate.get("geomean"), "share": gate.get("share")}
         if known:
             short = {r["name"] for r in counted if is_short(r, gate, condition)}
+            # By how far it is above what is asked of it.
             row["least"] = min({n: v for n, v in known.items() if n not in short} or known,
-                               key=known.get)
+                               key=lambda n: known[n] / (limits[n] or 1))
             row["least_value"] = known[row["least"]]
+            row["each"] = limits[row["least"]]
             row["geomean_value"] = stats.geometric_mean(known.values())
             if "share" in gate:
                 good = sum(v >= gate["share"]["at"] for v in known.values())
                 row["share_value"] = good / len(known)
                 if row["share_value"] < gate["share"]["least"]:
                     row["passed"] = False
-            if "each" in gate and row["least_value"] < gate["each"]:
+            if row["each"] is not None and row["least_value"] < row["each"]:
                 row["passed"] = False
             if "geomean" in gate and row["geomean_value"] < gate["geomean"]:
                 row["passed"] = False
@@ -88,7 +107,7 @@ def evaluate(suites, records, conditions):
     for name in dict.fromkeys(r["suite"] for r in records):
         of_suite = [r for r in records if r["suite"] == name]
         for gate in suites.get(name).get("gates", []):
-            if "rival" in gate:
+            if "rival" in gate or "rivals" in gate:
                 rows += evaluate_ratios(name, gate, of_suite, conditions)
             elif "roofline" in gate:
                 rows += evaluate_roofline(name, gate, of_suite, conditions)
