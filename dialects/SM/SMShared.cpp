@@ -143,7 +143,7 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
       pieces.push_back({"posted", 1, 8, 8});
     }
     if (memory.getTracks())
-      pieces.push_back({"tracks", 1, memory.getTracks(), 8});
+      pieces.push_back({"tracks", 1, int64_t(memory.getTracks()), 8});
   }
   return pieces;
 }

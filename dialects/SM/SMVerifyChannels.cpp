@@ -261,6 +261,9 @@ LogicalResult StoreOp::verify() {
                                           "'posted', or use mk.signal and a store for each peer";
   if (getPosting() && failed(verifyCounts(*this, getPosting(), 1, "tile that the sender has")))
     return failure();
+  if (auto count = getPosting() ? getPosting().getDefiningOp<CursorOp>() : CursorOp(); count && !count.getParity())
+    return emitOpError() << "has a cursor that begins with parity 0, and would wait for a tile that nobody has posted: "
+                            "begin with 1";
   if (getPeer() && !mk::isSymmetric(dest))
     return emitOpError() << "writes to a peer's " << dest
                          << ", but only symmetric memory is the same place there: give the "

@@ -91,6 +91,8 @@ LogicalResult WarpsOp::verify() {
   if (getCopiers() && getSender())
     return emitOpError() << "has the same warps as copiers and as sender: leave the sender out, and the "
                             "consumer sends its tiles itself";
+  if (getSender() && !postsTiles(kernel))
+    return emitOpError() << "has a sender, but no store is posted: leave it out";
   WalkResult fits = kernel.walk([&](PartitionOp partition) -> WalkResult {
     if (partition.getKind() == PartitionKind::Producer ||
         static_cast<int64_t>(partition.getWarps()) <= warps)

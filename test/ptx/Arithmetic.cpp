@@ -207,6 +207,10 @@ OP(
       return T(T(up) >> (bits - count));
     })
 OP(
+    CountOnes, template <typename T> static uint32_t apply(T a) {
+      return uint32_t(__builtin_popcountll(uint64_t(a)));
+    })
+OP(
     LeadingZeroes, template <typename T> static uint32_t apply(T a) {
       return a ? uint32_t(__builtin_clzll(uint64_t(a))) -
                      (64 - 8 * uint32_t(sizeof(T)))
@@ -419,6 +423,8 @@ void mk::ptx::addArithmetic(Table &t) {
   t["bfe.u64"] = ternary<uint64_t, uint64_t, uint32_t, uint32_t, Extract>;
   t["bfe.s32"] = ternary<int32_t, int32_t, uint32_t, uint32_t, ExtractSigned>;
   t["bfe.s64"] = ternary<int64_t, int64_t, uint32_t, uint32_t, ExtractSigned>;
+  t["popc.b32"] = unary<uint32_t, uint32_t, CountOnes>;
+  t["popc.b64"] = unary<uint32_t, uint64_t, CountOnes>;
   t["clz.b32"] = unary<uint32_t, uint32_t, LeadingZeroes>;
   t["clz.b64"] = unary<uint32_t, uint64_t, LeadingZeroes>;
   t["shf.r.wrap.b32"] =

@@ -127,8 +127,9 @@ private:
   // Tiles that are left to the sender
   /// Waits until the sender has sent what the partition has posted.
   void awaitSent();
-  /// Has the sender send without pauses: the consumer waits.
+  /// Has the sender send without pauses: the consumer waits for others.
   void hurrySender();
+  void tellSender(int64_t hurry);
   /// Hands the tile in the staging area over. `sends`: by the copy engine; else threads have stored it.
   void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
   void dismissSender();

@@ -232,6 +232,7 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       // Puts here and across links are complete when their threads have done them.
       .Case<FenceOp, SettleOp>([&](auto) {
+        finishStores();
         if (hasNet())
           awaitPuts();
         else

@@ -4,7 +4,8 @@
 // the producer's warpgroup, has the copy engine store it. A link that all SMs store to takes what is under way in turn, and
 // what the engine fetches for the same SM stands behind it: with tiles of 64 KiB under way on 132 SMs, products that went on
 // beside took 21 % longer. So the sender has one piece under way at a time, and takes its time: pieces are spread over
-// three quarters of what the last item took, unless somebody waits for them.
+// three quarters of the time since the tile before. It does not pause while the consumer waits for others, and sends all
+// that is left at once where it waits for the sender.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -20,7 +21,9 @@ using Predicate = arith::CmpIPredicate;
 /// tile is sent, the element of the signal, where the tile begins, the ranks; whether the consumer waits.
 static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, kPeers = 32, kHurry = 64;
 static_assert(kPeers + 4 * kMostPeers == kHurry && kHurry + 4 <= kPostBytes);
-/// What an item takes, as far as the sender believes it, and how long it sleeps at a time, in nanoseconds.
+/// What the consumer waits for.
+enum Hurry { kForNobody, kForOthers, kForSender };
+/// The time between two tiles counts up to this much, and the sender sleeps so long at a time, in nanoseconds.
 static constexpr int64_t kLongest = 100'000, kNap = 200;
 /// Threads of the sender, and of the warp of the consumer that calls it.
 static constexpr int64_t kCalled = 64;
@@ -37,16 +40,18 @@ SmallVector<mk_sm::StoreOp> Lowering::getPosted() {
 void Lowering::awaitSent() {
   if (!posting || !warps.getSender())
     return;
-  hurrySender();
+  tellSender(kForSender);
   waitBarrier(add(sharedBase, memory.sent), read(cursors[posting].phase, i32), c32(0), /*number=*/-1,
               /*ofPut=*/true);
 }
 
-void Lowering::hurrySender() {
+void Lowering::tellSender(int64_t hurry) {
   if (posting && warps.getSender())
     ifThen(eq(partitionThread, 0),
-           [&] { storeSharedHere(c32(1), add(sharedBase, offsetOf("post")), kHurry); });
+           [&] { storeSharedHere(c32(hurry), add(sharedBase, offsetOf("post")), kHurry); });
 }
+
+void Lowering::hurrySender() { tellSender(kForOthers); }
 
 void Lowering::post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
   Value element = op.getSignal() ? signalElement(op, op.getSignal(), op.getSignalIndex()) : c64(0);
@@ -65,7 +70,7 @@ void Lowering::post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
       SmallVector<mk_sm::StoreOp> posted = getPosted();
       write(c32(llvm::find(posted, op) - posted.begin() + 1), kNumber);
       write(sends, kSends);
-      write(c32(0), kHurry);
+      write(c32(kForNobody), kHurry);
       write(element, kElement);
       for (auto [d, offset] : llvm::enumerate(scalars(op.getOffsets())))
         write(offset, kOffsets + 4 * d);
@@ -123,7 +128,7 @@ void Lowering::napUntil(Value time) {
   b.createBlock(&loop.getBefore());
   Value hurry = loadSharedHere(i32, add(sharedBase, offsetOf("post")), kHurry);
   Value isEarly = cmp(Predicate::slt, sub(readTime(), time), 0);
-  scf::ConditionOp::create(b, loc, and_(isEarly, eq(hurry, 0)), ValueRange());
+  scf::ConditionOp::create(b, loc, and_(isEarly, eq(hurry, kForNobody)), ValueRange());
   b.createBlock(&loop.getAfter());
   NVVM::NanosleepOp::create(b, loc, c32(kNap));
   scf::YieldOp::create(b, loc);
@@ -147,16 +152,24 @@ void Lowering::sendPosted(mk_sm::StoreOp op, Value took) {
   auto word = [&](int64_t offset) { return loadSharedHere(i32, at, offset); };
   Value base = add(sharedBase, getSharedOffset(op.getStaging().getDefiningOp(), "buffers"));
   Buffer to = *buffer(op, op.getDest());
-  Value own = resize(ownRank(), i32);
-  int64_t count = groups * parts * pieces * op.getPeers().size();
-  Value pause = divU(mul(minS(maxS(took, c32(0)), c32(kLongest)), 3), 4 * count), next = variable(i32, c32(0));
+  Value own = resize(ownRank(), i32), away = c32(0);
+  for (size_t i = 0; i != op.getPeers().size(); ++i)
+    away = add(away, resize(cmp(Predicate::ne, word(kPeers + 4 * i), own), i32));
+  int64_t all = groups * parts * pieces;
+  Value pauses = maxS(mul(away, 4 * all), c32(1));
+  Value time = mul(minS(maxS(took, c32(0)), c32(kLongest)), 3);
+  Value pause = b.createOrFold<arith::DivUIOp>(loc, time, pauses), next = variable(i32, c32(0));
   write(next, readTime());
   auto send = [&](Value i) {
     Value peer = loadSharedHere(i32, add(at, mul(i, 4)), kPeers);
     Value map = peerMap(to, getStoreBox(op), resize(peer, i64)).first;
     Value isAway = cmp(Predicate::ne, peer, own);
     // Piece by piece, the parts of all warpgroups one behind the other.
-    forRange(c32(0), c32(groups * parts * pieces), c32(1), [&](Value k) {
+    forRange(c32(0), c32(all), c32(1), [&](Value k) {
+      ifThen(isAway, [&] {
+        napUntil(read(next, i32));
+        write(next, add(read(next, i32), pause));
+      });
       Value piece = remU(k, pieces), whole = divU(k, pieces);
       Value part = remU(whole, parts), group = divU(whole, parts);
       Value slot = add(mul(group, buffers), part);
@@ -170,11 +183,8 @@ void Lowering::sendPosted(mk_sm::StoreOp op, Value took) {
       coordinates.back() = add(coordinates.back(), minS(mul(remU(part, chunks), columns), c32(n - columns)));
       create<mk_thread::StoreTensorOp>(source, map, coordinates, op.getAdd());
       create<mk_thread::CommitGroupOp>();
-      ifThen(isAway, [&] {
+      ifThen(and_(isAway, cmp(Predicate::ne, word(kHurry), kForSender)), [&] {
         create<mk_thread::WaitGroupOp>(0, /*read=*/false);
-        Value time = add(read(next, i32), pause);
-        write(next, time);
-        napUntil(time);
       });
     });
   };

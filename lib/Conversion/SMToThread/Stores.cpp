@@ -24,15 +24,25 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   SmallVector<Value> offsets = scalars(op.getOffsets());
   ArrayRef<int64_t> shape = op.getTile().getType().getShape();
   SmallVector<int64_t> box = getStoreBox(op);
+  auto raiseHere = [&](Value peer) {
+    if (!op.getSignal())
+      return;
+    Value element = signalElement(op, op.getSignal(), op.getSignalIndex());
+    once([&] {
+      raise(signalArray(op.getSignal()), element, /*amount=*/1, peer);
+      recordSignal(op.getSignal(), element);
+    });
+  };
   if (!op.getPeer() || !hasPeers()) {
     auto [map, usable] = tensorMap(*to, box);
     usable = endsByItself(usable, *to, offsets, shape, op.getValid());
     storeThroughStaging(op, *to, {}, map, usable);
+    raiseHere({});
     return success();
   }
   SmallVector<Value> peers, maps;
   SmallVector<Buffer> buffers;
-  Value usable = isFine();
+  Value usable = cbool(true);
   for (Value rank : op.getPeers()) {
     Value peer = existingPeer(scalar(rank));
     awaitReady(peer);
@@ -43,19 +53,15 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     peers.push_back(peer);
     buffers.push_back(there);
   }
+  // Behind what may have failed until here.
+  usable = and_(usable, isFine());
   if (op.getPosted() && warps.getSender()) {
     storeThroughStaging(op, buffers, peers, /*map=*/Value(), usable);
     return success();
   }
   for (auto [map, there] : llvm::zip(maps, buffers))
     storeThroughStaging(op, there, {}, map, usable);
-  if (op.getSignal()) {
-    Value element = signalElement(op, op.getSignal(), op.getSignalIndex());
-    once([&] {
-      raise(signalArray(op.getSignal()), element, /*amount=*/1, peers.front());
-      recordSignal(op.getSignal(), element);
-    });
-  }
+  raiseHere(peers.front());
   return success();
 }
 

@@ -1,7 +1,7 @@
 //===- Structure.cpp - Threads and partitions -----------------------------===//
 //
 // Warpgroup 0 is the producer's side (its first warp works; in the variant for any strides the
-// others copy for it), the others are the consumer's. Registers change hands once, at the top; roles are told apart
+// others copy for it, else the second one may send tiles), the others are the consumer's. Registers change hands once, at the top; roles are told apart
 // inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,12 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
             return put.emitOpError() << "has no cursors of its slots: run mk-sm-assign-stages";
           return success();
         })
+        .Case([](mk_sm::StoreOp store) -> LogicalResult {
+          auto partition = store->getParentOfType<mk_sm::PartitionOp>();
+          if (!store.getPosting() && mk_sm::postsTiles(partition))
+            return store.emitOpError() << "has no cursor of what its partition posts: run mk-sm-assign-stages";
+          return success();
+        })
         .Default(success());
   });
   return failure(placed.wasInterrupted());

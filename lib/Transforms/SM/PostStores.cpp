@@ -98,6 +98,26 @@ static StoreOp mergeRanks(scf::ForOp loop) {
   return store;
 }
 
+/// Whether an item stores several tiles one behind the other, of which the sender has room for one: in a loop
+/// that does nothing for products.
+static bool isRepeated(StoreOp store) {
+  for (Operation *op = store->getParentOp(); !isa<PartitionOp>(op); op = op->getParentOp())
+    if (isa<scf::ForOp>(op) && !holds<WaitOp, MmaOp>(op))
+      return true;
+  return false;
+}
+
+/// Why the signal behind a store does not go with it; null if it does, or is none of it.
+static const char *findObstacle(StoreOp store, mk::SignalOp signal) {
+  if (!signal || signal.getPeer() != store.getPeer())
+    return nullptr;
+  if (!store.getOthers().empty())
+    return "it is for one of several ranks";
+  if (signal.getStrong())
+    return "it is strong";
+  return signal.getAmount() == 1 ? nullptr : "it counts more than one arrival";
+}
+
 namespace {
 struct PostStoresPass : mk_sm::impl::PostStoresPassBase<PostStoresPass> {
   using PostStoresPassBase::PostStoresPassBase;
@@ -111,6 +131,12 @@ struct PostStoresPass : mk_sm::impl::PostStoresPassBase<PostStoresPass> {
     }
     if (auto loop = dyn_cast<scf::ForOp>(store->getParentOp()))
       mergeRanks(loop);
+    if (isRepeated(store)) {
+      missed(store, kPostStores) << "is sent by the consumer, which waits for the link: an item stores several tiles one "
+                                    "behind the other, of which the sender takes one: store one at known ranks in a loop "
+                                    "that does nothing else";
+      return;
+    }
     int64_t chunk = mk::getSm(store).getChunk();
     auto staging = cast<CreateStagingOp>(store.getStaging().getDefiningOp());
     int64_t buffers = std::max<int64_t>(staging.getResult().getType().getBuffers(),
@@ -118,9 +144,9 @@ struct PostStoresPass : mk_sm::impl::PostStoresPassBase<PostStoresPass> {
     staging.getResult().setType(StagingType::get(&getContext(), buffers));
     store.setPosted(true);
     auto signal = dyn_cast_or_null<mk::SignalOp>(store->getNextNode());
-    bool isOfStore = signal && signal.getPeer() == store.getPeer() && store.getOthers().empty() &&
-                     signal.getAmount() == 1 && !signal.getStrong();
-    if (isOfStore) {
+    if (const char *obstacle = findObstacle(store, signal)) {
+      missed(signal, kPostStores) << "waits until the tile has crossed the link, and the consumer with it: " << obstacle;
+    } else if (signal && signal.getPeer() == store.getPeer()) {
       store.getSignalMutable().assign(signal.getSignal());
       store.getSignalIndexMutable().assign(signal.getIndex());
       signal.erase();

@@ -31,6 +31,9 @@ static std::string what(const mk_gpu_report &r, const Metadata &metadata,
     return str("stage ", r.element, " of ring ", r.number,
                " to reach phase ", r.wanted, ", saw ", r.seen);
   case MK_WAIT_COPY:
+    // Who sends tiles for the consumer has no number.
+    if (r.number == uint32_t(-1))
+      return str("the CTA's sender to have sent a tile (phase ", r.wanted, ", saw ", r.seen, ")");
     return str("stage ", r.element, " of a put's copy to reach phase ", r.wanted,
                ", saw ", r.seen);
   case MK_WAIT_READY:

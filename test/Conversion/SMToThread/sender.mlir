@@ -16,19 +16,21 @@ mk.mesh @mesh (gpu = 2 via link)
 // CHECK: mk_thread.sync %{{.*}}, 64
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: mk_thread.store_tensor
-// CHECK-NEXT: mk_thread.commit_group
-// One piece is under way at a time, with pauses as long as the consumer does not wait.
-// CHECK-NEXT: scf.if
-// CHECK-NEXT: mk_thread.wait_group 0
+// It pauses as long as the consumer does not wait.
 // CHECK: scf.while
 // CHECK: nvvm.nanosleep
+// CHECK: mk_thread.store_tensor
+// CHECK-NEXT: mk_thread.commit_group
+// One piece is under way at a time.
+// CHECK: scf.if
+// CHECK-NEXT: mk_thread.wait_group 0
 // CHECK: mk_thread.wait_group 0
 // CHECK: mk_thread.reduce_add release sys
 // CHECK: mk_thread.mbarrier_arrive
-// The consumer. The sender does not pause while it waits.
+// The consumer. Whether the launch is fine is asked behind the wait for the peer; what it waits for the sender knows.
 // CHECK: mk_thread.wait_word sys
-// CHECK: mk_thread.store_shared %c1_i32
+// CHECK: mk_thread.load_shared {{[0-9]+}} : i32
+// CHECK: mk_thread.store_shared %c2_i32
 // CHECK: mk_thread.mbarrier_wait
 // CHECK-COUNT-4: mk_thread.stmatrix
 // CHECK: mk_thread.fence_async shared

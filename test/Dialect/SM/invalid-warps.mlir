@@ -134,3 +134,12 @@ mk.kernel @both on @mesh () {
   // expected-error @+1 {{has the same warps as copiers and as sender: leave the sender out, and the consumer sends its tiles itself}}
   mk_sm.warps consumer(4) copiers sender order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @nothing on @mesh () {
+  mk.role @r ctas(1) {}
+  // expected-error @+1 {{has a sender, but no store is posted: leave it out}}
+  mk_sm.warps consumer(4) sender order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+}

@@ -49,6 +49,8 @@ TEST(CudaReport, SaysWhoWaitedForWhat) {
                                 "sent since the start, 7 are complete"));
   EXPECT_THAT(text(MK_WAIT_COPY, 0, 2, 1, 0),
               testing::EndsWith("for stage 2 of a put's copy to reach phase 1, saw 0"));
+  EXPECT_THAT(text(MK_WAIT_COPY, uint32_t(-1), 0, 1, 0),
+              testing::EndsWith("for the CTA's sender to have sent a tile (phase 1, saw 0)"));
   EXPECT_EQ(text(MK_FAIL_LOOP, 0, 0, 0, 0),
             "kernel 'k', role 'gemm', a loop begins or ends beyond "
             "2^30, which this target cannot count to: check its bounds, or "
