@@ -106,7 +106,7 @@ private:
   }
   void entry() {
     param_ = "";
-    name();
+    program_.name = name();
     expect('(');
     for (std::string word = name(); word != ""; word = name()) {
       if (word.find("_param_0") != std::string::npos)

@@ -82,6 +82,7 @@ struct Instr {
 };
 
 struct Program {
+  std::string name; // of the entry
   std::vector<Instr> instrs;
   uint32_t words = 0; // of registers of a warp
   uint32_t paramBytes = 0;

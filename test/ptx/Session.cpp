@@ -2,6 +2,7 @@
 
 #include "Session.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -298,6 +299,10 @@ void Session::launchAll() {
     if (!all && !goesAlone(!ready.empty()))
       break;
     aloneSince_ = {};
+    // What is copied in front of a kernel comes first: other ranks may have nothing to copy.
+    auto copies = [](auto &entry) { return entry.second->launches.front()->program->name == "mk_pack"; };
+    if (std::any_of(ready.begin(), ready.end(), copies))
+      std::erase_if(ready, [&](auto &entry) { return !copies(entry); });
     if (recording_.launches++ == 0)
       keepMemory();
     std::vector<std::vector<Stage>> ranks(static_cast<size_t>(gpus_));
