@@ -2,7 +2,7 @@
 //
 // The consumer puts a tile into the staging area, says in shared memory where it goes, and works on; the sender, a warp of
 // the producer's warpgroup, has the copy engine store it. A link that all SMs store to takes what is under way in turn, and
-// what the engine fetches for the same SM stands behind it: with tiles of 64 KiB under way on 132 SMs, products that went on
+// what the engine fetches for the same SM stands behind it: with tiles of 64 KiB under way on all SMs, products that went on
 // beside took 21 % longer. So the sender has one piece under way at a time, and takes its time: pieces are spread over
 // three quarters of the time since the tile before. It does not pause while the consumer waits for others, and sends all
 // that is left at once where it waits for the sender.
