@@ -2,24 +2,26 @@
 //
 // A is split by rows over all ranks. Every rank sends its rows once to the rank
 // with its place in each other node (@send), pushes them to the ranks of its own
-// node and forwards there what arrives from other nodes (@push). Meanwhile @gemm
-// starts on the own rows and goes on with each block of TM rows of another rank as soon
-// as it is there.
+// node and forwards there what arrives from other nodes (@push): all CTAs do so, a piece each, beside
+// the products. Meanwhile @gemm starts on the own rows and goes on with each block of TM rows of
+// another rank as soon as it is there.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; PUSH, how many CTAs have this role (0: a sixteenth of all).
+// together; PIECE, how many rows are moved at a time, at most.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !out = tensor<?x?xbf16, #mk.extents<TM, TN>>
+!rows = memref<?x?xbf16, #mk.symmetric>
+!ready = !mk.signal<?x?, sys, arrivals = ?>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
 mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
-    in %a : memref<?x?xbf16, #mk.symmetric> [M, K] split [(node, gpu), ()],
+    in %a : !rows [M, K] split [(node, gpu), ()],
     in %b : memref<?x?xbf16> [N, K] split [(node, gpu), ()],
-    scratch %full : memref<?x?xbf16, #mk.symmetric> [M, K],
+    scratch %full : !rows [M, K],
     out %c : memref<?x?xbf16> [M, N] split [(), (node, gpu)]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -27,7 +29,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
-  mk.param "PUSH" = 0
+  %most = mk.param "PIECE" = 16
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -39,46 +41,58 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %column_tiles = arith.ceildivui %columns, %tn : index
   %k_tiles = arith.ceildivui %K, %tk : index
 
-  // One for each block of each shard.
-  %ready = mk.signals(%world, %blocks) : !mk.signal<?x?, sys, arrivals = 1>
+  // What a CTA moves at a time: even parts of a shard for all, but of PIECE rows at most.
+  %ctas = mk.ctas @gemm
+  %part = arith.ceildivui %shard, %ctas : index
+  %some_rows = arith.maxui %part, %c1 : index
+  %piece = arith.minui %some_rows, %most : index
+  %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
-  mk.role @send ctas(1) {
-    mk.foreach (%i) in (%blocks) {
+  // One for each block of each shard.
+  %ready = mk.signals(%world, %blocks) arrivals(%pieces) : !ready
+
+  // To the ranks in my place of other nodes.
+  mk.role @send ctas(beside @gemm) {
+    mk.foreach (%i, %j) in (%blocks, %pieces) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
+        %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
+            : (index, index, index, index, index) -> (index, index, index)
         mk.foreach_peer (%p) along node {
-          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%me, %i]
-              : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?x?, sys, arrivals = 1>
+          mk.put %a[%from, %c0][%n, %K] to %full[%to, %c0] on %p signal %ready[%me, %i] : !rows to !rows, !ready
         }
       }
     }
   }
 
-  mk.role @push ctas(param PUSH, share = 0.0625) then @gemm {
-    mk.foreach (%i) in (%blocks) {
+  // To the other ranks of the node.
+  mk.role @push ctas(beside @gemm) {
+    mk.foreach (%i, %j) in (%blocks, %pieces) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
+        %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
+            : (index, index, index, index, index) -> (index, index, index)
         mk.foreach_peer (%p) along gpu {
-          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%me, %i]
-              : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?x?, sys, arrivals = 1>
+          mk.put %a[%from, %c0][%n, %K] to %full[%to, %c0] on %p signal %ready[%me, %i] : !rows to !rows, !ready
         }
       }
     }
     // What the ranks in my place of other nodes sent me.
-    mk.foreach (%i) in (%blocks) {
+    mk.foreach (%i, %j) in (%blocks, %pieces) {
       mk.foreach_peer (%s) along node {
         %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
             : (index, index, index, index, index) -> (index, index, index)
         %some = arith.cmpi sgt, %rows, %c0 : index
         scf.if %some {
-          mk.wait %ready[%s, %i] ge %c1 : !mk.signal<?x?, sys, arrivals = 1>
+          mk.wait %ready[%s, %i] ge %pieces : !ready
+          %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
+              : (index, index, index, index, index) -> (index, index, index)
           mk.foreach_peer (%p) along gpu {
-            mk.put %full[%at, %c0][%rows, %K] to %full[%at, %c0] on %p signal %ready[%s, %i]
-                : memref<?x?xbf16, #mk.symmetric> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?x?, sys, arrivals = 1>
+            mk.put %full[%to, %c0][%n, %K] to %full[%to, %c0] on %p signal %ready[%s, %i] : !rows to !rows, !ready
           }
         }
       }
@@ -99,11 +113,11 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
         // Own rows straight from the shard, others where they were gathered.
         %own = arith.cmpi eq, %s, %me : index
         %x_from = mk.select %own, %a, %full
-            : memref<?x?xbf16, #mk.symmetric>, memref<?x?xbf16, #mk.symmetric> -> memref<?x?xbf16>
+            : !rows, !rows -> memref<?x?xbf16>
         %x_row = arith.select %own, %r, %at : index
         scf.if %own {
         } else {
-          mk.wait %ready[%s, %i] ge %c1 : !mk.signal<?x?, sys, arrivals = 1>
+          mk.wait %ready[%s, %i] ge %pieces : !ready
         }
         %column = arith.muli %n, %tn : index
         %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
@@ -133,6 +147,18 @@ func.func private @block(%s: index, %i: index, %tm: index, %shard: index, %M: in
   %rows = arith.minsi %some, %tm : index
   %at = arith.addi %begin, %r : index
   return %r, %rows, %at : index, index, index
+}
+
+// Piece %j of a block of %rows rows that begins with row %r of the shard and row %at of the whole: the same of the
+// piece, and its rows (none if the block ends before it).
+func.func private @piece(%j: index, %piece: index, %r: index, %rows: index, %at: index) -> (index, index, index) {
+  %begin_ = arith.muli %j, %piece : index
+  %begin = arith.minui %begin_, %rows : index
+  %left = arith.subi %rows, %begin : index
+  %n = arith.minui %left, %piece : index
+  %from = arith.addi %r, %begin : index
+  %to = arith.addi %at, %begin : index
+  return %from, %to, %n : index, index, index
 }
 
 // What it computes, on whole tensors.

@@ -8,7 +8,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
 
 def MkSM_PartitionKind : I32EnumAttr<"PartitionKind", "what a partition is for", [
-  I32EnumAttrCase<"Producer", 0, "producer">, I32EnumAttrCase<"Consumer", 1, "consumer">
+  I32EnumAttrCase<"Producer", 0, "producer">, I32EnumAttrCase<"Consumer", 1, "consumer">,
+  I32EnumAttrCase<"Mover", 2, "mover">
 ]> {
   let cppNamespace = "::mlir::mk_sm";
   let genSpecializedAttr = 0;

@@ -14,6 +14,7 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
   let description = [{
     A role has at most one `producer`, a single warp that fills rings and draws
     tickets, and one `consumer` of whole warpgroups. Both start together and end on their own.
+    A role beside another has nothing but a `mover`, a single warp that puts, signals and waits.
     `registers` is the budget of one thread. Every thread of a partition runs its body;
     ops that act once for the CTA (copies, sends, signals, counts, pushes, puts) are
     executed by one thread after all threads of the partition have come to them.
@@ -28,6 +29,7 @@ def MkSM_PartitionOp : MkSM_Op<"partition", [SingleBlock, NoTerminator,
     mk_sm.partition producer warps(1) registers(40) { ... }
     mk_sm.partition consumer warps(8) registers(232) { ... }
     mk_sm.partition consumer warps(8) registers(240) teams(2) { ... }
+    mk_sm.partition mover warps(1) registers(40) { ... }
     ```
   }];
   let arguments = (ins MkSM_PartitionKindAttr:$kind, I64Attr:$warps, I64Attr:$registers,
@@ -101,12 +103,13 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
   let summary = "says which warps of a CTA do what, and in which order";
   let description = [{
     The first warpgroup is the producer's: its warp 0 runs the producers of all roles. Its other warps are the
-    `copiers`, which copy for it, or its warp 1 is the `sender` of tiles that are posted, or they do nothing. Behind it are so many warps of the `consumer`; a
+    `copiers`, which copy for it, or its warp 1 is the `sender` of tiles that are posted, or they do nothing. The last of them
+    are `movers`: warp 3 runs the first role that is named there, warp 2 the second. Behind it are so many warps of the `consumer`; a
     consumer partition of fewer warps has the first of these. `registers` are those of a thread of the
     producer's warpgroup and of a thread of the consumer, between which they are moved at the start; without it every thread
     has the most there is.
 
-    A CTA comes to the roles in `order`: its own, and those that it goes on with (`then`).
+    A CTA comes to the roles in `order`: its own, and those that it goes on with (`then`). Movers begin with the kernel.
 
     `barriers` are the named barriers of the CTA: `warpgroup` and those behind it are the consumer's warpgroups', each
     for itself, `consumer` is that of a consumer partition, `cta` of all warps that work, between roles and at the
@@ -119,15 +122,20 @@ def MkSM_WarpsOp : MkSM_Op<"warps", [HasParent<"::mlir::mk::KernelOp">]> {
         barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
     ```
   }];
-  let arguments = (ins I64Attr:$consumer, UnitAttr:$copiers, UnitAttr:$sender, OptionalAttr<DenseI64ArrayAttr>:$registers,
-                       FlatSymbolRefArrayAttr:$order, DictionaryAttr:$barriers);
+  let arguments = (ins I64Attr:$consumer, UnitAttr:$copiers, UnitAttr:$sender, OptionalAttr<FlatSymbolRefArrayAttr>:$movers,
+                       OptionalAttr<DenseI64ArrayAttr>:$registers, FlatSymbolRefArrayAttr:$order, DictionaryAttr:$barriers);
   let assemblyFormat = [{
-    `consumer` `(` $consumer `)` (`copiers` $copiers^)? (`sender` $sender^)? (`registers` $registers^)? `order` $order
-    `barriers` $barriers attr-dict
+    `consumer` `(` $consumer `)` (`copiers` $copiers^)? (`sender` $sender^)? (`movers` $movers^)?
+    (`registers` $registers^)? `order` $order `barriers` $barriers attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     int64_t getNumThreads() { return 128 + 32 * getConsumer(); }
+    int64_t getNumMovers() { return getMovers() ? getMovers()->size() : 0; }
+    /// The warp of mover i, and how many warps are left to copiers.
+    static int64_t getMoverWarp(int64_t i) { return 3 - i; }
+    int64_t getNumCopiers() { return 3 - getNumMovers(); }
+    static constexpr int64_t kMostMovers = 2;
     /// The named barrier, or the first of several.
     int64_t getBarrier(::llvm::StringRef name) {
       return getBarriers().getAs<::mlir::IntegerAttr>(name).getInt();

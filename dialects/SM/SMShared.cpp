@@ -119,7 +119,7 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     pieces.push_back({"buffers", staging.getResult().getType().getBuffers() * warpgroups,
                       getStagingBytes(chunk), swizzlePeriod, /*ofRole=*/true});
   } else if (isa<mk::RoleOp, mk::PrepareOp>(owner)) {
-    if (holds<mk::PutOp>(owner)) {
+    if (holds<mk::PutOp>(owner) && !findPartition(owner, PartitionKind::Mover)) {
       PutSlots slots = getPutSlots(owner);
       pieces.push_back({"put_slots", slots.count, slots.bytes, chunk, /*ofRole=*/true});
       pieces.push_back({"put_barriers", slots.count, kBarrier, kBarrier});

@@ -44,9 +44,14 @@ static PartitionOp findSibling(PartitionOp partition, PartitionKind kind) {
 
 LogicalResult PartitionOp::verify() {
   int64_t warps = getWarps(), registers = getRegisters();
-  if (getKind() == PartitionKind::Producer && warps != 1)
-    return emitOpError() << "is a producer of " << warps
-                         << " warps: a producer is one warp";
+  if (getKind() != PartitionKind::Consumer && warps != 1)
+    return emitOpError() << "is a " << stringifyPartitionKind(getKind()) << " of " << warps
+                         << " warps: a " << stringifyPartitionKind(getKind()) << " is one warp";
+  auto role = dyn_cast<mk::RoleOp>((*this)->getParentOp());
+  if ((getKind() == PartitionKind::Mover) != (role && role.getBeside()))
+    return emitOpError() << (getKind() == PartitionKind::Mover
+                                 ? "is a mover, but its role has CTAs of its own: let it be run 'beside' another"
+                                 : "stands in a role that is run beside another: only a mover does that");
   mk::TargetAttr target = mk::getSmTarget(*this);
   // A producer's warpgroup is counted whole.
   int64_t warpgroups = target ? target.getSm().getThreads() / 128 - 1 : 7;

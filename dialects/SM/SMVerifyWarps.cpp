@@ -43,9 +43,9 @@ static LogicalResult verifyOrder(WarpsOp op, mk::KernelOp kernel) {
   SmallVector<mk::RoleOp> order;
   for (StringRef name : op.getOrder().getAsValueRange<FlatSymbolRefAttr>()) {
     mk::RoleOp role = findRole(kernel, name);
-    if (!role || llvm::is_contained(order, role))
+    if (!role || role.getBeside() || llvm::is_contained(order, role))
       return op.emitOpError() << "has '" << name << "' in its order, which is no role of the "
-                              << "kernel, or stands there already";
+                              << "kernel with CTAs of its own, or stands there already";
     for (mk::RoleOp before : order)
       if (goesOnWith(role, before))
         return op.emitOpError() << "comes to role '" << before.getSymName() << "' before role '"
@@ -53,8 +53,27 @@ static LogicalResult verifyOrder(WarpsOp op, mk::KernelOp kernel) {
     order.push_back(role);
   }
   for (auto role : kernel.getBody().getOps<mk::RoleOp>())
-    if (!llvm::is_contained(order, role))
+    if (!role.getBeside() && !llvm::is_contained(order, role))
       return op.emitOpError() << "never comes to role '" << role.getSymName() << "'";
+  return success();
+}
+
+static LogicalResult verifyMovers(WarpsOp op, mk::KernelOp kernel) {
+  SmallVector<mk::RoleOp> movers;
+  if (op.getMovers())
+    for (StringRef name : op.getMovers()->getAsValueRange<FlatSymbolRefAttr>()) {
+      mk::RoleOp role = findRole(kernel, name);
+      if (!role || !role.getBeside() || llvm::is_contained(movers, role))
+        return op.emitOpError() << "has '" << name << "' among its movers, which is no role beside another, "
+                                << "or stands there already";
+      movers.push_back(role);
+    }
+  for (auto role : kernel.getBody().getOps<mk::RoleOp>())
+    if (role.getBeside() && !llvm::is_contained(movers, role))
+      return op.emitOpError() << "has no mover for role '" << role.getSymName() << "'";
+  if (movers.size() > WarpsOp::kMostMovers)
+    return op.emitOpError() << "has " << movers.size() << " movers: a CTA has warps for "
+                            << WarpsOp::kMostMovers;
   return success();
 }
 
@@ -94,14 +113,15 @@ LogicalResult WarpsOp::verify() {
   if (getSender() && !postsTiles(kernel))
     return emitOpError() << "has a sender, but no store is posted: leave it out";
   WalkResult fits = kernel.walk([&](PartitionOp partition) -> WalkResult {
-    if (partition.getKind() == PartitionKind::Producer ||
+    if (partition.getKind() != PartitionKind::Consumer ||
         static_cast<int64_t>(partition.getWarps()) <= warps)
       return WalkResult::advance();
     return partition.emitOpError() << "has " << partition.getWarps() << " warps, mk_sm.warps only "
                                    << warps << ": delete that, and run mk-sm-assign-warps";
   });
   return failure(fits.wasInterrupted() || (sm && failed(verifyRegisters(*this, sm))) ||
-                 failed(verifyOrder(*this, kernel)) || failed(verifyBarriers(*this)));
+                 failed(verifyOrder(*this, kernel)) || failed(verifyMovers(*this, kernel)) ||
+                 failed(verifyBarriers(*this)));
 }
 
 LogicalResult SyncWarpsOp::verify() {

@@ -111,12 +111,16 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   int64_t fixed = 0, min = 1;
   double share = 0;
   bool rest = false;
-  StringAttr param;
+  StringAttr param, beside;
   SMLoc loc = parser.getCurrentLocation();
   OptionalParseResult number = parser.parseOptionalInteger(fixed);
-  if (number.has_value()) {
-    if (failed(*number))
+  if (number.has_value() && failed(*number))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("beside"))) {
+    if (parser.parseSymbolName(beside))
       return failure();
+    min = number.has_value() ? fixed : 1;
+  } else if (number.has_value()) {
     min = fixed;
   } else if (succeeded(parser.parseOptionalKeyword("param"))) {
     if (parseParamName(parser, param))
@@ -127,7 +131,7 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   } else {
     if (succeeded(parser.parseOptionalKeyword("rest")))
       rest = true;
-    else if (parser.parseKeyword("share", ", 'rest' or a number of CTAs") ||
+    else if (parser.parseKeyword("share", ", 'rest', 'beside' or a number of CTAs") ||
              parser.parseEqual() || parser.parseFloat(share))
       return failure();
     if (succeeded(parser.parseOptionalComma()) &&
@@ -136,7 +140,7 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   }
   auto ctas = CtasAttr::getChecked([&] { return parser.emitError(loc); },
                                    parser.getContext(), fixed, APFloat(share), rest,
-                                   min, param);
+                                   min, param, beside);
   if (!ctas)
     return failure();
   return ctas;
@@ -152,10 +156,14 @@ void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
     }
     return;
   }
-  if (ctas.getFixed()) {
+  if (ctas.getFixed())
     printer << ctas.getFixed();
-    return;
+  if (StringAttr beside = ctas.getBeside()) {
+    printer << (ctas.getFixed() ? " beside " : "beside ");
+    printer.printSymbolName(beside.getValue());
   }
+  if (ctas.getFixed() || ctas.getBeside())
+    return;
   if (ctas.getRest()) {
     printer << "rest";
   } else {

@@ -110,16 +110,21 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
     fixed number (`param P`); if a share follows, that counts while the parameter is 0.
     The grid is an option of the target; the sums are verified for it.
 
+    `beside @other` takes none of the grid: the role is run by all CTAs that start with the other
+    one, at the same time as that. Behind `mk-assign-ctas` their number stands in front.
+
     ```mlir
     #mk.ctas<8>
     #mk.ctas<share = 6.000000e-02, min = 1>
     #mk.ctas<rest, min = 4>
     #mk.ctas<param REDUCE, share = 1.200000e-01>
+    #mk.ctas<beside @gemm>
     ```
   }];
-  // fixed > 0, or share > 0, or rest, or fixed_param.
+  // fixed > 0, or share > 0, or rest, or fixed_param; beside with or without fixed.
   let parameters = (ins "int64_t":$fixed, APFloatParameter<"share of the grid, 0 if absent">:$share,
-                        "bool":$rest, "int64_t":$min, Mk_ParamName<"fixed">:$fixedParam);
+                        "bool":$rest, "int64_t":$min, Mk_ParamName<"fixed">:$fixedParam,
+                        OptionalParameter<"::mlir::StringAttr", "role beside which this one is run">:$beside);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -114,9 +114,14 @@ def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator,
     help there; the loops of a role that gets helpers must be scheduled
     by `ticket` or be queues.
 
+    A role `beside` another takes no CTAs of the grid: each CTA that starts with the other role runs both at
+    the same time. It moves data and has no tiles: a GPU runs it in a warp that has nothing else to do. Neither
+    role may count on the other to go on or to be done; what has to come first is a signal's to say.
+
     ```mlir
     mk.role @push ctas(8) then @gemm { ... }
     mk.role @gemm ctas(rest) { ... }
+    mk.role @send ctas(beside @gemm) { ... }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Mk_CtasAttr:$ctas,
@@ -126,6 +131,10 @@ def Mk_RoleOp : Mk_Op<"role", [SingleBlock, NoTerminator,
     $sym_name `ctas` `(` custom<Ctas>($ctas) `)` (`then` $then^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The role beside which the CTAs run this one; null if it has CTAs of its own.
+    ::mlir::StringAttr getBeside() { return getCtas().getBeside(); }
+  }];
 }
 
 def Mk_PrepareOp : Mk_Op<"prepare", [SingleBlock, NoTerminator, HasParent<"KernelOp">]> {

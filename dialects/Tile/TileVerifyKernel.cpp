@@ -253,6 +253,26 @@ static LogicalResult verifyHelped(RoleOp role, RoleOp helper) {
   return failure(result.wasInterrupted());
 }
 
+/// A role beside another is run by one warp, which holds no tiles.
+static LogicalResult verifyBeside(RoleOp role, RoleOp other) {
+  if (role.getThen())
+    return role.emitOpError() << "'" << role.getSymName() << "' is run beside @" << other.getSymName()
+                              << ", with which its CTAs begin as well: drop 'then @" << *role.getThen() << "'";
+  if (other.getBeside())
+    return role.emitOpError() << "'" << role.getSymName() << "' is run beside @" << other.getSymName()
+                              << ", which has no CTAs of its own: name " << other.getBeside()
+                              << ", beside which that is run";
+  auto isTile = [](Type type) { return isa<TensorType>(type); };
+  WalkResult result = role.walk([&](Operation *op) -> WalkResult {
+    if (llvm::none_of(op->getOperandTypes(), isTile) && llvm::none_of(op->getResultTypes(), isTile))
+      return WalkResult::advance();
+    return op->emitOpError() << "takes or gives a tile in role '" << role.getSymName()
+                             << "', which is run beside @" << other.getSymName()
+                             << " by a warp that holds none: give the role CTAs of its own";
+  });
+  return failure(result.wasInterrupted());
+}
+
 static LogicalResult verifyRoles(KernelOp kernel) {
   llvm::StringMap<RoleOp> roles;
   for (RoleOp role : kernel.getBody().getOps<RoleOp>())
@@ -261,6 +281,14 @@ static LogicalResult verifyRoles(KernelOp kernel) {
              << "'" << role.getSymName() << "' of kernel @"
              << kernel.getSymName() << " exists already: rename one of them";
   for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
+    if (StringAttr beside = role.getBeside()) {
+      RoleOp other = roles.lookup(beside.getValue());
+      if (!other)
+        return role.emitOpError() << "'" << role.getSymName() << "' is run beside @" << beside.getValue()
+                                  << ", but kernel @" << kernel.getSymName() << " has no such role";
+      if (failed(verifyBeside(role, other)))
+        return failure();
+    }
     if (!role.getThen())
       continue;
     RoleOp next = roles.lookup(*role.getThen());
@@ -269,6 +297,10 @@ static LogicalResult verifyRoles(KernelOp kernel) {
              << "'" << role.getSymName() << "' goes on with @"
              << *role.getThen() << ", but kernel @" << kernel.getSymName()
              << " has no such role";
+    if (next.getBeside())
+      return role.emitOpError() << "'" << role.getSymName() << "' goes on with @" << *role.getThen()
+                                << ", which is run beside @" << next.getBeside().getValue()
+                                << " and nowhere else: drop 'then'";
     if (failed(verifyHelped(next, role)))
       return failure();
   }

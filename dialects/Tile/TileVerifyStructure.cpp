@@ -22,7 +22,7 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t fixed, APFloat share, bool rest,
-                               int64_t min, StringAttr fixedParam) {
+                               int64_t min, StringAttr fixedParam, StringAttr beside) {
   bool hasShare = !share.isZero();
   double part = share.convertToDouble();
   if (hasShare && !(part > 0 && part <= 1))
@@ -30,6 +30,8 @@ LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << ", it must be above 0 and at most 1";
   if (fixedParam)
     return success(); // known when it is resolved
+  if (beside && !fixed && !hasShare && !rest)
+    return success(); // those of the other role
   if (fixed < 0 || (!fixed && !hasShare && !rest))
     return emitError() << "a role needs at least one CTA, got " << fixed
                        << ": give a positive number, a share or 'rest'";

@@ -8,8 +8,10 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// What a role is certain to get.
+/// What a role is certain to get of the grid.
 static int64_t getCertain(CtasAttr ctas, int64_t grid) {
+  if (ctas.getBeside())
+    return 0;
   if (ctas.getFixed() > 0)
     return ctas.getFixed();
   if (ctas.getRest())
@@ -24,7 +26,8 @@ static int64_t getCertain(CtasAttr ctas, int64_t grid) {
 static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(llvm::zip(roles, certain), os, [&](auto pair) {
+  auto isInGrid = [](auto pair) { return !RoleOp(std::get<0>(pair)).getBeside(); };
+  llvm::interleaveComma(llvm::make_filter_range(llvm::zip(roles, certain), isInGrid), os, [&](auto pair) {
     RoleOp role = std::get<0>(pair);
     int64_t ctas = std::get<1>(pair);
     os << '\'' << role.getSymName() << '\''
@@ -44,7 +47,7 @@ LogicalResult mk::verifyMeshIsBound(KernelOp kernel) {
 
 CtasAttr mk::resolveCtas(CtasAttr ctas, int64_t count) {
   return CtasAttr::get(ctas.getContext(), count, count ? llvm::APFloat(0.0) : ctas.getShare(),
-                       ctas.getRest(), count ? count : ctas.getMin(), StringAttr());
+                       ctas.getRest(), count ? count : ctas.getMin(), StringAttr(), ctas.getBeside());
 }
 
 FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
@@ -72,8 +75,15 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
            << "roles of kernel '" << kernel.getSymName() << "' need " << sum
            << " CTAs on a grid of " << grid << ": " << describe(roles, ctas)
            << "; give roles fewer CTAs or the kernel a larger grid";
-  if (numRest == 0)
+  auto addBeside = [&] {
+    for (auto [i, role] : llvm::enumerate(roles))
+      for (auto [j, other] : llvm::enumerate(roles))
+        if (role.getBeside() == other.getSymNameAttr())
+          ctas[i] = ctas[j];
     return ctas;
+  };
+  if (numRest == 0)
+    return addBeside();
 
   // Even parts, except where a minimum is more: those roles get their minimum
   // and the others share what then is left.
@@ -96,7 +106,30 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
     int64_t count = open.size();
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
   }
-  return ctas;
+  return addBeside();
+}
+
+CtaRange mk::getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef name) {
+  CtaRange range;
+  StringRef searched = name;
+  for (RoleOp role : kernel.getBody().getOps<RoleOp>())
+    if (role.getSymName() == name && role.getBeside())
+      searched = role.getBeside().getValue();
+  for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), ctas)) {
+    if (role.getSymName() == searched) {
+      range.count = count;
+      break;
+    }
+    range.first += role.getBeside() ? 0 : count;
+  }
+  return range;
+}
+
+int64_t mk::countGrid(KernelOp kernel, ArrayRef<int64_t> ctas) {
+  int64_t grid = 0;
+  for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), ctas))
+    grid += role.getBeside() ? 0 : count;
+  return grid;
 }
 
 FailureOr<SmallVector<int64_t>> mk::getCtas(KernelOp kernel) {

@@ -3,7 +3,6 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Dialect/Tile/Target.h"
 
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -112,7 +111,7 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
   FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
   if (failed(counts) || failed(mk::findClusterSize(kernel)))
     return failure();
-  int64_t grid = std::accumulate(counts->begin(), counts->end(), int64_t(0));
+  int64_t grid = mk::countGrid(kernel, *counts);
   int64_t first = 0;
   for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), *counts)) {
     WalkResult result = role.walk([&](CopyOp copy) -> WalkResult {
@@ -125,7 +124,7 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
     });
     if (result.wasInterrupted())
       return failure();
-    first += count;
+    first += role.getBeside() ? 0 : count;
   }
   return success();
 }

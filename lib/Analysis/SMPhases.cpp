@@ -84,9 +84,9 @@ static LogicalResult verifyFragment(Operation *op, Type type, PartitionOp partit
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile)
     return success();
-  if (partition.getKind() == PartitionKind::Producer)
-    return op->emitOpError() << "has " << type
-                             << " in a producer, a single warp that holds no tiles: stage it, or "
+  if (partition.getKind() != PartitionKind::Consumer)
+    return op->emitOpError() << "has " << type << " in a " << stringifyPartitionKind(partition.getKind())
+                             << ", a single warp that holds no tiles: stage it, or "
                                 "compute it in the consumer";
   Attribute layout = tile.getEncoding();
   if (!layout || !tile.hasStaticShape())

@@ -167,6 +167,7 @@ LogicalResult Compilation::compileTile() {
                         std::move(*params.getObject("params"))};
   about.roundings = !hasPartitions(kernel);
   about.fp8Sums = backend.getFp8Sums();
+  about.runsBeside = backend.hasDeviceModule();
   return backend.hasDeviceModule() ? compileDevice(kernel, about, lowering, *cpu)
                                    : compileHost(kernel, about, lowering, *cpu);
 }

@@ -126,6 +126,8 @@ struct Parser {
       role.name = e.text("name");
       role.ctas = e.number("ctas", 0, 65535);
       role.then = e.number("then", -1, kMany);
+      if (e.find("beside", /*required=*/false))
+        role.beside = e.number("beside", 0, kMany);
       return role;
     });
     each(r, "loops", m.loops, [](Reader &e) {
@@ -137,9 +139,13 @@ struct Parser {
                                           {"queue", Schedule::Queue}});
       return loop;
     });
-    size_t ctas = 0;
+    size_t ctas = 0, beside = 0;
     for (const Metadata::Role &role : m.roles) {
-      ctas += role.ctas;
+      (role.beside < 0 ? ctas : beside) += role.ctas;
+      if (role.beside >= int64_t(m.roles.size()) ||
+          (role.beside >= 0 && m.roles[role.beside].beside >= 0))
+        r.fail(str("role '", role.name, "' is run beside role ", role.beside, " of ", m.roles.size(),
+                   ", which has no CTAs of its own"));
       if (role.then >= int64_t(m.roles.size()))
         r.fail(str("role '", role.name, "' goes on with role ", role.then,
                    " of ", m.roles.size()));
@@ -149,7 +155,7 @@ struct Parser {
         r.fail(str("has a loop of role ", loop.role, " of ", m.roles.size()));
     if (m.roles.empty())
       r.fail("has no roles");
-    else if (ctas != m.grid)
+    else if (ctas != m.grid && ctas + beside != m.grid)
       r.fail(str("gives ", ctas, " CTAs to roles, but the grid has ", m.grid));
   }
 

@@ -72,15 +72,16 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                  metadata.kernel,
                  "' carries no reference to compare with: add "
                  "func.func @reference to its file");
-  if (options.compile.grid && options.compile.grid != metadata.grid)
+  uint32_t grid = 0;
+  for (const rt::Metadata::Role &role : metadata.roles)
+    grid += role.beside < 0 ? role.ctas : 0;
+  if (options.compile.grid && options.compile.grid != grid)
     return options.file.ends_with(".mlir")
                ? error(StatusCode::InvalidArgument, "--grid ", options.compile.grid, ": kernel '",
-                       metadata.kernel, "' always has ", metadata.grid, " CTA",
-                       metadata.grid == 1 ? "" : "s",
+                       metadata.kernel, "' always has ", grid, " CTA", grid == 1 ? "" : "s",
                        ", as its roles say: leave the option out")
                : error(StatusCode::InvalidArgument, "--grid ", options.compile.grid,
-                       ": the package was compiled for ", metadata.grid, " CTA",
-                       metadata.grid == 1 ? "" : "s",
+                       ": the package was compiled for ", grid, " CTA", grid == 1 ? "" : "s",
                        "; compile it again for another number");
   // A file is compiled for what --target says, which may describe a machine.
   bool isCompiled = options.file.ends_with(".mlir");

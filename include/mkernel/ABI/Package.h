@@ -30,7 +30,8 @@
 //   queues    [{name, width: int}]
 //   loops     [{role: int, schedule: "static"|"ticket"|"queue"}]
 //   requires  [string], the messages of the kernel's requirements
-//   roles     [{name, ctas: int, then: int (-1: none)}]
+//   roles     [{name, ctas: int, then: int (-1: none), beside?: int (a GPU's CTAs
+//             of that role run this one as well; on the host it has as many of its own)}]
 //   prepare   bool: the payload has mk_prepare
 //   sites     [{op: "mk.put"..., at: "file.mlir:12:5"}], see Site.h (optional: no op
 //             is checked when it runs)

@@ -10,8 +10,8 @@ namespace mlir::mk {
 /// Divides a grid among the roles of a kernel, in textual order: fixed numbers
 /// as they are, shares rounded down but at least their minimum, and what is
 /// left evenly (earlier roles get the odd ones) to those that take the rest. If
-/// no role does, the sum may be less than the grid. Emits an error with the
-/// numbers if the grid is too small.
+/// no role does, the sum may be less than the grid. A role beside another has as many as
+/// that, none of the grid. Emits an error with the numbers if the grid is too small.
 FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
 
 /// The same where roles get what `shares` say, one for each.
@@ -23,6 +23,17 @@ CtasAttr resolveCtas(CtasAttr ctas, int64_t count);
 /// CTAs of each role, in textual order, as `mk-assign-ctas` has written them. Emits an error where a
 /// role has no number of its own.
 FailureOr<SmallVector<int64_t>> getCtas(KernelOp kernel);
+
+/// CTAs of a GPU's grid, by their numbers.
+struct CtaRange {
+  int64_t first = 0, count = 0;
+};
+
+/// Those that start with the role, or run it beside the one they start with. `ctas` is what getCtas gives.
+CtaRange getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef role);
+
+/// Those of all roles, each once.
+int64_t countGrid(KernelOp kernel, ArrayRef<int64_t> ctas);
 
 /// CTAs of a cluster of a kernel at the SM level: those that share copies, or 1. Emits an error where
 /// copies are shared by different numbers.

@@ -77,7 +77,7 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   Value count = scalar(op.getCount());
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
-  Value leader = isProducer() || waitsApart ? Value() : eq(partitionThread, 0);
+  Value leader = isOneWarp() || waitsApart ? Value() : eq(partitionThread, 0);
   hurrySender();
   waitArrivals(signalArray(op.getSignal()), element, add(base, resize(count, i32)),
                MK_WAIT_SIGNAL, number, count, leader);

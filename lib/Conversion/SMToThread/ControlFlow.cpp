@@ -58,7 +58,7 @@ bool Lowering::boundLoop(Operation *op, Value from, Value &to, Value step) {
   if (!positive)
     fits = and_(fits, cmp(Predicate::sge, from, -kMost));
   if (!fits.getDefiningOp<arith::ConstantOp>()) {
-    if (isProducer() || !takesTiles(op))
+    if (isOneWarp() || !takesTiles(op))
       failUnless(fits, MK_FAIL_LOOP);
     to = select(fits, to, from);
   }
@@ -102,7 +102,7 @@ LogicalResult Lowering::emitWaits(scf::ForOp op) {
 
 LogicalResult Lowering::emitFor(scf::ForOp op) {
   // One track has room for one wait at a time.
-  if (!places && !isProducer() && isLoopOfWaits(op))
+  if (!places && !isOneWarp() && isLoopOfWaits(op))
     return emitWaits(op);
   return emitCounted(op, scalar(op.getLowerBound()), scalar(op.getUpperBound()),
                      scalar(op.getStep()), op.getInitArgs(), [](Value) {});

@@ -87,7 +87,7 @@ Value Lowering::existingPeer(Value peer) {
 
 Value Lowering::agreeOnFailure() {
   Value failed = readFailed();
-  if (isProducer())
+  if (isOneWarp())
     return create<mk_thread::AnyOp>(failed);
   return create<mk_thread::SyncOrOp>(partitionBarrier(), partition.getNumThreads(), failed);
 }
@@ -132,7 +132,7 @@ bool Lowering::isUncertain(memref::LoadOp op) {
 }
 
 bool Lowering::needsAgreement() {
-  if (isProducer())
+  if (isOneWarp())
     return false;
   bool waits = static_cast<bool>(resources.prepare), loads = false;
   partition.walk([&](Operation *op) {
@@ -154,7 +154,7 @@ Value Lowering::loadIfFine(Type type, Value address, Value failed) {
 
 Value Lowering::loadScalar(memref::LoadOp op, Type type, Value address) {
   if (isUncertain(op)) {
-    if (isProducer())
+    if (isOneWarp())
       return loadIfFine(type, address, agreeOnFailure());
     if (waitFailed)
       return loadIfFine(type, address, read(waitFailed, i32));

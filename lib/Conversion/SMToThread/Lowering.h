@@ -9,6 +9,7 @@
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
 
 #include "LoweringTypes.h"
+#include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Sites.h"
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -51,7 +52,9 @@ private:
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
+  LogicalResult emitMover(StringRef role);
   LogicalResult emitRole(unsigned number, PartitionKind kind);
+  CtaRange ctasOf(unsigned role);
   /// i1: whether the CTA is one of those that begin in one of `roles`.
   Value isInRoles(ArrayRef<unsigned> roles);
   /// `scope` is a role or mk.prepare.
@@ -59,6 +62,7 @@ private:
   bool keepsCounts();
   bool waitsForOthers();
   void emitPrepared();
+  void awaitPrepared();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
   /// The same, never moved by LLVM: for code that is seldom run.
@@ -217,12 +221,14 @@ private:
                     int64_t number, Value count, Value leader = {});
 
   // Puts
-  LogicalResult emitPut(PipelinePutOp pipeline);
+  /// `pipeline`: its cursors; null in a mover, which has no slots.
+  LogicalResult emitPut(PutOp op, PipelinePutOp pipeline);
   FailureOr<Runs> planRuns(PutOp op);
   /// Addresses of run `n`, and whether it exists (null: always).
   std::tuple<Value, Value, Value> runAt(const Runs &runs, Value n);
   void copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added);
   void copyByThreads(const Runs &runs, Type element, bool adds);
+  void copyByMover(const Runs &runs);
   void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
 
   //===--- Checks that what ops name exists -------------------------------===//
@@ -429,7 +435,9 @@ private:
 
   //===--- Threads --------------------------------------------------------===//
 
-  bool isProducer() { return partition.getKind() == PartitionKind::Producer; }
+  /// Whether the partition is one warp, a producer or a mover.
+  bool isOneWarp() { return partition.getKind() != PartitionKind::Consumer; }
+  bool isMover() { return partition.getKind() == PartitionKind::Mover; }
   /// The CTA's place in its cluster.
   Value placeInCluster() { return and_(cta, cluster - 1); }
   /// All threads of the cluster have come here.

@@ -225,11 +225,12 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](PushOp op) { return emitPush(op); })
       .Case([&](PipelinePutOp op) {
         Operation *put = emitted = &op.getBody().front().front();
-        LogicalResult result = emitPut(op);
+        LogicalResult result = emitPut(cast<PutOp>(put), op);
         emitted = put;
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;
       })
+      .Case([&](PutOp op) { return emitPut(op, {}); })
       // Puts here and across links are complete when their threads have done them.
       .Case<FenceOp, SettleOp>([&](auto) {
         finishStores();

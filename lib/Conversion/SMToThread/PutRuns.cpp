@@ -146,6 +146,35 @@ void Lowering::copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added) 
   ifThen(sender, [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
 }
 
+// As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the same time is bounded by
+// what has come, and the products of the same SM have room.
+void Lowering::copyByMover(const Runs &runs) {
+  constexpr int64_t kUnit = 16, kBatch = 8, kStep = 32 * kBatch;
+  SmallVector<Type> words(kUnit / 4, i32);
+  forRange(c32(0), fromLane0(runs.count), c32(1), [&](Value n) {
+    auto [source, dest, exists] = runAt(runs, n);
+    Value units = resize(shr(runs.run, 4), i32), own = shl(resize(lane, i64), 4);
+    Value from = add(source, own), to = add(dest, own);
+    auto copy = [&](Value batch, bool whole) {
+      Value offset = shl(resize(batch, i64), 4);
+      Value at = add(from, offset), there = add(to, offset);
+      SmallVector<SmallVector<Value>> values(kBatch);
+      SmallVector<Value> isIn(kBatch);
+      for (int64_t i = 0; i != kBatch; ++i) {
+        if (!whole)
+          isIn[i] = resize(cmp(Predicate::ult, add(add(batch, lane), 32 * i), units), i32);
+        SmallVector<Value> none(whole ? 0 : words.size(), c32(0));
+        values[i] = loadWords(words, add(at, 32 * kUnit * i), kUnit, isIn[i], none);
+      }
+      for (int64_t i = 0; i != kBatch; ++i)
+        storeWords(values[i], add(there, 32 * kUnit * i), kUnit, isIn[i]);
+    };
+    Value whole = and_(units, -kStep);
+    forRange(c32(0), whole, c32(kStep), [&](Value batch) { copy(batch, /*whole=*/true); });
+    ifThen(cmp(Predicate::ne, whole, units), [&] { copy(whole, /*whole=*/false); });
+  });
+}
+
 void Lowering::copyByThreads(const Runs &runs, Type element, bool adds) {
   int64_t size = getElementBytes(element);
   Value units = resize(divU(runs.run, size), i32);

@@ -2,7 +2,7 @@
 //
 // Here and across links one warp has the copy engine take runs of the region (PutRuns.cpp)
 // through slots of shared memory, or, where addresses are not aligned, all threads copy
-// element by element; the put is complete when the op is. Across a network each run is a
+// element by element. A mover has no slots: its lanes copy 16 bytes each. The put is complete when the op is. Across a network each run is a
 // command for the proxy.
 //
 //===----------------------------------------------------------------------===//
@@ -15,8 +15,7 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-LogicalResult Lowering::emitPut(PipelinePutOp pipeline) {
-  auto op = cast<PutOp>(pipeline.getBody().front().front());
+LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
   bool adds = op.getReduction().has_value();
   if (adds && (*op.getReduction() != Reduction::Add || mk_thread::getAddition(element).empty()))
@@ -61,6 +60,8 @@ LogicalResult Lowering::emitPut(PipelinePutOp pipeline) {
     ifThenElse(
         runs->aligned,
         [&] {
+          if (!pipeline)
+            return adds ? copyByThreads(*runs, element, adds) : copyByMover(*runs);
           ifThen(cmp(Predicate::ult, partitionThread, 32), [&] {
             copyByEngine(pipeline, *runs, adds ? TypeAttr::get(element) : TypeAttr());
           });

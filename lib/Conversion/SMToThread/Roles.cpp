@@ -14,21 +14,35 @@ using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
 Value Lowering::isInRoles(ArrayRef<unsigned> roles) {
-  SmallVector<unsigned> sorted(roles);
-  llvm::sort(sorted);
+  SmallVector<std::pair<int64_t, int64_t>> ranges; // first and count
+  for (unsigned role : roles) {
+    auto [first, count] = ctasOf(role);
+    ranges.push_back({first, count});
+  }
+  llvm::sort(ranges);
   Value any;
-  for (size_t i = 0; i != sorted.size();) {
-    int64_t first = 0, count = 0;
-    for (unsigned before = 0; before != sorted[i]; ++before)
-      first += ctas[before];
-    // Roles that follow each other are one range.
-    unsigned role = sorted[i];
-    for (; i != sorted.size() && sorted[i] == role; ++i, ++role)
-      count += ctas[role];
+  for (size_t i = 0; i != ranges.size();) {
+    // Those that follow each other are one range.
+    auto [first, count] = ranges[i];
+    for (++i; i != ranges.size() && ranges[i].first == first + count; ++i)
+      count += ranges[i].second;
     Value inside = cmp(Predicate::ult, sub(cta, first), count);
     any = any ? or_(any, inside) : inside;
   }
   return any;
+}
+
+CtaRange Lowering::ctasOf(unsigned role) {
+  return getCtaRange(kernel, ctas, RoleOp(resources.roles[role]).getSymName());
+}
+
+/// All CTAs have run mk.prepare.
+void Lowering::awaitPrepared() {
+  Value all = launchField(offsetof(mk_gpu_launch, num_ctas), i32);
+  waitWord(add(control, offsetof(mk_gpu_control, prepared)),
+           mul(add(epoch, 1), all), /*equal=*/false, MemScope::Gpu, MK_WAIT_GRID,
+           0, Waited{-1, c64(0)}, all);
+  fenceAsyncGlobal();
 }
 
 // What the kernel computes outside of roles, each side computes for itself: the
@@ -49,11 +63,7 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
     readEpoch();
     if (consumer)
       emitPrepared();
-    Value all = launchField(offsetof(mk_gpu_launch, num_ctas), i32);
-    waitWord(add(control, offsetof(mk_gpu_control, prepared)),
-             mul(add(epoch, 1), all), /*equal=*/false, MemScope::Gpu, MK_WAIT_GRID,
-             0, Waited{-1, c64(0)}, all);
-    fenceAsyncGlobal();
+    awaitPrepared();
   } else if (consumer && hasPeers()) {
     ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
   }
@@ -61,6 +71,21 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
     if (failed(emitRole(*resources.roleIndex(name), kind)))
       return failure();
   return success();
+}
+
+// A warp that begins with the kernel, and runs one role beside that of its CTA.
+LogicalResult Lowering::emitMover(StringRef name) {
+  readThread();
+  partitionThread = lane;
+  loadParams();
+  if (failed(emitKernelScalars()))
+    return failure();
+  if (resources.prepare) {
+    roleNumber = -1;
+    readEpoch();
+    awaitPrepared();
+  }
+  return emitRole(*resources.roleIndex(name), PartitionKind::Mover);
 }
 
 LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
@@ -77,20 +102,20 @@ LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
   PartitionOp op = findPartition(role, kind);
   if (!op)
     return success();
-  int64_t first = 0;
-  for (unsigned before = 0; before != number; ++before)
-    first += ctas[before];
   LogicalResult result = success();
   auto body = [&] {
     roleNumber = number;
-    ctaInRole = resize(sub(cta, first), i64);
+    ctaInRole = resize(sub(cta, ctasOf(number).first), i64);
     result = emitPartition(op, role);
   };
   SmallVector<unsigned> members;
   for (auto [i, other] : llvm::enumerate(resources.roles))
     if (i == number || goesOnWith(other, role))
       members.push_back(i);
-  if (members.size() == resources.roles.size())
+  int64_t all = 0;
+  for (unsigned member : members)
+    all += ctasOf(member).count;
+  if (all == countGrid(kernel, ctas))
     body();
   else
     ifThen(isInRoles(members), body);

@@ -1,7 +1,8 @@
 //===- Structure.cpp - Threads and partitions -----------------------------===//
 //
 // Warpgroup 0 is the producer's side (its first warp works; in the variant for any strides the
-// others copy for it, else the second one may send tiles), the others are the consumer's. Registers change hands once, at the top; roles are told apart
+// others copy for it, else the second one may send tiles; the last ones may run roles beside others), the others are the
+// consumer's. Registers change hands once, at the top; roles are told apart
 // inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
@@ -117,7 +118,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     }
     // The consumer has begun it where its last one ended: code in front of the loops would
     // take registers from them.
-    if (isProducer())
+    if (isOneWarp())
       beginSpan(SpanClock::Role);
     TurnPassOp turn;
     op.walk([&](TurnPassOp pass) { turn = pass; });
@@ -143,7 +144,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     emitted = nullptr;
     endSpan(SpanClock::Role, MK_TIMELINE_ROLE);
   };
-  if (isProducer() || op.getWarps() == warps.getConsumer())
+  if (isOneWarp() || op.getWarps() == warps.getConsumer())
     body();
   else
     ifThen(cmp(Predicate::ult, warp, 4 + int64_t(op.getWarps())), body);
@@ -203,13 +204,24 @@ LogicalResult Lowering::run() {
             dismissCopiers();
         };
         if (copies)
-          ifThenElse(eq(warp, 0), produce, [&] { emitCopiers(); });
+          ifThenElse(eq(warp, 0), produce, [&, warp = warp] {
+            auto copy = [&] { emitCopiers(); };
+            warps.getMovers() ? ifThen(cmp(Predicate::ule, warp, warps.getNumCopiers()), copy) : copy();
+          });
         else
           ifThen(eq(warp, 0), produce);
         if (warps.getSender()) {
           readThread();
           ifThen(eq(warp, 1), [&] { emitSender(); });
         }
+        if (warps.getMovers())
+          for (auto [i, role] : llvm::enumerate(warps.getMovers()->getAsValueRange<FlatSymbolRefAttr>())) {
+            readThread();
+            ifThen(eq(warp, WarpsOp::getMoverWarp(i)), [&] {
+              if (succeeded(result))
+                result = emitMover(role);
+            });
+          }
         reportDeferred();
         closeTracks();
         if (keepsCounts())
@@ -242,7 +254,7 @@ void Lowering::barrierCluster() {
 }
 
 void Lowering::barrierPartition() {
-  if (isProducer())
+  if (isOneWarp())
     syncWarp();
   else
     barrier(partitionBarrier(), partition.getNumThreads());
@@ -257,12 +269,12 @@ void Lowering::once(function_ref<void()> body) {
   finishStores();
   barrierPartition();
   ifThen(eq(partitionThread, 0), body);
-  if (isProducer())
+  if (isOneWarp())
     syncWarp();
 }
 
 Value Lowering::onceForAll(function_ref<Value()> body) {
-  if (isProducer()) {
+  if (isOneWarp()) {
     syncWarp();
     Value result = variable(i64, c64(0));
     ifThen(eq(lane, 0), [&] { write(result, body()); });

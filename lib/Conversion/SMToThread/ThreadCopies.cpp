@@ -1,6 +1,6 @@
 //===- ThreadCopies.cpp - Copies without the copy engine ------------------===//
 //
-// The producer leaves a request in shared memory, has a barrier wait for three other warps of
+// The producer leaves a request in shared memory, has a barrier wait for the copiers, other warps of
 // its warpgroup, and goes on when they have come for it. They have up to kDepth requests under way,
 // and finish them in turn.
 //
@@ -15,7 +15,6 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-static constexpr int64_t kThreads = 32 * (kCopierWarps + 1);
 /// Requests that are under way at the same time.
 static constexpr int64_t kDepth = 3;
 // The producer writes a request before the copiers come for it, when those under way may be
@@ -37,10 +36,10 @@ void Lowering::post(CopyRequest request) {
       if (*word)
         store(*word, at, 8 * i);
     if (request.full)
-      create<mk_thread::BarrierExpectOp>(request.full, kCopierWarps); // a byte each
+      create<mk_thread::BarrierExpectOp>(request.full, warps.getNumCopiers()); // a byte each
     storeSharedHere(add(number, 1), posted, 0);
   });
-  barrier(c32(warps.getBarrier("request")), kThreads);
+  barrier(c32(warps.getBarrier("request")), 32 * (warps.getNumCopiers() + 1));
 }
 
 void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
@@ -81,7 +80,7 @@ void Lowering::emitCopiers() {
   });
   readThread();
   auto copierAt = [&](Value number) {
-    Copier copier{*this, {}, sizes, sub(warp, 1), lane};
+    Copier copier{*this, {}, sizes, sub(warp, 1), lane, warps.getNumCopiers()};
     Value at = requestAt(number);
     for (auto [i, word] : llvm::enumerate(copier.request.words()))
       *word = load(i < 4 ? i64 : i32, at, 8 * i);
@@ -103,7 +102,7 @@ void Lowering::emitCopiers() {
   Value takes = or_(eq(open, 0), and_(isNew, cmp(Predicate::slt, open, kDepth)));
   takes = and_(takes, cmp(Predicate::ne, read(more, i32), 0));
   auto take = [&] {
-    barrier(c32(warps.getBarrier("request")), kThreads);
+    barrier(c32(warps.getBarrier("request")), 32 * (warps.getNumCopiers() + 1));
     Copier copier = copierAt(number);
     ifThenElse(
         cmp(Predicate::ne, copier.request.size, 0),

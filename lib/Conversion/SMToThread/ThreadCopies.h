@@ -1,6 +1,6 @@
 //===- ThreadCopies.h - Copies without the copy engine -----------*- C++ -*-===//
 //
-// In the variant for any strides three warps copy what no tensor map describes. What the
+// In the variant for any strides the warps of the producer's warpgroup that have nothing else to do copy what no tensor map describes. What the
 // producer asks of them, and how a warp brings the rows that are its own (ThreadRows.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -11,9 +11,6 @@
 #include "Params.h"
 
 namespace mlir::mk::sm {
-
-/// Warps that copy: those of the producer's warpgroup but its own.
-constexpr int64_t kCopierWarps = 3;
 
 /// A tile to be copied, in registers: the same in all lanes.
 struct CopyRequest {
@@ -40,6 +37,7 @@ struct Copier {
   CopyRequest request;
   ArrayRef<int64_t> sizes; // bytes of elements that there are in the kernel
   Value warp, lane;        // the warp among the copiers
+  int64_t warps;           // of these
 
   /// Starts to bring the warp's rows into the slot, as one group of copies: as they are to lie
   /// there, but for those that do not begin at a multiple of 4 bytes.
@@ -48,6 +46,9 @@ struct Copier {
   void finish(function_ref<void()> arrive);
 
 private:
+  static constexpr int64_t kItemLines = 4;                // of a warp's item
+  static constexpr int64_t kRoundItems = 32 / kItemLines; // whose lines' ends the lanes hold, one each
+  int64_t getStepLines();
   Value addressOf(Value row, Value byte);
   Value isDense();
   Value exists(Value row);

@@ -19,11 +19,8 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using Predicate = arith::CmpIPredicate;
 
-static constexpr int64_t kItemLines = 4;
 /// Lines from one item of a warp to its next.
-static constexpr int64_t kStepLines = kItemLines * kCopierWarps;
-/// Items whose lines' ends the lanes hold, one each.
-static constexpr int64_t kRoundItems = 32 / kItemLines;
+int64_t Copier::getStepLines() { return kItemLines * warps; }
 
 /// The start of the word in which an address lies.
 static Value toWord(Emitter &e, Value address) { return e.and_(address, -4); }
@@ -61,13 +58,13 @@ void Copier::bringPieces(int64_t unit, bool whole) {
   int64_t lanes = kChunkBytes / unit, together = 32 / lanes;
   Value at = e.shl(e.and_(lane, lanes - 1), llvm::Log2_64(unit));
   Value first = e.add(e.shl(warp, 2), e.shr(lane, llvm::Log2_64(lanes)));
-  Value step = e.mul(request.rowStride, kStepLines);
+  Value step = e.mul(request.rowStride, getStepLines());
   e.forRange(e.c32(0), request.chunks, e.c32(1), [&](Value chunk) {
     Value byte = e.add(e.shl(chunk, 7), at);
     // Bytes of the piece that exist in a row, if it does and begins with a word.
     Value left = e.sub(request.bytesLeft, byte);
     Value to = e.add(request.dest, e.shl(e.add(e.mul(chunk, request.rows), first), 7));
-    auto loop = scf::ForOp::create(e.b, e.loc, first, request.rows, e.c32(kStepLines),
+    auto loop = scf::ForOp::create(e.b, e.loc, first, request.rows, e.c32(getStepLines()),
                                    ValueRange{addressOf(first, byte), to});
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
@@ -105,7 +102,7 @@ void Copier::bringPieces(int64_t unit, bool whole) {
                                 bytes);
     }
     scf::YieldOp::create(e.b, e.loc,
-                         ValueRange{e.add(from, step), e.add(to, kStepLines * kChunkBytes)});
+                         ValueRange{e.add(from, step), e.add(to, getStepLines() * kChunkBytes)});
   });
 }
 
@@ -135,7 +132,7 @@ void Copier::start() {
 /// The word behind what was brought of a line, without what does not exist: of the lane's own among
 /// the lines of kRoundItems items of the warp, from the one with row `first` on.
 Value Copier::loadEnd(Value chunk, Value first) {
-  Value item = e.add(e.mul(e.shr(lane, 2), kCopierWarps), warp);
+  Value item = e.add(e.mul(e.shr(lane, 2), warps), warp);
   Value row = e.add(first, e.add(e.shl(item, 2), e.and_(lane, 3)));
   Value byte = e.shl(e.add(chunk, 1), 7); // behind the line
   Value behind = addressOf(row, byte), word = toWord(e, behind);
@@ -157,7 +154,7 @@ Value Copier::loadEnd(Value chunk, Value first) {
 /// Moves each line to its place. A lane reads and writes one piece of a line, its own; the word
 /// behind that comes from the next lane, or is the line's end.
 void Copier::shiftRows(function_ref<void()> arrive) {
-  constexpr int64_t roundRows = kRoundItems * kStepLines;
+  int64_t roundRows = kRoundItems * getStepLines();
   Value piece = e.and_(lane, 7), line = e.shr(lane, 3);
   Value isLast = e.eq(piece, 7);
   Value rounds = e.mul(request.chunks, e.divU(e.add(request.rows, roundRows - 1), roundRows));
@@ -179,7 +176,7 @@ void Copier::shiftRows(function_ref<void()> arrive) {
     Value limit = e.minS(e.add(first, roundRows), request.rows);
     Value low = e.resize(request.base, e.i32), step = e.resize(request.rowStride, e.i32);
     auto items = scf::ForOp::create(e.b, e.loc, e.add(first, e.shl(warp, 2)), limit,
-                                    e.c32(kStepLines), ValueRange{line});
+                                    e.c32(getStepLines()), ValueRange{line});
     e.b.setInsertionPointToStart(items.getBody());
     Value row = e.add(items.getInductionVar(), line), holder = items.getRegionIterArg(0);
     Value at = e.add(e.add(start, e.shl(row, 7)), e.shl(e.and_(e.xor_(piece, row), 7), 4));
@@ -254,7 +251,7 @@ void Copier::completePieces() {
   e.forRange(e.c32(0), request.chunks, e.c32(1), [&](Value chunk) {
     Value byte = e.add(e.shl(chunk, 7), e.shl(piece, 4));
     Value start = e.add(request.dest, e.shl(e.mul(chunk, request.rows), 7));
-    e.forRange(e.shl(warp, 2), request.rows, e.c32(kStepLines), [&](Value item) {
+    e.forRange(e.shl(warp, 2), request.rows, e.c32(getStepLines()), [&](Value item) {
       Value row = e.add(item, line);
       Value to = e.add(e.add(start, e.shl(row, 7)), e.shl(e.and_(e.xor_(piece, row), 7), 4));
       e.ifThen(isIncomplete(row, byte), [&] {

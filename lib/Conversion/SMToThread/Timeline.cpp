@@ -44,7 +44,7 @@ LogicalResult Lowering::checkTimeline() {
 }
 
 mk_thread::SpanAttr Lowering::makeSpan(int64_t kind, int64_t object) {
-  if (!places)
+  if (!places || (partition && isMover()))
     return {};
   constexpr int64_t noSite = (1 << MK_TIMELINE_SITE_BITS) - 1;
   int64_t site = emitted ? std::min(places->numberOf(emitted), noSite) : noSite;
@@ -52,7 +52,7 @@ mk_thread::SpanAttr Lowering::makeSpan(int64_t kind, int64_t object) {
   uint32_t what = MK_TIMELINE_WHAT(kind, all(roleNumber, MK_TIMELINE_ROLE_BITS),
                                    all(object, MK_TIMELINE_OBJECT_BITS), site);
   int64_t track = 1;
-  if (partition && isProducer())
+  if (partition && isOneWarp())
     track = 0;
   else if (partition && partition.getTeams() > 1)
     track = -1;

@@ -37,7 +37,9 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
           return success();
         })
         .Case([](PutOp put) -> LogicalResult {
-          if (!isa<mk_sm::PipelinePutOp>(put->getParentOp()))
+          auto partition = put->getParentOfType<mk_sm::PartitionOp>();
+          if (!isa<mk_sm::PipelinePutOp>(put->getParentOp()) &&
+              partition.getKind() != mk_sm::PartitionKind::Mover)
             return put.emitOpError() << "has no cursors of its slots: run mk-sm-assign-stages";
           return success();
         })

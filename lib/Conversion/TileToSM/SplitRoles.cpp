@@ -84,10 +84,14 @@ LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
     return build(plan, channels, slice, b);
   };
   LogicalResult built = success();
+  auto role = dyn_cast<mk::RoleOp>(plan.op);
+  bool isBeside = role && role.getBeside();
   if (hasProducer)
     built = create(PartitionKind::Producer, 1, registers.getProducer(), /*teams=*/1,
                    buildProducer, producer);
-  if (succeeded(built))
+  if (isBeside)
+    built = create(PartitionKind::Mover, 1, registers.getProducer(), /*teams=*/1, buildConsumer, consumer);
+  else if (succeeded(built))
     built = create(PartitionKind::Consumer, 4 * plan.warpgroups * plan.teams,
                    registers.getConsumer(), plan.teams, buildConsumer, consumer);
   if (failed(built)) {

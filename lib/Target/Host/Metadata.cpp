@@ -325,10 +325,13 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
   int64_t grid = 0;
   for (auto [i, role] : llvm::enumerate(resources.roles)) {
     RoleOp op = role;
-    roles.push_back(json::Object{{"name", op.getSymName()},
-                                 {"ctas", (*ctas)[i]},
-                                 {"then", getThen(resources, op)}});
-    grid += (*ctas)[i];
+    json::Object about{{"name", op.getSymName()},
+                       {"ctas", (*ctas)[i]},
+                       {"then", getThen(resources, op)}};
+    if (StringAttr beside = op.getBeside())
+      about["beside"] = *resources.roleIndex(beside.getValue());
+    grid += options.runsBeside && op.getBeside() ? 0 : (*ctas)[i];
+    roles.push_back(std::move(about));
   }
   json::Object object{{"kernel", kernel.getSymName()},
                       {"target", options.target},

@@ -25,7 +25,10 @@ public:
       llvm::TypeSwitch<Operation *>(op)
           .Case<AcquireOp, SendOp>([&](auto fills) { place(fills, /*parity=*/1); })
           .Case<mk_sm::WaitOp, ReleaseOp, ReceiveOp>([&](auto uses) { place(uses, /*parity=*/0); })
-          .Case([&](mk::PutOp put) { puts.push_back(put); })
+          .Case([&](mk::PutOp put) {
+            if (partition.getKind() != PartitionKind::Mover) // it has no slots
+              puts.push_back(put);
+          })
           .Case([&](CopyOp copy) {
             if (copy.mayTrim() && !copy.getLanding())
               copy.getLandingMutable().assign(count(landing, copy.getLoc(), /*slots=*/1));

@@ -11,7 +11,7 @@ namespace mlir::mk_sm {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// The least of a thread of the producer's warpgroup where others of it copy: they work with addresses.
+/// The least of a thread of the producer's warpgroup where others of it copy or move: they work with addresses.
 static constexpr int64_t kCopierRegisters = 56;
 
 /// The places of CTAs that help have no meaning in a role: its loops hand out items
@@ -45,7 +45,7 @@ struct Needs {
   explicit Needs(mk::KernelOp kernel) {
     producerRegisters = consumerRegisters = mk::getSm(kernel).getRegisters().getLeast();
     kernel.walk([&](PartitionOp op) {
-      bool produces = op.getKind() == PartitionKind::Producer;
+      bool produces = op.getKind() != PartitionKind::Consumer;
       int64_t &registers = produces ? producerRegisters : consumerRegisters;
       registers = std::max<int64_t>(registers, op.getRegisters());
       if (!produces)
@@ -58,17 +58,17 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
   using AssignWarpsPassBase::AssignWarpsPassBase;
 
   /// Of a thread of both sides; none if there are enough for each to have the most.
-  FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copiers) {
+  FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copy) {
     mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
     int64_t consumers = 32 * needs.consumer, threads = 128 + consumers, atStart = file.getAtStart(threads);
     if (atStart == file.getMost())
       return SmallVector<int64_t>();
     int64_t pool = atStart * threads, step = file.getStep();
     int64_t producer = needs.producerRegisters, consumer = needs.consumerRegisters;
-    if (copiers)
+    if (copy)
       producer = std::max(producer, kCopierRegisters);
     int64_t left = (pool - 128 * producer) / consumers / step * step;
-    if (copiers)
+    if (copy)
       consumer = std::min(consumer, left);
     if (int64_t wanted = 128 * producer + consumers * consumer; wanted > pool)
       return kernel.emitOpError() << "needs " << wanted << " registers (128 threads of " << producer
@@ -101,12 +101,23 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
   LogicalResult visit(mk::KernelOp kernel, SharedMemoryOp shared) {
     Needs needs(kernel);
     bool copiers = shared.getCopiers() && holds<CopyOp>(kernel);
-    FailureOr<SmallVector<int64_t>> registers = dealOut(kernel, needs, copiers);
+    SmallVector<Attribute> movers;
+    for (auto role : kernel.getBody().getOps<mk::RoleOp>())
+      if (role.getBeside()) {
+        movers.push_back(FlatSymbolRefAttr::get(role.getSymNameAttr()));
+        if (movers.size() > WarpsOp::kMostMovers)
+          return role.emitOpError() << "'" << role.getSymName() << "' is role " << movers.size()
+                                    << " that is run beside others; a CTA has warps for "
+                                    << WarpsOp::kMostMovers << ": put two of them into one, or give it CTAs of its own";
+      }
+    FailureOr<SmallVector<int64_t>> registers = dealOut(kernel, needs, copiers || !movers.empty());
     if (failed(registers))
       return failure();
 
     SmallVector<std::pair<int64_t, Attribute>> order; // by how many roles follow
     for (auto role : kernel.getBody().getOps<mk::RoleOp>()) {
+      if (role.getBeside())
+        continue;
       SmallVector<mk::RoleOp> helpers;
       int64_t later = 0;
       for (auto other : kernel.getBody().getOps<mk::RoleOp>()) {
@@ -130,6 +141,7 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
     // Copiers have the sender's warp: then the consumer sends its tiles itself.
     bool sender = !copiers && postsTiles(kernel);
     WarpsOp::create(b, kernel.getLoc(), needs.consumer, copiers, sender,
+                    movers.empty() ? ArrayAttr() : b.getArrayAttr(movers),
                     registers->empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(*registers),
                     b.getArrayAttr(llvm::to_vector(llvm::make_second_range(order))),
                     barriers.getDictionary(&getContext()));

@@ -235,22 +235,21 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
     FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
     if (failed(counts))
       return failure();
-    grid = std::accumulate(counts->begin(), counts->end(), int64_t(0));
+    grid = mk::countGrid(kernel, *counts);
     llvm::StringMap<int64_t> ctas;
     SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
     for (auto [role, count] : llvm::zip(roles, *counts))
       ctas[role.getSymName()] = count;
     // One size for the kernel: it is launched in clusters of it.
-    int64_t chosen = 2, first = 0;
+    int64_t chosen = 2;
     for (int64_t size = mk::getSm(kernel).getCluster(); size > 1; size /= 2) {
       if (grid % size)
         continue;
       SmallVector<CopyOp> copies;
-      first = 0;
-      for (auto [role, count] : llvm::zip(roles, *counts)) {
+      for (mk::RoleOp role : roles) {
+        auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
         if (first % size == 0 && count % size == 0 && !waitsForOthers(role))
           llvm::append_range(copies, findShared(role, size, ctas));
-        first += count;
       }
       for (CopyOp copy : copies) {
         copy.setShared(size);
@@ -261,10 +260,9 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
       chosen = size;
       break;
     }
-    first = 0;
-    for (auto [role, count] : llvm::zip(roles, *counts)) {
+    for (mk::RoleOp role : roles) {
+      auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
       explain(role, chosen, first, count, ctas);
-      first += count;
     }
     return success();
   }

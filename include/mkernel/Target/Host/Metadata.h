@@ -20,6 +20,8 @@ struct MetadataOptions {
   /// Whether to say how coarsely the kernel rounds, which is known at the tile level.
   bool roundings = true;
   double fp8Sums = 0; // see Analysis/Roundings.h
+  /// Whether CTAs run roles beside others; else such a role has CTAs of its own.
+  bool runsBeside = false;
 };
 
 /// The metadata of mkernel/ABI/Package.h for a kernel whose mesh is bound and
