@@ -48,6 +48,16 @@ def Mk_Precision : Mk_Enum<"Precision", "how f32 operands of a dot are rounded",
   I32EnumAttrCase<"IEEE", 0, "ieee">, I32EnumAttrCase<"TF32", 1, "tf32">
 ]>;
 
+def Mk_LinkKindAttr : EnumAttr<Mk_Dialect, Mk_LinkKind, "link_kind"> {
+  let description = [{
+    `link`: each rank addresses the memory of the other; `net`: a network is between them.
+
+    ```mlir
+    mk.put ... on %p via net
+    ```
+  }];
+  let assemblyFormat = "$value";
+}
 def Mk_ReductionAttr : EnumAttr<Mk_Dialect, Mk_Reduction, "reduction"> {
   let description = [{
     `add`, `mul`, `max` or `min`; integers are signed.

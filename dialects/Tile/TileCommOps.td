@@ -27,6 +27,9 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
 
     `reduce(add)` adds to the destination instead of overwriting it.
 
+    `via` says that the peer is reached so wherever the op is run; a GPU has code for nothing else then. Loops over
+    peers along axes of one kind give it to the puts in them (`mk-expand-loops`).
+
     To a peer across a `net` axis source and destination must be symmetric, the
     regions (each row with `rows`) contiguous, and `reduce` is not possible.
 
@@ -40,10 +43,11 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
                        Optional<AnyTypeOf<[1DTensorOf<[I32]>]>>:$rows,
                        AnyMemRef:$dest, Variadic<Index>:$dst_offsets, Index:$peer,
                        Optional<Mk_SignalType>:$signal, Variadic<Index>:$signal_index,
-                       UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction);
+                       UnitAttr:$strong, OptionalAttr<Mk_ReductionAttr>:$reduction,
+                       OptionalAttr<Mk_LinkKindAttr>:$via);
   let assemblyFormat = [{
     $source `[` $src_offsets `]` `` `[` $sizes `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
-    `to` $dest `[` $dst_offsets `]` `on` $peer
+    `to` $dest `[` $dst_offsets `]` `on` $peer (`via` $via^)?
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
     (`reduce` `(` custom<Reduction>($reduction)^ `)`)? attr-dict
     `:` qualified(type($source)) `to` qualified(type($dest)) (`,` qualified(type($signal))^)?

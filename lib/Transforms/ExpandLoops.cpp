@@ -284,6 +284,22 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
   for (unsigned axis : axes)
     me = arith::AddIOp::create(
         b, loc, arith::MulIOp::create(b, loc, me, size(axis)), coord(axis));
+  // What connects this rank with all of them, if it is the same.
+  auto isAlong = [&](LinkKind kind) {
+    return llvm::all_of(axes, [&](unsigned axis) {
+      return mesh.getAxis(axis).getLink() == kind || mesh.getAxis(axis).getSize() == 1;
+    });
+  };
+  std::optional<LinkKind> via;
+  if (isAlong(LinkKind::Link))
+    via = LinkKind::Link;
+  else if (isAlong(LinkKind::Net) && !op.getIncludingSelf())
+    via = LinkKind::Net;
+  if (via)
+    op.walk([&](PutOp put) {
+      if (put.getPeer() == op.getBody().getArgument(0) && !put.getVia())
+        put.setVia(via);
+    });
   int64_t others = op.getIncludingSelf() ? count : count - 1;
   inOrder(index(others), [&](Value i) {
     Value behind = arith::AddIOp::create(b, loc, i, index(1));

@@ -113,7 +113,8 @@ typedef struct mk_gpu_control {
   uint32_t abort;    // 0, or 1 once a wait has failed
   uint32_t claimed;  // 1 once a thread has taken on to write the report
   uint32_t prepared; // CTAs that have ended mk.prepare, of all launches
-  uint32_t unused[3];
+  uint32_t moved;    // movers of CTAs that are done, of all launches; counted where only they reach peers
+  uint32_t unused[2];
 } mk_gpu_control;
 
 // The way to the proxy, in device memory: one for each rank of a mesh with net axes,

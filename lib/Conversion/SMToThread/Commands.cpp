@@ -1,6 +1,6 @@
 //===- Commands.cpp - The GPU's side of the ring to the proxy -------------===//
 //
-// One thread of a partition, or of each team, writes its commands. A place is reserved first and
+// One thread of a partition, or of each team, writes its commands; for the proxy movers are teams, too. A place is reserved first and
 // written once the proxy has consumed what was there a lap ago.
 //
 //===----------------------------------------------------------------------===//
@@ -46,8 +46,11 @@ void Lowering::placeCommand(const ProxyCommand &command) {
   };
   Value flags = command.flags;
   // Teams write side by side: whose put a command is a part of.
+  constexpr int64_t firstMover = MK_CMD_TEAMS - WarpsOp::kMostMovers;
   if (partition && partition.getTeams() > 1)
     flags = or_(flags, shl(group, MK_CMD_TEAM_SHIFT));
+  else if (partition && isMover())
+    flags = or_(flags, c32((firstMover + mover) << MK_CMD_TEAM_SHIFT));
   Value op = or_(or_(c32(command.op), shl(flags, 8)),
                  shl(resize(command.peer, i32), 16));
   Value channel = or_(cta, command.amount << 16);

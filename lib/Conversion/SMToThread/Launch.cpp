@@ -80,6 +80,12 @@ void Lowering::emitPrepared() {
   });
 }
 
+// Others of this launch may have failed, and with it peers that wait for them.
+void Lowering::tellDone() {
+  Value abort = loadRelaxed(i32, add(control, offsetof(mk_gpu_control, abort)), MemScope::Gpu);
+  ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
+}
+
 // The CTA that finishes last makes the counts of this launch those of the next
 // (mkernel/ABI/Gpu.h). All writes of the CTA come before its arrival: bar.sync
 // orders them within the CTA and the release of the arrival beyond it.
@@ -103,12 +109,8 @@ void Lowering::emitEnd() {
     if (hasPeers()) {
       roleNumber = -1;
       partition = {};
-      // Others of this launch may have failed, and with it peers that wait for them.
-      ifThen(first, [&] {
-        Value abort = loadRelaxed(i32, add(control, offsetof(mk_gpu_control, abort)),
-                                  MemScope::Gpu);
-        ifThen(eq(abort, 0), [&] { tellPeers(params.done); });
-      });
+      if (!reachesOutByMovers())
+        ifThen(first, [&] { tellDone(); });
       readEpoch();
       beginSpan(SpanClock::Op);
       awaitDone();

@@ -52,7 +52,7 @@ private:
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
-  LogicalResult emitMover(StringRef role);
+  LogicalResult emitMover(int64_t number, StringRef role);
   LogicalResult emitRole(unsigned number, PartitionKind kind);
   CtaRange ctasOf(unsigned role);
   /// i1: whether the CTA is one of those that begin in one of `roles`.
@@ -63,6 +63,10 @@ private:
   bool waitsForOthers();
   void emitPrepared();
   void awaitPrepared();
+  /// Raises `done` at the peers if no CTA of this rank has failed.
+  void tellDone();
+  /// Whether nothing but movers writes to other ranks: then these say when the rank is done with them.
+  bool reachesOutByMovers();
   void emitEnd();
   Value loadParam(int64_t offset, Type type);
   /// The same, never moved by LLVM: for code that is seldom run.
@@ -214,7 +218,7 @@ private:
   Value signalElement(Operation *op, Value signal, ValueRange index);
   /// One thread raises an element here, or at the peer.
   void raise(SignalArray array, Value element, int64_t amount, Value peer = {},
-             bool strong = false);
+             bool strong = false, std::optional<LinkKind> via = {});
   /// Waits until an element has counted up to `wanted`. `kind`, `number` and
   /// `count` are for the report. Only threads wait for which `leader` is true, if it is given.
   void waitArrivals(SignalArray array, Value element, Value wanted, int64_t kind,
@@ -484,6 +488,7 @@ private:
   Value waitFailed;
   bool waitsApart = false; // threads of the partition wait for different things, and meet behind that
   Value partitionThread; // in the partition
+  int64_t mover = 0;     // its number, in a mover
   Value group;           // warpgroup of the consumer
   Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;

@@ -80,7 +80,7 @@ std::pair<Value, Value> Lowering::peerMap(const Buffer &buffer,
 //===----------------------------------------------------------------------===//
 
 void Lowering::raise(SignalArray array, Value element, int64_t amount, Value peer,
-                     bool strong) {
+                     bool strong, std::optional<LinkKind> via) {
   Value values = loadParam(array.param, i64);
   Value here = add(values, shl(element, 2));
   // What other threads of the partition did comes before, too: a barrier stands between.
@@ -91,7 +91,7 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
     return reach(here);
   Value heap = heapOf(peer);
   auto across = [&] { reach(add(sub(here, heapOf(ownRank())), heap)); };
-  if (!hasNet())
+  if (!hasNet() || via == LinkKind::Link)
     return across();
   ifThenElse(cmp(Predicate::ne, heap, 0), across, [&] {
     fence(MemScope::Sys);

@@ -68,7 +68,7 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
         },
         [&] { copyByThreads(*runs, element, adds); });
     if (signal)
-      once([&] { raise(signalArray(signal), element_, 1, peer, op.getStrong()); });
+      once([&] { raise(signalArray(signal), element_, 1, peer, op.getStrong(), LinkKind::Link); });
   };
   if (!peer) {
     copy();
@@ -76,27 +76,31 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   }
   Value heap = heapOf(peer), dest = runs->dest;
   Value atPeer = add(sub(dest, heapOf(ownRank())), heap);
-  if (!hasNet()) {
+  auto across = [&] {
     runs->dest = atPeer;
     copy();
-    return success();
+  };
+  auto byCommands = [&] {
+    runs->dest = dest;
+    if (adds)
+      return failUnless(cbool(false), MK_FAIL_PEER);
+    ifThen(eq(partitionThread, 0), [&] {
+      Value slot;
+      if (signal)
+        slot = add(loadParam(signalArray(signal).param + 24, i64), element_);
+      ifFine([&] { putByCommands(*runs, peer, slot, op.getStrong()); });
+    });
+  };
+  Value isMapped = cmp(Predicate::ne, heap, 0);
+  if (!hasNet()) {
+    across();
+  } else if (op.getVia() == LinkKind::Link) {
+    failUnless(isMapped, MK_FAIL_PEER);
+    ifThen(isMapped, across);
+  } else if (op.getVia() == LinkKind::Net) {
+    byCommands();
+  } else {
+    ifThenElse(isMapped, across, byCommands);
   }
-  ifThenElse(
-      cmp(Predicate::ne, heap, 0),
-      [&] {
-        runs->dest = atPeer;
-        copy();
-      },
-      [&] {
-        runs->dest = dest;
-        if (adds)
-          return failUnless(cbool(false), MK_FAIL_PEER);
-        ifThen(eq(partitionThread, 0), [&] {
-          Value slot;
-          if (signal)
-            slot = add(loadParam(signalArray(signal).param + 24, i64), element_);
-          ifFine([&] { putByCommands(*runs, peer, slot, op.getStrong()); });
-        });
-      });
   return success();
 }

@@ -74,9 +74,10 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
 }
 
 // A warp that begins with the kernel, and runs one role beside that of its CTA.
-LogicalResult Lowering::emitMover(StringRef name) {
+LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
   readThread();
   partitionThread = lane;
+  mover = number;
   loadParams();
   if (failed(emitKernelScalars()))
     return failure();
@@ -85,7 +86,20 @@ LogicalResult Lowering::emitMover(StringRef name) {
     readEpoch();
     awaitPrepared();
   }
-  return emitRole(*resources.roleIndex(name), PartitionKind::Mover);
+  if (failed(emitRole(*resources.roleIndex(name), PartitionKind::Mover)))
+    return failure();
+  if (!reachesOutByMovers())
+    return success();
+  // Long before products end peers know that nothing more comes from here.
+  readEpoch();
+  syncWarp();
+  ifThen(eq(lane, 0), [&] {
+    Value before = atomicAdd(add(control, offsetof(mk_gpu_control, moved)), c32(1), MemOrder::AcqRel,
+                             MemScope::Gpu);
+    Value all = mul(launchField(offsetof(mk_gpu_launch, num_ctas), i32), warps.getNumMovers());
+    ifThen(cmp(Predicate::eq, add(before, 1), mul(add(epoch, 1), all)), [&] { tellDone(); });
+  });
+  return success();
 }
 
 LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {

@@ -74,16 +74,27 @@ LogicalResult Lowering::emitKernelScalars() {
   return success();
 }
 
-/// Whether puts or signals of the partition may go to other ranks.
-static bool reachesOut(PartitionOp op) {
-  return op
-      ->walk([](Operation *inner) {
-        auto signal = dyn_cast<SignalOp>(inner);
-        return isa<PutOp>(inner) || (signal && signal.getPeer())
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
+/// Whether the op is a put or signal that may go to another rank.
+static bool reachesOut(Operation *inner) {
+  auto signal = dyn_cast<SignalOp>(inner);
+  return isa<PutOp>(inner) || (signal && signal.getPeer());
+}
+
+static bool holdsAny(Operation *scope, function_ref<bool(Operation *)> is) {
+  return scope
+      ->walk([&](Operation *op) { return is(op) ? WalkResult::interrupt() : WalkResult::advance(); })
       .wasInterrupted();
+}
+
+bool Lowering::reachesOutByMovers() {
+  return hasPeers() && warps.getMovers() && !holdsAny(kernel, [](Operation *op) {
+    auto partition = op->getParentOfType<PartitionOp>();
+    if (!partition || partition.getKind() == PartitionKind::Mover)
+      return false;
+    auto store = dyn_cast<mk_sm::StoreOp>(op);
+    auto direct = dyn_cast<mk::StoreOp>(op);
+    return reachesOut(op) || (store && !store.getPeers().empty()) || (direct && direct.getPeer());
+  });
 }
 
 LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
@@ -139,7 +150,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
       ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
              [&] { emitTurnWait({}); });
     finishStores();
-    if (reachesOut(op) && hasNet())
+    if (hasNet() && holdsAny(op, reachesOut))
       awaitPuts();
     emitted = nullptr;
     endSpan(SpanClock::Role, MK_TIMELINE_ROLE);
@@ -219,7 +230,7 @@ LogicalResult Lowering::run() {
             readThread();
             ifThen(eq(warp, WarpsOp::getMoverWarp(i)), [&] {
               if (succeeded(result))
-                result = emitMover(role);
+                result = emitMover(i, role);
             });
           }
         reportDeferred();
