@@ -99,13 +99,16 @@ def MkThread_SpanAttr : MkThread_Attr<"Span", "span"> {
   let summary = "what a record of time says, and on which track it is";
   let description = [{
     `what` packs kind, role, object and site (`MK_TIMELINE_WHAT`, mkernel/ABI/Timeline.h). `track`
-    is the number of the track; -1: that of the thread's warpgroup.
+    is the number of the track; -1: that of the thread's warpgroup. `thread` is the one that records,
+    if it is not the first of the warpgroup with the track's number.
 
     ```mlir
     #mk_thread.span<what = 4097, track = 1>
+    #mk_thread.span<what = 4097, track = 3, thread = 96>
     ```
   }];
-  let parameters = (ins "int64_t":$what, "int64_t":$track);
+  let parameters = (ins "int64_t":$what, "int64_t":$track,
+                        DefaultValuedParameter<"int64_t", "-1">:$thread);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

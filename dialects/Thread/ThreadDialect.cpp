@@ -41,12 +41,15 @@ LogicalResult FrameAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
 }
 
 LogicalResult SpanAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t what,
-                               int64_t track) {
+                               int64_t track, int64_t thread) {
   if (what < 0 || what > int64_t(UINT32_MAX))
     return emitError() << "a span says `what` in 32 bits, not " << what;
   if (track < -1 || track >= kMaxTracks)
     return emitError() << "a span is on track 0 to " << kMaxTracks - 1 << ", or on that of its warpgroup (-1), not on "
                        << track;
+  if (thread < -1 || (thread >= 0 && track < 0))
+    return emitError() << "a span on track " << track << " is recorded by thread " << thread
+                       << ": name a thread of the CTA, and the track on which it records";
   return success();
 }
 

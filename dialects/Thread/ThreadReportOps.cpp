@@ -39,8 +39,8 @@ LogicalResult SpanEndOp::verify() {
   return verifyTracks(*this, getSpan());
 }
 LogicalResult MomentOp::verify() { return verifyTracks(*this, getSpan()); }
-LogicalResult TracksOpenOp::verify() { return verifyTracks(*this); }
-LogicalResult TracksCloseOp::verify() { return verifyTracks(*this); }
+LogicalResult TracksOpenOp::verify() { return verifyTracks(*this, getSpan().value_or(SpanAttr())); }
+LogicalResult TracksCloseOp::verify() { return verifyTracks(*this, getSpan().value_or(SpanAttr())); }
 
 //===----------------------------------------------------------------------===//
 // Waits and checks

@@ -136,21 +136,28 @@ def MkThread_MomentOp : MkThread_EffectOp<"moment"> {
 def MkThread_TracksOpenOp : MkThread_EffectOp<"tracks_open"> {
   let summary = "the tracks of this CTA begin";
   let description = [{
+    Those of warpgroups, or the one that is named.
+
     ```mlir
     mk_thread.tracks_open
+    mk_thread.tracks_open of <what = 0, track = 2, thread = 96>
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins OptionalAttr<MkThread_SpanAttr>:$span);
+  let assemblyFormat = "(`of` $span^)? attr-dict";
   let hasVerifier = 1;
 }
 def MkThread_TracksCloseOp : MkThread_EffectOp<"tracks_close"> {
   let summary = "the tracks of this CTA end";
   let description = [{
+    Those of warpgroups, or the one that is named.
+
     ```mlir
     mk_thread.tracks_close
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins OptionalAttr<MkThread_SpanAttr>:$span);
+  let assemblyFormat = "(`of` $span^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -32,3 +32,18 @@ mk.kernel @large on @mesh () {
   mk.role @a ctas(8) {}
   mk.role @b ctas(rest, min = 3) {}
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// A role beside another has as many, and takes none.
+// CHECK-LABEL: mk.kernel @beside
+// CHECK: mk.role @push ctas(8 beside @gemm)
+// CHECK: mk.role @first ctas(2)
+// CHECK: mk.role @gemm ctas(8)
+mk.kernel @beside on @mesh () {
+  mk.role @push ctas(beside @gemm) {}
+  mk.role @first ctas(2) {}
+  mk.role @gemm ctas(rest) {}
+}

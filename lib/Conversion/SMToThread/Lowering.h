@@ -29,7 +29,7 @@ public:
 
   int64_t getNumThreads() { return warps.getNumThreads(); }
   /// Tracks of a CTA (mkernel/ABI/Timeline.h).
-  int64_t getNumTracks() { return getNumThreads() / 128; }
+  int64_t getNumTracks() { return getNumThreads() / 128 + warps.getNumMovers(); }
 
   /// The variant for any strides: copies without tensor maps are possible.
   bool byThreads = false;
@@ -262,8 +262,9 @@ private:
   //===--- When what is done (Timeline.cpp) -------------------------------===//
 
   LogicalResult checkTimeline();
-  void openTracks();
-  void closeTracks();
+  /// Those of warpgroups, or that of `mover`.
+  void openTracks(bool ofMover = false);
+  void closeTracks(bool ofMover = false);
   /// A span begins here, as one that is `what`; its value (i32; null: none) is kept, too.
   /// Spans of different kinds may be in each other.
   void beginSpan(SpanClock clock, Value value = {});
@@ -275,6 +276,7 @@ private:
   /// What a wait records once it has found what it waits for.
   mk_thread::SpanAttr makeWaitSpan(int64_t kind, int64_t number);
   mk_thread::SpanAttr makeSpan(int64_t kind, int64_t object);
+  mk_thread::SpanAttr makeMoverSpan(int64_t what);
   /// The op whose code is being emitted; null at both ends of a kernel.
   Operation *emitted = nullptr;
 

@@ -230,7 +230,12 @@ LogicalResult Lowering::emit(Operation *op) {
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;
       })
-      .Case([&](PutOp op) { return emitPut(op, {}); })
+      .Case([&](PutOp op) {
+        LogicalResult result = emitPut(op, {});
+        emitted = op;
+        endSpan(SpanClock::Op, MK_TIMELINE_PUT);
+        return result;
+      })
       // Puts here and across links are complete when their threads have done them.
       .Case<FenceOp, SettleOp>([&](auto) {
         finishStores();

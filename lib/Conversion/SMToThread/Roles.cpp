@@ -78,6 +78,7 @@ LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
   readThread();
   partitionThread = lane;
   mover = number;
+  openTracks(/*ofMover=*/true);
   loadParams();
   if (failed(emitKernelScalars()))
     return failure();
@@ -88,6 +89,7 @@ LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
   }
   if (failed(emitRole(*resources.roleIndex(name), PartitionKind::Mover)))
     return failure();
+  closeTracks(/*ofMover=*/true);
   if (!reachesOutByMovers())
     return success();
   // Long before products end peers know that nothing more comes from here.

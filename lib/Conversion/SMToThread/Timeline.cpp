@@ -4,7 +4,7 @@
 // and waits for others that did not find at once what they wait for. Stages of a pipeline
 // leave no record: beside products it would make some kernels spill.
 //
-// One thread of each warpgroup that has a track writes. Where it is on its track, and when
+// One thread of each warpgroup, and of each mover, has a track and writes. Where it is on its track, and when
 // what it is in began, is kept in shared memory: beside accumulators there is no register.
 // A record is some instructions without a branch, its stores to global memory under a predicate, so that ptxas keeps
 // knowing that warps stay together.
@@ -44,19 +44,27 @@ LogicalResult Lowering::checkTimeline() {
 }
 
 mk_thread::SpanAttr Lowering::makeSpan(int64_t kind, int64_t object) {
-  if (!places || (partition && isMover()))
+  if (!places)
     return {};
   constexpr int64_t noSite = (1 << MK_TIMELINE_SITE_BITS) - 1;
   int64_t site = emitted ? std::min(places->numberOf(emitted), noSite) : noSite;
   auto all = [](int64_t number, int64_t bits) { return number & ((1 << bits) - 1); };
   uint32_t what = MK_TIMELINE_WHAT(kind, all(roleNumber, MK_TIMELINE_ROLE_BITS),
                                    all(object, MK_TIMELINE_OBJECT_BITS), site);
+  if (partition && isMover())
+    return makeMoverSpan(what);
   int64_t track = 1;
   if (partition && isOneWarp())
     track = 0;
   else if (partition && partition.getTeams() > 1)
     track = -1;
-  return mk_thread::SpanAttr::get(b.getContext(), what, track);
+  return mk_thread::SpanAttr::get(b.getContext(), what, track, /*thread=*/-1);
+}
+
+/// On a track behind those of warpgroups.
+mk_thread::SpanAttr Lowering::makeMoverSpan(int64_t what) {
+  return mk_thread::SpanAttr::get(b.getContext(), what, getNumThreads() / 128 + mover,
+                                  32 * WarpsOp::getMoverWarp(mover));
 }
 
 mk_thread::SpanAttr Lowering::makeWaitSpan(int64_t kind, int64_t number) {
@@ -83,12 +91,12 @@ void Lowering::recordSignal(Value signal, Value element) {
     create<mk_thread::MomentOp>(span, resize(element, i32));
 }
 
-void Lowering::openTracks() {
+void Lowering::openTracks(bool ofMover) {
   if (places)
-    create<mk_thread::TracksOpenOp>();
+    create<mk_thread::TracksOpenOp>(ofMover ? makeMoverSpan(0) : mk_thread::SpanAttr());
 }
 
-void Lowering::closeTracks() {
+void Lowering::closeTracks(bool ofMover) {
   if (places)
-    create<mk_thread::TracksCloseOp>();
+    create<mk_thread::TracksCloseOp>(ofMover ? makeMoverSpan(0) : mk_thread::SpanAttr());
 }

@@ -28,7 +28,7 @@ void SpanText::elect(llvm::raw_ostream &os) const {
   int64_t unread = words + kTrackBytes * kMaxTracks;
   os << "mov.u32 at, %tid.x; ";
   if (track >= 0) {
-    os << "setp.eq.u32 me, at, " << 128 * track << "; selp.b32 place, "
+    os << "setp.eq.u32 me, at, " << thread << "; selp.b32 place, "
        << words + kTrackBytes * track << ", " << unread << ", me; ";
   } else {
     os << "and.b32 now, at, 127; setp.eq.u32 me, now, 0; shr.u32 group, at, 7; "
@@ -95,14 +95,15 @@ const char *mk::thread::getSpanRegisters() {
 // Tracks
 //===----------------------------------------------------------------------===//
 
-/// By the first thread of each warpgroup: `body` may use its track's address in `tracks`.
+/// By the thread that records on the track, or the first one of each warpgroup: `body` may use the track's address
+/// in `tracks`.
 static std::string onTrack(const SpanText &span, StringRef body) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{ " << getSpanRegisters();
   span.elect(os);
   os << "mov.u32 now, %ctaid.x; mad.lo.u32 now, now, " << span.tracks
-     << ", group; mul.lo.u32 now, now, "
+     << ", " << (span.track < 0 ? "group" : std::to_string(span.track)) << "; mul.lo.u32 now, now, "
      << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS) << "; ld.param.b64 tracks, ["
      << span.params << "+" << span.timeline
      << "]; cvt.u64.u32 time, now; add.s64 tracks, tracks, time; "
@@ -170,13 +171,17 @@ static SmallVector<Value> lowerMoment(SpanText span, MomentOp op, Ptx &ptx) {
 }
 
 void mk::thread::addSpanPatterns(RewritePatternSet &patterns, const Frame &frame) {
-  auto anyTrack = [frame] {
-    return SpanText(frame, SpanAttr::get(frame.attr.getContext(), /*what=*/0, /*track=*/-1));
+  auto trackOf = [frame](std::optional<SpanAttr> span) {
+    return SpanText(frame, span ? *span
+                                : SpanAttr::get(frame.attr.getContext(), /*what=*/0, /*track=*/-1,
+                                                /*thread=*/-1));
   };
-  addPattern<TracksOpenOp>(
-      patterns, [anyTrack](TracksOpenOp, Ptx &ptx) { return openTracks(anyTrack(), ptx); });
-  addPattern<TracksCloseOp>(
-      patterns, [anyTrack](TracksCloseOp, Ptx &ptx) { return closeTracks(anyTrack(), ptx); });
+  addPattern<TracksOpenOp>(patterns, [trackOf](TracksOpenOp op, Ptx &ptx) {
+    return openTracks(trackOf(op.getSpan()), ptx);
+  });
+  addPattern<TracksCloseOp>(patterns, [trackOf](TracksCloseOp op, Ptx &ptx) {
+    return closeTracks(trackOf(op.getSpan()), ptx);
+  });
   addPattern<SpanBeginOp>(patterns, [frame](SpanBeginOp op, Ptx &ptx) {
     return lowerBegin({frame, op.getSpan()}, op, ptx);
   });

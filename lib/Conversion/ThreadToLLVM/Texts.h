@@ -42,13 +42,14 @@ struct SpanText {
   SpanText(const Frame &frame, mk_thread::SpanAttr span)
       : params(frame.params), timeline(frame.attr.getTimeline()),
         tracks(frame.attr.getTracks()), words(frame.attr.getWords()), track(span.getTrack()),
-        what(span.getWhat()) {}
+        thread(span.getThread() < 0 ? 128 * span.getTrack() : span.getThread()), what(span.getWhat()) {}
 
   std::string params;      // name of the parameters
   int64_t timeline = 0;    // offset of the tracks' address in them; 0: there are none
   int64_t tracks = 0;      // of a CTA
   int64_t words = 0;       // offset of the tracks' words in shared memory
   int64_t track = -1;      // the thread's; -1: that of its warpgroup
+  int64_t thread = 0;      // that records, if the track has a number
   uint32_t what = 0;       // MK_TIMELINE_WHAT
   std::string value = "0"; // of the record
   std::string makeValue;   // code for it

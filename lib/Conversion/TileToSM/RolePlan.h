@@ -121,6 +121,9 @@ LogicalResult checkRegisters(RolePlan &plan, int64_t budget, int64_t warpgroups)
 mk::RegisterSplitAttr getRegisterSplit(mk::RegistersAttr file, int64_t warpgroups,
                                        int64_t liveRegisters, bool waitsInProducer = false);
 
+/// What is left of a split where movers, if the kernel has any, get what they need.
+mk::RegisterSplitAttr leaveToMovers(mk::KernelOp kernel, mk::RegisterSplitAttr split);
+
 } // namespace mlir::mk_sm
 
 #endif // MKERNEL_LIB_CONVERSION_TILETOSM_ROLEPLAN_H

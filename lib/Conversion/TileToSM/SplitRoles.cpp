@@ -22,8 +22,9 @@ LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
   });
   assignLayouts(plan);
   mk::RegistersAttr file = mk::getSm(plan.op).getRegisters();
-  int64_t budget =
-      getRegisterSplit(file, warpgroups, 0).getConsumer() - file.getReserve().getScalars();
+  mk::RegisterSplitAttr split = leaveToMovers(plan.op->getParentOfType<mk::KernelOp>(),
+                                              getRegisterSplit(file, warpgroups, 0));
+  int64_t budget = split.getConsumer() - file.getReserve().getScalars();
   if (failed(checkRegisters(plan, budget, warpgroups)))
     return failure();
   return failure(failed(sliceProducer()) || failed(sliceConsumer()));
@@ -139,7 +140,7 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
     live = std::max(live, role->plan.liveRegisters);
     waits |= role->waitsInProducer();
   }
-  mk::RegisterSplitAttr registers = getRegisterSplit(file, warpgroups, live, waits);
+  mk::RegisterSplitAttr registers = leaveToMovers(kernel, getRegisterSplit(file, warpgroups, live, waits));
   for (auto &role : roles) {
     analysis(role->plan.op, kSplitRoles) << remark::add(
         "holds tiles in {0} of {1} registers of a thread; a producer's has {2}",

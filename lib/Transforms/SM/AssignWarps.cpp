@@ -11,10 +11,8 @@ namespace mlir::mk_sm {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// The least of a thread of the producer's warpgroup where others of it copy or move: they work with addresses.
+/// The least of a thread of the producer's warpgroup where others of it copy: they work with addresses.
 static constexpr int64_t kCopierRegisters = 56;
-/// Those of movers that also write commands to a network's proxy.
-static constexpr int64_t kNetMoverRegisters = 104;
 
 /// The places of CTAs that help have no meaning in a role: its loops hand out items
 /// (verified for mk.foreach).
@@ -60,17 +58,17 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
   using AssignWarpsPassBase::AssignWarpsPassBase;
 
   /// Of a thread of both sides; none if there are enough for each to have the most.
-  /// `least`: of the producer's side; more than it asks for is taken from the consumer.
-  FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, int64_t least) {
+  FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copiers) {
     mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
     int64_t consumers = 32 * needs.consumer, threads = 128 + consumers, atStart = file.getAtStart(threads);
     if (atStart == file.getMost())
       return SmallVector<int64_t>();
     int64_t pool = atStart * threads, step = file.getStep();
     int64_t producer = needs.producerRegisters, consumer = needs.consumerRegisters;
-    producer = std::max(producer, least);
+    if (copiers)
+      producer = std::max(producer, kCopierRegisters);
     int64_t left = (pool - 128 * producer) / consumers / step * step;
-    if (least)
+    if (copiers)
       consumer = std::min(consumer, left);
     if (int64_t wanted = 128 * producer + consumers * consumer; wanted > pool)
       return kernel.emitOpError() << "needs " << wanted << " registers (128 threads of " << producer
@@ -112,14 +110,7 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
                                     << " that is run beside others; a CTA has warps for "
                                     << WarpsOp::kMostMovers << ": put two of them into one, or give it CTAs of its own";
       }
-    mk::MeshOp mesh = kernel.getMeshOp();
-    bool hasNet = llvm::any_of(llvm::seq(mesh.getNumAxes()), [&](unsigned axis) {
-      return mesh.getAxis(axis).getLink() == mk::LinkKind::Net && mesh.getAxis(axis).getSize() != 1;
-    });
-    int64_t least = !movers.empty() && hasNet        ? kNetMoverRegisters
-                    : copiers || !movers.empty() ? kCopierRegisters
-                                                 : 0;
-    FailureOr<SmallVector<int64_t>> registers = dealOut(kernel, needs, least);
+    FailureOr<SmallVector<int64_t>> registers = dealOut(kernel, needs, copiers);
     if (failed(registers))
       return failure();
 

@@ -122,6 +122,9 @@ std::vector<Timeline::Track> cuda::readTracks(const Metadata &metadata,
   };
   std::vector<Timeline::Track> tracks;
   size_t size = MK_TIMELINE_TRACK_BYTES(about.records);
+  uint32_t movers = 0;
+  for (const Metadata::Role &role : metadata.roles)
+    movers += role.beside >= 0;
   for (size_t i = 0; i < size_t(metadata.grid) * about.tracks; ++i) {
     const std::byte *at = bytes.data() + i * size;
     mk_timeline_track head;
@@ -148,7 +151,8 @@ std::vector<Timeline::Track> cuda::readTracks(const Metadata &metadata,
       record.site = field(raw.what, 19, MK_TIMELINE_SITE_BITS);
       record.value = raw.value;
       // Teams go through a loop together, and take its items in turn.
-      if (record.kind == MK_TIMELINE_ITEM && track.part > 1 && record.role >= 0 &&
+      if (record.kind == MK_TIMELINE_ITEM && track.part > 1 &&
+          track.part + movers < about.tracks && record.role >= 0 &&
           size_t(record.role) < metadata.roles.size())
         record.value += int64_t(track.part - 1) * metadata.roles[record.role].ctas;
       last += raw.end - uint32_t(last);

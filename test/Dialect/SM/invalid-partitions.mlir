@@ -108,3 +108,35 @@ func.func @channel() {
   %r = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
   return
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @two_warps on @mesh () {
+  mk.role @r ctas(1) {}
+  mk.role @b ctas(1 beside @r) {
+    // expected-error @+1 {{is a mover of 2 warps: a mover is one warp}}
+    mk_sm.partition mover warps(2) registers(40) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @own_ctas on @mesh () {
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{is a mover, but its role has CTAs of its own: let it be run 'beside' another}}
+    mk_sm.partition mover warps(1) registers(40) {}
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @consumer_beside on @mesh () {
+  mk.role @r ctas(1) {}
+  mk.role @b ctas(1 beside @r) {
+    // expected-error @+1 {{stands in a role that is run beside another: only a mover does that}}
+    mk_sm.partition consumer warps(4) registers(168) {}
+  }
+}

@@ -40,7 +40,7 @@ mk.kernel @pool on @mesh () {
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @unknown on @mesh () {
   mk.role @r ctas(1) {}
-  // expected-error @+1 {{has 't' in its order, which is no role of the kernel, or stands there already}}
+  // expected-error @+1 {{has 't' in its order, which is no role of the kernel with CTAs of its own, or stands there already}}
   mk_sm.warps consumer(4) order [@r, @t] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
 }
 
@@ -142,4 +142,45 @@ mk.kernel @nothing on @mesh () {
   mk.role @r ctas(1) {}
   // expected-error @+1 {{has a sender, but no store is posted: leave it out}}
   mk_sm.warps consumer(4) sender order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @beside_in_order on @mesh () {
+  mk.role @r ctas(1) {}
+  mk.role @b ctas(1 beside @r) {}
+  // expected-error @+1 {{has 'b' in its order, which is no role of the kernel with CTAs of its own, or stands there already}}
+  mk_sm.warps consumer(4) movers [@b] order [@r, @b] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @no_mover on @mesh () {
+  mk.role @r ctas(1) {}
+  mk.role @b ctas(1 beside @r) {}
+  // expected-error @+1 {{has no mover for role 'b'}}
+  mk_sm.warps consumer(4) order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @no_role_beside on @mesh () {
+  mk.role @r ctas(1) {}
+  // expected-error @+1 {{has 'r' among its movers, which is no role beside another, or stands there already}}
+  mk_sm.warps consumer(4) movers [@r] order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @many on @mesh () {
+  mk.role @r ctas(1) {}
+  mk.role @a ctas(1 beside @r) {}
+  mk.role @b ctas(1 beside @r) {}
+  mk.role @c ctas(1 beside @r) {}
+  // expected-error @+1 {{has 3 movers: a CTA has warps for 2}}
+  mk_sm.warps consumer(4) movers [@a, @b, @c] order [@r] barriers {consumer = 8, cta = 9, finish = 14, request = 12, turn = 10, warpgroup = 1}
 }

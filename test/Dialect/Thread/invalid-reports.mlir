@@ -299,3 +299,12 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error @+1 {{keeps a value for a span of a wait; only those of an item or op have one}}
   mk_thread.span_end wait <what = 0, track = 0> kept
 }
+
+// -----
+
+mk_thread.kernel @mk_kernel threads(256) cluster(1) params(176) shared(4096)
+    frame(<launch = 64, failed = 1032, timeline = 16, tracks = 2, words = 2048>) {
+  // expected-error @+1 {{a span on track -1 is recorded by thread 96: name a thread of the CTA, and the track on which it records}}
+  mk_thread.tracks_open of <what = 0, track = -1, thread = 96>
+  mk_thread.return
+}

@@ -371,3 +371,53 @@ mk.kernel @past_the_rank on @mesh (in %a : memref<?x?xf32> [4, 4]) {
   mk.role @r ctas(rest) {
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @nobody on @mesh () {
+  // expected-error @+1 {{'push' is run beside @gemm, but kernel @nobody has no such role}}
+  mk.role @push ctas(beside @gemm) {}
+  mk.role @other ctas(rest) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @goes_on on @mesh () {
+  // expected-error @+1 {{'push' is run beside @gemm, with which its CTAs begin as well: drop 'then @gemm'}}
+  mk.role @push ctas(beside @gemm) then @gemm {}
+  mk.role @gemm ctas(rest) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @of_beside on @mesh () {
+  // expected-error @+1 {{'push' is run beside @send, which has no CTAs of its own: name "gemm", beside which that is run}}
+  mk.role @push ctas(beside @send) {}
+  mk.role @send ctas(beside @gemm) {}
+  mk.role @gemm ctas(rest) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @into on @mesh () {
+  mk.role @send ctas(beside @gemm) {}
+  // expected-error @+1 {{'first' goes on with @send, which is run beside @gemm and nowhere else: drop 'then'}}
+  mk.role @first ctas(1) then @send {}
+  mk.role @gemm ctas(rest) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @tile on @mesh (in %a : memref<?xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  mk.role @send ctas(beside @gemm) {
+    // expected-error @+1 {{takes or gives a tile in role 'send', which is run beside @gemm by a warp that holds none: give the role CTAs of its own}}
+    %t = mk.load %a[%c0] : memref<?xf32> -> tensor<8xf32>
+  }
+  mk.role @gemm ctas(rest) {}
+}

@@ -28,3 +28,14 @@ mk.kernel @place on @mesh (in %a : memref<64xf32> [64]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @three on @mesh () {
+  mk.role @a ctas(1 beside @r) {}
+  mk.role @b ctas(1 beside @r) {}
+  // expected-error @+1 {{'c' is role 3 that is run beside others; a CTA has warps for 2: put two of them into one, or give it CTAs of its own}}
+  mk.role @c ctas(1 beside @r) {}
+  mk.role @r ctas(1) {}
+}

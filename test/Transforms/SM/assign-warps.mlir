@@ -89,3 +89,20 @@ mk.kernel @together on @mesh () {
     mk_sm.partition consumer warps(4) registers(168) {}
   }
 }
+
+// Roles beside others are run by the last warps of the producer's warpgroup, those of both variants.
+// CHECK-LABEL: mk.kernel @beside
+// CHECK: mk_sm.warps consumer(8) movers [@push, @pull] registers [56, 224] order [@r]
+// MAPS-LABEL: mk.kernel @beside
+// MAPS: mk_sm.warps consumer(8) movers [@push, @pull] registers [56, 224] order [@r]
+mk.kernel @beside on @mesh () {
+  mk.role @push ctas(1 beside @r) {
+    mk_sm.partition mover warps(1) registers(56) {}
+  }
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(8) registers(224) {}
+  }
+  mk.role @pull ctas(1 beside @r) {
+    mk_sm.partition mover warps(1) registers(56) {}
+  }
+}

@@ -5,10 +5,10 @@
 // Hierarchical AllGather + GEMM: the example that users read.
 
 // CHECK: mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K)
-// CHECK: mk.role @send
+// CHECK: mk.role @send ctas(beside @gemm)
 // CHECK: mk.foreach_peer {{.*}} along node
 // CHECK: mk.put
-// CHECK: mk.role @push {{.*}} then @gemm
+// CHECK: mk.role @push ctas(beside @gemm)
 // CHECK: mk.wait
 // CHECK: mk.put
 // CHECK: mk.role @gemm
