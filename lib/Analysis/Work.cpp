@@ -473,6 +473,7 @@ bool Counter::run(int64_t grid, KernelWork &work) {
       if (!loop)
         continue;
       numbers.reset();
+      numbers.assumeCtas(*ctas);
       LoopWork &part = work.loops.emplace_back();
       part.role = role.getSymNameAttr();
       part.ctas = (*ctas)[i];

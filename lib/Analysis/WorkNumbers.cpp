@@ -75,6 +75,13 @@ std::optional<int64_t> WorkNumbers::getShard(unsigned arg, unsigned dim) {
   return llvm::divideCeil(extent.getValue(), *ranks);
 }
 
+void WorkNumbers::assumeCtas(ArrayRef<int64_t> ctas) {
+  llvm::StringMap<int64_t> ofRole;
+  for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), ctas))
+    ofRole[role.getSymName()] = count;
+  kernel.walk([&](CtasOfOp op) { numbers.assume(op, ofRole.lookup(op.getRole())); });
+}
+
 std::optional<int64_t> WorkNumbers::getParam(StringAttr name) {
   for (Operation *op : known)
     if (auto param = dyn_cast<ParamOp>(op); param && param.getNameAttr() == name)

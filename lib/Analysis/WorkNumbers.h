@@ -15,6 +15,8 @@ public:
   /// Forgets what was assumed of items.
   void reset();
   void assume(Value value, int64_t number) { numbers.assume(value, number); }
+  /// How many CTAs each role has, where the kernel asks.
+  void assumeCtas(ArrayRef<int64_t> ctas);
 
   std::optional<int64_t> getIndex(Value value) { return numbers.getIndex(value); }
   std::optional<int64_t> getParam(StringAttr name);
