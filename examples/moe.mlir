@@ -152,7 +152,17 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %none = arith.truncf %zero : !acc to !c
     %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %columns) schedule(ticket) {
+    // Rows that nobody has, while others gather the first ones.
+    %used = func.call @used(%first, %counts, %experts, %all_pieces, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index, index) -> index
+    %left = arith.subi %ROWS, %used : index
+    %rest = arith.ceildivui %left, %tm : index
+    mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
+      %down = arith.muli %b, %tm : index
+      %row = arith.addi %used, %down : index
+      %column = arith.muli %n, %tn : index
+      mk.store %none, %c[%row, %column] : !c, memref<?x?xbf16>
+    }
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
       %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
           : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
@@ -171,16 +181,6 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
         %out = arith.truncf %acc : !acc to !c
         mk.store %out, %c[%row, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
       }
-    }
-    // Rows that nobody has.
-    %used = func.call @used(%first, %counts, %experts, %all_pieces, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index, index) -> index
-    %left = arith.subi %ROWS, %used : index
-    %rest = arith.ceildivui %left, %tm : index
-    mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
-      %down = arith.muli %b, %tm : index
-      %row = arith.addi %used, %down : index
-      %column = arith.muli %n, %tn : index
-      mk.store %none, %c[%row, %column] : !c, memref<?x?xbf16>
     }
   }
 }
@@ -296,7 +296,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %hidden_columns) schedule(ticket) {
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
       %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
           : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
@@ -325,7 +325,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn2] : !acc2
     %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %columns) schedule(ticket) {
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
       %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
           : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
