@@ -100,7 +100,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
-  %round = mk.param "ROUND" = 8
+  %round = mk.param "ROUND" = 12
   %tw = mk.param "TW" = 32
   %tq = mk.param "TQ" = 64
   %tg = mk.param "TG" = 16
@@ -167,7 +167,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %none = arith.truncf %zero : !acc to !c
-    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
     // Rows that nobody has, while others gather the first ones.
     %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
     %left = arith.subi %ROWS, %used : index
@@ -178,8 +178,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
       %column = arith.muli %n, %tn : index
       mk.store %none, %c[%row, %column] : !c, memref<?x?xbf16>
     }
-    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
@@ -241,7 +241,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
-  %round = mk.param "ROUND" = 8
+  %round = mk.param "ROUND" = 12
   %tw = mk.param "TW" = 32
   %tq = mk.param "TQ" = 64
   %tg = mk.param "TG" = 16
@@ -331,9 +331,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.role @expert ctas(rest) then @down {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
-    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
+    %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %depth) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
@@ -360,9 +360,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.role @down ctas(1) then @combine {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn2] : !acc2
-    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
-    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
+    %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
@@ -818,8 +818,8 @@ func.func private @before(%flags: !tokens) -> !tokens {
 // Blocks
 // ------
 
-// Rounds that the expert with the most rows takes, when all rows have been counted.
-func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> index {
+// When all rows have been counted: the rounds that the expert with the most rows takes, and how many of its blocks are in one.
+func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.wait %placed[%c0] ge %c1 : !one
@@ -827,14 +827,16 @@ func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %roun
   %rows = arith.index_cast %rows32 : i32 to index
   %blocks = arith.ceildivui %rows, %tm : index
   %rounds = arith.ceildivui %blocks, %round : index
-  return %rounds : index
+  %some = arith.maxui %rounds, %c1 : index
+  %depth = arith.ceildivui %blocks, %some : index
+  return %rounds, %depth : index, index
 }
 
 // Block %j of own expert %e in round %r: its number, its first row, and its rows (none or less if the expert ends before).
-func.func private @block(%starts: memref<?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %round: index)
+func.func private @block(%starts: memref<?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %depth: index)
     -> (index, index, index) {
   %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
-  %begin = arith.muli %r, %round : index
+  %begin = arith.muli %r, %depth : index
   %place = arith.addi %begin, %j : index
   %down = arith.muli %place, %tm : index
   %row = arith.addi %start, %down : index
@@ -872,7 +874,7 @@ func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: me
   %words = arith.ceildivui %CAP, %tw : index
   %chunks = arith.ceildivui %words, %tq : index
   %all_chunks = arith.muli %chunks, %world : index
-  %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+  %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
   %own_begin = arith.muli %me, %CAP : index
   %own_end = arith.addi %own_begin, %CAP : index
   %own_begin32 = arith.index_cast %own_begin : index to i32
@@ -880,8 +882,24 @@ func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: me
   %begins = tensor.splat %own_begin32[%tm] : !block
   %ends = tensor.splat %own_end32[%tm] : !block
   %skip = tensor.splat %no[%tm] : !block
-  mk.foreach (%pass, %r, %e, %j) in (%c2, %rounds, %experts, %round) schedule(ticket) {
-    %b, %row, %left = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
+  // Places in a block, and in a chunk in tokens.
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %nothing = tensor.splat %0[%tm] : !block
+  %ones = tensor.splat %one[%tm, %tq] : !places
+  %place = scf.for %k = %c0 to %tm step %tq iter_args(%sum = %nothing) -> (!block) {
+    %smaller = mk.mask %ones where affine_set<(r, c)[k] : (r - c - k - 1 >= 0)>[%k] else %0 : !places
+    %more = mk.reduce add %smaller axis 1 : !places -> !block
+    %next = arith.addi %sum, %more : !block
+    scf.yield %next : !block
+  }
+  %word_ones = tensor.splat %one[%tq] : !words
+  %index = func.call @before_words(%word_ones) : (!words) -> !words
+  %tw32 = arith.index_cast %tw : index to i32
+  %width = tensor.splat %tw32[%tq] : !words
+  %down = arith.muli %index, %width : !words
+  mk.foreach (%pass, %r, %e, %j) in (%c2, %rounds, %experts, %depth) schedule(ticket) {
+    %b, %row, %left = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
         : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
     %some = arith.cmpi sgt, %left, %c0 : index
     scf.if %some {
@@ -901,8 +919,8 @@ func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: me
         %last = arith.subi %i1, %c1 : index
         %from = func.call @chunk_of(%bases, %e, %i0, %all_chunks) : (memref<?x?xi32>, index, index, index) -> index
         %to = func.call @chunk_of(%bases, %e, %last, %all_chunks) : (memref<?x?xi32>, index, index, index) -> index
-        %tokens = func.call @tokens_of_block(%masks, %bases, %e, %i0, %from, %to, %words, %chunks, %CAP, %tw, %tq, %tm)
-            : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, index, index, index, index, index, index, index) -> !block
+        %tokens = func.call @tokens_of_block(%masks, %bases, %e, %i0, %from, %to, %place, %down, %words, %chunks, %CAP, %tw, %tq, %tm)
+            : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, index, !block, !words, index, index, index, index, index, index) -> !block
         %from_own = arith.cmpi sge, %tokens, %begins : !block
         %to_own = arith.cmpi slt, %tokens, %ends : !block
         %is_own = arith.andi %from_own, %to_own : tensor<?xi1, #mk.extents<TM>>
@@ -976,7 +994,7 @@ func.func private @chunk_of(%bases: memref<?x?xi32>, %e: index, %i: index, %all:
 }
 
 // The tokens of rows of own expert %e from row %i0 of it on, which are in chunks %from to %to.
-func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %e: index, %i0: index, %from: index, %to: index,
+func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %e: index, %i0: index, %from: index, %to: index, %place: !block, %down: !words,
                                    %words: index, %chunks: index, %CAP: index, %tw: index, %tq: index, %tm: index) -> !block {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -990,22 +1008,10 @@ func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi
   %all_ones = arith.constant 31 : i32
   %nothing = tensor.splat %0[%tm] : !block
   %zeros = tensor.splat %0[%tm, %tq] : !places
-  %ones = tensor.splat %one[%tm, %tq] : !places
-  // Rows of the expert.
   %i032 = arith.index_cast %i0 : index to i32
   %begin = tensor.splat %i032[%tm] : !block
-  %row = scf.for %k = %c0 to %tm step %tq iter_args(%sum = %begin) -> (!block) {
-    %smaller = mk.mask %ones where affine_set<(r, c)[k] : (r - c - k - 1 >= 0)>[%k] else %0 : !places
-    %more = mk.reduce add %smaller axis 1 : !places -> !block
-    %next = arith.addi %sum, %more : !block
-    scf.yield %next : !block
-  }
+  %row = arith.addi %begin, %place : !block
   %row_of = mk.broadcast %row dims [1] : !block -> !places
-  %word_ones = tensor.splat %one[%tq] : !words
-  %index = func.call @before_words(%word_ones) : (!words) -> !words
-  %tw32 = arith.index_cast %tw : index to i32
-  %width = tensor.splat %tw32[%tq] : !words
-  %down = arith.muli %index, %width : !words
   %fives = tensor.splat %five[%tq] : !words
 
   %stop = arith.addi %to, %c1 : index
@@ -1023,7 +1029,6 @@ func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi
     %count = math.ctpop %mask : !words
     %before = func.call @before_words(%count) : (!words) -> !words
     %first = arith.addi %base, %before : !words
-    %behind = arith.addi %first, %count : !words
     %t0_ = arith.muli %s, %CAP : index
     %t_in_rank = arith.muli %w_in_rank, %tw : index
     %t0 = arith.addi %t0_, %t_in_rank : index
@@ -1033,8 +1038,9 @@ func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi
     %token32 = arith.shli %token, %fives : !words
     %codes = arith.subi %token32, %first : !words
     %first_of = mk.broadcast %first dims [0] : !words -> !places
-    %behind_of = mk.broadcast %behind dims [0] : !words -> !places
     %mask_of = mk.broadcast %mask dims [0] : !words -> !places
+    %count_of = math.ctpop %mask_of : !places
+    %behind_of = arith.addi %first_of, %count_of : !places
     %code_of = mk.broadcast %codes dims [0] : !words -> !places
     %is_from = arith.cmpi sge, %row_of, %first_of : !places
     %is_to = arith.cmpi slt, %row_of, %behind_of : !places
