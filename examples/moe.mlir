@@ -159,15 +159,16 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
   mk.role @gather ctas(1) then @gemm {
-    func.call @gather_blocks(%x, %recv, %xs, %masks, %bases, %starts, %counts, %most, %placed, %arrived, %gathered, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm, %round)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !one, !arrived, !gathered, index, index, index, index, index, index, index, index, index) -> ()
+    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
+    func.call @gather_blocks(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %gathered, %rounds, %depth, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !gathered, index, index, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @gemm ctas(rest) {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
     %none = arith.truncf %zero : !acc to !c
-    %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
+    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
     // Rows that nobody has, while others gather the first ones.
     %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
     %left = arith.subi %ROWS, %used : index
@@ -241,7 +242,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
-  %round = mk.param "ROUND" = 12
+  %round = mk.param "ROUND" = 8
   %tw = mk.param "TW" = 32
   %tq = mk.param "TQ" = 64
   %tg = mk.param "TG" = 16
@@ -324,16 +325,17 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xi32>, !one, !all, index, index, index, index, index, index, index) -> ()
   }
   mk.role @gather ctas(1) then @expert {
-    func.call @gather_blocks(%x, %recv, %xs, %masks, %bases, %starts, %counts, %most, %placed, %arrived, %gathered, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm, %round)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !one, !arrived, !gathered, index, index, index, index, index, index, index, index, index) -> ()
+    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    func.call @gather_blocks(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %gathered, %rounds, %round, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !gathered, index, index, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @expert ctas(rest) then @down {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
-    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %depth) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
+    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
@@ -360,9 +362,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.role @down ctas(1) then @combine {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn2] : !acc2
-    %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
-    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
+    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
@@ -818,8 +820,8 @@ func.func private @before(%flags: !tokens) -> !tokens {
 // Blocks
 // ------
 
-// When all rows have been counted: the rounds that the expert with the most rows takes, and how many of its blocks are in one.
-func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> (index, index) {
+// Rounds that the expert with the most rows takes, when all rows have been counted.
+func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   mk.wait %placed[%c0] ge %c1 : !one
@@ -827,6 +829,17 @@ func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %roun
   %rows = arith.index_cast %rows32 : i32 to index
   %blocks = arith.ceildivui %rows, %tm : index
   %rounds = arith.ceildivui %blocks, %round : index
+  return %rounds : index
+}
+
+// The same, and how many blocks of that expert are in a round, the same number in each.
+func.func private @deep_rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+  %rows32 = memref.load %most[%c0] : memref<?xi32>
+  %rows = arith.index_cast %rows32 : i32 to index
+  %blocks = arith.ceildivui %rows, %tm : index
   %some = arith.maxui %rounds, %c1 : index
   %depth = arith.ceildivui %blocks, %some : index
   return %rounds, %depth : index, index
@@ -860,9 +873,9 @@ func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>
 // Puts the rows of each block side by side: of blocks that have own tokens alone at once, then those of the others when
 // their tokens have come.
 func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>,
-                                 %starts: memref<?xi32>, %counts: memref<?xi32>, %most: memref<?xi32>,
-                                 %placed: !one, %arrived: !arrived, %gathered: !gathered,
-                                 %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index, %round: index) {
+                                 %starts: memref<?xi32>, %counts: memref<?xi32>,
+                                 %arrived: !arrived, %gathered: !gathered, %rounds: index, %depth: index,
+                                 %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -874,7 +887,6 @@ func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: me
   %words = arith.ceildivui %CAP, %tw : index
   %chunks = arith.ceildivui %words, %tq : index
   %all_chunks = arith.muli %chunks, %world : index
-  %rounds, %depth = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
   %own_begin = arith.muli %me, %CAP : index
   %own_end = arith.addi %own_begin, %CAP : index
   %own_begin32 = arith.index_cast %own_begin : index to i32
