@@ -66,7 +66,7 @@
 !returned = !mk.signal<?x?, sys, arrivals = 1>
 !all = !mk.signal<1, gpu, arrivals = ?>
 !one = !mk.signal<1, gpu, arrivals = 1>
-!gathered = !mk.signal<?, sys, dynamic>
+!brought = !mk.signal<?, gpu, arrivals = ?>
 !done = !mk.signal<?, gpu, dynamic>
 !finished = !mk.signal<1, gpu, dynamic>
 
@@ -102,7 +102,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %te = mk.param "TE" = 64
   %round = mk.param "ROUND" = 12
   %tw = mk.param "TW" = 32
-  %tq = mk.param "TQ" = 64
+  %tq = mk.param "TQ" = 32
   %tg = mk.param "TG" = 16
   mk.param "ROUTE" = 0
   mk.param "DISPATCH" = 0
@@ -140,9 +140,9 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %marked = mk.signals() arrivals(%all_words) : !all
   %counted = mk.signals() arrivals(%groups) : !all
   %placed = mk.signals() : !one
-  %whole_blocks = arith.divui %ROWS, %tm : index
-  %blocks = arith.addi %whole_blocks, %share : index
-  %gathered = mk.signals(%blocks) : !gathered
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
 
   mk.role @route ctas(param ROUTE, share = 0.06) then @gather {
     mk.foreach (%a) in (%arrivals) schedule(ticket) {
@@ -150,26 +150,23 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
           : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index, index, index) -> ()
     }
   }
-  mk.role @dispatch ctas(param DISPATCH, share = 0.25) then @gather {
+  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @gather {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @plan ctas(param PLAN, share = 0.5) then @gather {
+  mk.role @plan ctas(param PLAN, share = 0.68) then @gather {
     func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c1, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
   mk.role @gather ctas(1) then @gemm {
-    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
-    func.call @gather_blocks(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %gathered, %rounds, %depth, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !gathered, index, index, index, index, index, index, index, index, index, index) -> ()
-  }
-
-  mk.role @gemm ctas(rest) {
-    %0 = arith.constant 0.0 : f32
-    %zero = tensor.splat %0[%tm, %tn] : !acc
-    %none = arith.truncf %zero : !acc to !c
-    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
-    // Rows that nobody has, while others gather the first ones.
+    mk.wait %placed[%c0] ge %c1 : !one
+    %yes = arith.constant true
+    %no = arith.constant false
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    // Rows that nobody has, while tokens are on their way.
+    %0 = arith.constant 0.0 : bf16
+    %none = tensor.splat %0[%tm, %tn] : !c
     %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
     %left = arith.subi %ROWS, %used : index
     %rest = arith.ceildivui %left, %tm : index
@@ -179,12 +176,20 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
       %column = arith.muli %n, %tn : index
       mk.store %none, %c[%row, %column] : !c, memref<?x?xbf16>
     }
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+  }
+
+  mk.role @gemm ctas(rest) {
+    %0 = arith.constant 0.0 : f32
+    %zero = tensor.splat %0[%tm, %tn] : !acc
+    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
     mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
       %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
-        mk.wait %gathered[%b] ge %c1 : !gathered
+        mk.wait %brought[%e] ge %all_chunks : !brought
         // Rows behind those of the block are whatever they are, and what comes of them is not stored.
         %at = arith.muli %b, %tm : index
         %column = arith.muli %n, %tn : index
@@ -244,7 +249,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %te = mk.param "TE" = 64
   %round = mk.param "ROUND" = 8
   %tw = mk.param "TW" = 32
-  %tq = mk.param "TQ" = 64
+  %tq = mk.param "TQ" = 32
   %tg = mk.param "TG" = 16
   mk.param "ROUTE" = 0
   mk.param "DISPATCH" = 0
@@ -291,7 +296,9 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %named = mk.signals() arrivals(%all_words) : !all
   %whole_blocks = arith.divui %ROWS, %tm : index
   %blocks = arith.addi %whole_blocks, %share : index
-  %gathered = mk.signals(%blocks) : !gathered
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
   // Hidden columns of a block; its columns behind the second GEMM.
   %hidden = mk.signals(%blocks) : !done
   %done = mk.signals(%blocks) : !done
@@ -321,13 +328,17 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.role @plan ctas(param PLAN, share = 0.4) then @gather {
     func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c2, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
-    func.call @name_rows(%ids, %masks, %bases, %starts, %rows_of, %placed, %named, %CAP, %E, %experts, %tw, %tq, %te, %topk)
-        : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xi32>, !one, !all, index, index, index, index, index, index, index) -> ()
   }
   mk.role @gather ctas(1) then @expert {
-    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
-    func.call @gather_blocks(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %gathered, %rounds, %round, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
-        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !gathered, index, index, index, index, index, index, index, index, index, index) -> ()
+    mk.wait %placed[%c0] ge %c1 : !one
+    %yes = arith.constant true
+    %no = arith.constant false
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @name_rows(%ids, %masks, %bases, %starts, %rows_of, %placed, %named, %CAP, %E, %experts, %tw, %tq, %te, %topk)
+        : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xi32>, !one, !all, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @expert ctas(rest) then @down {
@@ -339,7 +350,7 @@ mk.kernel @moe on @mesh sizes(node, gpu)
           : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
-        mk.wait %gathered[%b] ge %c1 : !gathered
+        mk.wait %brought[%e] ge %all_chunks : !brought
         // Rows behind those of the block are whatever they are, and what comes of them is not stored.
         %at = arith.muli %b, %tm : index
         %column = arith.muli %n, %tn : index
@@ -627,6 +638,8 @@ func.func private @make_plan(%ids: !choices, %masks: memref<?x?xi32>, %bases: me
     mk.signal %counted[%c0] : !all
   }
   mk.foreach (%i) in (%c1) {
+    // A rank without experts has no groups.
+    mk.wait %marked[%c0] ge %all_words : !all
     mk.wait %counted[%c0] ge %groups : !all
     %end, %largest = scf.for %e0 = %c0 to %experts step %te iter_args(%done = %nothing, %max = %nothing) -> (!each, !each) {
       %valid = arith.subi %experts, %e0 : index
@@ -673,7 +686,7 @@ func.func private @name_rows(%ids: !choices, %masks: memref<?x?xi32>, %bases: me
   %bit_of = mk.broadcast %bit dims [1] : !bits -> !table
   %earlier = arith.subi %bit_of, %ones : !table
 
-  mk.foreach (%g) in (%all_words) {
+  mk.foreach (%g) in (%all_words) schedule(ticket) {
     mk.wait %placed[%c0] ge %c1 : !one
     %t, %left = func.call @word(%g, %words, %CAP, %tw) : (index, index, index, index) -> (index, index)
     %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !named
@@ -870,16 +883,14 @@ func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>
   return %start, %count, %number : index, index, index
 }
 
-// Puts the rows of each block side by side: of blocks that have own tokens alone at once, then those of the others when
-// their tokens have come.
-func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>,
-                                 %starts: memref<?xi32>, %counts: memref<?xi32>,
-                                 %arrived: !arrived, %gathered: !gathered, %rounds: index, %depth: index,
-                                 %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index) {
+// Puts the rows of each expert side by side, chunk by chunk of the tokens: own ones, or those of others as they come.
+func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>,
+                              %starts: memref<?xi32>, %counts: memref<?xi32>, %arrived: !arrived, %brought: !brought, %own: i1,
+                              %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %no = arith.constant -1 : i32
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
   %me = mk.rank
   %world = mk.size
   %pieces = arith.ceildivui %CAP, %tb : index
@@ -887,16 +898,7 @@ func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: me
   %words = arith.ceildivui %CAP, %tw : index
   %chunks = arith.ceildivui %words, %tq : index
   %all_chunks = arith.muli %chunks, %world : index
-  %own_begin = arith.muli %me, %CAP : index
-  %own_end = arith.addi %own_begin, %CAP : index
-  %own_begin32 = arith.index_cast %own_begin : index to i32
-  %own_end32 = arith.index_cast %own_end : index to i32
-  %begins = tensor.splat %own_begin32[%tm] : !block
-  %ends = tensor.splat %own_end32[%tm] : !block
-  %skip = tensor.splat %no[%tm] : !block
   // Places in a block, and in a chunk in tokens.
-  %0 = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
   %nothing = tensor.splat %0[%tm] : !block
   %ones = tensor.splat %one[%tm, %tq] : !places
   %place = scf.for %k = %c0 to %tm step %tq iter_args(%sum = %nothing) -> (!block) {
@@ -910,71 +912,61 @@ func.func private @gather_blocks(%x: !rows, %recv: !rows, %xs: !rows, %masks: me
   %tw32 = arith.index_cast %tw : index to i32
   %width = tensor.splat %tw32[%tq] : !words
   %down = arith.muli %index, %width : !words
-  mk.foreach (%pass, %r, %e, %j) in (%c2, %rounds, %experts, %depth) schedule(ticket) {
-    %b, %row, %left = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
-        : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
-    %some = arith.cmpi sgt, %left, %c0 : index
+  %others = arith.subi %world, %c1 : index
+  %sources = arith.select %own, %c1, %others : index
+  %before_me = arith.addi %me, %others : index
+  mk.foreach (%d, %c, %e) in (%sources, %chunks, %experts) schedule(ticket) {
+    // Each rank sends first to the one behind it.
+    %back = arith.subi %before_me, %d : index
+    %other = arith.remui %back, %world : index
+    %s = arith.select %own, %me, %other : index
+    %chunk0 = arith.muli %s, %chunks : index
+    %q = arith.addi %chunk0, %c : index
+    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    %next_q = arith.addi %q, %c1 : index
+    %i0 = func.call @rows_before_chunk(%bases, %e, %q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %i1 = func.call @rows_before_chunk(%bases, %e, %next_q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %begin = arith.muli %number, %tm : index
+    %some = arith.cmpi ult, %i0, %i1 : index
     scf.if %some {
-      %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
-      %i0 = arith.subi %row, %start : index
-      %i1 = arith.addi %i0, %left : index
-      // The rows of own tokens.
-      %own0 = func.call @rows_before(%bases, %e, %me, %world, %chunks, %count) : (memref<?x?xi32>, index, index, index, index, index) -> index
-      %behind = arith.addi %me, %c1 : index
-      %own1 = func.call @rows_before(%bases, %e, %behind, %world, %chunks, %count) : (memref<?x?xi32>, index, index, index, index, index) -> index
-      %begins_own = arith.cmpi uge, %i0, %own0 : index
-      %ends_own = arith.cmpi ule, %i1, %own1 : index
-      %own_only = arith.andi %begins_own, %ends_own : i1
-      %is_second = arith.cmpi ne, %pass, %c0 : index
-      %now = arith.xori %own_only, %is_second : i1
-      scf.if %now {
-        %last = arith.subi %i1, %c1 : index
-        %from = func.call @chunk_of(%bases, %e, %i0, %all_chunks) : (memref<?x?xi32>, index, index, index) -> index
-        %to = func.call @chunk_of(%bases, %e, %last, %all_chunks) : (memref<?x?xi32>, index, index, index) -> index
-        %tokens = func.call @tokens_of_block(%masks, %bases, %e, %i0, %from, %to, %place, %down, %words, %chunks, %CAP, %tw, %tq, %tm)
-            : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, index, !block, !words, index, index, index, index, index, index) -> !block
-        %from_own = arith.cmpi sge, %tokens, %begins : !block
-        %to_own = arith.cmpi slt, %tokens, %ends : !block
-        %is_own = arith.andi %from_own, %to_own : tensor<?xi1, #mk.extents<TM>>
-        %at = arith.muli %b, %tm : index
-        %here = arith.subi %tokens, %begins : !block
-        %own = arith.select %is_own, %here, %skip : tensor<?xi1, #mk.extents<TM>>, !block
-        %some_start = arith.cmpi ult, %i0, %own1 : index
-        %some_end = arith.cmpi ugt, %i1, %own0 : index
-        %some_own = arith.andi %some_start, %some_end : i1
-        scf.if %some_own {
-          mk.put %x[%c0, %c0][%left, %H] rows(%own : !block) to %xs[%at, %c0] on %me : !rows to !rows
+      scf.if %own {
+      } else {
+        %from, %stop = func.call @arrivals_of(%q, %words, %chunks, %CAP, %tb, %ta, %tw, %tq) : (index, index, index, index, index, index, index, index) -> (index, index)
+        scf.for %v = %from to %stop step %c1 {
+          %a = arith.remui %v, %arrivals : index
+          %first = arith.muli %a, %ta : index
+          %more = arith.subi %pieces, %first : index
+          %puts = arith.minui %more, %ta : index
+          mk.wait %arrived[%s, %a] ge %puts : !arrived
         }
-        scf.if %is_second {
-          // The tokens of the block are in order: it waits for all of the chunks.
-          %wait_from, %from_end = func.call @arrivals_of(%from, %words, %chunks, %CAP, %tb, %ta, %tw, %tq) : (index, index, index, index, index, index, index, index) -> (index, index)
-          %to_begin, %wait_to = func.call @arrivals_of(%to, %words, %chunks, %CAP, %tb, %ta, %tw, %tq) : (index, index, index, index, index, index, index, index) -> (index, index)
-          scf.for %q = %wait_from to %wait_to step %c1 {
-            %s = arith.divui %q, %arrivals : index
-            %a = arith.remui %q, %arrivals : index
-            %begin = arith.muli %a, %ta : index
-            %more = arith.subi %pieces, %begin : index
-            %puts = arith.minui %more, %ta : index
-            %mine = arith.cmpi eq, %s, %me : index
-            %needed = arith.select %mine, %c0, %puts : index
-            mk.wait %arrived[%s, %a] ge %needed : !arrived
-          }
-          %others = arith.select %is_own, %skip, %tokens : tensor<?xi1, #mk.extents<TM>>, !block
-          mk.put %recv[%c0, %c0][%left, %H] rows(%others : !block) to %xs[%at, %c0] on %me : !rows to !rows
+      }
+      scf.for %i = %i0 to %i1 step %tm {
+        %left_ = arith.subi %i1, %i : index
+        %left = arith.minui %left_, %tm : index
+        %tokens = func.call @tokens_of_chunk(%masks, %bases, %e, %i, %q, %place, %down, %words, %chunks, %CAP, %tw, %tq, %tm)
+            : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, !block, !words, index, index, index, index, index, index) -> !block
+        %at = arith.addi %begin, %i : index
+        scf.if %own {
+          %base = arith.muli %me, %CAP : index
+          %base32 = arith.index_cast %base : index to i32
+          %bases_ = tensor.splat %base32[%tm] : !block
+          %here = arith.subi %tokens, %bases_ : !block
+          mk.put %x[%c0, %c0][%left, %H] rows(%here : !block) to %xs[%at, %c0] on %me : !rows to !rows
+        } else {
+          mk.put %recv[%c0, %c0][%left, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me : !rows to !rows
         }
-        mk.signal strong %gathered[%b] : !gathered
       }
     }
+    mk.signal strong %brought[%e] : !brought
   }
   return
 }
 
-// How many tokens of the ranks in front of rank %s choose expert %e, of %count in all.
-func.func private @rows_before(%bases: memref<?x?xi32>, %e: index, %s: index, %world: index, %chunks: index, %count: index) -> index {
-  %inside = arith.cmpi ult, %s, %world : index
+// How many tokens of the chunks in front of chunk %q choose expert %e, of %count in all.
+func.func private @rows_before_chunk(%bases: memref<?x?xi32>, %e: index, %q: index, %all_chunks: index, %count: index) -> index {
+  %inside = arith.cmpi ult, %q, %all_chunks : index
   %rows = scf.if %inside -> (index) {
-    %chunk = arith.muli %s, %chunks : index
-    %base32 = memref.load %bases[%e, %chunk] : memref<?x?xi32>
+    %base32 = memref.load %bases[%e, %q] : memref<?x?xi32>
     %base = arith.index_cast %base32 : i32 to index
     scf.yield %base : index
   } else {
@@ -983,33 +975,10 @@ func.func private @rows_before(%bases: memref<?x?xi32>, %e: index, %s: index, %w
   return %rows : index
 }
 
-// The last of %all chunks that begins at row %i of expert %e, or in front of it.
-func.func private @chunk_of(%bases: memref<?x?xi32>, %e: index, %i: index, %all: index) -> index {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c32 = arith.constant 32 : index
-  %all32 = arith.index_cast %all : index to i32
-  %zeros_ = math.ctlz %all32 : i32
-  %zeros = arith.index_cast %zeros_ : i32 to index
-  %steps = arith.subi %c32, %zeros : index
-  %q, %end = scf.for %k = %c0 to %steps step %c1 iter_args(%low = %c0, %high = %all) -> (index, index) {
-    %sum = arith.addi %low, %high : index
-    %middle = arith.shrui %sum, %c1 : index
-    %base32 = memref.load %bases[%e, %middle] : memref<?x?xi32>
-    %base = arith.index_cast %base32 : i32 to index
-    %below = arith.cmpi ule, %base, %i : index
-    %low1 = arith.select %below, %middle, %low : index
-    %high1 = arith.select %below, %high, %middle : index
-    scf.yield %low1, %high1 : index, index
-  }
-  return %q : index
-}
-
-// The tokens of rows of own expert %e from row %i0 of it on, which are in chunks %from to %to.
-func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %e: index, %i0: index, %from: index, %to: index, %place: !block, %down: !words,
+// The tokens of rows of own expert %e, from row %i0 of it on, that are in chunk %q. %place: places in a block; %down:
+// the first token of each word of a chunk.
+func.func private @tokens_of_chunk(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %e: index, %i0: index, %q: index, %place: !block, %down: !words,
                                    %words: index, %chunks: index, %CAP: index, %tw: index, %tq: index, %tm: index) -> !block {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
   %0 = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   %c16 = arith.constant 16 : i32
@@ -1018,53 +987,49 @@ func.func private @tokens_of_block(%masks: memref<?x?xi32>, %bases: memref<?x?xi
   %c2 = arith.constant 2 : i32
   %five = arith.constant 5 : i32
   %all_ones = arith.constant 31 : i32
-  %nothing = tensor.splat %0[%tm] : !block
   %zeros = tensor.splat %0[%tm, %tq] : !places
+  %fives = tensor.splat %five[%tq] : !words
   %i032 = arith.index_cast %i0 : index to i32
   %begin = tensor.splat %i032[%tm] : !block
   %row = arith.addi %begin, %place : !block
   %row_of = mk.broadcast %row dims [1] : !block -> !places
-  %fives = tensor.splat %five[%tq] : !words
 
-  %stop = arith.addi %to, %c1 : index
-  // Of each row the word, and 32 times the word's first token less the row that comes first in it.
-  %word, %code = scf.for %q = %from to %stop step %c1 iter_args(%words_so_far = %nothing, %codes_so_far = %row) -> (!block, !block) {
-    %s = arith.divui %q, %chunks : index
-    %c = arith.remui %q, %chunks : index
-    %w_in_rank = arith.muli %c, %tq : index
-    %left = arith.subi %words, %w_in_rank : index
-    %w0 = arith.muli %s, %words : index
-    %w = arith.addi %w0, %w_in_rank : index
-    %mask = mk.load %masks[%e, %w] valid(%left) : memref<?x?xi32> -> !words
-    %base32 = memref.load %bases[%e, %q] : memref<?x?xi32>
-    %base = tensor.splat %base32[%tq] : !words
-    %count = math.ctpop %mask : !words
-    %before = func.call @before_words(%count) : (!words) -> !words
-    %first = arith.addi %base, %before : !words
-    %t0_ = arith.muli %s, %CAP : index
-    %t_in_rank = arith.muli %w_in_rank, %tw : index
-    %t0 = arith.addi %t0_, %t_in_rank : index
-    %t032 = arith.index_cast %t0 : index to i32
-    %t0s = tensor.splat %t032[%tq] : !words
-    %token = arith.addi %t0s, %down : !words
-    %token32 = arith.shli %token, %fives : !words
-    %codes = arith.subi %token32, %first : !words
-    %first_of = mk.broadcast %first dims [0] : !words -> !places
-    %mask_of = mk.broadcast %mask dims [0] : !words -> !places
-    %count_of = math.ctpop %mask_of : !places
-    %behind_of = arith.addi %first_of, %count_of : !places
-    %code_of = mk.broadcast %codes dims [0] : !words -> !places
-    %is_from = arith.cmpi sge, %row_of, %first_of : !places
-    %is_to = arith.cmpi slt, %row_of, %behind_of : !places
-    %is = arith.andi %is_from, %is_to : tensor<?x?xi1, #mk.extents<TM, TQ>>
-    %only_mask = arith.select %is, %mask_of, %zeros : tensor<?x?xi1, #mk.extents<TM, TQ>>, !places
-    %only_code = arith.select %is, %code_of, %zeros : tensor<?x?xi1, #mk.extents<TM, TQ>>, !places
-    %this_word = mk.reduce add %only_mask axis 1 : !places -> !block
-    %this_code = mk.reduce add %only_code axis 1 : !places -> !block
-    %next_words = arith.addi %words_so_far, %this_word : !block
-    %next_codes = arith.addi %codes_so_far, %this_code : !block
-    scf.yield %next_words, %next_codes : !block, !block
-  }
+  %s = arith.divui %q, %chunks : index
+  %c = arith.remui %q, %chunks : index
+  %w_in_rank = arith.muli %c, %tq : index
+  %left = arith.subi %words, %w_in_rank : index
+  %w0 = arith.muli %s, %words : index
+  %w = arith.addi %w0, %w_in_rank : index
+  %mask = mk.load %masks[%e, %w] valid(%left) : memref<?x?xi32> -> !words
+  %base32 = memref.load %bases[%e, %q] : memref<?x?xi32>
+  %base = tensor.splat %base32[%tq] : !words
+  %count = math.ctpop %mask : !words
+  %before = func.call @before_words(%count) : (!words) -> !words
+  %first = arith.addi %base, %before : !words
+  %t0_ = arith.muli %s, %CAP : index
+  %t_in_rank = arith.muli %w_in_rank, %tw : index
+  %t0 = arith.addi %t0_, %t_in_rank : index
+  %t032 = arith.index_cast %t0 : index to i32
+  %t0s = tensor.splat %t032[%tq] : !words
+  %token = arith.addi %t0s, %down : !words
+  // 32 times the word's first token less the row that comes first in it.
+  %token32 = arith.shli %token, %fives : !words
+  %codes = arith.subi %token32, %first : !words
+
+  // Of each row its word, the word's first token, and how many ones are below.
+  %first_of = mk.broadcast %first dims [0] : !words -> !places
+  %mask_of = mk.broadcast %mask dims [0] : !words -> !places
+  %count_of = math.ctpop %mask_of : !places
+  %behind_of = arith.addi %first_of, %count_of : !places
+  %code_of = mk.broadcast %codes dims [0] : !words -> !places
+  %is_from = arith.cmpi sge, %row_of, %first_of : !places
+  %is_to = arith.cmpi slt, %row_of, %behind_of : !places
+  %is = arith.andi %is_from, %is_to : tensor<?x?xi1, #mk.extents<TM, TQ>>
+  %only_mask = arith.select %is, %mask_of, %zeros : tensor<?x?xi1, #mk.extents<TM, TQ>>, !places
+  %only_code = arith.select %is, %code_of, %zeros : tensor<?x?xi1, #mk.extents<TM, TQ>>, !places
+  %word = mk.reduce add %only_mask axis 1 : !places -> !block
+  %word_code = mk.reduce add %only_code axis 1 : !places -> !block
+  %code = arith.addi %word_code, %row : !block
   %all31 = tensor.splat %all_ones[%tm] : !block
   %k0 = arith.andi %code, %all31 : !block
   %five_of = tensor.splat %five[%tm] : !block
