@@ -154,7 +154,7 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
-  mk.role @plan ctas(param PLAN, share = 0.68) then @gather {
+  mk.role @plan ctas(param PLAN, share = 0.6) then @gather {
     func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c1, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
         : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
