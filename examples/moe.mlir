@@ -11,24 +11,28 @@
 // @moe: the whole layer. OUT[token] is the sum over its choices, times their topk_weights,
 // of W2[e] * (silu(W1[e] * x) * (W3[e] * x)) with W1, W3: E x I x H, W2: E x H x I.
 //
-// The routing travels first: @route gives each rank the choices of all tokens, from which
-// @plan finds what comes, piece by piece of TB tokens: how many of them choose each own expert, with
-// which row of that expert they begin, and which tokens they are. Meanwhile @dispatch
-// sends each token once to each rank that needs it, to the place it has among all tokens.
-// @gather puts the rows of a block of TM rows of an expert side by side as soon as the tokens have come.
-// Blocks are numbered as in grouped_gemm.mlir. They are walked expert by expert, so that
-// the matrix of an expert is read from memory once, in rounds of ROUND blocks of each, so that
-// what comes late is not waited for early. @expert and @down are the two GEMMs of the layer; @combine
-// adds up what a token chose here and sends it home, where @finish adds in the order of ranks.
+// The routing travels first: @route gives each rank the choices of all tokens. @plan marks for each own
+// expert who comes, a bit for each token, and counts: in front of each chunk of TQ words of TW tokens how many
+// come, and with which row each expert begins. Which token a row is for is found from these bits where
+// the row is put, so that nobody makes lists. Meanwhile @dispatch sends each token once to each other rank that
+// needs it, to the place it has among all tokens. @gather puts the rows of an expert side by side, those of own tokens
+// first, then those of others as they come, and goes chunk by chunk of the tokens, which several experts need:
+// so they are read from memory once. Nearly all CTAs do this before they multiply, since an expert
+// waits for all of its rows.
+// Blocks of TM rows of an expert are numbered as in grouped_gemm.mlir. They are walked expert by expert, and in each
+// all blocks for the same columns, one behind the other, so that the matrix of an expert is read from memory once: the
+// L2 cache keeps it for some microseconds only. Experts of more than ROUND blocks take several rounds.
+// @expert and @down are the two GEMMs of the layer; @combine adds up what a token chose here and sends it
+// home, where @finish adds in the order of ranks.
 //
 // Of all ranks the same: CAP, the most tokens of a rank; ROWS, how many rows the experts of a
 // rank may get, at least P * CAP * min(K, ceil(E / P)) for any routing to fit.
 //
 // Parameters: TM, TN, TK, the extents of a tile (TN2 those of the columns of the second GEMM); ROUND; TB,
-// how many tokens are listed and travel together; TA, how many of these pieces are one arrival to wait
-// for; TE, how many experts are counted at once; PARTS, in how many parts their tokens are listed; DISPATCH and PLAN,
-// how many CTAs have these roles (0: a share); TH, how many columns are summed up at once; TC, of what one
-// token chose; TOPK, the number of choices (K, where it is bound).
+// how many tokens travel together; TA, how many of these pieces are one arrival to wait for; TW, tokens of a
+// word (32 at most); TQ, words of a chunk; TE, how many experts are marked at once; TG, how many are counted at once;
+// ROUTE, DISPATCH and PLAN, how many CTAs have these roles (0: a share); TH, how many columns are summed up at once;
+// TC, of what one token chose; TOPK, the number of choices (K, where it is bound).
 
 !ids = tensor<?x?xi32, #mk.extents<TB, TOPK>>
 !tokens = tensor<?xi32, #mk.extents<TB>>
@@ -68,7 +72,6 @@
 !one = !mk.signal<1, gpu, arrivals = 1>
 !brought = !mk.signal<?, gpu, arrivals = ?>
 !done = !mk.signal<?, gpu, dynamic>
-!finished = !mk.signal<1, gpu, dynamic>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
