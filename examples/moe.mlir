@@ -167,18 +167,6 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     %no = arith.constant false
     func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
         : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
-    // Rows that nobody has, while tokens are on their way.
-    %0 = arith.constant 0.0 : bf16
-    %none = tensor.splat %0[%tm, %tn] : !c
-    %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
-    %left = arith.subi %ROWS, %used : index
-    %rest = arith.ceildivui %left, %tm : index
-    mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
-      %down = arith.muli %b, %tm : index
-      %row = arith.addi %used, %down : index
-      %column = arith.muli %n, %tn : index
-      mk.store %none, %c[%row, %column] : !c, memref<?x?xbf16>
-    }
     func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
         : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
   }
@@ -206,6 +194,17 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
         %out = arith.truncf %acc : !acc to !c
         mk.store %out, %c[%row, %column] valid(%valid, %tn) : !c, memref<?x?xbf16>
       }
+    }
+    // Rows that nobody has.
+    %none = arith.truncf %zero : !acc to !c
+    %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
+    %left = arith.subi %ROWS, %used : index
+    %rest = arith.ceildivui %left, %tm : index
+    mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
+      %down = arith.muli %b, %tm : index
+      %row = arith.addi %used, %down : index
+      %column = arith.muli %n, %tn : index
+      mk.store %none, %c[%row, %column] : !c, memref<?x?xbf16>
     }
   }
 }
