@@ -59,8 +59,8 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %c4 = arith.constant 4 : index
   %four_waves = arith.muli %ctas, %c4 : index
   %few = arith.cmpi ule, %tiles, %four_waves : index
-  %nodes = mk.size node
-  %one_node = arith.cmpi eq, %nodes, %c1 : index
+  %gpus = mk.size gpu
+  %one_node = arith.cmpi eq, %world, %gpus : index
   %by_slabs = arith.andi %few, %one_node : i1
   %wanted = arith.ceildivui %want_slab, %tk : index
   %slab_tiles_ = arith.select %by_slabs, %wanted, %k_tiles : index
