@@ -41,10 +41,10 @@ void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {
   }
   SmallVector<unsigned> needed(elements);
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    FailureOr<SmallVector<unsigned>> map = sliceElements(
-        op, cast<RankedTensorType>(tile.getType()), broadcast.getDims()[0]);
+    SmallVector<unsigned> map =
+        sliceElements(cast<RankedTensorType>(tile.getType()), broadcast.getDims()[0]);
     for (unsigned &i : needed)
-      i = (*map)[i];
+      i = map[i];
   }
   for (Value operand : op->getOperands())
     prefetch(operand, needed);
@@ -68,9 +68,9 @@ Value Lowering::compute(Operation *op, unsigned i) {
     return values[reload.getTile()][i];
   }
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    FailureOr<SmallVector<unsigned>> map = sliceElements(
-        op, cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
-    return element(broadcast.getSource(), (*map)[i]);
+    SmallVector<unsigned> map =
+        sliceElements(cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
+    return element(broadcast.getSource(), map[i]);
   }
   if (auto transpose = dyn_cast<TransposeOp>(op))
     return element(transpose.getSource(), i);

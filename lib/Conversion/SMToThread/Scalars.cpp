@@ -51,10 +51,6 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return refuse(op);
   Type type = op->getResult(0).getType();
   int64_t n = count(type);
-  for (Value operand : op->getOperands())
-    if (count(operand.getType()) != n && count(operand.getType()) != 1)
-      return op->emitOpError() << "mixes layouts: " << operand.getType()
-                               << " and " << type;
   if (op->hasAttr(kDeferredAttr)) {
     values[op->getResult(0)].assign(n, Value());
     putOff.insert(op->getResult(0));
