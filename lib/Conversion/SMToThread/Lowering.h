@@ -88,9 +88,6 @@ private:
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
-  LogicalResult emitRank(RankOp op);
-  /// Of this rank.
-  Value coordinate(unsigned axis);
 
   // Channels
   Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);

@@ -78,25 +78,18 @@ LogicalResult Lowering::emit(Operation *op) {
                [&] { ifFine([&] { store(value, address); }); });
         return success();
       })
-      .Case([&](RankOp op) { return emitRank(op); })
-      .Case([&](CoordOp op) {
-        MeshOp axes = kernel.getMeshOp();
-        unsigned axis = axes.findAxis(op.getAxis());
-        if (!op.getRank()) {
-          set(op, coordinate(axis));
-          return success();
-        }
-        int64_t below = 1;
-        for (unsigned i = axis + 1; i < axes.getNumAxes(); ++i)
-          below *= axes.getAxis(i).getSize();
-        set(op, remU(divU(scalar(op.getRank()), below),
-                     axes.getAxis(axis).getSize()));
+      // Of this rank; mk-expand-ranks computes others.
+      .Case([&](RankOp op) {
+        set(op, ownRank());
         return success();
       })
-      .Case([&](SizeOp op) {
-        MeshOp axes = kernel.getMeshOp();
-        set(op, c64(op.getAxis() ? axes.getAxis(axes.findAxis(*op.getAxis())).getSize()
-                                 : axes.getNumRanks()));
+      .Case([&](CoordOp op) {
+        MeshOp mesh = kernel.getMeshOp();
+        unsigned axis = mesh.findAxis(op.getAxis());
+        int64_t below = 1;
+        for (unsigned i = axis + 1; i < mesh.getNumAxes(); ++i)
+          below *= mesh.getAxis(i).getSize();
+        set(op, remU(divU(ownRank(), below), mesh.getAxis(axis).getSize()));
         return success();
       })
       .Case([&](CtasOfOp op) {

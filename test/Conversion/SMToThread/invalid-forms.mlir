@@ -192,3 +192,17 @@ mk.kernel @one on @mesh (in %a : memref<4xf32> [4]) {
 mk.kernel @two on @mesh (in %a : memref<4xf32> [4]) {
   mk.role @r ctas(1) {}
 }
+
+// -----
+
+mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
+mk.kernel @ranks on @mesh (out %b : memref<1xindex> [1]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      // expected-error @+1 {{asks for other ranks: run mk-expand-ranks}}
+      %rank = mk.rank(node = %c0)
+      memref.store %rank, %b[%c0] : memref<1xindex>
+    }
+  }
+}
