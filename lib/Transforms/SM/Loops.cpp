@@ -1,6 +1,7 @@
 //===- Loops.cpp - What the SM level's passes ask of loops ----------------===//
 #include "Loops.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -58,9 +59,6 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
 // Loads for a later iteration
 //===----------------------------------------------------------------------===//
 
-/// Registers that all of them may take.
-static constexpr int64_t kEarlyRegisters = 16;
-
 /// Adds what `value` is computed from in the body; false if that is more than the number of
 /// the iteration, and scalars.
 static bool addScalars(Value value, scf::ForOp loop, llvm::SetVector<Operation *> &slice) {
@@ -91,7 +89,7 @@ int64_t mk_sm::countRegisters(Type type) {
 
 SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large) {
   SmallVector<Operation *> loads;
-  int64_t registers = 0;
+  int64_t registers = 0, most = mk::getSm(loop).getRegisters().getReserve().getEarly();
   for (Operation &op : *loop.getBody()) {
     Value source = isa<mk::LoadOp>(op)       ? cast<mk::LoadOp>(op).getSource()
                    : isa<memref::LoadOp>(op) ? cast<memref::LoadOp>(op).getMemRef()
@@ -106,7 +104,7 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large
                       [&](Value operand) { return addScalars(operand, loop, slice); }))
       continue;
     int64_t more = countRegisters(op.getResult(0).getType());
-    if (registers + more > kEarlyRegisters) {
+    if (registers + more > most) {
       if (large)
         *large = &op;
       continue;
