@@ -244,13 +244,13 @@ LogicalResult Lowering::emitScaling(Operation *op, BroadcastOp broadcast) {
   SmallVector<Value> scales(elements(broadcast.getResult()));
   bool isSecond = op->getOperand(1) == broadcast.getResult();
   SmallVector<Value> tile(elements(op->getOperand(isSecond ? 0 : 1)));
-  Value some;
+  Value isScaled; // by a factor of this thread
   for (Value factor : factors) {
     Value scaled = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, factor,
                                          cf32(1));
-    some = some ? or_(some, scaled) : scaled;
+    isScaled = isScaled ? or_(isScaled, scaled) : scaled;
   }
-  Value any = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), c32(-1), some,
+  Value any = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), c32(-1), isScaled,
                                        NVVM::VoteSyncKind::any);
   auto choice = scf::IfOp::create(b, loc, TypeRange(ValueRange(tile)), any,
                                   /*withElseRegion=*/true);

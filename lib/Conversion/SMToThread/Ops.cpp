@@ -112,10 +112,10 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       .Case([&](DealtItemOp op) {
         auto role = op->getParentOfType<RoleOp>();
-        bool helped = llvm::any_of(resources.roles,
-                                   [&](RoleOp other) { return goesOnWith(other, role); });
+        bool hasHelpers = llvm::any_of(resources.roles,
+                                       [&](RoleOp other) { return goesOnWith(other, role); });
         Value item = ctaInRole;
-        if (helped)
+        if (hasHelpers)
           item = select(isInRoles(*resources.indexOf(role)), item, c64(-1));
         set(op, item);
         return success();

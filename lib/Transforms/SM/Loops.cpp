@@ -55,6 +55,20 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
   return wait;
 }
 
+Value mk_sm::hasIterations(OpBuilder &b, scf::ForOp loop) {
+  return arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(),
+                               loop.getUpperBound());
+}
+
+scf::IfOp mk_sm::branchOnIterations(OpBuilder &b, scf::ForOp loop) {
+  auto branch = scf::IfOp::create(b, loop.getLoc(), loop.getResultTypes(), hasIterations(b, loop),
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, loop.getLoc(), loop.getInitArgs());
+  b.setInsertionPointToEnd(branch.thenBlock());
+  return branch;
+}
+
 //===----------------------------------------------------------------------===//
 // Loads for a later iteration
 //===----------------------------------------------------------------------===//
