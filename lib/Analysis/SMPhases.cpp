@@ -1,7 +1,6 @@
 //===- SMPhases.cpp - What the SM level promises from pass to pass --------===//
 #include "mkernel/Analysis/SMPhases.h"
 #include "SMChannels.h"
-#include "mkernel/Analysis/Ctas.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

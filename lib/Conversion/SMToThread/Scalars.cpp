@@ -1,6 +1,5 @@
 //===- Scalars.cpp - Scalars and elementwise ops --------------------------===//
 #include "Lowering.h"
-#include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
