@@ -80,6 +80,9 @@ static bool acts(Operation *op) {
 }
 
 static LogicalResult verifyFragment(Operation *op, Type type, PartitionOp partition) {
+  if (isa<RingType, MailboxType, StagingType, CursorType>(type) && !isa<MkSMDialect>(op->getDialect()))
+    return op->emitOpError() << "carries " << type << ", but channels and their cursors are no values: "
+                                "name the op that makes it where it is used";
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile)
     return success();
