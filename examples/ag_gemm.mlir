@@ -4,17 +4,18 @@
 // with its place in each other node (@send), pushes them to the ranks of its own
 // node and forwards there what arrives from other nodes (@push): all CTAs do so, a piece each, beside
 // the products. Meanwhile @gemm starts on the own rows and goes on with each block of TM rows of
-// another rank as soon as it is there.
+// another rank as soon as it is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; PIECE, how many rows are moved at a time, at most.
+// together; PIECE, how many rows are moved at a time, at most; SLAB, how many columns of A are one arrival, in one
+// node and where tiles are no more than four for each CTA.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !y = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !out = tensor<?x?xbf16, #mk.extents<TM, TN>>
 !rows = memref<?x?xbf16, #mk.symmetric>
-!ready = !mk.signal<?x?, sys, arrivals = ?>
+!ready = !mk.signal<?x?x?, sys, arrivals = ?>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -30,6 +31,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   %most = mk.param "PIECE" = 16
+  %want_slab = mk.param "SLAB" = 2048
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
 
@@ -48,12 +50,34 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %piece = arith.minui %some_rows, %most : index
   %pieces = arith.ceildivui %tm, %piece : index     // of a block
 
-  // One for each block of each shard.
-  %ready = mk.signals(%world, %blocks) arrivals(%pieces) : !ready
+  // Where tiles are few, those of other ranks begin with the first while their rows still come: slab by slab of K. Across a
+  // network whole rows travel.
+  %whole = arith.ceildivui %N, %world : index
+  %whole_tiles = arith.ceildivui %whole, %tn : index
+  %all_rows = arith.muli %world, %blocks : index
+  %tiles = arith.muli %all_rows, %whole_tiles : index
+  %c4 = arith.constant 4 : index
+  %four_waves = arith.muli %ctas, %c4 : index
+  %few = arith.cmpi ule, %tiles, %four_waves : index
+  %nodes = mk.size node
+  %one_node = arith.cmpi eq, %nodes, %c1 : index
+  %by_slabs = arith.andi %few, %one_node : i1
+  %wanted = arith.ceildivui %want_slab, %tk : index
+  %slab_tiles_ = arith.select %by_slabs, %wanted, %k_tiles : index
+  %slab_tiles = arith.maxui %slab_tiles_, %c1 : index
+  %slabs_ = arith.ceildivui %k_tiles, %slab_tiles : index
+  %slabs = arith.maxui %slabs_, %c1 : index
+  %slab = arith.muli %slab_tiles, %tk : index
+
+  // One for each slab of each block of each shard.
+  %ready = mk.signals(%world, %blocks, %slabs) arrivals(%pieces) : !ready
 
   // To the ranks in my place of other nodes.
   mk.role @send ctas(beside @gemm) {
-    mk.foreach (%i, %j) in (%blocks, %pieces) {
+    mk.foreach (%l, %i, %j) in (%slabs, %blocks, %pieces) {
+      %k = arith.muli %l, %slab : index
+      %k_left = arith.subi %K, %k : index
+      %ks = arith.minui %k_left, %slab : index
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
@@ -61,7 +85,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
         %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
             : (index, index, index, index, index) -> (index, index, index)
         mk.foreach_peer (%p) along node {
-          mk.put %a[%from, %c0][%n, %K] to %full[%to, %c0] on %p signal %ready[%me, %i] : !rows to !rows, !ready
+          mk.put %a[%from, %k][%n, %ks] to %full[%to, %k] on %p signal %ready[%me, %i, %l] : !rows to !rows, !ready
         }
       }
     }
@@ -69,7 +93,10 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   // To the other ranks of the node.
   mk.role @push ctas(beside @gemm) {
-    mk.foreach (%i, %j) in (%blocks, %pieces) {
+    mk.foreach (%l, %i, %j) in (%slabs, %blocks, %pieces) {
+      %k = arith.muli %l, %slab : index
+      %k_left = arith.subi %K, %k : index
+      %ks = arith.minui %k_left, %slab : index
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
@@ -77,22 +104,25 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
         %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
             : (index, index, index, index, index) -> (index, index, index)
         mk.foreach_peer (%p) along gpu {
-          mk.put %a[%from, %c0][%n, %K] to %full[%to, %c0] on %p signal %ready[%me, %i] : !rows to !rows, !ready
+          mk.put %a[%from, %k][%n, %ks] to %full[%to, %k] on %p signal %ready[%me, %i, %l] : !rows to !rows, !ready
         }
       }
     }
     // What the ranks in my place of other nodes sent me.
-    mk.foreach (%i, %j) in (%blocks, %pieces) {
+    mk.foreach (%l, %i, %j) in (%slabs, %blocks, %pieces) {
+      %k = arith.muli %l, %slab : index
+      %k_left = arith.subi %K, %k : index
+      %ks = arith.minui %k_left, %slab : index
       mk.foreach_peer (%s) along node {
         %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
             : (index, index, index, index, index) -> (index, index, index)
         %some = arith.cmpi sgt, %rows, %c0 : index
         scf.if %some {
-          mk.wait %ready[%s, %i] ge %pieces : !ready
+          mk.wait %ready[%s, %i, %l] ge %pieces : !ready
           %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
               : (index, index, index, index, index) -> (index, index, index)
           mk.foreach_peer (%p) along gpu {
-            mk.put %full[%to, %c0][%n, %K] to %full[%to, %c0] on %p signal %ready[%s, %i] : !rows to !rows, !ready
+            mk.put %full[%to, %k][%n, %ks] to %full[%to, %k] on %p signal %ready[%s, %i, %l] : !rows to !rows, !ready
           }
         }
       }
@@ -115,17 +145,25 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
         %x_from = mk.select %own, %a, %full
             : !rows, !rows -> memref<?x?xbf16>
         %x_row = arith.select %own, %r, %at : index
-        scf.if %own {
-        } else {
-          mk.wait %ready[%s, %i] ge %pieces : !ready
-        }
         %column = arith.muli %n, %tn : index
-        %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
-          %k = arith.muli %kt, %tk : index
-          %x = mk.load %x_from[%x_row, %k] valid(%rows, %tk) : memref<?x?xbf16> -> !x
-          %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !y
-          %next = mk.dot %x, %y, %sum transpose_b : !x, !y, !acc
-          mk.yield %next : !acc
+        %acc = scf.for %l = %c0 to %slabs step %c1 iter_args(%before = %zero) -> (!acc) {
+          scf.if %own {
+          } else {
+            mk.wait %ready[%s, %i, %l] ge %pieces : !ready
+          }
+          %first_k = arith.muli %l, %slab : index
+          %first_tile = arith.muli %l, %slab_tiles : index
+          %tiles_left = arith.subi %k_tiles, %first_tile : index
+          %turns = arith.minui %tiles_left, %slab_tiles : index
+          %after = mk.fold (%kt) in (%turns) iter(%sum = %before) combine(add) : !acc {
+            %k_in = arith.muli %kt, %tk : index
+            %k = arith.addi %first_k, %k_in : index
+            %x = mk.load %x_from[%x_row, %k] valid(%rows, %tk) : memref<?x?xbf16> -> !x
+            %y = mk.load %b[%column, %k] : memref<?x?xbf16> -> !y
+            %next = mk.dot %x, %y, %sum transpose_b : !x, !y, !acc
+            mk.yield %next : !acc
+          }
+          scf.yield %after : !acc
         }
         %out = arith.truncf %acc : !acc to !out
         mk.store %out, %c[%at, %column] valid(%rows, %tn) : !out, memref<?x?xbf16>

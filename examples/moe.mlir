@@ -11,32 +11,46 @@
 // @moe: the whole layer. OUT[token] is the sum over its choices, times their topk_weights,
 // of W2[e] * (silu(W1[e] * x) * (W3[e] * x)) with W1, W3: E x I x H, W2: E x H x I.
 //
-// The routing travels first: @route gives each rank the choices of all tokens, from which
-// @plan finds what comes, piece by piece of TB tokens: how many of them choose each own expert, with
-// which row of that expert they begin, and which tokens they are. Meanwhile @dispatch
-// sends each token once to each rank that needs it, to the place it has among all tokens.
-// @gather puts the rows of a block of TM rows of an expert side by side as soon as the tokens have come.
-// Blocks are numbered as in grouped_gemm.mlir. They are walked expert by expert, so that
-// the matrix of an expert is read from memory once, in rounds of ROUND blocks of each, so that
-// what comes late is not waited for early. @expert and @down are the two GEMMs of the layer; @combine
-// adds up what a token chose here and sends it home, where @finish adds in the order of ranks.
+// The routing travels first: @route gives each rank the choices of all tokens. @plan marks for each own
+// expert who comes, a bit for each token, and counts: in front of each chunk of TQ words of TW tokens how many
+// come, and with which row each expert begins. Which token a row is for is found from these bits where
+// the row is put, so that nobody makes lists. Meanwhile @dispatch sends each token once to each other rank that
+// needs it, to the place it has among all tokens. @gather puts the rows of an expert side by side, those of own tokens
+// first, then those of others as they come, and goes chunk by chunk of the tokens, which several experts need:
+// so they are read from memory once. Nearly all CTAs do this before they multiply, since an expert
+// waits for all of its rows.
+// Blocks of TM rows of an expert are numbered as in grouped_gemm.mlir. They are walked expert by expert, and in each
+// all blocks for the same columns, one behind the other, so that the matrix of an expert is read from memory once: the
+// L2 cache keeps it for some microseconds only. Experts of more than ROUND blocks take several rounds.
+// @expert and @down are the two GEMMs of the layer; @combine adds up what a token chose here and sends it
+// home, where @finish adds in the order of ranks.
 //
 // Of all ranks the same: CAP, the most tokens of a rank; ROWS, how many rows the experts of a
 // rank may get, at least P * CAP * min(K, ceil(E / P)) for any routing to fit.
 //
 // Parameters: TM, TN, TK, the extents of a tile (TN2 those of the columns of the second GEMM); ROUND; TB,
-// how many tokens are listed and travel together; TA, how many of these pieces are one arrival to wait
-// for; TE, how many experts are counted at once; PARTS, in how many parts their tokens are listed; DISPATCH and PLAN,
-// how many CTAs have these roles (0: a share); TH, how many columns are summed up at once; TC, of what one
-// token chose; TOPK, the number of choices (K, where it is bound).
+// how many tokens travel together; TA, how many of these pieces are one arrival to wait for; TW, tokens of a
+// word (32 at most); TQ, words of a chunk; TE, how many experts are marked at once; TG, how many are counted at once;
+// ROUTE, DISPATCH and PLAN, how many CTAs have these roles (0: a share); TH, how many columns are summed up at once;
+// TC, of what one token chose; TOPK, the number of choices (K, where it is bound).
 
 !ids = tensor<?x?xi32, #mk.extents<TB, TOPK>>
 !tokens = tensor<?xi32, #mk.extents<TB>>
 !pairs = tensor<?x?xi32, #mk.extents<TB, TB>>
 !block = tensor<?xi32, #mk.extents<TM>>
 !each = tensor<?xi32, #mk.extents<TE>>
-!table = tensor<?x?xi32, #mk.extents<TB, TE>>
 !square = tensor<?x?xi32, #mk.extents<TE, TE>>
+!named = tensor<?x?xi32, #mk.extents<TW, TOPK>>
+!bits = tensor<?xi32, #mk.extents<TW>>
+!table = tensor<?x?xi32, #mk.extents<TW, TE>>
+!column = tensor<?x1xi32, #mk.extents<TE>>
+!words = tensor<?xi32, #mk.extents<TQ>>
+!word_pairs = tensor<?x?xi32, #mk.extents<TQ, TQ>>
+!group = tensor<?xi32, #mk.extents<TG>>
+!group_words = tensor<?x?xi32, #mk.extents<TG, TQ>>
+!group_column = tensor<?x1xi32, #mk.extents<TG>>
+!each_words = tensor<?x?xi32, #mk.extents<TE, TQ>>
+!places = tensor<?x?xi32, #mk.extents<TM, TQ>>
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !w = tensor<?x?xbf16, #mk.extents<TN, TK>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
@@ -51,16 +65,13 @@
 
 !rows = memref<?x?xbf16, #mk.symmetric>
 !choices = memref<?x?xi32, #mk.symmetric>
-!routed = !mk.signal<?, sys, arrivals = ?>
+!routed = !mk.signal<?x?, sys, arrivals = ?>
 !arrived = !mk.signal<?x?, sys, dynamic>
 !returned = !mk.signal<?x?, sys, arrivals = 1>
 !all = !mk.signal<1, gpu, arrivals = ?>
-!placed = !mk.signal<?, gpu, arrivals = 1>
-!listed = !mk.signal<?x?, gpu, arrivals = 1>
-!planned = !mk.signal<?, gpu, arrivals = ?>
-!gathered = !mk.signal<?, sys, dynamic>
+!one = !mk.signal<1, gpu, arrivals = 1>
+!brought = !mk.signal<?, gpu, arrivals = ?>
 !done = !mk.signal<?, gpu, dynamic>
-!finished = !mk.signal<1, gpu, dynamic>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -73,12 +84,12 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
     scratch %own_ids : !choices [CAP, K],
     scratch %ids : !choices [CAP * (node * gpu), K],
     scratch %recv : !rows [CAP * (node * gpu), H],
-    // For each row of C its token. For each piece of tokens and expert how many of them choose it,
-    // and the row of the first.
-    scratch %list : memref<?xi32> [ROWS],
-    scratch %come : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
-    scratch %first : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
-    // The rows of the expert that has the most.
+    // For each expert and word of TW tokens a bit for each of these that chooses it; of TQ words, how many
+    // do so in front of them.
+    scratch %masks : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
+    scratch %bases : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
+    // The first row of each expert, and the rows of the one that has the most.
+    scratch %starts : memref<?xi32> [E ceildiv (node * gpu)],
     scratch %most : memref<?xi32> [1],
     // In blocks of TM rows, of which the last of an expert is not full.
     scratch %xs : !rows [ROWS + (E ceildiv (node * gpu)) * 256, H],
@@ -92,8 +103,11 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %tb = mk.param "TB" = 64
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
-  %round = mk.param "ROUND" = 8
-  %parts = mk.param "PARTS" = 8
+  %round = mk.param "ROUND" = 12
+  %tw = mk.param "TW" = 32
+  %tq = mk.param "TQ" = 32
+  %tg = mk.param "TG" = 16
+  mk.param "ROUTE" = 0
   mk.param "DISPATCH" = 0
   mk.param "PLAN" = 0
   %topk = mk.param "TOPK" default(%K)
@@ -103,7 +117,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %share = arith.ceildivui %E, %world : index            // experts of a rank
   %experts = memref.dim %w, %c0 : memref<?x?x?xbf16>     // of this one
   %pieces = arith.ceildivui %CAP, %tb : index            // of a rank's tokens
-  %all_pieces = arith.muli %pieces, %world : index
+  %words = arith.ceildivui %CAP, %tw : index
+  %all_words = arith.muli %words, %world : index
   %arrivals = arith.ceildivui %pieces, %ta : index
   %columns = arith.ceildivui %N, %tn : index
   %steps = arith.ceildivui %H, %tk : index
@@ -115,49 +130,57 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
   %largest = arith.constant 256 : index
   %fit = arith.cmpi ule, %tm, %largest : index
   mk.require %fit, "TM must not be more than 256, for which buffers have room"
+  %most_bits = arith.constant 32 : index
+  %bits_fit = arith.cmpi ule, %tw, %most_bits : index
+  mk.require %bits_fit, "TW must not be more than 32, the bits of a word"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
 
-  %routed = mk.signals(%world) arrivals(%c1) : !routed
+  %routed = mk.signals(%world, %arrivals) arrivals(%c1) : !routed
   %arrived = mk.signals(%world, %arrivals) : !arrived
-  // Of each piece: tokens are counted; rows are found, and tokens listed, part by part of the experts.
-  %counted = mk.signals() arrivals(%all_pieces) : !all
-  %placed = mk.signals(%all_pieces) : !placed
-  %listed = mk.signals(%parts, %all_pieces) : !listed
-  %planned = mk.signals(%parts) arrivals(%all_pieces) : !planned
-  %whole_blocks = arith.divui %ROWS, %tm : index
-  %blocks = arith.addi %whole_blocks, %share : index
-  %gathered = mk.signals(%blocks) : !gathered
+  // Choices of each word are marked; those of each group of experts are counted; each expert's first row is known.
+  %groups = arith.ceildivui %experts, %tg : index
+  %marked = mk.signals() arrivals(%all_words) : !all
+  %counted = mk.signals() arrivals(%groups) : !all
+  %placed = mk.signals() : !one
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
 
-  mk.role @route ctas(1) then @gather {
-    func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
-        : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
+  mk.role @route ctas(param ROUTE, share = 0.06) then @gather {
+    mk.foreach (%a) in (%arrivals) schedule(ticket) {
+      func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %a, %CAP, %K, %tb, %ta)
+          : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index, index, index) -> ()
+    }
   }
-  mk.role @dispatch ctas(param DISPATCH, share = 0.25) then @gather {
+  mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @gather {
     func.call @send_tokens(%x, %topk_ids, %recv, %arrived, %T, %CAP, %H, %E, %tb, %ta, %topk)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
-  %no_rows = arith.constant false
-  mk.role @plan ctas(param PLAN, share = 0.5) then @gemm {
-    func.call @make_lists(%ids, %counts, %list, %come, %first, %first, %most, %no_rows, %routed, %c1, %counted, %placed, %listed, %planned, %CAP, %E, %experts, %tb, %te, %parts, %topk)
-        : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, i1, !routed, index, !all, !placed, !listed, !planned, index, index, index, index, index, index, index) -> ()
+  mk.role @plan ctas(param PLAN, share = 0.6) then @gather {
+    func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c1, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
+        : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
   mk.role @gather ctas(1) then @gemm {
-    func.call @gather_blocks(%recv, %xs, %list, %first, %counts, %most, %placed, %planned, %arrived, %gathered, %CAP, %H, %experts, %tb, %ta, %tm, %round, %parts)
-        : (!rows, !rows, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !placed, !planned, !arrived, !gathered, index, index, index, index, index, index, index, index) -> ()
+    mk.wait %placed[%c0] ge %c1 : !one
+    %yes = arith.constant true
+    %no = arith.constant false
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @gemm ctas(rest) {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    %none = arith.truncf %zero : !acc to !c
-    %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %columns) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
-          : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+    %rounds, %depth = func.call @deep_rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> (index, index)
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %depth) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %depth)
+          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
-        mk.wait %gathered[%b] ge %c1 : !gathered
+        mk.wait %brought[%e] ge %all_chunks : !brought
         // Rows behind those of the block are whatever they are, and what comes of them is not stored.
         %at = arith.muli %b, %tm : index
         %column = arith.muli %n, %tn : index
@@ -173,7 +196,8 @@ mk.kernel @moe_dispatch_gemm on @mesh sizes(node, gpu)
       }
     }
     // Rows that nobody has.
-    %used = func.call @used(%first, %counts, %experts, %all_pieces, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index, index) -> index
+    %none = arith.truncf %zero : !acc to !c
+    %used = func.call @used(%starts, %counts, %experts, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> index
     %left = arith.subi %ROWS, %used : index
     %rest = arith.ceildivui %left, %tm : index
     mk.foreach (%b, %n) in (%rest, %columns) schedule(ticket) {
@@ -198,9 +222,12 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     scratch %weights : memref<?x?xf32, #mk.symmetric> [CAP * (node * gpu), K],
     scratch %recv : !rows [CAP * (node * gpu), H],
     scratch %counts : memref<?xi32> [E ceildiv (node * gpu)],
-    scratch %list : memref<?xi32> [ROWS],
-    scratch %come : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
-    scratch %first : memref<?x?xi32> [CAP * (node * gpu), E ceildiv (node * gpu)],
+    // For each expert and word of TW tokens a bit for each of these that chooses it; of TQ words, how many
+    // do so in front of them.
+    scratch %masks : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
+    scratch %bases : memref<?x?xi32> [E ceildiv (node * gpu), CAP * (node * gpu)],
+    // The first row of each expert, and the rows of the one that has the most.
+    scratch %starts : memref<?xi32> [E ceildiv (node * gpu)],
     scratch %most : memref<?xi32> [1],
     // The row of each choice, or -1 if it is not here.
     scratch %rows_of : memref<?x?xi32> [CAP * (node * gpu), K],
@@ -223,7 +250,10 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %ta = mk.param "TA" = 8
   %te = mk.param "TE" = 64
   %round = mk.param "ROUND" = 8
-  %parts = mk.param "PARTS" = 8
+  %tw = mk.param "TW" = 32
+  %tq = mk.param "TQ" = 32
+  %tg = mk.param "TG" = 16
+  mk.param "ROUTE" = 0
   mk.param "DISPATCH" = 0
   mk.param "PLAN" = 0
   %th = mk.param "TH" = 64
@@ -235,7 +265,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %share = arith.ceildivui %E, %world : index
   %experts = memref.dim %w1, %c0 : memref<?x?x?xbf16>
   %pieces = arith.ceildivui %CAP, %tb : index
-  %all_pieces = arith.muli %pieces, %world : index
+  %words = arith.ceildivui %CAP, %tw : index
+  %all_words = arith.muli %words, %world : index
   %arrivals = arith.ceildivui %pieces, %ta : index
   %hidden_columns = arith.ceildivui %I, %tn : index
   %columns = arith.ceildivui %H, %tn2 : index
@@ -249,33 +280,46 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   %largest = arith.constant 256 : index
   %fit = arith.cmpi ule, %tm, %largest : index
   mk.require %fit, "TM must not be more than 256, for which buffers have room"
+  %most_bits = arith.constant 32 : index
+  %bits_fit = arith.cmpi ule, %tw, %most_bits : index
+  mk.require %bits_fit, "TW must not be more than 32, the bits of a word"
   %room = func.call @enough_rows(%ROWS, %CAP, %K, %share) : (index, index, index, index) -> i1
   mk.require %room, "ROWS must be at least ranks * CAP * min(K, ceil(E / ranks)): all tokens may choose the experts of one rank"
   %some_hidden = arith.cmpi uge, %I, %c1 : index
   mk.require %some_hidden, "I must be at least 1"
 
   // Choices and weights.
-  %routed = mk.signals(%world) arrivals(%c2) : !routed
+  %routed = mk.signals(%world, %arrivals) arrivals(%c2) : !routed
   %arrived = mk.signals(%world, %arrivals) : !arrived
-  %counted = mk.signals() arrivals(%all_pieces) : !all
-  %placed = mk.signals(%all_pieces) : !placed
-  %listed = mk.signals(%parts, %all_pieces) : !listed
-  %planned = mk.signals(%parts) arrivals(%all_pieces) : !planned
+  %groups = arith.ceildivui %experts, %tg : index
+  %marked = mk.signals() arrivals(%all_words) : !all
+  %counted = mk.signals() arrivals(%groups) : !all
+  %placed = mk.signals() : !one
+  %named = mk.signals() arrivals(%all_words) : !all
   %whole_blocks = arith.divui %ROWS, %tm : index
   %blocks = arith.addi %whole_blocks, %share : index
-  %gathered = mk.signals(%blocks) : !gathered
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  %brought = mk.signals(%share) arrivals(%all_chunks) : !brought   // of each expert
   // Hidden columns of a block; its columns behind the second GEMM.
   %hidden = mk.signals(%blocks) : !done
   %done = mk.signals(%blocks) : !done
   %returned = mk.signals(%world, %pieces) : !returned
 
-  mk.role @route ctas(1) then @gather {
-    func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %CAP, %K, %tb)
-        : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index) -> ()
-    %at = arith.muli %me, %CAP : index
-    mk.foreach_peer (%p) along node, gpu including self {
-      mk.put %topk_weights[%c0, %c0][%T, %K] to %weights[%at, %c0] on %p signal %routed[%me]
-          : memref<?x?xf32, #mk.symmetric> to memref<?x?xf32, #mk.symmetric>, !routed
+  mk.role @route ctas(param ROUTE, share = 0.06) then @gather {
+    mk.foreach (%a) in (%arrivals) schedule(ticket) {
+      func.call @send_choices(%topk_ids, %own_ids, %ids, %routed, %a, %CAP, %K, %tb, %ta)
+          : (memref<?x?xi32>, !choices, !choices, !routed, index, index, index, index, index) -> ()
+      %each = arith.muli %tb, %ta : index
+      %t = arith.muli %a, %each : index
+      %left = arith.subi %T, %t : index
+      %count = arith.minsi %left, %each : index
+      %begin = arith.muli %me, %CAP : index
+      %at = arith.addi %begin, %t : index
+      mk.foreach_peer (%p) along node, gpu including self {
+        mk.put %topk_weights[%t, %c0][%count, %K] to %weights[%at, %c0] on %p signal %routed[%me, %a]
+            : memref<?x?xf32, #mk.symmetric> to memref<?x?xf32, #mk.symmetric>, !routed
+      }
     }
   }
   mk.role @dispatch ctas(param DISPATCH, share = 0.2) then @gather {
@@ -283,25 +327,32 @@ mk.kernel @moe on @mesh sizes(node, gpu)
         : (!rows, memref<?x?xi32>, !rows, !arrived, index, index, index, index, index, index, index) -> ()
   }
   %want_rows = arith.constant true
-  mk.role @plan ctas(param PLAN, share = 0.4) then @expert {
-    func.call @make_lists(%ids, %counts, %list, %come, %first, %rows_of, %most, %want_rows, %routed, %c2, %counted, %placed, %listed, %planned, %CAP, %E, %experts, %tb, %te, %parts, %topk)
-        : (!choices, memref<?xi32>, memref<?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, i1, !routed, index, !all, !placed, !listed, !planned, index, index, index, index, index, index, index) -> ()
+  mk.role @plan ctas(param PLAN, share = 0.4) then @gather {
+    func.call @make_plan(%ids, %masks, %bases, %counts, %starts, %most, %routed, %c2, %marked, %counted, %placed, %CAP, %E, %experts, %tb, %ta, %tw, %tq, %te, %tg, %topk)
+        : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, !routed, index, !all, !all, !one, index, index, index, index, index, index, index, index, index, index) -> ()
   }
   mk.role @gather ctas(1) then @expert {
-    func.call @gather_blocks(%recv, %xs, %list, %first, %counts, %most, %placed, %planned, %arrived, %gathered, %CAP, %H, %experts, %tb, %ta, %tm, %round, %parts)
-        : (!rows, !rows, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !placed, !planned, !arrived, !gathered, index, index, index, index, index, index, index, index) -> ()
+    mk.wait %placed[%c0] ge %c1 : !one
+    %yes = arith.constant true
+    %no = arith.constant false
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %yes, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
+    func.call @name_rows(%ids, %masks, %bases, %starts, %rows_of, %placed, %named, %CAP, %E, %experts, %tw, %tq, %te, %topk)
+        : (!choices, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xi32>, !one, !all, index, index, index, index, index, index, index) -> ()
+    func.call @bring_rows(%x, %recv, %xs, %masks, %bases, %starts, %counts, %arrived, %brought, %no, %CAP, %H, %experts, %tb, %ta, %tw, %tq, %tm)
+        : (!rows, !rows, !rows, memref<?x?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, !arrived, !brought, i1, index, index, index, index, index, index, index, index) -> ()
   }
 
   mk.role @expert ctas(rest) then @down {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn] : !acc
-    %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %hidden_columns) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
-          : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %hidden_columns, %round) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
+          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
-        mk.wait %gathered[%b] ge %c1 : !gathered
+        mk.wait %brought[%e] ge %all_chunks : !brought
         // Rows behind those of the block are whatever they are, and what comes of them is not stored.
         %at = arith.muli %b, %tm : index
         %column = arith.muli %n, %tn : index
@@ -324,10 +375,10 @@ mk.kernel @moe on @mesh sizes(node, gpu)
   mk.role @down ctas(1) then @combine {
     %0 = arith.constant 0.0 : f32
     %zero = tensor.splat %0[%tm, %tn2] : !acc2
-    %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-    mk.foreach (%r, %e, %j, %n) in (%rounds, %experts, %round, %columns) schedule(ticket) {
-      %b, %row, %valid = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
-          : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
+    %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+    mk.foreach (%r, %e, %n, %j) in (%rounds, %experts, %columns, %round) schedule(ticket) {
+      %b, %row, %valid = func.call @block(%starts, %counts, %r, %e, %j, %tm, %round)
+          : (memref<?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %valid, %c0 : index
       scf.if %some {
         mk.wait %hidden[%b] ge %hidden_columns : !done
@@ -355,13 +406,10 @@ mk.kernel @moe on @mesh sizes(node, gpu)
     %low = arith.muli %me, %share : index
     %high = arith.addi %low, %experts : index
     %last_choice = arith.subi %K, %c1 : index
-    scf.for %p = %c0 to %parts step %c1 {
-      mk.wait %planned[%p] ge %all_pieces : !planned
-    }
-    %no_tokens = arith.cmpi eq, %all_pieces, %c0 : index
-    %planned_experts = arith.select %no_tokens, %c0, %experts : index
-    scf.for %e = %c0 to %planned_experts step %c1 {
-      %start, %count, %number = func.call @rows_of_expert(%first, %counts, %e, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    mk.wait %placed[%c0] ge %c1 : !one
+    mk.wait %named[%c0] ge %all_words : !all
+    scf.for %e = %c0 to %experts step %c1 {
+      %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
       %of_expert = arith.ceildivui %count, %tm : index
       scf.for %j = %c0 to %of_expert step %c1 {
         %b = arith.addi %number, %j : index
@@ -369,7 +417,8 @@ mk.kernel @moe on @mesh sizes(node, gpu)
       }
     }
     mk.foreach (%s, %i) in (%world, %pieces) schedule(ticket) order(own = first) own(%me, %c1) {
-      mk.wait %routed[%s] ge %c2 : !routed
+      %a = arith.divui %i, %ta : index
+      mk.wait %routed[%s, %a] ge %c2 : !routed
       %down = arith.muli %i, %tb : index
       %left = arith.subi %CAP, %down : index
       %valid = arith.minui %left, %tb : index
@@ -450,25 +499,31 @@ mk.kernel @moe on @mesh sizes(node, gpu)
 // Sends
 // -----
 
-// Tells all ranks what the own tokens choose; tokens that there are not choose nothing.
+// Tells all ranks what own tokens choose, those of arrival %a; tokens that there are not choose nothing.
 func.func private @send_choices(%topk_ids: memref<?x?xi32>, %own_ids: !choices, %ids: !choices, %routed: !routed,
-                                %CAP: index, %K: index, %tb: index) {
+                                %a: index, %CAP: index, %K: index, %tb: index, %ta: index) {
   %c0 = arith.constant 0 : index
   %no = arith.constant -1 : i32
   %me = mk.rank
-  scf.for %t = %c0 to %CAP step %tb {
+  %each = arith.muli %tb, %ta : index
+  %t0 = arith.muli %a, %each : index
+  %left = arith.subi %CAP, %t0 : index
+  %count = arith.minui %left, %each : index
+  %t1 = arith.addi %t0, %count : index
+  scf.for %t = %t0 to %t1 step %tb {
     %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
     mk.store %tile, %own_ids[%t, %c0] : !ids, !choices
   }
-  %at = arith.muli %me, %CAP : index
+  %begin = arith.muli %me, %CAP : index
+  %at = arith.addi %begin, %t0 : index
   mk.foreach_peer (%p) along node, gpu including self {
-    mk.put %own_ids[%c0, %c0][%CAP, %K] to %ids[%at, %c0] on %p signal %routed[%me]
+    mk.put %own_ids[%t0, %c0][%count, %K] to %ids[%at, %c0] on %p signal %routed[%me, %a]
         : !choices to !choices, !routed
   }
   return
 }
 
-// Sends each token once to each rank that has an expert of its choice. A put with nothing to
+// Sends each token once to each other rank that has an expert of its choice. A put with nothing to
 // send tells so.
 func.func private @send_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !rows, %arrived: !arrived,
                                %T: index, %CAP: index, %H: index, %E: index, %tb: index, %ta: index, %topk: index) {
@@ -479,21 +534,24 @@ func.func private @send_tokens(%x: !rows, %topk_ids: memref<?x?xi32>, %recv: !ro
   %share = arith.ceildivui %E, %world : index
   %pieces = arith.ceildivui %CAP, %tb : index
   mk.foreach (%d, %i) in (%world, %pieces) schedule(ticket) order(stagger) {
-    %t = arith.muli %i, %tb : index
-    %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
-    %low = arith.muli %d, %share : index
-    %high_ = arith.addi %low, %share : index
-    %high = arith.minui %high_, %E : index
-    %goes = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
-    %rows = func.call @list_chosen(%goes, %tb) : (!tokens, index) -> !tokens
-    %left = arith.subi %T, %t : index
-    %some = arith.maxsi %left, %c0 : index
-    %count = arith.minsi %some, %tb : index
-    %begin = arith.muli %me, %CAP : index
-    %at = arith.addi %begin, %t : index
-    %a = arith.divui %i, %ta : index
-    mk.put %x[%t, %c0][%count, %H] rows(%rows : !tokens) to %recv[%at, %c0] on %d signal %arrived[%me, %a]
-        : !rows to !rows, !arrived
+    %other = arith.cmpi ne, %d, %me : index
+    scf.if %other {
+      %t = arith.muli %i, %tb : index
+      %tile = mk.load %topk_ids[%t, %c0] pad(%no : i32) : memref<?x?xi32> -> !ids
+      %low = arith.muli %d, %share : index
+      %high_ = arith.addi %low, %share : index
+      %high = arith.minui %high_, %E : index
+      %goes = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
+      %rows = func.call @list_chosen(%goes, %tb) : (!tokens, index) -> !tokens
+      %left = arith.subi %T, %t : index
+      %some = arith.maxsi %left, %c0 : index
+      %count = arith.minsi %some, %tb : index
+      %begin = arith.muli %me, %CAP : index
+      %at = arith.addi %begin, %t : index
+      %a = arith.divui %i, %ta : index
+      mk.put %x[%t, %c0][%count, %H] rows(%rows : !tokens) to %recv[%at, %c0] on %d signal %arrived[%me, %a]
+          : !rows to !rows, !arrived
+    }
   }
   return
 }
@@ -513,13 +571,103 @@ func.func private @list_chosen(%chosen: !tokens, %tb: index) -> !tokens {
 // Lists
 // -----
 
-// Finds, piece by piece, how many tokens each own expert gets (%come), the rows of these (%first) and their tokens
-// (%list); %counts, of all pieces, and the rows of the expert with %most. With %want_rows, %rows_of says the row of each
-// choice, or -1. %sent: arrivals that say what a rank's tokens choose.
-func.func private @make_lists(%ids: !choices, %counts: memref<?xi32>, %list: memref<?xi32>, %come: memref<?x?xi32>,
-                              %first: memref<?x?xi32>, %rows_of: memref<?x?xi32>, %most: memref<?xi32>, %want_rows: i1,
-                              %routed: !routed, %sent: index, %counted: !all, %placed: !placed, %listed: !listed, %planned: !planned,
-                              %CAP: index, %E: index, %experts: index, %tb: index, %te: index, %parts: index, %topk: index) {
+// Finds which tokens choose each own expert, word by word (%masks, %bases), how many (%counts), its first
+// row (%starts), and the rows of the expert with %most. %sent: arrivals that say what tokens choose.
+func.func private @make_plan(%ids: !choices, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %counts: memref<?xi32>,
+                             %starts: memref<?xi32>, %most: memref<?xi32>, %routed: !routed, %sent: index,
+                             %marked: !all, %counted: !all, %placed: !one,
+                             %CAP: index, %E: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %te: index, %tg: index, %topk: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0 : i32
+  %no = arith.constant -1 : i32
+  %me = mk.rank
+  %world = mk.size
+  %share = arith.ceildivui %E, %world : index
+  %begin = arith.muli %me, %share : index
+  %words = arith.ceildivui %CAP, %tw : index
+  %all_words = arith.muli %words, %world : index
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  %groups = arith.ceildivui %experts, %tg : index
+  %nothing = tensor.splat %0[%te] : !each
+  %no_group = tensor.splat %0[%tg] : !group
+
+  mk.foreach (%g) in (%all_words) {
+    %s = arith.divui %g, %words : index
+    %t, %left = func.call @word(%g, %words, %CAP, %tw) : (index, index, index, index) -> (index, index)
+    %first = arith.subi %CAP, %left : index
+    %valid = arith.minui %left, %tw : index
+    %end = arith.addi %first, %valid : index
+    %last = arith.subi %end, %c1 : index
+    %together = arith.muli %tb, %ta : index
+    %a0 = arith.divui %first, %together : index
+    %a1_ = arith.divui %last, %together : index
+    %a1 = arith.addi %a1_, %c1 : index
+    scf.for %a = %a0 to %a1 step %c1 {
+      mk.wait %routed[%s, %a] ge %sent : !routed
+    }
+    %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !named
+    scf.for %e0 = %c0 to %experts step %te {
+      %low = arith.addi %begin, %e0 : index
+      %mask = func.call @mark_choices(%tile, %low, %tw, %te, %topk) : (!named, index, index, index, index) -> !each
+      %valid_experts = arith.subi %experts, %e0 : index
+      %column = mk.broadcast %mask dims [1] : !each -> !column
+      mk.store %column, %masks[%e0, %g] valid(%valid_experts, %c1) : !column, memref<?x?xi32>
+    }
+    mk.signal %marked[%c0] : !all
+  }
+  mk.foreach (%h) in (%groups) {
+    mk.wait %marked[%c0] ge %all_words : !all
+    %e0 = arith.muli %h, %tg : index
+    %valid = arith.subi %experts, %e0 : index
+    %all = scf.for %q = %c0 to %all_chunks step %c1 iter_args(%before = %no_group) -> (!group) {
+      %column = mk.broadcast %before dims [1] : !group -> !group_column
+      mk.store %column, %bases[%e0, %q] valid(%valid, %c1) : !group_column, memref<?x?xi32>
+      %s = arith.divui %q, %chunks : index
+      %c = arith.remui %q, %chunks : index
+      %down = arith.muli %c, %tq : index
+      %left = arith.subi %words, %down : index
+      %w0 = arith.muli %s, %words : index
+      %w = arith.addi %w0, %down : index
+      %tile = mk.load %masks[%e0, %w] valid(%valid, %left) : memref<?x?xi32> -> !group_words
+      %each = math.ctpop %tile : !group_words
+      %more = mk.reduce add %each axis 1 : !group_words -> !group
+      %next = arith.addi %before, %more : !group
+      scf.yield %next : !group
+    }
+    mk.store %all, %counts[%e0] valid(%valid) : !group, memref<?xi32>
+    mk.signal %counted[%c0] : !all
+  }
+  mk.foreach (%i) in (%c1) {
+    // A rank without experts has no groups.
+    mk.wait %marked[%c0] ge %all_words : !all
+    mk.wait %counted[%c0] ge %groups : !all
+    %end, %largest = scf.for %e0 = %c0 to %experts step %te iter_args(%done = %nothing, %max = %nothing) -> (!each, !each) {
+      %valid = arith.subi %experts, %e0 : index
+      %all = mk.load %counts[%e0] valid(%valid) : memref<?xi32> -> !each
+      %each = mk.broadcast %all dims [0] : !each -> !square
+      %smaller = mk.mask %each where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !square
+      %in_front = mk.reduce add %smaller axis 1 : !square -> !each
+      %sum = mk.reduce add %each axis 1 : !square -> !each
+      %start = arith.addi %done, %in_front : !each
+      mk.store %start, %starts[%e0] valid(%valid) : !each, memref<?xi32>
+      %next = arith.addi %done, %sum : !each
+      %max1 = arith.maxsi %max, %all : !each
+      scf.yield %next, %max1 : !each, !each
+    }
+    %line = mk.broadcast %largest dims [0] : !each -> tensor<1x?xi32, #mk.extents<TE>>
+    %top = mk.reduce max %line axis 1 : tensor<1x?xi32, #mk.extents<TE>> -> tensor<1xi32>
+    mk.store %top, %most[%c0] : tensor<1xi32>, memref<?xi32>
+    mk.signal %placed[%c0] : !one
+  }
+  return
+}
+
+// The row of each choice of a token (%rows_of), or -1 if it is not here.
+func.func private @name_rows(%ids: !choices, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %starts: memref<?xi32>,
+                             %rows_of: memref<?x?xi32>, %placed: !one, %named: !all,
+                             %CAP: index, %E: index, %experts: index, %tw: index, %tq: index, %te: index, %topk: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0 : i32
@@ -529,134 +677,95 @@ func.func private @make_lists(%ids: !choices, %counts: memref<?xi32>, %list: mem
   %world = mk.size
   %share = arith.ceildivui %E, %world : index
   %begin = arith.muli %me, %share : index
-  %pieces = arith.ceildivui %CAP, %tb : index
-  %all_pieces = arith.muli %pieces, %world : index
-  %nothing = tensor.splat %0[%te] : !each
-  %ones = tensor.splat %one[%tb] : !tokens
-  %skip = tensor.splat %no[%tb, %topk] : !ids
-  %of_part = arith.ceildivui %experts, %parts : index
-  %index = func.call @before(%ones) : (!tokens) -> !tokens
+  %words = arith.ceildivui %CAP, %tw : index
+  %all_words = arith.muli %words, %world : index
+  %chunks = arith.ceildivui %words, %tq : index
+  %skip = tensor.splat %no[%tw, %topk] : !named
+  %none = tensor.splat %0[%tw, %topk] : !named
+  %nowhere = tensor.splat %0[%tw, %te] : !table
+  %ones = tensor.splat %one[%tw, %te] : !table
+  %bit = func.call @bits(%tw) : (index) -> !bits
+  %bit_of = mk.broadcast %bit dims [1] : !bits -> !table
+  %earlier = arith.subi %bit_of, %ones : !table
 
-  mk.foreach (%g) in (%all_pieces) {
-    %s = arith.divui %g, %pieces : index
-    mk.wait %routed[%s] ge %sent : !routed
-    %t, %left = func.call @piece(%g, %pieces, %CAP, %tb) : (index, index, index, index) -> (index, index)
-    %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !ids
-    scf.for %e0 = %c0 to %experts step %te {
+  mk.foreach (%g) in (%all_words) schedule(ticket) {
+    mk.wait %placed[%c0] ge %c1 : !one
+    %t, %left = func.call @word(%g, %words, %CAP, %tw) : (index, index, index, index) -> (index, index)
+    %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !named
+    %s = arith.divui %g, %words : index
+    %i = arith.remui %g, %words : index
+    %q = arith.divui %i, %tq : index
+    %in_chunk = arith.remui %i, %tq : index
+    %w = arith.subi %g, %in_chunk : index
+    %chunk0 = arith.muli %s, %chunks : index
+    %chunk = arith.addi %chunk0, %q : index
+    %rows = scf.for %e0 = %c0 to %experts step %te iter_args(%old = %skip) -> (!named) {
       %low = arith.addi %begin, %e0 : index
-      %some = func.call @count_choices(%tile, %low, %tb, %te, %topk) : (!ids, index, index, index, index) -> !each
       %valid = arith.subi %experts, %e0 : index
-      mk.store %some, %come[%g, %e0] valid(%valid) : !each, memref<?x?xi32>
-    }
-    mk.signal %counted[%c0] : !all
-  }
-  mk.foreach (%g) in (%all_pieces) {
-    mk.wait %counted[%c0] ge %all_pieces : !all
-    %is_first = arith.cmpi eq, %g, %c0 : index
-    %end, %largest = scf.for %e0 = %c0 to %experts step %te iter_args(%done = %nothing, %max = %nothing) -> (!each, !each) {
-      %valid = arith.subi %experts, %e0 : index
-      %before, %all = scf.for %q = %c0 to %all_pieces step %tb iter_args(%b = %nothing, %a = %nothing) -> (!each, !each) {
-        %left = arith.subi %all_pieces, %q : index
-        %tile = mk.load %come[%q, %e0] valid(%left, %valid) pad(%0 : i32) : memref<?x?xi32> -> !table
-        %more = mk.reduce add %tile axis 0 : !table -> !each
-        %distance = arith.subi %g, %q : index
-        %earlier = mk.mask %tile where affine_set<(r, c)[d] : (d - 1 - r >= 0)>[%distance] else %0 : !table
-        %more_before = mk.reduce add %earlier axis 0 : !table -> !each
-        %b1 = arith.addi %b, %more_before : !each
-        %a1 = arith.addi %a, %more : !each
-        scf.yield %b1, %a1 : !each, !each
+      %name = func.call @names(%low, %tw, %te) : (index, index, index) -> !table
+      %start = mk.load %starts[%e0] valid(%valid) : memref<?xi32> -> !each
+      %base = mk.load %bases[%e0, %chunk] valid(%valid, %c1) : memref<?x?xi32> -> !column
+      %of_chunk = mk.reduce add %base axis 1 : !column -> !each
+      %word = mk.load %masks[%e0, %g] valid(%valid, %c1) : memref<?x?xi32> -> !column
+      %mask = mk.reduce add %word axis 1 : !column -> !each
+      %in_front = mk.load %masks[%e0, %w] valid(%valid, %in_chunk) : memref<?x?xi32> -> !each_words
+      %each = math.ctpop %in_front : !each_words
+      %before = mk.reduce add %each axis 1 : !each_words -> !each
+      %first0 = arith.addi %start, %of_chunk : !each
+      %first = arith.addi %first0, %before : !each
+      %first_of = mk.broadcast %first dims [0] : !each -> !table
+      %mask_of = mk.broadcast %mask dims [0] : !each -> !table
+      %earlier_bits = arith.andi %mask_of, %earlier : !table
+      %place = math.ctpop %earlier_bits : !table
+      %row = arith.addi %first_of, %place : !table
+      %row1 = arith.addi %row, %ones : !table
+      %some = scf.for %j = %c0 to %topk step %c1 iter_args(%so_far = %none) -> (!named) {
+        %chosen = func.call @choice(%tile, %j) : (!named, index) -> !table
+        %is = arith.cmpi eq, %chosen, %name : !table
+        %only = arith.select %is, %row1, %nowhere : tensor<?x?xi1, #mk.extents<TW, TE>>, !table
+        %own = mk.mask %only where affine_set<(r, c)[v] : (v - c - 1 >= 0)>[%valid] else %0 : !table
+        %sum = mk.reduce add %own axis 1 : !table -> !bits
+        %sums = mk.broadcast %sum dims [1] : !bits -> !named
+        %no_sum = mk.mask %sums where affine_set<(r, c)[j] : (c - j == 0)>[%j] else %0 : !named
+        %more = arith.addi %so_far, %no_sum : !named
+        scf.yield %more : !named
       }
-      %each = mk.broadcast %all dims [0] : !each -> !square
-      %smaller = mk.mask %each where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !square
-      %in_front = mk.reduce add %smaller axis 1 : !square -> !each
-      %sum = mk.reduce add %each axis 1 : !square -> !each
-      %start = arith.addi %done, %in_front : !each
-      %row = arith.addi %start, %before : !each
-      mk.store %row, %first[%g, %e0] valid(%valid) : !each, memref<?x?xi32>
-      scf.if %is_first {
-        mk.store %all, %counts[%e0] valid(%valid) : !each, memref<?xi32>
-      }
-      %next = arith.addi %done, %sum : !each
-      %max1 = arith.maxsi %max, %all : !each
-      scf.yield %next, %max1 : !each, !each
+      %with = arith.addi %old, %some : !named
+      scf.yield %with : !named
     }
-    scf.if %is_first {
-      %line = mk.broadcast %largest dims [0] : !each -> tensor<1x?xi32, #mk.extents<TE>>
-      %top = mk.reduce max %line axis 1 : tensor<1x?xi32, #mk.extents<TE>> -> tensor<1xi32>
-      mk.store %top, %most[%c0] : tensor<1xi32>, memref<?xi32>
-    }
-    mk.signal %placed[%g] : !placed
-  }
-  // Without tokens nobody has come so far.
-  %no_tokens = arith.cmpi eq, %all_pieces, %c0 : index
-  %uncounted = arith.select %no_tokens, %c1, %c0 : index
-  mk.foreach (%i) in (%uncounted) {
-    scf.for %e0 = %c0 to %experts step %te {
-      %valid = arith.subi %experts, %e0 : index
-      mk.store %nothing, %counts[%e0] valid(%valid) : !each, memref<?xi32>
-    }
-  }
-  // Part by part, so that the first experts have their tokens early.
-  mk.foreach (%p, %g) in (%parts, %all_pieces) {
-    mk.wait %placed[%g] ge %c1 : !placed
-    %t, %left = func.call @piece(%g, %pieces, %CAP, %tb) : (index, index, index, index) -> (index, index)
-    %tile = mk.load %ids[%t, %c0] valid(%left, %topk) pad(%no : i32) : !choices -> !ids
-    %e0 = arith.muli %p, %of_part : index
-    %e1_ = arith.addi %e0, %of_part : index
-    %e1 = arith.minui %e1_, %experts : index
-    %again = arith.cmpi ne, %p, %c0 : index
-    %add = arith.andi %want_rows, %again : i1
-    %old = scf.if %add -> (!ids) {
-      %before_p = arith.subi %p, %c1 : index
-      mk.wait %listed[%before_p, %g] ge %c1 : !listed
-      %so_far = mk.load %rows_of[%t, %c0] valid(%left, %topk) pad(%no : i32) : memref<?x?xi32> -> !ids
-      scf.yield %so_far : !ids
-    } else {
-      scf.yield %skip : !ids
-    }
-    %rows = scf.for %e = %e0 to %e1 step %c1 iter_args(%rows_e = %old) -> (!ids) {
-      %low = arith.addi %begin, %e : index
-      %high = arith.addi %low, %c1 : index
-      %row32 = memref.load %first[%g, %e] : memref<?x?xi32>
-      %count = memref.load %come[%g, %e] : memref<?x?xi32>
-      %chosen = func.call @choose(%tile, %low, %high, %tb, %topk) : (!ids, index, index, index, index) -> !tokens
-      %places = func.call @before(%chosen) : (!tokens) -> !tokens
-      %packed = func.call @pack(%chosen, %places, %index, %t, %tb) : (!tokens, !tokens, !tokens, index, index) -> !tokens
-      %row = arith.index_cast %row32 : i32 to index
-      %valid = arith.index_cast %count : i32 to index
-      mk.store %packed, %list[%row] valid(%valid) : !tokens, memref<?xi32>
-      %next = scf.if %want_rows -> (!ids) {
-        %base = tensor.splat %row32[%tb] : !tokens
-        %named = arith.addi %places, %base : !tokens
-        %each = mk.broadcast %named dims [1] : !tokens -> !ids
-        %id = arith.index_cast %low : index to i32
-        %this = tensor.splat %id[%tb, %topk] : !ids
-        %is = arith.cmpi eq, %tile, %this : !ids
-        %more = arith.select %is, %each, %rows_e : tensor<?x?xi1, #mk.extents<TB, TOPK>>, !ids
-        scf.yield %more : !ids
-      } else {
-        scf.yield %rows_e : !ids
-      }
-      scf.yield %next : !ids
-    }
-    scf.if %want_rows {
-      mk.store %rows, %rows_of[%t, %c0] valid(%left, %topk) : !ids, memref<?x?xi32>
-    }
-    mk.signal %listed[%p, %g] : !listed
-    mk.signal %planned[%p] : !planned
+    mk.store %rows, %rows_of[%t, %c0] valid(%left, %topk) : !named, memref<?x?xi32>
+    mk.signal %named[%c0] : !all
   }
   return
 }
 
-// How many of the tokens of a tile choose each expert from %low on.
-func.func private @count_choices(%tile: !ids, %low: index, %tb: index, %te: index, %topk: index) -> !each {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
+// Word %g of all tokens: the first, and how many are left of those of its rank.
+func.func private @word(%g: index, %words: index, %CAP: index, %tw: index) -> (index, index) {
+  %s = arith.divui %g, %words : index
+  %i = arith.remui %g, %words : index
+  %down = arith.muli %i, %tw : index
+  %left = arith.subi %CAP, %down : index
+  %from = arith.muli %s, %CAP : index
+  %t = arith.addi %from, %down : index
+  return %t, %left : index, index
+}
+
+// The bit of each token of a word.
+func.func private @bits(%tw: index) -> !bits {
   %0 = arith.constant 0 : i32
   %one = arith.constant 1 : i32
-  %no = arith.constant -1 : i32
-  %zeros = tensor.splat %0[%tb, %te] : !table
-  %ones = tensor.splat %one[%tb, %te] : !table
+  %square = tensor.splat %one[%tw, %tw] : tensor<?x?xi32, #mk.extents<TW, TW>>
+  %smaller = mk.mask %square where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : tensor<?x?xi32, #mk.extents<TW, TW>>
+  %index = mk.reduce add %smaller axis 1 : tensor<?x?xi32, #mk.extents<TW, TW>> -> !bits
+  %ones = tensor.splat %one[%tw] : !bits
+  %bit = arith.shli %ones, %index : !bits
+  return %bit : !bits
+}
+
+// The experts from %low on, for each token of a word.
+func.func private @names(%low: index, %tw: index, %te: index) -> !table {
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
   %square = tensor.splat %one[%te, %te] : !square
   %smaller = mk.mask %square where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !square
   %index = mk.reduce add %smaller axis 1 : !square -> !each
@@ -664,16 +773,35 @@ func.func private @count_choices(%tile: !ids, %low: index, %tb: index, %te: inde
   %lows = tensor.splat %low32[%te] : !each
   %names = arith.addi %index, %lows : !each
   %name = mk.broadcast %names dims [0] : !each -> !table
+  return %name : !table
+}
+
+// Choice %j of each token, for each of some experts.
+func.func private @choice(%tile: !named, %j: index) -> !table {
+  %no = arith.constant -1 : i32
+  %column = mk.mask %tile where affine_set<(r, c)[j] : (c - j == 0)>[%j] else %no : !named
+  %choice = mk.reduce max %column axis 1 : !named -> !bits
+  %chosen = mk.broadcast %choice dims [1] : !bits -> !table
+  return %chosen : !table
+}
+
+// For each expert from %low on the bits of the tokens that choose it.
+func.func private @mark_choices(%tile: !named, %low: index, %tw: index, %te: index, %topk: index) -> !each {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = arith.constant 0 : i32
+  %zeros = tensor.splat %0[%tw, %te] : !table
+  %bit = func.call @bits(%tw) : (index) -> !bits
+  %bit_of = mk.broadcast %bit dims [1] : !bits -> !table
+  %name = func.call @names(%low, %tw, %te) : (index, index, index) -> !table
   %any = scf.for %j = %c0 to %topk step %c1 iter_args(%some = %zeros) -> (!table) {
-    %column = mk.mask %tile where affine_set<(r, c)[j] : (c - j == 0)>[%j] else %no : !ids
-    %choice = mk.reduce max %column axis 1 : !ids -> !tokens
-    %chosen = mk.broadcast %choice dims [1] : !tokens -> !table
+    %chosen = func.call @choice(%tile, %j) : (!named, index) -> !table
     %is = arith.cmpi eq, %chosen, %name : !table
-    %more = arith.select %is, %ones, %some : tensor<?x?xi1, #mk.extents<TB, TE>>, !table
+    %more = arith.select %is, %bit_of, %some : tensor<?x?xi1, #mk.extents<TW, TE>>, !table
     scf.yield %more : !table
   }
-  %count = mk.reduce add %any axis 0 : !table -> !each
-  return %count : !each
+  %mask = mk.reduce add %any axis 0 : !table -> !each
+  return %mask : !each
 }
 
 // For each token whether it chooses an expert from %low up to, but without, %high: 1 or 0.
@@ -704,63 +832,39 @@ func.func private @before(%flags: !tokens) -> !tokens {
   return %sums : !tokens
 }
 
-// Piece %g of all tokens: the first, and how many are left of those of its rank.
-func.func private @piece(%g: index, %pieces: index, %CAP: index, %tb: index) -> (index, index) {
-  %s = arith.divui %g, %pieces : index
-  %i = arith.remui %g, %pieces : index
-  %down = arith.muli %i, %tb : index
-  %left = arith.subi %CAP, %down : index
-  %from = arith.muli %s, %CAP : index
-  %t = arith.addi %from, %down : index
-  return %t, %left : index, index
-}
-
-// The tokens chosen, of those from %t on, without gaps.
-func.func private @pack(%chosen: !tokens, %places: !tokens, %index: !tokens, %t: index, %tb: index) -> !tokens {
-  %0 = arith.constant 0 : i32
-  %one = arith.constant 1 : i32
-  %t32 = arith.index_cast %t : index to i32
-  %base = tensor.splat %t32[%tb] : !tokens
-  %names = arith.addi %index, %base : !tokens
-  // Row r of the square is a token, column c a place.
-  %is = mk.broadcast %chosen dims [1] : !tokens -> !pairs
-  %name = mk.broadcast %names dims [1] : !tokens -> !pairs
-  %place = mk.broadcast %places dims [1] : !tokens -> !pairs
-  %column = mk.broadcast %index dims [0] : !tokens -> !pairs
-  %here = arith.cmpi eq, %place, %column : !pairs
-  %zeros = tensor.splat %0[%tb, %tb] : !pairs
-  %named = arith.muli %is, %name : !pairs
-  %only = arith.select %here, %named, %zeros : tensor<?x?xi1, #mk.extents<TB, TB>>, !pairs
-  %packed = mk.reduce add %only axis 0 : !pairs -> !tokens
-  return %packed : !tokens
-}
-
 // Blocks
 // ------
 
-// Rounds that the expert with the most rows takes, when all rows have been counted: none without tokens.
-func.func private @rounds(%most: memref<?xi32>, %placed: !placed, %all_pieces: index, %tm: index, %round: index) -> index {
+// Rounds that the expert with the most rows takes, when all rows have been counted.
+func.func private @rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %some = arith.cmpi ne, %all_pieces, %c0 : index
-  %rounds = scf.if %some -> (index) {
-    mk.wait %placed[%c0] ge %c1 : !placed
-    %rows32 = memref.load %most[%c0] : memref<?xi32>
-    %rows = arith.index_cast %rows32 : i32 to index
-    %blocks = arith.ceildivui %rows, %tm : index
-    %all = arith.ceildivui %blocks, %round : index
-    scf.yield %all : index
-  } else {
-    scf.yield %c0 : index
-  }
+  mk.wait %placed[%c0] ge %c1 : !one
+  %rows32 = memref.load %most[%c0] : memref<?xi32>
+  %rows = arith.index_cast %rows32 : i32 to index
+  %blocks = arith.ceildivui %rows, %tm : index
+  %rounds = arith.ceildivui %blocks, %round : index
   return %rounds : index
 }
 
+// The same, and how many blocks of that expert are in a round, the same number in each.
+func.func private @deep_rounds(%most: memref<?xi32>, %placed: !one, %tm: index, %round: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rounds = func.call @rounds(%most, %placed, %tm, %round) : (memref<?xi32>, !one, index, index) -> index
+  %rows32 = memref.load %most[%c0] : memref<?xi32>
+  %rows = arith.index_cast %rows32 : i32 to index
+  %blocks = arith.ceildivui %rows, %tm : index
+  %some = arith.maxui %rounds, %c1 : index
+  %depth = arith.ceildivui %blocks, %some : index
+  return %rounds, %depth : index, index
+}
+
 // Block %j of own expert %e in round %r: its number, its first row, and its rows (none or less if the expert ends before).
-func.func private @block(%first: memref<?x?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %round: index)
+func.func private @block(%starts: memref<?xi32>, %counts: memref<?xi32>, %r: index, %e: index, %j: index, %tm: index, %depth: index)
     -> (index, index, index) {
-  %start, %count, %number = func.call @rows_of_expert(%first, %counts, %e, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index) -> (index, index, index)
-  %begin = arith.muli %r, %round : index
+  %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+  %begin = arith.muli %r, %depth : index
   %place = arith.addi %begin, %j : index
   %down = arith.muli %place, %tm : index
   %row = arith.addi %start, %down : index
@@ -771,9 +875,8 @@ func.func private @block(%first: memref<?x?xi32>, %counts: memref<?xi32>, %r: in
 }
 
 // The first row of own expert %e, how many it has, and the number of its first block.
-func.func private @rows_of_expert(%first: memref<?x?xi32>, %counts: memref<?xi32>, %e: index, %tm: index) -> (index, index, index) {
-  %c0 = arith.constant 0 : index
-  %start32 = memref.load %first[%c0, %e] : memref<?x?xi32>
+func.func private @rows_of_expert(%starts: memref<?xi32>, %counts: memref<?xi32>, %e: index, %tm: index) -> (index, index, index) {
+  %start32 = memref.load %starts[%e] : memref<?xi32>
   %count32 = memref.load %counts[%e] : memref<?xi32>
   %start = arith.index_cast %start32 : i32 to index
   %count = arith.index_cast %count32 : i32 to index
@@ -782,61 +885,212 @@ func.func private @rows_of_expert(%first: memref<?x?xi32>, %counts: memref<?xi32
   return %start, %count, %number : index, index, index
 }
 
-// Puts the rows of each block side by side when its tokens have come.
-func.func private @gather_blocks(%recv: !rows, %xs: !rows, %list: memref<?xi32>, %first: memref<?x?xi32>, %counts: memref<?xi32>, %most: memref<?xi32>,
-                                 %placed: !placed, %planned: !planned, %arrived: !arrived, %gathered: !gathered,
-                                 %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tm: index, %round: index, %parts: index) {
+// Puts the rows of each expert side by side, chunk by chunk of the tokens: own ones, or those of others as they come.
+func.func private @bring_rows(%x: !rows, %recv: !rows, %xs: !rows, %masks: memref<?x?xi32>, %bases: memref<?x?xi32>,
+                              %starts: memref<?xi32>, %counts: memref<?xi32>, %arrived: !arrived, %brought: !brought, %own: i1,
+                              %CAP: index, %H: index, %experts: index, %tb: index, %ta: index, %tw: index, %tq: index, %tm: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %no = arith.constant -1 : i32
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
   %me = mk.rank
   %world = mk.size
   %pieces = arith.ceildivui %CAP, %tb : index
-  %all_pieces = arith.muli %pieces, %world : index
   %arrivals = arith.ceildivui %pieces, %ta : index
-  %of_part = arith.ceildivui %experts, %parts : index
-  %rounds = func.call @rounds(%most, %placed, %all_pieces, %tm, %round) : (memref<?xi32>, !placed, index, index, index) -> index
-  mk.foreach (%r, %e, %j) in (%rounds, %experts, %round) schedule(ticket) {
-    %b, %row, %rows = func.call @block(%first, %counts, %r, %e, %j, %tm, %round)
-        : (memref<?x?xi32>, memref<?xi32>, index, index, index, index, index) -> (index, index, index)
-    %some = arith.cmpi sgt, %rows, %c0 : index
+  %words = arith.ceildivui %CAP, %tw : index
+  %chunks = arith.ceildivui %words, %tq : index
+  %all_chunks = arith.muli %chunks, %world : index
+  // Places in a block, and in a chunk in tokens.
+  %nothing = tensor.splat %0[%tm] : !block
+  %ones = tensor.splat %one[%tm, %tq] : !places
+  %place = scf.for %k = %c0 to %tm step %tq iter_args(%sum = %nothing) -> (!block) {
+    %smaller = mk.mask %ones where affine_set<(r, c)[k] : (r - c - k - 1 >= 0)>[%k] else %0 : !places
+    %more = mk.reduce add %smaller axis 1 : !places -> !block
+    %next = arith.addi %sum, %more : !block
+    scf.yield %next : !block
+  }
+  %word_ones = tensor.splat %one[%tq] : !words
+  %index = func.call @before_words(%word_ones) : (!words) -> !words
+  %tw32 = arith.index_cast %tw : index to i32
+  %width = tensor.splat %tw32[%tq] : !words
+  %down = arith.muli %index, %width : !words
+  %others = arith.subi %world, %c1 : index
+  %sources = arith.select %own, %c1, %others : index
+  %before_me = arith.addi %me, %others : index
+  mk.foreach (%d, %c, %e) in (%sources, %chunks, %experts) schedule(ticket) {
+    // Each rank sends first to the one behind it.
+    %back = arith.subi %before_me, %d : index
+    %other = arith.remui %back, %world : index
+    %s = arith.select %own, %me, %other : index
+    %chunk0 = arith.muli %s, %chunks : index
+    %q = arith.addi %chunk0, %c : index
+    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %e, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    %next_q = arith.addi %q, %c1 : index
+    %i0 = func.call @rows_before_chunk(%bases, %e, %q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %i1 = func.call @rows_before_chunk(%bases, %e, %next_q, %all_chunks, %count) : (memref<?x?xi32>, index, index, index, index) -> index
+    %begin = arith.muli %number, %tm : index
+    %some = arith.cmpi ult, %i0, %i1 : index
     scf.if %some {
-      %part = arith.divui %e, %of_part : index
-      mk.wait %planned[%part] ge %all_pieces : !planned
-      // The tokens of the block are in order.
-      %end = arith.addi %row, %rows : index
-      %last_row = arith.subi %end, %c1 : index
-      %from = func.call @arrival_of(%list, %row, %CAP, %tb, %ta, %arrivals) : (memref<?xi32>, index, index, index, index, index) -> index
-      %to = func.call @arrival_of(%list, %last_row, %CAP, %tb, %ta, %arrivals) : (memref<?xi32>, index, index, index, index, index) -> index
-      %behind = arith.addi %to, %c1 : index
-      scf.for %q = %from to %behind step %c1 {
-        %s = arith.divui %q, %arrivals : index
-        %a = arith.remui %q, %arrivals : index
-        %begin = arith.muli %a, %ta : index
-        %left = arith.subi %pieces, %begin : index
-        %puts = arith.minui %left, %ta : index
-        mk.wait %arrived[%s, %a] ge %puts : !arrived
+      scf.if %own {
+      } else {
+        %from, %stop = func.call @arrivals_of(%q, %words, %chunks, %CAP, %tb, %ta, %tw, %tq) : (index, index, index, index, index, index, index, index) -> (index, index)
+        scf.for %v = %from to %stop step %c1 {
+          %a = arith.remui %v, %arrivals : index
+          %first = arith.muli %a, %ta : index
+          %more = arith.subi %pieces, %first : index
+          %puts = arith.minui %more, %ta : index
+          mk.wait %arrived[%s, %a] ge %puts : !arrived
+        }
       }
-      %tokens = mk.load %list[%row] valid(%rows) pad(%no : i32) : memref<?xi32> -> !block
-      %at = arith.muli %b, %tm : index
-      mk.put %recv[%c0, %c0][%rows, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me signal %gathered[%b]
-          : !rows to !rows, !gathered
+      scf.for %i = %i0 to %i1 step %tm {
+        %left_ = arith.subi %i1, %i : index
+        %left = arith.minui %left_, %tm : index
+        %tokens = func.call @tokens_of_chunk(%masks, %bases, %e, %i, %q, %place, %down, %words, %chunks, %CAP, %tw, %tq, %tm)
+            : (memref<?x?xi32>, memref<?x?xi32>, index, index, index, !block, !words, index, index, index, index, index, index) -> !block
+        %at = arith.addi %begin, %i : index
+        scf.if %own {
+          %base = arith.muli %me, %CAP : index
+          %base32 = arith.index_cast %base : index to i32
+          %bases_ = tensor.splat %base32[%tm] : !block
+          %here = arith.subi %tokens, %bases_ : !block
+          mk.put %x[%c0, %c0][%left, %H] rows(%here : !block) to %xs[%at, %c0] on %me : !rows to !rows
+        } else {
+          mk.put %recv[%c0, %c0][%left, %H] rows(%tokens : !block) to %xs[%at, %c0] on %me : !rows to !rows
+        }
+      }
     }
+    mk.signal strong %brought[%e] : !brought
   }
   return
 }
 
-// The arrival that brings the token of a row, of those of all ranks.
-func.func private @arrival_of(%list: memref<?xi32>, %row: index, %CAP: index, %tb: index, %ta: index, %arrivals: index) -> index {
-  %t32 = memref.load %list[%row] : memref<?xi32>
-  %t = arith.index_cast %t32 : i32 to index
-  %s = arith.divui %t, %CAP : index
-  %i = arith.remui %t, %CAP : index
-  %piece = arith.divui %i, %tb : index
-  %a = arith.divui %piece, %ta : index
+// How many tokens of the chunks in front of chunk %q choose expert %e, of %count in all.
+func.func private @rows_before_chunk(%bases: memref<?x?xi32>, %e: index, %q: index, %all_chunks: index, %count: index) -> index {
+  %inside = arith.cmpi ult, %q, %all_chunks : index
+  %rows = scf.if %inside -> (index) {
+    %base32 = memref.load %bases[%e, %q] : memref<?x?xi32>
+    %base = arith.index_cast %base32 : i32 to index
+    scf.yield %base : index
+  } else {
+    scf.yield %count : index
+  }
+  return %rows : index
+}
+
+// The tokens of rows of own expert %e, from row %i0 of it on, that are in chunk %q. %place: places in a block; %down:
+// the first token of each word of a chunk.
+func.func private @tokens_of_chunk(%masks: memref<?x?xi32>, %bases: memref<?x?xi32>, %e: index, %i0: index, %q: index, %place: !block, %down: !words,
+                                   %words: index, %chunks: index, %CAP: index, %tw: index, %tq: index, %tm: index) -> !block {
+  %0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %c16 = arith.constant 16 : i32
+  %c8 = arith.constant 8 : i32
+  %c4 = arith.constant 4 : i32
+  %c2 = arith.constant 2 : i32
+  %five = arith.constant 5 : i32
+  %all_ones = arith.constant 31 : i32
+  %zeros = tensor.splat %0[%tm, %tq] : !places
+  %fives = tensor.splat %five[%tq] : !words
+  %i032 = arith.index_cast %i0 : index to i32
+  %begin = tensor.splat %i032[%tm] : !block
+  %row = arith.addi %begin, %place : !block
+  %row_of = mk.broadcast %row dims [1] : !block -> !places
+
+  %s = arith.divui %q, %chunks : index
+  %c = arith.remui %q, %chunks : index
+  %w_in_rank = arith.muli %c, %tq : index
+  %left = arith.subi %words, %w_in_rank : index
+  %w0 = arith.muli %s, %words : index
+  %w = arith.addi %w0, %w_in_rank : index
+  %mask = mk.load %masks[%e, %w] valid(%left) : memref<?x?xi32> -> !words
+  %base32 = memref.load %bases[%e, %q] : memref<?x?xi32>
+  %base = tensor.splat %base32[%tq] : !words
+  %count = math.ctpop %mask : !words
+  %before = func.call @before_words(%count) : (!words) -> !words
+  %first = arith.addi %base, %before : !words
+  %t0_ = arith.muli %s, %CAP : index
+  %t_in_rank = arith.muli %w_in_rank, %tw : index
+  %t0 = arith.addi %t0_, %t_in_rank : index
+  %t032 = arith.index_cast %t0 : index to i32
+  %t0s = tensor.splat %t032[%tq] : !words
+  %token = arith.addi %t0s, %down : !words
+  // 32 times the word's first token less the row that comes first in it.
+  %token32 = arith.shli %token, %fives : !words
+  %codes = arith.subi %token32, %first : !words
+
+  // Of each row its word, the word's first token, and how many ones are below.
+  %first_of = mk.broadcast %first dims [0] : !words -> !places
+  %mask_of = mk.broadcast %mask dims [0] : !words -> !places
+  %count_of = math.ctpop %mask_of : !places
+  %behind_of = arith.addi %first_of, %count_of : !places
+  %code_of = mk.broadcast %codes dims [0] : !words -> !places
+  %is_from = arith.cmpi sge, %row_of, %first_of : !places
+  %is_to = arith.cmpi slt, %row_of, %behind_of : !places
+  %is = arith.andi %is_from, %is_to : tensor<?x?xi1, #mk.extents<TM, TQ>>
+  %only_mask = arith.select %is, %mask_of, %zeros : tensor<?x?xi1, #mk.extents<TM, TQ>>, !places
+  %only_code = arith.select %is, %code_of, %zeros : tensor<?x?xi1, #mk.extents<TM, TQ>>, !places
+  %word = mk.reduce add %only_mask axis 1 : !places -> !block
+  %word_code = mk.reduce add %only_code axis 1 : !places -> !block
+  %code = arith.addi %word_code, %row : !block
+  %all31 = tensor.splat %all_ones[%tm] : !block
+  %k0 = arith.andi %code, %all31 : !block
+  %five_of = tensor.splat %five[%tm] : !block
+  %token0 = arith.shrui %code, %five_of : !block
+  // The bit of the word that has %k0 ones below.
+  %m1, %k1, %token1 = func.call @halve(%word, %k0, %token0, %c16, %tm) : (!block, !block, !block, i32, index) -> (!block, !block, !block)
+  %m2, %k2, %token2 = func.call @halve(%m1, %k1, %token1, %c8, %tm) : (!block, !block, !block, i32, index) -> (!block, !block, !block)
+  %m3, %k3, %token3 = func.call @halve(%m2, %k2, %token2, %c4, %tm) : (!block, !block, !block, i32, index) -> (!block, !block, !block)
+  %m4, %k4, %token4 = func.call @halve(%m3, %k3, %token3, %c2, %tm) : (!block, !block, !block, i32, index) -> (!block, !block, !block)
+  %m5, %k5, %token5 = func.call @halve(%m4, %k4, %token4, %one, %tm) : (!block, !block, !block, i32, index) -> (!block, !block, !block)
+  return %token5 : !block
+}
+
+// Of twice %half bits the half that has the one with %k ones below.
+func.func private @halve(%mask: !block, %k: !block, %token: !block, %half: i32, %tm: index) -> (!block, !block, !block) {
+  %one = arith.constant 1 : i32
+  %power = arith.shli %one, %half : i32
+  %lower_ = arith.subi %power, %one : i32
+  %lower = tensor.splat %lower_[%tm] : !block
+  %halves = tensor.splat %half[%tm] : !block
+  %low = arith.andi %mask, %lower : !block
+  %count = math.ctpop %low : !block
+  %up = arith.cmpi sge, %k, %count : !block
+  %k_up = arith.subi %k, %count : !block
+  %mask_up = arith.shrui %mask, %halves : !block
+  %token_up = arith.addi %token, %halves : !block
+  %next_mask = arith.select %up, %mask_up, %mask : tensor<?xi1, #mk.extents<TM>>, !block
+  %next_k = arith.select %up, %k_up, %k : tensor<?xi1, #mk.extents<TM>>, !block
+  %next_token = arith.select %up, %token_up, %token : tensor<?xi1, #mk.extents<TM>>, !block
+  return %next_mask, %next_k, %next_token : !block, !block, !block
+}
+
+// For each word the sum of what is before it.
+func.func private @before_words(%counts: !words) -> !words {
+  %0 = arith.constant 0 : i32
+  %all = mk.broadcast %counts dims [0] : !words -> !word_pairs
+  %earlier = mk.mask %all where affine_set<(r, c) : (r - c - 1 >= 0)> else %0 : !word_pairs
+  %sums = mk.reduce add %earlier axis 1 : !word_pairs -> !words
+  return %sums : !words
+}
+
+// The arrivals that bring the tokens of a chunk, of those of all ranks: the first, and the one behind the last.
+func.func private @arrivals_of(%q: index, %words: index, %chunks: index, %CAP: index, %tb: index, %ta: index, %tw: index, %tq: index) -> (index, index) {
+  %c1 = arith.constant 1 : index
+  %pieces = arith.ceildivui %CAP, %tb : index
+  %arrivals = arith.ceildivui %pieces, %ta : index
+  %s = arith.divui %q, %chunks : index
+  %c = arith.remui %q, %chunks : index
+  %width = arith.muli %tw, %tq : index
+  %together = arith.muli %tb, %ta : index
+  %t0 = arith.muli %c, %width : index
+  %t1_ = arith.addi %t0, %width : index
+  %t1 = arith.minui %t1_, %CAP : index
+  %a0 = arith.divui %t0, %together : index
+  %a1 = arith.ceildivui %t1, %together : index
   %begin = arith.muli %s, %arrivals : index
-  %q = arith.addi %begin, %a : index
-  return %q : index
+  %first = arith.addi %begin, %a0 : index
+  %end = arith.addi %begin, %a1 : index
+  return %first, %end : index, index
 }
 
 // Whether choice %j of token %t is here; columns from %h on of its row, and its weight.
@@ -869,15 +1123,13 @@ func.func private @enough_rows(%ROWS: index, %CAP: index, %K: index, %share: ind
 }
 
 // Rows of all own experts.
-func.func private @used(%first: memref<?x?xi32>, %counts: memref<?xi32>, %experts: index, %all_pieces: index, %tm: index) -> index {
+func.func private @used(%starts: memref<?xi32>, %counts: memref<?xi32>, %experts: index, %tm: index) -> index {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %some_expert = arith.cmpi ne, %experts, %c0 : index
-  %some_token = arith.cmpi ne, %all_pieces, %c0 : index
-  %some = arith.andi %some_expert, %some_token : i1
+  %some = arith.cmpi ne, %experts, %c0 : index
   %rows = scf.if %some -> (index) {
     %last = arith.subi %experts, %c1 : index
-    %start, %count, %number = func.call @rows_of_expert(%first, %counts, %last, %tm) : (memref<?x?xi32>, memref<?xi32>, index, index) -> (index, index, index)
+    %start, %count, %number = func.call @rows_of_expert(%starts, %counts, %last, %tm) : (memref<?xi32>, memref<?xi32>, index, index) -> (index, index, index)
     %stop = arith.addi %start, %count : index
     scf.yield %stop : index
   } else {

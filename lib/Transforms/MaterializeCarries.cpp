@@ -31,15 +31,24 @@ struct MaterializeCarriesPass
     : mk::impl::MaterializeCarriesPassBase<MaterializeCarriesPass> {
   using MaterializeCarriesPassBase::MaterializeCarriesPassBase;
 
+  /// What an op updates in place to give `value`; null if it does something else. A loop does, whose own
+  /// carried tiles have been seen to.
+  static Value getUpdated(Value value) {
+    if (auto op = value.getDefiningOp<DestinationStyleOpInterface>())
+      return op.getTiedOpOperand(cast<OpResult>(value))->get();
+    if (auto loop = value.getDefiningOp<scf::ForOp>())
+      return loop.getInitArgs()[cast<OpResult>(value).getResultNumber()];
+    return {};
+  }
+
   /// Whether `value` is `carried` updated in place: nothing else uses what the
-  /// chain of destination-style ops passes on.
+  /// chain of ops passes on.
   static bool isUpdateOf(Value value, BlockArgument carried) {
     if (!carried.hasOneUse())
       return false;
-    while (auto op = value.getDefiningOp<DestinationStyleOpInterface>()) {
-      if (op->getBlock() != carried.getOwner() || !value.hasOneUse())
+    while (Value init = getUpdated(value)) {
+      if (value.getParentBlock() != carried.getOwner() || !value.hasOneUse())
         return false;
-      Value init = op.getTiedOpOperand(cast<OpResult>(value))->get();
       if (init == carried)
         return true;
       value = init;

@@ -18,5 +18,5 @@
 // CHECK: mk.role @combine
 // CHECK: mk.put {{.*}} rows({{.*}} : tensor<?xi32, #mk.extents<TB>>)
 // CHECK: mk.role @finish
-// CHECK: func.func private @gather_blocks
+// CHECK: func.func private @bring_rows
 // CHECK: mk.put {{.*}} rows({{.*}} : tensor<?xi32, #mk.extents<TM>>)

@@ -5,24 +5,24 @@ case $1 in
 # A weak signal behind the put of the choices, which it does not cover.
 weak)
   sed '/mk.put %own_ids/{
-s/ signal %routed\[%me\]//
+s/ signal %routed\[%me, %a\]//
 n
 s/, !routed$//
-a\    mk.signal %routed[%me] on %p : !routed
+a\    mk.signal %routed[%me, %a] on %p : !routed
 }' "$2" ;;
-# Blocks are gathered when all lists but one are made.
-lists)
-  sed '/^func.func private @gather_blocks/,/^}/{
-/mk.wait %planned/{
-i\      %but_one = arith.subi %all_pieces, %c1 : index
-s/ge %all_pieces/ge %but_one/
-}
+# An expert's rows are multiplied when all chunks of tokens but one are there.
+rows)
+  sed '/mk.wait %brought/{
+i\        %but_one = arith.subi %all_chunks, %c1 : index
+s/ge %all_chunks/ge %but_one/
 }' "$2" ;;
-# The tokens of a piece are told to be counted before their numbers are stored.
+# The choices of a word are told to be marked before they are.
 early)
-  sed '/mk.signal %counted/d
-/mk.wait %routed\[%s\] ge %sent/a\    mk.signal %counted[%c0] : !all' "$2" ;;
-# Rows are found without waiting for the counts.
+  sed '/^func.func private @make_plan/,/^}/{
+/mk.signal %marked/d
+/mk.load %ids/i\    mk.signal %marked[%c0] : !all
+}' "$2" ;;
+# Choices are counted without waiting for them to be marked.
 counts)
-  sed '/mk.wait %counted/d' "$2" ;;
+  sed '/mk.wait %marked/d' "$2" ;;
 esac
