@@ -33,7 +33,7 @@ def MkThread_KernelOp
 def MkThread_ThreadIdOp : MkThread_EffectOp<"thread_id"> {
   let summary = "the number of the thread in its CTA, read where it stands";
   let description = [{
-    Read anew instead of kept, where a register is dearer than an instruction. With `pinned`
+    Read anew instead of kept, where a register costs more than an instruction. With `pinned`
     LLVM does not move it across accesses to memory either.
 
     ```mlir

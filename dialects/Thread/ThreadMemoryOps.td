@@ -46,7 +46,7 @@ def MkThread_LoadOp : MkThread_EffectOp<"load", [AttrSizedOperandSegments]> {
   let description = [{
     From global memory (an i64) or shared memory (an i32): `bytes` in all, as words of 4 bytes, or as
     one value of 1, 2 or 8; a single byte becomes an i16. The condition is a word: other than 0, with
-    `not` 0. There is no branch: beside products these are dear.
+    `not` 0. There is no branch: beside products these are expensive.
 
     ```mlir
     %v = mk_thread.load %slot, 4 : i32 -> i32

@@ -8,6 +8,7 @@
 #define MKERNEL_DIALECTS_TILE_TILEDIRECTIVES_H
 
 #include "TileSyntax.h"
+#include "mlir/IR/DialectImplementation.h"
 
 namespace mlir::mk {
 

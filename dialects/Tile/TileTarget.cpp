@@ -28,8 +28,9 @@ LogicalResult RegisterSplitAttr::verify(Emit emit, int64_t warpgroups, int64_t p
 }
 
 LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t idle,
-                                          int64_t product, int64_t left) {
-  if (std::min({scalars, idle, product, left}) < 0 || idle > scalars)
+                                          int64_t product, int64_t left, int64_t early,
+                                          int64_t mover, int64_t netMover) {
+  if (std::min({scalars, idle, product, left, early, mover, netMover}) < 0 || idle > scalars)
     return emit() << "a reserve of " << scalars << " registers for scalars, " << idle
                   << " of them idle, " << product << " for products and " << left
                   << " for left operands: none is negative, and those that idle are some of the first";
@@ -37,13 +38,17 @@ LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t id
 }
 
 LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int64_t most,
-                                    int64_t step, RegisterReserveAttr, ArrayAttr splits) {
+                                    int64_t step, RegisterReserveAttr reserve, ArrayAttr splits) {
   if (failed(verifyPositive(
           emit, "registers", {{"of_sm", ofSm}, {"least", least}, {"most", most}, {"step", step}})))
     return failure();
   if (least > most || least % step || most % step)
     return emit() << "registers of a thread from " << least << " to " << most
                   << ": both are multiples of the step, " << step << ", in this order";
+  auto has = [&](int64_t n) { return n >= least && n <= most && n % step == 0; };
+  if (!has(reserve.getMover()) || !has(reserve.getNetMover()))
+    return emit() << reserve << " gives movers other registers than a multiple of " << step
+                  << " from " << least << " to " << most;
   llvm::SmallSet<int64_t, 8> plain;
   int64_t largest = 0;
   for (Attribute attr : splits) {
@@ -51,7 +56,7 @@ LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int6
     if (!split)
       return emit() << "'splits' holds " << attr << ": each is a #mk.register_split";
     for (int64_t registers : {split.getProducer(), split.getConsumer()})
-      if (registers < least || registers > most || registers % step)
+      if (!has(registers))
         return emit() << split << " gives a thread " << registers
                       << " registers: it is a multiple of " << step << " from " << least << " to "
                       << most;
@@ -136,13 +141,15 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
 
 LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,
                                      int64_t smallSlot, int64_t putSlots, int64_t putSlot,
-                                     int64_t unrolledParts, int64_t cheapOps) {
+                                     int64_t unrolledParts, int64_t cheapOps,
+                                     int64_t spilledElements) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
                              {"small_slot", smallSlot},
                              {"unrolled_parts", unrolledParts},
-                             {"cheap_ops", cheapOps}})))
+                             {"cheap_ops", cheapOps},
+                             {"spilled_elements", spilledElements}})))
     return failure();
   for (int64_t depth : {ringDepth, smallRingDepth})
     if (depth < 2 || depth > 64)

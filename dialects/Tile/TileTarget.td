@@ -25,17 +25,20 @@ def Mk_RegisterSplitAttr : Mk_Described<"RegisterSplit", "register_split"> {
 }
 
 def Mk_RegisterReserveAttr : Mk_Described<"RegisterReserve", "register_reserve"> {
-  let summary = "registers of a thread that tiles leave to all else";
+  let summary = "registers of a thread for all else than tiles";
   let description = [{
     Addresses, loops and temporaries take `scalars`, of which `idle` are free while no product
     runs. One instruction of a product takes `product` beside its accumulators, and `left` more if
-    its left operand is in registers.
+    its left operand is in registers. What is loaded for a later iteration takes `early` at most. A
+    thread that holds no tiles, but copies by addresses, has `mover`, and `net_mover` where it also
+    writes commands for the network.
 
     ```mlir
-    #mk.register_reserve<scalars = 32, idle = 16, product = 26, left = 4>
+    #mk.register_reserve<scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>
     ```
   }];
-  let parameters = (ins "int64_t":$scalars, "int64_t":$idle, "int64_t":$product, "int64_t":$left);
+  let parameters = (ins "int64_t":$scalars, "int64_t":$idle, "int64_t":$product, "int64_t":$left,
+                        "int64_t":$early, "int64_t":$mover, "int64_t":$net_mover);
 }
 
 def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
@@ -47,7 +50,7 @@ def Mk_RegistersAttr : Mk_Described<"Registers", "registers"> {
 
     ```mlir
     #mk.registers<of_sm = 65536, least = 24, most = 256, step = 8,
-                  reserve = <scalars = 32, idle = 16, product = 26, left = 4>,
+                  reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>,
                   splits = [#mk.register_split<warpgroups = 1, producer = 56, consumer = 240>]>
     ```
   }];
@@ -111,16 +114,17 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     through `put_slots` slots of `put_slot` bytes, beside rings through half as many (at least 2) of half
     the size. A store of up to `unrolled_parts` parts is code for each, one of more a loop. Up to
     `cheap_ops` ops, as of a scaling and a conversion, may be computed in each of two ways in which
-    a store goes.
+    a store goes. A thread keeps up to `spilled_elements` elements of a tile in scratch in the order of
+    its registers; sums of more leave none for addresses.
 
     ```mlir
     #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
-                   put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>
+                   put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
                         "int64_t":$put_slots, "int64_t":$put_slot, "int64_t":$unrolled_parts,
-                        "int64_t":$cheap_ops);
+                        "int64_t":$cheap_ops, "int64_t":$spilled_elements);
 }
 
 def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {

@@ -32,12 +32,9 @@ LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return success(); // known when it is resolved
   if (beside && !fixed && !hasShare && !rest)
     return success(); // those of the other role
-  if (fixed < 0 || (!fixed && !hasShare && !rest))
+  if (fixed < 0 || (fixed > 0) + hasShare + rest != 1)
     return emitError() << "a role needs at least one CTA, got " << fixed
                        << ": give a positive number, a share or 'rest'";
-  if ((fixed > 0) + hasShare + rest != 1)
-    return emitError() << "the CTAs of a role are a number, a share or 'rest', "
-                          "not several of them";
   if (fixed ? min != fixed : min < 1)
     return emitError() << "the minimum of CTAs is " << min << ", it must be "
                        << (fixed ? "the number itself" : "at least 1");

@@ -1,8 +1,6 @@
 //===- SMChannels.cpp - Checks of rings and mailboxes ---------------------===//
 #include "SMChannels.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Dialect/Tile/Target.h"
-
 
 using namespace mlir;
 using namespace mlir::mk_sm;

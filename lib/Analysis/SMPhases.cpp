@@ -1,7 +1,6 @@
 //===- SMPhases.cpp - What the SM level promises from pass to pass --------===//
 #include "mkernel/Analysis/SMPhases.h"
 #include "SMChannels.h"
-#include "mkernel/Analysis/Ctas.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -81,6 +80,9 @@ static bool acts(Operation *op) {
 }
 
 static LogicalResult verifyFragment(Operation *op, Type type, PartitionOp partition) {
+  if (isa<RingType, MailboxType, StagingType, CursorType>(type) && !isa<MkSMDialect>(op->getDialect()))
+    return op->emitOpError() << "carries " << type << ", but channels and their cursors are no values: "
+                                "name the op that makes it where it is used";
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile)
     return success();

@@ -257,11 +257,11 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
   Work &work = inner ? item.inner : item.outer;
   if (auto load = dyn_cast<LoadOp>(op)) {
     bool isCopied = llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>);
-    std::optional<double> there = numbers.getBytes(load.getType(), load.getSource());
-    if (!there)
+    std::optional<double> inBuffer = numbers.getBytes(load.getType(), load.getSource());
+    if (!inBuffer)
       return giveUp(op, kUnknownExtents);
     if (!isCopied) {
-      work.loads += times * *there;
+      work.loads += times * *inBuffer;
       return true;
     }
     // The copy engine takes as long for rows that lie outside the buffer.

@@ -19,14 +19,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SliceEpilogue.h"
+#include "StreamKParts.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
-#include "mkernel/Transforms/Reductions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::mk {
@@ -38,11 +37,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using mlir::mk_sm::missed;
 
-/// The owner loads parts of up to so many bytes together, so that the next one is under way while
-/// one is added; larger ones would take the registers that the sum is in.
-static constexpr int64_t kBytesAhead = 64 << 10;
-/// As many at most.
-static constexpr int64_t kMostAhead = 4;
 /// Slices of a shared item at most, and rows of one at least: of a transposed tile they are what one
 /// access stores.
 static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
@@ -50,17 +44,16 @@ static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
 static constexpr StringRef kExpandStreamK = "mk-expand-stream-k";
 
 namespace {
-class Expansion {
+class Expansion : IndexMath {
 public:
   Expansion(ForeachOp loop, int64_t ctas)
-      : loop(loop), kernel(getKernel(loop)), b(loop), loc(loop.getLoc()), ctas(ctas) {}
+      : IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), kernel(getKernel(loop)), ctas(ctas) {}
 
   LogicalResult run();
 
 private:
   LogicalResult check();
   void findSlices();
-  void declare();
   void countItems();
   /// The indices of item `t`, mapped to those of the loop's body.
   IRMapping itemAt(Value t);
@@ -68,24 +61,11 @@ private:
   void buildSplit();
   void buildPart(Value w, Value begin, Value end, Value item);
   FoldOp clonePart(IRMapping &mapping, Value from, Value to);
-  void storePart(Value w, ValueRange part);
-  void awaitParts(Value first, Value count);
   SmallVector<Value> sumParts(Value w, Value item, ValueRange part);
-  SmallVector<Value> addParts(Value w, Value from, Value to, int64_t together, ValueRange sums);
-  SmallVector<Value> loadParts(ValueRange place, TypeRange types);
-  Value makeNeutral(Type type);
   void finishPart(Value w, Value item, Value isLast, ValueRange part, IRMapping mapping);
   void sharePart(Value w, Value item, ValueRange part, const IRMapping &mapping);
   void finishSlices(Value w, Value first, int64_t slices, const IRMapping &mapping);
-  SmallVector<Value> sumSlice(Value first, Value row, ArrayRef<Type> types, int64_t together);
-  SmallVector<Value> combine(ValueRange left, ValueRange right);
-  BlockArgument addScratch(const Twine &name, MemRefType type);
 
-  Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
-  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
-  Value compare(arith::CmpIPredicate how, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, how, x, y);
-  }
   /// floor(x * units / parts): where part x begins.
   Value partBegin(Value x) {
     return make<arith::DivSIOp>(make<arith::MulIOp>(x, units), parts);
@@ -93,8 +73,6 @@ private:
 
   ForeachOp loop;
   KernelOp kernel;
-  OpBuilder b;
-  Location loc;
   int64_t ctas;
   FoldOp fold;
   /// Which tiles are cut where CTAs finish some rows of an item each; none if they cannot.
@@ -105,8 +83,7 @@ private:
   Value whole, steps, units, parts;
   /// Parts of each, and whether all are cut into as many.
   Value ofItem, alike;
-  SmallVector<Value> scratch;
-  Value ready;
+  std::optional<StreamKParts> left; // what CTAs leave for each other
 };
 } // namespace
 
@@ -150,46 +127,6 @@ LogicalResult Expansion::check() {
     return fold.emitOpError() << "combines by " << name
                               << ", which has no body of one block here";
   return success();
-}
-
-BlockArgument Expansion::addScratch(const Twine &name, MemRefType type) {
-  Builder &builder = b;
-  auto append = [&](ArrayAttr list, Attribute last) {
-    SmallVector<Attribute> values(list.begin(), list.end());
-    values.push_back(last);
-    return builder.getArrayAttr(values);
-  };
-  std::string unique = name.str();
-  for (unsigned i = 1; llvm::is_contained(kernel.getArgNames(), builder.getStringAttr(unique)); ++i)
-    unique = (name + "_" + Twine(i)).str();
-  SmallVector<AffineExpr> shape;
-  for (int64_t extent : type.getShape())
-    shape.push_back(builder.getAffineConstantExpr(extent));
-  auto map = AffineMap::get(kernel.getNumDims(), kernel.getSizeAxes().size(), shape,
-                            builder.getContext());
-  kernel.setArgNamesAttr(append(kernel.getArgNames(), builder.getStringAttr(unique)));
-  kernel.setArgKindsAttr(append(kernel.getArgKinds(),
-                                builder.getStringAttr(stringifyArgKind(ArgKind::Scratch))));
-  kernel.setArgShapesAttr(append(kernel.getArgShapes(), AffineMapAttr::get(map)));
-  kernel.setArgSplitsAttr(append(kernel.getArgSplits(), builder.getArrayAttr({})));
-  kernel.setArgTypesAttr(append(kernel.getArgTypes(), TypeAttr::get(type)));
-  return kernel.getBody().addArgument(type, loc);
-}
-
-/// Where parts are stored and who says that they are there: one place a CTA.
-void Expansion::declare() {
-  auto role = loop->getParentOfType<RoleOp>();
-  std::string name = role.getSymName().str() + "_parts";
-  for (Type type : fold.getResultTypes()) {
-    auto tile = cast<RankedTensorType>(type);
-    SmallVector<int64_t> shape{ctas};
-    llvm::append_range(shape, tile.getShape());
-    scratch.push_back(addScratch(name, MemRefType::get(shape, tile.getElementType())));
-  }
-  OpBuilder top(role);
-  auto type = SignalType::get(b.getContext(), {ctas}, Scope::GPU, /*arrivals=*/1);
-  ready = SignalsOp::create(top, loc, type, ValueRange(), Value(),
-                            top.getStringAttr(name + "_ready"));
 }
 
 /// Into how many slices of the same number of rows an item may be cut, most first.
@@ -319,63 +256,12 @@ void Expansion::finishPart(Value w, Value item, Value isLast, ValueRange part, I
   auto choice = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.elseBlock());
-  storePart(w, part);
+  left->store(w, part);
   b.setInsertionPointToStart(choice.thenBlock());
   SmallVector<Value> sums = sumParts(w, item, part);
   mapping.map(fold.getResults(), sums);
   for (Operation *op = fold->getNextNode(); op; op = op->getNextNode())
     b.clone(*op, mapping);
-}
-
-/// Where a tile lies in `buffer` whose first indices are `place`.
-static SmallVector<Value> placeOf(ValueRange place, Value zero, Value buffer) {
-  SmallVector<Value> result(place);
-  result.resize(cast<MemRefType>(buffer.getType()).getRank(), zero);
-  return result;
-}
-
-/// A scalar that changes no sum.
-Value Expansion::makeNeutral(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
-  return arith::getIdentityValue(getReductionKind(kind, element), element, b, loc);
-}
-
-SmallVector<Value> Expansion::loadParts(ValueRange place, TypeRange types) {
-  Value zero = index(0);
-  SmallVector<Value> tiles;
-  for (auto [buffer, type] : llvm::zip(scratch, types))
-    tiles.push_back(LoadOp::create(b, loc, type, buffer, placeOf(place, zero, buffer),
-                                   /*valid=*/ValueRange(), /*pad=*/Value()));
-  return tiles;
-}
-
-void Expansion::storePart(Value w, ValueRange part) {
-  Value zero = index(0);
-  for (auto [tile, buffer] : llvm::zip(part, scratch))
-    StoreOp::create(b, loc, tile, buffer, placeOf(w, zero, buffer),
-                    /*valid=*/ValueRange(), /*peer=*/Value(), /*signal=*/Value(),
-                    /*signal_index=*/ValueRange(), /*strong=*/false, ReductionAttr());
-  SignalOp::create(b, loc, ready, ValueRange{w}, /*peer=*/Value());
-}
-
-/// How many parts of these types are loaded together.
-static int64_t countAhead(TypeRange types, int64_t most) {
-  int64_t bytes = 0;
-  for (Type type : types)
-    bytes += cast<RankedTensorType>(type).getNumElements() *
-             llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
-  return std::clamp<int64_t>(kBytesAhead / std::max<int64_t>(bytes, 1), 1, most);
-}
-
-/// Waits for `count` parts from `first` on.
-void Expansion::awaitParts(Value first, Value count) {
-  OpBuilder::InsertionGuard guard(b);
-  Value one = index(1);
-  auto waits = scf::ForOp::create(b, loc, index(0), count, one);
-  b.setInsertionPointToStart(waits.getBody());
-  Value other = make<arith::AddIOp>(first, waits.getInductionVar());
-  WaitOp::create(b, loc, ready, ValueRange{other}, one);
 }
 
 /// What the parts before `w` of the item give together with its own.
@@ -385,58 +271,16 @@ SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
   Value start = make<arith::AddIOp>(make<arith::MulIOp>(item, steps), one);
   Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(start, parts), one);
   Value first = make<arith::DivSIOp>(scaled, units);
-  Value zero = index(0), before = make<arith::SubIOp>(w, first);
-  awaitParts(first, before);
-  int64_t together = countAhead(fold.getResultTypes(), kMostAhead);
-  if (together == 1)
-    return addParts(w, zero, before, 1, part);
-  Value rest = make<arith::RemSIOp>(before, index(together));
-  Value most = make<arith::SubIOp>(before, rest);
-  SmallVector<Value> sums = addParts(w, zero, most, together, part);
-  return addParts(w, most, before, 1, sums);
-}
-
-/// Adds those that lie `from` to `to` parts before part `w`, but for the last, in front of `sums`, so
-/// many at a time. From the last to the first: what is held besides the sum are these.
-SmallVector<Value> Expansion::addParts(Value w, Value from, Value to, int64_t together,
-                                       ValueRange sums) {
-  auto loop = scf::ForOp::create(b, loc, from, to, index(together), sums);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<SmallVector<Value>> loaded(together);
-  for (auto [i, tiles] : llvm::enumerate(loaded)) {
-    Value back = make<arith::AddIOp>(loop.getInductionVar(), index(i + 1));
-    Value other = make<arith::SubIOp>(w, back);
-    tiles = loadParts(other, fold.getResultTypes());
-  }
-  SmallVector<Value> result(loop.getRegionIterArgs());
-  for (const SmallVector<Value> &tiles : loaded)
-    result = combine(tiles, result);
-  scf::YieldOp::create(b, loc, result);
-  return SmallVector<Value>(loop.getResults());
-}
-
-SmallVector<Value> Expansion::combine(ValueRange left, ValueRange right) {
-  if (auto name = dyn_cast<FlatSymbolRefAttr>(fold.getCombineAttr())) {
-    auto function = kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr());
-    SmallVector<Value> operands(left.begin(), left.end());
-    operands.append(right.begin(), right.end());
-    return SmallVector<Value>(func::CallOp::create(b, loc, function, operands).getResults());
-  }
-  SmallVector<Value> results;
-  Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
-  for (auto [x, y] : llvm::zip(left, right)) {
-    Type element = getElementTypeOrSelf(x.getType());
-    results.push_back(arith::getReductionOp(getReductionKind(kind, element), b, loc, x, y));
-  }
-  return results;
+  Value before = make<arith::SubIOp>(w, first);
+  left->await(first, before);
+  return left->sumBefore(w, before, part);
 }
 
 /// Stores the part, waits for the item's others, and finishes the rows that fall to this CTA.
 void Expansion::sharePart(Value w, Value item, ValueRange part, const IRMapping &mapping) {
-  storePart(w, part);
+  left->store(w, part);
   Value first = make<arith::MulIOp>(item, ofItem);
-  awaitParts(first, ofItem);
+  left->await(first, ofItem);
   OpBuilder::InsertionGuard guard(b);
   // Into half as many where that is enough for all CTAs.
   SmallVector<int64_t> counts = getSliceCounts(fold);
@@ -460,41 +304,15 @@ void Expansion::finishSlices(Value w, Value first, int64_t count, const IRMappin
   auto own = scf::ForOp::create(b, loc, make<arith::SubIOp>(w, first), index(count), ofItem);
   b.setInsertionPointToStart(own.getBody());
   Value row = make<arith::MulIOp>(own.getInductionVar(), index(rows));
-  cloneSlice(b, fold, *slices, mapping, sumSlice(first, row, types, countAhead(types, count)), row, rows);
-}
-
-/// Adds up the rows of all parts from `row` on, from the last part to the first, so many at a time.
-SmallVector<Value> Expansion::sumSlice(Value first, Value row, ArrayRef<Type> types,
-                                       int64_t together) {
-  SmallVector<Value> none;
-  for (Type type : types)
-    none.push_back(tensor::SplatOp::create(b, loc, makeNeutral(type), cast<RankedTensorType>(type)));
-  auto sum = scf::ForOp::create(b, loc, index(0), ofItem, index(together), none);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(sum.getBody());
-  Value last = make<arith::SubIOp>(make<arith::AddIOp>(first, ofItem), index(1));
-  SmallVector<SmallVector<Value>> loaded;
-  SmallVector<Value> exists;
-  for (int64_t i = 0; i != together; ++i) {
-    Value back = make<arith::AddIOp>(sum.getInductionVar(), index(i));
-    // Where there are fewer the first one is read once more, and not added.
-    exists.push_back(compare(arith::CmpIPredicate::slt, back, ofItem));
-    Value other = make<arith::MaxSIOp>(make<arith::SubIOp>(last, back), first);
-    loaded.push_back(loadParts({other, row}, types));
-  }
-  SmallVector<Value> sums(sum.getRegionIterArgs());
-  for (auto [there, tiles] : llvm::zip(exists, loaded))
-    for (auto [sum, next] : llvm::zip(sums, combine(tiles, sums)))
-      sum = arith::SelectOp::create(b, loc, there, next, sum);
-  scf::YieldOp::create(b, loc, sums);
-  return SmallVector<Value>(sum.getResults());
+  cloneSlice(b, fold, *slices, mapping, left->sumRows(first, ofItem, row, types, count), row, rows);
 }
 
 LogicalResult Expansion::run() {
   if (failed(check()))
     return failure();
   findSlices();
-  declare();
+  left.emplace(fold, static_cast<IndexMath &>(*this));
+  left->declare(loop->getParentOfType<RoleOp>(), ctas);
   countItems();
   buildWhole();
   buildSplit();

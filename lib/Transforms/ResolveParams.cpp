@@ -13,7 +13,6 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/InterleavedRange.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_RESOLVEPARAMSPASS

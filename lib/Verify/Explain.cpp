@@ -1,8 +1,6 @@
 //===- Explain.cpp - What is wrong with a kernel, in words ----------------===//
 #include "Verify.h"
 
-#include <map>
-
 using namespace mlir;
 using namespace mlir::mk;
 using ::mk::check::Machine;

@@ -3,6 +3,7 @@
 #define MKERNEL_LIB_VERIFY_VERIFY_H
 
 #include "KernelProgram.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace mlir::mk {
 

@@ -4,8 +4,6 @@
 
 #include "bootstrap/Frame.h"
 
-#include <algorithm>
-
 using namespace mk::rt;
 
 namespace {

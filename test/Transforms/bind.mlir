@@ -7,6 +7,7 @@
 // RUN: not mk-opt %s --mk-bind='sizes=node=0' 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not mk-opt %s --mk-bind='sizes=gpu=3' 2>&1 | FileCheck %s --check-prefix=FIXED
 // RUN: not mk-opt %s --mk-bind='sizes=T=3' 2>&1 | FileCheck %s --check-prefix=RANK
+// RUN: sed "s/dims(uniform M, rank T) (in %%a : memref<?xf32> \[M\])/(in %%a : memref<4xf32> [4])/; s/(%%M, %%T,/(%%c1, %%c1,/" %s | not mk-opt --mk-bind="sizes=Q=1" 2>&1 | FileCheck %s --check-prefix=NONE
 
 // CHECK: mk.mesh @mesh(node = 2 via net, gpu = 2 via link)
 mk.mesh @mesh (node = ? via net, gpu = 2 via link)
@@ -18,6 +19,7 @@ mk.mesh @mesh (node = ? via net, gpu = 2 via link)
 // DEFAULT: %[[SL:.*]] = mk.param "SL" default(%c1)
 // DEFAULT: mk.signals(%M, %T, %[[SL]])
 
+// NONE: kernel @k has no dimensions; parameters are 'SL'
 // UNKNOWN: error: mk-bind: nothing is named 'Q'; mesh @mesh has axes 'node', 'gpu'; kernel @k has dimensions 'M', 'T'; parameters are 'SL'
 // FORM: error: mk-bind: 'M' in sizes is not of the form name=integer
 // TWICE: error: mk-bind: 'M' is bound twice

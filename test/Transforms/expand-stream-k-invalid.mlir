@@ -20,7 +20,7 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   %x = arith.constant 0.0 : f32
   mk.role @r ctas(rest) {
     mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
-      // expected-error @+1 {{carries a scalar (value 0), which schedule stream_k cannot pass between CTAs}}
+      // expected-error @+1 {{carries a scalar (value 0), which schedule stream_k cannot pass between CTAs: carry a tile, or use schedule(ticket)}}
       %a = mk.fold (%k) in (%M) iter(%s = %x) combine(add) : f32 {
         mk.yield %s : f32
       }
@@ -35,7 +35,7 @@ mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   %x = arith.constant dense<0.0> : tensor<4xf32>
   mk.role @r ctas(rest) {
     mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
-      // expected-error @+1 {{stands before the fold that schedule stream_k splits, and would take effect for each part}}
+      // expected-error @+1 {{stands before the fold that schedule stream_k splits, and would take effect for each part: move it behind the fold, or use schedule(ticket)}}
       mk.store %x, %c[%i] : tensor<4xf32>, memref<?xf32>
       %a = mk.fold (%k) in (%M) iter(%s = %x) combine(add) : tensor<4xf32> {
         mk.yield %s : tensor<4xf32>
@@ -54,6 +54,41 @@ mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) order(alternate = 2) {
       %sum = mk.fold (%k) in (%M) iter(%acc = %zero) combine(add) : tensor<128xf32> {
         mk.yield %acc : tensor<128xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+func.func private @merge(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  mk.role @r ctas(rest) {
+    mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+      // expected-error @+1 {{combines by @merge, which has no body of one block here}}
+      %a = mk.fold (%k) in (%M) iter(%s = %x) combine(@merge) : tensor<4xf32> {
+        mk.yield %s : tensor<4xf32>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  %x = arith.constant dense<0.0> : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %some = arith.cmpi ne, %M, %c0 : index
+  mk.role @r ctas(rest) {
+    scf.if %some {
+      // expected-error @+1 {{with schedule stream_k stands inside another op; move it to the role's top level or use schedule(static)}}
+      mk.foreach (%i) in (%M) schedule(stream_k, tail = 1) {
+        %a = mk.fold (%k) in (%M) iter(%s = %x) combine(add) : tensor<4xf32> {
+          mk.yield %s : tensor<4xf32>
+        }
       }
     }
   }

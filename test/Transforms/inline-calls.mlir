@@ -96,3 +96,18 @@ func.func private @reference(%i: index) -> index {
   %x = func.call @shared(%i) : (index) -> index
   return %x : index
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @r ctas(1) {
+    // expected-error @below {{calls @branches, which branches between blocks; use scf.if and scf.for}}
+    func.call @branches() : () -> ()
+  }
+}
+func.func private @branches() {
+  cf.br ^end
+^end:
+  return
+}

@@ -2,7 +2,7 @@
 // REQUIRES: compiler
 // RUN: mk-opt -mk-lower-asserts %s | FileCheck %s
 // RUN: sed 's/-> i64/-> i32/; s/i64/i32/g' %s | not mk-opt -mk-lower-asserts 2>&1 | FileCheck %s --check-prefix=STATUS
-// STATUS: error: 'cf.assert' op stands in @status, which returns no status
+// STATUS: error: 'cf.assert' op stands in @status, which returns no status: write what it is needed for without a function that is called
 
 // 12 + 4 * 2^32, 13 + 2 * 2^32 and 14 + 3 * 2^32, each taken from -1.
 // CHECK-LABEL: func.func @status
@@ -22,3 +22,6 @@ func.func @status(%own: i1, %inside: i1, %memory: i1) -> i64 {
 // CHECK-NEXT: cf.cond_br %arg2, ^{{.*}}, ^[[EXIT]](%[[MEMORY]] : i64)
 // CHECK:      ^[[EXIT]](%[[FAULT:.*]]: i64):
 // CHECK-NEXT: return %[[FAULT]] : i64
+
+// RUN: sed 's/cf.assert %%own.*/scf.if %%own { cf.assert %%own, "inside" }/' %s | not mk-opt -mk-lower-asserts 2>&1 | FileCheck %s --check-prefix=NESTED
+// NESTED: error: 'cf.assert' op stands inside another op, where nothing can return

@@ -127,3 +127,52 @@ mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M]) {
     %x = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<?x?xf32, #mk.extents<TM, TN>>
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{'mk.load' op has a tile of extent 'TM', but the kernel has no such parameter; it has none: add mk.param "TM"}}
+    %x = mk.load %a[%c0] : memref<?xf32> -> tensor<?xf32, #mk.extents<TM>>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @k on @mesh dims(uniform M) (in %a : memref<?xf32> [M]) {
+  %0 = arith.constant 0.0 : f32
+  %tn = mk.param "TN" = 8
+  // expected-error @+1 {{is given no constant for extent 'TN', which is 8: pass the value of this mk.param}}
+  %zero = tensor.splat %0[%M] : tensor<?xf32, #mk.extents<TN>>
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @+1 {{@merge combines tiles of kernels with different parameters; choose a kernel by --kernel, or give each its own function}}
+func.func private @merge(%x: tensor<?xf32, #mk.extents<TN>>, %y: tensor<?xf32, #mk.extents<TN>>) -> tensor<?xf32, #mk.extents<TN>> {
+  return %x : tensor<?xf32, #mk.extents<TN>>
+}
+mk.kernel @four on @mesh (in %a : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  mk.param "TN" = 4
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0] : memref<8xf32> -> tensor<?xf32, #mk.extents<TN>>
+    %y = mk.fold (%k) in (%c0) iter(%s = %x) combine(@merge) : tensor<?xf32, #mk.extents<TN>> {
+      mk.yield %s : tensor<?xf32, #mk.extents<TN>>
+    }
+  }
+}
+mk.kernel @eight on @mesh (in %a : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  mk.param "TN" = 8
+  mk.role @r ctas(1) {
+    %x = mk.load %a[%c0] : memref<8xf32> -> tensor<?xf32, #mk.extents<TN>>
+    %y = mk.fold (%k) in (%c0) iter(%s = %x) combine(@merge) : tensor<?xf32, #mk.extents<TN>> {
+      mk.yield %s : tensor<?xf32, #mk.extents<TN>>
+    }
+  }
+}

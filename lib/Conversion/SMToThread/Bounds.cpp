@@ -138,11 +138,11 @@ void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
       scalars(source ? op.getSrcOffsets() : op.getDstOffsets());
   SmallVector<Value> sizes = scalars(op.getSizes());
   // A region of nothing may lie anywhere.
-  SmallVector<AtLeast> some;
+  SmallVector<AtLeast> nonEmpty;
   for (Value size : sizes)
-    some.push_back({size, 1});
+    nonEmpty.push_back({size, 1});
   if (!list) {
-    checkRegion(op, kind, end, offsets, sizes, some, peer);
+    checkRegion(op, kind, end, offsets, sizes, nonEmpty, peer);
     return;
   }
   auto listed = cast<RankedTensorType>(op.getRows().getType()).getNumElements();
@@ -151,9 +151,9 @@ void Lowering::checkPut(PutOp op, int64_t kind, Value list, Value peer) {
   Value first = offsets[0];
   forRange(partitionThread, count, c32(partition.getNumThreads()), [&](Value i) {
     Value row = load(i32, add(list, shl(i, 2)));
-    SmallVector<AtLeast> there(some);
-    there.push_back({row, 0});
+    SmallVector<AtLeast> rowExists(nonEmpty);
+    rowExists.push_back({row, 0});
     offsets[0] = add(first, resize(source ? row : i, i64));
-    checkRegion(op, kind, end, offsets, sizes, there, peer);
+    checkRegion(op, kind, end, offsets, sizes, rowExists, peer);
   });
 }

@@ -13,10 +13,8 @@ FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
   auto it = buffers.find(memref);
   if (it != buffers.end())
     return it->second;
-  auto choice = memref.getDefiningOp<SelectOp>();
-  if (!choice)
-    return op->emitOpError() << "works on a buffer that is neither an argument "
-                                "of the kernel nor chosen by mk.select";
+  // Kernels have no other buffers than arguments and these.
+  auto choice = cast<SelectOp>(memref.getDefiningOp());
   FailureOr<Buffer> x = buffer(op, choice.getTrueValue());
   FailureOr<Buffer> y = buffer(op, choice.getFalseValue());
   if (failed(x) || failed(y))

@@ -68,7 +68,7 @@ LogicalResult Lowering::emitRelease(ReleaseOp op) {
   if (channel.shared > 1)
     // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
     // handed over, and what the matrix ops have read they have: at cluster scope the
-    // arrival would be a fence of the whole GPU (MEMBAR.GPU), dearer than the step.
+    // arrival would be a fence of the whole GPU (MEMBAR.GPU), which takes longer than the step.
     ifThen(cmp(Predicate::ult, lane, channel.shared), [&] {
       create<mk_thread::BarrierArriveOp>(empty, /*cta=*/lane, /*bytes=*/Value());
     });

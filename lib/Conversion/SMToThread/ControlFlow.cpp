@@ -109,9 +109,6 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
 }
 
 LogicalResult Lowering::emitItems(ItemsOp op) {
-  if (!ctaInRole)
-    return op.emitOpError("stands outside of a role, where a CTA has no place: move it "
-                          "into the role that uses it");
   auto role = op->getParentOfType<RoleOp>();
   int64_t sharing = role ? ctas[*resources.indexOf(role)] : 0;
   for (int64_t count : ctas)
@@ -129,9 +126,7 @@ LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value s
                                     ValueRange inits, function_ref<void(Value)> enter) {
   Region &region = op->getRegion(0);
   Value induction = region.getArgument(0);
-  SmallVector<Type> types;
-  if (failed(packedTypes(op, op->getResultTypes(), types)))
-    return failure();
+  SmallVector<Type> types = packedTypes(op->getResultTypes());
   bool narrow = from.getType().isInteger(64);
   bool positive = false;
   if (narrow) {
@@ -162,9 +157,7 @@ LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value s
 }
 
 LogicalResult Lowering::emitIf(scf::IfOp op) {
-  SmallVector<Type> types;
-  if (failed(packedTypes(op, op.getResultTypes(), types)))
-    return failure();
+  SmallVector<Type> types = packedTypes(op.getResultTypes());
   bool otherwise = !op.getElseRegion().empty();
   auto choice = scf::IfOp::create(b, loc, types, scalar(op.getCondition()),
                                   otherwise || !types.empty());
@@ -187,10 +180,8 @@ LogicalResult Lowering::emitIf(scf::IfOp op) {
 }
 
 LogicalResult Lowering::emitWhile(scf::WhileOp op) {
-  SmallVector<Type> before, after;
-  if (failed(packedTypes(op, op.getInits().getTypes(), before)) ||
-      failed(packedTypes(op, op.getResultTypes(), after)))
-    return failure();
+  SmallVector<Type> before = packedTypes(op.getInits().getTypes());
+  SmallVector<Type> after = packedTypes(op.getResultTypes());
   auto loop = scf::WhileOp::create(b, loc, after, packAll(op.getInits()));
   SmallVector<Location> locs(std::max(before.size(), after.size()), loc);
   {

@@ -100,7 +100,7 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
     return success();
   }
   // Computed once in front of both ways, values live longer, which a loop of products
-  // before them may pay for (ptxas): only what is dear.
+  // before them may pay for (ptxas): only what is expensive.
   if (!op->hasAttr(kOnceAttr)) {
     size_t journal = computed.size();
     auto way = [&](bool runs) {

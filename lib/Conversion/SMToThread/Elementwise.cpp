@@ -41,10 +41,10 @@ void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {
   }
   SmallVector<unsigned> needed(elements);
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    FailureOr<SmallVector<unsigned>> map = sliceElements(
-        op, cast<RankedTensorType>(tile.getType()), broadcast.getDims()[0]);
+    SmallVector<unsigned> map =
+        sliceElements(cast<RankedTensorType>(tile.getType()), broadcast.getDims()[0]);
     for (unsigned &i : needed)
-      i = (*map)[i];
+      i = map[i];
   }
   for (Value operand : op->getOperands())
     prefetch(operand, needed);
@@ -68,9 +68,9 @@ Value Lowering::compute(Operation *op, unsigned i) {
     return values[reload.getTile()][i];
   }
   if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    FailureOr<SmallVector<unsigned>> map = sliceElements(
-        op, cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
-    return element(broadcast.getSource(), (*map)[i]);
+    SmallVector<unsigned> map =
+        sliceElements(cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
+    return element(broadcast.getSource(), map[i]);
   }
   if (auto transpose = dyn_cast<TransposeOp>(op))
     return element(transpose.getSource(), i);
@@ -244,13 +244,13 @@ LogicalResult Lowering::emitScaling(Operation *op, BroadcastOp broadcast) {
   SmallVector<Value> scales(elements(broadcast.getResult()));
   bool isSecond = op->getOperand(1) == broadcast.getResult();
   SmallVector<Value> tile(elements(op->getOperand(isSecond ? 0 : 1)));
-  Value some;
+  Value isScaled; // by a factor of this thread
   for (Value factor : factors) {
     Value scaled = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, factor,
                                          cf32(1));
-    some = some ? or_(some, scaled) : scaled;
+    isScaled = isScaled ? or_(isScaled, scaled) : scaled;
   }
-  Value any = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), c32(-1), some,
+  Value any = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), c32(-1), isScaled,
                                        NVVM::VoteSyncKind::any);
   auto choice = scf::IfOp::create(b, loc, TypeRange(ValueRange(tile)), any,
                                   /*withElseRegion=*/true);

@@ -1,6 +1,5 @@
 //===- Emitter.cpp - Instructions of an SM --------------------------------===//
 #include "Emitter.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -115,13 +115,7 @@ Value Lowering::isOwner(RankedTensorType type) {
   return cmp(Predicate::ult, placeThread, 4);
 }
 
-FailureOr<SmallVector<unsigned>>
-Lowering::sliceElements(Operation *op, RankedTensorType type, int64_t axis) {
-  if (!isa_and_nonnull<MmaAttr>(type.getEncoding()))
-    return op->emitOpError()
-           << "on " << type << " cannot be lowered for " << getSmTarget(op).getName()
-           << " yet: along an axis "
-           << "it works on tiles with the layout of accumulators";
+SmallVector<unsigned> Lowering::sliceElements(RankedTensorType type, int64_t axis) {
   SmallVector<unsigned> result;
   for (int64_t i = 0, e = getNumElements(type); i != e; ++i) {
     auto [row, column] = mmaOffset(type.getDimSize(1), i);
@@ -148,17 +142,15 @@ LogicalResult Lowering::emitBroadcast(BroadcastOp op) {
   if (!slice || slice.getOf() != to.getEncoding() || dims.size() != 1 ||
       dims[0] != slice.getAxis())
     return exchange(op, op.getSource(), op.getResult(), dims);
-  FailureOr<SmallVector<unsigned>> map = sliceElements(op, to, dims[0]);
-  if (failed(map))
-    return failure();
+  SmallVector<unsigned> map = sliceElements(to, dims[0]);
   if (op->hasAttr(kDeferredAttr)) {
-    values[op.getResult()].assign(map->size(), Value());
+    values[op.getResult()].assign(map.size(), Value());
     putOff.insert(op.getResult());
     return success();
   }
   SmallVector<Value> source(elements(op.getSource()));
   SmallVector<Value> result;
-  for (unsigned i : *map)
+  for (unsigned i : map)
     result.push_back(source[i]);
   set(op, result);
   return success();

@@ -88,9 +88,6 @@ private:
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
-  LogicalResult emitRank(RankOp op);
-  /// Of this rank.
-  Value coordinate(unsigned axis);
 
   // Channels
   Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);
@@ -355,8 +352,7 @@ private:
   /// Between elements and 32-bit words, in which they cross loops and asm.
   SmallVector<Value> pack(ArrayRef<Value> elements);
   SmallVector<Value> unpack(ArrayRef<Value> words, Type element, int64_t count);
-  LogicalResult packedTypes(Operation *op, TypeRange types,
-                            SmallVectorImpl<Type> &packed);
+  SmallVector<Type> packedTypes(TypeRange types);
   SmallVector<Value> packAll(ValueRange from);
   void unpackAll(ValueRange to, ValueRange words);
 
@@ -393,10 +389,8 @@ private:
   Place place(RankedTensorType type, unsigned i);
   /// Whether this thread is the one that stores what several hold.
   Value isOwner(RankedTensorType type);
-  /// For each element of `type` the one of its slice along `axis`.
-  FailureOr<SmallVector<unsigned>> sliceElements(Operation *op,
-                                                 RankedTensorType type,
-                                                 int64_t axis);
+  /// For each element of accumulators the one of their slice along `axis`.
+  SmallVector<unsigned> sliceElements(RankedTensorType type, int64_t axis);
 
   //===--- Buffers --------------------------------------------------------===//
 

@@ -3,9 +3,9 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -78,25 +78,18 @@ LogicalResult Lowering::emit(Operation *op) {
                [&] { ifFine([&] { store(value, address); }); });
         return success();
       })
-      .Case([&](RankOp op) { return emitRank(op); })
-      .Case([&](CoordOp op) {
-        MeshOp axes = kernel.getMeshOp();
-        unsigned axis = axes.findAxis(op.getAxis());
-        if (!op.getRank()) {
-          set(op, coordinate(axis));
-          return success();
-        }
-        int64_t below = 1;
-        for (unsigned i = axis + 1; i < axes.getNumAxes(); ++i)
-          below *= axes.getAxis(i).getSize();
-        set(op, remU(divU(scalar(op.getRank()), below),
-                     axes.getAxis(axis).getSize()));
+      // Of this rank; mk-expand-ranks computes others.
+      .Case([&](RankOp op) {
+        set(op, ownRank());
         return success();
       })
-      .Case([&](SizeOp op) {
-        MeshOp axes = kernel.getMeshOp();
-        set(op, c64(op.getAxis() ? axes.getAxis(axes.findAxis(*op.getAxis())).getSize()
-                                 : axes.getNumRanks()));
+      .Case([&](CoordOp op) {
+        MeshOp mesh = kernel.getMeshOp();
+        unsigned axis = mesh.findAxis(op.getAxis());
+        int64_t below = 1;
+        for (unsigned i = axis + 1; i < mesh.getNumAxes(); ++i)
+          below *= mesh.getAxis(i).getSize();
+        set(op, remU(divU(ownRank(), below), mesh.getAxis(axis).getSize()));
         return success();
       })
       .Case([&](CtasOfOp op) {
@@ -113,19 +106,16 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, loadParamHere(params.dims + 8 * d));
         return success();
       })
-      .Case([&](CtaIndexOp op) -> LogicalResult {
-        if (!ctaInRole)
-          return op.emitOpError("stands outside of a role, where a CTA has no place: move it "
-                                "into the role that uses it");
+      .Case([&](CtaIndexOp op) {
         set(op, ctaInRole);
         return success();
       })
       .Case([&](DealtItemOp op) {
         auto role = op->getParentOfType<RoleOp>();
-        bool helped = llvm::any_of(resources.roles,
-                                   [&](RoleOp other) { return goesOnWith(other, role); });
+        bool hasHelpers = llvm::any_of(resources.roles,
+                                       [&](RoleOp other) { return goesOnWith(other, role); });
         Value item = ctaInRole;
-        if (helped)
+        if (hasHelpers)
           item = select(isInRoles(*resources.indexOf(role)), item, c64(-1));
         set(op, item);
         return success();

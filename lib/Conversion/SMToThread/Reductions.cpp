@@ -50,14 +50,11 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
     return reduceThroughShared(op);
   if (axis == 0)
     return reduceRows(op);
-  FailureOr<SmallVector<unsigned>> map = sliceElements(op, from, axis);
-  if (failed(map))
-    return failure();
   if (to.getEncoding() != SliceAttr::get(op.getContext(), axis, from.getEncoding()))
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";
   SmallVector<Value> result = reduceInThread(op.getKind(), elements(op.getSource()),
-                                             *map, count(to), kChains);
+                                             sliceElements(from, axis), count(to), kChains);
   // The four lanes of a row.
   for (Value &value : result)
     for (int64_t mask : {1, 2})
@@ -91,9 +88,7 @@ LogicalResult Lowering::reduceRows(ReduceOp op) {
   if (to.getEncoding() != SliceAttr::get(op.getContext(), 0, from.getEncoding()))
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";
-  FailureOr<SmallVector<unsigned>> map = sliceElements(op, from, 0);
-  if (failed(map))
-    return failure();
+  SmallVector<unsigned> map = sliceElements(from, 0);
   Type type = scalarType(from.getElementType());
   int64_t columns = from.getDimSize(1), size = getElementBytes(type);
   int64_t warps = 4 * cast<MmaAttr>(from.getEncoding()).getWarpgroups();
@@ -104,7 +99,7 @@ LogicalResult Lowering::reduceRows(ReduceOp op) {
   SmallVector<Value> result(count(to));
   SmallVector<Value> source(elements(op.getSource()));
   for (auto [i, value] : llvm::enumerate(source)) {
-    Value &sum = result[(*map)[i]];
+    Value &sum = result[map[i]];
     sum = sum ? reduceOp(op.getKind(), sum, value) : value;
   }
   for (Value &value : result)

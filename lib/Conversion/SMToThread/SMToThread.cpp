@@ -20,10 +20,9 @@ using namespace mlir::mk;
 namespace json = llvm::json;
 
 /// What the metadata says of a variant (mkernel/ABI/Gpu.h).
-static json::Object describe(KernelOp kernel, const KernelVariant &variant,
-                             const sm::ParamLayout &params,
+static json::Object describe(KernelOp kernel, const KernelResources &resources,
+                             const KernelVariant &variant, const sm::ParamLayout &params,
                              int64_t threads, int64_t sharedBytes) {
-  KernelResources resources = getKernelResources(kernel);
   auto describeMaps = [&](ArrayRef<sm::TensorMap> maps) {
     json::Array array;
     for (const sm::TensorMap &map : maps) {
@@ -64,8 +63,8 @@ struct ConvertSMToThreadPass
       return failure();
     mk_sm::SharedMemoryOp shared = *kernel.getBody().getOps<mk_sm::SharedMemoryOp>().begin();
     bool timeline = shared.getTracks(), byThreads = shared.getCopiers();
-    FailureOr<sm::ParamLayout> params =
-        sm::layOutParams(kernel, getKernelResources(kernel), loops, timeline);
+    const auto &resources = getChildAnalysis<KernelResources>(kernel);
+    FailureOr<sm::ParamLayout> params = sm::layOutParams(kernel, resources, loops, timeline);
     if (failed(params))
       return failure();
     sm::Lowering lowering(kernel, *ctas, *params, shared);
@@ -78,8 +77,8 @@ struct ConvertSMToThreadPass
     if (failed(lowering.run()))
       return failure();
     json::Object about =
-        describe(kernel, byThreads ? kAnyStrides : kTensorMaps, *params, lowering.getNumThreads(),
-                 shared.getBytes());
+        describe(kernel, resources, byThreads ? kAnyStrides : kTensorMaps, *params,
+                 lowering.getNumThreads(), shared.getBytes());
     // Of the metadata as a whole; they travel with the code.
     if (timeline)
       about["timeline"] = json::Object{{"records", MK_TIMELINE_RECORDS},

@@ -1,45 +1,11 @@
-//===- Scalars.cpp - Ranks, scalars and elementwise ops -------------------===//
+//===- Scalars.cpp - Scalars and elementwise ops --------------------------===//
 #include "Lowering.h"
-#include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-
-//===----------------------------------------------------------------------===//
-// Ranks
-//===----------------------------------------------------------------------===//
-
-Value Lowering::coordinate(unsigned axis) {
-  MeshOp op = kernel.getMeshOp();
-  int64_t below = 1, size = op.getAxis(axis).getSize();
-  for (unsigned i = axis + 1; i < op.getNumAxes(); ++i)
-    below *= op.getAxis(i).getSize();
-  if (size == 1)
-    return c64(0);
-  Value rank = resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);
-  return remU(divU(rank, below), size);
-}
-
-LogicalResult Lowering::emitRank(RankOp op) {
-  MeshOp mesh = kernel.getMeshOp();
-  SmallVector<Value> coords(mesh.getNumAxes());
-  if (ArrayAttr axes = op.getAxesAttr())
-    for (auto [axis, coord] : llvm::zip(axes, op.getCoords()))
-      coords[mesh.findAxis(cast<StringAttr>(axis).getValue())] = scalar(coord);
-  Value rank = c64(0);
-  for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i)
-    rank = add(mul(rank, mesh.getAxis(i).getSize()),
-               coords[i] ? coords[i] : coordinate(i));
-  set(op, rank);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Scalars and elementwise ops
-//===----------------------------------------------------------------------===//
 
 /// Elements that are computed together when loads have been put off; more where these take few addresses.
 static constexpr int64_t kPart = 16, kReloadedPart = 32;
@@ -51,10 +17,6 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return refuse(op);
   Type type = op->getResult(0).getType();
   int64_t n = count(type);
-  for (Value operand : op->getOperands())
-    if (count(operand.getType()) != n && count(operand.getType()) != 1)
-      return op->emitOpError() << "mixes layouts: " << operand.getType()
-                               << " and " << type;
   if (op->hasAttr(kDeferredAttr)) {
     values[op->getResult(0)].assign(n, Value());
     putOff.insert(op->getResult(0));

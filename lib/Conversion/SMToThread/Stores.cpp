@@ -46,12 +46,12 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   for (Value rank : op.getPeers()) {
     Value peer = existingPeer(scalar(rank));
     awaitReady(peer);
-    Buffer there = atPeer(*to, peer);
-    auto [map, isUsable] = peerMap(there, box, peer);
-    usable = endsByItself(and_(isUsable, usable), there, offsets, shape, op.getValid());
+    Buffer remote = atPeer(*to, peer);
+    auto [map, isUsable] = peerMap(remote, box, peer);
+    usable = endsByItself(and_(isUsable, usable), remote, offsets, shape, op.getValid());
     maps.push_back(map);
     peers.push_back(peer);
-    buffers.push_back(there);
+    buffers.push_back(remote);
   }
   // Behind what may have failed until here.
   usable = and_(usable, isFine());
@@ -59,8 +59,8 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     storeThroughStaging(op, buffers, peers, /*map=*/Value(), usable);
     return success();
   }
-  for (auto [map, there] : llvm::zip(maps, buffers))
-    storeThroughStaging(op, there, {}, map, usable);
+  for (auto [map, remote] : llvm::zip(maps, buffers))
+    storeThroughStaging(op, remote, {}, map, usable);
   raiseHere(peers.front());
   return success();
 }

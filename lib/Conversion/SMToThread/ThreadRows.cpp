@@ -86,11 +86,11 @@ void Copier::bringPieces(int64_t unit, bool whole) {
         // Part of a piece counts as an access to all of it: not behind the last row.
         Value isWhole = e.resize(e.eq(bytes, unit), e.i32);
         Value last = e.add(e.sub(request.rowsLeft, 1), isWhole);
-        Value there = e.and_(e.cmp(Predicate::sge, thisRow, request.rowsFrom),
+        Value isValid = e.and_(e.cmp(Predicate::sge, thisRow, request.rowsFrom),
                              e.cmp(Predicate::slt, thisRow, last));
         Value word = unit == 4 ? toWord(e, source) : source;
-        there = e.and_(there, e.cmp(Predicate::uge, word, request.start));
-        bytes = e.select(there, bytes, e.c32(0));
+        isValid = e.and_(isValid, e.cmp(Predicate::uge, word, request.start));
+        bytes = e.select(isValid, bytes, e.c32(0));
       }
       if (unit == 4)
         source = toWord(e, source);
@@ -138,13 +138,13 @@ Value Copier::loadEnd(Value chunk, Value first) {
   Value behind = addressOf(row, byte), word = toWord(e, behind);
   // What exists of the word's bytes; those behind the line are not looked at.
   Value left = e.add(e.sub(request.bytesLeft, byte), e.resize(e.and_(behind, 3), e.i32));
-  Value there = e.and_(exists(row), e.cmp(Predicate::slt, row, request.rows));
-  there = e.and_(there, e.cmp(Predicate::sgt, left, int64_t(0)));
+  Value isValid = e.and_(exists(row), e.cmp(Predicate::slt, row, request.rows));
+  isValid = e.and_(isValid, e.cmp(Predicate::sgt, left, int64_t(0)));
   Value isLast = e.cmp(Predicate::eq, e.add(row, 1), request.rowsLeft);
-  there = e.and_(there, e.or_(e.not_(isLast), e.cmp(Predicate::sge, left, 4)));
-  there = e.and_(there, e.cmp(Predicate::uge, word, request.start));
-  there = e.and_(there, e.cmp(Predicate::slt, chunk, request.chunks));
-  Value end = e.loadWords(e.i32, word, 4, e.resize(there, e.i32), e.c32(0))[0];
+  isValid = e.and_(isValid, e.or_(e.not_(isLast), e.cmp(Predicate::sge, left, 4)));
+  isValid = e.and_(isValid, e.cmp(Predicate::uge, word, request.start));
+  isValid = e.and_(isValid, e.cmp(Predicate::slt, chunk, request.chunks));
+  Value end = e.loadWords(e.i32, word, 4, e.resize(isValid, e.i32), e.c32(0))[0];
   // In bits, up to 24 of them to be kept.
   Value keep = e.shl(e.minS(e.maxS(left, e.c32(0)), e.c32(3)), 3);
   Value mask = e.sub(arith::ShLIOp::create(e.b, e.loc, e.c32(1), keep), 1);
@@ -200,7 +200,7 @@ void Copier::shiftRows(function_ref<void()> arrive) {
 
 /// 16 bytes of a row from byte `byte` on, an element of `size` bytes at a time.
 void Copier::copyPiece(int64_t size, Value row, Value byte, Value to) {
-  Value there = exists(row);
+  Value isRow = exists(row);
   Type type = size == 4 ? e.i32 : e.i16;
   Value from = e.add(addressOf(row, e.c32(0)),
                      e.mul(toI64(e, e.shr(byte, llvm::Log2_64(size))), request.columnStride));
@@ -211,10 +211,10 @@ void Copier::copyPiece(int64_t size, Value row, Value byte, Value to) {
   from = loop.getRegionIterArg(0);
   for (int64_t k = 0; k < 4; k += size) {
     Value at = e.add(loop.getInductionVar(), k);
-    Value here = e.and_(there, e.cmp(Predicate::sge, at, request.bytesFrom));
-    here = e.and_(here, e.cmp(Predicate::slt, at, request.bytesLeft));
+    Value isValid = e.and_(isRow, e.cmp(Predicate::sge, at, request.bytesFrom));
+    isValid = e.and_(isValid, e.cmp(Predicate::slt, at, request.bytesLeft));
     Value element =
-        e.loadWords(type, from, size, e.resize(here, e.i32), e.cint(type, 0))[0];
+        e.loadWords(type, from, size, e.resize(isValid, e.i32), e.cint(type, 0))[0];
     word = e.or_(word, e.shl(e.resize(element, e.i32), 8 * k));
     from = e.add(from, request.columnStride);
   }

@@ -115,8 +115,8 @@ std::array<Value, 4> Lowering::findExisting(const TileCopy &copy, ValueRange val
   }
   // Dimensions in front of them have one place.
   for (int64_t d = 0; d < rank - 2; ++d) {
-    Value there = cmp(Predicate::ult, copy.offsets[d], sizeOf(copy.from, d));
-    result[1] = select(there, result[1], c32(0));
+    Value exists = cmp(Predicate::ult, copy.offsets[d], sizeOf(copy.from, d));
+    result[1] = select(exists, result[1], c32(0));
   }
   for (size_t d = 0; d + 2 < valid.size(); ++d)
     result[1] = select(cmp(Predicate::sge, scalar(valid[d]), 1), result[1], c32(0));

@@ -125,20 +125,17 @@ SmallVector<Value> Lowering::unpack(ArrayRef<Value> words, Type type,
   return elements;
 }
 
-LogicalResult Lowering::packedTypes(Operation *op, TypeRange types,
-                                    SmallVectorImpl<Type> &packed) {
+SmallVector<Type> Lowering::packedTypes(TypeRange types) {
+  SmallVector<Type> packed;
   for (Type type : types) {
     int64_t n = count(type);
-    if (n < 0)
-      return op->emitOpError() << "carries " << type
-                               << ", a buffer; choose between buffers with mk.select";
     Type element = isa<SlotType, StagedType>(type)
                        ? i32
                        : scalarType(getElementTypeOrSelf(type));
     int64_t per = n == 1 ? 1 : getPerWord(element);
     packed.append(llvm::divideCeil(n, per), per == 1 ? element : i32);
   }
-  return success();
+  return packed;
 }
 
 SmallVector<Value> Lowering::packAll(ValueRange from) {

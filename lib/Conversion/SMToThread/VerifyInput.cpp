@@ -11,6 +11,10 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+static LogicalResult verifyExpanded(Operation *op, bool isExpanded) {
+  return isExpanded ? success() : op->emitOpError() << "asks for other ranks: run mk-expand-ranks";
+}
+
 LogicalResult sm::verifyInput(KernelOp kernel) {
   if (failed(mk_sm::verifyPartitions(kernel)))
     return failure();
@@ -31,6 +35,9 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
                 return use.emitOpError() << "has no stage and parity: run mk-sm-assign-stages";
               return success();
             })
+        .Case([](RankOp op) { return verifyExpanded(op, !op.getAxes()); })
+        .Case([](CoordOp op) { return verifyExpanded(op, !op.getRank()); })
+        .Case([](SizeOp op) { return verifyExpanded(op, false); })
         .Case([](mk_sm::CopyOp copy) -> LogicalResult {
           if (copy.mayTrim() && !copy.getLanding())
             return copy.emitOpError() << "has no cursor of its landing: run mk-sm-assign-stages";

@@ -60,11 +60,9 @@ void mk::thread::addCopyPatterns(RewritePatternSet &patterns) {
   });
   addPattern<StoreBulkOp>(patterns, lowerStoreBulk);
   addPattern<CommitGroupOp>(patterns, [](CommitGroupOp, Ptx &ptx) {
-    return ptx.run("cp.async.bulk.commit_group;", {}, {});
+    return ptx.upstream<NVVM::CpAsyncBulkCommitGroupOp>();
   });
   addPattern<WaitGroupOp>(patterns, [](WaitGroupOp op, Ptx &ptx) {
-    return ptx.run(std::string("cp.async.bulk.wait_group") + (op.getRead() ? ".read " : " ") +
-                       std::to_string(op.getPending()) + ";",
-                   {}, {});
+    return ptx.upstream<NVVM::CpAsyncBulkWaitGroupOp>(uint32_t(op.getPending()), op.getReadAttr());
   });
 }

@@ -63,9 +63,9 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
     return ptx.run("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
   });
   addPattern<SetRegistersOp>(patterns, [](SetRegistersOp op, Ptx &ptx) {
-    return ptx.run(std::string("setmaxnreg.") + (op.getMore() ? "inc" : "dec") +
-                       ".sync.aligned.u32 " + toString(op.getCount()) + ";",
-                   {}, {}, /*touchesMemory=*/false);
+    return ptx.upstream<NVVM::SetMaxRegisterOp>(
+        int32_t(op.getCount()), op.getMore() ? NVVM::SetMaxRegisterAction::increase
+                                             : NVVM::SetMaxRegisterAction::decrease);
   });
 }
 
@@ -82,6 +82,6 @@ void mk::thread::addSyncPatterns(RewritePatternSet &patterns) {
                    {}, {});
   });
   addPattern<FenceBarriersOp>(patterns, [](FenceBarriersOp, Ptx &ptx) {
-    return ptx.run("fence.mbarrier_init.release.cluster;", {}, {});
+    return ptx.upstream<NVVM::FenceMbarrierInitOp>();
   });
 }

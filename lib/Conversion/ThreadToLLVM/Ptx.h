@@ -5,6 +5,13 @@
 //
 //   - LLVM may move, merge or drop what it takes for a plain access (polls, words that are
 //     read again to save a register, accesses under a predicate);
+//   - addresses are numbers at this level, and ops of NVVM take pointers: of barriers, copies and
+//     stores, whose text would be the same;
+//   - griddepcontrol and wgmma's commit say the wrong thing of memory (LLVM 22): that the first
+//     touches none, and the second all;
+//   - named barriers, votes and barriers of a cluster have ops that allow other code than is
+//     written here (aligned ones, or a predicate that is kept);
+//   - nvvm.fence.proxy is moved out of branches, since LLVM does not take it for convergent;
 //   - llvm.atomicrmw loses order and scope on the way through the NVPTX backend;
 //   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing;
 //   - waits, checks and records of time are loops or sequences beside accumulators: as branches in
@@ -16,6 +23,7 @@
 
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::mk::thread {
@@ -44,6 +52,11 @@ struct Ptx {
                          bool touchesMemory = true);
   /// The same for instructions whose result depends on their operands alone.
   Value pure(StringRef text, Type result, ValueRange operands);
+  /// An op of NVVM that serves, without results.
+  template <typename Op, typename... Args> SmallVector<Value> upstream(Args &&...args) {
+    Op::create(b, loc, std::forward<Args>(args)...);
+    return {};
+  }
   /// Text whose results are tied to the first operands: nothing that reads or writes
   /// these may move across it.
   SmallVector<Value> tied(StringRef text, ValueRange values, ValueRange others = {});

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Ptx.h"
-#include "mkernel/ABI/Gpu.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"

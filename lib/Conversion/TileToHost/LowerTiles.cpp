@@ -132,15 +132,11 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
   // At a peer the first dimension may be of another extent.
   Value rows;
   if (op.getPeer() && cast<MemRefType>(dest.getType()).getRank() &&
-      cast<MemRefType>(dest.getType()).isDynamicDim(0)) {
-    Value argument = argumentOf(dest);
-    if (!argument)
-      return op.emitOpError() << "writes at a peer to a buffer that is no argument "
-                                 "of the kernel: name the argument itself";
-    rows = toIndex(call("mkrt_rows", {getCta(), argument, toI64(op.getPeer())},
+      cast<MemRefType>(dest.getType()).isDynamicDim(0))
+    // What is written is an argument.
+    rows = toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())},
                         b_.getI64Type())
                        .front());
-  }
   TilePart part =
       existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
   SmallVector<Value> destStrides = strides(dest);

@@ -13,66 +13,6 @@ bool mk_sm::isLocal(mk::StoreOp store) {
          mk::getKernel(store).getMeshOp().getNumRanks() == 1;
 }
 
-/// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's scratch,
-/// whose extents are known: shared memory and the copy engine would only be a detour before a signal.
-static bool fillsSectors(mk::StoreOp store, RankedTensorType type) {
-  auto buffer = dyn_cast<BlockArgument>(store.getDest());
-  auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
-  auto memory = cast<MemRefType>(store.getDest().getType());
-  return kernel && isa<MmaAttr>(type.getEncoding()) && type.getElementTypeBitWidth() == 32 &&
-         buffer.getArgNumber() >= kernel.getNumDims() &&
-         kernel.getArgKind(buffer.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::Scratch &&
-         memory.hasStaticShape() && !mk::isSymmetric(memory);
-}
-
-bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
-  Attribute layout = plan.getLayout(store.getTile());
-  auto type = withLayout(cast<RankedTensorType>(store.getTile().getType()), layout);
-  int64_t bits = type.getElementTypeBitWidth();
-  if (fillsSectors(store, type))
-    return false;
-  mk::SmAttr sm = mk::getSm(store);
-  return type.getRank() == 2 && isa<MmaAttr, TransposedAttr>(layout) &&
-         isa<FloatType>(type.getElementType()) && (bits == 16 || bits == 32) &&
-         cast<MemRefType>(store.getDest().getType()).getRank() <= sm.getTensorMaps().getRank() &&
-         canStoreInChunks(type, store.getReduction().has_value(), sm.getChunk());
-}
-
-/// Says how a tile leaves and, in a role with dots, why not through shared memory.
-static void explainStore(RolePlan &plan, mk::StoreOp store) {
-  auto type = cast<RankedTensorType>(store.getTile().getType());
-  int64_t bits = type.getElementTypeBitWidth();
-  if (isStagedStore(plan, store))
-    passed(store, kSplitRoles) << "leaves through shared memory and the copy engine";
-  else if (plan.sites.empty())
-    return;
-  else if (fillsSectors(store, withLayout(type, plan.getLayout(store.getTile()))))
-    passed(store, kSplitRoles) << "is stored from registers: to scratch of known extents, in whole sectors";
-  else if (auto transposed = dyn_cast<TransposedAttr>(plan.getLayout(store.getTile()));
-           transposed && !canStoreInChunks(withLayout(type, transposed),
-                                           store.getReduction().has_value(),
-                                           mk::getSm(store).getChunk()))
-    missed(store, kSplitRoles) << "is stored from registers: transposed tiles leave through shared "
-                                  "memory where their elements have 16 bits, and their rows are at "
-                                  "most 64 or a multiple of 64";
-  else if (type.getRank() != 2 ||
-           !isa<MmaAttr, TransposedAttr>(plan.getLayout(store.getTile())))
-    missed(store, kSplitRoles) << "is stored from registers: its tile has not the layout of "
-                                  "accumulators";
-  else if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
-    missed(store, kSplitRoles) << "is stored from registers: its elements are no floating-point "
-                                  "numbers of 16 or 32 bits, which shared memory takes in order";
-  else if (canStoreInChunks(withLayout(type, plan.getLayout(store.getTile())),
-                            store.getReduction().has_value(), mk::getSm(store).getChunk()))
-    missed(store, kSplitRoles) << remark::add(
-        "is stored from registers: the copy engine takes buffers of at most {0} dimensions",
-        mk::getSm(store).getTensorMaps().getRank());
-  else
-    missed(store, kSplitRoles) << remark::add(
-        "is stored from registers: its {0} columns {1} no multiple of {2}", type.getDimSize(1),
-        store.getReduction() ? "are added and" : "are", mk::getSm(store).getChunk() * 8 / bits);
-}
-
 /// Says that elements change threads.
 static Value noteConversion(ConvertLayoutOp convert, StringRef role) {
   remark::analysis(convert.getLoc(), describeRemark(kSplitRoles, role))

@@ -64,6 +64,8 @@ LogicalResult buildConsumer(RolePlan &plan, const Channels &channels,
 
 /// Whether this store can go through a staging area.
 bool isStagedStore(RolePlan &plan, mk::StoreOp store);
+/// Says how a tile leaves and, in a role with dots, why not through shared memory.
+void explainStore(RolePlan &plan, mk::StoreOp store);
 /// Whether the store stays on this rank: it names no peer, or there is none.
 bool isLocal(mk::StoreOp store);
 

@@ -293,9 +293,6 @@ mk::RegisterSplitAttr mk_sm::getRegisterSplit(mk::RegistersAttr file, int64_t wa
   return best;
 }
 
-/// Registers of a thread of a mover: it works with addresses. With a network it also writes commands.
-static constexpr int64_t kMoverRegisters = 56, kNetMoverRegisters = 104;
-
 mk::RegisterSplitAttr mk_sm::leaveToMovers(mk::KernelOp kernel, mk::RegisterSplitAttr split) {
   auto isBeside = [](mk::RoleOp role) { return bool(role.getBeside()); };
   if (llvm::none_of(kernel.getBody().getOps<mk::RoleOp>(), isBeside))
@@ -306,7 +303,8 @@ mk::RegisterSplitAttr mk_sm::leaveToMovers(mk::KernelOp kernel, mk::RegisterSpli
   });
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
   int64_t consumers = 128 * split.getWarpgroups(), threads = 128 + consumers;
-  int64_t producer = std::max(split.getProducer(), hasNet ? kNetMoverRegisters : kMoverRegisters);
+  mk::RegisterReserveAttr reserve = file.getReserve();
+  int64_t producer = std::max(split.getProducer(), hasNet ? reserve.getNetMover() : reserve.getMover());
   int64_t left = (file.getAtStart(threads) * threads - 128 * producer) / consumers;
   int64_t consumer = std::min<int64_t>(split.getConsumer(), left / file.getStep() * file.getStep());
   return mk::RegisterSplitAttr::get(kernel.getContext(), split.getWarpgroups(), producer, consumer,

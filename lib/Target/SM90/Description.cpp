@@ -13,7 +13,8 @@ using namespace mlir::mk;
 /// - cluster: measured. In clusters of four not all CTAs of a grid of 132 run at once: what took one
 ///   round took two;
 /// - least, most, step: PTX ISA, setmaxnreg;
-/// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602);
+/// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602),
+///   and for movers without spilling;
 /// - chunk: the swizzle of 128 bytes (PTX ISA, cp.async.bulk.tensor and wgmma's descriptors);
 /// - matrix_unit: PTX ISA, wgmma.mma_async; sums of fp8 lose too much beyond k_of_8_bits
 ///   (DeepSeek-V3, arXiv:2412.19437, 3.3.2);
@@ -24,7 +25,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
   name = "sm_90a", backend = "sm_90a", grid = 132, sm = <
     threads = 1024, cluster = 2, shared = 232448, exchange = 32768, chunk = 128, access = 16,
     registers = <of_sm = 65536, least = 24, most = 256, step = 8,
-      reserve = <scalars = 32, idle = 16, product = 26, left = 4>, splits = [
+      reserve = <scalars = 32, idle = 16, product = 26, left = 4, early = 16, mover = 56, net_mover = 104>, splits = [
       #mk.register_split<warpgroups = 1, producer = 56, consumer = 240>,
       #mk.register_split<warpgroups = 2, producer = 40, consumer = 232>,
       #mk.register_split<warpgroups = 2, producer = 24, consumer = 240, above = 128>,
@@ -33,7 +34,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
     tensor_maps = <count = 64, rank = 5, box = 256>,
     thresholds = <ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
-      put_slot = 16384, unrolled_parts = 6, cheap_ops = 4>>,
+      put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80>>,
   rates = <products = 6366, operands = 199, copies = 105, fetch = 97, elements = 145,
     functions = 26, sustained = 670890, memory = 4427, latency = 1243, launch = 2038,
     item = 300, split = 5000>>)";

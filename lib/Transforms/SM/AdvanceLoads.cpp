@@ -82,9 +82,8 @@ static scf::ForOp carry(scf::ForOp loop, ValueRange first) {
 static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   passed(loop, kAdvanceLoads) << remark::add("loads {0} values an iteration ahead", loads.size());
   OpBuilder before(loop);
-  Value some = arith::CmpIOp::create(before, loop.getLoc(), arith::CmpIPredicate::slt,
-                                     loop.getLowerBound(), loop.getUpperBound());
-  loop = carry(loop, loadEarlyIf(before, some, loop, loads, loop.getLowerBound()));
+  Value runs = hasIterations(before, loop);
+  loop = carry(loop, loadEarlyIf(before, runs, loop, loads, loop.getLowerBound()));
   Block *body = loop.getBody();
   Location loc = loop.getLoc();
   ValueRange carried = loop.getRegionIterArgs().take_back(loads.size());

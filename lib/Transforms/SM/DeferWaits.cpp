@@ -179,16 +179,8 @@ struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
     // Behind the loop everything is complete; without an iteration the carried
     // values are what they were before.
     b.setInsertionPoint(loop);
-    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                       loop.getLowerBound(),
-                                       loop.getUpperBound());
-    SmallVector<Value> inits(loop.getInitArgs());
-    auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), some,
-                                    /*withElseRegion=*/true);
+    scf::IfOp branch = branchOnIterations(b, loop);
     loop.replaceAllUsesWith(branch.getResults());
-    b.setInsertionPointToEnd(&branch.getElseRegion().front());
-    scf::YieldOp::create(b, loc, inits);
-    b.setInsertionPointToEnd(&branch.getThenRegion().front());
     for (Chain &chain : found.chains) {
       OpOperand &init = loop.getInitArgsMutable()[chain.carried];
       if (isZero(init.get())) {
@@ -200,8 +192,7 @@ struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
             MmaFenceOp::create(b, loc, ValueRange(init.get())).getResult(0));
       }
     }
-    loop->moveBefore(&branch.getThenRegion().front(),
-                     branch.getThenRegion().front().end());
+    loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
     b.setInsertionPointAfter(loop);
     SmallVector<Value> results(loop.getResults()), waited;
     for (Chain &chain : found.chains)

@@ -1,6 +1,7 @@
 //===- Loops.cpp - What the SM level's passes ask of loops ----------------===//
 #include "Loops.h"
 #include "mkernel/Analysis/Resources.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -54,12 +55,23 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
   return wait;
 }
 
+Value mk_sm::hasIterations(OpBuilder &b, scf::ForOp loop) {
+  return arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt, loop.getLowerBound(),
+                               loop.getUpperBound());
+}
+
+scf::IfOp mk_sm::branchOnIterations(OpBuilder &b, scf::ForOp loop) {
+  auto branch = scf::IfOp::create(b, loop.getLoc(), loop.getResultTypes(), hasIterations(b, loop),
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, loop.getLoc(), loop.getInitArgs());
+  b.setInsertionPointToEnd(branch.thenBlock());
+  return branch;
+}
+
 //===----------------------------------------------------------------------===//
 // Loads for a later iteration
 //===----------------------------------------------------------------------===//
-
-/// Registers that all of them may take.
-static constexpr int64_t kEarlyRegisters = 16;
 
 /// Adds what `value` is computed from in the body; false if that is more than the number of
 /// the iteration, and scalars.
@@ -91,7 +103,7 @@ int64_t mk_sm::countRegisters(Type type) {
 
 SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large) {
   SmallVector<Operation *> loads;
-  int64_t registers = 0;
+  int64_t registers = 0, most = mk::getSm(loop).getRegisters().getReserve().getEarly();
   for (Operation &op : *loop.getBody()) {
     Value source = isa<mk::LoadOp>(op)       ? cast<mk::LoadOp>(op).getSource()
                    : isa<memref::LoadOp>(op) ? cast<memref::LoadOp>(op).getMemRef()
@@ -106,7 +118,7 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large
                       [&](Value operand) { return addScalars(operand, loop, slice); }))
       continue;
     int64_t more = countRegisters(op.getResult(0).getType());
-    if (registers + more > kEarlyRegisters) {
+    if (registers + more > most) {
       if (large)
         *large = &op;
       continue;

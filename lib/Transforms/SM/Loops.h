@@ -21,6 +21,11 @@ Value skipFence(Value value);
 /// use and the wait covers everything; null otherwise.
 MmaWaitOp getFullWait(Value value, unsigned &result);
 
+/// i1: whether the loop has an iteration.
+Value hasIterations(OpBuilder &b, scf::ForOp loop);
+/// Where the loop has an iteration, what `b` then puts in its place; else what it starts from.
+scf::IfOp branchOnIterations(OpBuilder &b, scf::ForOp loop);
+
 /// Registers of 32 bits in which a thread holds a scalar or its part of a fragment.
 int64_t countRegisters(Type type);
 /// Loads of the loop's body that an iteration can do for one behind it: of numbers and of

@@ -324,15 +324,7 @@ void Overlap::transform() {
   passed(late, kOverlapDots) << remark::add("runs together with {0} dots of the next iteration",
                                             early.size());
   OpBuilder b(loop);
-  Value some =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                            loop.getLowerBound(), loop.getUpperBound());
-  auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), some,
-                                  /*withElseRegion=*/true);
-  b.setInsertionPointToEnd(&branch.getElseRegion().front());
-  scf::YieldOp::create(b, loc, loop.getInitArgs());
-
-  b.setInsertionPointToEnd(&branch.getThenRegion().front());
+  scf::IfOp branch = branchOnIterations(b, loop);
   IRMapping first;
   first.map(loop.getInductionVar(), loop.getLowerBound());
   for (auto [arg, init] :

@@ -267,11 +267,11 @@ void Pairing::transform() {
   b.setInsertionPointAfter(loop);
   SmallVector<Value> inits(loop.getResults());
   if (!loads.empty()) {
-    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, upper);
+    Value hasTurns = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, upper);
     SmallVector<Value> first;
     for (int64_t i = 0; i != kTurn; ++i)
       first.push_back(after(b, middle, i));
-    llvm::append_range(inits, loadEarlyIf(b, some, loop, loads, first));
+    llvm::append_range(inits, loadEarlyIf(b, hasTurns, loop, loads, first));
   }
   auto turns = scf::ForOp::create(b, loc, middle, upper, turn, inits);
   b.setInsertionPointToStart(turns.getBody());

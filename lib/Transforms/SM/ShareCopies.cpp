@@ -13,8 +13,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 
-#include <numeric>
-
 namespace mlir::mk_sm {
 #define GEN_PASS_DEF_SHARECOPIESPASS
 #include "mkernel/Transforms/SM/Passes.h.inc"

@@ -1,6 +1,7 @@
 //===- SpillFragments.cpp - Scratch in the order of registers -------------===//
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/IR/Matchers.h"
 
@@ -15,8 +16,6 @@ using namespace mlir::mk_sm;
 static constexpr StringRef kSpillFragments = "mk-sm-spill-fragments";
 /// Elements of a thread that are loaded together; of more those that are added next.
 static constexpr int64_t kWhole = 64;
-/// Of more the sums leave no registers for addresses beside them: ptxas would spill some.
-static constexpr int64_t kMost = 80;
 
 namespace {
 /// An access to a buffer by a fragment.
@@ -51,9 +50,10 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
   if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity() || mk::isSymmetric(type))
     return {};
   SmallVector<Access> accesses;
+  int64_t most = mk::getSm(buffer.getOwner()->getParentOp()).getThresholds().getSpilledElements();
   for (OpOperand &use : buffer.getUses()) {
     std::optional<Access> access = getAccess(use);
-    if (!access || !mayBeSpilled(access->tile) || getNumElements(access->tile) > kMost ||
+    if (!access || !mayBeSpilled(access->tile) || getNumElements(access->tile) > most ||
         access->tile != (accesses.empty() ? *access : accesses.front()).tile)
       return {};
     int64_t rank = access->tile.getRank();

@@ -1,6 +1,5 @@
 //===- VerifyPhase.cpp - A pass has left what the next one needs ----------===//
 #include "mkernel/Analysis/SMPhases.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
 
 namespace mlir::mk_sm {

@@ -10,7 +10,7 @@ mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
       %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
       %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<64x128xf8E4M3FN>>
       %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<64x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x128xf8E4M3FN>>
-      // expected-error @+1 {{has an operand whose rows do not lie along the contraction; the matrix unit takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
+      // expected-error @+1 {{of 'f8E4M3FN' has an operand whose rows do not lie along the contraction; the matrix unit takes these for 16-bit types only: store the right operand as N x K and use transpose_b}}
       %s = mk_sm.mma %x, %y, %zero : !mk_sm.staged<tensor<64x128xf8E4M3FN>>, !mk_sm.staged<tensor<128x128xf8E4M3FN>>, tensor<64x128xf32, #acc>
     }
   }
@@ -58,7 +58,7 @@ mk.kernel @late on @mesh (in %a : memref<64x32xf32> [64, 32], out %b : memref<64
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(168) {
       %x = mk.load %a[%c0, %c0] : memref<64x32xf32> -> tensor<64x32xf32, #acc>
-      // expected-error @+1 {{cannot be lowered for sm_90a yet}}
+      // expected-error @+1 {{on 'tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>' to 'tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>' cannot be lowered for sm_90a yet: write it as log(x + sqrt(x * x - 1)), or run it with --target=host}}
       %y = math.acosh %x : tensor<64x32xf32, #acc>
       mk.store %y, %b[%c0, %c0] : tensor<64x32xf32, #acc>, memref<64x32xf32>
     }

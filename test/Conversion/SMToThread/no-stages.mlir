@@ -41,3 +41,19 @@ mk.kernel @landing on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 2 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @posted on @mesh (out %s : memref<64x64xbf16, #mk.symmetric> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %out = mk_sm.create_staging : !mk_sm.staging<2>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = arith.constant dense<1.0> : tensor<64x64xbf16, #acc>
+      // expected-error @+1 {{has no cursor of what its partition posts: run mk-sm-assign-stages}}
+      mk_sm.store %t, %s[%c0, %c0] on %c0 posted through %out : tensor<64x64xbf16, #acc>, memref<64x64xbf16, #mk.symmetric>, !mk_sm.staging<2>
+    }
+  }
+}

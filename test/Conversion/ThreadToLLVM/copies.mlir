@@ -28,10 +28,10 @@ mk_thread.kernel @copies threads(384) cluster(2) params(512) shared(4096)
   mk_thread.store_bulk %s to %g, %row
   // CHECK: "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16 [$0], [$1], $2;"
   mk_thread.store_bulk %s to %g, %row add(bf16)
-  // CHECK: "cp.async.bulk.commit_group;"
+  // CHECK: nvvm.cp.async.bulk.commit.group
   mk_thread.commit_group
-  // CHECK: "cp.async.bulk.wait_group 0;"
+  // CHECK: nvvm.cp.async.bulk.wait_group 0
   mk_thread.wait_group 0
-  // CHECK: "cp.async.bulk.wait_group.read 1;"
+  // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
   mk_thread.wait_group 1 read
 }

@@ -35,9 +35,9 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.sync_cluster
   // CHECK: "griddepcontrol.wait; griddepcontrol.launch_dependents;", "~{memory}"
   mk_thread.sync_launches
-  // CHECK: "setmaxnreg.inc.sync.aligned.u32 240;", ""
+  // CHECK: nvvm.setmaxregister increase 240
   mk_thread.set_registers 240 more
-  // CHECK: "setmaxnreg.dec.sync.aligned.u32 24;", ""
+  // CHECK: nvvm.setmaxregister decrease 24
   mk_thread.set_registers 24
   // CHECK: "fence.acq_rel.cta;", "~{memory}"
   mk_thread.fence cta
@@ -51,6 +51,6 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.fence_async shared
   // CHECK: "fence.proxy.async.global;"
   mk_thread.fence_async global
-  // CHECK: "fence.mbarrier_init.release.cluster;"
+  // CHECK: nvvm.fence.mbarrier.init
   mk_thread.fence_mbarriers
 }

@@ -10,7 +10,7 @@ mk.kernel @unbound on @mesh (in %a : memref<4xf32> [4]) {
 
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @contents on @mesh dims(uniform M) (in %a : memref<?x4xf32> [M, 4]) {
-  // expected-error @below {{depends on the contents of an argument}}
+  // expected-error @below {{feeds the size of a signal, counter or queue, or a requirement, but depends on the contents of an argument; only dimensions, mesh and extents of arguments are known before a launch}}
   %n = memref.dim %a, %M : memref<?x4xf32>
   %s = mk.counters(%n) : !mk.counter<?>
   mk.role @r ctas(1) {}
@@ -32,5 +32,13 @@ mk.kernel @one on @mesh (in %a : memref<4xf32> [4]) {
 }
 // expected-error @below {{is the second kernel of the module; a package has one, choose it with --kernel}}
 mk.kernel @two on @mesh (in %a : memref<4xf32> [4]) {
+  mk.role @r ctas(1) {}
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// expected-error @below {{argument 'a' has extent 'M floordiv (gpu + -1)' in dimension 0, whose divisor is no number above 0: divide by one}}
+mk.kernel @divides on @mesh sizes(gpu) dims(uniform M) (in %a : memref<?xf32> [M floordiv (gpu - 1)]) {
   mk.role @r ctas(1) {}
 }

@@ -91,3 +91,22 @@ mk.kernel @late on @mesh dims(uniform N) () {
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @before on @mesh dims(uniform N) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'prepare' needs 262144 bytes of shared memory for its rings}}
+  mk.prepare {
+    // expected-note @+1 {{2 of 131072}}
+    %k = mk_sm.create_ring : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      scf.for %j = %c0 to %N step %c1 {
+        %1 = mk_sm.acquire %k : !mk_sm.ring<?, tensor<256x128xbf16>, tensor<256x128xbf16>> -> !mk_sm.slot<tensor<256x128xbf16>, tensor<256x128xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {}
+  }
+}

@@ -22,7 +22,7 @@ mk.kernel @transposed on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : me
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
     %b = arith.mulf %a, %a : tensor<64x64xbf16>
-    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which the tensor cores of sm_90a do not}}
+    // expected-error @+1 {{transposes a left operand in registers ('tensor<64x64xbf16>'), which the tensor cores of sm_90a do not: load it from memory, or compute it transposed}}
     %d = mk.dot %b, %a, %zero transpose_a : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -37,7 +37,7 @@ mk.kernel @wide on @mesh (in %x : memref<64x64xf32> [64, 64], out %c : memref<64
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<64x64xf32> -> tensor<64x64xf32>
     %b = arith.mulf %a, %a : tensor<64x64xf32>
-    // expected-error @+1 {{takes a left operand of 'f32' from registers}}
+    // expected-error @+1 {{takes a left operand of 'f32' from registers, where for sm_90a its elements lie in other threads than those of an accumulator: convert it to bf16 or f16, or load it from memory}}
     %d = mk.dot %b, %a, %zero transpose_b precision = tf32 : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
     mk.store %d, %c[%c0, %c0] : tensor<64x64xf32>, memref<64x64xf32>
   }
@@ -93,7 +93,7 @@ mk.kernel @rows on @mesh (in %x : memref<96x64xbf16> [96, 64], out %c : memref<9
   %zero = arith.constant dense<0.0> : tensor<96x96xf32>
   mk.role @r ctas(1) {
     %a = mk.load %x[%c0, %c0] : memref<96x64xbf16> -> tensor<96x64xbf16>
-    // expected-error @+1 {{96 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 128}}
+    // expected-error @+1 {{accumulates in 'tensor<96x96xf32>', which the tensor cores of sm_90a do not: 96 rows cannot be split over 1 warpgroups, each of which takes blocks of 64; the next is 128}}
     %d = mk.dot %a, %a, %zero transpose_b : tensor<96x64xbf16>, tensor<96x64xbf16>, tensor<96x96xf32>
     mk.store %d, %c[%c0, %c0] : tensor<96x96xf32>, memref<96x96xf32>
   }
@@ -146,7 +146,7 @@ mk.kernel @last on @mesh (in %x : memref<64x64xbf16> [64, 64], out %c : memref<6
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %done = mk.counters() : !mk.counter<1>
   mk.role @r ctas(1) {
-    // expected-error @+1 {{decides which tiles come next, for a mk.dot or as items of a loop, but for sm_90a they are fetched ahead of everything that computes}}
+    // expected-error @+1 {{decides which tiles come next, for a mk.dot or as items of a loop, but for sm_90a they are fetched ahead of everything that computes: let the choice depend on scalars that are read or computed without tiles and counters, or put the work behind it into a role of its own that a queue or a signal starts}}
     %old = mk.count %done[%c0] add %c1 : !mk.counter<1>
     %last = arith.cmpi eq, %old, %c1 : index
     scf.if %last {

@@ -63,7 +63,7 @@ mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
-// expected-error @+1 {{expected an affine map of 1 dimensions and 0 axis sizes}}
+// expected-error @+1 {{has argument shape affine_map<(d0, d1) -> (d0)>, expected an affine map of 1 dimensions and 0 axis sizes}}
 "mk.kernel"() <{sym_name = "k", size_axes = [], dim_names = ["M"], dim_kinds = ["uniform"], arg_names = ["a"], arg_kinds = ["in"], arg_shapes = [affine_map<(d0, d1) -> (d0)>], arg_splits = [[]], arg_types = [memref<?xf32>], mesh = @m}> ({
 ^bb0(%M: index, %a: memref<?xf32>):
 }) : () -> ()

@@ -49,7 +49,7 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 // -----
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  // expected-error @+1 {{names its own part, but its order does not use it}}
+  // expected-error @+1 {{names its own part, but its order does not use it: add order(own = first), or drop own(...)}}
   mk.foreach (%i) in (%n) order(stagger) own(%n, %n) {
   }
   return
@@ -427,7 +427,7 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
 func.func private @merge(tensor<4xf32>) -> tensor<4xf32>
 
 func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.queue<?x2xi32>) {
-  // expected-error @+1 {{combines by @merge of type '(tensor<4xf32>) -> tensor<4xf32>', expected}}
+  // expected-error @+1 {{combines by @merge of type '(tensor<4xf32>) -> tensor<4xf32>', expected ('tensor<4xf32>', 'tensor<4xf32>') -> ('tensor<4xf32>'): the left tiles, then the right ones}}
   %r = mk.fold (%k) in (%n) iter(%c = %t) combine(@merge) : tensor<4xf32> {
     mk.yield %c : tensor<4xf32>
   }

@@ -12,12 +12,12 @@ mk.mesh @m ("" = 2 via link)
 
 // -----
 
-// expected-error @+1 {{axis 'gpu': unknown link kind 'wire', expected 'link'}}
+// expected-error @+1 {{axis 'gpu': unknown link kind 'wire', expected 'link' (peers load and store) or 'net' (only the transport reaches them)}}
 mk.mesh @m (gpu = 2 via wire)
 
 // -----
 
-// expected-error @+1 {{'mk.mesh' op @m needs at least one axis}}
+// expected-error @+1 {{'mk.mesh' op @m needs at least one axis, as in (gpu = ? via link)}}
 "mk.mesh"() <{sym_name = "m", axes = []}> : () -> ()
 
 // -----
@@ -50,7 +50,7 @@ func.func private @f() attributes {x = #mk.ctas<-2>}
 
 // -----
 
-// expected-error @+1 {{a role's share of the grid is 1.5}}
+// expected-error @+1 {{a role's share of the grid is 1.500000e+00, it must be above 0 and at most 1}}
 func.func private @f() attributes {x = #mk.ctas<share = 1.5>}
 
 // -----
@@ -75,7 +75,7 @@ func.func private @f() attributes {x = #mk.schedule<fast>}
 
 // -----
 
-// expected-error @+1 {{schedule stream_k needs the number of waves that are split}}
+// expected-error @+1 {{schedule stream_k needs the number of waves that are split: write 'stream_k, tail = 1'}}
 func.func private @f() attributes {x = #mk.schedule<stream_k>}
 
 // -----
@@ -85,12 +85,12 @@ func.func private @f() attributes {x = #mk.schedule<ticket, tail = 1>}
 
 // -----
 
-// expected-error @+1 {{an order has a negative number}}
+// expected-error @+1 {{an order has a negative number: raster, spread and longest_first count items}}
 func.func private @f() attributes {x = #mk.order<raster = -1>}
 
 // -----
 
-// expected-error @+1 {{own = spread(n) needs n of at least 1}}
+// expected-error @+1 {{own = spread(n) needs n of at least 1, other places have no n}}
 func.func private @f() attributes {x = #mk.order<own = spread(0)>}
 
 // -----
@@ -105,7 +105,7 @@ func.func private @f() attributes {x = #mk.order<raster = 0>}
 
 // -----
 
-// expected-error @+1 {{longest_first fixes the order by itself: drop raster, own and stagger}}
+// expected-error @+1 {{longest_first fixes the order by itself: drop raster, own and stagger, or longest_first}}
 func.func private @f() attributes {x = #mk.order<longest_first, stagger>}
 
 // -----
@@ -120,7 +120,7 @@ func.func private @f(!mk.signal<0, gpu, arrivals = 1>)
 
 // -----
 
-// expected-error @+1 {{a signal needs at least one arrival a launch, got 0: use 'arrivals = ?' for a run-time number}}
+// expected-error @+1 {{a signal needs at least one arrival a launch, got 0: use 'arrivals = ?' for a run-time number, 'dynamic' for one not known beforehand}}
 func.func private @f(!mk.signal<?, gpu, arrivals = 0>)
 
 // -----
@@ -140,12 +140,12 @@ func.func private @f(!mk.counter<?x0>)
 
 // -----
 
-// expected-error @+1 {{a queue has room for 0 records}}
+// expected-error @+1 {{a queue has room for 0 records: give a positive capacity, or '?' for an operand}}
 func.func private @f(!mk.queue<0x2xi32>)
 
 // -----
 
-// expected-error @+1 {{the records of a queue need a fixed, positive number of words}}
+// expected-error @+1 {{the records of a queue need a fixed, positive number of words, as in !mk.queue<?x2xi32>}}
 func.func private @f(!mk.queue<?x?xi32>)
 
 // -----
@@ -172,7 +172,7 @@ mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gp
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
-  // expected-error @+1 {{and needs the number: add arrivals(%n)}}
+  // expected-error @+1 {{has type '!mk.signal<?, gpu, arrivals = ?>' and needs the number: add arrivals(%n)}}
   %s = mk.signals(%M) : !mk.signal<?, gpu, arrivals = ?>
 }
 
@@ -181,7 +181,7 @@ mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gp
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
-  // expected-error @+1 {{is given arrivals, but its type says a number}}
+  // expected-error @+1 {{is given arrivals, but its type says a number: drop the operand or write 'arrivals = ?'}}
   %s = mk.signals(%M) arrivals(%M) : !mk.signal<?, gpu, arrivals = 2>
 }
 
@@ -242,7 +242,7 @@ mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gp
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
-  // expected-error @+1 {{and needs its capacity: mk.queue(%records)}}
+  // expected-error @+1 {{has type '!mk.queue<?x2xi32>' and needs its capacity: mk.queue(%records)}}
   %q = mk.queue() : !mk.queue<?x2xi32>
 }
 
@@ -251,7 +251,7 @@ mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gp
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
-  // expected-error @+1 {{is given a capacity, but its type has one}}
+  // expected-error @+1 {{is given a capacity, but its type has one: drop the operand or write '?' in the type}}
   %q = mk.queue(%M) : !mk.queue<8x2xi32>
 }
 

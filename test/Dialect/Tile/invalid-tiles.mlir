@@ -104,7 +104,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{is strong, which is said of a signal}}
+  // expected-error @+1 {{is strong, which is said of a signal: add 'signal strong %s[...]'}}
   "mk.store"(%t, %m, %n, %n) <{operandSegmentSizes = array<i32: 1, 1, 2, 0, 0, 0, 0>, strong}> : (tensor<4x8xf32>, memref<?x?xf32>, index, index) -> ()
   return
 }
@@ -148,7 +148,7 @@ mk.kernel @k on @m dims(uniform M) (out %b : memref<?xf32, #mk.symmetric> [M]) {
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{only their memory space may differ}}
+  // expected-error @+1 {{chooses between 'memref<?x?xf32>' and 'memref<?x?xf32>' for 'memref<?xf32>': only their memory space may differ}}
   %r = mk.select %b, %m, %m : memref<?x?xf32>, memref<?x?xf32> -> memref<?xf32>
   return
 }
@@ -164,7 +164,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{multiplies matrices, got 'tensor<8xf32>'}}
+  // expected-error @+1 {{multiplies matrices, got 'tensor<8xf32>', 'tensor<8xf32>' and 'tensor<8xf32>'}}
   %r = mk.dot %v, %v, %v : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   return
 }
@@ -196,7 +196,7 @@ func.func @f(%x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xbf16>)
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{K is 8 on the left and 4 on the right; is transpose_a or transpose_b missing or too much?}}
+  // expected-error @+1 {{has 'tensor<4x8xbf16>' by transposed 'tensor<8x4xbf16>': K is 8 on the left and 4 on the right; is transpose_a or transpose_b missing or too much?}}
   %r = mk.dot %x, %y, %acc transpose_b : tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xf32>
   return
 }
@@ -244,7 +244,7 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
-  // expected-error @+1 {{along dims [1] needs a source of 'tensor<4xf32>', got 'tensor<8xf32>'}}
+  // expected-error @+1 {{to 'tensor<4x8xf32>' along dims [1] needs a source of 'tensor<4xf32>', got 'tensor<8xf32>'}}
   %r = mk.broadcast %v dims [1] : tensor<8xf32> -> tensor<4x8xf32>
   return
 }

@@ -442,3 +442,23 @@ mk.kernel @turns on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) 
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @carried on @mesh (in %n : memref<1xi1> [1]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %a = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
+    %b = mk_sm.create_ring : !mk_sm.ring<1, tensor<64x64xbf16>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %which = memref.load %n[%c0] : memref<1xi1>
+      // expected-error @+1 {{carries '!mk_sm.ring<1, tensor<64x64xbf16>>', but channels and their cursors are no values: name the op that makes it where it is used}}
+      %c = scf.if %which -> !mk_sm.ring<1, tensor<64x64xbf16>> {
+        scf.yield %a : !mk_sm.ring<1, tensor<64x64xbf16>>
+      } else {
+        scf.yield %b : !mk_sm.ring<1, tensor<64x64xbf16>>
+      }
+    }
+  }
+}
