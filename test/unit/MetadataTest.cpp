@@ -56,6 +56,15 @@ TEST(Metadata, Parses) {
   ASSERT_OK(sites);
   EXPECT_EQ(sites->sites.at(0).op, "mk.put");
   EXPECT_EQ(sites->sites.at(0).at, "x.mlir:1:2");
+  // The CTAs of a role beside another are in the grid on the host, not on a GPU.
+  for (const char *grid : {"\"grid\": 4", "\"grid\": 3"}) {
+    std::string text = with("\"then\": 1}", "\"then\": -1, \"beside\": 1}");
+    text.replace(text.find("\"grid\": 4"), 9, grid);
+    auto beside = parseMetadata(text);
+    ASSERT_OK(beside);
+    EXPECT_EQ(beside->roles[0].beside, 1);
+    EXPECT_EQ(beside->roles[1].beside, -1);
+  }
   EXPECT_TRUE(m->params.empty());
   auto params = parseMetadata(
       with("\"prepare\"", R"("params": {"TM": {"value": 128, "from": "tuned"},
@@ -109,6 +118,10 @@ TEST(Metadata, NamesWhatIsWrong) {
       {with("[\"node\", \"gpu\"]", "[\"no\"]"),
        "axis 'no', which the mesh does not have"},
       {with("\"then\": 1", "\"then\": 2"), "goes on with role 2 of 2"},
+      {with("\"then\": 1}", "\"then\": -1, \"beside\": 2}"),
+       "role 'r' is run beside role 2 of 2, which has no CTAs of its own"},
+      {with("\"then\": 1}", "\"then\": -1, \"beside\": 0}"),
+       "role 'r' is run beside role 0 of 2, which has no CTAs of its own"},
       {with("\"role\": 1", "\"role\": 2"), "has a loop of role 2 of 2"},
       {with("\"outputs\": [0]", "\"outputs\": [1]"), "an output's index is 1"},
       {with("[\"f64\", \"f64\"]", "[\"f64\"]"), "not one type for each"},
