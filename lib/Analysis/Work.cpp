@@ -2,8 +2,10 @@
 #include "WorkNumbers.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Packing.h"
+#include "mkernel/Analysis/StreamK.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/raw_ostream.h"
 

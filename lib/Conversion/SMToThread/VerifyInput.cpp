@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "VerifyInput.h"
 #include "mkernel/Analysis/SMPhases.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::mk;

@@ -3,6 +3,7 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/SM/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::mk_sm {
