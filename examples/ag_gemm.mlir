@@ -7,7 +7,7 @@
 // another rank as soon as it is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; PIECE, how many rows are moved at a time, at most; SLAB, how many columns of A are one arrival, in one
+// together; PIECE, how many rows are moved at a time, at most; SLAB, how many columns of A are one arrival at most, in one
 // node and where tiles are no more than four for each CTA.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
@@ -63,8 +63,12 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %one_node = arith.cmpi eq, %world, %gpus : index
   %by_slabs = arith.andi %few, %one_node : i1
   %wanted = arith.ceildivui %want_slab, %tk : index
-  %slab_tiles_ = arith.select %by_slabs, %wanted, %k_tiles : index
-  %slab_tiles = arith.maxui %slab_tiles_, %c1 : index
+  %most_tiles_ = arith.select %by_slabs, %wanted, %k_tiles : index
+  %most_tiles = arith.maxui %most_tiles_, %c1 : index
+  %parts_ = arith.ceildivui %k_tiles, %most_tiles : index
+  %parts = arith.maxui %parts_, %c1 : index
+  %even_tiles = arith.ceildivui %k_tiles, %parts : index
+  %slab_tiles = arith.maxui %even_tiles, %c1 : index
   %slabs_ = arith.ceildivui %k_tiles, %slab_tiles : index
   %slabs = arith.maxui %slabs_, %c1 : index
   %slab = arith.muli %slab_tiles, %tk : index

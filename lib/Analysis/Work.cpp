@@ -339,6 +339,10 @@ bool Counter::countNested(Operation *op, double times, bool inner) {
   std::optional<double> trips = numbers.countTrips(op);
   if (!trips)
     return giveUp(op, "makes a number of turns that is not known before the launch");
+  // The first turn stands for all.
+  if (auto range = dyn_cast<scf::ForOp>(op))
+    if (std::optional<int64_t> from = numbers.getIndex(range.getLowerBound()))
+      numbers.assume(range.getInductionVar(), *from);
   bool isInner = inner || hasDot(op);
   return (!isInner || countCarried(op)) &&
          count(op->getRegion(0).front(), times * *trips, isInner);
@@ -467,6 +471,7 @@ bool Counter::run(int64_t grid, KernelWork &work) {
   FailureOr<SmallVector<int64_t>> ctas = divide(grid);
   if (failed(ctas))
     return giveUp(kernel, "needs more CTAs than there are, or a number that is not known before the launch");
+  numbers.assumeCtas(*ctas);
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {
       if (isa<ForeachItemOp>(op))
@@ -475,7 +480,6 @@ bool Counter::run(int64_t grid, KernelWork &work) {
       if (!loop)
         continue;
       numbers.reset();
-      numbers.assumeCtas(*ctas);
       LoopWork &part = work.loops.emplace_back();
       part.role = role.getSymNameAttr();
       part.ctas = (*ctas)[i];

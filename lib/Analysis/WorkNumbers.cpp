@@ -9,7 +9,7 @@ using namespace mlir::mk;
 WorkNumbers::WorkNumbers(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params)
     : kernel(kernel), sizes(sizes), params(params) {
   kernel.walk([&](Operation *op) {
-    if (isa<ParamOp, memref::DimOp, RankOp, CoordOp>(op))
+    if (isa<ParamOp, memref::DimOp, RankOp, CoordOp, CtasOfOp>(op))
       known.push_back(op);
   });
   reset();
@@ -31,6 +31,9 @@ void WorkNumbers::reset() {
       if (arg && index && arg.getOwner() == &kernel.getBody().front())
         if (auto extent = getShard(arg.getArgNumber() - kernel.getNumDims(), *index))
           numbers.assume(dim, *extent);
+    } else if (auto count = dyn_cast<CtasOfOp>(op)) {
+      if (auto it = ctasOf.find(count.getRole()); it != ctasOf.end())
+        numbers.assume(count, it->second);
     } else {
       numbers.assume(op->getResult(0), 0);
     }
@@ -76,10 +79,9 @@ std::optional<int64_t> WorkNumbers::getShard(unsigned arg, unsigned dim) {
 }
 
 void WorkNumbers::assumeCtas(ArrayRef<int64_t> ctas) {
-  llvm::StringMap<int64_t> ofRole;
   for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), ctas))
-    ofRole[role.getSymName()] = count;
-  kernel.walk([&](CtasOfOp op) { numbers.assume(op, ofRole.lookup(op.getRole())); });
+    ctasOf[role.getSymName()] = count;
+  reset();
 }
 
 std::optional<int64_t> WorkNumbers::getParam(StringAttr name) {

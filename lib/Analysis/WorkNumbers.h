@@ -15,7 +15,7 @@ public:
   /// Forgets what was assumed of items.
   void reset();
   void assume(Value value, int64_t number) { numbers.assume(value, number); }
-  /// How many CTAs each role has, where the kernel asks.
+  /// How many CTAs each role has, where the kernel asks; not forgotten.
   void assumeCtas(ArrayRef<int64_t> ctas);
 
   std::optional<int64_t> getIndex(Value value) { return numbers.getIndex(value); }
@@ -37,6 +37,7 @@ public:
 private:
   KernelOp kernel;
   const NamedNumbers &sizes, &params;
+  llvm::StringMap<int64_t> ctasOf; // of roles
   SmallVector<Operation *> known; // whose results are not to be known from the IR alone
   IndexEvaluator numbers;
 };
