@@ -11,9 +11,6 @@ namespace mlir::mk_sm {
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// The least of a thread of the producer's warpgroup where others of it copy: they work with addresses.
-static constexpr int64_t kCopierRegisters = 56;
-
 /// The places of CTAs that help have no meaning in a role: its loops hand out items
 /// (verified for mk.foreach).
 static LogicalResult checkHelped(mk::RoleOp role, mk::RoleOp helper) {
@@ -66,7 +63,7 @@ struct AssignWarpsPass : mk_sm::impl::AssignWarpsPassBase<AssignWarpsPass> {
     int64_t pool = atStart * threads, step = file.getStep();
     int64_t producer = needs.producerRegisters, consumer = needs.consumerRegisters;
     if (copiers)
-      producer = std::max(producer, kCopierRegisters);
+      producer = std::max(producer, file.getReserve().getMover()); // they work with addresses
     int64_t left = (pool - 128 * producer) / consumers / step * step;
     if (copiers)
       consumer = std::min(consumer, left);
