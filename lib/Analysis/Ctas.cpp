@@ -75,11 +75,17 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
            << "roles of kernel '" << kernel.getSymName() << "' need " << sum
            << " CTAs on a grid of " << grid << ": " << describe(roles, ctas)
            << "; give roles fewer CTAs or the kernel a larger grid";
-  auto addBeside = [&] {
+  auto addBeside = [&]() -> FailureOr<SmallVector<int64_t>> {
     for (auto [i, role] : llvm::enumerate(roles))
-      for (auto [j, other] : llvm::enumerate(roles))
-        if (role.getBeside() == other.getSymNameAttr())
-          ctas[i] = ctas[j];
+      for (auto [j, other] : llvm::enumerate(roles)) {
+        if (role.getBeside() != other.getSymNameAttr())
+          continue;
+        ctas[i] = ctas[j];
+        if (int64_t given = role.getCtas().getFixed(); given && given != ctas[j])
+          return role.emitOpError() << "'" << role.getSymName() << "' is run by " << given << " CTAs beside @"
+                                    << other.getSymName() << ", which has " << ctas[j]
+                                    << ": leave the number out";
+      }
     return ctas;
   };
   if (numRest == 0)

@@ -295,11 +295,17 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
     via = LinkKind::Link;
   else if (isAlong(LinkKind::Net) && !op.getIncludingSelf())
     via = LinkKind::Net;
-  if (via)
-    op.walk([&](PutOp put) {
-      if (put.getPeer() == op.getBody().getArgument(0) && !put.getVia())
-        put.setVia(via);
-    });
+  WalkResult puts = op.walk([&](PutOp put) -> WalkResult {
+    if (!via || put.getPeer() != op.getBody().getArgument(0))
+      return WalkResult::advance();
+    if (put.getVia() && put.getVia() != via)
+      return put.emitOpError() << "goes via " << stringifyLinkKind(*put.getVia()) << " to peers that are reached via "
+                               << stringifyLinkKind(*via) << ": leave 'via' out";
+    put.setVia(via);
+    return WalkResult::advance();
+  });
+  if (puts.wasInterrupted())
+    return failure();
   int64_t others = op.getIncludingSelf() ? count : count - 1;
   inOrder(index(others), [&](Value i) {
     Value behind = arith::AddIOp::create(b, loc, i, index(1));

@@ -47,3 +47,12 @@ mk.kernel @beside on @mesh () {
   mk.role @first ctas(2) {}
   mk.role @gemm ctas(rest) {}
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @other_number on @mesh () {
+  // expected-error @+1 {{'push' is run by 7 CTAs beside @gemm, which has 10: leave the number out}}
+  mk.role @push ctas(7 beside @gemm) {}
+  mk.role @gemm ctas(rest) {}
+}

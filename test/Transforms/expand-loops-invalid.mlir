@@ -85,3 +85,18 @@ mk.kernel @queue on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     }
   }
 }
+
+// -----
+
+!a = memref<8xf32, #mk.symmetric>
+mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
+mk.kernel @other_way on @mesh (in %a : !a [8], scratch %b : !a [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    mk.foreach_peer (%p) along node {
+      // expected-error @+1 {{goes via link to peers that are reached via net: leave 'via' out}}
+      mk.put %a[%c0][%c8] to %b[%c0] on %p via link : !a to !a
+    }
+  }
+}

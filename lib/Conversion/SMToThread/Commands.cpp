@@ -76,24 +76,33 @@ static Value wordOfCta(Emitter &e, Value network, int64_t array, Value cta) {
   return e.add(e.load(e.i64, network, array), e.shl(e.resize(cta, e.i64), 2));
 }
 
-void Lowering::countSubmitted() {
+// Before the command is there, so that no more are ever complete than were counted.
+void Lowering::countSubmitted(int64_t commands) {
   Value network = loadParamHere(params.launch + offsetof(mk_gpu_launch, network));
   Value count =
       wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta);
-  // Each team of a CTA has a thread that sends.
-  reduceAdd(count, c32(1), MemOrder::Relaxed, MemScope::Cta);
+  // Each team of a CTA has a thread that sends, and so has each mover.
+  reduceAdd(count, c32(commands), MemOrder::Relaxed, MemScope::Cta);
 }
 
+// Others of the CTA count in the same words, and what they send may be complete first. So as many have to be
+// complete as are counted behind that: then all were, when that many were.
 void Lowering::awaitPuts() {
   barrierPartition();
   ifThen(eq(partitionThread, 0), [&] {
+    auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&loop.getBefore());
     Value network = loadParamHere(params.launch + offsetof(mk_gpu_launch, network));
-    Value submitted = loadRelaxed(i32,
-        wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta),
-        MemScope::Cta);
+    Value word = wordOfCta(*this, network, offsetof(mk_gpu_network, submitted), cta);
+    Value submitted = loadRelaxed(i32, word, MemScope::Cta);
     waitWord(wordOfCta(*this, network, offsetof(mk_gpu_network, completed), cta),
              submitted, /*equal=*/false, MemScope::Sys, MK_WAIT_PUTS, 0,
              Waited{-1, c64(0)}, submitted);
+    Value more = cmp(Predicate::ne, loadRelaxed(i32, word, MemScope::Cta), submitted);
+    scf::ConditionOp::create(b, loc, and_(more, isFine()), ValueRange());
+    b.createBlock(&loop.getAfter());
+    scf::YieldOp::create(b, loc);
   });
   barrierPartition();
 }

@@ -329,7 +329,7 @@ private:
   void writeCommand(const ProxyCommand &command);
   void placeCommand(const ProxyCommand &command);
   /// One thread counts a put or signal of its commands.
-  void countSubmitted();
+  void countSubmitted(int64_t commands = 1);
   /// All threads wait until the puts of this CTA are complete at other nodes.
   void awaitPuts();
 

@@ -94,6 +94,7 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
   if (!hasNet() || via == LinkKind::Link)
     return across();
   ifThenElse(cmp(Predicate::ne, heap, 0), across, [&] {
+    countSubmitted(llvm::divideCeil(amount, int64_t(UINT16_MAX)));
     fence(MemScope::Sys);
     ProxyCommand command;
     command.op = MK_CMD_SIGNAL;
@@ -105,7 +106,6 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
     for (int64_t left = amount; left > 0; left -= UINT16_MAX) {
       command.amount = std::min<int64_t>(left, UINT16_MAX);
       writeCommand(command);
-      countSubmitted();
     }
   });
 }

@@ -217,6 +217,9 @@ void Lowering::putByCommands(const Runs &runs, Value peer, Value signalSlot,
   command.amount = signalSlot ? 1 : 0;
   command.peer = peer;
   command.slot = signalSlot ? signalSlot : c64(0);
+  // A put of nothing is an arrival, too.
+  Value empty = eq(total, 0);
+  ifThen(runs.list || signalSlot ? cbool(true) : not_(empty), [&] { countSubmitted(); });
   fence(MemScope::Sys);
   forRange(c32(0), total, c32(1), [&](Value n) {
     Value part = b.createOrFold<arith::RemUIOp>(loc, n, parts);
@@ -244,15 +247,11 @@ void Lowering::putByCommands(const Runs &runs, Value peer, Value signalSlot,
   command.flags = c32(last);
   if (runs.list) {
     command.op = MK_CMD_PUT;
-    writeCommand(command);
-    return countSubmitted();
+    return writeCommand(command);
   }
-  // A put of nothing is an arrival, too.
-  Value empty = eq(total, 0);
   if (signalSlot)
     ifThen(empty, [&] {
       command.op = MK_CMD_SIGNAL;
       writeCommand(command);
     });
-  ifThen(signalSlot ? cbool(true) : not_(empty), [&] { countSubmitted(); });
 }

@@ -49,6 +49,7 @@ void Lowering::awaitPrepared() {
 // producer has no registers for what only the consumer needs.
 LogicalResult Lowering::emitSide(PartitionKind kind) {
   readThread();
+  partition = {}; // not what the code before is of
   partitionThread = kind == PartitionKind::Producer ? lane : sub(thread, 128);
   loadParams();
   if (failed(emitKernelScalars()))
@@ -78,6 +79,7 @@ LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
   readThread();
   partitionThread = lane;
   mover = number;
+  partition = findPartition(resources.roles[*resources.roleIndex(name)], PartitionKind::Mover);
   openTracks(/*ofMover=*/true);
   loadParams();
   if (failed(emitKernelScalars()))
@@ -101,6 +103,7 @@ LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
     Value all = mul(launchField(offsetof(mk_gpu_launch, num_ctas), i32), warps.getNumMovers());
     ifThen(cmp(Predicate::eq, add(before, 1), mul(add(epoch, 1), all)), [&] { tellDone(); });
   });
+  syncWarp();
   return success();
 }
 

@@ -94,6 +94,8 @@ mk.kernel @net on @mesh dims(uniform M) (
       // A place is reserved, waited for when the ring was full, and written in two
       // halves.
       // CHECK: mk_thread.store_bulk
+      // It is counted before its commands are there.
+      // CHECK: mk_thread.reduce_add relaxed cta {{.*}} : i32
       // CHECK: mk_thread.fence sys
       // CHECK: mk_thread.atomic_add relaxed gpu {{.*}} : i64
       // CHECK: mk_thread.load_atomic acquire gpu {{.*}} : i32
@@ -101,7 +103,6 @@ mk.kernel @net on @mesh dims(uniform M) (
       // CHECK: mk_thread.wait_word sys
       // CHECK: mk_thread.store_atomic release gpu {{.*}} : i32
       // CHECK-COUNT-2: mk_thread.store_command
-      // CHECK: mk_thread.reduce_add relaxed cta {{.*}} : i32
       mk.put %a[%c0, %c0][%M, %c64] to %b[%c0, %c0] on %c1 signal strong %done[%c0]
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>, !mk.signal<?, sys, arrivals = 2>
       // Rows listed in registers go to shared memory first.
@@ -110,8 +111,12 @@ mk.kernel @net on @mesh dims(uniform M) (
       %i = arith.constant dense<3> : tensor<32xi32, #mk_sm.blocked<threads = 128, vector = 1>>
       mk.put %a[%c0, %c0][%c32, %c64] rows(%i : tensor<32xi32, #mk_sm.blocked<threads = 128, vector = 1>>) to %b[%c0, %c0] on %c1
           : memref<?x64xbf16, #mk.symmetric> to memref<?x64xbf16, #mk.symmetric>
-      // Puts of this CTA complete at other nodes.
-      // CHECK: mk_thread.load_atomic relaxed cta
+      // Puts of this CTA complete at other nodes, as many as are counted behind the wait: others count, too.
+      // CHECK: scf.while
+      // CHECK: %[[COUNTED:.*]] = mk_thread.load_atomic relaxed cta
+      // CHECK: mk_thread.wait_word sys {{.*}}, %[[COUNTED]] count(
+      // CHECK: %[[NOW:.*]] = mk_thread.load_atomic relaxed cta
+      // CHECK: arith.cmpi ne, %[[NOW]], %[[COUNTED]]
       mk.fence
       // CHECK: mk_thread.reduce_add release sys {{.*}} : i32
       // CHECK: mk_thread.store_command
