@@ -28,6 +28,12 @@ int64_t MeshOp::findAxis(StringRef name) {
   return -1;
 }
 
+bool MeshOp::hasNet() {
+  return llvm::any_of(llvm::seq(getNumAxes()), [&](unsigned i) {
+    return getAxis(i).getLink() == LinkKind::Net && getAxis(i).getSize() != 1;
+  });
+}
+
 int64_t MeshOp::getNumRanks() {
   int64_t ranks = 1;
   for (unsigned i = 0, e = getNumAxes(); i != e; ++i) {

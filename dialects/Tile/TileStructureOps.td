@@ -30,6 +30,8 @@ def Mk_MeshOp : Mk_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     int64_t findAxis(::llvm::StringRef name);
     /// Number of ranks, or kDynamic while an axis is unbound.
     int64_t getNumRanks();
+    /// Whether a network may be between two of them.
+    bool hasNet();
     /// The axis names, for messages.
     std::string describeAxes();
   }];

@@ -110,9 +110,9 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
   if (failed(counts) || failed(mk::findClusterSize(kernel)))
     return failure();
   int64_t grid = mk::countGrid(kernel, *counts);
-  int64_t first = 0;
-  for (auto [role, count] : llvm::zip(kernel.getBody().front().getOps<mk::RoleOp>(), *counts)) {
-    WalkResult result = role.walk([&](CopyOp copy) -> WalkResult {
+  for (auto role : kernel.getBody().front().getOps<mk::RoleOp>()) {
+    auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
+    WalkResult result = role.walk([&, first = first, count = count](CopyOp copy) -> WalkResult {
       int64_t shared = copy.getShared();
       if (first % shared || count % shared || grid % shared)
         return copy.emitOpError() << "is shared by " << shared << " CTAs, but its role has "
@@ -122,7 +122,6 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
     });
     if (result.wasInterrupted())
       return failure();
-    first += role.getBeside() ? 0 : count;
   }
   return success();
 }

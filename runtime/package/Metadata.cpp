@@ -139,9 +139,9 @@ struct Parser {
                                           {"queue", Schedule::Queue}});
       return loop;
     });
-    size_t ctas = 0, beside = 0;
+    size_t ctas = 0; // on the host roles beside others have their own
     for (const Metadata::Role &role : m.roles) {
-      (role.beside < 0 ? ctas : beside) += role.ctas;
+      ctas += role.beside < 0 || m.target == "host" ? role.ctas : 0;
       if (role.beside >= int64_t(m.roles.size()) ||
           (role.beside >= 0 && m.roles[role.beside].beside >= 0))
         r.fail(str("role '", role.name, "' is run beside role ", role.beside, " of ", m.roles.size(),
@@ -155,7 +155,7 @@ struct Parser {
         r.fail(str("has a loop of role ", loop.role, " of ", m.roles.size()));
     if (m.roles.empty())
       r.fail("has no roles");
-    else if (ctas != m.grid && ctas + beside != m.grid)
+    else if (ctas != m.grid)
       r.fail(str("gives ", ctas, " CTAs to roles, but the grid has ", m.grid));
   }
 

@@ -31,6 +31,17 @@ int Metadata::argIndex(std::string_view name) const {
   return -1;
 }
 
+size_t Metadata::countOwnCtas() const {
+  size_t ctas = 0;
+  for (const Role &role : roles)
+    ctas += role.beside < 0 ? role.ctas : 0;
+  return ctas;
+}
+
+uint32_t Metadata::countBeside() const {
+  return std::count_if(roles.begin(), roles.end(), [](const Role &role) { return role.beside >= 0; });
+}
+
 std::span<const std::byte> Package::metadataText() const {
   return std::span(bytes_).subspan(sizeof(mk_package_header),
                                    payloadOffset_ - sizeof(mk_package_header));

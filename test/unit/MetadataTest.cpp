@@ -56,15 +56,12 @@ TEST(Metadata, Parses) {
   ASSERT_OK(sites);
   EXPECT_EQ(sites->sites.at(0).op, "mk.put");
   EXPECT_EQ(sites->sites.at(0).at, "x.mlir:1:2");
-  // The CTAs of a role beside another are in the grid on the host, not on a GPU.
-  for (const char *grid : {"\"grid\": 4", "\"grid\": 3"}) {
-    std::string text = with("\"then\": 1}", "\"then\": -1, \"beside\": 1}");
-    text.replace(text.find("\"grid\": 4"), 9, grid);
-    auto beside = parseMetadata(text);
-    ASSERT_OK(beside);
-    EXPECT_EQ(beside->roles[0].beside, 1);
-    EXPECT_EQ(beside->roles[1].beside, -1);
-  }
+  auto beside = parseMetadata(with("\"then\": 1}", "\"then\": -1, \"beside\": 1}"));
+  ASSERT_OK(beside);
+  EXPECT_EQ(beside->roles[0].beside, 1);
+  EXPECT_EQ(beside->roles[1].beside, -1);
+  EXPECT_EQ(beside->countBeside(), 1u);
+  EXPECT_EQ(beside->countOwnCtas(), 3u);
   EXPECT_TRUE(m->params.empty());
   auto params = parseMetadata(
       with("\"prepare\"", R"("params": {"TM": {"value": 128, "from": "tuned"},
@@ -157,6 +154,20 @@ std::string gpu(const std::string &from = "", const std::string &to = "") {
   size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
+}
+
+TEST(Metadata, CtasOfRolesBesideOthers) {
+  // They are those of the other role on a GPU, in the grid on the host.
+  std::string text = gpu("\"then\": 1}", "\"then\": -1, \"beside\": 1}");
+  EXPECT_ERROR(parseMetadata(text).status(), InvalidArgument,
+               "gives 3 CTAs to roles, but the grid has 4");
+  text.replace(text.find("\"grid\": 4"), 9, "\"grid\": 3");
+  ASSERT_OK(parseMetadata(text));
+  text = with("\"then\": 1}", "\"then\": -1, \"beside\": 1}");
+  ASSERT_OK(parseMetadata(text));
+  text.replace(text.find("\"grid\": 4"), 9, "\"grid\": 3");
+  EXPECT_ERROR(parseMetadata(text).status(), InvalidArgument,
+               "gives 4 CTAs to roles, but the grid has 3");
 }
 
 TEST(Metadata, GpuParses) {

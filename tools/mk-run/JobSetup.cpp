@@ -72,9 +72,7 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                  metadata.kernel,
                  "' carries no reference to compare with: add "
                  "func.func @reference to its file");
-  uint32_t grid = 0;
-  for (const rt::Metadata::Role &role : metadata.roles)
-    grid += role.beside < 0 ? role.ctas : 0;
+  size_t grid = metadata.countOwnCtas();
   if (options.compile.grid && options.compile.grid != grid)
     return options.file.ends_with(".mlir")
                ? error(StatusCode::InvalidArgument, "--grid ", options.compile.grid, ": kernel '",

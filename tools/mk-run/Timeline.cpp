@@ -216,10 +216,7 @@ private:
     text = str("SM ", track.sm, ", ", text);
     if (track.part == 0)
       return text + ", producer";
-    uint32_t movers = 0;
-    for (const Metadata::Role &role : m.roles)
-      movers += role.beside >= 0;
-    if (track.part + movers >= m.timeline->tracks)
+    if (track.part + m.countBeside() >= m.timeline->tracks)
       return text + ", beside";
     return str(text, ", consumer", track.part == 1 ? "" : str(" ", track.part));
   }

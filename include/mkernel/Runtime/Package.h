@@ -175,6 +175,10 @@ struct Metadata {
 
   /// -1 when there is no such argument.
   int argIndex(std::string_view name) const;
+  /// CTAs of roles that have their own: the grid of a GPU.
+  size_t countOwnCtas() const;
+  /// Roles beside others.
+  uint32_t countBeside() const;
 };
 
 /// Parses strictly: a missing, unknown, ill-typed or inconsistent key is an

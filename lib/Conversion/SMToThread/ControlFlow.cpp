@@ -110,9 +110,7 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
 
 LogicalResult Lowering::emitItems(ItemsOp op) {
   auto role = op->getParentOfType<RoleOp>();
-  int64_t sharing = role ? ctas[*resources.indexOf(role)] : 0;
-  for (int64_t count : ctas)
-    sharing += role ? 0 : count;
+  int64_t sharing = role ? ctas[*resources.indexOf(role)] : countGrid(kernel, ctas);
   return emitCounted(op, ctaInRole, scalar(op.getTotal()), c64(sharing * op.getEvery()), {},
                      [&](Value item) {
                        if (!op.getRound().use_empty())

@@ -22,7 +22,7 @@ static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
 void Lowering::enterPlaces(bool here) {
   Value number = readNumber(here);
   placeLane = and_(number, 31);
-  placeThread = isOneWarp()              ? placeLane
+  placeThread = isOneWarp()                ? placeLane
                 : partition.getTeams() > 1 ? and_(number, partition.getNumThreads() - 1)
                                            : sub(number, 128);
   placeWarp = shr(number, 5);

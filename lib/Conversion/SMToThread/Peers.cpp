@@ -17,13 +17,7 @@ using Predicate = arith::CmpIPredicate;
 
 bool Lowering::hasPeers() { return kernel.getMeshOp().getNumRanks() != 1; }
 
-bool Lowering::hasNet() {
-  MeshOp mesh = kernel.getMeshOp();
-  for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i)
-    if (mesh.getAxis(i).getLink() == LinkKind::Net && mesh.getAxis(i).getSize() != 1)
-      return true;
-  return false;
-}
+bool Lowering::hasNet() { return kernel.getMeshOp().hasNet(); }
 
 Value Lowering::ownRank() {
   return resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);

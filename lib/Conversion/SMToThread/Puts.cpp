@@ -2,8 +2,8 @@
 //
 // Here and across links one warp has the copy engine take runs of the region (PutRuns.cpp)
 // through slots of shared memory, or, where addresses are not aligned, all threads copy
-// element by element. A mover has no slots: its lanes copy 16 bytes each. The put is complete when the op is. Across a network each run is a
-// command for the proxy.
+// element by element. A mover has no slots: its lanes copy 16 bytes each. The put is complete when
+// the op is. Across a network each run is a command for the proxy.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"

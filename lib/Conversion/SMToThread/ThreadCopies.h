@@ -1,6 +1,7 @@
 //===- ThreadCopies.h - Copies without the copy engine -----------*- C++ -*-===//
 //
-// In the variant for any strides the warps of the producer's warpgroup that have nothing else to do copy what no tensor map describes. What the
+// In the variant for any strides the warps of the producer's warpgroup that have nothing else to do
+// copy what no tensor map describes. What the
 // producer asks of them, and how a warp brings the rows that are its own (ThreadRows.cpp).
 //
 //===----------------------------------------------------------------------===//

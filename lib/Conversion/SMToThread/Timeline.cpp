@@ -26,9 +26,7 @@ using namespace mlir::mk_sm;
 LogicalResult Lowering::checkTimeline() {
   if (!places)
     return success();
-  int64_t all = 0;
-  for (int64_t count : ctas)
-    all += count;
+  int64_t all = countGrid(kernel, ctas);
   auto fits = [](size_t count, int64_t bits) { return int64_t(count) < (1 << bits); };
   if (fits(resources.roles.size(), MK_TIMELINE_ROLE_BITS) &&
       fits(resources.signals.size(), MK_TIMELINE_OBJECT_BITS) &&

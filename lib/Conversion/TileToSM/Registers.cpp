@@ -297,14 +297,11 @@ mk::RegisterSplitAttr mk_sm::leaveToMovers(mk::KernelOp kernel, mk::RegisterSpli
   auto isBeside = [](mk::RoleOp role) { return bool(role.getBeside()); };
   if (llvm::none_of(kernel.getBody().getOps<mk::RoleOp>(), isBeside))
     return split;
-  mk::MeshOp mesh = kernel.getMeshOp();
-  bool hasNet = llvm::any_of(llvm::seq(mesh.getNumAxes()), [&](unsigned axis) {
-    return mesh.getAxis(axis).getLink() == mk::LinkKind::Net && mesh.getAxis(axis).getSize() != 1;
-  });
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
   int64_t consumers = 128 * split.getWarpgroups(), threads = 128 + consumers;
   mk::RegisterReserveAttr reserve = file.getReserve();
-  int64_t producer = std::max(split.getProducer(), hasNet ? reserve.getNetMover() : reserve.getMover());
+  int64_t producer = std::max(split.getProducer(), kernel.getMeshOp().hasNet() ? reserve.getNetMover()
+                                                                               : reserve.getMover());
   int64_t left = (file.getAtStart(threads) * threads - 128 * producer) / consumers;
   int64_t consumer = std::min<int64_t>(split.getConsumer(), left / file.getStep() * file.getStep());
   return mk::RegisterSplitAttr::get(kernel.getContext(), split.getWarpgroups(), producer, consumer,

@@ -122,9 +122,7 @@ std::vector<Timeline::Track> cuda::readTracks(const Metadata &metadata,
   };
   std::vector<Timeline::Track> tracks;
   size_t size = MK_TIMELINE_TRACK_BYTES(about.records);
-  uint32_t movers = 0;
-  for (const Metadata::Role &role : metadata.roles)
-    movers += role.beside >= 0;
+  uint32_t movers = metadata.countBeside();
   for (size_t i = 0; i < size_t(metadata.grid) * about.tracks; ++i) {
     const std::byte *at = bytes.data() + i * size;
     mk_timeline_track head;

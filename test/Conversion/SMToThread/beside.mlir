@@ -71,3 +71,28 @@ mk.kernel @both on @mesh dims(uniform N) (in %a : !a [N], scratch %b : !a [N]) {
     }
   }
 }
+
+// -----
+
+// mk.prepare is shared by the CTAs of the grid, of which a role beside another has none: by 4, not by 8.
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK: scf.for {{.*}} step %c4
+mk.kernel @prepared on @mesh dims(uniform N) (out %c : memref<?xi32> [N]) {
+  %c7 = arith.constant 7 : i32
+  mk.prepare {
+    mk_sm.partition consumer warps(8) registers(224) {
+      mk_sm.items (%i) round(%r) of %N {
+        memref.store %c7, %c[%i] : memref<?xi32>
+      }
+    }
+  }
+  mk.role @push ctas(beside @work) {
+    mk_sm.partition mover warps(1) registers(56) {}
+  }
+  mk.role @work ctas(rest) {
+    mk_sm.partition consumer warps(8) registers(224) {}
+  }
+}
