@@ -2,6 +2,7 @@
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Edges.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -122,6 +123,17 @@ Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value>
                                          sizeOf(buffer, lead + d));
     usable = and_(usable, cmp(Predicate::sge, scalar(end), needed));
   }
+  return usable;
+}
+
+Value Lowering::takesBox(Value usable, ValueRange offsets, Type element, bool stores) {
+  if (!isEngineColumn(offsets.back(), element)) {
+    Value byte = mul(scalar(offsets.back()), getElementBytes(element));
+    usable = and_(usable, eq(and_(byte, kEngineBytes - 1), 0));
+  }
+  for (Value offset : offsets)
+    if (stores && !getConstantIntValue(offset))
+      usable = and_(usable, cmp(Predicate::sge, scalar(offset), int64_t(0)));
   return usable;
 }
 

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include "mkernel/Analysis/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -57,6 +58,17 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
                 getCopyBox(op)};
   Value full = elements(op.getSlot())[1];
   auto [map, usable] = tensorMap(*from, copy.box);
+  Type element = tile.getElementType();
+  if (map && byThreads)
+    usable = takesBox(usable, op.getOffsets(), element, /*stores=*/false);
+  if (!isEngineColumn(op.getOffsets().back(), element)) {
+    if (!byThreads)
+      return op.emitOpError() << "may begin at a column that is no multiple of " << kEngineBytes
+                              << " bytes, which the copy engine does not take: compile the variant for any strides";
+    missed(op, "convert-mk-sm-to-thread")
+        << "may begin at a column that is no multiple of " << std::to_string(kEngineBytes)
+        << " bytes, which the copy engine does not take: threads copy then";
+  }
   if (!map && !byThreads)
     return op.emitOpError() << "copies what no tensor map describes, a tile of "
                             << op.getSource().getType()
