@@ -63,16 +63,11 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
     usable = takesBox(usable, op.getOffsets(), element, /*stores=*/false);
   if (!isEngineColumn(op.getOffsets().back(), element)) {
     if (!byThreads)
-      return op.emitOpError() << "may begin at a column that is no multiple of " << kEngineBytes
-                              << " bytes, which the copy engine does not take: compile the variant for any strides";
-    missed(op, "convert-mk-sm-to-thread")
-        << "may begin at a column that is no multiple of " << std::to_string(kEngineBytes)
-        << " bytes, which the copy engine does not take: threads copy then";
+      return op.emitOpError() << "may begin at a column that is no multiple of 16 bytes, which the copy "
+                                 "engine does not take: compile the variant for any strides";
+    missed(op, "convert-mk-sm-to-thread") << "may begin at a column that is no multiple of 16 bytes, which "
+                                             "the copy engine does not take: threads copy then";
   }
-  if (!map && !byThreads)
-    return op.emitOpError() << "copies what no tensor map describes, a tile of "
-                            << op.getSource().getType()
-                            << ": compile the variant for any strides";
   auto bring = [&, map = map, usable = usable](Value barrier, int64_t shared) {
     if (!byThreads)
       copyByEngine(copy, map, barrier, shared);
