@@ -2,17 +2,17 @@
 // split along K, C: M x N whole on each rank. bf16, summed in f32, in the order of ranks: all ranks get the same bits,
 // in every run.
 //
-// Tokens are columns of the products, as in gemm_few.mlir. One shot: each rank gets each tile out of the others' epilogues and adds them
-// all. Two shots, in one node: one rank gets a tile, adds and stores the result at every rank; it has a range of N. The first takes one trip
-// over a link, the second moves 2 / (ranks in the node) of the bytes. Slots have features as rows, as the products have:
-// threads that store side by side write side by side.
+// Tokens are columns of the products, as in gemm_few.mlir. One shot: each rank gets each tile out of the others' epilogues
+// and adds them all. Two shots, in one node: one rank gets a tile, adds and stores the result at every rank; it has a range
+// of N. The first takes one trip over a link, the second moves 2 / (ranks in the node) of the bytes. Slots have features as
+// rows, as the products have: threads that store side by side write side by side.
 //
 // Each rank sends to each other one, also across the network (@send), where the parts of all tiles go at once: rows are
-// few. Where there are more than some tiles of rows, gemm_ar.mlir takes the sum over a node first.
+// few. So a CTA has one tile there, or none. gemm_ar.mlir takes the sum over a node first.
 //
 // Parameters: TM, TN, TK, the extents of a tile (tokens, features, K); CLUSTER_N, how many tiles along N
 // follow each other, so that CTAs side by side do them and can fetch the tokens together; RASTER, how many rows of
-// tiles are walked together; SHOTS, 1 or 2 (across nodes always one).
+// tiles are walked together; SHOTS, 1 or 2, or 0: two where C has more than 1 MiB (across nodes always one).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -41,7 +41,7 @@ mk.kernel @gemm_ar_few on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %tk = mk.param "TK" = 128 in [64, 128, 256]
   %cn = mk.param "CLUSTER_N" = 2
   mk.param "RASTER" = 8
-  %shots = mk.param "SHOTS" = 1 in [1, 2]
+  %shots = mk.param "SHOTS" = 0
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %0 = arith.constant 0.0 : f32
@@ -62,7 +62,20 @@ mk.kernel @gemm_ar_few on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %k_own = memref.dim %a, %c1 : memref<?x?xbf16>    // own part of K, may be 0
   %k_tiles = arith.ceildivui %k_own, %tk : index
   %all_tiles = arith.muli %row_tiles, %column_tiles : index
-  %one_ = arith.cmpi eq, %shots, %c1 : index
+  // A tile waits for what all tiles of ranks of other nodes have left.
+  %ctas = mk.ctas @gemm
+  %one_each = arith.cmpi ule, %all_tiles, %ctas : index
+  %one_node = arith.cmpi eq, %nodes, %c1 : index
+  %fits = arith.ori %one_each, %one_node : i1
+  mk.require %fits, "TM and TN must leave each CTA at most one tile where a network is crossed"
+  %c2 = arith.constant 2 : index
+  %most_small = arith.constant 524288 : index       // elements in 1 MiB
+  %elements = arith.muli %M, %N : index
+  %is_large = arith.cmpi ugt, %elements, %most_small : index
+  %by_size = arith.select %is_large, %c2, %c1 : index
+  %asked = arith.cmpi ne, %shots, %c0 : index
+  %taken = arith.select %asked, %shots, %by_size : index
+  %one_ = arith.cmpi ne, %taken, %c2 : index
   %far = arith.cmpi ne, %other_nodes, %c0 : index
   %near = arith.cmpi ne, %other_gpus, %c0 : index
   %one = arith.ori %one_, %far : i1

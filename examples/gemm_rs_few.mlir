@@ -3,11 +3,11 @@
 // run to run.
 //
 // Tokens are columns of the products, as in gemm_few.mlir, so a tile has rows of C of several ranks, and each of them gets
-// its own out of the epilogue: what lies outside of a rank's slot is dropped. A rank adds to its own rows what the others sent, in
-// registers. Slots have features as rows, as the products have: threads that store side by side write side by side.
+// its own out of the epilogue: what lies outside of a rank's slot is dropped. A rank adds to its own rows what the others
+// sent, in registers. Slots have features as rows, as the products have: threads that store side by side write side by side.
 //
 // Each rank sends to each other one, also across the network (@send), where the parts of all tiles go at once: rows are
-// few. Where a rank has more rows than a tile, gemm_rs.mlir takes the sum over a node first.
+// few. So a CTA has one tile there, or none. gemm_rs.mlir takes the sum over a node first.
 //
 // Parameters: TM, TN, TK, the extents of a tile (tokens, features, K); CLUSTER_N, how many tiles along N
 // follow each other, so that CTAs side by side do them and can fetch the tokens together; RASTER, how many rows of
@@ -61,6 +61,12 @@ mk.kernel @gemm_rs_few on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
   %k_own = memref.dim %a, %c1 : memref<?x?xbf16>    // own part of K, may be 0
   %k_tiles = arith.ceildivui %k_own, %tk : index
   %all_tiles = arith.muli %row_tiles, %column_tiles : index
+  // A tile waits for what all tiles of ranks of other nodes have left.
+  %ctas = mk.ctas @gemm
+  %one_each = arith.cmpi ule, %all_tiles, %ctas : index
+  %one_node = arith.cmpi eq, %nodes, %c1 : index
+  %fits = arith.ori %one_each, %one_node : i1
+  mk.require %fits, "TM and TN must leave each CTA at most one tile where a network is crossed"
 
   // For each tile: from each other GPU of my node.
   %part = mk.signals(%row_tiles, %column_tiles) arrivals(%other_gpus) : !parts

@@ -131,10 +131,13 @@ Value Lowering::takesBox(Value usable, ValueRange offsets, Type element, bool st
     Value byte = mul(scalar(offsets.back()), getElementBytes(element));
     usable = and_(usable, eq(and_(byte, kEngineBytes - 1), 0));
   }
+  if (!stores)
+    return usable;
+  Value signs = c32(0); // of the words that the engine is given
   for (Value offset : offsets)
-    if (stores && !getConstantIntValue(offset))
-      usable = and_(usable, cmp(Predicate::sge, scalar(offset), int64_t(0)));
-  return usable;
+    if (!getConstantIntValue(offset))
+      signs = or_(signs, resize(scalar(offset), i32));
+  return and_(usable, cmp(Predicate::sge, signs, int64_t(0)));
 }
 
 Value Lowering::covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape) {

@@ -58,6 +58,10 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
                 getCopyBox(op)};
   Value full = elements(op.getSlot())[1];
   auto [map, usable] = tensorMap(*from, copy.box);
+  if (!map && !byThreads)
+    return op.emitOpError() << "copies what no tensor map describes, a tile of "
+                            << op.getSource().getType()
+                            << ": compile the variant for any strides";
   Type element = tile.getElementType();
   if (map && byThreads)
     usable = takesBox(usable, op.getOffsets(), element, /*stores=*/false);

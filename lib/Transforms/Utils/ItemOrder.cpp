@@ -77,7 +77,7 @@ void ItemBuilder::rowMajor(Value t) {
 void ItemBuilder::raster(Value t) {
   Value inner = countItems(b, loc, ArrayRef(space.bounds).drop_front(2));
   Value rest = rem(t, inner), tile = div(t, inner);
-  Value begin = index(0), end = space.bounds[0]; // of the section
+  Value begin, end = space.bounds[0]; // of the section
   OwnPlace place = space.order.getOwn();
   if (!space.order.getStagger() && (place == OwnPlace::First || place == OwnPlace::Last)) {
     Value count = ownRows().second;
@@ -87,14 +87,12 @@ void ItemBuilder::raster(Value t) {
     end = select(isLeading, leading, end);
     tile = sub(tile, select(isLeading, index(0), before));
   }
-  // No more rows than as many groups need: a last one of few rows would reuse little.
-  auto ceilDiv = [&](Value x, Value y) { return arith::CeilDivUIOp::create(b, loc, x, y).getResult(); };
-  auto atLeastOne = [&](Value x) { return arith::MaxSIOp::create(b, loc, x, index(1)).getResult(); };
-  Value section = sub(end, begin);
-  Value groups = atLeastOne(ceilDiv(section, index(space.order.getRaster())));
-  Value rows = atLeastOne(ceilDiv(section, groups));
+  // (Groups that are as even as they can be were tried: 1 % slower than whole ones and a last one of few rows.)
+  Value rows = index(space.order.getRaster());
   Value perGroup = mul(rows, space.bounds[1]);
-  Value first = add(begin, mul(div(tile, perGroup), rows));
+  Value first = mul(div(tile, perGroup), rows);
+  if (begin)
+    first = add(begin, first);
   Value inGroup = min(sub(end, first), rows);
   Value r = rem(tile, perGroup);
   indices[0] = add(first, rem(r, inGroup));
