@@ -28,7 +28,8 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
     `reduce(add)` adds to the destination instead of overwriting it.
 
     `via` says that the peer is reached so wherever the op is run; a GPU has code for nothing else then. Loops over
-    peers along axes of one kind give it to the puts in them (`mk-expand-loops`).
+    peers along axes of one kind give it to the puts in them (`mk-expand-loops`). By hand it is written where the peer is
+    computed. It is an error where it is wrong, and for a GPU also where it may be: where the peer depends on data.
 
     To a peer across a `net` axis source and destination must be symmetric, the
     regions (each row with `rows`) contiguous, and `reduce` is not possible.

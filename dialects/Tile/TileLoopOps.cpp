@@ -178,6 +178,15 @@ void ForeachItemOp::print(OpAsmPrinter &p) {
 // ForeachPeerOp
 //===----------------------------------------------------------------------===//
 
+bool ForeachPeerOp::isAlong(MeshOp mesh, LinkKind kind) {
+  if (getIncludingSelf() && kind == LinkKind::Net)
+    return false;
+  return llvm::all_of(getAxes().getAsRange<StringAttr>(), [&](StringAttr name) {
+    AxisAttr axis = mesh.getAxis(mesh.findAxis(name.getValue()));
+    return axis.getLink() == kind || axis.getSize() == 1;
+  });
+}
+
 ParseResult ForeachPeerOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> indices;
   SmallVector<Attribute> axes;

@@ -64,6 +64,10 @@ def Mk_ForeachPeerOp : Mk_Op<"foreach_peer", [SingleBlock, NoTerminator, Recursi
   }];
   let arguments = (ins StrArrayAttr:$axes, UnitAttr:$including_self);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// Whether all of the ranks, if there are any, are reached so.
+    bool isAlong(MeshOp mesh, LinkKind kind);
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -34,6 +34,17 @@ bool MeshOp::hasNet() {
   });
 }
 
+StringRef MeshOp::findNetAxis(int64_t from, int64_t to) {
+  for (unsigned i = getNumAxes(); i-- > 0;) {
+    int64_t size = getAxis(i).getSize();
+    if (getAxis(i).getLink() == LinkKind::Net && from % size != to % size)
+      return getAxis(i).getName();
+    from /= size;
+    to /= size;
+  }
+  return {};
+}
+
 int64_t MeshOp::getNumRanks() {
   int64_t ranks = 1;
   for (unsigned i = 0, e = getNumAxes(); i != e; ++i) {

@@ -32,6 +32,8 @@ def Mk_MeshOp : Mk_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     int64_t getNumRanks();
     /// Whether a network may be between two of them.
     bool hasNet();
+    /// A net axis along which two ranks differ; empty if links lead there.
+    ::llvm::StringRef findNetAxis(int64_t from, int64_t to);
     /// The axis names, for messages.
     std::string describeAxes();
   }];

@@ -102,9 +102,38 @@ static LogicalResult verifyNetPut(PutOp put, StringRef axis) {
                           put.getDstOffsets(), axis);
 }
 
+/// Whether `peer` is certainly reached so, as far as it can be told from where it comes from.
+static bool isReachedVia(LinkKind kind, Value peer, MeshOp mesh) {
+  if (auto arg = dyn_cast<BlockArgument>(peer)) {
+    auto loop = dyn_cast<ForeachPeerOp>(arg.getOwner()->getParentOp());
+    return loop && loop.isAlong(mesh, kind);
+  }
+  // The own rank, or one that has all coordinates along net axes in common with it.
+  return kind == LinkKind::Link && peer.getDefiningOp<RankOp>() && !findNetAxis(peer, mesh);
+}
+
+/// What a put says of its way has to be true.
+static LogicalResult verifyVia(PutOp put, MeshOp mesh) {
+  if (!put.getVia() || isReachedVia(*put.getVia(), put.getPeer(), mesh))
+    return success();
+  LinkKind via = *put.getVia();
+  LinkKind other = via == LinkKind::Net ? LinkKind::Link : LinkKind::Net;
+  if (isReachedVia(other, put.getPeer(), mesh))
+    return put.emitOpError() << "goes via " << stringifyLinkKind(via)
+                             << " to peers that are reached via "
+                             << stringifyLinkKind(other) << ": leave 'via' out";
+  if (llvm::any_of(mesh.getAxes().getAsRange<AxisAttr>(),
+                   [&](AxisAttr axis) { return axis.getLink() == via; }))
+    return success();
+  return put.emitOpError() << "goes via " << stringifyLinkKind(via) << ", but no axis of @"
+                           << mesh.getSymName() << " is: leave 'via' out";
+}
+
 LogicalResult mk::verifyNetAccesses(KernelOp kernel, MeshOp mesh) {
   WalkResult result = kernel.walk([&](Operation *op) {
     if (auto put = dyn_cast<PutOp>(op)) {
+      if (failed(verifyVia(put, mesh)))
+        return WalkResult::interrupt();
       if (auto axis = findNetAxis(put.getPeer(), mesh))
         return WalkResult(verifyNetPut(put, *axis));
     } else if (auto store = dyn_cast<StoreOp>(op)) {

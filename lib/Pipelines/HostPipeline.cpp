@@ -93,6 +93,8 @@ static void buildTilesToLoops(OpPassManager &pm, const LoweringOptions &options)
   function.addPass(createLinalgElementwiseOpFusionPass());
   function.addPass(createMaterializeCarriesPass());
   bufferization::OneShotBufferizePassOptions bufferize;
+  // Tiles are dense; where branches meet bufferisation does not see it.
+  bufferize.unknownTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -284,28 +284,12 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
   for (unsigned axis : axes)
     me = arith::AddIOp::create(
         b, loc, arith::MulIOp::create(b, loc, me, size(axis)), coord(axis));
-  // What connects this rank with all of them, if it is the same.
-  auto isAlong = [&](LinkKind kind) {
-    return llvm::all_of(axes, [&](unsigned axis) {
-      return mesh.getAxis(axis).getLink() == kind || mesh.getAxis(axis).getSize() == 1;
-    });
-  };
-  std::optional<LinkKind> via;
-  if (isAlong(LinkKind::Link))
-    via = LinkKind::Link;
-  else if (isAlong(LinkKind::Net) && !op.getIncludingSelf())
-    via = LinkKind::Net;
-  WalkResult puts = op.walk([&](PutOp put) -> WalkResult {
-    if (!via || put.getPeer() != op.getBody().getArgument(0))
-      return WalkResult::advance();
-    if (put.getVia() && put.getVia() != via)
-      return put.emitOpError() << "goes via " << stringifyLinkKind(*put.getVia()) << " to peers that are reached via "
-                               << stringifyLinkKind(*via) << ": leave 'via' out";
-    put.setVia(via);
-    return WalkResult::advance();
-  });
-  if (puts.wasInterrupted())
-    return failure();
+  Value peer = op.getBody().getArgument(0);
+  for (LinkKind kind : {LinkKind::Net, LinkKind::Link})
+    if (op.isAlong(mesh, kind))
+      for (Operation *user : peer.getUsers())
+        if (auto put = dyn_cast<PutOp>(user); put && put.getPeer() == peer)
+          put.setVia(kind);
   int64_t others = op.getIncludingSelf() ? count : count - 1;
   inOrder(index(others), [&](Value i) {
     Value behind = arith::AddIOp::create(b, loc, i, index(1));

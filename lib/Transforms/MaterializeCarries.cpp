@@ -4,12 +4,11 @@
 // buffer of %y to be that of %x. Where %y is the result of a chain of in-place
 // updates of %x that holds anyway; elsewhere %y is copied into %x. All yielded
 // values have been computed before any of them is copied; but a yielded value that
-// *is* another carried tile (a rotation) would be overwritten before it is
-// read, so it is copied aside first.
+// *is* another carried tile (a rotation), or that tile updated in place, would be
+// overwritten before it is read, so it is copied aside first.
 //
-// A loop whose result a branch yields starts from a copy of what is defined outside of
-// the branch: the yielded value goes into that buffer again if an outer loop
-// carries it, and is read after the buffer has been updated in one branch only.
+// Branches that yield different tiles, or updates of these, yield copies: one-shot bufferisation
+// takes what a branch yields for the same buffer, and an update in one branch for one of the other's tile.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Dialect/Tile/Tile.h"
@@ -56,6 +55,16 @@ struct MaterializeCarriesPass
     return false;
   }
 
+  /// Where a chain of updates in place begins.
+  static Value getFirst(Value value) {
+    while (Value init = getUpdated(value))
+      value = init;
+    return value;
+  }
+  static bool isInNewBuffer(Value value) {
+    return getFirst(value).getDefiningOp<tensor::EmptyOp>() != nullptr;
+  }
+
   static Value copy(OpBuilder &b, Location loc, Value tile) {
     auto type = cast<RankedTensorType>(tile.getType());
     Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
@@ -63,20 +72,32 @@ struct MaterializeCarriesPass
     return linalg::CopyOp::create(b, loc, tile, empty).getResult(0);
   }
 
-  static void copyInits(scf::ForOp loop) {
-    if (!isa<scf::IfOp>(loop->getParentOp()))
-      return;
+  static void materialize(scf::IfOp branch) {
+    for (unsigned i = 0, e = branch.getNumResults(); i != e; ++i) {
+      OpOperand *yielded[] = {&branch.thenYield()->getOpOperand(i),
+                              &branch.elseYield()->getOpOperand(i)};
+      if (!isa<RankedTensorType>(branch.getType(i)) ||
+          getFirst(yielded[0]->get()) == getFirst(yielded[1]->get()))
+        continue;
+      for (OpOperand *operand : yielded) {
+        OpBuilder b(operand->getOwner());
+        if (!isInNewBuffer(operand->get()))
+          operand->set(copy(b, branch.getLoc(), operand->get()));
+      }
+    }
+  }
+
+  /// Carried tiles that begin as the same one have a buffer each.
+  static void separateInits(scf::ForOp loop) {
     OpBuilder b(loop);
-    for (auto [init, result] :
-         llvm::zip(loop.getInitArgsMutable(), loop.getResults()))
-      if (isa<RankedTensorType>(result.getType()) &&
-          init.get().getParentRegion() != loop->getParentRegion() &&
-          llvm::any_of(result.getUsers(), llvm::IsaPred<scf::YieldOp>))
+    llvm::SmallPtrSet<Value, 4> seen;
+    for (OpOperand &init : loop.getInitArgsMutable())
+      if (isa<RankedTensorType>(init.get().getType()) && !seen.insert(init.get()).second)
         init.set(copy(b, loop.getLoc(), init.get()));
   }
 
   static void materialize(scf::ForOp loop) {
-    copyInits(loop);
+    separateInits(loop);
     auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     OpBuilder b(yield);
     Location loc = loop.getLoc();
@@ -88,11 +109,10 @@ struct MaterializeCarriesPass
         continue;
       copies.emplace_back(&operand, carried);
     }
-    // Values that are carried tiles themselves, or that may share their buffer
-    // because they come from outside of this iteration's computation.
+    // Values that may share the buffer of a carried tile.
     for (auto [operand, carried] : copies) {
-      if (copies.size() == 1 ||
-          operand->get().getDefiningOp<DestinationStyleOpInterface>())
+      bool isAlone = copies.size() == 1 && getFirst(operand->get()) != carried;
+      if (isAlone || isInNewBuffer(operand->get()))
         continue;
       operand->set(copy(b, loc, operand->get()));
     }
@@ -106,6 +126,8 @@ struct MaterializeCarriesPass
     WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
       if (auto loop = dyn_cast<scf::ForOp>(op))
         materialize(loop);
+      if (auto branch = dyn_cast<scf::IfOp>(op))
+        materialize(branch);
       if (isa<scf::WhileOp>(op) &&
           llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
         return op->emitOpError() << "carries a tile, which cannot be lowered for "

@@ -10,18 +10,6 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-StringRef mlir::mk::findNetAxis(MeshOp mesh, int64_t from, int64_t to) {
-  for (unsigned axis = mesh.getNumAxes(); axis-- > 0;) {
-    int64_t size = mesh.getAxis(axis).getSize();
-    if (mesh.getAxis(axis).getLink() == LinkKind::Net &&
-        from % size != to % size)
-      return mesh.getAxis(axis).getName();
-    from /= size;
-    to /= size;
-  }
-  return {};
-}
-
 /// Whether a region is certainly in pieces: behind its first dimension of more
 /// than one element it has all of every dimension if it is in one.
 bool KernelProgram::isInPieces(const CtaState &state, uint32_t rank,
@@ -46,7 +34,16 @@ bool KernelProgram::isInPieces(const CtaState &state, uint32_t rank,
 
 bool KernelProgram::mayReach(const CtaState &state, Operation *op,
                              int64_t peer) {
-  StringRef axis = findNetAxis(mesh, state.rank, peer);
+  auto put = dyn_cast<PutOp>(op);
+  StringRef axis = mesh.findNetAxis(state.rank, peer);
+  LinkKind kind = axis.empty() ? LinkKind::Link : LinkKind::Net;
+  if (put && put.getVia().value_or(kind) != kind) {
+    giveUp(op, "goes via " + stringifyLinkKind(*put.getVia()) + " from rank " +
+                   Twine(state.rank) + " to rank " + Twine(peer) +
+                   ", which is reached via " + stringifyLinkKind(kind) +
+                   ": leave 'via' out", /*wrong=*/true);
+    return false;
+  }
   if (axis.empty())
     return true;
   auto refuse = [&](const Twine &text) {
@@ -56,7 +53,6 @@ bool KernelProgram::mayReach(const CtaState &state, Operation *op,
            /*wrong=*/true);
     return false;
   };
-  auto put = dyn_cast<PutOp>(op);
   if (!put)
     return refuse("where only the transport reaches: store to symmetric memory "
                   "here and mk.put it");

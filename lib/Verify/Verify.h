@@ -11,8 +11,6 @@ namespace mlir::mk {
 /// a store to the same place. Of the kernel as it is written.
 LogicalResult verifyStructure(KernelOp kernel);
 
-/// A net axis along which two ranks differ; empty if links lead there.
-StringRef findNetAxis(MeshOp mesh, int64_t from, int64_t to);
 /// Of an expanded kernel whose mesh is known: stores to peers, and puts that add, which
 /// cross a net axis whatever the dimensions are.
 LogicalResult verifyOpenPeers(KernelOp kernel);

@@ -53,12 +53,16 @@ func.func @rotate(%n: index, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4x
 
 // -----
 
-// The sum of a branch that starts from the carried tile goes there in both branches.
+// What begins as the carried tile in one branch only is copied there, so that the other may write elsewhere.
 // CHECK-LABEL: func @branch
 // CHECK: iter_args(%[[ACC:.*]] =
 // CHECK: scf.if
-// CHECK: %[[START:.*]] = linalg.copy ins(%[[ACC]]
-// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[START]])
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[ACC]])
+// CHECK: %[[COPY:.*]] = linalg.copy ins(%[[SUM]]
+// CHECK: scf.yield %[[COPY]]
+// CHECK: else
+// CHECK-NOT: linalg.copy
+// CHECK: scf.yield
 func.func @branch(%n: index, %own: i1, %x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -78,6 +82,55 @@ func.func @branch(%n: index, %own: i1, %x: tensor<4xf32>, %init: tensor<4xf32>) 
     scf.yield %next : tensor<4xf32>
   }
   return %r : tensor<4xf32>
+}
+
+// -----
+
+// Both products are updates in place of the tile that the other one goes to.
+// CHECK-LABEL: func @swap
+// CHECK: iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK: %[[A2:.*]] = linalg.matmul {{.*}} outs(%[[A]]
+// CHECK: %[[B2:.*]] = linalg.matmul {{.*}} outs(%[[B]]
+// CHECK: %[[B3:.*]] = linalg.copy ins(%[[B2]]
+// CHECK: %[[A3:.*]] = linalg.copy ins(%[[A2]]
+// CHECK: materialize_in_destination %[[B3]] in %[[A]]
+// CHECK: materialize_in_destination %[[A3]] in %[[B]]
+func.func @swap(%n: index, %z: tensor<4x4xf32>, %x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+    %a2 = linalg.matmul ins(%z, %z : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %b2 = linalg.matmul ins(%z, %z : tensor<4x4xf32>, tensor<4x4xf32>) outs(%b : tensor<4x4xf32>) -> tensor<4x4xf32>
+    scf.yield %b2, %a2 : tensor<4x4xf32>, tensor<4x4xf32>
+  }
+  return %r#0, %r#1 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// Tiles that begin as the same one have a buffer each. Branches that update the same tile need no copies.
+// CHECK-LABEL: func @same
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x4xf32>
+// CHECK: %[[Y:.*]] = linalg.copy ins(%[[X]]
+// CHECK: iter_args(%{{.*}} = %[[X]], %{{.*}} = %[[Y]])
+// CHECK: scf.if
+// CHECK-NOT: linalg.copy
+// CHECK: else
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @same(%x: tensor<4x4xf32>, %z: tensor<4x4xf32>, %n: index, %go: i1) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %x) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+    %next = scf.if %go -> tensor<4x4xf32> {
+      %a2 = linalg.matmul ins(%z, %z : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+      scf.yield %a2 : tensor<4x4xf32>
+    } else {
+      scf.yield %a : tensor<4x4xf32>
+    }
+    scf.yield %next, %b : tensor<4x4xf32>, tensor<4x4xf32>
+  }
+  return %r#0, %r#1 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 
 // -----

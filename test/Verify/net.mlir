@@ -133,3 +133,40 @@ mk.kernel @right on @mesh dims(uniform M) (in %three : memref<?x?x?xf32, #mk.sym
     mk.wait %s[%c0] ge %c4 : !mk.signal<1, sys, arrivals = 4>
   }
 }
+
+// -----
+
+// Ways that puts say are compared with the peers that they have.
+// CHECK: error: 'mk.put' op goes via net from rank 0 to rank 1, which is reached via link: leave 'via' out
+!a = memref<8xf32, #mk.symmetric>
+mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
+mk.kernel @inside on @mesh (in %a : !a [8], out %c : !a [8]) {
+  %me = mk.rank
+  %world = mk.size
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    %next = arith.addi %me, %c1 : index
+    %p = arith.remui %next, %world : index
+    mk.put %a[%c0][%c8] to %c[%c0] on %p via net : !a to !a
+  }
+}
+
+// -----
+
+// CHECK: error: 'mk.put' op goes via link from rank 1 to rank 2, which is reached via net: leave 'via' out
+!a = memref<8xf32, #mk.symmetric>
+mk.mesh @mesh (node = 2 via net, gpu = 2 via link)
+mk.kernel @across on @mesh (in %a : !a [8], out %c : !a [8]) {
+  %me = mk.rank
+  %world = mk.size
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    %next = arith.addi %me, %c1 : index
+    %p = arith.remui %next, %world : index
+    mk.put %a[%c0][%c8] to %c[%c0] on %p via link : !a to !a
+  }
+}

@@ -49,10 +49,12 @@ def ConvertTileToHostPass : Pass<"convert-mk-to-host", "::mlir::ModuleOp"> {
 }
 
 def VerifyTilesPass : Pass<"mk-sm-verify-tiles", "::mlir::ModuleOp"> {
-  let summary = "Refuses tiles of more bytes than an SM has registers for";
+  let summary = "Refuses tiles of more bytes than an SM has registers for, and ways that puts may not go";
   let description = [{
     Shared memory has fewer. Registers are counted exactly where tiles have layouts; this
     comes before, since until then a value is made for each element of a thread's part.
+
+    A put with `via` has to go that way on every rank, since there is code for nothing else.
   }];
 }
 

@@ -113,6 +113,8 @@ private:
   LogicalResult lowerAtItem(mk_sm::AtItemOp op);
   LogicalResult lowerTicket(mk_sm::TicketOp op);
   LogicalResult lowerPop(mk_sm::PopOp op);
+  /// A copy of a tile in a buffer of its own.
+  Value copyToBuffer(Value tile);
   LogicalResult lowerLoad(LoadOp op);
   LogicalResult lowerStore(StoreOp op);
   LogicalResult lowerDot(DotOp op);

@@ -69,9 +69,7 @@ LogicalResult HostLowering::lowerPut(PutOp op) {
                               << type.getRank() << " and " << destStrides.size()
                               << ", the host target does it for rank 2 only yet";
     auto rowsType = cast<RankedTensorType>(rows.getType());
-    Value list = bufferization::ToBufferOp::create(
-        b_, loc_, MemRefType::get(rowsType.getShape(), rowsType.getElementType()),
-        rows, /*read_only=*/true);
+    Value list = copyToBuffer(rows);
     checkPut(op, list);
     Value count = clamp(sizes[0], index(rowsType.getDimSize(0)));
     call("mkrt_put_rows",

@@ -13,10 +13,10 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// The part of `buffer` that a tile with these sizes covers.
+/// The part of `buffer`, which may be a tile, that a tile with these sizes covers.
 static Value subview(OpBuilder &b, Location loc, Value buffer,
                      ValueRange offsets, ArrayRef<OpFoldResult> sizes) {
-  auto type = cast<MemRefType>(buffer.getType());
+  auto type = cast<ShapedType>(buffer.getType());
   SmallVector<OpFoldResult> starts, extents, steps;
   int64_t lead = type.getRank() - static_cast<int64_t>(sizes.size());
   for (int64_t d = 0; d < type.getRank(); ++d) {
@@ -26,31 +26,29 @@ static Value subview(OpBuilder &b, Location loc, Value buffer,
                                : sizes[d - lead]);
     steps.push_back(b.getIndexAttr(1));
   }
+  if (isa<TensorType>(type))
+    return tensor::ExtractSliceOp::create(b, loc, buffer, starts, extents, steps);
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes) {
     std::optional<int64_t> constant = getConstantIntValue(size);
     shape.push_back(constant ? *constant : ShapedType::kDynamic);
   }
-  auto view = memref::SubViewOp::inferRankReducedResultType(shape, type, starts,
-                                                            extents, steps);
+  auto view = memref::SubViewOp::inferRankReducedResultType(
+      shape, cast<MemRefType>(type), starts, extents, steps);
   return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer,
                                    starts, extents, steps);
 }
 
-/// Copies between a tile's buffer and the part of `buffer` that it covers; the
+using CopyFn = function_ref<void(OpBuilder &, Value outer, Value inner)>;
+
+/// Copies between a tile, a tensor or a buffer, and the part of `buffer` that it covers; the
 /// case of a whole tile has constant sizes, and begins at its offsets.
 static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
-                     Value tile, const HostLowering::TilePart &part, bool toTile,
+                     Value tile, const HostLowering::TilePart &part, CopyFn copy,
                      Value pad = {}) {
   OpBuilder &b = lowering.builder();
   Location loc = lowering.loc();
-  auto type = cast<MemRefType>(tile.getType());
-  auto copy = [&](OpBuilder &b, Value outer, Value inner) {
-    if (toTile)
-      memref::CopyOp::create(b, loc, outer, inner);
-    else
-      memref::CopyOp::create(b, loc, inner, outer);
-  };
+  auto type = cast<ShapedType>(tile.getType());
   Value whole = part.inside;
   if (!whole)
     whole = arith::ConstantIntOp::create(b, loc, 1, 1);
@@ -91,8 +89,10 @@ LogicalResult HostLowering::lowerLoad(LoadOp op) {
       MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
   Value buffer = memref::AllocOp::create(b_, loc_, bufferType);
-  copyTile(*this, op.getSource(), op.getOffsets(), buffer, part,
-           /*toTile=*/true, pad);
+  auto copy = [&](OpBuilder &b, Value outer, Value inner) {
+    memref::CopyOp::create(b, loc_, outer, inner);
+  };
+  copyTile(*this, op.getSource(), op.getOffsets(), buffer, part, copy, pad);
   op.replaceAllUsesWith(bufferization::ToTensorOp::create(
                             b_, loc_, tileType, buffer, /*restrict=*/true,
                             /*writable=*/true)
@@ -101,12 +101,19 @@ LogicalResult HostLowering::lowerLoad(LoadOp op) {
   return success();
 }
 
-/// The tile as a buffer that is only read.
-static Value readBuffer(OpBuilder &b, Location loc, Value tile) {
+/// Writes a tile to memory. As one op that reads a tensor: bufferisation does not see who reads
+/// what bufferization.to_buffer gives, and would update tiles in place that are stored later.
+static void write(OpBuilder &b, Location loc, Value tile, Value dest) {
+  bufferization::MaterializeInDestinationOp::create(b, loc, /*result=*/Type(), tile, dest,
+                                                    /*restrict=*/true, /*writable=*/true);
+}
+
+Value HostLowering::copyToBuffer(Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
-  return bufferization::ToBufferOp::create(
-      b, loc, MemRefType::get(type.getShape(), type.getElementType()), tile,
-      /*read_only=*/true);
+  Value buffer = memref::AllocOp::create(
+      b_, loc_, MemRefType::get(type.getShape(), type.getElementType()));
+  write(b_, loc_, tile, buffer);
+  return buffer;
 }
 
 LogicalResult HostLowering::lowerStore(StoreOp op) {
@@ -116,8 +123,8 @@ LogicalResult HostLowering::lowerStore(StoreOp op) {
   TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(),
                                op.getValid());
   recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
-  copyTile(*this, op.getDest(), op.getOffsets(),
-           readBuffer(b_, loc_, op.getTile()), part, /*toTile=*/false);
+  auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc_, inner, outer); };
+  copyTile(*this, op.getDest(), op.getOffsets(), op.getTile(), part, copy);
   op.erase();
   return success();
 }
@@ -145,7 +152,7 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
   int64_t stride = 1;
   for (int64_t d = type.getRank(); d-- > 0; stride *= type.getDimSize(d))
     tileStrides[d] = index(stride);
-  Value tile = readBuffer(b_, loc_, op.getTile());
+  Value tile = copyToBuffer(op.getTile());
   Value from = address(tile, part.skipped);
   if (type.getRank() == 0) {
     part.sizes.push_back(index(1));

@@ -1,4 +1,5 @@
-//===- VerifyTiles.cpp - Tiles that no SM can hold ------------------------===//
+//===- VerifyTiles.cpp - Tiles that no SM holds, ways that no put goes ----===//
+#include "mkernel/Analysis/RankEvaluator.h"
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Dialect/Tile/Target.h"
@@ -38,13 +39,41 @@ static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether every rank reaches the peer of a put the way that the put says.
+static bool isReachedAsSaid(mk::PutOp put, mk::MeshOp mesh) {
+  if (auto arg = dyn_cast<BlockArgument>(put.getPeer()))
+    if (auto loop = dyn_cast<mk::ForeachPeerOp>(arg.getOwner()->getParentOp()))
+      return loop.isAlong(mesh, *put.getVia());
+  int64_t ranks = mesh.getNumRanks();
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    auto peer = mk::RankEvaluator(mesh, rank).evaluateRank(put.getPeer());
+    bool byLink = put.getVia() == mk::LinkKind::Link;
+    if (!peer || mesh.findNetAxis(rank, *peer).empty() != byLink)
+      return false;
+  }
+  return true;
+}
+
+/// A GPU has code for nothing but the way that a put says.
+static LogicalResult verifyWays(mk::KernelOp kernel) {
+  mk::MeshOp mesh = kernel.getMeshOp();
+  WalkResult result = kernel.walk([&](mk::PutOp put) -> WalkResult {
+    if (!mesh.hasNet() || !put.getVia() || isReachedAsSaid(put, mesh))
+      return WalkResult::advance();
+    return put.emitOpError() << "goes via " << stringifyLinkKind(*put.getVia())
+                             << ", but its peer may be reached otherwise on some rank: leave "
+                                "'via' out, so that code for both ways is made";
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct VerifyTilesPass : mk::impl::VerifyTilesPassBase<VerifyTilesPass> {
   using VerifyTilesPassBase::VerifyTilesPassBase;
 
   void runOnOperation() override {
     for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(verifyTilesFit(kernel)))
+      if (failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -20,8 +20,11 @@
 // CHECK: linalg.generic
 // CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK: arith.mulf
-// CHECK: bufferization.to_buffer
-// CHECK: memref.copy
+// CHECK: scf.if
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable
+// CHECK: else
+// CHECK: %[[PART:.*]] = tensor.extract_slice
+// CHECK: bufferization.materialize_in_destination %[[PART]] in restrict writable
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @tiles on @mesh dims(uniform M, uniform K) (
     in %a : memref<?x?xf32> [M, K], out %b : memref<?x?xf32> [M, M]) {

@@ -170,3 +170,125 @@ mk.kernel @k on @m dims(uniform M, uniform K) (scratch %a : memref<?x?xf32, #mk.
     }
   }
 }
+
+// -----
+
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (gpu = ? via link)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    // expected-error @+1 {{goes via net, but no axis of @m is: leave 'via' out}}
+    mk.put %a[%c0][%c8] to %c[%c0] on %other via net : !b to !b
+  }
+}
+
+// -----
+
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (node = ? via net)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    // expected-error @+1 {{goes via link, but no axis of @m is: leave 'via' out}}
+    mk.put %a[%c0][%c8] to %c[%c0] on %other via link : !b to !b
+  }
+}
+
+// -----
+
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (node = 2 via net, gpu = 2 via link)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    // expected-error @+1 {{goes via net to peers that are reached via link: leave 'via' out}}
+    mk.put %a[%c0][%c8] to %c[%c0] on %me via net : !b to !b
+  }
+}
+
+// -----
+
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (node = 2 via net, gpu = 2 via link)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    %g = mk.coord gpu of %other
+    %p = mk.rank(gpu = %g)
+    // expected-error @+1 {{goes via net to peers that are reached via link: leave 'via' out}}
+    mk.put %a[%c0][%c8] to %c[%c0] on %p via net : !b to !b
+  }
+}
+
+// -----
+
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (node = 2 via net, gpu = 2 via link)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    mk.foreach_peer (%p) along node {
+      // expected-error @+1 {{goes via link to peers that are reached via net: leave 'via' out}}
+      mk.put %a[%c0][%c8] to %c[%c0] on %p via link : !b to !b
+    }
+  }
+}
+
+// -----
+
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (node = ? via net, gpu = ? via link)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    mk.foreach_peer (%p) along gpu {
+      // expected-error @+1 {{goes via net to peers that are reached via link: leave 'via' out}}
+      mk.put %a[%c0][%c8] to %c[%c0] on %p via net : !b to !b
+    }
+  }
+}
+
+// -----
+
+// What is right, and what is not known before it runs. Of one node there is no peer.
+!b = memref<8xf32, #mk.symmetric>
+mk.mesh @m (node = 1 via net, rack = 2 via net, gpu = ? via link)
+mk.kernel @k on @m (in %a : !b [8], scratch %c : !b [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %other = arith.subi %c8, %me : index
+  mk.role @x ctas(1) {
+    mk.put %a[%c0][%c8] to %c[%c0] on %me via link : !b to !b
+    mk.put %a[%c0][%c8] to %c[%c0] on %other via net : !b to !b
+    mk.put %a[%c0][%c8] to %c[%c0] on %other via link : !b to !b
+    mk.foreach_peer (%p) along node {
+      mk.put %a[%c0][%c8] to %c[%c0] on %p via net : !b to !b
+    }
+    mk.foreach_peer (%p) along rack, gpu {
+      mk.put %a[%c0][%c8] to %c[%c0] on %p via net : !b to !b
+    }
+    mk.foreach_peer (%p) along node, rack {
+      mk.put %a[%c0][%c8] to %c[%c0] on %p via net : !b to !b
+    }
+  }
+}
