@@ -33,8 +33,7 @@ StringRef mk_thread::getAddition(Type type) {
   return {};
 }
 
-/// The element type of `add`, if there is one, is one that memory adds.
-static LogicalResult verifyAddition(Operation *op, std::optional<Type> type) {
+LogicalResult mk_thread::verifyAddition(Operation *op, std::optional<Type> type) {
   if (type && getAddition(*type).empty())
     return op->emitOpError() << "adds elements of " << *type
                              << ", which memory does not; use f32, f64, bf16, f16, i32 or i64";
@@ -90,10 +89,11 @@ LogicalResult mk_thread::verifyInKernel(Operation *op) {
                          "the kernel");
 }
 
-LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t bytes) {
-  if (offset % bytes)
+LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t align, int64_t bytes) {
+  bytes = std::max(align, bytes);
+  if (offset % align)
     return op->emitOpError() << "reads " << bytes << " bytes at " << offset
-                             << " of the parameters; use an offset that is a multiple of " << bytes;
+                             << " of the parameters; use an offset that is a multiple of " << align;
   int64_t all = kernelOf(op).getParamBytes();
   if (offset + bytes > all)
     return op->emitOpError() << "reads " << bytes << " bytes at " << offset << " of " << all
@@ -113,11 +113,11 @@ LogicalResult ParamAddressOp::verify() {
   return verifyInParams(*this, getOffset(), 1);
 }
 
-/// Whether `bytes` bytes at the offset are in the kernel's shared memory, and aligned.
-static LogicalResult verifyInShared(Operation *op, int64_t offset, int64_t bytes) {
-  if (offset % bytes)
+LogicalResult mk_thread::verifyInShared(Operation *op, int64_t offset, int64_t align, int64_t bytes) {
+  bytes = std::max(align, bytes);
+  if (offset % align)
     return op->emitOpError() << "names " << bytes << " bytes at " << offset
-                             << " of shared memory; use an offset that is a multiple of " << bytes;
+                             << " of shared memory; use an offset that is a multiple of " << align;
   int64_t all = kernelOf(op).getSharedBytes();
   if (offset + bytes > all)
     return op->emitOpError() << "names " << bytes << " bytes at " << offset << " of " << all

@@ -8,5 +8,6 @@ include "ThreadMemoryOps.td"
 include "ThreadCopyOps.td"
 include "ThreadMatrixOps.td"
 include "ThreadReportOps.td"
+include "ThreadTransferOps.td"
 
 #endif // MKERNEL_THREAD_OPS

@@ -23,15 +23,7 @@ Lowering::Cursor Lowering::makeCursor(int64_t parity) {
 void Lowering::advance(Value op) {
   const Cursor &cursor = cursors[op];
   int64_t depth = op.getDefiningOp<CursorOp>().getDepth();
-  Value phase = read(cursor.phase, i32);
-  if (depth == 1) {
-    write(cursor.phase, xor_(phase, 1));
-    return;
-  }
-  Value next = add(read(cursor.stage, i32), 1);
-  Value wraps = eq(next, depth);
-  write(cursor.stage, select(wraps, c32(0), next));
-  write(cursor.phase, xor_(phase, resize(wraps, i32)));
+  Emitter::advance(cursor.stage, cursor.phase, depth);
 }
 
 /// The offset of what belongs to an op's slot, `stride` bytes after that of the slot before.

@@ -54,27 +54,6 @@ void Lowering::reportDeferred() {
 // What is left out
 //===----------------------------------------------------------------------===//
 
-Value Lowering::readFailed() {
-  return loadSharedHere(i32, /*address=*/Value(), offsetOf("failed"));
-}
-
-Value Lowering::isFine() {
-  return eq(readFailed(), 0);
-}
-
-void Lowering::ifFine(function_ref<void()> body) { ifThen(isFine(), body); }
-
-Value Lowering::valueIfFine(Value otherwise, function_ref<Value()> body) {
-  auto choice = scf::IfOp::create(b, loc, TypeRange(otherwise.getType()), isFine(),
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(b, loc, body());
-  b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(b, loc, otherwise);
-  return choice.getResult(0);
-}
-
 Value Lowering::existingPeer(Value peer) {
   Value exists = cmp(Predicate::ult, peer, kernel.getMeshOp().getNumRanks());
   failUnless(exists, MK_FAIL_PEER);

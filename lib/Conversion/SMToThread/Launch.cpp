@@ -113,7 +113,9 @@ void Lowering::emitEnd() {
         ifThen(first, [&] { tellDone(); });
       readEpoch();
       beginSpan(SpanClock::Op);
-      awaitDone();
+      create<mk_thread::AwaitPeersOp>(kernel.getMeshOp().getNumRanks(), params.done, hasNet(),
+                                      add(epoch, 1), sub(thread, 128), getNumThreads() - 128,
+                                      makeReport(MK_WAIT_DONE, 0));
       barrier(c32(warps.getBarrier("cta")), consumers);
       endSpan(SpanClock::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
     }

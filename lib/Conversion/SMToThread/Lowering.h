@@ -47,8 +47,6 @@ private:
   /// the next, it would take a register beside accumulators.
   void readEpoch();
   void readThread();
-  /// The thread's number, read anew; `here`: where this stands, else LLVM may read it earlier.
-  Value readNumber(bool here = false);
   LogicalResult emitKernelScalars();
   void emitPrologue();
   LogicalResult emitSide(PartitionKind kind);
@@ -68,10 +66,6 @@ private:
   /// Whether nothing but movers writes to other ranks: then these say when the rank is done with them.
   bool reachesOutByMovers();
   void emitEnd();
-  Value loadParam(int64_t offset, Type type);
-  /// The same, never moved by LLVM: for code that is seldom run.
-  Value loadParamHere(int64_t offset);
-  Value launchField(int64_t offset, Type type);
   /// Where a word lies in shared memory that belongs to the kernel as a whole.
   int64_t offsetOf(StringRef word) { return getSharedOffset(shared, word); }
 
@@ -224,13 +218,6 @@ private:
   // Puts
   /// `pipeline`: its cursors; null in a mover, which has no slots.
   LogicalResult emitPut(PutOp op, PipelinePutOp pipeline);
-  FailureOr<Runs> planRuns(PutOp op);
-  /// Addresses of run `n`, and whether it exists (null: always).
-  std::tuple<Value, Value, Value> runAt(const Runs &runs, Value n);
-  void copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added);
-  void copyByThreads(const Runs &runs, Type element, bool adds);
-  void copyByMover(const Runs &runs);
-  void putByCommands(const Runs &runs, Value peer, Value signalSlot, bool strong);
 
   //===--- Checks that what ops name exists -------------------------------===//
 
@@ -279,8 +266,6 @@ private:
 
   //===--- A launch that has failed (Faults.cpp) --------------------------===//
 
-  /// The word that says that this CTA has failed, read where it stands.
-  Value readFailed();
   mk_thread::ReportAttr makeReport(int64_t kind, int64_t number);
   /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
   /// program that is wrong.
@@ -288,12 +273,6 @@ private:
   /// Reports what failUnless() has found, behind all that a side of the kernel does.
   void reportDeferred();
   bool defersReports = false;
-  /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
-  /// found before a barrier that it has come to.
-  Value isFine();
-  void ifFine(function_ref<void()> body);
-  /// What `body` gives if the CTA has not failed.
-  Value valueIfFine(Value otherwise, function_ref<Value()> body);
   /// The rank, or this one where the mesh has no such rank, which is reported.
   Value existingPeer(Value peer);
   /// i32: whether the CTA has failed, the same for all threads of the partition, which
@@ -315,21 +294,15 @@ private:
   bool hasPeers();
   /// Whether some peers are reached by the proxy only.
   bool hasNet();
-  Value ownRank();
-  /// Where this device addresses the rank's heap; 0: only the proxy reaches it.
-  Value heapOf(Value rank);
   /// All threads that come here wait until the peer has begun this launch.
   void awaitReady(Value peer);
   /// Raises an element of the launch's own signals, this rank's, at all peers.
   void tellPeers(int64_t param);
-  void awaitDone();
   /// The buffer as it lies at a peer across links.
   Buffer atPeer(const Buffer &buffer, Value peer);
   Value rowsAt(const Buffer &buffer, Value peer);
-  void writeCommand(const ProxyCommand &command);
-  void placeCommand(const ProxyCommand &command);
-  /// One thread counts a put or signal of its commands.
-  void countSubmitted(int64_t commands = 1);
+  /// What flags of commands say of their writer; null: nothing.
+  Value commandTeam();
   /// All threads wait until the puts of this CTA are complete at other nodes.
   void awaitPuts();
 
@@ -473,7 +446,7 @@ private:
   int64_t cluster; // CTAs of one
 
   std::unique_ptr<DataFlowSolver> ranges; // of scalars of the SM level, once somebody asks
-  Value thread, lane, warp, warpgroup, cta, sharedBase, epoch;
+  Value thread, lane, warp, warpgroup, cta, epoch;
   Value control;
 
   // Of the partition being emitted.

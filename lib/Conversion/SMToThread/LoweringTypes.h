@@ -2,11 +2,15 @@
 #ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERINGTYPES_H
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERINGTYPES_H
 
-#include "Emitter.h"
 #include "Params.h"
+#include "mkernel/Dialect/Thread/Emitter.h"
 
 namespace mlir::mk::sm {
 using namespace mk_sm;
+using mk_thread::Emitter;
+using mk_thread::MemOrder;
+using mk_thread::MemScope;
+using mk_thread::isZero;
 
 /// A memref: an argument, or one of two chosen at run time.
 struct Buffer {
@@ -30,26 +34,6 @@ struct Addition {
   Type type;
   MemScope scope = MemScope::Gpu;
   explicit operator bool() const { return static_cast<bool>(type); }
-};
-
-/// How a put goes through its region: `count` runs of `run` bytes, which lie in
-/// one piece at both ends.
-struct Runs {
-  Value source, dest;                        // of the first
-  Value count, run;                          // i32, i64
-  SmallVector<Value> sizes;                  // of each dimension of runs, i32
-  SmallVector<Value> fromStrides, toStrides; // bytes
-  Value aligned; // i1: all in multiples of 16 bytes
-  Value list;    // numbers of source rows, i32 in shared memory, if listed
-};
-
-/// What a command for the proxy says (mkernel/ABI/Command.h).
-struct ProxyCommand {
-  int64_t op = 0, amount = 0;
-  Value flags;              // i32
-  Value peer;               // i64
-  Value bytes;              // i32
-  Value source, dest, slot; // i64; offsets in the heap
 };
 
 /// Where an element of a fragment lies in its tile: for each dimension a value

@@ -19,15 +19,6 @@ bool Lowering::hasPeers() { return kernel.getMeshOp().getNumRanks() != 1; }
 
 bool Lowering::hasNet() { return kernel.getMeshOp().hasNet(); }
 
-Value Lowering::ownRank() {
-  return resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64);
-}
-
-Value Lowering::heapOf(Value rank) {
-  Value heaps = loadParamHere(params.launch + offsetof(mk_gpu_launch, heaps));
-  return load(i64, add(heaps, shl(rank, 3)));
-}
-
 Value Lowering::rowsAt(const Buffer &buffer, Value peer) {
   if (buffer.arg < 0)
     return select(buffer.condition, rowsAt(*buffer.whenTrue, peer),
@@ -73,45 +64,38 @@ std::pair<Value, Value> Lowering::peerMap(const Buffer &buffer,
 // Signals
 //===----------------------------------------------------------------------===//
 
+Value Lowering::commandTeam() {
+  constexpr int64_t firstMover = MK_CMD_TEAMS - WarpsOp::kMostMovers;
+  if (partition && partition.getTeams() > 1)
+    return shl(group, MK_CMD_TEAM_SHIFT);
+  if (partition && isMover())
+    return c32((firstMover + mover) << MK_CMD_TEAM_SHIFT);
+  return {};
+}
+
 void Lowering::raise(SignalArray array, Value element, int64_t amount, Value peer,
                      bool strong, std::optional<LinkKind> via) {
-  Value values = loadParam(array.param, i64);
-  Value here = add(values, shl(element, 2));
-  // What other threads of the partition did comes before, too: a barrier stands between.
-  auto reach = [&](Value address) {
-    ifFine([&] { reduceAdd(address, c32(amount), MemOrder::Release, array.scope); });
-  };
-  if (!peer || !hasPeers())
-    return reach(here);
-  Value heap = heapOf(peer);
-  auto across = [&] { reach(add(sub(here, heapOf(ownRank())), heap)); };
-  if (!hasNet() || via == LinkKind::Link)
-    return across();
-  ifThenElse(cmp(Predicate::ne, heap, 0), across, [&] {
-    countSubmitted(llvm::divideCeil(amount, int64_t(UINT16_MAX)));
-    fence(MemScope::Sys);
-    ProxyCommand command;
-    command.op = MK_CMD_SIGNAL;
-    command.flags = c32(MK_CMD_HAS_SIGNAL | (strong ? MK_CMD_STRONG : 0));
-    command.peer = peer;
-    command.bytes = c32(0);
-    command.source = command.dest = c64(0);
-    command.slot = add(loadParam(array.param + abi::kSignalSlot, i64), element);
-    for (int64_t left = amount; left > 0; left -= UINT16_MAX) {
-      command.amount = std::min<int64_t>(left, UINT16_MAX);
-      writeCommand(command);
-    }
+  bool net = peer && hasNet() && via != LinkKind::Link;
+  create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, peer, net ? cta : Value(), net && strong,
+                             net ? commandTeam() : Value(),
+                             net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+                             net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
+}
+
+void Lowering::awaitPuts() {
+  barrierPartition();
+  ifThen(eq(partitionThread, 0), [&] {
+    create<mk_thread::AwaitCommandsOp>(cta, makeReport(MK_WAIT_PUTS, 0), makeWaitSpan(MK_WAIT_PUTS, 0));
   });
+  barrierPartition();
 }
 
 void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
                             int64_t kind, int64_t number, Value count, Value leader) {
-  Value offset = shl(element, 2), net;
-  if (array.scope == MemScope::Sys && hasNet())
-    net = add(loadParam(array.param + abi::kSignalNet, i64), offset);
-  waitWord(add(loadParam(array.param, i64), offset), wanted, /*equal=*/false,
-           array.scope, kind, number, Waited{array.param}, count, net, leader);
-  fenceAsyncGlobal();
+  bool net = array.scope == MemScope::Sys && hasNet();
+  create<mk_thread::AwaitSignalOp>(array.scope, array.param, element, net, wanted,
+                                   resize(count, i32), leader ? resize(leader, i32) : Value(),
+                                   makeReport(kind, number), makeWaitSpan(kind, number));
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,41 +103,18 @@ void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
 //===----------------------------------------------------------------------===//
 
 void Lowering::tellPeers(int64_t param) {
-  int64_t world = kernel.getMeshOp().getNumRanks();
-  Value me = ownRank();
-  // Staggered, so that not everybody writes to rank 0 first.
-  forRange(c32(1), c32(world), c32(1), [&](Value step) {
-    Value peer = add(me, resize(step, i64));
-    peer = select(cmp(Predicate::uge, peer, world), sub(peer, world), peer);
-    raise({param}, me, 1, peer);
-  });
+  bool net = hasNet();
+  create<mk_thread::TellPeersOp>(kernel.getMeshOp().getNumRanks(), param, net ? cta : Value(),
+                                 net ? commandTeam() : Value(),
+                                 net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
+                                 net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }
 
 void Lowering::awaitReady(Value peer) {
-  int64_t world = kernel.getMeshOp().getNumRanks();
-  auto wait = [&] {
-    waitArrivals({params.ready}, peer, add(epoch, 1), MK_WAIT_READY, 0, c64(1));
-  };
-  Value other = cmp(Predicate::ne, peer, ownRank());
-  if (world > 32)
-    return ifThen(other, wait);
   if (!readySeen)
     readySeen = variable(i32, c32(0));
-  Value seen = read(readySeen, i32);
-  Value bit = b.createOrFold<arith::ShLIOp>(loc, c32(1), resize(peer, i32));
-  ifThen(and_(other, eq(and_(seen, bit), 0)), [&] {
-    wait();
-    write(readySeen, or_(seen, bit));
-  });
-}
-
-void Lowering::awaitDone() {
-  int64_t world = kernel.getMeshOp().getNumRanks();
-  Value me = resize(ownRank(), i32);
-  forRange(sub(thread, 128), c32(world), c32(getNumThreads() - 128), [&](Value peer) {
-    ifThen(cmp(Predicate::ne, peer, me), [&] {
-      waitArrivals({params.done}, resize(peer, i64), add(epoch, 1), MK_WAIT_DONE, 0,
-                   c64(1));
-    });
-  });
+  Value known = create<mk_thread::AwaitPeerOp>(
+      peer, kernel.getMeshOp().getNumRanks(), params.ready, hasNet(), add(epoch, 1),
+      read(readySeen, i32), makeReport(MK_WAIT_READY, 0), makeWaitSpan(MK_WAIT_READY, 0));
+  write(readySeen, known);
 }

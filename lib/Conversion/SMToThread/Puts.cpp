@@ -1,9 +1,7 @@
 //===- Puts.cpp - Regions to this rank and others -------------------------===//
 //
-// Here and across links one warp has the copy engine take runs of the region (PutRuns.cpp)
-// through slots of shared memory, or, where addresses are not aligned, all threads copy
-// element by element. A mover has no slots: its lanes copy 16 bytes each. The put is complete when
-// the op is. Across a network each run is a command for the proxy.
+// Here and across links threads copy the region, or have the copy engine do so; the put is complete when
+// the op is. Across a network the proxy does. How a region is gone through: mk-thread-expand-runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -51,44 +49,57 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   // Each thread has looked at some rows.
   if (list && sites)
     barrierPartition();
-  FailureOr<Runs> runs = planRuns(op);
-  if (failed(runs))
+  FailureOr<Buffer> from = buffer(op, op.getSource());
+  FailureOr<Buffer> to = buffer(op, op.getDest());
+  if (failed(from) || failed(to))
     return failure();
-  runs->count = select(isFine(), runs->count, c32(0));
+  SmallVector<Value> sizes = scalars(op.getSizes());
+  if (op.getRows())
+    sizes[0] = minS(sizes[0], c64(cast<RankedTensorType>(op.getRows().getType()).getNumElements()));
+  Value source = elementAddress(*from, scalars(op.getSrcOffsets()));
+  Value dest = elementAddress(*to, scalars(op.getDstOffsets()));
+  SmallVector<Value> fromStrides = byteStrides(*from), toStrides = byteStrides(*to);
+  // What is not added may be elements of any type of the size.
+  Type unit = adds ? element : b.getIntegerType(8 * getElementBytes(element));
+  auto runs = create<mk_thread::PlanRunsOp>(i32, i64, i1, SmallVector<Type>(sizes.size(), i32), source, dest,
+                                            sizes, fromStrides, toStrides, unit, bool(list));
+  Value count = select(isFine(), runs.getCount(), c32(0));
 
-  auto copy = [&] {
-    ifThenElse(
-        runs->aligned,
-        [&] {
-          if (!pipeline)
-            return adds ? copyByThreads(*runs, element, adds) : copyByMover(*runs);
-          ifThen(cmp(Predicate::ult, partitionThread, 32), [&] {
-            copyByEngine(pipeline, *runs, adds ? TypeAttr::get(element) : TypeAttr());
-          });
-        },
-        [&] { copyByThreads(*runs, element, adds); });
+  auto copyTo = [&](Value dest) {
+    mk_thread::SlotsAttr slots;
+    SmallVector<Value> places;
+    if (pipeline) {
+      slots = mk_thread::SlotsAttr::get(b.getContext(), memory.puts, memory.putBarriers, memory.putSlots,
+                                        memory.putSlotBytes);
+      for (const Cursor &cursor : {cursors[pipeline.getLoad()], cursors[pipeline.getStore()]})
+        places.append({cursor.stage, cursor.phase});
+    }
+    SmallVector<Value> now = llvm::map_to_vector(places, [&](Value place) { return read(place, i32); });
+    auto copy = create<mk_thread::CopyRunsOp>(
+        SmallVector<Type>(places.size(), i32), source, dest, count, runs.getRun(), runs.getPlaces(),
+        fromStrides, toStrides, list, unit, adds, runs.getAligned(), partitionThread, partition.getNumThreads(), slots, now,
+        pipeline ? makeReport(MK_WAIT_COPY, 0) : mk_thread::ReportAttr());
+    for (auto [place, next] : llvm::zip(places, copy.getNext()))
+      write(place, next);
     if (signal)
       once([&] { raise(signalArray(signal), element_, 1, peer, op.getStrong(), LinkKind::Link); });
   };
   if (!peer) {
-    copy();
+    copyTo(dest);
     return success();
   }
-  Value heap = heapOf(peer), dest = runs->dest;
-  Value atPeer = add(sub(dest, heapOf(ownRank())), heap);
-  auto across = [&] {
-    runs->dest = atPeer;
-    copy();
-  };
+  Value heap = heapOf(peer);
+  auto across = [&] { copyTo(add(sub(dest, heapOf(ownRank())), heap)); };
   auto byCommands = [&] {
-    runs->dest = dest;
     if (adds)
       return failUnless(cbool(false), MK_FAIL_PEER);
     ifThen(eq(partitionThread, 0), [&] {
       Value slot;
       if (signal)
-        slot = add(loadParam(signalArray(signal).param + 24, i64), element_);
-      ifFine([&] { putByCommands(*runs, peer, slot, op.getStrong()); });
+        slot = add(loadParam(signalArray(signal).param + abi::kSignalSlot, i64), element_);
+      create<mk_thread::SendRunsOp>(source, dest, count, runs.getRun(), runs.getPlaces(), fromStrides, toStrides,
+                                    list, peer, cta, slot, signal && op.getStrong(), commandTeam(),
+                                    makeReport(MK_WAIT_COMMAND, 0), makeWaitSpan(MK_WAIT_COMMAND, 0));
     });
   };
   Value isMapped = cmp(Predicate::ne, heap, 0);

@@ -26,18 +26,6 @@ Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
       warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared),
       cluster(params.cluster) {}
 
-Value Lowering::loadParam(int64_t offset, Type type) {
-  return create<mk_thread::ParamOp>(type, offset, /*pinned=*/false);
-}
-
-Value Lowering::loadParamHere(int64_t offset) {
-  return create<mk_thread::ParamOp>(i64, offset, /*pinned=*/true);
-}
-
-Value Lowering::launchField(int64_t offset, Type type) {
-  return loadParam(params.launch + offset, type);
-}
-
 void Lowering::loadParams() {
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
     set(kernel.getDim(d), loadParam(params.dims + 8 * d, i64));
@@ -162,10 +150,6 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   return result;
 }
 
-Value Lowering::readNumber(bool here) {
-  return create<mk_thread::ThreadIdOp>(i32, /*pinned=*/here);
-}
-
 // Read again by each side, so that ptxas need not keep one value for both.
 void Lowering::readThread() {
   thread = readNumber();
@@ -185,12 +169,8 @@ LogicalResult Lowering::run() {
       places ? getNumTracks() : 0, places ? offsetOf("tracks") : 0);
   auto function = create<mk_thread::KernelOp>("mk_kernel", getNumThreads(), cluster, params.bytes,
                                               shared.getBytes(), frame);
-  Block *entry = &function.getBody().emplaceBlock();
-  setEntry(entry);
-  b.setInsertionPointToStart(entry);
-
-  sharedBase = create<mk_thread::SharedBaseOp>(i32, 0, /*pinned=*/false);
-  setAnchor(sharedBase.getDefiningOp());
+  enter(function);
+  b.setInsertionPointToEnd(&function.getBody().front());
   readThread();
   emitPrologue();
 

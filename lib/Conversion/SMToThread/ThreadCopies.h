@@ -8,10 +8,11 @@
 #ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
 
-#include "Emitter.h"
 #include "Params.h"
+#include "mkernel/Dialect/Thread/Emitter.h"
 
 namespace mlir::mk::sm {
+using mk_thread::Emitter;
 
 /// A tile to be copied, in registers: the same in all lanes.
 struct CopyRequest {

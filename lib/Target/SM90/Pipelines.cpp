@@ -73,6 +73,13 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createVerifyPhasePass(left));
 }
 
+/// Work of several steps into these; those that make ops for others come first.
+static void expandThreadOps(OpPassManager &pm) {
+  pm.addPass(mk_thread::createExpandRunsPass());
+  pm.addPass(mk_thread::createExpandSignalsPass());
+  pm.addPass(mk_thread::createExpandCommandsPass());
+}
+
 void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createLowerAffinePass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());
@@ -87,6 +94,7 @@ void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) 
   convert.loops = options.loops;
   convert.bounds = options.bounds;
   pm.addPass(createConvertSMToThreadPass(convert));
+  expandThreadOps(pm);
   pm.addPass(mk_thread::createPromoteVariablesPass());
   VerifyPhasePassOptions verify;
   verify.phase = "the lowering to the thread level";
@@ -108,6 +116,9 @@ void mk::buildThreadCodePipeline(OpPassManager &pm) {
 }
 
 void mk::registerSmPipelines() {
+  PassPipelineRegistration<>("mk-thread-expand",
+                             "Ops of the thread level that are work of several steps into these",
+                             expandThreadOps);
   PassPipelineRegistration<PipelineOptions>(
       "mk-sm-to-llvm", "From the SM level to the LLVM dialect",
       [](OpPassManager &pm, const PipelineOptions &options) {

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=4 -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=4 -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
 
 // A role beside another is run by warp 3 of the CTAs that begin with the other one. Its lanes copy 16 bytes each, eight
 // times before they store; what is not aligned goes element by element. When all movers are done the

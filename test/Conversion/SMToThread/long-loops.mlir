@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=4 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
 
 // A loop whose bounds are not known is counted in 32 bits if they allow it; if not, the report
 // says so (kind 10) and in which role, and the loop has no iterations.

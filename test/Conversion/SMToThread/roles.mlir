@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand -split-input-file | FileCheck %s
 
 // CTAs 0 to 4 begin in @work, 5 and 6 in @push, 7 in @end. What a role does is there once, behind the roles that
 // go on with it. What they add to the counter tells them apart.

@@ -1,5 +1,5 @@
-// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-post-stores -mk-sm-size-rings -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s
-// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-post-stores -mk-sm-size-rings -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=any-strides -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s --check-prefix=ALONE
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-post-stores -mk-sm-size-rings -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=tensor-maps -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-post-stores -mk-sm-size-rings -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared=variant=any-strides -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s --check-prefix=ALONE
 
 // The consumer waits until the sender has sent what was posted before, fills the buffers, says where the tile
 // goes, and calls the sender. The sender sends piece by piece, raises the signal, and says that the buffers are free.

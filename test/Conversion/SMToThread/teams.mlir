@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -verify-diagnostics | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=8 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand -verify-diagnostics | FileCheck %s
 
 // Two teams of a warpgroup each: a slot is released by four warps, the place in the ring
 // goes with the turn, and rows do not depend on the warpgroup.

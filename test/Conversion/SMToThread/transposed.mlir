@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -canonicalize | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=1 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand -canonicalize | FileCheck %s
 
 // Transposed tiles through the copy engine: 24 rows of 64 columns are three blocks of 8, two at a time. What waits for the
 // store is computed a block at a time.

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=1 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread | FileCheck %s
+// RUN: mk-opt %s -mk-assign-ctas=grid=1 -mk-sm-defer-elements -mk-sm-unroll-stores -mk-sm-assign-stages -mk-sm-lay-out-shared -mk-sm-assign-warps -convert-mk-sm-to-thread -mk-thread-expand | FileCheck %s
 
 // ptxas computes descriptors in uniform registers only if it knows what is the same in all lanes:
 // the number of a warp comes by redux, and a loop over tickets has a place where the warp

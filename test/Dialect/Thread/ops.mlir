@@ -263,3 +263,63 @@ mk_thread.kernel @reports threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.tracks_close
   mk_thread.tracks_close
 }
+
+// CHECK: mk_thread.kernel @transfers
+mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: %[[COUNT:.*]], %[[BYTES:.*]], %[[ALIGNED:.*]], %[[PLACES:.*]]:2 = mk_thread.plan_runs %[[G]] to %[[G]] sizes(%[[G]], %[[G]]) from(%[[G]], %[[G]]) to(%[[G]], %[[G]]) of bf16 : i32, i32
+  %count, %run, %aligned, %places:2 = mk_thread.plan_runs %g to %g sizes(%g, %g) from(%g, %g) to(%g, %g) of bf16 : i32, i32
+  // CHECK: mk_thread.plan_runs {{.*}} of bf16 listed : i32
+  %c, %r, %is, %p = mk_thread.plan_runs %g to %g sizes(%g) from(%g) to(%g) of bf16 listed : i32
+  // CHECK: mk_thread.copy_runs %[[COUNT]] of %[[BYTES]] from %[[G]] to %[[G]] sizes(%[[W]]) from(%[[G]]) to(%[[G]]) of bf16 aligned(%[[ALIGNED]]) by(%[[W]] of 32){{$}}
+  mk_thread.copy_runs %count of %run from %g to %g sizes(%w) from(%g) to(%g) of bf16 aligned(%aligned) by(%w of 32)
+  // CHECK: mk_thread.copy_runs {{.*}} sizes(%[[PLACES]]#0, %[[PLACES]]#1) from(%[[G]], %[[G]]) to(%[[G]], %[[G]]) rows(%[[W]]) of f32 add aligned(%[[ALIGNED]]) by(%[[W]] of 128) through(<at = 2048, barriers = 512, count = 3, bytes = 512>, %[[W]], %[[W]], %[[W]], %[[W]]) report(<kind = 9, role = 0, number = 0>) -> i32, i32, i32, i32
+  %next:4 = mk_thread.copy_runs %count of %run from %g to %g sizes(%places#0, %places#1) from(%g, %g) to(%g, %g) rows(%w) of f32 add
+      aligned(%aligned) by(%w of 128) through(<at = 2048, barriers = 512, count = 3, bytes = 512>, %w, %w, %w, %w)
+      report(<kind = 9, role = 0, number = 0>) -> i32, i32, i32, i32
+  // CHECK: mk_thread.send_runs %[[COUNT]] of %[[BYTES]] from %[[G]] to %[[G]] sizes(%[[W]]) from(%[[G]]) to(%[[G]]) on %[[G]] by %[[W]] report(<kind = 7, role = 0, number = 0>){{$}}
+  mk_thread.send_runs %count of %run from %g to %g sizes(%w) from(%g) to(%g) on %g by %w report(<kind = 7, role = 0, number = 0>)
+  // CHECK: mk_thread.send_runs {{.*}} rows(%[[W]]) on %[[G]] by %[[W]] signal(%[[G]]) strong team(%[[W]]) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.send_runs %count of %run from %g to %g sizes(%w) from(%g) to(%g) rows(%w) on %g by %w signal(%g) strong team(%w)
+      report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.command 1 flags(%[[W]]) on %[[G]] by %[[W]] from %[[G]] to %[[G]], %[[W]] slot(%[[G]]) add 1 report(<kind = 7, role = 0, number = 0>){{$}}
+  mk_thread.command 1 flags(%w) on %g by %w from %g to %g, %w slot(%g) add 1 report(<kind = 7, role = 0, number = 0>)
+  // CHECK: mk_thread.command 2 {{.*}} add 65535 report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.command 2 flags(%w) on %g by %w from %g to %g, %w slot(%g) add 65535
+      report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.count_commands 2 by %[[W]]
+  mk_thread.count_commands 2 by %w
+  // CHECK: mk_thread.await_commands by %[[W]] report(<kind = 8, role = 0, number = 0>){{$}}
+  mk_thread.await_commands by %w report(<kind = 8, role = 0, number = 0>)
+  // CHECK: mk_thread.await_commands by %[[W]] report(<kind = 8, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.await_commands by %w report(<kind = 8, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.raise 72[%[[G]]] add 1 gpu{{$}}
+  mk_thread.raise 72[%g] add 1 gpu
+  // CHECK: mk_thread.raise 72[%[[G]]] add 1 sys on %[[G]]{{$}}
+  mk_thread.raise 72[%g] add 1 sys on %g
+  // CHECK: mk_thread.raise 72[%[[G]]] add 2 sys on %[[G]] net(%[[W]]) strong team(%[[W]]) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.raise 72[%g] add 2 sys on %g net(%w) strong team(%w) report(<kind = 7, role = 0, number = 0>)
+      span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.await_signal gpu 72[%[[G]]], %[[W]] count(%[[W]]) report(<kind = 1, role = 0, number = 0>){{$}}
+  mk_thread.await_signal gpu 72[%g], %w count(%w) report(<kind = 1, role = 0, number = 0>)
+  // CHECK: mk_thread.await_signal sys 72[%[[G]]] net, %[[W]] count(%[[W]]) leader(%[[W]]) report(<kind = 1, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.await_signal sys 72[%g] net, %w count(%w) leader(%w) report(<kind = 1, role = 0, number = 0>)
+      span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.await_peer %[[G]] of 8 in 72, %[[W]] seen(%[[W]]) report(<kind = 4, role = 0, number = 0>){{$}}
+  %k = mk_thread.await_peer %g of 8 in 72, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
+  // CHECK: mk_thread.await_peer %[[G]] of 8 in 72 net, %[[W]] seen(%[[W]]) report(<kind = 4, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  %l = mk_thread.await_peer %g of 8 in 72 net, %w seen(%w) report(<kind = 4, role = 0, number = 0>)
+      span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.tell_peers 8 in 72{{$}}
+  mk_thread.tell_peers 8 in 72
+  // CHECK: mk_thread.tell_peers 8 in 72 net(%[[W]]) team(%[[W]]) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  mk_thread.tell_peers 8 in 72 net(%w) team(%w) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)
+  // CHECK: mk_thread.await_peers 8 in 72, %[[W]] by(%[[W]] of 256) report(<kind = 5, role = -1, number = 0>)
+  mk_thread.await_peers 8 in 72, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
+  // CHECK: mk_thread.await_peers 8 in 72 net, %[[W]] by(%[[W]] of 256) report(<kind = 5, role = -1, number = 0>)
+  mk_thread.await_peers 8 in 72 net, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
+}

@@ -48,9 +48,12 @@ namespace mlir::mk_thread {
 /// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
 StringRef getAddition(Type type);
 
-/// Refuses an op that reads `bytes` bytes at `offset` of its kernel's parameters, if they are not
-/// there or not aligned.
-LogicalResult verifyInParams(Operation *op, int64_t offset, int64_t bytes);
+/// Refuses an op that adds elements of a type, if there is one, which memory does not.
+LogicalResult verifyAddition(Operation *op, std::optional<Type> type);
+/// Refuses an op that reads `bytes` bytes (at least `align`) at `offset` of its kernel's parameters, or of
+/// its shared memory, if they are not there or not aligned.
+LogicalResult verifyInParams(Operation *op, int64_t offset, int64_t align, int64_t bytes = 0);
+LogicalResult verifyInShared(Operation *op, int64_t offset, int64_t align, int64_t bytes = 0);
 
 } // namespace mlir::mk_thread
 

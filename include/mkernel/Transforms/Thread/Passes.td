@@ -17,4 +17,35 @@ def PromoteVariablesPass : Pass<"mk-thread-promote-variables", "::mlir::ModuleOp
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::mk_thread::MkThreadDialect"];
 }
 
+/// Replaces ops that are work of several steps by these.
+class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::mk_thread::MkThreadDialect"];
+}
+
+def ExpandRunsPass : ExpandPass<"mk-thread-expand-runs"> {
+  let summary = "Turns puts into bulk copies, copies by threads, or commands";
+  let description = [{
+    A region is gone through in runs, which lie in one piece at both ends: `plan_runs` becomes arithmetic. `copy_runs`
+    becomes bulk copies through slots of shared memory, loads and stores of 16 bytes by the lanes of a warp, or, where
+    runs are not aligned, of an element a thread; `send_runs` becomes commands, one for a run.
+  }];
+}
+
+def ExpandSignalsPass : ExpandPass<"mk-thread-expand-signals"> {
+  let summary = "Turns signals into atomics, here or across links, or into commands";
+  let description = [{
+    Whether this device maps a peer's memory is found at run time, where some peers are reached by the
+    proxy only.
+  }];
+}
+
+def ExpandCommandsPass : ExpandPass<"mk-thread-expand-commands"> {
+  let summary = "Turns commands for the proxy into accesses to its ring";
+  let description = [{
+    A place is reserved first, and written once the proxy has consumed what was there a lap ago. Runs behind
+    passes that make commands.
+  }];
+}
+
 #endif // MKERNEL_TRANSFORMS_THREAD_PASSES

@@ -8,6 +8,7 @@ TYPES = {
     "f32": "x y low high",
     "i16": "bits",
     "!llvm.ptr": "map",
+    "i1": "yes",
 }
 TYPE_OF = {name: type for type, names in TYPES.items() for name in names.split()}
 KERNEL = """mk_thread.kernel @example threads(384) cluster(2) params(512) shared(4096)

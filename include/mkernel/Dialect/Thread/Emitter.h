@@ -1,11 +1,11 @@
-//===- Emitter.h - Instructions of an SM --------------------------*- C++ -*-===//
+//===- Emitter.h - A builder of a thread's code -------------------*- C++ -*-===//
 //
-// A builder for code of one thread: integer arithmetic that folds, constants
-// made once, and ops of the thread level. Addresses in shared memory are i32.
+// Integer arithmetic that folds, constants made once, ops of the thread level, and what its kernel
+// knows of the launch. Addresses in shared memory are i32.
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_EMITTER_H
-#define MKERNEL_LIB_CONVERSION_SMTOTHREAD_EMITTER_H
+#ifndef MKERNEL_DIALECT_THREAD_EMITTER_H
+#define MKERNEL_DIALECT_THREAD_EMITTER_H
 
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,14 +13,14 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 
-namespace mlir::mk::sm {
-
-using mk_thread::MemOrder;
-using mk_thread::MemScope;
+namespace mlir::mk_thread {
 
 class Emitter {
 public:
   Emitter(MLIRContext *context, Location loc);
+  /// Code of the kernel follows: constants stand at its start, variables in front of what says where its
+  /// shared memory is.
+  void enter(KernelOp kernel);
 
   OpBuilder b;
   Location loc;
@@ -36,9 +36,6 @@ public:
   Value cf32(double value);
   /// The constant of an integer type.
   Value cint(Type type, int64_t value);
-  void setEntry(Block *block) { entry = block; }
-  /// Variables stand in front of this op of the entry block.
-  void setAnchor(Operation *op) { anchor = op; }
 
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(loc, x, y); }
   Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(loc, x, y); }
@@ -88,6 +85,8 @@ public:
   Value variable(Type type, Value initial);
   Value read(Value variable, Type type);
   void write(Value variable, Value value);
+  /// Variables of a use of `depth` slots: on to the next one.
+  void advance(Value stage, Value parity, int64_t depth);
   /// A pointer into global memory (from an i64) or shared memory (an i32).
   Value pointer(Value address);
   Value load(Type type, Value address, int64_t offset = 0);
@@ -96,10 +95,10 @@ public:
   /// A load from shared memory that LLVM neither moves nor merges, so that the value
   /// takes no register from one use to the next.
   Value loadSharedHere(Type type, Value address, int64_t offset = 0) {
-    return create<mk_thread::LoadSharedOp>(type, address, offset);
+    return create<LoadSharedOp>(type, address, offset);
   }
   void storeSharedHere(Value value, Value address, int64_t offset) {
-    create<mk_thread::StoreSharedOp>(value, address, offset);
+    create<StoreSharedOp>(value, address, offset);
   }
   /// A load or store of global memory (an i64) or shared memory (an i32) of `bytes` bytes in all,
   /// where the word `condition` is not 0 (or is, if `inverted`); everywhere if it is null.
@@ -112,25 +111,56 @@ public:
   void addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                     Value condition = {});
 
+  //===--- The launch -------------------------------------------------------===//
+
+  /// A word of the parameters, or of mk_gpu_launch in them (mkernel/ABI/Gpu.h).
+  Value loadParam(int64_t offset, Type type) {
+    return create<ParamOp>(type, offset, /*pinned=*/false);
+  }
+  Value launchField(int64_t offset, Type type) {
+    return loadParam(frame.getLaunch() + offset, type);
+  }
+  /// The same (i64), never moved by LLVM: for code that is seldom run.
+  Value loadParamHere(int64_t offset) {
+    return create<ParamOp>(i64, offset, /*pinned=*/true);
+  }
+  Value launchFieldHere(int64_t offset) { return loadParamHere(frame.getLaunch() + offset); }
+  /// The thread's number, read anew; `here`: where this stands, else LLVM may read it earlier.
+  Value readNumber(bool here = false) { return create<ThreadIdOp>(i32, here); }
+  Value ownRank();
+  /// Where this device addresses the rank's heap; 0: only the proxy reaches it.
+  Value heapOf(Value rank);
+
+  //===--- A launch that has failed ------------------------------------------===//
+
+  /// The word that says that this CTA has failed, read where it stands.
+  Value readFailed() { return loadSharedHere(i32, /*address=*/Value(), frame.getFailed()); }
+  /// i1: this CTA has not failed, as far as this thread knows: it knows what threads have
+  /// found before a barrier that it has come to.
+  Value isFine() { return eq(readFailed(), 0); }
+  void ifFine(function_ref<void()> body) { ifThen(isFine(), body); }
+  /// What `body` gives if the CTA has not failed.
+  Value valueIfFine(Value otherwise, function_ref<Value()> body);
+
   //===--- Words that other threads access --------------------------------===//
 
   Value atomicAdd(Value address, Value amount, MemOrder order, MemScope scope) {
-    return create<mk_thread::AtomicAddOp>(order, scope, address, amount);
+    return create<AtomicAddOp>(order, scope, address, amount);
   }
   void reduceAdd(Value address, Value amount, MemOrder order, MemScope scope) {
-    create<mk_thread::ReduceAddOp>(order, scope, address, amount);
+    create<ReduceAddOp>(order, scope, address, amount);
   }
   Value loadAcquire(Type type, Value address, MemScope scope) {
-    return create<mk_thread::LoadAtomicOp>(type, MemOrder::Acquire, scope, address);
+    return create<LoadAtomicOp>(type, MemOrder::Acquire, scope, address);
   }
   /// A load that LLVM may neither drop nor move: it polls.
   Value loadRelaxed(Type type, Value address, MemScope scope) {
-    return create<mk_thread::LoadAtomicOp>(type, MemOrder::Relaxed, scope, address);
+    return create<LoadAtomicOp>(type, MemOrder::Relaxed, scope, address);
   }
   void storeRelease(Value value, Value address, MemScope scope) {
-    create<mk_thread::StoreAtomicOp>(MemOrder::Release, scope, value, address);
+    create<StoreAtomicOp>(MemOrder::Release, scope, value, address);
   }
-  void fence(MemScope scope) { create<mk_thread::FenceOp>(scope); }
+  void fence(MemScope scope) { create<FenceOp>(scope); }
 
   //===--- Division -------------------------------------------------------===//
 
@@ -156,27 +186,30 @@ public:
   /// An i32 that is the same in all lanes, in a uniform register, where descriptors have to
   /// be: ptxas moves the result of a shuffle there anew in each iteration of a loop.
   Value uniform(Value value);
-  void syncWarp() { create<mk_thread::SyncWarpOp>(); }
+  void syncWarp() { create<SyncWarpOp>(); }
   /// Waits at a named barrier for `threads` threads, or only arrives at it.
-  void barrier(Value id, int64_t threads) { create<mk_thread::SyncOp>(id, threads); }
-  void arriveAt(Value id, int64_t threads) { create<mk_thread::ArriveOp>(id, threads); }
-  void barrierAll() { create<mk_thread::SyncCtaOp>(); }
+  void barrier(Value id, int64_t threads) { create<SyncOp>(id, threads); }
+  void arriveAt(Value id, int64_t threads) { create<ArriveOp>(id, threads); }
+  void barrierAll() { create<SyncCtaOp>(); }
   /// Orders generic accesses to shared memory before those of the copy and
   /// matrix engines.
-  void fenceAsyncShared() { create<mk_thread::FenceAsyncOp>(/*shared=*/true, /*global=*/false); }
-  void fenceAsync() { create<mk_thread::FenceAsyncOp>(/*shared=*/false, /*global=*/false); }
+  void fenceAsyncShared() { create<FenceAsyncOp>(/*shared=*/true, /*global=*/false); }
+  void fenceAsync() { create<FenceAsyncOp>(/*shared=*/false, /*global=*/false); }
   /// What others have written and this thread has acquired, before reads by the copy engine.
-  void fenceAsyncGlobal() { create<mk_thread::FenceAsyncOp>(/*shared=*/false, /*global=*/true); }
+  void fenceAsyncGlobal() { create<FenceAsyncOp>(/*shared=*/false, /*global=*/true); }
+
+  /// The address of the kernel's shared memory.
+  Value sharedBase;
 
 private:
   Block *entry = nullptr;
-  Operation *anchor = nullptr;
+  FrameAttr frame;
   DenseMap<Attribute, Value> constants;
 };
 
 /// Whether a value is the constant zero.
 bool isZero(Value value);
 
-} // namespace mlir::mk::sm
+} // namespace mlir::mk_thread
 
-#endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_EMITTER_H
+#endif // MKERNEL_DIALECT_THREAD_EMITTER_H

@@ -1,12 +1,12 @@
-//===- Emitter.cpp - Instructions of an SM --------------------------------===//
-#include "Emitter.h"
+//===- Emitter.cpp - A builder of a thread's code --------------------------===//
+#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/ABI/Gpu.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
-using namespace mlir::mk;
-using namespace mlir::mk::sm;
+using namespace mlir::mk_thread;
 
-bool sm::isZero(Value value) {
+bool mk_thread::isZero(Value value) {
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
@@ -14,6 +14,29 @@ Emitter::Emitter(MLIRContext *context, Location loc)
     : b(context), loc(loc), i1(b.getI1Type()), i8(b.getI8Type()),
       i16(b.getIntegerType(16)), i32(b.getI32Type()), i64(b.getI64Type()),
       f32(b.getF32Type()) {}
+
+void Emitter::enter(KernelOp kernel) {
+  frame = kernel.getFrame();
+  if (kernel.getBody().empty())
+    kernel.getBody().emplaceBlock();
+  entry = &kernel.getBody().front();
+  // Only constants in front of everything else are there for all code; so is the base behind them.
+  auto first = llvm::find_if(*entry, [&](Operation &op) {
+    if (auto known = dyn_cast<arith::ConstantOp>(op))
+      constants.try_emplace(known.getValue(), known.getResult());
+    return !isa<arith::ConstantOp>(op);
+  });
+  for (auto base : entry->getOps<SharedBaseOp>())
+    if (!base.getPinned()) {
+      if (first != base->getIterator())
+        base->moveBefore(entry, first);
+      sharedBase = base;
+      return;
+    }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(entry, first);
+  sharedBase = create<SharedBaseOp>(i32, 0, /*pinned=*/false);
+}
 
 //===----------------------------------------------------------------------===//
 // Constants and integers
@@ -102,7 +125,7 @@ Type Emitter::pointerType(unsigned space) {
 Value Emitter::variable(Type type, Value initial) {
   Value one = c32(1);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(anchor);
+  b.setInsertionPoint(sharedBase.getDefiningOp());
   Value result = LLVM::AllocaOp::create(b, loc, pointerType(), type, one);
   write(result, initial);
   return result;
@@ -112,6 +135,16 @@ Value Emitter::read(Value variable, Type type) {
 }
 void Emitter::write(Value variable, Value value) {
   LLVM::StoreOp::create(b, loc, value, variable);
+}
+
+void Emitter::advance(Value stage, Value parity, int64_t depth) {
+  Value phase = read(parity, i32);
+  if (depth == 1)
+    return write(parity, xor_(phase, 1));
+  Value next = add(read(stage, i32), 1);
+  Value wraps = eq(next, depth);
+  write(stage, select(wraps, c32(0), next));
+  write(parity, xor_(phase, resize(wraps, i32)));
 }
 
 Value Emitter::pointer(Value address) {
@@ -129,19 +162,40 @@ void Emitter::store(Value value, Value address, int64_t offset) {
 
 SmallVector<Value> Emitter::loadWords(TypeRange types, Value address, int64_t bytes,
                                       Value condition, ValueRange otherwise, bool inverted) {
-  auto op = create<mk_thread::LoadOp>(types, address, bytes, condition, inverted, otherwise);
+  auto op = create<LoadOp>(types, address, bytes, condition, inverted, otherwise);
   return SmallVector<Value>(op.getResults());
 }
 void Emitter::storeWords(ValueRange words, Value address, int64_t bytes, Value condition,
                          bool inverted) {
-  create<mk_thread::StoreOp>(words, address, bytes, condition, inverted, TypeAttr(),
-                             mk_thread::MemScopeAttr());
+  create<StoreOp>(words, address, bytes, condition, inverted, TypeAttr(),
+                             MemScopeAttr());
 }
 void Emitter::addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                            Value condition) {
-  create<mk_thread::StoreOp>(value, address, bytes, condition, /*inverted=*/false,
+  create<StoreOp>(value, address, bytes, condition, /*inverted=*/false,
                              TypeAttr::get(type),
-                             mk_thread::MemScopeAttr::get(b.getContext(), scope));
+                             MemScopeAttr::get(b.getContext(), scope));
+}
+
+//===----------------------------------------------------------------------===//
+// The launch
+//===----------------------------------------------------------------------===//
+
+Value Emitter::ownRank() { return resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64); }
+
+Value Emitter::heapOf(Value rank) {
+  return load(i64, add(launchFieldHere(offsetof(mk_gpu_launch, heaps)), shl(rank, 3)));
+}
+
+Value Emitter::valueIfFine(Value otherwise, function_ref<Value()> body) {
+  auto choice = scf::IfOp::create(b, loc, TypeRange(otherwise.getType()), isFine(),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(b, loc, body());
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, loc, otherwise);
+  return choice.getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,7 +203,7 @@ void Emitter::addToElement(Value value, Type type, MemScope scope, Value address
 //===----------------------------------------------------------------------===//
 
 std::pair<Value, Value> Emitter::divideU(Value x, Value y) {
-  Value quotient = create<mk_thread::DivideOp>(x, y);
+  Value quotient = create<DivideOp>(x, y);
   return {quotient, sub(x, mul(quotient, y))};
 }
 

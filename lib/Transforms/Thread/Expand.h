@@ -1,0 +1,37 @@
+//===- Expand.h - Code in place of an op --------------------------*- C++ -*-===//
+#ifndef MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H
+#define MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H
+
+#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Transforms/Thread/Passes.h"
+
+namespace mlir::mk_thread {
+
+/// Each op of a kind makes way for what `emit` emits in its place, whose results it gives.
+template <typename OpT>
+void replaceEach(ModuleOp module, function_ref<SmallVector<Value>(OpT, Emitter &)> emit) {
+  for (auto kernel : module.getOps<KernelOp>()) {
+    SmallVector<OpT> ops;
+    kernel.walk([&](OpT op) { ops.push_back(op); });
+    if (ops.empty())
+      continue;
+    Emitter emitter(module.getContext(), kernel.getLoc());
+    emitter.enter(kernel);
+    for (OpT op : ops) {
+      emitter.loc = op.getLoc();
+      emitter.b.setInsertionPoint(op);
+      op->replaceAllUsesWith(emit(op, emitter));
+      op.erase();
+    }
+  }
+}
+template <typename OpT> void expandEach(ModuleOp module, function_ref<void(OpT, Emitter &)> emit) {
+  replaceEach<OpT>(module, [&](OpT op, Emitter &emitter) {
+    emit(op, emitter);
+    return SmallVector<Value>();
+  });
+}
+
+} // namespace mlir::mk_thread
+
+#endif // MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H
