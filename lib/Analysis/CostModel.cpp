@@ -19,15 +19,8 @@ struct Time {
 /// Bytes of shared memory for barriers, mailboxes and what tickets come by.
 static constexpr int64_t kSmallThings = 2048;
 
-/// How much longer products take where CTAs divide items: they are not at the same turn at the same time, and
-/// share less of what they read.
-static constexpr double kOutOfStep = 1.1;
-
-/// How many times as long a team takes to store while another one multiplies.
-static constexpr double kBesideProducts = 2.5;
-
-/// What it takes, in ns, that arguments are copied by a launch in front.
-static constexpr double kPackingLaunch = 2000;
+/// How many times as long something takes.
+static double inPercent(int64_t percent) { return percent / 100.0; }
 
 static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 
@@ -63,7 +56,7 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
   return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups) *
-         (loop.teams > 1 ? kBesideProducts : 1);
+         (loop.teams > 1 ? inPercent(rates.getBeside()) : 1);
 }
 
 /// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
@@ -114,7 +107,7 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr 
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
   auto [own, added] = divideTurns(loop, turns);
-  double time = own * inner.ns / turns * (added ? kOutOfStep : 1) +
+  double time = own * inner.ns / turns * (added ? inPercent(rates.getApart()) : 1) +
                 std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (added)
     time += rates.getSplit() + added * loop.accumulators * 4 / rates.getCopies();
@@ -177,7 +170,7 @@ Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
   time = {std::hypot(time.ns, memory.ns) + rates.getLaunch(), longer(time, memory).bound};
   // A launch of its own in front reads and writes them.
   if (work.packed > 0)
-    time.ns += 2 * work.packed / rates.getMemory() + kPackingLaunch;
+    time.ns += 2 * work.packed / rates.getMemory() + rates.getPacking();
   Time sustained = inTime(products, rates.getSustained(), "power");
   return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
 }

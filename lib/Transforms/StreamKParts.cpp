@@ -8,10 +8,7 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// The owner loads parts of up to so many bytes together, so that the next one is under way while
-/// one is added; larger ones would take the registers that the sum is in.
-static constexpr int64_t kBytesAhead = 64 << 10;
-/// As many at most.
+/// Parts that the owner loads together at most: of small ones more hide nothing, and each is code.
 static constexpr int64_t kMostAhead = 4;
 
 BlockArgument StreamKParts::addScratch(const Twine &name, MemRefType type) {

@@ -31,9 +31,6 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kPairDots = "mk-sm-pair-dots";
 
-/// Iterations that go together; but for one of them, a dot is under way in each. Even.
-static constexpr int64_t kTurn = 4;
-
 namespace {
 /// A dot that was started for an iteration, and what had been carried on before.
 struct Started {
@@ -140,7 +137,7 @@ bool Pairing::fitsRegisters() {
   // Scalars have registers of their own.
   for (Operation *load : loads)
     if (isa<mk::LoadOp>(load))
-      needed += kTurn * countRegisters(load->getResult(0).getType());
+      needed += turns * countRegisters(load->getResult(0).getType());
   for (Value arg : loop.getRegionIterArgs())
     needed += countRegisters(arg.getType());
   llvm::SmallDenseSet<Value> outside;
@@ -232,20 +229,20 @@ SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> c
 SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
                                     ValueRange loaded) {
   SmallVector<Value> numbers, next;
-  for (int64_t i = 0; i != kTurn; ++i)
+  for (int64_t i = 0; i != turns; ++i)
     numbers.push_back(after(b, number, i));
   // The last turn loads its own once more, which exists.
-  Value turn = arith::ConstantIndexOp::create(b, loc, kTurn), following;
+  Value turn = arith::ConstantIndexOp::create(b, loc, turns), following;
   if (!loads.empty())
-    following = arith::MinSIOp::create(b, loc, after(b, number, kTurn),
+    following = arith::MinSIOp::create(b, loc, after(b, number, turns),
                                        arith::SubIOp::create(b, loc, upper, turn));
   Started started[] = {start(b, numbers[0]), start(b, numbers[1])};
-  for (int64_t i = 0; i != kTurn; ++i) {
+  for (int64_t i = 0; i != turns; ++i) {
     carried = finish(b, numbers[i], carried, started[i % 2],
-                     loaded.slice(i * loads.size(), loads.size()), i + 1 == kTurn ? 0 : 1);
+                     loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
     if (!loads.empty())
       llvm::append_range(next, loadEarly(b, loop, loads, after(b, following, i)));
-    if (i + 2 >= kTurn)
+    if (i + 2 >= turns)
       continue;
     started[i % 2] = start(b, numbers[i + 2], carried);
     carried = started[i % 2].carried;
@@ -260,7 +257,7 @@ void Pairing::transform() {
   Value lower = loop.getLowerBound();
   upper = loop.getUpperBound();
   Value none = arith::ConstantIndexOp::create(b, loc, 0);
-  Value turn = arith::ConstantIndexOp::create(b, loc, kTurn);
+  Value turn = arith::ConstantIndexOp::create(b, loc, turns);
   Value count = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), none);
   Value left = arith::RemUIOp::create(b, loc, count, turn);
   Value middle = arith::AddIOp::create(b, loc, lower, left);
@@ -269,7 +266,7 @@ void Pairing::transform() {
   if (!loads.empty()) {
     Value hasTurns = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, upper);
     SmallVector<Value> first;
-    for (int64_t i = 0; i != kTurn; ++i)
+    for (int64_t i = 0; i != turns; ++i)
       first.push_back(after(b, middle, i));
     llvm::append_range(inits, loadEarlyIf(b, hasTurns, loop, loads, first));
   }

@@ -15,7 +15,7 @@ module attributes {mk.target = #mk.target<grid = 4, backend = "host", name = "bo
 // CHECK-SAME: matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
 // CHECK-SAME: pending = 7, operands = [bf16, f8E4M3FN], transposed = [bf16]>,
 // CHECK-SAME: tensor_maps = <count = 8, rank = 3, box = 128>,
-// CHECK-SAME: thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>>}
+// CHECK-SAME: thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536>>>}
 module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", grid = 2, sm = <
   threads = 512, cluster = 4, shared = 98304, exchange = 8192, chunk = 128, access = 16,
   registers = <of_sm = 65536, least = 24, most = 256, step = 8,
@@ -25,4 +25,4 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16, f8E4M3FN], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536>>>} {}
