@@ -77,7 +77,9 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
 
   mk.role @gemm ctas(rest) {
     %all_rows = arith.muli %blocks, %gpus : index
-    mk.foreach (%q, %n) in (%all_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+    %sent_rows = arith.muli %blocks, %others : index
+    mk.foreach (%q, %n) in (%all_rows, %column_tiles)
+        schedule(ticket) order(raster = RASTER, own = last) own(%sent_rows, %blocks) {
       %i, %p_ = func.call @row(%q, %blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
       %owner = func.call @behind(%my_gpu, %p_, %gpus) : (index, index, index) -> index
       %r, %rows, %at = func.call @block(%owner, %i, %tm, %slice, %M)

@@ -86,7 +86,9 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
     // Shards of other nodes.
     %away_blocks = arith.muli %other_nodes, %blocks : index
     %away_rows = arith.muli %away_blocks, %gpus : index
-    mk.foreach (%q, %n) in (%away_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+    %away_sent = arith.muli %away_blocks, %other_gpus : index
+    mk.foreach (%q, %n) in (%away_rows, %column_tiles)
+        schedule(ticket) order(raster = RASTER, own = last) own(%away_sent, %away_blocks) {
       %b_, %p_ = func.call @row(%q, %away_blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
       %d_ = arith.divui %b_, %blocks : index
       %i = arith.remui %b_, %blocks : index
@@ -116,7 +118,9 @@ mk.kernel @gemm_rs_add on @mesh sizes(node, gpu) dims(uniform M, uniform N, unif
     }
     // Those of the own node.
     %own_rows = arith.muli %blocks, %gpus : index
-    mk.foreach (%q, %n) in (%own_rows, %column_tiles) schedule(ticket) order(raster = RASTER) {
+    %own_sent = arith.muli %blocks, %other_gpus : index
+    mk.foreach (%q, %n) in (%own_rows, %column_tiles)
+        schedule(ticket) order(raster = RASTER, own = last) own(%own_sent, %blocks) {
       %i, %p_ = func.call @row(%q, %blocks, %gpus, %lag) : (index, index, index, index) -> (index, index)
       %place = func.call @behind(%my_gpu, %p_, %gpus) : (index, index, index) -> index
       %owner = mk.rank(gpu = %place)

@@ -173,7 +173,7 @@ def Mk_OrderAttr : Mk_Attr<"Order", "order"> {
       parameter;
     - `own = first | last | spread(n)`: the range of the first dimension that
       the loop names by `own(%first, %count)` comes first, last, or one own item
-      after every n others;
+      after every n others. No group of `raster` has rows of both where they come first or last;
     - `stagger`: the first dimension starts behind the own linear rank, so that
       ranks do not address the same peer at once;
     - `longest_first = g`: the last dimension descends (where the longest

@@ -43,7 +43,7 @@ static bool isTileType(Type type) { return isa<RankedTensorType>(type); }
 static bool hasTiles(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        bool touches = isa<StoreOp>(inner) || llvm::any_of(inner->getResultTypes(), isTileType);
+        bool touches = isa<mk::StoreOp>(inner) || llvm::any_of(inner->getResultTypes(), isTileType);
         return touches ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -51,7 +51,7 @@ static bool hasTiles(Operation *op) {
 
 /// What waits for others, or tells them something.
 static bool isCommunication(Operation *op) {
-  return isa<PutOp, WaitOp, SignalOp, CountOp, PushOp>(op);
+  return isa<PutOp, mk::WaitOp, SignalOp, CountOp, PushOp>(op);
 }
 
 static bool hasDot(Operation *op) {
@@ -269,7 +269,7 @@ bool Counter::countOp(Operation *op, double times, bool inner) {
     (inner ? current->slot : current->once) += whole;
     return true;
   }
-  if (auto store = dyn_cast<StoreOp>(op)) {
+  if (auto store = dyn_cast<mk::StoreOp>(op)) {
     std::optional<double> bytes = numbers.getBytes(store.getTile().getType(), store.getDest());
     if (!bytes)
       return giveUp(op, kUnknownExtents);
@@ -429,7 +429,7 @@ void Counter::countArguments(KernelWork &work) {
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       used.insert(load.getSource());
-    else if (auto store = dyn_cast<StoreOp>(op))
+    else if (auto store = dyn_cast<mk::StoreOp>(op))
       used.insert(store.getDest());
   });
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {

@@ -169,13 +169,21 @@ struct MapBox {
   int32_t at[5];
 };
 
-/// What a tensor copy names: a map, and behind it a place in each of its dimensions.
-MapBox boxNamed(Warp &warp, uint32_t lane, const Operand *ops, uint32_t rank) {
+/// What a tensor copy names: a map, and behind it a place in each of its dimensions. (CUDA C++ Programming Guide: a
+/// box that is stored must not begin at a negative place. Neither may a column be off 16 bytes.)
+MapBox boxNamed(Warp &warp, uint32_t lane, const Operand *ops, uint32_t rank, bool stores) {
   MapBox box = {mapAt(warp, warp.address(ops[0], lane)), {}};
   if (box.map.rank != rank)
     throw Error("takes a tensor map of " + std::to_string(box.map.rank) + " dimensions");
-  for (uint32_t d = 0; d < rank; ++d)
+  for (uint32_t d = 0; d < rank; ++d) {
     box.at[d] = int32_t(warp.value(ops[1 + d], lane));
+    if (stores && box.at[d] < 0)
+      throw Error("stores a box that begins at " + std::to_string(box.at[d]) + " in dimension " +
+                  std::to_string(d) + " of a tensor map, in front of the buffer: an illegal instruction");
+  }
+  if (int64_t(box.at[0]) * box.map.bytes % 16)
+    throw Error("names a box that begins at column " + std::to_string(box.at[0]) +
+                " of a tensor map, which is no multiple of 16 bytes: an illegal instruction");
   return box;
 }
 
@@ -185,7 +193,7 @@ void tensorLoad(Warp &warp, const Instr &instr, uint32_t lanes) {
   bool multicasts = instr.code[1];
   forLanes(lanes, [&](uint32_t lane) {
     uint32_t to = uint32_t(warp.address(ops[0], lane));
-    MapBox box = boxNamed(warp, lane, ops + 1, rank);
+    MapBox box = boxNamed(warp, lane, ops + 1, rank, /*stores=*/false);
     uint32_t barrier = uint32_t(warp.address(ops[2 + rank], lane));
     std::vector<Cta *> ctas = {&warp.cta};
     if (multicasts) {
@@ -310,7 +318,7 @@ void tensorStore(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   uint32_t rank = instr.code[0];
   forLanes(lanes, [&](uint32_t lane) {
-    MapBox box = boxNamed(warp, lane, ops, rank);
+    MapBox box = boxNamed(warp, lane, ops, rank, /*stores=*/true);
     uint32_t from = uint32_t(warp.address(ops[1 + rank], lane));
     startStore(warp, lane, boxOf(warp, box.map, box.at, from), instr.code[1]);
   });

@@ -105,7 +105,7 @@ const std::vector<Case> &cases() {
       {"the last row within a tile", "bf16", {{}}, 19, 101, 102},
       {"beyond the argument", "bf16", {{16, 64, 12}}, 20, 99, 99},
       {"aligned to 16 bytes, valid", "bf16", {{16, 72, 0, 0, 9, 35}}, 40, 160, 160},
-      {"aligned to 16 bytes, valid and a pad", "bf16", {{24, 64, -1, -2, 9, 63, true}}, 40, 128, 136},
+      {"aligned to 16 bytes, valid and a pad", "bf16", {{24, 64, -1, -8, 9, 63, true}}, 40, 128, 136},
       {"aligned to 16 bytes, bytes with a pad",
        "f8E4M3FN",
        {{16, 128, 0, 0, 16, 101, true}},

@@ -2,6 +2,7 @@
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Edges.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -123,6 +124,20 @@ Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value>
     usable = and_(usable, cmp(Predicate::sge, scalar(end), needed));
   }
   return usable;
+}
+
+Value Lowering::takesBox(Value usable, ValueRange offsets, Type element, bool stores) {
+  if (!isEngineColumn(offsets.back(), element)) {
+    Value byte = mul(scalar(offsets.back()), getElementBytes(element));
+    usable = and_(usable, eq(and_(byte, kEngineBytes - 1), 0));
+  }
+  if (!stores)
+    return usable;
+  Value signs = c32(0); // of the words that the engine is given
+  for (Value offset : offsets)
+    if (!getConstantIntValue(offset))
+      signs = or_(signs, resize(scalar(offset), i32));
+  return and_(usable, cmp(Predicate::sge, signs, int64_t(0)));
 }
 
 Value Lowering::covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape) {

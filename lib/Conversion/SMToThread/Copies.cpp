@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include "mkernel/Analysis/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -61,6 +62,16 @@ LogicalResult Lowering::emitCopy(CopyOp op) {
     return op.emitOpError() << "copies what no tensor map describes, a tile of "
                             << op.getSource().getType()
                             << ": compile the variant for any strides";
+  Type element = tile.getElementType();
+  if (map && byThreads)
+    usable = takesBox(usable, op.getOffsets(), element, /*stores=*/false);
+  if (!isEngineColumn(op.getOffsets().back(), element)) {
+    if (!byThreads)
+      return op.emitOpError() << "may begin at a column that is no multiple of 16 bytes, which the copy "
+                                 "engine does not take: compile the variant for any strides";
+    missed(op, "convert-mk-sm-to-thread") << "may begin at a column that is no multiple of 16 bytes, which "
+                                             "the copy engine does not take: threads copy then";
+  }
   auto bring = [&, map = map, usable = usable](Value barrier, int64_t shared) {
     if (!byThreads)
       copyByEngine(copy, map, barrier, shared);

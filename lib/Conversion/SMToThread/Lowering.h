@@ -417,6 +417,8 @@ private:
   /// i1: `usable`, and `valid` ends nothing that the buffer or the tile does not end.
   Value endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
                      ArrayRef<int64_t> shape, ValueRange valid);
+  /// i1: `usable`, and the copy engine takes a box that begins at `offsets`.
+  Value takesBox(Value usable, ValueRange offsets, Type element, bool stores);
   /// i1: all of the tile is there.
   Value covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape);
   Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);

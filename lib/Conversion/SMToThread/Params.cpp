@@ -3,6 +3,7 @@
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Conversion/Variants.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -44,11 +45,16 @@ SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
   return makeBox(cast<MemRefType>(store.getDest().getType()), rows, getSm(store).getTensorMaps());
 }
 
+bool sm::isEngineColumn(Value column, Type element) {
+  return isMultipleOf(column, std::max<int64_t>(kEngineBytes / getElementBytes(element), 1));
+}
+
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
   bool copies = false, byMaps = true;
   kernel.walk([&](CopyOp copy) {
     copies = true;
-    byMaps &= !getCopyBox(copy).empty();
+    byMaps &= !getCopyBox(copy).empty() &&
+              isEngineColumn(copy.getOffsets().back(), copy.getTileType().getElementType());
   });
   if (!copies || !byMaps)
     return {kAnyStrides};

@@ -53,6 +53,12 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
 /// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
+/// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none that begins in front
+/// of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor Memory Access"; others end a launch with an
+/// illegal instruction.)
+constexpr int64_t kEngineBytes = 16;
+/// Whether tiles always begin at such a multiple if this is their column.
+bool isEngineColumn(Value column, Type element);
 /// Rows that the sender sends at a time.
 constexpr int64_t kPostedRows = 32;
 

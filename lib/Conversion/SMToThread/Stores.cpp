@@ -23,6 +23,7 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   // The copy engine drops what lies outside the buffer, and only that.
   SmallVector<Value> offsets = scalars(op.getOffsets());
   ArrayRef<int64_t> shape = op.getTile().getType().getShape();
+  Type element = op.getTile().getType().getElementType();
   SmallVector<int64_t> box = getStoreBox(op);
   auto raiseHere = [&](Value peer) {
     if (!op.getSignal())
@@ -36,13 +37,14 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   if (!op.getPeer() || !hasPeers()) {
     auto [map, usable] = tensorMap(*to, box);
     usable = endsByItself(usable, *to, offsets, shape, op.getValid());
+    usable = takesBox(usable, op.getOffsets(), element, /*stores=*/true);
     storeThroughStaging(op, *to, {}, map, usable);
     raiseHere({});
     return success();
   }
   SmallVector<Value> peers, maps;
   SmallVector<Buffer> buffers;
-  Value usable = cbool(true);
+  Value usable = takesBox(cbool(true), op.getOffsets(), element, /*stores=*/true);
   for (Value rank : op.getPeers()) {
     Value peer = existingPeer(scalar(rank));
     awaitReady(peer);

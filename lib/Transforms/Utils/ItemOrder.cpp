@@ -53,6 +53,11 @@ struct ItemBuilder {
   void raster(Value t);
   void longestFirst(Value t);
   Value ownPlace(Value p);
+  /// The first of the own rows and how many there are, in the loop's bounds.
+  std::pair<Value, Value> ownRows() {
+    Value first = clamp(space.own[0], space.bounds[0]);
+    return {first, clamp(space.own[1], sub(space.bounds[0], first))};
+  }
   Value spread(Value p, Value first, Value count);
   Value sections(Value position, Value first, Value count, Value ownBefore,
                  Value otherBefore, bool ownFirst);
@@ -67,14 +72,28 @@ void ItemBuilder::rowMajor(Value t) {
   indices[0] = t;
 }
 
-/// Groups of rows of dimension 0 are walked along dimension 1.
+/// Groups of rows of dimension 0 are walked along dimension 1. None has own rows and others where those are two sections:
+/// the first wave of CTAs would come to the second section, which may wait for other ranks.
 void ItemBuilder::raster(Value t) {
   Value inner = countItems(b, loc, ArrayRef(space.bounds).drop_front(2));
   Value rest = rem(t, inner), tile = div(t, inner);
+  Value begin, end = space.bounds[0]; // of the section
+  OwnPlace place = space.order.getOwn();
+  if (!space.order.getStagger() && (place == OwnPlace::First || place == OwnPlace::Last)) {
+    Value count = ownRows().second;
+    Value leading = place == OwnPlace::First ? count : sub(space.bounds[0], count);
+    Value before = mul(leading, space.bounds[1]), isLeading = less(tile, before);
+    begin = select(isLeading, index(0), leading);
+    end = select(isLeading, leading, end);
+    tile = sub(tile, select(isLeading, index(0), before));
+  }
+  // (Groups that are as even as they can be were tried: 1 % slower than whole ones and a last one of few rows.)
   Value rows = index(space.order.getRaster());
   Value perGroup = mul(rows, space.bounds[1]);
   Value first = mul(div(tile, perGroup), rows);
-  Value inGroup = min(sub(space.bounds[0], first), rows);
+  if (begin)
+    first = add(begin, first);
+  Value inGroup = min(sub(end, first), rows);
   Value r = rem(tile, perGroup);
   indices[0] = add(first, rem(r, inGroup));
   indices[1] = div(r, inGroup);
@@ -147,8 +166,7 @@ Value ItemBuilder::ownPlace(Value p) {
   OwnPlace place = space.order.getOwn();
   if (place == OwnPlace::Any)
     return p;
-  Value first = clamp(space.own[0], space.bounds[0]);
-  Value count = clamp(space.own[1], sub(space.bounds[0], first));
+  auto [first, count] = ownRows();
   if (place == OwnPlace::Spread)
     return spread(p, first, count);
   return sections(p, first, count, index(0), index(0),

@@ -17,3 +17,23 @@ mk.kernel @rank on @mesh (in %a : memref<1x1x1x1x128x64xbf16> [1, 1, 1, 1, 128, 
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @column on @mesh dims(uniform N) (in %a : memref<128x?xbf16> [128, N]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<128x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+      // expected-error @+1 {{may begin at a column that is no multiple of 16 bytes, which the copy engine does not take: compile the variant for any strides}}
+      mk_sm.copy %a[%c0, %N] to %slot[0] : memref<128x?xbf16>, !mk_sm.slot<tensor<128x64xbf16>>
+      mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<128x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>>
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      %slot = mk_sm.wait %ring : !mk_sm.ring<2, tensor<128x64xbf16>> -> !mk_sm.slot<tensor<128x64xbf16>>
+      mk_sm.release %ring : !mk_sm.ring<2, tensor<128x64xbf16>>
+    }
+  }
+}

@@ -10,7 +10,7 @@
 // CHECK: mk.kernel @gemm_rs{{.*}} sizes(node, gpu) dims(uniform M, uniform N, uniform K)
 // ADDS: mk.prepare
 // CHECK: mk.role @gemm ctas(rest)
-// CHECK: schedule(ticket) order(raster = RASTER)
+// CHECK: schedule(ticket) order(raster = RASTER, own = last) own(
 // CHECK: mk.signal
 // CHECK: mk.role @send
 // CHECK: mk.wait
