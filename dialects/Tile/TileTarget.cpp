@@ -1,6 +1,7 @@
 //===- TileTarget.cpp - Verifiers of descriptions of targets --------------===//
 #include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -153,7 +154,11 @@ LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t small
                                      int64_t smallSlot, int64_t putSlots, int64_t putSlot,
                                      int64_t unrolledParts, int64_t cheapOps,
                                      int64_t spilledElements, int64_t busySlots,
-                                     int64_t pairedTurns, int64_t partsAhead) {
+                                     int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
+                                     int64_t slicedParts, int64_t guardedElements,
+                                     int64_t reduceChains, int64_t loadedElements,
+                                     int64_t groupedElements, int64_t reloadedElements,
+                                     int64_t postedRows) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -162,8 +167,20 @@ LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t small
                              {"cheap_ops", cheapOps},
                              {"spilled_elements", spilledElements},
                              {"busy_slots", busySlots},
-                             {"parts_ahead", partsAhead}})))
+                             {"parts_ahead", partsAhead},
+                             {"item_parts", itemParts},
+                             {"sliced_parts", slicedParts},
+                             {"guarded_elements", guardedElements},
+                             {"reduce_chains", reduceChains},
+                             {"reloaded_elements", reloadedElements}})))
     return failure();
+  // They divide the rows of an accumulator's block, and are whole periods of the swizzle.
+  if (postedRows < 8 || postedRows > 64 || !llvm::isPowerOf2_64(postedRows))
+    return emit() << "pieces of " << postedRows << " posted rows: it is 8, 16, 32 or 64";
+  // The longest access of a thread holds 16 elements, of 8 bits.
+  for (int64_t elements : {loadedElements, groupedElements})
+    if (elements < 16 || elements % 16)
+      return emit() << "groups of " << elements << " elements: it is a positive multiple of 16";
   if (pairedTurns < 2 || pairedTurns > 16 || pairedTurns % 2)
     return emit() << "turns of a loop with dots in pairs: " << pairedTurns
                   << ", but it is an even number from 2 to 16";

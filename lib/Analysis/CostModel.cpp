@@ -1,6 +1,5 @@
 //===- CostModel.cpp - How long a launch will take ------------------------===//
 #include "mkernel/Analysis/CostModel.h"
-#include "mkernel/Analysis/StreamK.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +15,8 @@ struct Time {
 };
 } // namespace
 
-/// Bytes of shared memory for barriers, mailboxes and what tickets come by.
+/// Bytes of shared memory for barriers, mailboxes and what tickets come by: follows from the code that
+/// this compiler makes.
 static constexpr int64_t kSmallThings = 2048;
 
 /// How many times as long something takes.
@@ -89,12 +89,12 @@ static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates
 
 /// How many turns a CTA makes where items are divided, and as many bytes as how many parts have are moved
 /// to add them up (`mk-expand-stream-k`): 0 if nothing is divided.
-static std::pair<double, double> divideTurns(const LoopWork &loop, double turns) {
+static std::pair<double, double> divideTurns(const LoopWork &loop, double turns, ThresholdsAttr thresholds) {
   double ctas = loop.ctas, waves = std::floor(loop.items / ctas);
   if (loop.items == waves * ctas)
     return {waves * turns, 0};
   double kept = std::max(waves - (loop.tail - 1), 0.0), split = loop.items - kept * ctas;
-  double most = loop.isShared ? kMostSharedParts : kMostParts;
+  double most = loop.isShared ? thresholds.getSlicedParts() : thresholds.getItemParts();
   double parts = std::min({std::floor(ctas / split), turns, most});
   if (parts >= 2)
     return {kept * turns + std::ceil(turns / parts), loop.isShared ? 2 : parts - 1};
@@ -106,7 +106,7 @@ static std::pair<double, double> divideTurns(const LoopWork &loop, double turns)
 static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm,
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
-  auto [own, added] = divideTurns(loop, turns);
+  auto [own, added] = divideTurns(loop, turns, sm.getThresholds());
   double time = own * inner.ns / turns * (added ? inPercent(rates.getApart()) : 1) +
                 std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (added)

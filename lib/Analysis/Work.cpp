@@ -27,13 +27,14 @@ void Work::add(const Work &other, double times) {
   sums += times * other.sums;
 }
 
-/// What the strides of a tensor map are multiples of, in bytes (cuTensorMapEncodeTiled).
+/// What the strides of a tensor map are multiples of, in bytes: a rule of the driver's API for all machines
+/// (cuTensorMapEncodeTiled).
 static constexpr int64_t kMapAlignment = 16;
 
-/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period).
+/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period, which the PTX ISA fixes).
 static constexpr int64_t kSwizzleRows = 8;
 
-/// Of a loop whose items differ, so many are looked at.
+/// Of a loop whose items differ, so many are looked at: bounds the time of the analysis.
 static constexpr int64_t kSamples = 16;
 
 static constexpr StringLiteral kUnknownExtents = "has a tile whose extents are not known";

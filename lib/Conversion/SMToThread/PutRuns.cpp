@@ -148,6 +148,7 @@ void Lowering::copyByEngine(PipelinePutOp op, const Runs &runs, TypeAttr added) 
 
 // As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the same time is bounded by
 // what has come, and the products of the same SM have room.
+// The batch goes with `net_mover`, the registers that the target's description reserves for this code.
 void Lowering::copyByMover(const Runs &runs) {
   constexpr int64_t kUnit = 16, kBatch = 8, kStep = 32 * kBatch;
   SmallVector<Type> words(kUnit / 4, i32);

@@ -2,7 +2,7 @@
 //
 // Turns
 //   for j: slot = wait; p = mma_wait 0 (mma x, y, 0); release; acc = f(p, acc)
-// into the same for what is left of a multiple of 4 iterations, and
+// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the target, here 4), and
 //   for 4 iterations at a time:
 //     p = mma x, y, 0; q = mma x, y, 0
 //     p = mma_wait 1 p; release; acc = f(p, acc); p = mma x, y, 0
@@ -41,7 +41,8 @@ struct Started {
 class Pairing {
 public:
   explicit Pairing(scf::ForOp loop)
-      : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
+      : loop(loop), body(loop.getBody()), loc(loop.getLoc()),
+        turns(mk::getSm(loop).getThresholds().getPairedTurns()) {}
 
   /// Whether the loop has the form; fills the members below. Says why not, where results are
   /// worked on.
@@ -76,7 +77,8 @@ private:
   scf::ForOp loop;
   Block *body;
   Location loc;
-  Value upper; // of all iterations
+  int64_t turns; // iterations that go together, an even number
+  Value upper;   // of all iterations
   MmaOp dot;
   MmaWaitOp wait;
   llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot
@@ -270,16 +272,16 @@ void Pairing::transform() {
       first.push_back(after(b, middle, i));
     llvm::append_range(inits, loadEarlyIf(b, hasTurns, loop, loads, first));
   }
-  auto turns = scf::ForOp::create(b, loc, middle, upper, turn, inits);
-  b.setInsertionPointToStart(turns.getBody());
-  ValueRange args = turns.getRegionIterArgs();
+  auto rounds = scf::ForOp::create(b, loc, middle, upper, turn, inits);
+  b.setInsertionPointToStart(rounds.getBody());
+  ValueRange args = rounds.getRegionIterArgs();
   size_t results = loop.getNumResults();
   scf::YieldOp::create(b, loc,
-                       goRound(b, turns.getInductionVar(),
+                       goRound(b, rounds.getInductionVar(),
                                llvm::to_vector_of<Value>(args.take_front(results)),
                                args.drop_front(results)));
-  for (auto [whole, part] : llvm::zip(turns.getResults(), loop.getResults()))
-    part.replaceAllUsesExcept(whole, turns);
+  for (auto [whole, part] : llvm::zip(rounds.getResults(), loop.getResults()))
+    part.replaceAllUsesExcept(whole, rounds);
   loop.setUpperBound(middle);
 }
 
