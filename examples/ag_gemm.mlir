@@ -2,12 +2,12 @@
 //
 // A is split by rows over all ranks. Every rank sends its rows once to the rank
 // with its place in each other node (@send), pushes them to the ranks of its own
-// node and forwards there what arrives from other nodes (@push): all CTAs do so, a piece each, beside
-// the products. Meanwhile @gemm starts on the own rows and goes on with each block of TM rows of
-// another rank as soon as it is there, or its first columns.
+// node and forwards there what arrives from other nodes (@push): all CTAs do so beside
+// the products, a piece each, or a whole block across a network. Meanwhile @gemm starts on the own rows and
+// goes on with each block of TM rows of another rank as soon as it is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
-// together; PIECE, how many rows are moved at a time, at most; SLAB, how many columns of A are one arrival at most, in one
+// together; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
 // node and where tiles are no more than four for each CTA.
 
 !x = tensor<?x?xbf16, #mk.extents<TM, TK>>
@@ -16,6 +16,7 @@
 !out = tensor<?x?xbf16, #mk.extents<TM, TN>>
 !rows = memref<?x?xbf16, #mk.symmetric>
 !ready = !mk.signal<?x?x?, sys, arrivals = ?>
+!arrived = !mk.signal<?x?, sys, arrivals = 1>
 
 mk.mesh @mesh (node = ? via net, gpu = ? via link)
 
@@ -73,23 +74,21 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %slabs = arith.maxui %slabs_, %c1 : index
   %slab = arith.muli %slab_tiles, %tk : index
 
-  // One for each slab of each block of each shard.
+  // One for each slab of each block of each shard of the node, one for each block that comes from another node.
   %ready = mk.signals(%world, %blocks, %slabs) arrivals(%pieces) : !ready
+  %arrived = mk.signals(%world, %blocks) : !arrived
+  %several_nodes = arith.cmpi ne, %world, %gpus : index
+  %my_place = arith.remui %me, %gpus : index        // in the node
 
-  // To the ranks in my place of other nodes.
+  // To the ranks in my place of other nodes: a block a message.
   mk.role @send ctas(beside @gemm) {
-    mk.foreach (%l, %i, %j) in (%slabs, %blocks, %pieces) {
-      %k = arith.muli %l, %slab : index
-      %k_left = arith.subi %K, %k : index
-      %ks = arith.minui %k_left, %slab : index
+    mk.foreach (%i) in (%blocks) {
       %r, %rows, %at = func.call @block(%me, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
       scf.if %some {
-        %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
-            : (index, index, index, index, index) -> (index, index, index)
         mk.foreach_peer (%p) along node {
-          mk.put %a[%from, %k][%n, %ks] to %full[%to, %k] on %p signal %ready[%me, %i, %l] : !rows to !rows, !ready
+          mk.put %a[%r, %c0][%rows, %K] to %full[%at, %c0] on %p signal %arrived[%me, %i] : !rows to !rows, !arrived
         }
       }
     }
@@ -122,7 +121,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
             : (index, index, index, index, index) -> (index, index, index)
         %some = arith.cmpi sgt, %rows, %c0 : index
         scf.if %some {
-          mk.wait %ready[%s, %i, %l] ge %pieces : !ready
+          mk.wait %arrived[%s, %i] ge %c1 : !arrived
           %from, %to, %n = func.call @piece(%j, %piece, %r, %rows, %at)
               : (index, index, index, index, index) -> (index, index, index)
           mk.foreach_peer (%p) along gpu {
@@ -146,6 +145,9 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
       scf.if %some {
         // Own rows straight from the shard, others where they were gathered.
         %own = arith.cmpi eq, %s, %me : index
+        %its_place = arith.remui %s, %gpus : index
+        %same_place = arith.cmpi eq, %its_place, %my_place : index
+        %over_net = arith.andi %several_nodes, %same_place : i1
         %x_from = mk.select %own, %a, %full
             : !rows, !rows -> memref<?x?xbf16>
         %x_row = arith.select %own, %r, %at : index
@@ -153,7 +155,11 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
         %acc = scf.for %l = %c0 to %slabs step %c1 iter_args(%before = %zero) -> (!acc) {
           scf.if %own {
           } else {
-            mk.wait %ready[%s, %i, %l] ge %pieces : !ready
+            scf.if %over_net {
+              mk.wait %arrived[%s, %i] ge %c1 : !arrived
+            } else {
+              mk.wait %ready[%s, %i, %l] ge %pieces : !ready
+            }
           }
           %first_k = arith.muli %l, %slab : index
           %first_tile = arith.muli %l, %slab_tiles : index
