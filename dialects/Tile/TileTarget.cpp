@@ -1,6 +1,7 @@
 //===- TileTarget.cpp - Verifiers of descriptions of targets --------------===//
 #include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -123,11 +124,20 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
                                 int64_t fetch, int64_t elements, int64_t functions, int64_t sustained,
                                 int64_t memory, int64_t latency, int64_t launch,
-                                int64_t item, int64_t split) {
-  if (std::min({latency, launch, item, split}) < 0)
+                                int64_t item, int64_t split, int64_t sector, int64_t offSector,
+                                int64_t byThreads, int64_t beside, int64_t apart, int64_t packing) {
+  if (std::min({latency, launch, item, split, packing}) < 0)
     return emit() << "rates with latency = " << latency
                   << ", launch = " << launch << ", item = " << item << ", split = " << split
-                  << ": times are not negative";
+                  << ", packing = " << packing << ": times are not negative";
+  std::pair<StringRef, int64_t> percentages[] = {{"off_sector", offSector},
+                                                 {"by_threads", byThreads},
+                                                 {"beside", beside},
+                                                 {"apart", apart}};
+  for (auto [name, percent] : percentages)
+    if (percent < 100)
+      return emit() << "rates with " << name << " = " << percent
+                    << ": it says in percent how long things take that take longer, at least 100";
   return verifyPositive(emit, "rates",
                         {{"products", products},
                          {"operands", operands},
@@ -136,21 +146,44 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
                          {"elements", elements},
                          {"functions", functions},
                          {"sustained", sustained},
-                         {"memory", memory}});
+                         {"memory", memory},
+                         {"sector", sector}});
 }
 
 LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,
                                      int64_t smallSlot, int64_t putSlots, int64_t putSlot,
                                      int64_t unrolledParts, int64_t cheapOps,
-                                     int64_t spilledElements) {
+                                     int64_t spilledElements, int64_t busySlots,
+                                     int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
+                                     int64_t slicedParts, int64_t guardedElements,
+                                     int64_t reduceChains, int64_t loadedElements,
+                                     int64_t groupedElements, int64_t reloadedElements,
+                                     int64_t postedRows) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
                              {"small_slot", smallSlot},
                              {"unrolled_parts", unrolledParts},
                              {"cheap_ops", cheapOps},
-                             {"spilled_elements", spilledElements}})))
+                             {"spilled_elements", spilledElements},
+                             {"busy_slots", busySlots},
+                             {"parts_ahead", partsAhead},
+                             {"item_parts", itemParts},
+                             {"sliced_parts", slicedParts},
+                             {"guarded_elements", guardedElements},
+                             {"reduce_chains", reduceChains},
+                             {"reloaded_elements", reloadedElements}})))
     return failure();
+  // They divide the rows of an accumulator's block, and are whole periods of the swizzle.
+  if (postedRows < 8 || postedRows > 64 || !llvm::isPowerOf2_64(postedRows))
+    return emit() << "pieces of " << postedRows << " posted rows: it is 8, 16, 32 or 64";
+  // The longest access of a thread holds 16 elements, of 8 bits.
+  for (int64_t elements : {loadedElements, groupedElements})
+    if (elements < 16 || elements % 16)
+      return emit() << "groups of " << elements << " elements: it is a positive multiple of 16";
+  if (pairedTurns < 2 || pairedTurns > 16 || pairedTurns % 2)
+    return emit() << "turns of a loop with dots in pairs: " << pairedTurns
+                  << ", but it is an even number from 2 to 16";
   for (int64_t depth : {ringDepth, smallRingDepth})
     if (depth < 2 || depth > 64)
       return emit() << "rings of up to " << depth << " slots: it is a number from 2 to 64";

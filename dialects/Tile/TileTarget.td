@@ -107,7 +107,7 @@ def Mk_TensorMapsAttr : Mk_Described<"TensorMaps", "tensor_maps"> {
 }
 
 def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
-  let summary = "where the passes of the SM level decide one way or the other";
+  let summary = "where passes decide one way or the other";
   let description = [{
     Measured on the machine. A ring has up to `ring_depth` slots, one whose slots have no more
     than `small_slot` bytes up to `small_ring_depth`: deeper ones hide no more latency. Puts copy
@@ -117,14 +117,37 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     a store goes. A thread keeps up to `spilled_elements` elements of a tile in scratch in the order of
     its registers; sums of more leave none for addresses.
 
+    A ring needs `busy_slots` slots to hide a copy's time: stores take no room that these need.
+    Where each dot waits for the one before, `paired_turns` turns of the loop, an even number, are
+    code of their own. Of an item that CTAs share (stream-K), there are up to `item_parts` parts if
+    one CTA adds them up, up to `sliced_parts` if each adds up a slice of all. Parts of up to
+    `parts_ahead` bytes are loaded together, so that one is under way while one is added; more would
+    take the registers that the sum is in. A sender has one piece of `posted_rows` rows of 128 bytes
+    under way to its peer, so that the link's queue does not hold back copies of the same SM.
+
+    The rest is of a thread. A branch skips the scaling of what a loop carries, where all factors
+    are 1, if it has `guarded_elements` of it or more. It reduces in up to `reduce_chains` chains,
+    which hide the latency of one. It loads `loaded_elements` at a time where each may take an
+    address, `grouped_elements` where few are needed, and as it stores them. It reloads up to
+    `reloaded_elements` of a tile in scratch at once, of larger ones those that are used next.
+
     ```mlir
     #mk.thresholds<ring_depth = 8, small_ring_depth = 12, small_slot = 16384, put_slots = 6,
-                   put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80>
+                   put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80,
+                   busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8,
+                   sliced_parts = 16, guarded_elements = 32, reduce_chains = 4,
+                   loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64,
+                   posted_rows = 32>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
                         "int64_t":$put_slots, "int64_t":$put_slot, "int64_t":$unrolled_parts,
-                        "int64_t":$cheap_ops, "int64_t":$spilled_elements);
+                        "int64_t":$cheap_ops, "int64_t":$spilled_elements,
+                        "int64_t":$busy_slots, "int64_t":$paired_turns, "int64_t":$parts_ahead,
+                        "int64_t":$item_parts, "int64_t":$sliced_parts,
+                        "int64_t":$guarded_elements, "int64_t":$reduce_chains,
+                        "int64_t":$loaded_elements, "int64_t":$grouped_elements,
+                        "int64_t":$reloaded_elements, "int64_t":$posted_rows);
 }
 
 def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
@@ -136,18 +159,27 @@ def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {
     (exponentials and their like) in 10^9 a second. Of all SMs: `sustained`, GFLOP/s that the
     machine's power allows for longer than some milliseconds, and `memory`, what they read from
     device memory, in GB/s. In ns: `latency`, until a copy has come; what a launch costs besides (`launch`), a part
-    of an item that is stored (`item`), and the exchange of parts of items that CTAs share (`split`, of stream-K).
+    of an item that is stored (`item`), the exchange of parts of items that CTAs share (`split`, of
+    stream-K), and a launch in front that copies arguments (`packing`).
+
+    Memory is fetched in pieces of `sector` bytes. Four rates say in percent how long things take
+    that take longer: copies of rows that begin off such a piece (`off_sector`), copies by threads
+    (`by_threads`), stores of a team beside products of another one (`beside`), products of CTAs that
+    are at different turns of what they share (`apart`).
 
     ```mlir
     #mk.rates<products = 6300, operands = 205, copies = 150, fetch = 90, elements = 200, functions = 26,
               sustained = 690000, memory = 4200, latency = 1400, launch = 2000,
-              item = 200, split = 3000>
+              item = 200, split = 3000, sector = 32, off_sector = 210, by_threads = 1800,
+              beside = 250, apart = 110, packing = 2000>
     ```
   }];
   let parameters = (ins "int64_t":$products, "int64_t":$operands, "int64_t":$copies, "int64_t":$fetch,
                         "int64_t":$elements, "int64_t":$functions, "int64_t":$sustained,
                         "int64_t":$memory, "int64_t":$latency,
-                        "int64_t":$launch, "int64_t":$item, "int64_t":$split);
+                        "int64_t":$launch, "int64_t":$item, "int64_t":$split, "int64_t":$sector,
+                        "int64_t":$off_sector, "int64_t":$by_threads, "int64_t":$beside,
+                        "int64_t":$apart, "int64_t":$packing);
 }
 
 def Mk_SmAttr : Mk_Described<"Sm", "sm"> {

@@ -1,6 +1,5 @@
 //===- CostModel.cpp - How long a launch will take ------------------------===//
 #include "mkernel/Analysis/CostModel.h"
-#include "mkernel/Analysis/StreamK.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,18 +15,12 @@ struct Time {
 };
 } // namespace
 
-/// Bytes of shared memory for barriers, mailboxes and what tickets come by.
+/// Bytes of shared memory for barriers, mailboxes and what tickets come by: follows from the code that
+/// this compiler makes.
 static constexpr int64_t kSmallThings = 2048;
 
-/// How much longer products take where CTAs divide items: they are not at the same turn at the same time, and
-/// share less of what they read.
-static constexpr double kOutOfStep = 1.1;
-
-/// How many times as long a team takes to store while another one multiplies.
-static constexpr double kBesideProducts = 2.5;
-
-/// What it takes, in ns, that arguments are copied by a launch in front.
-static constexpr double kPackingLaunch = 2000;
+/// How many times as long something takes.
+static double inPercent(int64_t percent) { return percent / 100.0; }
 
 static Time longer(Time a, Time b) { return b.ns > a.ns ? b : a; }
 
@@ -63,7 +56,7 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
 static double getItemTime(const LoopWork &loop, SmAttr sm, RatesAttr rates) {
   double warpgroups = std::max<int64_t>(countWarpgroups(loop, sm), 1);
   return rates.getItem() * std::max(1.0, loop.storeParts / warpgroups) *
-         (loop.teams > 1 ? kBesideProducts : 1);
+         (loop.teams > 1 ? inPercent(rates.getBeside()) : 1);
 }
 
 /// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
@@ -96,12 +89,12 @@ static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates
 
 /// How many turns a CTA makes where items are divided, and as many bytes as how many parts have are moved
 /// to add them up (`mk-expand-stream-k`): 0 if nothing is divided.
-static std::pair<double, double> divideTurns(const LoopWork &loop, double turns) {
+static std::pair<double, double> divideTurns(const LoopWork &loop, double turns, ThresholdsAttr thresholds) {
   double ctas = loop.ctas, waves = std::floor(loop.items / ctas);
   if (loop.items == waves * ctas)
     return {waves * turns, 0};
   double kept = std::max(waves - (loop.tail - 1), 0.0), split = loop.items - kept * ctas;
-  double most = loop.isShared ? kMostSharedParts : kMostParts;
+  double most = loop.isShared ? thresholds.getSlicedParts() : thresholds.getItemParts();
   double parts = std::min({std::floor(ctas / split), turns, most});
   if (parts >= 2)
     return {kept * turns + std::ceil(turns / parts), loop.isShared ? 2 : parts - 1};
@@ -113,8 +106,8 @@ static std::pair<double, double> divideTurns(const LoopWork &loop, double turns)
 static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm,
                            RatesAttr rates) {
   double turns = std::max(loop.samples.front().inner.turns, 1.0);
-  auto [own, added] = divideTurns(loop, turns);
-  double time = own * inner.ns / turns * (added ? kOutOfStep : 1) +
+  auto [own, added] = divideTurns(loop, turns, sm.getThresholds());
+  double time = own * inner.ns / turns * (added ? inPercent(rates.getApart()) : 1) +
                 std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (added)
     time += rates.getSplit() + added * loop.accumulators * 4 / rates.getCopies();
@@ -177,7 +170,7 @@ Prediction mk::predictTime(const KernelWork &work, SmAttr sm, RatesAttr rates) {
   time = {std::hypot(time.ns, memory.ns) + rates.getLaunch(), longer(time, memory).bound};
   // A launch of its own in front reads and writes them.
   if (work.packed > 0)
-    time.ns += 2 * work.packed / rates.getMemory() + kPackingLaunch;
+    time.ns += 2 * work.packed / rates.getMemory() + rates.getPacking();
   Time sustained = inTime(products, rates.getSustained(), "power");
   return {time.ns / 1e6, longer(time, sustained).ns / 1e6, time.bound};
 }

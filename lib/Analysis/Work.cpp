@@ -27,22 +27,14 @@ void Work::add(const Work &other, double times) {
   sums += times * other.sums;
 }
 
-/// What memory is fetched in, in bytes, and how much longer it takes where rows begin in the middle of
-/// such a sector.
-static constexpr int64_t kSector = 32;
-static constexpr double kOffSectors = 2.1;
-
-/// What no tensor map describes is copied by threads, element by element, which takes that much
-/// longer (docs/cost-model.md).
-static constexpr double kByThreads = 18;
-
-/// What the strides of a tensor map are multiples of, in bytes (cuTensorMapEncodeTiled).
+/// What the strides of a tensor map are multiples of, in bytes: a rule of the driver's API for all machines
+/// (cuTensorMapEncodeTiled).
 static constexpr int64_t kMapAlignment = 16;
 
-/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period).
+/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period, which the PTX ISA fixes).
 static constexpr int64_t kSwizzleRows = 8;
 
-/// Of a loop whose items differ, so many are looked at.
+/// Of a loop whose items differ, so many are looked at: bounds the time of the analysis.
 static constexpr int64_t kSamples = 16;
 
 static constexpr StringLiteral kUnknownExtents = "has a tile whose extents are not known";
@@ -73,7 +65,8 @@ class Counter {
 public:
   Counter(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params, std::string &why)
       : kernel(kernel), numbers(kernel, sizes, params), why(why),
-        unit(getSm(kernel).getMatrixUnit()), chunk(getSm(kernel).getChunk()) {}
+        unit(getSm(kernel).getMatrixUnit()), rates(getSmTarget(kernel).getRates()),
+        chunk(getSm(kernel).getChunk()) {}
 
   bool run(int64_t grid, KernelWork &work);
 
@@ -100,6 +93,7 @@ private:
   WorkNumbers numbers;
   std::string &why;
   MatrixUnitAttr unit;
+  RatesAttr rates; // null: times are of no interest
   int64_t chunk;
   ItemWork item;
   LoopWork *current = nullptr;
@@ -209,9 +203,13 @@ bool Counter::isPacked(Value buffer) {
 /// How much longer than its bytes a copy into shared memory takes.
 double Counter::countCopies(LoadOp load) {
   bool packs = isPacked(load.getSource());
+  if (!rates)
+    return 1;
+  // What no tensor map describes is copied by threads, element by element.
   if (!packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment))
-    return kByThreads;
-  double more = packs || numbers.areRowsAligned(load.getSource(), kSector) ? 1 : kOffSectors;
+    return rates.getByThreads() / 100.0;
+  bool isAligned = packs || numbers.areRowsAligned(load.getSource(), rates.getSector());
+  double more = isAligned ? 1 : rates.getOffSector() / 100.0;
   // All of it comes in at each SM, but memory is asked for a part by each.
   if (isShared(load))
     more = std::max(1.0, more / cluster);

@@ -13,6 +13,7 @@ using namespace mlir::mk;
 static constexpr int64_t kMostCombinations = 4096;
 /// What is faster by less than this share is not worth another choice than the default, or than the one
 /// that was measured nearby; times that differ by less than the last one are alike.
+/// These say how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 
 namespace {

@@ -22,6 +22,7 @@
 #include "StreamKParts.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,8 +38,8 @@ using namespace mlir;
 using namespace mlir::mk;
 using mlir::mk_sm::missed;
 
-/// Slices of a shared item at most, and rows of one at least: of a transposed tile they are what one
-/// access stores.
+/// Slices of a shared item at most, each number of which is code of its own, and rows of one at least: of a
+/// transposed tile they are what one access stores. Both bound the code, whatever the machine.
 static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
 
 static constexpr StringRef kExpandStreamK = "mk-expand-stream-k";
@@ -171,7 +172,8 @@ void Expansion::countItems() {
   whole = arith::SelectOp::create(b, loc, all, items, make<arith::MulIOp>(kept, wave));
   Value split = make<arith::SubIOp>(items, whole);
   units = make<arith::MulIOp>(split, steps);
-  int64_t most = slices ? kMostSharedParts : kMostParts;
+  ThresholdsAttr thresholds = getSm(loop).getThresholds();
+  int64_t most = slices ? thresholds.getSlicedParts() : thresholds.getItemParts();
   ofItem = make<arith::DivSIOp>(wave, make<arith::MaxSIOp>(split, index(1)));
   ofItem = make<arith::MinSIOp>(make<arith::MinSIOp>(ofItem, steps), index(most));
   alike = compare(arith::CmpIPredicate::sge, ofItem, index(2));

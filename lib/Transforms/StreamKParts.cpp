@@ -1,5 +1,6 @@
 //===- StreamKParts.cpp - What CTAs that split an item leave --------------===//
 #include "StreamKParts.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/Reductions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,10 +9,7 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// The owner loads parts of up to so many bytes together, so that the next one is under way while
-/// one is added; larger ones would take the registers that the sum is in.
-static constexpr int64_t kBytesAhead = 64 << 10;
-/// As many at most.
+/// Parts that the owner loads together at most: of small ones more hide nothing, and each is code.
 static constexpr int64_t kMostAhead = 4;
 
 BlockArgument StreamKParts::addScratch(const Twine &name, MemRefType type) {
@@ -84,13 +82,13 @@ void StreamKParts::store(Value w, ValueRange part) {
   SignalOp::create(m.b, m.loc, ready, ValueRange{w}, /*peer=*/Value());
 }
 
-/// How many parts of these types are loaded together.
-static int64_t countAhead(TypeRange types, int64_t most) {
+int64_t StreamKParts::countAhead(TypeRange types, int64_t most) {
   int64_t bytes = 0;
   for (Type type : types)
     bytes += cast<RankedTensorType>(type).getNumElements() *
              llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
-  return std::clamp<int64_t>(kBytesAhead / std::max<int64_t>(bytes, 1), 1, most);
+  int64_t ahead = getSm(kernel).getThresholds().getPartsAhead();
+  return std::clamp<int64_t>(ahead / std::max<int64_t>(bytes, 1), 1, most);
 }
 
 void StreamKParts::await(Value first, Value count) {

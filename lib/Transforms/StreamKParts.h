@@ -37,6 +37,8 @@ public:
 
 private:
   BlockArgument addScratch(const Twine &name, MemRefType type);
+  /// How many parts of these types are loaded together: `most`, unless they are large.
+  int64_t countAhead(TypeRange types, int64_t most);
   SmallVector<Value> load(ValueRange place, TypeRange types);
   SmallVector<Value> combine(ValueRange left, ValueRange right);
   SmallVector<Value> addBefore(Value w, Value from, Value to, int64_t together, ValueRange sums);

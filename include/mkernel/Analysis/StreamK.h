@@ -7,12 +7,6 @@
 
 namespace mlir::mk {
 
-/// Parts of an item at most where CTAs are many times the items: its owner has to wait for each and
-/// adds them alone.
-constexpr int64_t kMostParts = 8;
-/// The same where each CTA that has a part adds up a slice of all.
-constexpr int64_t kMostSharedParts = 16;
-
 /// Whether what stands behind a fold can be done for some rows of its results at a time, and which
 /// tiles are cut for that.
 class FoldSlices {

@@ -37,8 +37,8 @@ Value Lowering::check(Operation *op, const Named &named, Value begin, Value size
   }
   std::optional<int64_t> first = constantOf(begin);
   std::optional<int64_t> count = size ? constantOf(size) : 1;
-  std::optional<int64_t> all = named.extent ? constantOf(named.extent) : std::nullopt;
-  if (first && count && all && *first >= 0 && *first <= *all && *count <= *all - *first)
+  int64_t all = named.extent ? constantOf(named.extent).value_or(-1) : -1; // -1: not known
+  if (first && count && *first >= 0 && *first <= all && *count <= all - *first)
     return begin;
   // An index is given back: 0 where it does not exist.
   bool redirects = !size && when.empty();

@@ -87,10 +87,10 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
   };
   // Ops that have waited for the store, some at a time.
   auto inParts = [&](function_ref<void(ArrayRef<unsigned>)> body) {
-    constexpr int64_t kPart = 32;
-    for (int64_t first = 0; first < n; first += kPart) {
+    int64_t grouped = getThresholds().getGroupedElements();
+    for (int64_t first = 0; first < n; first += grouped) {
       auto part =
-          llvm::to_vector(llvm::seq<unsigned>(first, std::min(n, first + kPart)));
+          llvm::to_vector(llvm::seq<unsigned>(first, std::min(n, first + grouped)));
       prefetch(tile, part);
       body(part);
     }

@@ -223,10 +223,9 @@ Value Lowering::computeScalar(Operation *op, ArrayRef<Value> operands,
 // turns is seldom: the factors of nearly all rows are one then. (FlashAttention-4 calls it
 // conditional rescaling.) Nothing is approximated: x * 1 is x.
 BroadcastOp Lowering::findFactors(Operation *op) {
-  constexpr int64_t kWorthABranch = 32; // products of a thread
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!isa<arith::MulFOp>(op) || !type || !type.getElementType().isF32() ||
-      !isa_and_nonnull<MmaAttr>(type.getEncoding()) || count(type) < kWorthABranch ||
+      !isa_and_nonnull<MmaAttr>(type.getEncoding()) || count(type) < getThresholds().getGuardedElements() ||
       !isa<scf::ForOp>(op->getParentOp()) ||
       !llvm::is_contained(op->getBlock()->getTerminator()->getOperands(),
                           op->getResult(0)))

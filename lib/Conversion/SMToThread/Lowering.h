@@ -27,6 +27,7 @@ public:
   /// Emits the function behind the kernel.
   LogicalResult run();
 
+  ThresholdsAttr getThresholds() { return getSm(kernel).getThresholds(); }
   int64_t getNumThreads() { return warps.getNumThreads(); }
   /// Tracks of a CTA (mkernel/ABI/Timeline.h).
   int64_t getNumTracks() { return getNumThreads() / 128 + warps.getNumMovers(); }

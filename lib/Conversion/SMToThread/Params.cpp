@@ -41,8 +41,10 @@ SmallVector<int64_t> sm::getCopyBox(CopyOp copy) {
 }
 
 SmallVector<int64_t> sm::getStoreBox(mk_sm::StoreOp store) {
-  int64_t rows = store.getPosted() ? kPostedRows : countStoreRows(store.getTile().getType());
-  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, getSm(store).getTensorMaps());
+  SmAttr sm = getSm(store);
+  int64_t rows = store.getPosted() ? sm.getThresholds().getPostedRows()
+                                   : countStoreRows(store.getTile().getType());
+  return makeBox(cast<MemRefType>(store.getDest().getType()), rows, sm.getTensorMaps());
 }
 
 bool sm::isEngineColumn(Value column, Type element) {

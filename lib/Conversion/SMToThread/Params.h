@@ -59,8 +59,6 @@ SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 constexpr int64_t kEngineBytes = 16;
 /// Whether tiles always begin at such a multiple if this is their column.
 bool isEngineColumn(Value column, Type element);
-/// Rows that the sender sends at a time.
-constexpr int64_t kPostedRows = 32;
 
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);

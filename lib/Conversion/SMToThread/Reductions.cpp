@@ -36,9 +36,6 @@ SmallVector<Value> Lowering::reduceInThread(Reduction kind, ArrayRef<Value> sour
   return result;
 }
 
-// Four chains a row hide the latency of one.
-static constexpr unsigned kChains = 4;
-
 LogicalResult Lowering::emitReduce(ReduceOp op) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
@@ -54,7 +51,8 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";
   SmallVector<Value> result = reduceInThread(op.getKind(), elements(op.getSource()),
-                                             sliceElements(from, axis), count(to), kChains);
+                                             sliceElements(from, axis), count(to),
+                                             getThresholds().getReduceChains());
   // The four lanes of a row.
   for (Value &value : result)
     for (int64_t mask : {1, 2})
@@ -72,7 +70,9 @@ LogicalResult Lowering::emitPartialSum(PartialSumOp op) {
   SmallVector<unsigned> map;
   for (unsigned i = 0; i != source.size(); ++i)
     map.push_back(i / perBlock * perGroup + i % perGroup);
-  set(op, reduceInThread(Reduction::Add, source, map, count(to), kChains / 2));
+  // A thread has two results a row here, so half as many chains of each are as much under way.
+  int64_t chains = std::max<int64_t>(getThresholds().getReduceChains() / 2, 1);
+  set(op, reduceInThread(Reduction::Add, source, map, count(to), chains));
   return success();
 }
 

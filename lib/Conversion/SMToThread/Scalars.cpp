@@ -7,9 +7,6 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-/// Elements that are computed together when loads have been put off; more where these take few addresses.
-static constexpr int64_t kPart = 16, kReloadedPart = 32;
-
 LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   Dialect *dialect = op->getDialect();
   if (op->getNumResults() != 1 || op->getNumRegions() ||
@@ -32,7 +29,8 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
   bool reloads = llvm::any_of(op->getOperands(), [](Value operand) {
     return isa_and_nonnull<ReloadOp>(operand.getDefiningOp());
   });
-  int64_t part = reloads ? kReloadedPart : kPart;
+  int64_t part =
+      reloads ? getThresholds().getGroupedElements() : getThresholds().getLoadedElements();
   for (int64_t first = 0; first < n; first += part) {
     // Loads that have waited for this, some at a time.
     int64_t end = std::min(n, first + part);

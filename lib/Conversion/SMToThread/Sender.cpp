@@ -24,6 +24,7 @@ static_assert(kPeers + 4 * kMostPeers == kHurry && kHurry + 4 <= kPostBytes);
 /// What the consumer waits for.
 enum Hurry { kForNobody, kForOthers, kForSender };
 /// The time between two tiles counts up to this much, and the sender sleeps so long at a time, in nanoseconds.
+/// Bounds of the estimate alone: a tile takes longer than a nap on any machine.
 static constexpr int64_t kLongest = 100'000, kNap = 200;
 /// Threads of the sender, and of the warp of the consumer that calls it.
 static constexpr int64_t kCalled = 64;
@@ -146,7 +147,8 @@ void Lowering::sendPosted(mk_sm::StoreOp op, Value took) {
   int64_t size = getElementBytes(tile.getElementType()), columns = kChunkBytes / size;
   int64_t groups = cast<MmaAttr>(tile.getEncoding()).getWarpgroups(), n = tile.getDimSize(1);
   int64_t chunks = countStoreChunks(tile, kChunkBytes), parts = countStoreParts(tile, kChunkBytes);
-  int64_t rowsOfPart = countStoreRows(tile), pieces = rowsOfPart / kPostedRows;
+  int64_t rowsOfPart = countStoreRows(tile), rowsOfPiece = getThresholds().getPostedRows();
+  int64_t pieces = rowsOfPart / rowsOfPiece;
   int64_t buffers = op.getStaging().getType().getBuffers();
   Value at = add(sharedBase, offsetOf("post"));
   auto word = [&](int64_t offset) { return loadSharedHere(i32, at, offset); };
@@ -173,8 +175,8 @@ void Lowering::sendPosted(mk_sm::StoreOp op, Value took) {
       Value piece = remU(k, pieces), whole = divU(k, pieces);
       Value part = remU(whole, parts), group = divU(whole, parts);
       Value slot = add(mul(group, buffers), part);
-      Value source = add(base, add(mul(slot, kStagingBytes), mul(piece, kPostedRows * kChunkBytes)));
-      Value row = add(mul(divU(part, chunks), rowsOfPart), mul(piece, kPostedRows));
+      Value source = add(base, add(mul(slot, kStagingBytes), mul(piece, rowsOfPiece * kChunkBytes)));
+      Value row = add(mul(divU(part, chunks), rowsOfPart), mul(piece, rowsOfPiece));
       row = add(row, mul(group, tile.getDimSize(0) / groups));
       SmallVector<Value> coordinates;
       for (size_t d = 0; d != op.getOffsets().size(); ++d)

@@ -12,7 +12,7 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-/// Registers of 32 bits that are moved together.
+/// Registers of 32 bits that are moved together: the longest access of the PTX ISA (v4.b32).
 static constexpr int64_t kRun = 4;
 
 Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRange index,

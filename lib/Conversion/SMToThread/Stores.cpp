@@ -219,7 +219,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
         storeWords(pair, add(row, or_(piece, and_(column, 15))), 8);
       }
   };
-  int64_t rowsOfBox = op.getPosted() ? kPostedRows : rowsOfPart;
+  int64_t rowsOfBox = op.getPosted() ? getThresholds().getPostedRows() : rowsOfPart;
   auto leave = [&](const StagedPart &part) {
     fenceAsyncShared();
     barrier(barrierId, 128);

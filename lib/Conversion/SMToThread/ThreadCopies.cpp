@@ -15,7 +15,7 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-/// Requests that are under way at the same time.
+/// Requests that are under way at the same time. Fixed by the layout of shared memory, which has kRequests places.
 static constexpr int64_t kDepth = 3;
 // The producer writes a request before the copiers come for it, when those under way may be
 // kDepth.

@@ -13,6 +13,7 @@ using namespace mlir::mk_sm;
 
 /// Slots of a mailbox: the producer is one item ahead.
 static constexpr int64_t kMailboxDepth = 2;
+/// One is filled while the other one is stored.
 static constexpr int64_t kStagingBuffers = 2;
 
 LogicalResult RoleSplitter::prepare(int64_t warpgroups) {

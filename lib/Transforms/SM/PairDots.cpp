@@ -2,7 +2,7 @@
 //
 // Turns
 //   for j: slot = wait; p = mma_wait 0 (mma x, y, 0); release; acc = f(p, acc)
-// into the same for what is left of a multiple of 4 iterations, and
+// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the target, here 4), and
 //   for 4 iterations at a time:
 //     p = mma x, y, 0; q = mma x, y, 0
 //     p = mma_wait 1 p; release; acc = f(p, acc); p = mma x, y, 0
@@ -31,9 +31,6 @@ using namespace mlir::mk_sm;
 
 static constexpr StringRef kPairDots = "mk-sm-pair-dots";
 
-/// Iterations that go together; but for one of them, a dot is under way in each. Even.
-static constexpr int64_t kTurn = 4;
-
 namespace {
 /// A dot that was started for an iteration, and what had been carried on before.
 struct Started {
@@ -44,7 +41,8 @@ struct Started {
 class Pairing {
 public:
   explicit Pairing(scf::ForOp loop)
-      : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
+      : loop(loop), body(loop.getBody()), loc(loop.getLoc()),
+        turns(mk::getSm(loop).getThresholds().getPairedTurns()) {}
 
   /// Whether the loop has the form; fills the members below. Says why not, where results are
   /// worked on.
@@ -79,7 +77,8 @@ private:
   scf::ForOp loop;
   Block *body;
   Location loc;
-  Value upper; // of all iterations
+  int64_t turns; // iterations that go together, an even number
+  Value upper;   // of all iterations
   MmaOp dot;
   MmaWaitOp wait;
   llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot
@@ -140,7 +139,7 @@ bool Pairing::fitsRegisters() {
   // Scalars have registers of their own.
   for (Operation *load : loads)
     if (isa<mk::LoadOp>(load))
-      needed += kTurn * countRegisters(load->getResult(0).getType());
+      needed += turns * countRegisters(load->getResult(0).getType());
   for (Value arg : loop.getRegionIterArgs())
     needed += countRegisters(arg.getType());
   llvm::SmallDenseSet<Value> outside;
@@ -232,20 +231,20 @@ SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> c
 SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
                                     ValueRange loaded) {
   SmallVector<Value> numbers, next;
-  for (int64_t i = 0; i != kTurn; ++i)
+  for (int64_t i = 0; i != turns; ++i)
     numbers.push_back(after(b, number, i));
   // The last turn loads its own once more, which exists.
-  Value turn = arith::ConstantIndexOp::create(b, loc, kTurn), following;
+  Value turn = arith::ConstantIndexOp::create(b, loc, turns), following;
   if (!loads.empty())
-    following = arith::MinSIOp::create(b, loc, after(b, number, kTurn),
+    following = arith::MinSIOp::create(b, loc, after(b, number, turns),
                                        arith::SubIOp::create(b, loc, upper, turn));
   Started started[] = {start(b, numbers[0]), start(b, numbers[1])};
-  for (int64_t i = 0; i != kTurn; ++i) {
+  for (int64_t i = 0; i != turns; ++i) {
     carried = finish(b, numbers[i], carried, started[i % 2],
-                     loaded.slice(i * loads.size(), loads.size()), i + 1 == kTurn ? 0 : 1);
+                     loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
     if (!loads.empty())
       llvm::append_range(next, loadEarly(b, loop, loads, after(b, following, i)));
-    if (i + 2 >= kTurn)
+    if (i + 2 >= turns)
       continue;
     started[i % 2] = start(b, numbers[i + 2], carried);
     carried = started[i % 2].carried;
@@ -260,7 +259,7 @@ void Pairing::transform() {
   Value lower = loop.getLowerBound();
   upper = loop.getUpperBound();
   Value none = arith::ConstantIndexOp::create(b, loc, 0);
-  Value turn = arith::ConstantIndexOp::create(b, loc, kTurn);
+  Value turn = arith::ConstantIndexOp::create(b, loc, turns);
   Value count = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), none);
   Value left = arith::RemUIOp::create(b, loc, count, turn);
   Value middle = arith::AddIOp::create(b, loc, lower, left);
@@ -269,20 +268,20 @@ void Pairing::transform() {
   if (!loads.empty()) {
     Value hasTurns = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, upper);
     SmallVector<Value> first;
-    for (int64_t i = 0; i != kTurn; ++i)
+    for (int64_t i = 0; i != turns; ++i)
       first.push_back(after(b, middle, i));
     llvm::append_range(inits, loadEarlyIf(b, hasTurns, loop, loads, first));
   }
-  auto turns = scf::ForOp::create(b, loc, middle, upper, turn, inits);
-  b.setInsertionPointToStart(turns.getBody());
-  ValueRange args = turns.getRegionIterArgs();
+  auto rounds = scf::ForOp::create(b, loc, middle, upper, turn, inits);
+  b.setInsertionPointToStart(rounds.getBody());
+  ValueRange args = rounds.getRegionIterArgs();
   size_t results = loop.getNumResults();
   scf::YieldOp::create(b, loc,
-                       goRound(b, turns.getInductionVar(),
+                       goRound(b, rounds.getInductionVar(),
                                llvm::to_vector_of<Value>(args.take_front(results)),
                                args.drop_front(results)));
-  for (auto [whole, part] : llvm::zip(turns.getResults(), loop.getResults()))
-    part.replaceAllUsesExcept(whole, turns);
+  for (auto [whole, part] : llvm::zip(rounds.getResults(), loop.getResults()))
+    part.replaceAllUsesExcept(whole, rounds);
   loop.setUpperBound(middle);
 }
 

@@ -16,8 +16,6 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 static constexpr StringRef kPostStores = "mk-sm-post-stores";
-/// Slots that a ring needs to hide a copy's time.
-static constexpr int64_t kSlots = 3;
 
 /// Bytes of the tile in the staging area, of all warpgroups.
 static int64_t getPostedBytes(StoreOp store, int64_t chunk) {
@@ -36,7 +34,7 @@ static int64_t getRoom(Operation *role) {
   take(role);
   for (Operation &op : role->getRegion(0).getOps()) {
     if (auto ring = dyn_cast<CreateRingOp>(op))
-      room -= kSlots * ring.getResult().getType().getSlotBytes(sm.getChunk());
+      room -= sm.getThresholds().getBusySlots() * ring.getResult().getType().getSlotBytes(sm.getChunk());
     else if (isa<CreateMailboxOp>(op))
       take(&op);
   }
@@ -54,7 +52,7 @@ static const char *findObstacle(StoreOp store) {
   if (!isa<MmaAttr>(store.getTile().getType().getEncoding()))
     return "its tile is transposed";
   if (getPostedBytes(store, mk::getSm(store).getChunk()) > getRoom(role))
-    return "there is no room for all of its tile beside 3 slots of each ring: use smaller tiles";
+    return "there is no room for all of its tile beside the slots that each ring needs: use smaller tiles";
   return nullptr;
 }
 

@@ -15,8 +15,6 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 static constexpr StringRef kSpillFragments = "mk-sm-spill-fragments";
-/// Elements of a thread that are loaded together; of more those that are added next.
-static constexpr int64_t kWhole = 64;
 
 namespace {
 /// An access to a buffer by a fragment.
@@ -77,7 +75,8 @@ struct SpillFragmentsPass : mk_sm::impl::SpillFragmentsPassBase<SpillFragmentsPa
     Location loc = access.op->getLoc();
     if (auto load = dyn_cast<mk::LoadOp>(access.op)) {
       auto reload = ReloadOp::create(b, loc, access.tile, buffer, index);
-      if (load->hasAttr(kDeferredAttr) && getNumElements(access.tile) > kWhole)
+      int64_t whole = mk::getSm(load).getThresholds().getReloadedElements();
+      if (load->hasAttr(kDeferredAttr) && getNumElements(access.tile) > whole)
         reload->setAttr(kDeferredAttr, b.getUnitAttr());
       load.getTile().replaceAllUsesWith(reload.getTile());
       load.erase();

@@ -169,6 +169,7 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
 // As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the same time is bounded by
 // what has come, and the products of the same SM have room.
 static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
+  // The batch goes with `net_mover`, the registers that the target's description reserves for this code.
   constexpr int64_t kUnit = 16, kBatch = 8, kStep = 32 * kBatch;
   SmallVector<Type> words(kUnit / 4, e.i32);
   Value lane = op.getThread();

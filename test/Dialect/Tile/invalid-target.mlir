@@ -123,12 +123,12 @@ module attributes {x = #mk.tensor_maps<count = 1, rank = 1, box = 256>} {}
 // -----
 
 // expected-error @+1 {{thresholds with small_slot = 0: it is at least 1}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 0, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 0, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
 
 // -----
 
 // expected-error @+1 {{rings of up to 65 slots: it is a number from 2 to 64}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 65, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
 
 // -----
 
@@ -141,7 +141,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 0, exchange =
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
 
 // -----
 
@@ -154,7 +154,7 @@ module attributes {x = #mk.sm<threads = 300, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
 
 // -----
 
@@ -167,7 +167,7 @@ module attributes {x = #mk.sm<threads = 256, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
 
 // -----
 
@@ -180,7 +180,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 3, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
 
 // -----
 
@@ -193,7 +193,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
 
 // -----
 
@@ -203,7 +203,7 @@ module attributes {x = #mk.register_reserve<scalars = 8, idle = 16, product = 26
 // -----
 
 // expected-error @+1 {{puts through 1 slots of 100 bytes: at least 2, of a multiple of 32}}
-module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80>} {}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 1, put_slot = 100, unrolled_parts = 1, cheap_ops = 1, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
 
 // -----
 
@@ -216,7 +216,7 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
 
 // -----
 
@@ -229,16 +229,130 @@ module attributes {x = #mk.sm<threads = 512, cluster = 4, shared = 98304, exchan
   matrix_unit = <rows = 64, columns = 256, column_step = 8, k_bytes = 32, k_of_8_bits = 128,
     pending = 7, operands = [bf16], transposed = [bf16]>,
   tensor_maps = <count = 8, rank = 3, box = 128>,
-  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80>>} {}
+  thresholds = <ring_depth = 4, small_ring_depth = 8, small_slot = 8192, put_slots = 3, put_slot = 16384, unrolled_parts = 2, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with busy_slots = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 0, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with parts_ahead = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 0, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with item_parts = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 0, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with sliced_parts = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 0, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with guarded_elements = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 0, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with reduce_chains = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 0, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{thresholds with reloaded_elements = 0: it is at least 1}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 0, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{turns of a loop with dots in pairs: 0, but it is an even number from 2 to 16}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 0, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{turns of a loop with dots in pairs: 3, but it is an even number from 2 to 16}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 3, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{turns of a loop with dots in pairs: 18, but it is an even number from 2 to 16}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 18, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{pieces of 24 posted rows: it is 8, 16, 32 or 64}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 24>} {}
+
+// -----
+
+// expected-error @+1 {{pieces of 128 posted rows: it is 8, 16, 32 or 64}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64, posted_rows = 128>} {}
+
+// -----
+
+// expected-error @+1 {{groups of 8 elements: it is a positive multiple of 16}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 8, grouped_elements = 32, reloaded_elements = 64, posted_rows = 32>} {}
+
+// -----
+
+// expected-error @+1 {{groups of 40 elements: it is a positive multiple of 16}}
+module attributes {x = #mk.thresholds<ring_depth = 8, small_ring_depth = 8, small_slot = 1, put_slots = 3, put_slot = 16384, unrolled_parts = 1, cheap_ops = 4, spilled_elements = 80, busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16, guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 40, reloaded_elements = 64, posted_rows = 32>} {}
 
 // -----
 
 // expected-error @+1 {{rates with memory = 0: it is at least 1}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
-  sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000>} {}
+  sustained = 675000, memory = 0, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 32, off_sector = 210, by_threads = 1800, beside = 250, apart = 110, packing = 2000>} {}
 
 // -----
 
-// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000: times are not negative}}
+// expected-error @+1 {{rates with sector = 0: it is at least 1}}
 module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
-  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000>} {}
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 0, off_sector = 210, by_threads = 1800, beside = 250, apart = 110, packing = 2000>} {}
+
+// -----
+
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = -1, split = 15000, packing = 2000: times are not negative}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = -1, split = 15000,
+  sector = 32, off_sector = 210, by_threads = 1800, beside = 250, apart = 110, packing = 2000>} {}
+
+// -----
+
+// expected-error @+1 {{rates with latency = 1400, launch = 1158, item = 200, split = 15000, packing = -1: times are not negative}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 32, off_sector = 210, by_threads = 1800, beside = 250, apart = 110, packing = -1>} {}
+
+// -----
+
+// expected-error @+1 {{rates with off_sector = 99: it says in percent how long things take that take longer, at least 100}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 32, off_sector = 99, by_threads = 1800, beside = 250, apart = 110, packing = 2000>} {}
+
+// -----
+
+// expected-error @+1 {{rates with by_threads = 99: it says in percent how long things take that take longer, at least 100}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 32, off_sector = 210, by_threads = 99, beside = 250, apart = 110, packing = 2000>} {}
+
+// -----
+
+// expected-error @+1 {{rates with beside = 99: it says in percent how long things take that take longer, at least 100}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 32, off_sector = 210, by_threads = 1800, beside = 99, apart = 110, packing = 2000>} {}
+
+// -----
+
+// expected-error @+1 {{rates with apart = 99: it says in percent how long things take that take longer, at least 100}}
+module attributes {x = #mk.rates<products = 6300, operands = 205, copies = 96, fetch = 90, elements = 145, functions = 26,
+  sustained = 675000, memory = 3692, latency = 1400, launch = 1158, item = 200, split = 15000,
+  sector = 32, off_sector = 210, by_threads = 1800, beside = 250, apart = 99, packing = 2000>} {}

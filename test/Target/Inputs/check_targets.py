@@ -15,8 +15,10 @@ LAST_PHASE = {"host": "package", "sm_90a": "ptx"}
 
 
 def read_rows(path):
+    """Those of the first table."""
     with open(path) as file:
-        lines = [line.strip().strip("|").split("|") for line in file if line.startswith("|")]
+        table = re.search(r"(?:^\|.*\n)+", file.read(), flags=re.M).group()
+    lines = [line.strip("|").split("|") for line in table.splitlines()]
     head = [cell.strip() for cell in lines[0]]
     return [dict(zip(head, (cell.strip() for cell in line))) for line in lines[2:]]
 

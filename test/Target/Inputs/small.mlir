@@ -12,4 +12,7 @@ module attributes {mk.target = #mk.target<name = "small", backend = "sm_90a", gr
     pending = 7, operands = [bf16, f16, f32, f8E4M3FN, f8E5M2], transposed = [bf16, f16]>,
   tensor_maps = <count = 64, rank = 5, box = 256>,
   thresholds = <ring_depth = 4, small_ring_depth = 6, small_slot = 16384, put_slots = 2,
-    put_slot = 8192, unrolled_parts = 2, cheap_ops = 1, spilled_elements = 80>>>} {}
+    put_slot = 8192, unrolled_parts = 2, cheap_ops = 1, spilled_elements = 80,
+    busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16,
+    guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
+    reloaded_elements = 64, posted_rows = 32>>>} {}

@@ -219,7 +219,7 @@ mk.kernel @large on @mesh dims(uniform M) (
       %t = arith.constant dense<1.0> : tensor<256x256xbf16, #acc>
       %slot = mk_sm.wait %ring : !ring -> !slot
       mk_sm.release %ring : !ring
-      // expected-remark @+1 {{mk-sm-post-stores: missed: is sent by the consumer, which waits for the link: there is no room for all of its tile beside 3 slots of each ring: use smaller tiles}}
+      // expected-remark @+1 {{mk-sm-post-stores: missed: is sent by the consumer, which waits for the link: there is no room for all of its tile beside the slots that each ring needs: use smaller tiles}}
       mk_sm.store %t, %s[%c0, %c0] on %M through %out : tensor<256x256xbf16, #acc>, memref<256x256xbf16, #mk.symmetric>, !mk_sm.staging<2>
     }
   }
