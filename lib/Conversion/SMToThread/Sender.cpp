@@ -4,7 +4,7 @@
 // the producer's warpgroup, has the copy engine store it. A link that all SMs store to takes what is under way in turn, and
 // what the engine fetches for the same SM stands behind it: with tiles of 64 KiB under way on all SMs, products that went on
 // beside took 21 % longer. So the sender has one piece under way at a time, and takes its time: pieces are spread over
-// three quarters of the time since the tile before. It does not pause while the consumer waits for others, and sends all
+// three quarters of the time since the tile before, up to what the target's description says: others wait for it. It does not pause while the consumer waits for others, and sends all
 // that is left at once where it waits for the sender.
 //
 //===----------------------------------------------------------------------===//
@@ -23,9 +23,8 @@ static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, k
 static_assert(kPeers + 4 * kMostPeers == kHurry && kHurry + 4 <= kPostBytes);
 /// What the consumer waits for.
 enum Hurry { kForNobody, kForOthers, kForSender };
-/// The time between two tiles counts up to this much, and the sender sleeps so long at a time, in nanoseconds.
-/// Bounds of the estimate alone: a tile takes longer than a nap on any machine.
-static constexpr int64_t kLongest = 100'000, kNap = 200;
+/// The sender sleeps so long at a time, in nanoseconds: a tile takes longer on any machine.
+static constexpr int64_t kNap = 200;
 /// Threads of the sender, and of the warp of the consumer that calls it.
 static constexpr int64_t kCalled = 64;
 
@@ -159,7 +158,7 @@ void Lowering::sendPosted(mk_sm::StoreOp op, Value took) {
     away = add(away, resize(cmp(Predicate::ne, word(kPeers + 4 * i), own), i32));
   int64_t all = groups * parts * pieces;
   Value pauses = maxS(mul(away, 4 * all), c32(1));
-  Value time = mul(minS(maxS(took, c32(0)), c32(kLongest)), 3);
+  Value time = mul(minS(maxS(took, c32(0)), c32(getThresholds().getPostedSpread() * 4 / 3)), 3);
   Value pause = b.createOrFold<arith::DivUIOp>(loc, time, pauses), next = variable(i32, c32(0));
   write(next, readTime());
   auto send = [&](Value i) {
