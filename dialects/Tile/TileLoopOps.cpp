@@ -182,7 +182,10 @@ bool ForeachPeerOp::isAlong(MeshOp mesh, LinkKind kind) {
   if (getIncludingSelf() && kind == LinkKind::Net)
     return false;
   return llvm::all_of(getAxes().getAsRange<StringAttr>(), [&](StringAttr name) {
-    AxisAttr axis = mesh.getAxis(mesh.findAxis(name.getValue()));
+    int place = mesh.findAxis(name.getValue());
+    if (place < 0)
+      return true; // the loop's own verifier says so
+    AxisAttr axis = mesh.getAxis(place);
     return axis.getLink() == kind || axis.getSize() == 1;
   });
 }

@@ -82,7 +82,8 @@ private:
           auto kernel = op->getParentOfType<KernelOp>();
           auto buffer = dyn_cast<BlockArgument>(op.getSource());
           std::optional<int64_t> d = op.getConstantIndex();
-          if (!kernel || !buffer || buffer.getOwner() != &kernel.getBody().front() || !d)
+          if (!kernel || !buffer || buffer.getOwner() != &kernel.getBody().front() || !d ||
+              *d < 0 || *d >= cast<MemRefType>(buffer.getType()).getRank())
             return 0u;
           return ofExtent(kernel.getArgExtent(buffer.getArgNumber() - kernel.getNumDims(), *d));
         })

@@ -87,18 +87,23 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
   }
 
   /// Extents of arguments that follow from what is bound: what is computed from them is known, too.
-  void foldExtents(KernelOp kernel) {
-    kernel.walk([&](memref::DimOp dim) {
+  WalkResult foldExtents(KernelOp kernel) {
+    return kernel.walk([&](memref::DimOp dim) -> WalkResult {
       auto arg = dyn_cast<BlockArgument>(dim.getSource());
       std::optional<int64_t> index = dim.getConstantIndex();
+      auto type = dyn_cast<MemRefType>(dim.getSource().getType());
+      if (type && index && (*index < 0 || *index >= type.getRank()))
+        return dim.emitOpError() << "asks for dimension " << *index << " of a buffer of " << type.getRank()
+                                 << ": they are numbered from 0";
       if (!arg || !index || arg.getOwner() != &kernel.getBody().front())
-        return;
+        return WalkResult::advance();
       if (auto extent = kernel.getArgExtent(arg.getArgNumber() - kernel.getNumDims(), *index)) {
         OpBuilder builder(dim);
         dim.replaceAllUsesWith(
             arith::ConstantIndexOp::create(builder, dim.getLoc(), *extent).getResult());
         dim.erase();
       }
+      return WalkResult::advance();
     });
   }
 
@@ -127,7 +132,8 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       used.insert(param.getName());
     });
     for (auto kernel : getOperation().getOps<KernelOp>())
-      foldExtents(kernel);
+      if (foldExtents(kernel).wasInterrupted())
+        return signalPassFailure();
     for (const Values *map : {&values, &parameters})
       for (StringRef name : map->keys())
         if (!used.contains(name)) {

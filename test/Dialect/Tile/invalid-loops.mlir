@@ -433,3 +433,18 @@ func.func @f(%n: index, %i1: i1, %t: tensor<4xf32>, %m: memref<?xf32>, %q: !mk.q
   }
   return
 }
+
+// -----
+
+// A put that says by what kind of link it goes is looked at before the loop around it.
+mk.mesh @mesh (node = 2 via net)
+mk.kernel @k on @mesh dims() (in %a : memref<8xf32, #mk.symmetric> [8], scratch %b : memref<8xf32, #mk.symmetric> [8]) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{'mk.foreach_peer' op names axis 'gpu', but mesh @mesh has axis 'node'}}
+    mk.foreach_peer (%p) along node, gpu {
+      mk.put %a[%c0][%c8] to %b[%c0] on %p via net : memref<8xf32, #mk.symmetric> to memref<8xf32, #mk.symmetric>
+    }
+  }
+}
