@@ -8,6 +8,7 @@ include "ThreadMemoryOps.td"
 include "ThreadCopyOps.td"
 include "ThreadMatrixOps.td"
 include "ThreadReportOps.td"
+include "ThreadTileOps.td"
 include "ThreadTransferOps.td"
 
 #endif // MKERNEL_THREAD_OPS

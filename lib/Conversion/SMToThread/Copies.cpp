@@ -2,7 +2,7 @@
 //
 // A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy engine fills a
 // chunk a box. In the variant for any strides it may have no map of the argument: then other
-// warps copy (ThreadCopies.cpp). Both bring the whole box, and zeros for what lies outside of the
+// warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside of the
 // argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits for
 // the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp).
 //
@@ -44,6 +44,23 @@ void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int6
                                         ctas);
       }
   });
+}
+
+mk_thread::CopiersAttr Lowering::makeCopiers() {
+  return mk_thread::CopiersAttr::get(b.getContext(), warps.getNumCopiers(), offsetOf("requests"),
+                                     offsetOf("posted"), warps.getBarrier("request"));
+}
+
+void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
+  int64_t size = getElementBytes(copy.tile.getElementType());
+  ArrayRef<int64_t> shape = copy.tile.getShape();
+  Value base = elementAddress(copy.from, copy.offsets), start = baseOf(copy.from);
+  SmallVector<Value> strides = byteStrides(copy.from);
+  auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, /*valid=*/{});
+  create<mk_thread::RequestCopyOp>(base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft,
+                                   mul(columnsFrom, size), mul(columnsLeft, size), shape.end()[-2],
+                                   llvm::divideCeil(shape.back() * size, kChunkBytes), size, copy.dest,
+                                   landing, lane, makeCopiers());
 }
 
 LogicalResult Lowering::emitCopy(CopyOp op) {

@@ -100,12 +100,9 @@ private:
   // Copies and stores of tiles
   LogicalResult emitCopy(CopyOp op);
   void copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared);
-  /// Has the copiers bring a tile, for which `barrier` waits; emits their code; ends their work.
+  /// Has the copiers bring a tile, for which `barrier` waits.
   void copyByThreads(const TileCopy &copy, Value barrier);
-  void emitCopiers();
-  void dismissCopiers();
-  Value requestAt(Value number);
-  void post(CopyRequest request);
+  mk_thread::CopiersAttr makeCopiers();
   /// i1: the slot gets elements that are not valid, or not padded; null: never.
   Value isCut(CopyOp op, const TileCopy &copy);
   /// The producer waits until what `bring` brings has come, counted by the barrier that it is given.

@@ -68,8 +68,6 @@ struct TileCopy {
   SmallVector<int64_t> box; // of the copy engine
 };
 
-struct CopyRequest;
-
 /// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
 struct Named {
   int64_t kind = 0, dim = 0; // mk_named

@@ -10,6 +10,7 @@
 #include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Dialect/Tile/Target.h"
 
 namespace mlir::mk::sm {
@@ -18,7 +19,7 @@ namespace abi = ::mkernel::abi;
 
 /// A tile lies in shared memory in columns of so many bytes, swizzled: #mk.sm's `chunk`, which the
 /// target's own instructions fix.
-constexpr int64_t kChunkBytes = 128;
+using mk_thread::kChunkBytes;
 /// Rows of a block of an accumulator, and bytes of one buffer of a staging area.
 constexpr int64_t kBlockRows = mk_sm::MmaAttr::kRows, kStagingBytes = kBlockRows * kChunkBytes;
 

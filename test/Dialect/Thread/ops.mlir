@@ -323,3 +323,21 @@ mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.await_peers 8 in 72 net, %[[W]] by(%[[W]] of 256) report(<kind = 5, role = -1, number = 0>)
   mk_thread.await_peers 8 in 72 net, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
 }
+
+// CHECK: mk_thread.kernel @tiles
+mk_thread.kernel @tiles threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.request_copy %[[G]] in %[[G]] strides(%[[G]], %[[G]]) rows(%[[W]], %[[W]]) bytes(%[[W]], %[[W]]) of 64 x 2 size 2 to %[[W]] counted by %[[W]] lane(%[[W]]) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  mk_thread.request_copy %g in %g strides(%g, %g) rows(%w, %w) bytes(%w, %w) of 64 x 2 size 2 to %w
+      counted by %w lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK: mk_thread.dismiss_copiers lane(%[[W]]) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  mk_thread.dismiss_copiers lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK: mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK: mk_thread.trim_tile %[[W]] rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 x 2 size 2 pad(%[[W]]) lane(%[[W]])
+  mk_thread.trim_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
+}

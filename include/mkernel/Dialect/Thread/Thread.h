@@ -26,6 +26,11 @@ namespace mlir::mk_thread {
 /// there is room for one more, which nobody reads.
 constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
 
+/// A tile lies in shared memory in columns of so many bytes.
+constexpr int64_t kChunkBytes = 128;
+/// Requests of copies by threads that there may be at a time, and bytes of one.
+constexpr int64_t kRequests = 4, kRequestBytes = 104;
+
 /// Refuses an op that is not somewhere in a kernel.
 LogicalResult verifyInKernel(Operation *op);
 template <typename ConcreteType>

@@ -20,7 +20,20 @@ def PromoteVariablesPass : Pass<"mk-thread-promote-variables", "::mlir::ModuleOp
 /// Replaces ops that are work of several steps by these.
 class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::LLVM::LLVMDialect", "::mlir::mk_thread::MkThreadDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::mk_thread::MkThreadDialect"];
+}
+
+def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
+  let summary = "Turns copies by other warps into requests in shared memory, and code that serves them";
+  let description = [{
+    Lines of 128 bytes are brought by cp.async in pieces of 16, 8 or 4 bytes. Rows that begin within a word are
+    shifted to their place when they are there; what is rare goes element by element.
+  }];
+}
+
+def ExpandTrimsPass : ExpandPass<"mk-thread-expand-trims"> {
+  let summary = "Turns trimming of a tile in its slot into stores to shared memory";
 }
 
 def ExpandRunsPass : ExpandPass<"mk-thread-expand-runs"> {
