@@ -1,4 +1,5 @@
 //===- ThreadTileOps.cpp - Tiles in shared memory -------------------------===//
+#include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 
 using namespace mlir;
@@ -37,3 +38,51 @@ LogicalResult ServeCopiesOp::verify() {
   return verifyCopiers(*this, getCopiers());
 }
 LogicalResult TrimTileOp::verify() { return verifySize(*this, getSize()); }
+
+LogicalResult StoreBufferOp::verify() {
+  if (!getElement().isIntOrFloat() || failed(verifySize(*this, getElement().getIntOrFloatBitWidth() / 8)))
+    return failure();
+  return getAdd() ? verifyAddition(*this, getElement()) : success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that are sent
+//===----------------------------------------------------------------------===//
+
+LogicalResult PostedAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t groups,
+                                 int64_t rows, int64_t columns, int64_t partRows, int64_t chunk,
+                                 int64_t pieceRows, int64_t staging, int64_t buffers, int64_t peers,
+                                 int64_t map, int64_t coordinates, bool add, int64_t signal, int64_t sent) {
+  if (groups < 1 || partRows < 1 || partRows > kBufferRows || rows < partRows || rows % partRows ||
+      pieceRows < 1 || partRows % pieceRows)
+    return emitError() << "posts " << groups << " x " << rows << " rows in parts of " << partRows
+                       << " and pieces of " << pieceRows << "; use whole pieces, whole parts, and at most "
+                       << kBufferRows << " rows for a buffer";
+  if (chunk < 1 || columns < chunk || rows / partRows * ((columns + chunk - 1) / chunk) > buffers)
+    return emitError() << "posts " << rows / partRows << " parts of " << columns << " columns in chunks of "
+                       << chunk << " through " << buffers << " buffers; use one for each chunk of each part";
+  if (peers < 1 || peers > kMostPeers || coordinates < 2 || coordinates > 5)
+    return emitError() << "posts a tile with " << coordinates << " coordinates to " << peers
+                       << " ranks; there is room for 2 to 5, and for 1 to " << kMostPeers;
+  if (staging < 0 || map < 0 || signal < -1 || sent < 0)
+    return emitError() << "posts a tile with offsets " << staging << " and " << sent << ", map " << map
+                       << " and signal " << signal << "; use numbers of at least 0, or -1 for no signal";
+  return success();
+}
+
+LogicalResult PostTileOp::verify() {
+  if (getCoordinates().size() > 5 || getPeers().size() > size_t(kMostPeers))
+    return emitOpError() << "has " << getCoordinates().size() << " coordinates and " << getPeers().size()
+                         << " ranks; a post has room for 5 and for " << kMostPeers;
+  return verifyInShared(*this, getPost(), 4, kPostBytes);
+}
+
+LogicalResult ServePostsOp::verify() {
+  for (auto tile : getTiles().getAsRange<PostedAttr>()) {
+    if (tile.getSignal() >= 0 && failed(verifyInParams(*this, tile.getSignal(), 8, ::mkernel::abi::kSignalBytes)))
+      return failure();
+    if (failed(verifyInShared(*this, tile.getSent(), 8)))
+      return failure();
+  }
+  return verifyInShared(*this, getPost(), 4, kPostBytes);
+}

@@ -102,4 +102,98 @@ def MkThread_TrimTileOp : MkThread_EffectOp<"trim_tile"> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+def MkThread_StoreBufferOp : MkThread_EffectOp<"store_buffer"> {
+  let summary = "stores what exists of a tile's part in a staging buffer, or adds it";
+  let description = [{
+    By the 128 threads of a warpgroup, of which this is `thread`. The buffer holds `rows` rows of 128 bytes; its first
+    element goes to `dest`, others to rows and columns that are so many bytes from each other. It is element
+    `row`, `column` of the tile, of which rows and columns from the first number on and below the second one exist.
+    With `add` elements are added, atomically at the scope.
+
+    ```mlir
+    mk_thread.store_buffer %buffer to %dest strides(%n, %m) at(%row, %column) rows(%first, %rows)
+        columns(%first, %columns) of 64 bf16 thread(%thread)
+    mk_thread.store_buffer %buffer to %dest strides(%n, %m) at(%row, %column) rows(%first, %rows)
+        columns(%first, %columns) of 64 f32 add sys thread(%thread)
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$source, I64:$dest, I64:$row_stride, I64:$column_stride, I32:$row,
+                       I32:$column, I32:$rows_from, I32:$rows_left, I32:$columns_from, I32:$columns_left,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$rows, TypeAttr:$element,
+                       OptionalAttr<MkThread_Scope>:$add, I32:$thread);
+  let assemblyFormat = [{
+    $source `to` $dest `strides` `(` $row_stride `,` $column_stride `)` `at` `(` $row `,` $column `)`
+    `rows` `(` $rows_from `,` $rows_left `)` `columns` `(` $columns_from `,` $columns_left `)` `of` $rows $element
+    (`add` $add^)? `thread` `(` $thread `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that a warp of its own sends
+//===----------------------------------------------------------------------===//
+
+def MkThread_PostedAttr : MkThread_Attr<"Posted", "posted"> {
+  let summary = "how a tile that was posted is sent";
+  let description = [{
+    Each of `groups` warpgroups has `rows` x `columns` elements of the tile, and for them the first of its `buffers`, which
+    lie from byte `staging` of shared memory on: `part_rows` rows of a `chunk` of so many elements each, of which
+    `piece_rows` are sent at a time. The last chunk ends at `columns`. The tile goes to `peers` ranks; `map` is
+    the number of the first rank's map, those of the others follow. It has so many `coordinates`; with `add` it is added.
+    `signal` is where the parameters have the array of the signal, -1 if there is none. The barrier at `sent`
+    says that the buffers are free.
+
+    ```mlir
+    #mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8,
+      peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>
+    ```
+  }];
+  let parameters = (ins "int64_t":$groups, "int64_t":$rows, "int64_t":$columns, "int64_t":$part_rows,
+                        "int64_t":$chunk, "int64_t":$piece_rows, "int64_t":$staging, "int64_t":$buffers,
+                        "int64_t":$peers, "int64_t":$map, "int64_t":$coordinates, "bool":$add,
+                        "int64_t":$signal, "int64_t":$sent);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+def MkThread_PostTileOp : MkThread_EffectOp<"post_tile", [AttrSizedOperandSegments]> {
+  let summary = "says in shared memory which tile is to be sent, and where it goes";
+  let description = [{
+    The tile of the sender's list with this number, from 1 on; 0: there are no more. It is sent where `sends` is not 0, else
+    threads have stored it. `element` is that of its signal, coordinates are of its first element.
+
+    ```mlir
+    mk_thread.post_tile 1 in 512 sends(%there) element(%n) at(%n, %m) on(%a, %b)
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, MkThread_Offset:$post, I32:$sends,
+                       I64:$element, Variadic<I64>:$coordinates, Variadic<I64>:$peers);
+  let assemblyFormat = [{
+    $number `in` $post `sends` `(` $sends `)` `element` `(` $element `)` `at` `(` $coordinates `)`
+    `on` `(` $peers `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_ServePostsOp : MkThread_EffectOp<"serve_posts"> {
+  let summary = "sends the tiles that are posted until there are no more";
+  let description = [{
+    By a warp of its own, piece by piece, one of which is under way at a time: a link that all SMs store to takes what
+    is under way in turn, and what the engine fetches for the same SM stands behind it. Pieces are spread over three
+    quarters of the time since the tile before, unless the consumer waits for others; all that is left is sent at
+    once where it waits for the sender. The warp is called at the named `barrier`.
+
+    ```mlir
+    mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8,
+      peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
+    ```
+  }];
+  let arguments = (ins TypedArrayAttrBase<MkThread_PostedAttr, "posted tiles">:$tiles, MkThread_Offset:$post,
+                       I64Attr:$barrier);
+  let assemblyFormat = "$tiles `in` $post `called` `at` $barrier attr-dict";
+  let hasVerifier = 1;
+}
+
 #endif // MKERNEL_THREAD_TILE_OPS

@@ -131,10 +131,6 @@ private:
   void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
   void dismissSender();
   void emitSender();
-  void sendPosted(mk_sm::StoreOp op, Value took);
-  /// Nanoseconds, as a number of 32 bits.
-  Value readTime();
-  void napUntil(Value time);
   /// The stores that the sender does, in the order of their numbers.
   SmallVector<mk_sm::StoreOp> getPosted();
   /// Counts what the partition posts; null if it posts nothing.

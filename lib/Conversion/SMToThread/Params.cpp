@@ -12,9 +12,6 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-// The SM level keeps room for what the thread level puts there.
-static_assert(mk_sm::kRequests == mk_thread::kRequests && mk_sm::kRequestBytes == mk_thread::kRequestBytes);
-
 int64_t sm::getElementBytes(Type type) {
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }

@@ -77,6 +77,8 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createExpandCopiersPass());
   pm.addPass(mk_thread::createExpandTrimsPass());
+  pm.addPass(mk_thread::createExpandStoresPass());
+  pm.addPass(mk_thread::createExpandSenderPass());
   pm.addPass(mk_thread::createExpandRunsPass());
   pm.addPass(mk_thread::createExpandSignalsPass());
   pm.addPass(mk_thread::createExpandCommandsPass());

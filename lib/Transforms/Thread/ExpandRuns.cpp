@@ -222,7 +222,7 @@ static void copyByThreads(Emitter &e, CopyRunsOp op, Runs &runs) {
 static SmallVector<Value> copyRuns(CopyRunsOp op, Emitter &e) {
   Runs runs(op, e);
   SmallVector<Value> places;
-  for (Value place : op.getPlaces())
+  for (size_t i = 0; i != op.getPlaces().size(); ++i)
     places.push_back(e.variable(e.i32, e.c32(0)));
   for (auto [variable, place] : llvm::zip(places, op.getPlaces()))
     e.write(variable, place);

@@ -341,3 +341,22 @@ mk_thread.kernel @tiles threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.trim_tile %[[W]] rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 x 2 size 2 pad(%[[W]]) lane(%[[W]])
   mk_thread.trim_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
 }
+
+// CHECK: mk_thread.kernel @stores
+mk_thread.kernel @stores threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.store_buffer %[[W]] to %[[G]] strides(%[[G]], %[[G]]) at(%[[W]], %[[W]]) rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 bf16 thread(%[[W]])
+  mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 bf16 thread(%w)
+  // CHECK: mk_thread.store_buffer {{.*}} of 64 f32 add sys thread(%[[W]])
+  mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 f32 add sys thread(%w)
+  // CHECK: mk_thread.post_tile 1 in 512 sends(%[[W]]) element(%[[G]]) at(%[[G]], %[[G]]) on(%[[G]])
+  mk_thread.post_tile 1 in 512 sends(%w) element(%g) at(%g, %g) on(%g)
+  // CHECK: mk_thread.post_tile 0 in 512 sends(%[[W]]) element(%[[G]]) at() on()
+  mk_thread.post_tile 0 in 512 sends(%w) element(%g) at() on()
+  // CHECK: mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
+  mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
+}

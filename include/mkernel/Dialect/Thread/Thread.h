@@ -7,6 +7,7 @@
 #ifndef MKERNEL_DIALECT_THREAD_THREAD_H
 #define MKERNEL_DIALECT_THREAD_THREAD_H
 
+#include "mkernel/Dialect/Thread/Sizes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,10 +27,11 @@ namespace mlir::mk_thread {
 /// there is room for one more, which nobody reads.
 constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
 
-/// A tile lies in shared memory in columns of so many bytes.
-constexpr int64_t kChunkBytes = 128;
-/// Requests of copies by threads that there may be at a time, and bytes of one.
-constexpr int64_t kRequests = 4, kRequestBytes = 104;
+/// What the consumer says of itself to the sender, in a word of the post.
+constexpr int64_t kPostHurry = 64;
+enum PostHurry { kForNobody, kForOthers, kForSender };
+/// Threads that meet when the sender is called: its own, and those of the warp that calls.
+constexpr int64_t kPostCallers = 64;
 
 /// Refuses an op that is not somewhere in a kernel.
 LogicalResult verifyInKernel(Operation *op);

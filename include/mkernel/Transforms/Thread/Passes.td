@@ -36,6 +36,21 @@ def ExpandTrimsPass : ExpandPass<"mk-thread-expand-trims"> {
   let summary = "Turns trimming of a tile in its slot into stores to shared memory";
 }
 
+def ExpandStoresPass : ExpandPass<"mk-thread-expand-stores"> {
+  let summary = "Turns stores from a staging buffer by threads into stores of words";
+  let description = [{
+    For what the copy engine cannot store: in pieces of 16 bytes, of 4, or element by element.
+  }];
+}
+
+def ExpandSenderPass : ExpandPass<"mk-thread-expand-sender"> {
+  let summary = "Turns posts of tiles into words in shared memory, and code of the warp that sends them";
+  let description = [{
+    The sender has a piece of a tile under way at a time. Runs in front of `mk-thread-expand-signals`: it
+    raises signals behind tiles.
+  }];
+}
+
 def ExpandRunsPass : ExpandPass<"mk-thread-expand-runs"> {
   let summary = "Turns puts into bulk copies, copies by threads, or commands";
   let description = [{
