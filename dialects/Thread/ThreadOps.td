@@ -9,6 +9,7 @@ include "ThreadCopyOps.td"
 include "ThreadMatrixOps.td"
 include "ThreadReportOps.td"
 include "ThreadTileOps.td"
+include "ThreadChannelOps.td"
 include "ThreadTransferOps.td"
 
 #endif // MKERNEL_THREAD_OPS

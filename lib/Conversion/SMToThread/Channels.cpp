@@ -1,9 +1,6 @@
 //===- Channels.cpp - Rings and mailboxes ---------------------------------===//
 //
-// A slot has a barrier `full`, at which the producer arrives once and the copy
-// engine counts bytes, and a barrier `empty`, at which each warp of the consumer
-// arrives once: where a cluster fills slots together, each warp of all its CTAs. Their
-// bytes may come before the own producer does: its arrival ends the phase.
+// How a slot is waited for, and given back: mk-thread-expand-channels.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -26,72 +23,34 @@ void Lowering::advance(Value op) {
   Emitter::advance(cursor.stage, cursor.phase, depth);
 }
 
-/// The offset of what belongs to an op's slot, `stride` bytes after that of the slot before.
-Value Lowering::at(int64_t offset, ValueRange place, int64_t stride, int64_t depth) {
-  Value base = add(sharedBase, offset);
-  return depth == 1 ? base : add(base, mul(scalar(place[0]), stride));
-}
-
-void Lowering::waitForSlot(const Channel &channel, int64_t barriers, ValueRange place,
-                           int64_t number) {
-  waitBarrier(at(barriers, place, 8, channel.depth), scalar(place[1]), scalar(place[0]), number);
-}
-
-static void arrive(Emitter &e, Value barrier) {
-  e.create<mk_thread::BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value());
-}
-
 void Lowering::takeSlot(Value slot, Value ring, ValueRange place, bool fills) {
   Channel channel(ring.getDefiningOp());
-  waitForSlot(channel, fills ? channel.empty : channel.full, place, channel.number);
-  set(slot, {at(channel.slots, place, channel.slotBytes, channel.depth),
-             at(channel.full, place, 8, channel.depth)});
-}
-
-LogicalResult Lowering::emitCommit(CommitOp op) {
-  Value full = elements(op.getSlot())[1];
-  ifThen(eq(lane, 0), [&] { arrive(*this, full); });
-  return success();
+  auto taken = create<mk_thread::TakeSlotOp>(fills, channel.place, scalar(place[0]), scalar(place[1]),
+                                             makeReport(MK_WAIT_RING, channel.number));
+  set(slot, {taken.getSlot(), taken.getFull()});
 }
 
 LogicalResult Lowering::emitRelease(ReleaseOp op) {
   Channel channel(op.getRing().getDefiningOp());
-  Value empty = at(channel.empty, op.getPlace(), 8, channel.depth);
-  if (channel.shared > 1)
-    // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
-    // handed over, and what the matrix ops have read they have: at cluster scope the
-    // arrival would be a fence of the whole GPU (MEMBAR.GPU), which takes longer than the step.
-    ifThen(cmp(Predicate::ult, lane, channel.shared), [&] {
-      create<mk_thread::BarrierArriveOp>(empty, /*cta=*/lane, /*bytes=*/Value());
-    });
-  else
-    ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
+  create<mk_thread::ReleaseSlotOp>(channel.place, scalar(op.getPlace()[0]), lane,
+                                   channel.shared > 1 ? b.getI64IntegerAttr(channel.shared) : IntegerAttr());
   return success();
 }
 
 LogicalResult Lowering::emitSend(SendOp op) {
   Channel channel(op.getMailbox().getDefiningOp());
-  waitForSlot(channel, channel.empty, op.getPlace(), -1);
-  SmallVector<Value> words = scalars(op.getValues());
-  Value slot = at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth);
-  Value full = at(channel.full, op.getPlace(), 8, channel.depth);
-  ifThen(eq(lane, 0), [&] {
-    for (auto [i, word] : llvm::enumerate(words))
-      store(word, slot, 8 * i);
-    arrive(*this, full);
-  });
+  create<mk_thread::SendWordsOp>(scalars(op.getValues()), channel.place, scalar(op.getPlace()[0]),
+                                 scalar(op.getPlace()[1]), lane, makeReport(MK_WAIT_RING, -1));
   return success();
 }
 
 LogicalResult Lowering::emitReceive(ReceiveOp op) {
   Channel channel(op.getMailbox().getDefiningOp());
-  waitForSlot(channel, channel.full, op.getPlace(), -1);
-  Value slot = at(channel.slots, op.getPlace(), channel.slotBytes, channel.depth);
-  for (auto [i, result] : llvm::enumerate(op.getValues()))
-    set(result, fromLane0(load(i64, slot, 8 * i)));
-  // The shuffle has brought all lanes here.
-  Value empty = at(channel.empty, op.getPlace(), 8, channel.depth);
-  ifThen(eq(lane, 0), [&] { arrive(*this, empty); });
+  SmallVector<Type> types(op.getValues().size(), i64);
+  auto words = create<mk_thread::ReceiveWordsOp>(types, channel.place, scalar(op.getPlace()[0]),
+                                                 scalar(op.getPlace()[1]), lane, makeReport(MK_WAIT_RING, -1));
+  for (auto [result, word] : llvm::zip(op.getValues(), words.getWords()))
+    set(result, word);
   return success();
 }
 

@@ -85,12 +85,8 @@ private:
   LogicalResult emitScalarOrElementwise(Operation *op);
 
   // Channels
-  Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);
-  /// At its barrier, the first of which lies at `barriers`.
-  void waitForSlot(const Channel &channel, int64_t barriers, ValueRange place, int64_t number);
   /// Waits for a slot that is to be filled, or is full.
   void takeSlot(Value slot, Value ring, ValueRange place, bool fills);
-  LogicalResult emitCommit(CommitOp op);
   LogicalResult emitRelease(ReleaseOp op);
   LogicalResult emitSend(SendOp op);
   LogicalResult emitReceive(ReceiveOp op);

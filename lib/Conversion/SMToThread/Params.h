@@ -64,12 +64,11 @@ bool isEngineColumn(Value column, Type element);
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
 
-/// A ring or a mailbox in shared memory; offsets are those of slot 0.
+/// A ring or a mailbox.
 struct Channel {
   explicit Channel(Operation *create);
   int64_t number = 0; // among the rings of the role, for reports
-  int64_t full, empty, slots;
-  int64_t depth = 1, slotBytes = 0;
+  mk_thread::ChannelAttr place;
   int64_t consumers; // warps of a CTA that release a slot
   int64_t shared;    // CTAs that fill it together
 };

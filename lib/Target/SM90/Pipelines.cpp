@@ -75,6 +75,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 
 /// Work of several steps into these; those that make ops for others come first.
 static void expandThreadOps(OpPassManager &pm) {
+  pm.addPass(mk_thread::createExpandChannelsPass());
   pm.addPass(mk_thread::createExpandCopiersPass());
   pm.addPass(mk_thread::createExpandTrimsPass());
   pm.addPass(mk_thread::createExpandStoresPass());

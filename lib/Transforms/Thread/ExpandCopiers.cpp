@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "Copier.h"
 #include "Expand.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDCOPIERSPASS

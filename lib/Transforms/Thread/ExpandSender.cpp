@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/ABI/Gpu.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDSENDERPASS

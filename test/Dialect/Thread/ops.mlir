@@ -360,3 +360,28 @@ mk_thread.kernel @stores threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
   mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
 }
+
+// CHECK: mk_thread.kernel @channels
+mk_thread.kernel @channels threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.init_slots <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> readers(8)
+  mk_thread.init_slots <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> readers(8)
+  // CHECK: %{{.*}}, %[[FULL:.*]] = mk_thread.take_slot empty of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) report(<kind = 3, role = 0, number = 0>)
+  %a, %b = mk_thread.take_slot empty of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) report(<kind = 3, role = 0, number = 0>)
+  // CHECK: mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) report(<kind = 3, role = 0, number = 0>)
+  %c, %d = mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) report(<kind = 3, role = 0, number = 0>)
+  // CHECK: mk_thread.commit_slot %[[FULL]] lane(%[[W]])
+  mk_thread.commit_slot %b lane(%w)
+  // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]){{$}}
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w)
+  // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]) ctas(2)
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w) ctas(2)
+  // CHECK: mk_thread.send_words %[[G]], %[[G]] to <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>)
+  mk_thread.send_words %g, %g to <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>)
+  // CHECK: mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>) : i64, i64
+  %m:2 = mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>) : i64, i64
+}

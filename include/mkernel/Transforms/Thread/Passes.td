@@ -24,6 +24,10 @@ class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
                            "::mlir::mk_thread::MkThreadDialect"];
 }
 
+def ExpandChannelsPass : ExpandPass<"mk-thread-expand-channels"> {
+  let summary = "Turns uses of rings and mailboxes into waits and arrivals at barriers of their slots";
+}
+
 def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
   let summary = "Turns copies by other warps into requests in shared memory, and code that serves them";
   let description = [{
