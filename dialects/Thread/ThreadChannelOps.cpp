@@ -39,3 +39,19 @@ LogicalResult ReleaseSlotOp::verify() {
 }
 LogicalResult SendWordsOp::verify() { return verifyWords(*this, getChannel(), getWords().size()); }
 LogicalResult ReceiveWordsOp::verify() { return verifyWords(*this, getChannel(), getWords().size()); }
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyTurn(Operation *op, ArrayRef<int64_t> words, size_t places) {
+  if (places != 2 * words.size())
+    return op->emitOpError() << "has " << places << " stages and parities for " << words.size()
+                             << " words; a word is one of each";
+  for (int64_t word : words)
+    if (failed(verifyInShared(op, word, 4)))
+      return failure();
+  return success();
+}
+LogicalResult TakeTurnOp::verify() { return verifyTurn(*this, getWords(), getPlaces().size()); }
+LogicalResult PassTurnOp::verify() { return verifyTurn(*this, getWords(), getPlaces().size()); }

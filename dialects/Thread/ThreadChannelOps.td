@@ -21,6 +21,8 @@ def MkThread_ChannelAttr : MkThread_Attr<"Channel", "channel"> {
   let genVerifyDecl = 1;
 }
 
+def MkThread_TurnBarrier : ConfinedAttr<I64Attr, [IntMinValue<1>, IntMaxValue<14>]>;
+
 // The slot of an op is the one at `stage`; `parity` is that of the phase for whose end it waits.
 
 def MkThread_InitSlotsOp : MkThread_EffectOp<"init_slots"> {
@@ -118,6 +120,45 @@ def MkThread_ReceiveWordsOp : MkThread_EffectOp<"receive_words"> {
   let assemblyFormat = [{
     `from` $channel `at` `(` $stage `,` $parity `)` `lane` `(` $lane `)` `report` `(` $report `)` attr-dict
     `:` type($words)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+// Two warpgroups take turns. The first one's barrier is the named barrier `first`, the other one has the next: who passes
+// arrives at the other's, who takes a turn waits at its own. With the turn it gets stages and parities, which lie
+// in a word of shared memory each.
+
+def MkThread_TakeTurnOp : MkThread_EffectOp<"take_turn"> {
+  let summary = "waits for this warpgroup's turn";
+  let description = [{
+    For each word the results are a stage and a parity.
+
+    ```mlir
+    mk_thread.take_turn first(8) words []
+    %stage, %parity = mk_thread.take_turn first(8) words [512] : i32, i32
+    ```
+  }];
+  let arguments = (ins MkThread_TurnBarrier:$first, DenseI64ArrayAttr:$words);
+  let results = (outs Variadic<I32>:$places);
+  let assemblyFormat = "`first` `(` $first `)` `words` $words attr-dict (`:` type($places)^)?";
+  let hasVerifier = 1;
+}
+def MkThread_PassTurnOp : MkThread_EffectOp<"pass_turn"> {
+  let summary = "gives the other warpgroup the turn";
+  let description = [{
+    Thread 0 of the partition hands over a stage and a parity for each word.
+
+    ```mlir
+    mk_thread.pass_turn first(8) words [512] of (%stage, %parity) thread(%thread)
+    ```
+  }];
+  let arguments = (ins MkThread_TurnBarrier:$first, DenseI64ArrayAttr:$words, Variadic<I32>:$places, I32:$thread);
+  let assemblyFormat = [{
+    `first` `(` $first `)` `words` $words `of` `(` $places `)` `thread` `(` $thread `)` attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -5,6 +5,19 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
+LogicalResult CopyTileOp::verify() {
+  int64_t cluster = (*this)->getParentOfType<KernelOp>().getCluster(), shared = getShared().value_or(1);
+  if (shared < 1 || shared > cluster)
+    return emitOpError() << "is shared by " << shared << " CTAs of a cluster that has " << cluster
+                         << "; name those that exist";
+  if (getRows() % (shared * getBoxRows()))
+    return emitOpError() << "has " << getRows() << " rows for " << shared << " CTAs, in boxes of " << getBoxRows()
+                         << "; use boxes that fill a CTA's part";
+  if (getCoordinates().size() < 2 || getCoordinates().size() > 5)
+    return emitOpError() << "has " << getCoordinates().size() << " coordinates; a tile in chunks has 2 to 5";
+  return success();
+}
+
 LogicalResult CopiersAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t warps,
                                   int64_t requests, int64_t posted, int64_t barrier) {
   if (warps < 1 || warps > 3 || barrier < 0 || barrier > 15)

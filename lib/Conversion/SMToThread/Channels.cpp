@@ -58,39 +58,31 @@ LogicalResult Lowering::emitReceive(ReceiveOp op) {
 // Turns
 //===----------------------------------------------------------------------===//
 
-/// Named barriers of the warpgroups' turns, of this one and of the other one: who passes arrives at
-/// the other's, who waits waits at his own. The first turn is given away in advance.
-std::pair<Value, Value> Lowering::turnBarriers() {
-  int64_t first = warps.getBarrier("turn");
-  // Read anew: kept, the warpgroup's number would take a register from the fragments.
-  Value mine = add(shr(readNumber(), 7), first - 1);
-  return {mine, sub(c32(2 * first + 1), mine)};
+/// Where cursors lie that are handed over.
+static SmallVector<int64_t> findHandovers(ValueRange handed) {
+  return llvm::map_to_vector(handed, [](Value cursor) {
+    Value channel = cursor.getDefiningOp<CursorOp>().getChannel();
+    return getSharedOffset(channel.getDefiningOp(), "handover");
+  });
 }
 
-static int64_t handover(Value cursor) {
-  Value channel = cursor.getDefiningOp<CursorOp>().getChannel();
-  return getSharedOffset(channel.getDefiningOp(), "handover");
-}
-
+// The first turn is given away in advance.
 void Lowering::emitTurnWait(ValueRange taken) {
-  barrier(turnBarriers().first, 256);
-  for (Value value : taken) {
-    const Cursor &cursor = cursors[value];
-    Value word = load(i32, add(sharedBase, handover(value)));
-    write(cursor.stage, shr(word, 1));
-    write(cursor.phase, and_(word, 1));
+  SmallVector<Type> types(2 * taken.size(), i32);
+  auto turn = create<mk_thread::TakeTurnOp>(types, warps.getBarrier("turn"), findHandovers(taken));
+  for (auto [i, value] : llvm::enumerate(taken)) {
+    write(cursors[value].stage, turn.getPlaces()[2 * i]);
+    write(cursors[value].phase, turn.getPlaces()[2 * i + 1]);
   }
 }
 
 void Lowering::emitTurnPass(ValueRange handed) {
-  Value other = turnBarriers().second;
+  SmallVector<Value> places;
   for (Value value : handed) {
-    const Cursor &cursor = cursors[value];
-    Value word = or_(shl(read(cursor.stage, i32), 1), read(cursor.phase, i32));
-    // Without a branch: matrix ops are in flight.
-    storeWords(word, add(sharedBase, handover(value)), 4, partitionThread, /*inverted=*/true);
+    places.push_back(read(cursors[value].stage, i32));
+    places.push_back(read(cursors[value].phase, i32));
   }
-  arriveAt(other, 256);
+  create<mk_thread::PassTurnOp>(warps.getBarrier("turn"), findHandovers(handed), places, partitionThread);
 }
 
 //===----------------------------------------------------------------------===//

@@ -156,7 +156,6 @@ private:
   LogicalResult emitMma(MmaOp op);
   LogicalResult emitMmaWait(MmaWaitOp op);
   LogicalResult emitConvertLayout(ConvertLayoutOp op);
-  std::pair<Value, Value> turnBarriers();
   /// Cursors are handed over with the turn.
   void emitTurnWait(ValueRange taken);
   void emitTurnPass(ValueRange handed);

@@ -59,3 +59,33 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error @+1 {{has 2 words of 8 bytes for slots of 8}}
   %m:2 = mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 8> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>) : i64, i64
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{has 1 stages and parities for 1 words; a word is one of each}}
+  %p = mk_thread.take_turn first(8) words [512] : i32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{names 4 bytes at 4096 of 4096 bytes of shared memory; use an offset in it}}
+  mk_thread.pass_turn first(8) words [4096] of (%w, %w) thread(%w)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{attribute 'first' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 1 whose maximum value is 14}}
+  mk_thread.take_turn first(15) words []
+}

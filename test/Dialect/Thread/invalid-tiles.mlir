@@ -119,3 +119,33 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error @+1 {{names 8 bytes at 4096 of 4096 bytes of shared memory; use an offset in it}}
   mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 4096>] in 512 called at 12
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{is shared by 4 CTAs of a cluster that has 2; name those that exist}}
+  mk_thread.copy_tile %g at(%w, %w) of 512 x 2 box 64 x 64 to %w counted by %w lane(%w) shared(%w of 4) : i64
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{has 256 rows for 2 CTAs, in boxes of 256; use boxes that fill a CTA's part}}
+  mk_thread.copy_tile %g at(%w, %w) of 256 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{has 1 coordinates; a tile in chunks has 2 to 5}}
+  mk_thread.copy_tile %g at(%w) of 256 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+}

@@ -385,3 +385,24 @@ mk_thread.kernel @channels threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>) : i64, i64
   %m:2 = mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>) : i64, i64
 }
+
+// CHECK: mk_thread.kernel @engine
+mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.copy_tile %[[G]] at(%[[W]], %[[W]]) of 512 x 2 box 256 x 64 to %[[W]] counted by %[[W]] lane(%[[W]]) : i64
+  mk_thread.copy_tile %g at(%w, %w) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+  // CHECK: mk_thread.copy_tile {{.*}} lane(%[[W]]) shared(%[[W]] of 2) : i64
+  mk_thread.copy_tile %g at(%w, %w) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+  // CHECK: mk_thread.take_turn first(8) words []{{$}}
+  mk_thread.take_turn first(8) words []
+  // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32
+  %p:2 = mk_thread.take_turn first(8) words [512] : i32, i32
+  // CHECK: mk_thread.pass_turn first(8) words [512] of(%[[PLACES]]#0, %[[PLACES]]#1) thread(%[[W]])
+  mk_thread.pass_turn first(8) words [512] of (%p#0, %p#1) thread(%w)
+  // CHECK: mk_thread.pass_turn first(8) words [] of() thread(%[[W]])
+  mk_thread.pass_turn first(8) words [] of () thread(%w)
+}

@@ -28,6 +28,14 @@ def ExpandChannelsPass : ExpandPass<"mk-thread-expand-channels"> {
   let summary = "Turns uses of rings and mailboxes into waits and arrivals at barriers of their slots";
 }
 
+def ExpandTurnsPass : ExpandPass<"mk-thread-expand-turns"> {
+  let summary = "Turns turns of two warpgroups into named barriers and words in shared memory";
+}
+
+def ExpandCopiesPass : ExpandPass<"mk-thread-expand-copies"> {
+  let summary = "Turns copies of tiles by the copy engine into boxes, and the bytes that a barrier waits for";
+}
+
 def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
   let summary = "Turns copies by other warps into requests in shared memory, and code that serves them";
   let description = [{
