@@ -20,13 +20,13 @@ def MkThread_CopyTileOp : MkThread_EffectOp<"copy_tile", [AttrSizedOperandSegmen
     part of the rows for all of them; this is the one at `place`.
 
     ```mlir
-    mk_thread.copy_tile %map at(%row, %column) of 512 x 2 box 256 x 64 to %slot counted by %full lane(%lane)
+    mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full lane(%lane)
         : !llvm.ptr
-    mk_thread.copy_tile %map at(%row, %column) of 512 x 2 box 256 x 64 to %slot counted by %full lane(%lane)
+    mk_thread.copy_tile %map at(%n, %m) of 512 x 2 box 256 x 64 to %slot counted by %full lane(%lane)
         shared(%place of 2) : !llvm.ptr
     ```
   }];
-  let arguments = (ins MkThread_Map:$map, Variadic<I32>:$coordinates, ConfinedAttr<I64Attr, [IntPositive]>:$rows,
+  let arguments = (ins MkThread_Map:$map, Variadic<I64>:$coordinates, ConfinedAttr<I64Attr, [IntPositive]>:$rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$chunks, ConfinedAttr<I64Attr, [IntPositive]>:$box_rows,
                        ConfinedAttr<I64Attr, [IntPositive]>:$box_columns, MkThread_Shared:$dest,
                        MkThread_Shared:$barrier, I32:$lane, Optional<I32>:$place, OptionalAttr<I64Attr>:$shared);

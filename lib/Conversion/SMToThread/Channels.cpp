@@ -10,7 +10,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 Lowering::Cursor Lowering::makeCursor(int64_t parity) {
   Value stage = variable(i32, c32(0)); // first: the order in which they are made

@@ -18,10 +18,7 @@ using namespace mlir::mk_sm;
 void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
-  SmallVector<Value> at;
-  for (Value offset : copy.offsets)
-    at.push_back(resize(offset, i32));
-  create<mk_thread::CopyTileOp>(map, at, shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
+  create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
                                 copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier, lane,
                                 shared > 1 ? placeInCluster() : Value(),
                                 shared > 1 ? b.getI64IntegerAttr(shared) : IntegerAttr());

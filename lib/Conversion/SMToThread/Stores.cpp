@@ -14,7 +14,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   FailureOr<Buffer> to = buffer(op, op.getDest());

@@ -80,6 +80,7 @@ static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createExpandCopiesPass());
   pm.addPass(mk_thread::createExpandCopiersPass());
   pm.addPass(mk_thread::createExpandTrimsPass());
+  pm.addPass(mk_thread::createExpandProductsPass());
   pm.addPass(mk_thread::createExpandStoresPass());
   pm.addPass(mk_thread::createExpandSenderPass());
   pm.addPass(mk_thread::createExpandRunsPass());

@@ -13,7 +13,9 @@ static void copyTile(CopyTileOp op, Emitter &e) {
   int64_t rows = op.getRows(), shared = op.getShared().value_or(1), own = rows / shared;
   e.ifThen(e.eq(op.getLane(), 0), [&] {
     e.create<BarrierExpectOp>(op.getBarrier(), rows * op.getChunks() * kChunkBytes);
-    SmallVector<Value> start(op.getCoordinates());
+    SmallVector<Value> start;
+    for (Value coordinate : op.getCoordinates())
+      start.push_back(e.resize(coordinate, e.i32));
     Value to = op.getDest();
     IntegerAttr ctas;
     if (op.getShared()) {

@@ -393,10 +393,10 @@ mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
   %g = mk_thread.param 24 : i64
-  // CHECK: mk_thread.copy_tile %[[G]] at(%[[W]], %[[W]]) of 512 x 2 box 256 x 64 to %[[W]] counted by %[[W]] lane(%[[W]]) : i64
-  mk_thread.copy_tile %g at(%w, %w) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+  // CHECK: mk_thread.copy_tile %[[G]] at(%[[G]], %[[G]]) of 512 x 2 box 256 x 64 to %[[W]] counted by %[[W]] lane(%[[W]]) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
   // CHECK: mk_thread.copy_tile {{.*}} lane(%[[W]]) shared(%[[W]] of 2) : i64
-  mk_thread.copy_tile %g at(%w, %w) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
   // CHECK: mk_thread.take_turn first(8) words []{{$}}
   mk_thread.take_turn first(8) words []
   // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32
@@ -405,4 +405,24 @@ mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
   mk_thread.pass_turn first(8) words [512] of (%p#0, %p#1) thread(%w)
   // CHECK: mk_thread.pass_turn first(8) words [] of() thread(%[[W]])
   mk_thread.pass_turn first(8) words [] of () thread(%w)
+}
+
+// CHECK: mk_thread.kernel @products
+mk_thread.kernel @products threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[X:.*]] = arith.constant
+  %x = arith.constant 0.0 : f32
+  // CHECK: %[[YES:.*]] = arith.constant true
+  %yes = arith.constant true
+  // CHECK: mk_thread.product 64 x 8 x 16 width 8 "bf16" * "bf16" left(%[[W]] of 128) right(%[[W]] of 8) acc(%[[X]], %[[X]], %[[X]], %[[X]]) accumulate(%[[YES]]) -> f32, f32, f32, f32
+  %s:4 = mk_thread.product 64 x 8 x 16 width 8 "bf16" * "bf16" left(%w of 128) right(%w of 8)
+      acc(%x, %x, %x, %x) accumulate(%yes) -> f32, f32, f32, f32
+  // CHECK: mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%[[W]] of 64) transposed right(%[[W]] of 64) transposed -> f32
+  %t:4 = mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%w of 64) transposed right(%w of 64) transposed
+      -> f32, f32, f32, f32
+  // CHECK: mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%[[W]], %[[W]], %[[W]], %[[W]] of 0) right(%[[W]] of 64) transposed -> f32
+  %u:4 = mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%w, %w, %w, %w of 0) right(%w of 64) transposed
+      -> f32, f32, f32, f32
 }

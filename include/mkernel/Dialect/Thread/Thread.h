@@ -55,6 +55,9 @@ namespace mlir::mk_thread {
 /// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
 StringRef getAddition(Type type);
 
+/// Bytes of an element of a matrix op's operand ("bf16", "tf32", "e4m3", ...); 0 if there is no such type.
+int64_t getMatrixBytes(StringRef type);
+
 /// Refuses an op that adds elements of a type, if there is one, which memory does not.
 LogicalResult verifyAddition(Operation *op, std::optional<Type> type);
 /// Refuses an op that reads `bytes` bytes (at least `align`) at `offset` of its kernel's parameters, or of

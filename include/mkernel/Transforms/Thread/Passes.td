@@ -48,6 +48,10 @@ def ExpandTrimsPass : ExpandPass<"mk-thread-expand-trims"> {
   let summary = "Turns trimming of a tile in its slot into stores to shared memory";
 }
 
+def ExpandProductsPass : ExpandPass<"mk-thread-expand-products"> {
+  let summary = "Turns products of a warpgroup into single instructions, and descriptors of their operands";
+}
+
 def ExpandStoresPass : ExpandPass<"mk-thread-expand-stores"> {
   let summary = "Turns stores from a staging buffer by threads into stores of words";
   let description = [{
