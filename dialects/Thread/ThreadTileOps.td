@@ -213,17 +213,18 @@ def MkThread_ServePostsOp : MkThread_EffectOp<"serve_posts"> {
   let description = [{
     By a warp of its own, piece by piece, one of which is under way at a time: a link that all SMs store to takes what
     is under way in turn, and what the engine fetches for the same SM stands behind it. Pieces are spread over three
-    quarters of the time since the tile before, unless the consumer waits for others; all that is left is sent at
-    once where it waits for the sender. The warp is called at the named `barrier`.
+    quarters of the time since the tile before, over `spread` nanoseconds at most, unless the consumer waits for others;
+    all that is left is sent at once where it waits for the sender. The warp is called at the named `barrier`.
 
     ```mlir
     mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8,
       peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
+      spread 37500
     ```
   }];
   let arguments = (ins TypedArrayAttrBase<MkThread_PostedAttr, "posted tiles">:$tiles, MkThread_Offset:$post,
-                       I64Attr:$barrier);
-  let assemblyFormat = "$tiles `in` $post `called` `at` $barrier attr-dict";
+                       I64Attr:$barrier, ConfinedAttr<I64Attr, [IntPositive]>:$spread);
+  let assemblyFormat = "$tiles `in` $post `called` `at` $barrier `spread` $spread attr-dict";
   let hasVerifier = 1;
 }
 

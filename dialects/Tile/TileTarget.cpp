@@ -158,7 +158,7 @@ LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t small
                                      int64_t slicedParts, int64_t guardedElements,
                                      int64_t reduceChains, int64_t loadedElements,
                                      int64_t groupedElements, int64_t reloadedElements,
-                                     int64_t postedRows) {
+                                     int64_t postedRows, int64_t postedSpread) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -177,6 +177,9 @@ LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t small
   // They divide the rows of an accumulator's block, and are whole periods of the swizzle.
   if (postedRows < 8 || postedRows > 64 || !llvm::isPowerOf2_64(postedRows))
     return emit() << "pieces of " << postedRows << " posted rows: it is 8, 16, 32 or 64";
+  if (postedSpread < 0 || postedSpread > 1'000'000)
+    return emit() << "posted tiles spread over " << postedSpread
+                  << " nanoseconds: it is between 0 and 1000000";
   // The longest access of a thread holds 16 elements, of 8 bits.
   for (int64_t elements : {loadedElements, groupedElements})
     if (elements < 16 || elements % 16)

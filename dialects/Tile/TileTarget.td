@@ -123,7 +123,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
     one CTA adds them up, up to `sliced_parts` if each adds up a slice of all. Parts of up to
     `parts_ahead` bytes are loaded together, so that one is under way while one is added; more would
     take the registers that the sum is in. A sender has one piece of `posted_rows` rows of 128 bytes
-    under way to its peer, so that the link's queue does not hold back copies of the same SM.
+    under way to its peer, so that the link's queue does not hold back copies of the same SM,
+    and spreads a tile over up to `posted_spread` nanoseconds: others wait for it.
 
     The rest is of a thread. A branch skips the scaling of what a loop carries, where all factors
     are 1, if it has `guarded_elements` of it or more. It reduces in up to `reduce_chains` chains,
@@ -137,7 +138,7 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                    busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8,
                    sliced_parts = 16, guarded_elements = 32, reduce_chains = 4,
                    loaded_elements = 16, grouped_elements = 32, reloaded_elements = 64,
-                   posted_rows = 32>
+                   posted_rows = 32, posted_spread = 37500>
     ```
   }];
   let parameters = (ins "int64_t":$ring_depth, "int64_t":$small_ring_depth, "int64_t":$small_slot,
@@ -147,7 +148,8 @@ def Mk_ThresholdsAttr : Mk_Described<"Thresholds", "thresholds"> {
                         "int64_t":$item_parts, "int64_t":$sliced_parts,
                         "int64_t":$guarded_elements, "int64_t":$reduce_chains,
                         "int64_t":$loaded_elements, "int64_t":$grouped_elements,
-                        "int64_t":$reloaded_elements, "int64_t":$posted_rows);
+                        "int64_t":$reloaded_elements, "int64_t":$posted_rows,
+                        "int64_t":$posted_spread);
 }
 
 def Mk_RatesAttr : Mk_Described<"Rates", "rates"> {

@@ -72,7 +72,7 @@ Status mk::run::checkNames(const Options &options, const Metadata &metadata) {
                  metadata.kernel,
                  "' carries no reference to compare with: add "
                  "func.func @reference to its file");
-  size_t grid = metadata.countOwnCtas();
+  int64_t grid = metadata.countOwnCtas();
   if (options.compile.grid && options.compile.grid != grid)
     return options.file.ends_with(".mlir")
                ? error(StatusCode::InvalidArgument, "--grid ", options.compile.grid, ": kernel '",

@@ -19,9 +19,9 @@ enum class Tools { None, Opt, Run, Both, Source };
 
 /// A row of Options.def.
 struct Option {
-  Kind kind;
-  Tools tools;
-  const char *key, *flag, *value, *meaning;
+  Kind kind = {};
+  Tools tools = {};
+  const char *key = "", *flag = "", *value = "", *meaning = "";
 
   bool isInMkOpt() const { return *flag && tools != Tools::None && tools != Tools::Run; }
   bool isInMkRun() const { return *flag && tools != Tools::None && tools != Tools::Opt; }

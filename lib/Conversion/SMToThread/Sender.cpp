@@ -89,5 +89,6 @@ void Lowering::emitSender() {
         op.getPeers().size(), map, op.getOffsets().size(), op.getAdd(),
         op.getSignal() ? signalArray(op.getSignal()).param : -1, ScopeMemory(role).sent));
   }
-  create<mk_thread::ServePostsOp>(b.getArrayAttr(tiles), offsetOf("post"), warps.getBarrier("request"));
+  create<mk_thread::ServePostsOp>(b.getArrayAttr(tiles), offsetOf("post"), warps.getBarrier("request"),
+                                  getThresholds().getPostedSpread());
 }

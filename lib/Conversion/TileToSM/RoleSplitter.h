@@ -3,6 +3,7 @@
 #define MKERNEL_LIB_CONVERSION_TILETOSM_ROLESPLITTER_H
 
 #include "Rebuilder.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::mk_sm {
 
@@ -29,6 +30,8 @@ private:
   FailureOr<SmallVector<Value>> producerOperands(Operation *op);
   FailureOr<SmallVector<Value>> consumerOperands(Operation *op);
   LogicalResult sliceProducer();
+  /// Whether the producer waits before it draws the next item, though it needs nothing that is waited for.
+  bool holdsBackDraw(mk::WaitOp wait);
   LogicalResult checkOverwritten(memref::LoadOp load);
   LogicalResult sliceConsumer();
   /// Whether the consumer gets what the op gives from the producer.
@@ -41,6 +44,7 @@ private:
 
   Slice producer, consumer;
   SmallVector<Operation *> ops; // all, in program order
+  llvm::SmallSetVector<Operation *, 2> beforeDraws; // waits for which holdsBackDraw
   bool hasProducer = false;
 };
 

@@ -53,14 +53,16 @@ static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
 // Slices
 //===----------------------------------------------------------------------===//
 
+/// Whether the op takes and gives no tiles, and does nothing that must be done once.
+static bool isScalar(Operation *op) {
+  auto isTileValue = [](Value value) { return isTile(value); };
+  return llvm::none_of(op->getResults(), isTileValue) &&
+         llvm::none_of(op->getOperands(), isTileValue) && !hasOtherEffects(op);
+}
+
 FailureOr<SmallVector<Value>> RoleSplitter::producerOperands(Operation *op) {
   SmallVector<Value> operands(op->getOperands());
-  if (plan.staged.contains(op) || isa<mk::WaitOp>(op) || isDraw(op))
-    return operands;
-  auto isTileValue = [](Value value) { return isTile(value); };
-  bool scalar = llvm::none_of(op->getResults(), isTileValue) &&
-                llvm::none_of(operands, isTileValue);
-  if (scalar && !hasOtherEffects(op))
+  if (plan.staged.contains(op) || isa<mk::WaitOp>(op) || isDraw(op) || isScalar(op))
     return operands;
   InFlightDiagnostic diag =
       op->emitOpError()
@@ -82,6 +84,33 @@ FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
     if (!plan.getStaged(operand))
       operands.push_back(operand);
   return operands;
+}
+
+/// The producer draws the next item as soon as the loads of this one are under way. Where the consumer waits for others at
+/// the end of an item, the next one would go to a CTA that is late already, while others have nothing left to do. So the
+/// producer waits, too, where nothing is loaded behind the wait. Teams are not held up: another one works on the next item.
+bool RoleSplitter::holdsBackDraw(mk::WaitOp wait) {
+  if (plan.teams > 1 || producer.contains(wait.getOperation()))
+    return false;
+  auto isIn = [&](Operation *loop) { return loop->isProperAncestor(wait); };
+  bool inDrawn = llvm::any_of(ops, [&](Operation *op) {
+    auto loop = op->getParentOfType<LoopLikeOpInterface>();
+    return isa<TicketOp>(op) && loop && isIn(loop) &&
+           llvm::none_of(llvm::make_range(llvm::find(ops, wait.getOperation()), ops.end()), [&](Operation *load) {
+             return plan.staged.contains(load) && loop->isProperAncestor(load);
+           });
+  });
+  if (!inDrawn)
+    return false;
+  // Its place and its conditions are scalars that the producer computes without reading more than it does.
+  bool reads = false;
+  Slice trial(plan.op, [&](Operation *op) -> FailureOr<SmallVector<Value>> {
+    if (!isa<mk::WaitOp>(op) && !isDraw(op) && !isScalar(op))
+      return failure();
+    reads |= isa<memref::LoadOp>(op) && !producer.contains(op);
+    return SmallVector<Value>(op->getOperands());
+  });
+  return succeeded(trial.add(wait)) && !reads;
 }
 
 LogicalResult RoleSplitter::sliceProducer() {
@@ -116,6 +145,14 @@ LogicalResult RoleSplitter::sliceProducer() {
       changed = true;
     }
   }
+  for (Operation *op : ops)
+    if (auto wait = dyn_cast<mk::WaitOp>(op); wait && holdsBackDraw(wait)) {
+      beforeDraws.insert(op);
+      passed(op, kSplitRoles) << "is waited for by the producer, too, before it draws the next item";
+    }
+  for (Operation *wait : beforeDraws)
+    if (failed(producer.add(wait)))
+      return failure();
   for (Operation *op : ops)
     if (auto load = dyn_cast<memref::LoadOp>(op); load && producer.contains(op)) {
       if (failed(checkOverwritten(load)))
@@ -171,7 +208,7 @@ bool RoleSplitter::isCovered(Operation *wait, Operation *op,
 /// A wait that the producer executes need not be repeated if slots that come
 /// behind it hold back whatever the consumer reads and does.
 bool RoleSplitter::mustWaitInConsumer(mk::WaitOp wait) {
-  if (!producer.contains(wait))
+  if (!producer.contains(wait) || beforeDraws.contains(wait))
     return true;
   return llvm::any_of(ops, [&](Operation *op) {
     if (!consumer.contains(op) || plan.staged.contains(op) || isReceived(op) ||
@@ -197,7 +234,7 @@ LogicalResult RoleSplitter::sliceConsumer() {
       auto wait = dyn_cast<mk::WaitOp>(op);
       if (!wait || consumer.contains(op) || !mustWaitInConsumer(wait))
         continue;
-      if (producer.contains(op))
+      if (producer.contains(op) && !beforeDraws.contains(op))
         missed(op, kSplitRoles) << "is waited for by both partitions: what the consumer reads or "
                                    "does behind it is not held back by slots that are filled "
                                    "behind it";

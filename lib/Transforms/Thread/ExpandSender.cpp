@@ -22,9 +22,8 @@ using Predicate = arith::CmpIPredicate;
 /// the signal, where the tile begins, the ranks.
 static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, kPeers = 32;
 static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBytes);
-/// The time between two tiles counts up to this much, and the sender sleeps so long at a time, in nanoseconds.
-/// Bounds of the estimate alone: a tile takes longer than a nap on any machine.
-static constexpr int64_t kLongest = 100'000, kNap = 200;
+/// The sender sleeps so long at a time, in nanoseconds: a tile takes longer on any machine.
+static constexpr int64_t kNap = 200;
 
 static void postTile(PostTileOp op, Emitter &e) {
   Value at = e.add(e.sharedBase, op.getPost());
@@ -60,11 +59,11 @@ static void napUntil(Emitter &e, Value post, Value time) {
 }
 
 /// One thread sends the tile to one rank after the other. `took` is the time since the last tile.
-static void sendTile(Emitter &e, PostedAttr tile, int64_t post, Value took) {
+static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
   int64_t pieceRows = tile.getPieceRows(), pieces = tile.getPartRows() / pieceRows;
   int64_t chunks = llvm::divideCeil(tile.getColumns(), tile.getChunk());
   int64_t parts = tile.getRows() / tile.getPartRows() * chunks;
-  Value at = e.add(e.sharedBase, post);
+  Value at = e.add(e.sharedBase, op.getPost());
   auto word = [&](int64_t offset) { return e.loadSharedHere(e.i32, at, offset); };
   Value base = e.add(e.sharedBase, tile.getStaging());
   Value own = e.resize(e.ownRank(), e.i32), away = e.c32(0);
@@ -72,7 +71,7 @@ static void sendTile(Emitter &e, PostedAttr tile, int64_t post, Value took) {
     away = e.add(away, e.resize(e.cmp(Predicate::ne, word(kPeers + 4 * i), own), e.i32));
   int64_t all = tile.getGroups() * parts * pieces;
   Value pauses = e.maxS(e.mul(away, 4 * all), e.c32(1));
-  Value time = e.mul(e.minS(e.maxS(took, e.c32(0)), e.c32(kLongest)), 3);
+  Value time = e.mul(e.minS(e.maxS(took, e.c32(0)), e.c32(op.getSpread() * 4 / 3)), 3);
   Value pause = e.b.createOrFold<arith::DivUIOp>(e.loc, time, pauses), next = e.variable(e.i32, e.c32(0));
   e.write(next, readTime(e));
   auto send = [&](Value i) {
@@ -133,7 +132,7 @@ static void servePosts(ServePostsOp op, Emitter &e) {
   Value now = readTime(e), took = e.sub(now, e.read(last, e.i32));
   e.write(last, now);
   for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
-    e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)), [&, tile = tile] { sendTile(e, tile, op.getPost(), took); });
+    e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)), [&, tile = tile] { sendTile(e, tile, op, took); });
   e.syncWarp();
   scf::YieldOp::create(e.b, e.loc);
 }

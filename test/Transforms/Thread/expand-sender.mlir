@@ -40,5 +40,5 @@ mk_thread.kernel @serves threads(384) cluster(1) params(512) shared(4096)
   // CHECK: mk_thread.wait_group 0
   // CHECK: mk_thread.raise 72[%{{.*}}] add 1 sys on
   // CHECK: mk_thread.mbarrier_arrive
-  mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12
+  mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
 }
