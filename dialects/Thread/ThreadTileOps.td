@@ -223,7 +223,7 @@ def MkThread_ServePostsOp : MkThread_EffectOp<"serve_posts"> {
     ```
   }];
   let arguments = (ins TypedArrayAttrBase<MkThread_PostedAttr, "posted tiles">:$tiles, MkThread_Offset:$post,
-                       I64Attr:$barrier, ConfinedAttr<I64Attr, [IntPositive]>:$spread);
+                       I64Attr:$barrier, ConfinedAttr<I64Attr, [IntNonNegative]>:$spread);
   let assemblyFormat = "$tiles `in` $post `called` `at` $barrier `spread` $spread attr-dict";
   let hasVerifier = 1;
 }
