@@ -313,10 +313,14 @@ bool Counter::countBranch(scf::IfOp op, double times, bool inner) {
   return true;
 }
 
-/// Registers for the tiles that a loop carries.
+/// Registers for the tiles that a loop carries. One that an outer loop carries, and only hands on to this one, is counted there.
 bool Counter::countCarried(Operation *loop) {
-  for (Value carried : loop->getResults()) {
+  auto inner = dyn_cast<scf::ForOp>(loop);
+  ValueRange inits = inner ? inner.getInitArgs() : cast<FoldOp>(loop).getInits();
+  for (auto [carried, init] : llvm::zip(loop->getResults(), inits)) {
     if (!isTileType(carried.getType()) || !counted.insert(carried).second)
+      continue;
+    if (isa<BlockArgument>(init) && isCarried(init) && init.hasOneUse())
       continue;
     auto shape = numbers.getShape(carried.getType());
     if (!shape)

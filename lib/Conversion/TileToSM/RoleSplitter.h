@@ -20,8 +20,10 @@ public:
 
   RolePlan plan;
 
-  /// To be called when the number of warpgroups that the kernel has is known.
-  LogicalResult prepare(int64_t warpgroups);
+  /// Layouts and registers. To be called when the number of warpgroups that the kernel has is known.
+  LogicalResult measure(int64_t warpgroups);
+  /// What each partition does. `mayWait`: the producer has registers to wait for signals, though it need not.
+  LogicalResult prepare(bool mayWait);
   LogicalResult split(mk::RegisterSplitAttr registers);
   /// Whether the producer waits for signals. To be called behind `prepare`.
   bool waitsInProducer() const;
@@ -29,7 +31,7 @@ public:
 private:
   FailureOr<SmallVector<Value>> producerOperands(Operation *op);
   FailureOr<SmallVector<Value>> consumerOperands(Operation *op);
-  LogicalResult sliceProducer();
+  LogicalResult sliceProducer(bool mayWait);
   /// Whether the producer waits before it draws the next item, though it needs nothing that is waited for.
   bool holdsBackDraw(mk::WaitOp wait);
   LogicalResult checkOverwritten(memref::LoadOp load);

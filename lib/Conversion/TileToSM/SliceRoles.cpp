@@ -113,7 +113,7 @@ bool RoleSplitter::holdsBackDraw(mk::WaitOp wait) {
   return succeeded(trial.add(wait)) && !reads;
 }
 
-LogicalResult RoleSplitter::sliceProducer() {
+LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
   // Where there is nothing to fetch the consumer draws its items itself, when it gets to them: one that is
   // drawn ahead waits until the one before is done, however many CTAs have nothing to do.
   if (plan.staged.empty()) {
@@ -147,6 +147,11 @@ LogicalResult RoleSplitter::sliceProducer() {
   }
   for (Operation *op : ops)
     if (auto wait = dyn_cast<mk::WaitOp>(op); wait && holdsBackDraw(wait)) {
+      if (!mayWait) {
+        missed(op, kSplitRoles) << "does not hold back the next item, which waits as well: the producer has too few registers to "
+                                   "wait, since the kernel's tiles take them: use smaller tiles";
+        continue;
+      }
       beforeDraws.insert(op);
       passed(op, kSplitRoles) << "is waited for by the producer, too, before it draws the next item";
     }

@@ -16,7 +16,7 @@ static constexpr int64_t kMailboxDepth = 2;
 /// One is filled while the other one is stored.
 static constexpr int64_t kStagingBuffers = 2;
 
-LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
+LogicalResult RoleSplitter::measure(int64_t warpgroups) {
   plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != plan.op)
       ops.push_back(op);
@@ -26,9 +26,11 @@ LogicalResult RoleSplitter::prepare(int64_t warpgroups) {
   mk::RegisterSplitAttr split = leaveToMovers(plan.op->getParentOfType<mk::KernelOp>(),
                                               getRegisterSplit(file, warpgroups, 0));
   int64_t budget = split.getConsumer() - file.getReserve().getScalars();
-  if (failed(checkRegisters(plan, budget, warpgroups)))
-    return failure();
-  return failure(failed(sliceProducer()) || failed(sliceConsumer()));
+  return checkRegisters(plan, budget, warpgroups);
+}
+
+LogicalResult RoleSplitter::prepare(bool mayWait) {
+  return failure(failed(sliceProducer(mayWait)) || failed(sliceConsumer()));
 }
 
 bool RoleSplitter::waitsInProducer() const {
@@ -136,9 +138,14 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   for (auto &role : roles) {
     if (!role->plan.warpgroups)
       role->plan.warpgroups = warpgroups;
-    if (failed(role->prepare(warpgroups)))
+    if (failed(role->measure(warpgroups)))
       return failure();
     live = std::max(live, role->plan.liveRegisters);
+  }
+  bool mayWait = getRegisterSplit(file, warpgroups, live) == getRegisterSplit(file, warpgroups, live, /*waitsInProducer=*/true);
+  for (auto &role : roles) {
+    if (failed(role->prepare(mayWait)))
+      return failure();
     waits |= role->waitsInProducer();
   }
   mk::RegisterSplitAttr registers = leaveToMovers(kernel, getRegisterSplit(file, warpgroups, live, waits));

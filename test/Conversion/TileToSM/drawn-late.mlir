@@ -1,6 +1,7 @@
 // RUN: mk-opt %s -mk-expand-loops -mk-sm-split-roles -o - | FileCheck %s
 // RUN: mk-opt %s -mk-expand-loops -mk-sm-split-roles "--remarks=split-roles: passed" -o %t 2>&1 | grep "is waited" | FileCheck %s --check-prefix=REMARK
-// REMARK: 31:{{.*}} remark: mk-sm-split-roles: passed: is waited for by the producer, too, before it draws the next item
+// RUN: mk-opt --target=sm_90a --tuning=none --emit=sm --gpus=2 --set TM=256,TN=192 %examples/gemm_rs.mlir "--remarks=split-roles: missed" -o %t.sm 2>&1 | FileCheck %s --check-prefix=TIGHT
+// REMARK: 32:{{.*}} remark: mk-sm-split-roles: passed: is waited for by the producer, too, before it draws the next item
 // REMARK-NOT: remark
 
 // Where the consumer waits for others at the end of an item, the producer waits, too, before it draws the next one.
@@ -94,3 +95,6 @@ mk.kernel @late on @mesh dims(uniform K) (
     }
   }
 }
+
+// Tiles of 256 x 192 take the registers that a producer needs to wait.
+// TIGHT: remark: mk-sm-split-roles: missed: does not hold back the next item, which waits as well: the producer has too few registers to wait, since the kernel's tiles take them: use smaller tiles
