@@ -114,6 +114,13 @@ void Emitter::forRange(Value from, Value to, Value step,
   body(loop.getInductionVar());
 }
 
+void Emitter::keepRolled() {
+  auto never = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  auto loop = LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, never, {}, {}, {}, {}, {}, {}, {},
+                                            {}, {}, {}, {});
+  b.getInsertionBlock()->getParentOp()->setAttr("llvm.loop_annotation", loop);
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -169,6 +176,17 @@ void Emitter::storeWords(ValueRange words, Value address, int64_t bytes, Value c
                          bool inverted) {
   create<StoreOp>(words, address, bytes, condition, inverted, TypeAttr(),
                              MemScopeAttr());
+}
+void Emitter::storeWhere(Value exists, Value address, int64_t bytes, ArrayRef<Value> words,
+                         Addition add) {
+  SmallVector<Value> stored(words);
+  Value condition = resize(exists, i32);
+  if (bytes == 1)
+    stored[0] = resize(stored[0], i16);
+  if (add)
+    addToElement(stored[0], add.type, add.scope, address, bytes, condition);
+  else
+    storeWords(stored, address, bytes, condition);
 }
 void Emitter::addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                            Value condition) {

@@ -7,6 +7,38 @@ include "ThreadBase.td"
 /// Added to a descriptor: units of 16 bytes, as many as its address has.
 def MkThread_Step : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<16383>]>;
 
+def MkThread_ProductOp : MkThread_EffectOp<"product", [AttrSizedOperandSegments]> {
+  let summary = "starts a product of a warpgroup's rows, as one group";
+  let description = [{
+    So many rows x columns, contracted over `depth` elements of one of the types of `wgmma`; an instruction has `width`
+    columns. Operands are staged tiles in chunks of 128 bytes, which have so many rows: the left one from this warpgroup's
+    first row on, or in registers, 4 words for each instruction, and no rows. Rows of a tile lie along the
+    contraction, of one that is `transposed` columns do. Of the thread's part of the accumulator, rows x columns /
+    128 values of f32, the results are in flight. With `accumulate` it counts as 0 where that is false; without an
+    accumulator it is 0.
+
+    ```mlir
+    %s:4 = mk_thread.product 64 x 8 x 16 width 8 "bf16" * "bf16" left(%w0 of 128) right(%w1 of 8)
+        acc(%x, %y, %low, %high) accumulate(%yes) -> f32, f32, f32, f32
+    %t:4 = mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%w0, %w1, %w2, %w3 of 0)
+        right(%w4 of 64) transposed -> f32, f32, f32, f32
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$rows, ConfinedAttr<I64Attr, [IntPositive]>:$columns,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$depth, ConfinedAttr<I64Attr, [IntPositive]>:$width,
+                       StrAttr:$left_type, StrAttr:$right_type, Variadic<I32>:$left,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$left_rows, MkThread_Shared:$right,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$right_rows, Variadic<F32>:$acc,
+                       Optional<I1>:$accumulate, UnitAttr:$transpose_left, UnitAttr:$transpose_right);
+  let results = (outs Variadic<F32>:$results);
+  let assemblyFormat = [{
+    $rows `x` $columns `x` $depth `width` $width $left_type `*` $right_type
+    `left` `(` $left `of` $left_rows `)` (`transposed` $transpose_left^)?
+    `right` `(` $right `of` $right_rows `)` (`transposed` $transpose_right^)?
+    (`acc` `(` $acc^ `)`)? (`accumulate` `(` $accumulate^ `)`)? attr-dict `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
 def MkThread_WgmmaOp : MkThread_EffectOp<"wgmma", [AttrSizedOperandSegments]> {
   let summary = "starts one product of a warpgroup: 64 rows, n columns, k steps";
   let description = [{

@@ -8,6 +8,8 @@ include "ThreadMemoryOps.td"
 include "ThreadCopyOps.td"
 include "ThreadMatrixOps.td"
 include "ThreadReportOps.td"
+include "ThreadTileOps.td"
+include "ThreadChannelOps.td"
 include "ThreadTransferOps.td"
 
 #endif // MKERNEL_THREAD_OPS

@@ -2,7 +2,7 @@
 //
 // A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy engine fills a
 // chunk a box. In the variant for any strides it may have no map of the argument: then other
-// warps copy (ThreadCopies.cpp). Both bring the whole box, and zeros for what lies outside of the
+// warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside of the
 // argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits for
 // the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp).
 //
@@ -15,35 +15,30 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-/// Lane 0 has the copy engine bring a tile, counted by `barrier`: for all CTAs of the cluster this
-/// one's part of it where it is `shared`.
 void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared) {
-  RankedTensorType tile = copy.tile;
-  int64_t rows = tile.getShape().end()[-2], own = rows / shared;
-  int64_t columns = kChunkBytes / getElementBytes(tile.getElementType());
-  ifThen(eq(lane, 0), [&] {
-    create<mk_thread::BarrierExpectOp>(barrier, getStagedBytes(tile, kChunkBytes));
-    SmallVector<Value> start;
-    for (Value offset : copy.offsets)
-      start.push_back(resize(offset, i32));
-    Value to = copy.dest;
-    if (shared > 1) {
-      Value before = mul(placeInCluster(), own);
-      start.end()[-2] = add(start.end()[-2], before);
-      to = add(to, mul(before, kChunkBytes));
-    }
-    // By a mask of CTAs: written at the same place of each, and counted by its barrier.
-    IntegerAttr ctas = shared > 1 ? b.getI64IntegerAttr((int64_t(1) << shared) - 1) : IntegerAttr();
-    // A tile may end within its last chunk, which is filled all the same.
-    for (int64_t c = 0; c * columns < tile.getShape().back(); ++c)
-      for (int64_t r = 0; r < own; r += copy.box.end()[-2]) {
-        SmallVector<Value> at(start);
-        at.back() = add(at.back(), c * columns);
-        at.end()[-2] = add(at.end()[-2], r);
-        create<mk_thread::CopyTensorOp>(map, at, add(to, (c * rows + r) * kChunkBytes), barrier,
-                                        ctas);
-      }
-  });
+  int64_t size = getElementBytes(copy.tile.getElementType());
+  ArrayRef<int64_t> shape = copy.tile.getShape();
+  create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
+                                copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier, lane,
+                                shared > 1 ? placeInCluster() : Value(),
+                                shared > 1 ? b.getI64IntegerAttr(shared) : IntegerAttr());
+}
+
+mk_thread::CopiersAttr Lowering::makeCopiers() {
+  return mk_thread::CopiersAttr::get(b.getContext(), warps.getNumCopiers(), offsetOf("requests"),
+                                     offsetOf("posted"), warps.getBarrier("request"));
+}
+
+void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
+  int64_t size = getElementBytes(copy.tile.getElementType());
+  ArrayRef<int64_t> shape = copy.tile.getShape();
+  Value base = elementAddress(copy.from, copy.offsets), start = baseOf(copy.from);
+  SmallVector<Value> strides = byteStrides(copy.from);
+  auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, /*valid=*/{});
+  create<mk_thread::RequestCopyOp>(base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft,
+                                   mul(columnsFrom, size), mul(columnsLeft, size), shape.end()[-2],
+                                   llvm::divideCeil(shape.back() * size, kChunkBytes), size, copy.dest,
+                                   landing, lane, makeCopiers());
 }
 
 LogicalResult Lowering::emitCopy(CopyOp op) {

@@ -6,18 +6,6 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-void sm::storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
-                    ArrayRef<Value> words, Addition add) {
-  SmallVector<Value> stored(words);
-  Value condition = e.resize(exists, e.i32);
-  if (bytes == 1)
-    stored[0] = e.resize(stored[0], e.i16);
-  if (add)
-    e.addToElement(stored[0], add.type, add.scope, address, bytes, condition);
-  else
-    e.storeWords(stored, address, bytes, condition);
-}
-
 LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
   Value tile = op.getTile();
   auto type = cast<RankedTensorType>(tile.getType());
@@ -61,7 +49,7 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
     Place where = place(type, i);
     Value exists = both(access.exists(where, 0, access.rank()));
     Value at = access.address(where, access.rank() ? where.offset.back() : 0);
-    storeWhere(*this, exists, at, size, asBits(this->element(tile, i)), addition);
+    storeWhere(exists, at, size, asBits(this->element(tile, i)), addition);
   };
   auto storeRun = [&](int64_t i, int64_t run) {
     Place where = place(type, i);
@@ -73,7 +61,7 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
     for (Value &word : words)
       if (!word.getType().isInteger(32))
         word = LLVM::BitcastOp::create(b, loc, i32, word);
-    storeWhere(*this, exists, access.address(where, where.offset.back()),
+    storeWhere(exists, access.address(where, where.offset.back()),
                run * size, words);
   };
   int64_t run = type.getRank() ? getRun(type, size) : 1;

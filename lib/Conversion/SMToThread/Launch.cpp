@@ -38,10 +38,7 @@ void Lowering::emitPrologue() {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;
         Channel channel(&op);
-        for (int64_t stage = 0; stage < channel.depth; ++stage) {
-          init(channel.full + 8 * stage, 1);
-          init(channel.empty + 8 * stage, channel.consumers * channel.shared);
-        }
+        create<mk_thread::InitSlotsOp>(channel.place, channel.consumers * channel.shared);
       }
     }
     // LLVM declares shared memory only where something uses its address.

@@ -85,12 +85,8 @@ private:
   LogicalResult emitScalarOrElementwise(Operation *op);
 
   // Channels
-  Value at(int64_t offset, ValueRange place, int64_t stride, int64_t depth);
-  /// At its barrier, the first of which lies at `barriers`.
-  void waitForSlot(const Channel &channel, int64_t barriers, ValueRange place, int64_t number);
   /// Waits for a slot that is to be filled, or is full.
   void takeSlot(Value slot, Value ring, ValueRange place, bool fills);
-  LogicalResult emitCommit(CommitOp op);
   LogicalResult emitRelease(ReleaseOp op);
   LogicalResult emitSend(SendOp op);
   LogicalResult emitReceive(ReceiveOp op);
@@ -100,12 +96,9 @@ private:
   // Copies and stores of tiles
   LogicalResult emitCopy(CopyOp op);
   void copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared);
-  /// Has the copiers bring a tile, for which `barrier` waits; emits their code; ends their work.
+  /// Has the copiers bring a tile, for which `barrier` waits.
   void copyByThreads(const TileCopy &copy, Value barrier);
-  void emitCopiers();
-  void dismissCopiers();
-  Value requestAt(Value number);
-  void post(CopyRequest request);
+  mk_thread::CopiersAttr makeCopiers();
   /// i1: the slot gets elements that are not valid, or not padded; null: never.
   Value isCut(CopyOp op, const TileCopy &copy);
   /// The producer waits until what `bring` brings has come, counted by the barrier that it is given.
@@ -134,10 +127,6 @@ private:
   void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
   void dismissSender();
   void emitSender();
-  void sendPosted(mk_sm::StoreOp op, Value took);
-  /// Nanoseconds, as a number of 32 bits.
-  Value readTime();
-  void napUntil(Value time);
   /// The stores that the sender does, in the order of their numbers.
   SmallVector<mk_sm::StoreOp> getPosted();
   /// Counts what the partition posts; null if it posts nothing.
@@ -167,7 +156,6 @@ private:
   LogicalResult emitMma(MmaOp op);
   LogicalResult emitMmaWait(MmaWaitOp op);
   LogicalResult emitConvertLayout(ConvertLayoutOp op);
-  std::pair<Value, Value> turnBarriers();
   /// Cursors are handed over with the turn.
   void emitTurnWait(ValueRange taken);
   void emitTurnPass(ValueRange handed);

@@ -7,6 +7,7 @@
 
 namespace mlir::mk::sm {
 using namespace mk_sm;
+using mk_thread::Addition;
 using mk_thread::Emitter;
 using mk_thread::MemOrder;
 using mk_thread::MemScope;
@@ -29,13 +30,6 @@ struct SignalArray {
   MemScope scope = MemScope::Sys;
 };
 
-/// That a store adds to elements of the type, atomically at the scope.
-struct Addition {
-  Type type;
-  MemScope scope = MemScope::Gpu;
-  explicit operator bool() const { return static_cast<bool>(type); }
-};
-
 /// Where an element of a fragment lies in its tile: for each dimension a value
 /// that depends on the thread and a constant.
 struct Place {
@@ -54,11 +48,6 @@ struct StagedPart {
   Value row, column; // of its first element, i32: the row in the warpgroup's part of the tile
 };
 
-/// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
-/// is given), where `exists` holds.
-void storeWhere(Emitter &e, Value exists, Value address, int64_t bytes,
-                ArrayRef<Value> words, Addition add = {});
-
 /// A tile on its way from a buffer to its place in a slot.
 struct TileCopy {
   Buffer from;
@@ -67,8 +56,6 @@ struct TileCopy {
   SmallVector<Value> offsets;
   SmallVector<int64_t> box; // of the copy engine
 };
-
-struct CopyRequest;
 
 /// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
 struct Named {

@@ -172,7 +172,10 @@ LogicalResult Lowering::emit(Operation *op) {
         return success();
       })
       .Case([&](CopyOp op) { return emitCopy(op); })
-      .Case([&](CommitOp op) { return emitCommit(op); })
+      .Case([&](CommitOp op) {
+        create<mk_thread::CommitSlotOp>(elements(op.getSlot())[1], lane);
+        return success();
+      })
       .Case([&](ReleaseOp op) { return emitRelease(op); })
       .Case([&](TileOp op) {
         int64_t offset = 0;

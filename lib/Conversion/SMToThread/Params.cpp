@@ -155,12 +155,12 @@ static int64_t getShared(Operation *ring) {
   return shared;
 }
 
-Channel::Channel(Operation *create)
-    : full(getSharedOffset(create, "full")), empty(getSharedOffset(create, "empty")),
-      slots(getSharedOffset(create, "slots")), shared(getShared(create)) {
+Channel::Channel(Operation *create) : shared(getShared(create)) {
+  auto offset = [&](StringRef name) { return getSharedOffset(create, name); };
   for (const SharedPiece &piece : getSharedPieces(create))
     if (piece.name == "slots")
-      depth = piece.count, slotBytes = piece.bytes;
+      place = mk_thread::ChannelAttr::get(create->getContext(), offset("full"), offset("empty"),
+                                          offset("slots"), piece.count, piece.bytes);
   for (Operation &before : llvm::make_range(create->getBlock()->begin(), create->getIterator()))
     number += isa<CreateRingOp>(before);
   PartitionOp consumer = findPartition(create->getParentOp(), PartitionKind::Consumer);

@@ -10,6 +10,7 @@
 #include "mkernel/ABI/GpuParams.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Dialect/Tile/Target.h"
 
 namespace mlir::mk::sm {
@@ -18,7 +19,7 @@ namespace abi = ::mkernel::abi;
 
 /// A tile lies in shared memory in columns of so many bytes, swizzled: #mk.sm's `chunk`, which the
 /// target's own instructions fix.
-constexpr int64_t kChunkBytes = 128;
+using mk_thread::kChunkBytes;
 /// Rows of a block of an accumulator, and bytes of one buffer of a staging area.
 constexpr int64_t kBlockRows = mk_sm::MmaAttr::kRows, kStagingBytes = kBlockRows * kChunkBytes;
 
@@ -63,12 +64,11 @@ bool isEngineColumn(Value column, Type element);
 /// Bytes of one element in memory.
 int64_t getElementBytes(Type type);
 
-/// A ring or a mailbox in shared memory; offsets are those of slot 0.
+/// A ring or a mailbox.
 struct Channel {
   explicit Channel(Operation *create);
   int64_t number = 0; // among the rings of the role, for reports
-  int64_t full, empty, slots;
-  int64_t depth = 1, slotBytes = 0;
+  mk_thread::ChannelAttr place;
   int64_t consumers; // warps of a CTA that release a slot
   int64_t shared;    // CTAs that fill it together
 };

@@ -14,7 +14,6 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   FailureOr<Buffer> to = buffer(op, op.getDest());
@@ -65,17 +64,6 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     storeThroughStaging(op, remote, {}, map, usable);
   raiseHere(peers.front());
   return success();
-}
-
-/// Says of the loop whose body is being emitted that it is not unrolled: ptxas would, which
-/// takes it longer than the loop is worth.
-static void keepRolled(Emitter &e) {
-  MLIRContext *context = e.b.getContext();
-  auto never = LLVM::LoopUnrollAttr::get(context, e.b.getBoolAttr(true), {}, {}, {},
-                                         {}, {}, {});
-  auto loop = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, never, {}, {}, {}, {},
-                                            {}, {}, {}, {}, {}, {}, {});
-  e.b.getInsertionBlock()->getParentOp()->setAttr("llvm.loop_annotation", loop);
 }
 
 /// Emits `body` for the number that `number` turns out to be, of `count` ones from `from` on.
@@ -262,7 +250,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
     return;
   }
   forRange(c32(0), c32(parts), c32(1), [&](Value part) {
-    keepRolled(*this);
+    keepRolled();
     enter();
     forCase(part, 0, parts, fill);
     leave(whereIs(part));
@@ -271,88 +259,25 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
     post(op, peers, usable);
 }
 
-// A part lies in its buffer row by row. A warp takes a row at a time, word by word, or
-// four rows in pieces of 16 bytes.
-void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to,
-                              const StagedPart &part) {
+void Lowering::storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part) {
   RankedTensorType tile = op.getTile().getType();
-  Type element = tile.getElementType();
-  int64_t size = getElementBytes(element), columns = kChunkBytes / size;
-  Addition addition;
+  mk_thread::MemScopeAttr scope;
   if (op.getAdd())
-    addition = {element, op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu};
+    scope = mk_thread::MemScopeAttr::get(b.getContext(),
+                                         op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu);
   enterPlaces();
   Value thread = and_(placeThread, 127);
-  Value firstRow = part.row;
+  Value row = part.row;
   if (int64_t step = GroupStep(tile).rows)
-    firstRow = add(firstRow, mul(placeGroup, step));
+    row = add(row, mul(placeGroup, step));
   SmallVector<Value> offsets = scalars(op.getOffsets());
   SmallVector<Value> strides = byteStrides(to);
-  Value rowBytes = strides.end()[-2], columnBytes = strides.back();
-  Value start = elementAddress(to, offsets);
-  start = add(start, mul(resize(firstRow, i64), rowBytes));
-  start = add(start, mul(columnBytes, resize(part.column, i64)));
-  // What exists of the part: [from, left) of its rows and columns. Offsets may be negative.
-  auto narrow = [&](Value value) {
-    return resize(minS(maxS(value, c64(0)), c64(1 << 20)), i32);
-  };
+  Value start = add(elementAddress(to, offsets), mul(resize(row, i64), strides.end()[-2]));
+  start = add(start, mul(strides.back(), resize(part.column, i64)));
+  // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
   SmallVector<Value> left = limits(to, offsets, 2, op.getValid());
-  auto doesExist = [&](int64_t d, Value from, Value last) {
-    Value begin = narrow(sub(c64(0), offsets.end()[d - 2]));
-    return and_(cmp(Predicate::sge, from, begin),
-                cmp(Predicate::slt, last, narrow(left[d])));
-  };
-  // Piece p (16 bytes) of row r lies at p ^ (r % 8) of it.
-  auto forPieces = [&](int64_t bytes,
-                       function_ref<void(Value, Value, Value, Value)> body) {
-    int64_t perRow = kChunkBytes / bytes;
-    forRange(thread, c32(countStoreRows(tile) * perRow), c32(128), [&](Value n) {
-      keepRolled(*this);
-      Value row = divU(n, perRow), at = mul(remU(n, perRow), bytes);
-      Value swizzled = xor_(at, shl(and_(row, 7), 4));
-      Value tileRow = add(row, firstRow);
-      body(doesExist(0, tileRow, tileRow), divU(at, size),
-           add(part.source, add(mul(row, kChunkBytes), swizzled)),
-           add(start, mul(resize(row, i64), rowBytes)));
-    });
-  };
-  auto bytesAt = [&](Value row, Value column) {
-    return add(row, mul(resize(column, i64), columnBytes));
-  };
-  auto singly = [&] {
-    forPieces(4, [&](Value rowExists, Value column, Value from, Value row) {
-      Value word = load(i32, from);
-      for (int64_t k = 0; k < 4 / size; ++k) {
-        Value at = add(column, k), inTile = add(at, part.column);
-        Value value = resize(shr(word, 8 * size * k), b.getIntegerType(8 * size));
-        if (addition && element.isF32())
-          value = LLVM::BitcastOp::create(b, loc, f32, value);
-        storeWhere(*this, and_(rowExists, doesExist(1, inTile, inTile)), bytesAt(row, at),
-                   size, value, addition);
-      }
-    });
-  };
-  if (addition)
-    return singly();
-  auto inPieces = [&](int64_t bytes) {
-    forPieces(bytes, [&](Value rowExists, Value column, Value from, Value row) {
-      SmallVector<Value> words =
-          bytes == 4 ? SmallVector<Value>{load(i32, from)}
-                     : loadWords({i32, i32, i32, i32}, from, bytes);
-      storeWhere(*this, rowExists, bytesAt(row, column), bytes, words);
-    });
-  };
-  Value together = and_(eq(columnBytes, size),
-                        doesExist(1, part.column, add(part.column, columns - 1)));
-  Value bits = or_(start, rowBytes);
-  auto aligned = [&](int64_t bytes) {
-    return and_(together, eq(and_(bits, bytes - 1), 0));
-  };
-  ifThenElse(
-      aligned(16), [&] { inPieces(16); },
-      [&] {
-        if (size == 4)
-          return singly();
-        ifThenElse(aligned(4), [&] { inPieces(4); }, singly);
-      });
+  auto from = [&](int64_t d) { return narrow(sub(c64(0), offsets.end()[d - 2])); };
+  create<mk_thread::StoreBufferOp>(part.source, start, strides.end()[-2], strides.back(), row, part.column,
+                                   from(0), narrow(left[0]), from(1), narrow(left[1]), countStoreRows(tile),
+                                   tile.getElementType(), scope, thread);
 }

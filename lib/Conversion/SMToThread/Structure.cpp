@@ -192,11 +192,17 @@ LogicalResult Lowering::run() {
             });
           result = emitSide(PartitionKind::Producer);
           if (copies)
-            dismissCopiers();
+            create<mk_thread::DismissCopiersOp>(lane, makeCopiers());
         };
         if (copies)
           ifThenElse(eq(warp, 0), produce, [&, warp = warp] {
-            auto copy = [&] { emitCopiers(); };
+            SmallVector<int64_t> sizes;
+            kernel.walk([&](CopyOp op) {
+              int64_t size = getElementBytes(op.getTileType().getElementType());
+              if (!llvm::is_contained(sizes, size))
+                sizes.push_back(size);
+            });
+            auto copy = [&] { create<mk_thread::ServeCopiesOp>(sizes, makeCopiers()); };
             warps.getMovers() ? ifThen(cmp(Predicate::ule, warp, warps.getNumCopiers()), copy) : copy();
           });
         else

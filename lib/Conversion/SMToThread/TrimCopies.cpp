@@ -64,42 +64,8 @@ void Lowering::trim(CopyOp op, const TileCopy &copy) {
   int64_t rows = copy.tile.getShape().end()[-2];
   int64_t chunks = llvm::divideCeil(copy.tile.getShape().back() * size, kChunkBytes);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, op.getValid());
-  Value pad = padWord(op, size);
-  // Rows, in whole lines: four at a time, 16 bytes a lane.
-  Value line = shr(lane, 3), piece = shl(and_(lane, 7), 4);
-  Value first = select(eq(rowsFrom, 0), and_(rowsLeft, -4), c32(0));
-  forRange(c32(0), c32(chunks), c32(1), [&, rowsFrom = rowsFrom, rowsLeft = rowsLeft](Value chunk) {
-    Value start = add(add(copy.dest, mul(chunk, rows * kChunkBytes)), piece);
-    forRange(first, c32(rows), c32(4), [&](Value item) {
-      Value row = add(item, line);
-      Value gone = or_(cmp(Predicate::slt, row, rowsFrom), cmp(Predicate::sge, row, rowsLeft));
-      storeWords({pad, pad, pad, pad}, add(start, shl(row, 7)), 16, resize(gone, i32));
-    });
-  });
-  // Columns, a word a lane: some of its elements may stay.
-  Value cut = or_(cmp(Predicate::sgt, columnsFrom, int64_t(0)),
-                  cmp(Predicate::slt, columnsLeft, chunks * kChunkBytes / size));
-  ifThen(cut, [&, columnsFrom = columnsFrom, columnsLeft = columnsLeft] {
-    forRange(c32(0), c32(chunks), c32(1), [&](Value chunk) {
-      Value start = add(copy.dest, mul(chunk, rows * kChunkBytes)), gone = c32(0);
-      Value column = add(mul(chunk, kChunkBytes / size), mul(lane, 4 / size));
-      for (int64_t k = 0; k < 4 / size; ++k) {
-        Value at = add(column, k);
-        Value out = or_(cmp(Predicate::slt, at, columnsFrom), cmp(Predicate::sge, at, columnsLeft));
-        int64_t bits = size == 4 ? -1 : ((int64_t(1) << 8 * size) - 1) << (8 * size * k);
-        gone = or_(gone, select(out, c32(bits), c32(0)));
-      }
-      forRange(c32(0), c32(rows), c32(1), [&](Value row) {
-        Value place = xor_(shl(lane, 2), shl(and_(row, 7), 4));
-        Value at = add(add(start, shl(row, 7)), place);
-        Value word = loadWords(i32, at, 4)[0];
-        storeWords(or_(and_(word, xor_(gone, -1)), and_(pad, gone)), at, 4);
-      });
-    });
-  });
-  // The matrix engine reads what was written here.
-  fenceAsyncShared();
-  syncWarp();
+  create<mk_thread::TrimTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows, chunks, size,
+                                padWord(op, size), lane);
 }
 
 /// [from, left) of the rows and of the columns of a tile, where elements exist.

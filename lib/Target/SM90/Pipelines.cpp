@@ -75,6 +75,14 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 
 /// Work of several steps into these; those that make ops for others come first.
 static void expandThreadOps(OpPassManager &pm) {
+  pm.addPass(mk_thread::createExpandChannelsPass());
+  pm.addPass(mk_thread::createExpandTurnsPass());
+  pm.addPass(mk_thread::createExpandCopiesPass());
+  pm.addPass(mk_thread::createExpandCopiersPass());
+  pm.addPass(mk_thread::createExpandTrimsPass());
+  pm.addPass(mk_thread::createExpandProductsPass());
+  pm.addPass(mk_thread::createExpandStoresPass());
+  pm.addPass(mk_thread::createExpandSenderPass());
   pm.addPass(mk_thread::createExpandRunsPass());
   pm.addPass(mk_thread::createExpandSignalsPass());
   pm.addPass(mk_thread::createExpandCommandsPass());

@@ -4,6 +4,7 @@
 
 #include "mkernel/Dialect/Thread/Emitter.h"
 #include "mkernel/Transforms/Thread/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::mk_thread {
 

@@ -323,3 +323,106 @@ mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.await_peers 8 in 72 net, %[[W]] by(%[[W]] of 256) report(<kind = 5, role = -1, number = 0>)
   mk_thread.await_peers 8 in 72 net, %w by(%w of 256) report(<kind = 5, role = -1, number = 0>)
 }
+
+// CHECK: mk_thread.kernel @tiles
+mk_thread.kernel @tiles threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.request_copy %[[G]] in %[[G]] strides(%[[G]], %[[G]]) rows(%[[W]], %[[W]]) bytes(%[[W]], %[[W]]) of 64 x 2 size 2 to %[[W]] counted by %[[W]] lane(%[[W]]) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  mk_thread.request_copy %g in %g strides(%g, %g) rows(%w, %w) bytes(%w, %w) of 64 x 2 size 2 to %w
+      counted by %w lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK: mk_thread.dismiss_copiers lane(%[[W]]) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  mk_thread.dismiss_copiers lane(%w) copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK: mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  mk_thread.serve_copies sizes [2, 4] copiers(<warps = 3, requests = 512, posted = 1024, barrier = 2>)
+  // CHECK: mk_thread.trim_tile %[[W]] rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 x 2 size 2 pad(%[[W]]) lane(%[[W]])
+  mk_thread.trim_tile %w rows(%w, %w) columns(%w, %w) of 64 x 2 size 2 pad(%w) lane(%w)
+}
+
+// CHECK: mk_thread.kernel @stores
+mk_thread.kernel @stores threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.store_buffer %[[W]] to %[[G]] strides(%[[G]], %[[G]]) at(%[[W]], %[[W]]) rows(%[[W]], %[[W]]) columns(%[[W]], %[[W]]) of 64 bf16 thread(%[[W]])
+  mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 bf16 thread(%w)
+  // CHECK: mk_thread.store_buffer {{.*}} of 64 f32 add sys thread(%[[W]])
+  mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 f32 add sys thread(%w)
+  // CHECK: mk_thread.post_tile 1 in 512 sends(%[[W]]) element(%[[G]]) at(%[[G]], %[[G]]) on(%[[G]])
+  mk_thread.post_tile 1 in 512 sends(%w) element(%g) at(%g, %g) on(%g)
+  // CHECK: mk_thread.post_tile 0 in 512 sends(%[[W]]) element(%[[G]]) at() on()
+  mk_thread.post_tile 0 in 512 sends(%w) element(%g) at() on()
+  // CHECK: mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
+  mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
+}
+
+// CHECK: mk_thread.kernel @channels
+mk_thread.kernel @channels threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.init_slots <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> readers(8)
+  mk_thread.init_slots <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> readers(8)
+  // CHECK: %{{.*}}, %[[FULL:.*]] = mk_thread.take_slot empty of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) report(<kind = 3, role = 0, number = 0>)
+  %a, %b = mk_thread.take_slot empty of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) report(<kind = 3, role = 0, number = 0>)
+  // CHECK: mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) report(<kind = 3, role = 0, number = 0>)
+  %c, %d = mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) report(<kind = 3, role = 0, number = 0>)
+  // CHECK: mk_thread.commit_slot %[[FULL]] lane(%[[W]])
+  mk_thread.commit_slot %b lane(%w)
+  // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]){{$}}
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w)
+  // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]) ctas(2)
+  mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w) ctas(2)
+  // CHECK: mk_thread.send_words %[[G]], %[[G]] to <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>)
+  mk_thread.send_words %g, %g to <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>)
+  // CHECK: mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) lane(%[[W]]) report(<kind = 3, role = 0, number = 0>) : i64, i64
+  %m:2 = mk_thread.receive_words from <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) lane(%w) report(<kind = 3, role = 0, number = 0>) : i64, i64
+}
+
+// CHECK: mk_thread.kernel @engine
+mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.copy_tile %[[G]] at(%[[G]], %[[G]]) of 512 x 2 box 256 x 64 to %[[W]] counted by %[[W]] lane(%[[W]]) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+  // CHECK: mk_thread.copy_tile {{.*}} lane(%[[W]]) shared(%[[W]] of 2) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+  // CHECK: mk_thread.take_turn first(8) words []{{$}}
+  mk_thread.take_turn first(8) words []
+  // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32
+  %p:2 = mk_thread.take_turn first(8) words [512] : i32, i32
+  // CHECK: mk_thread.pass_turn first(8) words [512] of(%[[PLACES]]#0, %[[PLACES]]#1) thread(%[[W]])
+  mk_thread.pass_turn first(8) words [512] of (%p#0, %p#1) thread(%w)
+  // CHECK: mk_thread.pass_turn first(8) words [] of() thread(%[[W]])
+  mk_thread.pass_turn first(8) words [] of () thread(%w)
+}
+
+// CHECK: mk_thread.kernel @products
+mk_thread.kernel @products threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[X:.*]] = arith.constant
+  %x = arith.constant 0.0 : f32
+  // CHECK: %[[YES:.*]] = arith.constant true
+  %yes = arith.constant true
+  // CHECK: mk_thread.product 64 x 8 x 16 width 8 "bf16" * "bf16" left(%[[W]] of 128) right(%[[W]] of 8) acc(%[[X]], %[[X]], %[[X]], %[[X]]) accumulate(%[[YES]]) -> f32, f32, f32, f32
+  %s:4 = mk_thread.product 64 x 8 x 16 width 8 "bf16" * "bf16" left(%w of 128) right(%w of 8)
+      acc(%x, %x, %x, %x) accumulate(%yes) -> f32, f32, f32, f32
+  // CHECK: mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%[[W]] of 64) transposed right(%[[W]] of 64) transposed -> f32
+  %t:4 = mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%w of 64) transposed right(%w of 64) transposed
+      -> f32, f32, f32, f32
+  // CHECK: mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%[[W]], %[[W]], %[[W]], %[[W]] of 0) right(%[[W]] of 64) transposed -> f32
+  %u:4 = mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%w, %w, %w, %w of 0) right(%w of 64) transposed
+      -> f32, f32, f32, f32
+}

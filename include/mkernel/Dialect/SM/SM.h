@@ -7,6 +7,7 @@
 #ifndef MKERNEL_DIALECT_SM_SM_H
 #define MKERNEL_DIALECT_SM_SM_H
 
+#include "mkernel/Dialect/Thread/Sizes.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -28,10 +29,10 @@ class WhileOp;
 
 namespace mlir::mk_sm {
 
-/// Requests of copies by threads that there may be at a time, and bytes of one.
-constexpr int64_t kRequests = 4, kRequestBytes = 104;
-/// Of a tile that the sender has; ranks that it sends one to at most.
-constexpr int64_t kPostBytes = 80, kMostPeers = 8;
+using mk_thread::kMostPeers;
+using mk_thread::kPostBytes;
+using mk_thread::kRequestBytes;
+using mk_thread::kRequests;
 
 /// Bytes of shared memory for the barriers of all rings and mailboxes, and for what the lowering keeps for itself.
 constexpr int64_t kReservedShared = 1024;

@@ -15,6 +15,13 @@
 
 namespace mlir::mk_thread {
 
+/// That a store adds to elements of the type, atomically at the scope.
+struct Addition {
+  Type type;
+  MemScope scope = MemScope::Gpu;
+  explicit operator bool() const { return static_cast<bool>(type); }
+};
+
 class Emitter {
 public:
   Emitter(MLIRContext *context, Location loc);
@@ -77,6 +84,10 @@ public:
   void forRange(Value from, Value to, Value step,
                 function_ref<void(Value)> body);
 
+  /// Says of the loop whose body is being emitted that it is not unrolled: ptxas would, which
+  /// takes it longer than the loop is worth.
+  void keepRolled();
+
   //===--- Memory ---------------------------------------------------------===//
 
   Type pointerType(unsigned space = 0);
@@ -107,6 +118,9 @@ public:
                                bool inverted = false);
   void storeWords(ValueRange words, Value address, int64_t bytes, Value condition = {},
                   bool inverted = false);
+  /// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
+  /// is given), where `exists` holds.
+  void storeWhere(Value exists, Value address, int64_t bytes, ArrayRef<Value> words, Addition add = {});
   /// Adds a value to an element of the type in global memory, atomically.
   void addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                     Value condition = {});

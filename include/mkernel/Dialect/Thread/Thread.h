@@ -7,6 +7,7 @@
 #ifndef MKERNEL_DIALECT_THREAD_THREAD_H
 #define MKERNEL_DIALECT_THREAD_THREAD_H
 
+#include "mkernel/Dialect/Thread/Sizes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,6 +26,12 @@ namespace mlir::mk_thread {
 /// Bytes of shared memory that each track has where times are recorded, and the most tracks of a CTA;
 /// there is room for one more, which nobody reads.
 constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
+
+/// What the consumer says of itself to the sender, in a word of the post.
+constexpr int64_t kPostHurry = 64;
+enum PostHurry { kForNobody, kForOthers, kForSender };
+/// Threads that meet when the sender is called: its own, and those of the warp that calls.
+constexpr int64_t kPostCallers = 64;
 
 /// Refuses an op that is not somewhere in a kernel.
 LogicalResult verifyInKernel(Operation *op);
@@ -47,6 +54,9 @@ namespace mlir::mk_thread {
 /// What PTX calls the type in additions to memory ("f32", "noftz.bf16", ...); empty if the copy
 /// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
 StringRef getAddition(Type type);
+
+/// Bytes of an element of a matrix op's operand ("bf16", "tf32", "e4m3", ...); 0 if there is no such type.
+int64_t getMatrixBytes(StringRef type);
 
 /// Refuses an op that adds elements of a type, if there is one, which memory does not.
 LogicalResult verifyAddition(Operation *op, std::optional<Type> type);

@@ -20,7 +20,51 @@ def PromoteVariablesPass : Pass<"mk-thread-promote-variables", "::mlir::ModuleOp
 /// Replaces ops that are work of several steps by these.
 class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::LLVM::LLVMDialect", "::mlir::mk_thread::MkThreadDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::mk_thread::MkThreadDialect"];
+}
+
+def ExpandChannelsPass : ExpandPass<"mk-thread-expand-channels"> {
+  let summary = "Turns uses of rings and mailboxes into waits and arrivals at barriers of their slots";
+}
+
+def ExpandTurnsPass : ExpandPass<"mk-thread-expand-turns"> {
+  let summary = "Turns turns of two warpgroups into named barriers and words in shared memory";
+}
+
+def ExpandCopiesPass : ExpandPass<"mk-thread-expand-copies"> {
+  let summary = "Turns copies of tiles by the copy engine into boxes, and the bytes that a barrier waits for";
+}
+
+def ExpandCopiersPass : ExpandPass<"mk-thread-expand-copiers"> {
+  let summary = "Turns copies by other warps into requests in shared memory, and code that serves them";
+  let description = [{
+    Lines of 128 bytes are brought by cp.async in pieces of 16, 8 or 4 bytes. Rows that begin within a word are
+    shifted to their place when they are there; what is rare goes element by element.
+  }];
+}
+
+def ExpandTrimsPass : ExpandPass<"mk-thread-expand-trims"> {
+  let summary = "Turns trimming of a tile in its slot into stores to shared memory";
+}
+
+def ExpandProductsPass : ExpandPass<"mk-thread-expand-products"> {
+  let summary = "Turns products of a warpgroup into single instructions, and descriptors of their operands";
+}
+
+def ExpandStoresPass : ExpandPass<"mk-thread-expand-stores"> {
+  let summary = "Turns stores from a staging buffer by threads into stores of words";
+  let description = [{
+    For what the copy engine cannot store: in pieces of 16 bytes, of 4, or element by element.
+  }];
+}
+
+def ExpandSenderPass : ExpandPass<"mk-thread-expand-sender"> {
+  let summary = "Turns posts of tiles into words in shared memory, and code of the warp that sends them";
+  let description = [{
+    The sender has a piece of a tile under way at a time. Runs in front of `mk-thread-expand-signals`: it
+    raises signals behind tiles.
+  }];
 }
 
 def ExpandRunsPass : ExpandPass<"mk-thread-expand-runs"> {

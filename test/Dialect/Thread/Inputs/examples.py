@@ -25,9 +25,8 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.td")):
         if "mk_thread.kernel" in example:
             print(example)
         elif example.lstrip().startswith("#"):
-            for line in example.split("\n"):
-                if line.strip():
-                    print(f'  "test.use"() {{attr = {line.strip()}}} : () -> ()')
+            for attr in re.split(r"\n(?= *#)", example.strip()):
+                print(f'  "test.use"() {{attr = {attr.strip()}}} : () -> ()')
         else:
             defined = re.findall(r"%(\w+)(?:, %\w+)*(?::\d+)? *=", example)
             defined += re.findall(r", %(\w+) *=", example)

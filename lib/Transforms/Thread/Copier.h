@@ -1,18 +1,16 @@
-//===- ThreadCopies.h - Copies without the copy engine -----------*- C++ -*-===//
+//===- Copier.h - Copies without the copy engine -----------------*- C++ -*-===//
 //
 // In the variant for any strides the warps of the producer's warpgroup that have nothing else to do
 // copy what no tensor map describes. What the
-// producer asks of them, and how a warp brings the rows that are its own (ThreadRows.cpp).
+// producer asks of them, and how a warp brings the rows that are its own (CopierRows.cpp).
 //
 //===----------------------------------------------------------------------===//
-#ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
-#define MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
+#ifndef MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
+#define MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H
 
-#include "Params.h"
 #include "mkernel/Dialect/Thread/Emitter.h"
 
-namespace mlir::mk::sm {
-using mk_thread::Emitter;
+namespace mlir::mk_thread {
 
 /// A tile to be copied, in registers: the same in all lanes.
 struct CopyRequest {
@@ -31,7 +29,7 @@ struct CopyRequest {
   }
 };
 /// Each word has 8 bytes in shared memory.
-static_assert(8 * CopyRequest::kWords <= mk_sm::kRequestBytes);
+static_assert(8 * CopyRequest::kWords <= kRequestBytes);
 
 /// A warp of the copiers at work on a request.
 struct Copier {
@@ -64,6 +62,6 @@ private:
   void completePieces();
 };
 
-} // namespace mlir::mk::sm
+} // namespace mlir::mk_thread
 
-#endif // MKERNEL_LIB_CONVERSION_SMTOTHREAD_THREADCOPIES_H
+#endif // MKERNEL_LIB_TRANSFORMS_THREAD_COPIER_H

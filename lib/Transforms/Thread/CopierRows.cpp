@@ -1,4 +1,4 @@
-//===- ThreadRows.cpp - Rows that a warp brings ---------------------------===//
+//===- CopierRows.cpp - Rows that a warp brings ---------------------------===//
 //
 // A line is 128 bytes of a row, what lies in one chunk; its piece p (of 16 bytes) lies at
 // p ^ (row % 8). Four lines are an item; warps take items of a chunk in turn, and nobody else
@@ -10,13 +10,11 @@
 // last row) goes element by element. A tile has a multiple of 8 rows.
 //
 //===----------------------------------------------------------------------===//
-#include "ThreadCopies.h"
-#include "mkernel/Dialect/SM/SM.h"
+#include "Copier.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
-using namespace mlir::mk;
-using namespace mlir::mk::sm;
+using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
 
 /// Lines from one item of a warp to its next.

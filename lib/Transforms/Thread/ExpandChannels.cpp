@@ -1,0 +1,104 @@
+//===- ExpandChannels.cpp - Rings and mailboxes become barriers -----------===//
+//
+// Where a cluster fills slots together, each warp of all its CTAs arrives at `empty`. Bytes may come before the own
+// producer does: its arrival ends the phase.
+//
+//===----------------------------------------------------------------------===//
+#include "Expand.h"
+
+namespace mlir::mk_thread {
+#define GEN_PASS_DEF_EXPANDCHANNELSPASS
+#include "mkernel/Transforms/Thread/Passes.h.inc"
+} // namespace mlir::mk_thread
+
+using namespace mlir;
+using namespace mlir::mk_thread;
+
+namespace {
+/// The slot of an op.
+template <typename OpT> struct Slot {
+  OpT op;
+  Emitter &e;
+  ChannelAttr channel = op.getChannel();
+
+  Value at(int64_t offset, int64_t stride) {
+    Value base = e.add(e.sharedBase, offset);
+    return channel.getDepth() == 1 ? base : e.add(base, e.mul(op.getStage(), stride));
+  }
+  Value getFull() { return at(channel.getFull(), 8); }
+  Value getEmpty() { return at(channel.getEmpty(), 8); }
+  Value getTiles() { return at(channel.getSlots(), channel.getBytes()); }
+  void wait(Value barrier) {
+    e.create<BarrierWaitOp>(barrier, op.getParity(), op.getStage(), op.getReport(), /*patient=*/true);
+  }
+};
+} // namespace
+
+static void initSlots(InitSlotsOp op, Emitter &e) {
+  ChannelAttr channel = op.getChannel();
+  for (int64_t stage = 0; stage < channel.getDepth(); ++stage) {
+    e.create<BarrierInitOp>(e.add(e.sharedBase, channel.getFull() + 8 * stage), 1);
+    e.create<BarrierInitOp>(e.add(e.sharedBase, channel.getEmpty() + 8 * stage), op.getReaders());
+  }
+}
+
+static void arriveOnce(Emitter &e, Value lane, Value barrier) {
+  e.ifThen(e.eq(lane, 0), [&] { e.create<BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value()); });
+}
+
+static SmallVector<Value> takeSlot(TakeSlotOp op, Emitter &e) {
+  Slot<TakeSlotOp> slot{op, e};
+  slot.wait(op.getEmpty() ? slot.getEmpty() : slot.getFull());
+  Value tiles = slot.getTiles();
+  return {tiles, slot.getFull()};
+}
+
+static void releaseSlot(ReleaseSlotOp op, Emitter &e) {
+  Value empty = Slot<ReleaseSlotOp>{op, e}.getEmpty();
+  if (op.getCtas().value_or(1) == 1)
+    return arriveOnce(e, op.getLane(), empty);
+  // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
+  // handed over, and what the matrix ops have read they have: at cluster scope the
+  // arrival would be a fence of the whole GPU (MEMBAR.GPU), which takes longer than the step.
+  e.ifThen(e.cmp(arith::CmpIPredicate::ult, op.getLane(), int64_t(*op.getCtas())), [&] {
+    e.create<BarrierArriveOp>(empty, /*cta=*/op.getLane(), /*bytes=*/Value());
+  });
+}
+
+static void sendWords(SendWordsOp op, Emitter &e) {
+  Slot<SendWordsOp> slot{op, e};
+  slot.wait(slot.getEmpty());
+  Value tiles = slot.getTiles(), full = slot.getFull();
+  e.ifThen(e.eq(op.getLane(), 0), [&] {
+    for (auto [i, word] : llvm::enumerate(op.getWords()))
+      e.store(word, tiles, 8 * i);
+    e.create<BarrierArriveOp>(full, /*cta=*/Value(), /*bytes=*/Value());
+  });
+}
+
+static SmallVector<Value> receiveWords(ReceiveWordsOp op, Emitter &e) {
+  Slot<ReceiveWordsOp> slot{op, e};
+  slot.wait(slot.getFull());
+  Value tiles = slot.getTiles();
+  SmallVector<Value> words;
+  for (size_t i = 0; i != op.getWords().size(); ++i)
+    words.push_back(e.fromLane0(e.load(e.i64, tiles, 8 * i)));
+  // The shuffle has brought all lanes here.
+  arriveOnce(e, op.getLane(), slot.getEmpty());
+  return words;
+}
+
+namespace {
+struct ExpandChannelsPass : mk_thread::impl::ExpandChannelsPassBase<ExpandChannelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    expandEach<InitSlotsOp>(module, initSlots);
+    replaceEach<TakeSlotOp>(module, takeSlot);
+    expandEach<CommitSlotOp>(
+        module, [](CommitSlotOp op, Emitter &e) { arriveOnce(e, op.getLane(), op.getFull()); });
+    expandEach<ReleaseSlotOp>(module, releaseSlot);
+    expandEach<SendWordsOp>(module, sendWords);
+    replaceEach<ReceiveWordsOp>(module, receiveWords);
+  }
+};
+} // namespace

@@ -1,0 +1,47 @@
+//===- ExpandTurns.cpp - Turns of two warpgroups --------------------------===//
+#include "Expand.h"
+
+namespace mlir::mk_thread {
+#define GEN_PASS_DEF_EXPANDTURNSPASS
+#include "mkernel/Transforms/Thread/Passes.h.inc"
+} // namespace mlir::mk_thread
+
+using namespace mlir;
+using namespace mlir::mk_thread;
+
+/// Threads of both warpgroups.
+static constexpr int64_t kThreads = 256;
+
+/// The named barrier of this warpgroup's turns. The thread's number is read anew: kept, the
+/// warpgroup's would take a register from the fragments.
+static Value ownBarrier(Emitter &e, int64_t first) { return e.add(e.shr(e.readNumber(), 7), first - 1); }
+
+static SmallVector<Value> takeTurn(TakeTurnOp op, Emitter &e) {
+  e.barrier(ownBarrier(e, op.getFirst()), kThreads);
+  SmallVector<Value> places;
+  for (int64_t offset : op.getWords()) {
+    Value word = e.load(e.i32, e.add(e.sharedBase, offset));
+    places.push_back(e.shr(word, 1));
+    places.push_back(e.and_(word, 1));
+  }
+  return places;
+}
+
+static void passTurn(PassTurnOp op, Emitter &e) {
+  Value other = e.sub(e.c32(2 * op.getFirst() + 1), ownBarrier(e, op.getFirst()));
+  for (auto [i, offset] : llvm::enumerate(op.getWords())) {
+    Value word = e.or_(e.shl(op.getPlaces()[2 * i], 1), op.getPlaces()[2 * i + 1]);
+    // Without a branch: matrix ops are in flight.
+    e.storeWords(word, e.add(e.sharedBase, offset), 4, op.getThread(), /*inverted=*/true);
+  }
+  e.arriveAt(other, kThreads);
+}
+
+namespace {
+struct ExpandTurnsPass : mk_thread::impl::ExpandTurnsPassBase<ExpandTurnsPass> {
+  void runOnOperation() override {
+    replaceEach<TakeTurnOp>(getOperation(), takeTurn);
+    expandEach<PassTurnOp>(getOperation(), passTurn);
+  }
+};
+} // namespace

@@ -1,0 +1,37 @@
+// RUN: mk-opt %s -mk-thread-expand-copies | FileCheck %s
+
+// The barrier waits for the bytes of two chunks of 512 rows. Each comes in two boxes, which begin 64 columns and
+// 256 rows further on.
+// CHECK-LABEL: mk_thread.kernel @alone
+mk_thread.kernel @alone threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // CHECK: scf.if
+  // CHECK-NEXT: mk_thread.mbarrier_expect %{{.*}}, 131072
+  // CHECK-NEXT: %[[ROW:.*]] = arith.trunci
+  // CHECK-NEXT: %[[COLUMN:.*]] = arith.trunci
+  // CHECK-NEXT: mk_thread.copy_tensor %[[MAP:.*]][%[[ROW]], %[[COLUMN]]] to %[[TO:.*]] counted by %[[TO]] : i64
+  // CHECK: %[[LOWER:.*]] = arith.addi %[[ROW]], %c256_i32
+  // CHECK: %[[AT:.*]] = arith.addi %[[TO]], %c32768_i32
+  // CHECK: mk_thread.copy_tensor %[[MAP]][%[[LOWER]], %[[COLUMN]]] to %[[AT]]
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[COLUMN]], %c64_i32
+  // CHECK: arith.addi %[[TO]], %c65536_i32
+  // CHECK: mk_thread.copy_tensor %[[MAP]][%[[ROW]], %[[NEXT]]]
+  // CHECK: mk_thread.copy_tensor
+  // CHECK-NOT: mk_thread.copy_tensor
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+}
+
+// Two CTAs bring 256 rows each, for both.
+// CHECK-LABEL: mk_thread.kernel @together
+mk_thread.kernel @together threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 131072
+  // CHECK: arith.muli %{{.*}}, %c256_i32
+  // CHECK-COUNT-2: mk_thread.copy_tensor {{.*}} ctas(3)
+  // CHECK-NOT: mk_thread.copy_tensor
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+}
