@@ -31,7 +31,8 @@ LogicalResult Compilation::checkSpills(ModuleOp device, StringRef text) {
 LogicalResult Compilation::checkLowered(ModuleOp host) {
   SmallVector<ModuleOp> devices = findDeviceModules(host);
   if (devices.empty() == backend.hasDeviceModule())
-    return host.emitError("has been lowered for another target than ") << options.target;
+    return host.emitError("has been lowered for another target than ")
+           << options.target << ": say which by --target, or begin with the tile level";
   StringRef level = hasThreadLevel(devices) ? "at the thread level" : "in the LLVM dialect";
   auto refuse = [&](const Twine &why) {
     return host.emitError("is ") << level << " already: " << why

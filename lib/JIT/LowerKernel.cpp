@@ -90,9 +90,10 @@ LogicalResult Compilation::compileHost(KernelOp kernel, const MetadataOptions &a
         backend.buildCodePipeline(pm, lowering);
       })))
     return failure();
-  if (failed(takeSites(module, *metadata)) ||
-      (*lowered && failed(mergeModule(module, **lowered))))
+  if (failed(takeSites(module, *metadata)))
     return failure();
+  if (*lowered)
+    mergeModule(module, **lowered);
   setMetadata(module, llvm::json::Value(std::move(*metadata)));
   return emitLLVM(module, cpu);
 }
@@ -142,8 +143,8 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
         buildHostPlanPipeline(pm);
       })))
     return failure();
-  if (*lowered && failed(mergeModule(*host, **lowered)))
-    return failure();
+  if (*lowered)
+    mergeModule(*host, **lowered);
   lowering.loops = metadata->getArray("loops")->size();
   if (failed(run(module, lowerKernel)))
     return failure();

@@ -8,7 +8,7 @@
 namespace mlir::mk {
 
 /// Moves what `from` holds into `to`. Both may declare the same functions.
-LogicalResult mergeModule(ModuleOp to, ModuleOp from);
+void mergeModule(ModuleOp to, ModuleOp from);
 
 /// A module in the LLVM dialect carries the metadata of its package in the
 /// constant @mk_metadata, so that it can be printed and fed back in.

@@ -6,7 +6,7 @@
 
 namespace mlir::mk {
 
-/// Refuses what would reach LLVM beside the kernel, past all verifiers: ops of the LLVM
+/// Refuses names that compiled code has, and what would reach LLVM beside the kernel, past all verifiers: ops of the LLVM
 /// dialect and attributes that say what it compiles for, or hold assembly.
 LogicalResult verifyFile(ModuleOp module);
 

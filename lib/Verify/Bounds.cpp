@@ -108,7 +108,7 @@ bool KernelProgram::element(const CtaState &state, Operation *op,
                             Value declared, ValueRange index, int64_t &result) {
   auto shape = shapeOf(state, declared);
   if (!shape) {
-    giveUp(op, "uses an array whose extents are not known yet");
+    giveUp(op, "uses an array whose extents have no value, as that of a division by zero");
     return false;
   }
   SmallVector<int64_t> at;

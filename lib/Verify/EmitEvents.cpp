@@ -149,7 +149,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
       return true;
     giveUp(op,
            "names rank " + Twine(peer) + " of a mesh of " + Twine(ranks) +
-               " ranks (on rank " + Twine(state.rank) + ")",
+               " ranks (on rank " + Twine(state.rank) +
+               "): ranks count from 0",
            /*wrong=*/true);
     return false;
   };

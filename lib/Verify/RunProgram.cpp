@@ -232,7 +232,7 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
   Frame &frame = state.frames.back();
   if (stepsLeft-- == 0) {
     ++stepsLeft;
-    result = giveUp(kernel, "is too large to be followed op by op");
+    result = giveUp(kernel, ""); // says enough: too large to be followed
     return true;
   }
   if (frame.next == 0 && frame.owner && frame.owner->turn && !state.turned) {

@@ -45,7 +45,7 @@ static LogicalResult verifyReleasers(KernelOp kernel) {
         return;
       result = loop.emitOpError() << "waits for records for ever: nothing is "
                                      "pushed to queue '"
-                                  << queue.getName() << "'";
+                                  << queue.getName() << "'; push one for each that is counted";
     }
   });
   return result;

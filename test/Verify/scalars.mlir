@@ -177,3 +177,18 @@ mk.kernel @signals on @mesh (in %d : memref<8xindex> [8], scratch %n : memref<8x
     mk.wait %s[%c0] ge %c1 : !mk.signal<1, gpu, arrivals = 1>
   }
 }
+
+// -----
+
+// CHECK: remark: progress of kernel 'no_extent' is not decided: 'mk.signal' uses an array whose extents have no value, as that of a division by zero
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @no_extent on @mesh (out %c : memref<8xf32> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.divui %c1, %c0 : index
+  %s = mk.signals(%n) : !mk.signal<?, gpu, arrivals = 1>
+  mk.role @a ctas(1) {
+    mk.signal %s[%c0] : !mk.signal<?, gpu, arrivals = 1>
+    mk.wait %s[%c0] ge %c1 : !mk.signal<?, gpu, arrivals = 1>
+  }
+}

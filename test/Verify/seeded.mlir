@@ -3,7 +3,7 @@
 // Kernels with one mistake each.
 
 // No role raises what is waited for.
-// CHECK: seeded.mlir:[[#@LINE+9]]:{{[0-9]+}}: error: 'mk.wait' op never returns: no put, store or signal of the kernel raises signal 's'; raise it where
+// CHECK: seeded.mlir:[[#@LINE+9]]:{{[0-9]+}}: error: 'mk.wait' op never returns: no put, store or signal of the kernel raises signal 's'; raise it where what is waited for is done
 mk.mesh @mesh (gpu = 2 via link)
 mk.kernel @no_signal on @mesh (in %a : memref<8xf32, #mk.symmetric> [8], scratch %x : memref<8xf32, #mk.symmetric> [8]) {
   %c0 = arith.constant 0 : index
@@ -430,4 +430,32 @@ mk.kernel @few_records on @mesh (out %c : memref<8xf32> [8]) {
   mk.role @use ctas(1) {
     mk.foreach_item (%b) of %q count(%c3) : !mk.queue<?x1xi32> { mk.store %t, %c[%b] : tensor<1xf32>, memref<8xf32> }
   }
+}
+
+// -----
+
+// No role pushes what is waited for.
+// CHECK: error: 'mk.foreach_item' op waits for records for ever: nothing is pushed to queue 'q'; push one for each that is counted
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @no_records on @mesh (out %c : memref<8xf32> [8]) {
+  %c3 = arith.constant 3 : index
+  %t = arith.constant dense<1.0> : tensor<1xf32>
+  %q = mk.queue(%c3) : !mk.queue<?x1xi32>
+  mk.role @use ctas(1) {
+    mk.foreach_item (%b) of %q count(%c3) : !mk.queue<?x1xi32> { mk.store %t, %c[%b] : tensor<1xf32>, memref<8xf32> }
+  }
+}
+
+// -----
+
+// There is no such rank.
+// CHECK: error: 'mk.put' op names rank -1 of a mesh of 2 ranks (on rank 0): ranks count from 0
+mk.mesh @mesh (gpu = 2 via link)
+mk.kernel @no_rank on @mesh (in %a : memref<8xf32, #mk.symmetric> [8], scratch %x : memref<8xf32, #mk.symmetric> [8]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %me = mk.rank
+  %left = arith.subi %me, %c1 : index
+  mk.role @send ctas(1) { mk.put %a[%c0][%c8] to %x[%c0] on %left : memref<8xf32, #mk.symmetric> to memref<8xf32, #mk.symmetric> }
 }

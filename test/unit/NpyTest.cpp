@@ -99,6 +99,18 @@ TEST_F(Npy, Refusals) {
   }
   std::ofstream(path) << "text";
   EXPECT_ERROR(readNpy(path).status(), InvalidArgument, "is not a .npy file");
+  for (auto [bytes, message] :
+       {std::pair{std::string("\x93NUMPY\x00\x00\x04\x00", 10),
+                  "has version 0 of the format; 1 to 3 can be read"},
+        {std::string("\x93NUMPY\x04\x00\x04\x00", 10),
+         "has version 4 of the format; 1 to 3 can be read"},
+        {std::string("\x93NUMPY\x02\x00\x04\x00", 10), "is truncated in its header"},
+        {std::string("\x93NUMPY\x01\x00\x04\x00{", 11), "is truncated in its header"},
+        {std::string("\x93NUMPY\x02\x00\x01\x00\x10\x00", 12),
+         "has a header of more than 1 MiB"}}) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    EXPECT_ERROR(readNpy(path).status(), InvalidArgument, message);
+  }
   write("{'descr': '<u2', 'fortran_order': False, 'shape': (2,)}", "data");
   auto bits = readNpy(path);
   ASSERT_OK(bits);

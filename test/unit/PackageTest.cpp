@@ -8,7 +8,10 @@
 
 #include "Support.h"
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <unistd.h>
 
 namespace mk::rt::test {
 namespace {
@@ -91,6 +94,8 @@ TEST(Package, MessagesTellCausesApart) {
   EXPECT_ERROR(change(0), InvalidArgument, "is not a package");
   EXPECT_ERROR(change(offsetof(mk_package_header, abi_version)),
                InvalidArgument, "has ABI version 0, this runtime has 1");
+  EXPECT_ERROR(change(offsetof(mk_package_header, header_bytes)), InvalidArgument,
+               "has a header of ");
   EXPECT_ERROR(change(offsetof(mk_package_header, abi_hash)), InvalidArgument,
                "compiled for another ABI");
   EXPECT_ERROR(change(offsetof(mk_package_header, digest)), InvalidArgument,
@@ -112,6 +117,12 @@ TEST(Package, LoadingNamesTheCause) {
                "No such file");
   EXPECT_ERROR(Package::read("/").status(), InvalidArgument,
                "is not a regular file");
+  std::string path = ::testing::TempDir() + "package-test-" + std::to_string(getpid());
+  std::ofstream(path) << "mk";
+  ASSERT_EQ(truncate(path.c_str(), (int64_t(1) << 32) + 1), 0);
+  EXPECT_ERROR(Package::read(path).status(), InvalidArgument,
+               "has 4294967297 bytes; the largest package has 4294967296");
+  std::remove(path.c_str());
 }
 
 TEST(Package, CpuHasToCoverTheCode) {

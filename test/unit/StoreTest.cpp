@@ -2,7 +2,10 @@
 
 #include "Support.h"
 
+#include "core/Socket.h"
+
 #include <csignal>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -236,9 +239,28 @@ TEST(Store, NobodyListens) {
   o.endpoint = "127.0.0.1:1";
   EXPECT_ERROR(StoreClient::connect(o, Deadline::after(50ms)).status(),
                DeadlineExceeded, "check that the launcher runs");
+  EXPECT_ERROR(StoreClient::connect(o, Deadline::after(50ms)).status(),
+               DeadlineExceeded, "nobody listened at 127.0.0.1:1 for ");
   o.endpoint = "nonsense";
   EXPECT_ERROR(StoreClient::connect(o, soon()).status(), InvalidArgument,
                "write host:port");
+}
+
+TEST(Store, LocalListenerThatIsFull) {
+  const std::string name = "mkernel-full-" + std::to_string(::getpid());
+  auto listener = listenLocal(name);
+  ASSERT_OK(listener);
+  ASSERT_EQ(::listen(listener->get(), 0), 0);
+  // Nobody accepts them.
+  std::vector<Fd> waiting;
+  Status last = Status::ok();
+  for (int i = 0; i < 8 && last.isOk(); ++i) {
+    auto socket = connectLocal(name, Deadline::after(50ms));
+    last = socket.status();
+    if (socket)
+      waiting.push_back(std::move(*socket));
+  }
+  EXPECT_ERROR(last, DeadlineExceeded, " to connect to local socket '@" + name);
 }
 
 TEST(Store, KilledProcessIsReported) {

@@ -305,7 +305,7 @@ TEST(Stranger, MalformedRequestsOfAMember) {
       c = char(random());
     auto type = i % 3 ? Type(Type::Set) : Type(99);
     peer.send(store::encodeFrame(type, 1, junk));
-    EXPECT_THAT(peer.refusal(), HasSubstr("malformed"));
+    EXPECT_THAT(peer.refusal(), HasSubstr(" sent a malformed '"));
   }
   expectAlive(job);
 }

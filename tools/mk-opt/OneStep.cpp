@@ -5,6 +5,7 @@
 #include "mkernel/Target/Backend.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -160,6 +161,13 @@ std::unique_ptr<llvm::MemoryBuffer> mk::openInput(llvm::StringRef name,
                                                   std::string &error) {
   if (std::string why = mkernel::findEndless(name.str()); !why.empty()) {
     error = ("'" + name + "' " + why).str();
+    return nullptr;
+  }
+  // A file of kernels has some KiB; the parser takes minutes for more than this.
+  constexpr uint64_t kLargest = 256 << 20;
+  if (uint64_t bytes = 0; !llvm::sys::fs::file_size(name, bytes) && bytes > kLargest) {
+    error = ("'" + name + "' has " + llvm::Twine(bytes) + " bytes; the largest file that can be "
+             "compiled has " + llvm::Twine(kLargest)).str();
     return nullptr;
   }
   return openInputFile(name, &error);

@@ -73,10 +73,11 @@ Result<NpyArray> mk::run::readNpy(const std::string &path) {
       std::memcmp(start, "\x93NUMPY", 6) != 0)
     return refuse("is not a .npy file");
   uint32_t length = start[8] | start[9] << 8;
+  if (start[6] < 1 || start[6] > 3)
+    return refuse(str("has version ", int(start[6]), " of the format; 1 to 3 can be read"));
   if (start[6] >= 2) {
-    if (start[6] > 3 || std::fread(start + 10, 1, 2, file.get()) != 2)
-      return refuse(str("has version ", int(start[6]),
-                        " of the format; 1 to 3 can be read"));
+    if (std::fread(start + 10, 1, 2, file.get()) != 2)
+      return refuse("is truncated in its header");
     length |= start[10] << 16 | uint32_t(start[11]) << 24;
   }
   if (length > 1 << 20)

@@ -227,7 +227,7 @@ struct Parser : CommandLine {
       }
       if (value.name.empty() || value.values.empty() || from <= item.size())
         return error(StatusCode::InvalidArgument, "--bind ", item,
-                     ": NAME=VALUE is needed, or NAME=VALUE:VALUE:... with one "
+                     ": NAME=VALUE is needed, VALUE at least 0, or NAME=VALUE:VALUE:... with one "
                      "value for each rank");
       for (const DimValue &other : o.compile.bind)
         if (other.name == value.name)

@@ -6,6 +6,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <memory>
+#include <string>
 
 namespace llvm {
 class LLVMContext;
@@ -18,6 +19,10 @@ namespace mlir::mk {
 /// Gives an option of LLVM's command line for the whole process, for what is an option
 /// nowhere else, unless the command line has it. Call it once, before code is generated.
 void setLlvmOption(StringRef name, StringRef value);
+
+/// Adds LLVM's errors to `problems`, which outlives the context: LLVM's own handler would end the
+/// process.
+void collectProblems(llvm::LLVMContext &context, std::string &problems);
 
 /// From the LLVM dialect to LLVM IR, optimised for the machine. `adjust` says what the dialect
 /// does not.

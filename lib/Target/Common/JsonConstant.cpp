@@ -15,11 +15,12 @@ FailureOr<llvm::json::Object> mk::takeJsonConstant(ModuleOp module,
            << name << ", the constant string that " << describes;
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text.getValue());
   if (!parsed)
-    return global.emitError("is not JSON: ")
+    return global.emitError("@")
+           << name << " is not JSON: "
            << llvm::toString(parsed.takeError());
   llvm::json::Object *object = parsed->getAsObject();
   if (!object)
-    return global.emitError("is not a JSON object");
+    return global.emitError("@") << name << " is not a JSON object";
   global.erase();
   return std::move(*object);
 }

@@ -1,6 +1,9 @@
 //===- Translate.cpp - To optimised LLVM IR -------------------------------===//
 #include "mkernel/Target/Common.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -26,6 +29,18 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ve
       .run(module, modules);
 }
 
+void mk::collectProblems(llvm::LLVMContext &context, std::string &problems) {
+  auto note = [](const llvm::DiagnosticInfo *info, void *problems) {
+    if (info->getSeverity() != llvm::DS_Error)
+      return;
+    llvm::raw_string_ostream os(*static_cast<std::string *>(problems));
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    os << (os.tell() ? "; " : "");
+    info->print(printer);
+  };
+  context.setDiagnosticHandlerCallBack(note, &problems);
+}
+
 FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context,
                     bool vectorizes, llvm::function_ref<void(llvm::Module &)> adjust) {
@@ -34,9 +49,9 @@ mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMCon
   module->setAttr(
       "llvm.data_layout",
       StringAttr::get(module.getContext(), layout.getStringRepresentation()));
-  // The name of the file is not part of the code.
-  std::unique_ptr<llvm::Module> translated =
-      translateModuleToLLVMIR(module, context, "mkernel");
+  // The name of the file is not part of the code. What it verifies it tells standard error.
+  std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(
+      module, context, "mkernel", /*disableVerification=*/true);
   if (!translated)
     return module.emitError("cannot be translated to LLVM IR");
   translated->setTargetTriple(machine.getTargetTriple());

@@ -4,6 +4,7 @@
 #include "mkernel/ABI/Package.h"
 #include "mkernel/Runtime/PackageC.h"
 #include "mkernel/Target/Host/Metadata.h"
+#include "mkernel/Target/Common.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
@@ -41,11 +42,9 @@ static const char *const kRuntimeCalls[] = {
 };
 
 static LogicalResult checkSymbols(StringRef bytes, Location loc) {
-  auto object = llvm::object::ObjectFile::createObjectFile(
-      llvm::MemoryBufferRef(bytes, "kernel.o"));
-  if (!object)
-    return emitError(loc) << "the object just written cannot be read: "
-                          << llvm::toString(object.takeError());
+  // LLVM wrote it.
+  auto object = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(bytes, "kernel.o")));
   llvm::StringSet<> allowed;
   for (const char *name : kLibraryCalls)
     allowed.insert(name);
@@ -54,15 +53,13 @@ static LogicalResult checkSymbols(StringRef bytes, Location loc) {
   // The linker's own.
   allowed.insert("_GLOBAL_OFFSET_TABLE_");
   LogicalResult result = success();
-  for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
-    llvm::Expected<uint32_t> flags = symbol.getFlags();
-    llvm::Expected<StringRef> name = symbol.getName();
-    if (!flags || !name)
-      return emitError(loc) << "the object just written has a bad symbol";
-    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty() ||
-        allowed.contains(*name))
+  for (const llvm::object::SymbolRef &symbol : object->symbols()) {
+    uint32_t flags = llvm::cantFail(symbol.getFlags());
+    StringRef name = llvm::cantFail(symbol.getName());
+    if (!(flags & llvm::object::SymbolRef::SF_Undefined) || name.empty() ||
+        allowed.contains(name))
       continue;
-    emitError(loc) << "compiled code needs '" << *name
+    emitError(loc) << "compiled code needs '" << name
                    << "', which is neither a runtime entry point nor a C "
                       "library function that a package may use; the op that "
                       "calls it cannot be used on the host target";
@@ -73,23 +70,25 @@ static LogicalResult checkSymbols(StringRef bytes, Location loc) {
 
 LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
                                    SmallVectorImpl<char> &object) {
+  std::string problems;
   llvm::LLVMContext context;
+  mk::collectProblems(context, problems);
   FailureOr<std::unique_ptr<llvm::Module>> translated =
       translateHostModule(module, cpu, context);
   if (failed(translated))
     return failure();
-  std::unique_ptr<llvm::TargetMachine> machine =
-      makeHostMachine(cpu, module.getLoc());
-  if (!machine)
-    return failure();
+  std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
   keepBf16AsBits(**translated);
   SmallVector<char, 0> relocatable;
   llvm::raw_svector_ostream os(relocatable);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                   llvm::CodeGenFileType::ObjectFile))
-    return module.emitError("LLVM cannot write objects for this machine");
+  [[maybe_unused]] bool cannot = machine->addPassesToEmitFile(
+      passes, os, nullptr, llvm::CodeGenFileType::ObjectFile);
+  assert(!cannot && "every native target writes objects");
   passes.run(**translated);
+  if (!problems.empty())
+    return module.emitError("LLVM cannot generate code for CPU '")
+           << cpu.name << "': " << problems << ": report this as a bug, with the file";
   StringRef bytes(relocatable.data(), relocatable.size());
   if (failed(checkSymbols(bytes, module.getLoc())))
     return failure();
@@ -128,7 +127,7 @@ static LogicalResult pack(ModuleOp module, const mk::HostCpu &cpu, llvm::json::O
   char *error = nullptr;
   if (mk_package_write(text.data(), text.size(), payload.data(),
                        payload.size(), &bytes, &size, &error) != 0) {
-    module.emitError("cannot be packed: ") << (error ? error : "no reason");
+    module.emitError("cannot be packed: ") << (error ? error : "");
     mk_package_free(error);
     return failure();
   }
@@ -149,10 +148,12 @@ LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
   if (const auto *dims = metadata.getArray("dims"))
     for (const llvm::json::Value &dim : *dims)
       if (const auto *entry = dim.getAsObject())
-        if (auto value = entry->getInteger("value"); value && *value > MK_MAX_DIM)
+        if (auto value = entry->getInteger("value"); value && *value > MK_MAX_DIM) {
+          StringRef name = entry->getString("name").value_or("");
           return module.emitError("dimension '")
-                 << entry->getString("name").value_or("") << "' is " << *value
+                 << name << "' is " << *value
                  << "; a package takes at most 2^47: bind a smaller size";
+        }
   if (metadata.getInteger("grid").value_or(1) == 0)
     return module.emitError("the kernel has no role, so that nothing would run: write a mk.role");
   FailureOr<int64_t> stack = measureStack(module);

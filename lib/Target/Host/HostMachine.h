@@ -7,9 +7,7 @@
 
 namespace mlir::mk {
 
-/// Null, with an error at `loc`, if LLVM was built without this machine.
-std::unique_ptr<llvm::TargetMachine> makeHostMachine(const HostCpu &cpu,
-                                                     Location loc);
+std::unique_ptr<llvm::TargetMachine> makeHostMachine(const HostCpu &cpu);
 
 /// See Bf16Bits.cpp.
 void keepBf16AsBits(llvm::Module &module);

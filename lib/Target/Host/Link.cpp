@@ -101,6 +101,9 @@ extern "C" void MKERNEL_RESET_ALL_OPTIONS() {}
 /// lld has one context for each process.
 static std::mutex linkerMutex;
 
+static constexpr const char *kRemedy =
+    "; raise the limit of open files (ulimit -n), of their size (ulimit -f) or of memory";
+
 LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
                                    SmallVectorImpl<char> &shared) {
   // The linker makes temporary files beside an output that is a file: it writes
@@ -110,7 +113,7 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
   if (!fill(input, relocatable) || !fill(output, "") ||
       ::pipe2(ends, O_CLOEXEC) != 0)
     return emitError(loc) << "the object cannot be handed to the linker: "
-                          << llvm::sys::StrError(errno);
+                          << llvm::sys::StrError(errno) << kRemedy;
   reader.fd = ends[0];
   writer.fd = ends[1];
   std::string from = input.path(), to = writer.path();
@@ -151,6 +154,6 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
     errno = static_cast<int>(reinterpret_cast<uintptr_t>(failed));
   if (failed || !read(output, shared))
     return emitError(loc) << "what the linker made cannot be read: "
-                          << llvm::sys::StrError(errno);
+                          << llvm::sys::StrError(errno) << kRemedy;
   return success();
 }

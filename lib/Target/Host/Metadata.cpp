@@ -204,7 +204,7 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
              << "@" << reference.getSymName() << " takes or returns " << type
              << " for argument '" << name << "' of kernel '"
              << kernel.getSymName() << "', which has rank "
-             << buffer.getRank();
+             << buffer.getRank() << ": give the tensor as many dimensions";
     StringRef element = getPackageTypeName(tensor.getElementType());
     bool isFloat = isa<FloatType>(buffer.getElementType());
     if (element.empty() || isFloat != isa<FloatType>(tensor.getElementType()))

@@ -16,7 +16,7 @@
 
 using namespace mlir;
 
-static const llvm::Target *getNativeTarget(std::string &error) {
+static const llvm::Target *getNativeTarget() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -25,17 +25,16 @@ static const llvm::Target *getNativeTarget(std::string &error) {
     // takes time that grows with the square, up to this many.
     mk::setLlvmOption("dag-maps-huge-region", "100");
   });
-  return llvm::TargetRegistry::lookupTarget(
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(
       llvm::Triple(llvm::sys::getDefaultTargetTriple()), error);
+  assert(target && "it has just been registered");
+  return target;
 }
 
 FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
   HostCpu cpu;
-  std::string error;
-  const llvm::Target *target = getNativeTarget(error);
-  if (!target)
-    return emitError(loc) << "no code can be generated for this machine: "
-                          << error;
+  const llvm::Target *target = getNativeTarget();
   if (name.empty() || name == "native") {
     cpu.name = llvm::sys::getHostCPUName().str();
     llvm::SubtargetFeatures features;
@@ -73,14 +72,8 @@ FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
   return cpu;
 }
 
-std::unique_ptr<llvm::TargetMachine> mk::makeHostMachine(const HostCpu &cpu,
-                                                         Location loc) {
-  std::string error;
-  const llvm::Target *target = getNativeTarget(error);
-  if (!target) {
-    emitError(loc) << "no code can be generated for this machine: " << error;
-    return nullptr;
-  }
+std::unique_ptr<llvm::TargetMachine> mk::makeHostMachine(const HostCpu &cpu) {
+  const llvm::Target *target = getNativeTarget();
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       llvm::Triple(llvm::sys::getDefaultTargetTriple()), cpu.name, cpu.features,
       llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
@@ -120,10 +113,7 @@ static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
 FailureOr<std::unique_ptr<llvm::Module>>
 mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
                         llvm::LLVMContext &context) {
-  std::unique_ptr<llvm::TargetMachine> machine =
-      makeHostMachine(cpu, module.getLoc());
-  if (!machine)
-    return failure();
+  std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
   return translateModule(module, *machine, context, /*vectorizes=*/true,
                          [&](llvm::Module &translated) {
                            translated.setPICLevel(llvm::PICLevel::BigPIC);

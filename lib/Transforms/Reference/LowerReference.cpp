@@ -6,6 +6,7 @@
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -31,11 +32,11 @@ LogicalResult decompose(ModuleOp module) {
   module.walk(
       [&](linalg::AggregatedOpInterface op) { aggregates.push_back(op); });
   for (linalg::AggregatedOpInterface op : aggregates) {
+    if (op->getNumResults() == 0)
+      return op->emitOpError("works on buffers and cannot be used in a reference; use tensors");
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
-    if (failed(values))
-      return op->emitOpError("has no decomposition and cannot be used in a "
-                             "reference; write it with other linalg ops");
+    assert(succeeded(values) && "that of tensors cannot fail");
     rewriter.replaceOp(op, *values);
   }
   SmallVector<linalg::LinalgOp> named;
@@ -64,6 +65,19 @@ void lowerCopies(ModuleOp module) {
                              copy.getTarget());
     copy.erase();
   }
+}
+
+/// Upstream says of an op only that it was not bufferized.
+LogicalResult verifyBufferizable(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) -> WalkResult {
+    if (isa<bufferization::BufferizableOpInterface>(op) || isOpTriviallyDead(op) ||
+        (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) &&
+         llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>)))
+      return WalkResult::advance();
+    return op->emitOpError("cannot be used in a reference, which is written with linalg, tensor, "
+                           "arith, math and scf");
+  });
+  return failure(result.wasInterrupted());
 }
 
 struct LowerReferencePass
@@ -105,6 +119,28 @@ struct LowerReferencePass
     return runPipeline(pm, getOperation());
   }
 
+  /// Afterwards the reference is the only function.
+  LogicalResult inlineCalls(ModuleOp module, func::FuncOp reference) {
+    module.walk([](Operation *op) {
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        function.setNoInline(false);
+      else if (auto call = dyn_cast<func::CallOp>(op))
+        call.setNoInline(false);
+    });
+    if (failed(run(buildReferenceInput)))
+      return failure();
+    WalkResult result = module.walk([](func::CallIndirectOp op) -> WalkResult {
+      return op.emitOpError("calls a function that is chosen when it runs; functions of a "
+                            "reference are inlined: choose between calls by scf.if");
+    });
+    if (result.wasInterrupted())
+      return failure();
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function != reference)
+        function.erase();
+    return success();
+  }
+
   LogicalResult lower() {
     ModuleOp module = getOperation();
     auto reference = module.lookupSymbol<func::FuncOp>(function);
@@ -134,10 +170,10 @@ struct LowerReferencePass
     });
     ranks.append(dims, 1);
     if (foreign.wasInterrupted() || failed(verifyInlinedSize(module, reference, "a reference")) ||
-        failed(run(buildReferenceInput)) ||
-        failed(verifyDims(module)))
+        failed(inlineCalls(module, reference)) || failed(verifyDims(module)))
       return failure();
-    if (failed(buildReferenceEntry(reference, destinations)) || failed(decompose(module)))
+    if (failed(buildReferenceEntry(reference, destinations)) || failed(decompose(module)) ||
+        failed(verifyBufferizable(module)))
       return failure();
     auto entry = module.lookupSymbol<func::FuncOp>("mk_reference_rows");
     // Extents from those of the inputs: a use of the whole result would keep all

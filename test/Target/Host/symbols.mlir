@@ -1,7 +1,7 @@
 // Compiled code may call the runtime, memory functions and mathematics only.
 // REQUIRES: compiler
 // RUN: not mk-opt --emit=package %s 2>&1 | FileCheck %s
-// CHECK: error: compiled code needs 'system', which is neither a runtime entry point nor a C library function that a package may use
+// CHECK: error: compiled code needs 'system', which is neither a runtime entry point nor a C library function that a package may use; the op that calls it cannot be used on the host target
 module {
   llvm.mlir.global internal constant @mk_metadata("{}")
   llvm.func @system(!llvm.ptr) -> i32
