@@ -102,7 +102,11 @@ std::string mk::rt::outsideText(const Metadata &metadata, const Outside &o) {
 std::vector<int64_t> mk::rt::tightStrides(std::span<const int64_t> sizes) {
   std::vector<int64_t> strides(sizes.size());
   int64_t stride = 1;
-  for (size_t d = sizes.size(); d-- > 0; stride *= sizes[d])
+  for (size_t d = sizes.size(); d-- > 0;) {
     strides[d] = stride;
+    // No buffer has as many elements; whoever binds it refuses the sizes.
+    if (__builtin_mul_overflow(stride, sizes[d], &stride))
+      stride = INT64_MAX;
+  }
   return strides;
 }
