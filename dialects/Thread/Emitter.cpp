@@ -114,6 +114,16 @@ void Emitter::forRange(Value from, Value to, Value step,
   body(loop.getInductionVar());
 }
 
+void Emitter::whileTrue(function_ref<Value()> condition, function_ref<void()> body) {
+  auto loop = scf::WhileOp::create(b, loc, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  scf::ConditionOp::create(b, loc, condition(), ValueRange());
+  b.createBlock(&loop.getAfter());
+  body();
+  scf::YieldOp::create(b, loc);
+}
+
 void Emitter::keepRolled() {
   auto never = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
   auto loop = LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, never, {}, {}, {}, {}, {}, {}, {},

@@ -24,13 +24,11 @@ Result<jit::Source> jit::Source::read(const std::string &path) {
     return errnoError(StatusCode::NotFound, "reading '" + path + "'", errno);
   Source source{{}, path};
   char buffer[16384];
-  // As mk-opt: the parser takes minutes for more.
-  constexpr size_t kLargest = 256 << 20;
   while (size_t n = std::fread(buffer, 1, sizeof(buffer), file)) {
     source.text.append(buffer, n);
-    if (source.text.size() > kLargest) {
+    if (source.text.size() > mkernel::options::kMostSourceBytes) {
       std::fclose(file);
-      return error(StatusCode::InvalidArgument, "'", path, "' has more than ", kLargest,
+      return error(StatusCode::InvalidArgument, "'", path, "' has more than ", mkernel::options::kMostSourceBytes,
                    " bytes, which is the largest file that can be compiled");
     }
   }

@@ -163,11 +163,9 @@ std::unique_ptr<llvm::MemoryBuffer> mk::openInput(llvm::StringRef name,
     error = ("'" + name + "' " + why).str();
     return nullptr;
   }
-  // A file of kernels has some KiB; the parser takes minutes for more than this.
-  constexpr uint64_t kLargest = 256 << 20;
-  if (uint64_t bytes = 0; !llvm::sys::fs::file_size(name, bytes) && bytes > kLargest) {
+  if (uint64_t bytes = 0; !llvm::sys::fs::file_size(name, bytes) && bytes > mkernel::options::kMostSourceBytes) {
     error = ("'" + name + "' has " + llvm::Twine(bytes) + " bytes; the largest file that can be "
-             "compiled has " + llvm::Twine(kLargest)).str();
+             "compiled has " + llvm::Twine(uint64_t(mkernel::options::kMostSourceBytes))).str();
     return nullptr;
   }
   return openInputFile(name, &error);

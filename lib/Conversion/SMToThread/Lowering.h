@@ -98,6 +98,7 @@ private:
   void copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared);
   /// Has the copiers bring a tile, for which `barrier` waits.
   void copyByThreads(const TileCopy &copy, Value barrier);
+  /// Who they are, and where requests to them lie.
   mk_thread::CopiersAttr makeCopiers();
   /// i1: the slot gets elements that are not valid, or not padded; null: never.
   Value isCut(CopyOp op, const TileCopy &copy);

@@ -92,10 +92,9 @@ FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
 bool RoleSplitter::holdsBackDraw(mk::WaitOp wait) {
   if (plan.teams > 1 || producer.contains(wait.getOperation()))
     return false;
-  auto isIn = [&](Operation *loop) { return loop->isProperAncestor(wait); };
   bool inDrawn = llvm::any_of(ops, [&](Operation *op) {
     auto loop = op->getParentOfType<LoopLikeOpInterface>();
-    return isa<TicketOp>(op) && loop && isIn(loop) &&
+    return isa<TicketOp>(op) && loop && loop->isProperAncestor(wait) &&
            llvm::none_of(llvm::make_range(llvm::find(ops, wait.getOperation()), ops.end()), [&](Operation *load) {
              return plan.staged.contains(load) && loop->isProperAncestor(load);
            });

@@ -81,18 +81,17 @@ static void countCommands(CountCommandsOp op, Emitter &e) {
 // Others of the CTA count in the same words, and what they send may be complete first. So as many have to be
 // complete as are counted behind that: then all were, when that many were.
 static void awaitCommands(AwaitCommandsOp op, Emitter &e) {
-  auto loop = scf::WhileOp::create(e.b, e.loc, TypeRange(), ValueRange());
-  e.b.createBlock(&loop.getBefore());
-  Value network = findNetwork(e);
-  Value word = wordOfCta(e, network, offsetof(mk_gpu_network, submitted), op.getCta());
-  Value submitted = e.loadRelaxed(e.i32, word, MemScope::Cta);
-  Value completed = wordOfCta(e, network, offsetof(mk_gpu_network, completed), op.getCta());
-  e.create<WaitWordOp>(MemScope::Sys, completed, submitted, /*equal=*/false, submitted, /*second=*/Value(), /*leader=*/Value(),
-                       e.c64(0), /*array=*/IntegerAttr(), op.getReport(), op.getSpanAttr());
-  Value more = e.cmp(Predicate::ne, e.loadRelaxed(e.i32, word, MemScope::Cta), submitted);
-  scf::ConditionOp::create(e.b, e.loc, e.and_(more, e.isFine()), ValueRange());
-  e.b.createBlock(&loop.getAfter());
-  scf::YieldOp::create(e.b, e.loc);
+  auto goesOn = [&] {
+    Value network = findNetwork(e);
+    Value word = wordOfCta(e, network, offsetof(mk_gpu_network, submitted), op.getCta());
+    Value submitted = e.loadRelaxed(e.i32, word, MemScope::Cta);
+    Value completed = wordOfCta(e, network, offsetof(mk_gpu_network, completed), op.getCta());
+    e.create<WaitWordOp>(MemScope::Sys, completed, submitted, /*equal=*/false, submitted, /*second=*/Value(), /*leader=*/Value(),
+                         e.c64(0), /*array=*/IntegerAttr(), op.getReport(), op.getSpanAttr());
+    Value more = e.cmp(Predicate::ne, e.loadRelaxed(e.i32, word, MemScope::Cta), submitted);
+    return e.and_(more, e.isFine());
+  };
+  e.whileTrue(goesOn, [] {});
 }
 
 namespace {

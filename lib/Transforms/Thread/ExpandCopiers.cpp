@@ -77,51 +77,50 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
   // Whether there will be more; how many were taken, and how many of them not finished.
   Value more = e.variable(e.i32, e.c32(1)), taken = e.variable(e.i32, e.c32(0)),
         pending = e.variable(e.i32, e.c32(0));
-  auto loop = scf::WhileOp::create(e.b, e.loc, TypeRange(), ValueRange());
-  e.b.createBlock(&loop.getBefore());
-  Value goesOn = e.or_(e.read(more, e.i32), e.read(pending, e.i32));
-  scf::ConditionOp::create(e.b, e.loc, e.cmp(Predicate::ne, goesOn, 0), ValueRange());
-  e.b.createBlock(&loop.getAfter());
-  Value number = e.read(taken, e.i32), open = e.read(pending, e.i32);
-  // All lanes decide alike.
-  Value isNew = e.cmp(Predicate::ne, e.fromLane0(e.loadSharedHere(e.i32, posted)), number);
-  Value takes = e.or_(e.eq(open, 0), e.and_(isNew, e.cmp(Predicate::slt, open, kDepth)));
-  takes = e.and_(takes, e.cmp(Predicate::ne, e.read(more, e.i32), 0));
-  auto take = [&] {
-    meet(e, copiers);
-    Copier copier = copierAt(number);
-    e.ifThenElse(
-        e.cmp(Predicate::ne, copier.request.size, 0),
-        [&] {
-          copier.start();
-          e.create<NVVM::CpAsyncCommitGroupOp>();
-          e.write(pending, e.add(open, 1));
-          e.write(taken, e.add(number, 1));
-        },
-        [&] { e.write(more, e.c32(0)); });
+  auto goesOn = [&] {
+    return e.cmp(Predicate::ne, e.or_(e.read(more, e.i32), e.read(pending, e.i32)), 0);
   };
-  auto finish = [&] {
-    Copier copier = copierAt(e.sub(number, open));
-    copier.finish([&] {
-      auto waitFor = [&](int64_t others) { e.create<NVVM::CpAsyncWaitGroupOp>(others); };
-      static_assert(kDepth == 3);
-      e.ifThenElse(e.eq(open, 1), [&] { waitFor(0); }, [&] {
-        e.ifThenElse(e.eq(open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
+  e.whileTrue(goesOn, [&] {
+    Value number = e.read(taken, e.i32), open = e.read(pending, e.i32);
+    // All lanes decide alike.
+    Value isNew = e.cmp(Predicate::ne, e.fromLane0(e.loadSharedHere(e.i32, posted)), number);
+    Value takes = e.or_(e.eq(open, 0), e.and_(isNew, e.cmp(Predicate::slt, open, kDepth)));
+    takes = e.and_(takes, e.cmp(Predicate::ne, e.read(more, e.i32), 0));
+    auto take = [&] {
+      meet(e, copiers);
+      Copier copier = copierAt(number);
+      e.ifThenElse(
+          e.cmp(Predicate::ne, copier.request.size, 0),
+          [&] {
+            copier.start();
+            e.create<NVVM::CpAsyncCommitGroupOp>();
+            e.write(pending, e.add(open, 1));
+            e.write(taken, e.add(number, 1));
+          },
+          [&] { e.write(more, e.c32(0)); });
+    };
+    auto finish = [&] {
+      Copier copier = copierAt(e.sub(number, open));
+      copier.finish([&] {
+        auto waitFor = [&](int64_t others) { e.create<NVVM::CpAsyncWaitGroupOp>(others); };
+        static_assert(kDepth == 3);
+        e.ifThenElse(e.eq(open, 1), [&] { waitFor(0); }, [&] {
+          e.ifThenElse(e.eq(open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
+        });
+        // Lanes go on with what others have brought.
+        e.syncWarp();
       });
-      // Lanes go on with what others have brought.
+      // The matrix engine reads what was written here.
+      e.fenceAsyncShared();
       e.syncWarp();
-    });
-    // The matrix engine reads what was written here.
-    e.fenceAsyncShared();
-    e.syncWarp();
-    e.ifThen(e.eq(lane, 0), [&] {
-      e.fence(MemScope::Cta);
-      e.create<BarrierCompleteOp>(copier.request.full, 1);
-    });
-    e.write(pending, e.sub(open, 1));
-  };
-  e.ifThenElse(takes, take, finish);
-  scf::YieldOp::create(e.b, e.loc);
+      e.ifThen(e.eq(lane, 0), [&] {
+        e.fence(MemScope::Cta);
+        e.create<BarrierCompleteOp>(copier.request.full, 1);
+      });
+      e.write(pending, e.sub(open, 1));
+    };
+    e.ifThenElse(takes, take, finish);
+  });
 }
 
 namespace {

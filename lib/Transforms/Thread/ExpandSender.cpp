@@ -47,15 +47,12 @@ static Value readTime(Emitter &e) {
 
 /// Sleeps until `time`, or until the consumer waits.
 static void napUntil(Emitter &e, Value post, Value time) {
-  auto loop = scf::WhileOp::create(e.b, e.loc, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.createBlock(&loop.getBefore());
-  Value hurry = e.loadSharedHere(e.i32, post, kPostHurry);
-  Value isEarly = e.cmp(Predicate::slt, e.sub(readTime(e), time), 0);
-  scf::ConditionOp::create(e.b, e.loc, e.and_(isEarly, e.eq(hurry, kForNobody)), ValueRange());
-  e.b.createBlock(&loop.getAfter());
-  NVVM::NanosleepOp::create(e.b, e.loc, e.c32(kNap));
-  scf::YieldOp::create(e.b, e.loc);
+  auto mayNap = [&] {
+    Value hurry = e.loadSharedHere(e.i32, post, kPostHurry);
+    Value isEarly = e.cmp(Predicate::slt, e.sub(readTime(e), time), 0);
+    return e.and_(isEarly, e.eq(hurry, kForNobody));
+  };
+  e.whileTrue(mayNap, [&] { NVVM::NanosleepOp::create(e.b, e.loc, e.c32(kNap)); });
 }
 
 /// One thread sends the tile to one rank after the other. `took` is the time since the last tile.
@@ -122,19 +119,16 @@ static void servePosts(ServePostsOp op, Emitter &e) {
   Value lane = e.and_(e.readNumber(), 31);
   Value more = e.variable(e.i32, e.c32(1)), last = e.variable(e.i32, e.c32(0));
   e.write(last, readTime(e));
-  auto loop = scf::WhileOp::create(e.b, e.loc, TypeRange(), ValueRange());
-  e.b.createBlock(&loop.getBefore());
-  scf::ConditionOp::create(e.b, e.loc, e.cmp(Predicate::ne, e.read(more, e.i32), 0), ValueRange());
-  e.b.createBlock(&loop.getAfter());
-  e.barrier(e.c32(op.getBarrier()), kPostCallers);
-  Value number = e.fromLane0(e.loadSharedHere(e.i32, e.add(e.sharedBase, op.getPost()), kNumber));
-  e.write(more, number);
-  Value now = readTime(e), took = e.sub(now, e.read(last, e.i32));
-  e.write(last, now);
-  for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
-    e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)), [&, tile = tile] { sendTile(e, tile, op, took); });
-  e.syncWarp();
-  scf::YieldOp::create(e.b, e.loc);
+  e.whileTrue([&] { return e.cmp(Predicate::ne, e.read(more, e.i32), 0); }, [&] {
+    e.barrier(e.c32(op.getBarrier()), kPostCallers);
+    Value number = e.fromLane0(e.loadSharedHere(e.i32, e.add(e.sharedBase, op.getPost()), kNumber));
+    e.write(more, number);
+    Value now = readTime(e), took = e.sub(now, e.read(last, e.i32));
+    e.write(last, now);
+    for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
+      e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)), [&, tile = tile] { sendTile(e, tile, op, took); });
+    e.syncWarp();
+  });
 }
 
 namespace {

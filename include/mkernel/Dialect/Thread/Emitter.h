@@ -83,6 +83,8 @@ public:
   /// `body` for each value of an i32 from `from` below `to`.
   void forRange(Value from, Value to, Value step,
                 function_ref<void(Value)> body);
+  /// `body` as often as the condition that is emitted in front of it holds.
+  void whileTrue(function_ref<Value()> condition, function_ref<void()> body);
 
   /// Says of the loop whose body is being emitted that it is not unrolled: ptxas would, which
   /// takes it longer than the loop is worth.
