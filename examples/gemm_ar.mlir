@@ -39,7 +39,7 @@ mk.kernel @gemm_ar on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
     scratch %sum : !sums [node * ((node - 1) ceildiv node), M ceildiv gpu, N],
     out %c : !whole [M, N]) {
   %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tn = mk.param "TN" = 256 in [192, 256]
   %tk = mk.param "TK" = 64
   %tr = mk.param "TR" = 32
   mk.param "RASTER" = 8

@@ -38,8 +38,8 @@ mk.kernel @gemm_rs on @mesh sizes(node, gpu) dims(uniform M, uniform N, uniform 
     scratch %away : !sums [node - 1, M ceildiv (node * gpu), N],
     scratch %sum : !sums [node - 1, M ceildiv (node * gpu), N],
     out %c : memref<?x?xbf16> [M, N] split [(node, gpu), ()]) {
-  %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256
+  %tm = mk.param "TM" = 128 in [128, 192]
+  %tn = mk.param "TN" = 256 in [192, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   %any_lag = mk.param "LAG" = 1000000
