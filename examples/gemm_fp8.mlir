@@ -3,7 +3,9 @@
 // e4m3 in, bf16 out, summed in f32; `scale` is one f32 for all of C, the product of
 // the operands' own scales.
 //
-// Parameters: TM, TN, TK, the extents of a tile; RASTER, how many rows of tiles are
+// Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along
+// M and N follow each other, so that CTAs side by side do them and can fetch together what
+// they share (with SCHEDULE 0; one of the two is 1); RASTER, how many rows of such groups are
 // walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the last TAIL
 // waves along K.
 
@@ -23,12 +25,16 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128 in [64, 128]
   %tn = mk.param "TN" = 128 in [64, 96, 128, 160, 192, 224, 256]
   %tk = mk.param "TK" = 128
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
   %rows = memref.dim %a, %c0 : memref<?x?xf8E4M3FN>
-  %row_tiles = arith.ceildivui %rows, %tm : index
-  %column_tiles = arith.ceildivui %N, %tn : index
+  %group_rows = arith.muli %tm, %cm : index
+  %group_columns = arith.muli %tn, %cn : index
+  %row_groups = arith.ceildivui %rows, %group_rows : index
+  %column_groups = arith.ceildivui %N, %group_columns : index
   %k_tiles = arith.ceildivui %K, %tk : index
   %0 = arith.constant 0.0 : f32
   %zero = tensor.splat %0[%tm, %tn] : !acc
@@ -36,10 +42,14 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
   mk.role @gemm ctas(rest) {
     %s = memref.load %scale[%c0] : memref<?xf32>
     %scales = tensor.splat %s[%tm, %tn] : !acc
-    mk.foreach (%m, %n) in (%row_tiles, %column_tiles)
+    mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
         schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
-      %row = arith.muli %m, %tm : index
-      %column = arith.muli %n, %tn : index
+      %row0 = arith.muli %m, %group_rows : index
+      %row1 = arith.muli %i, %tm : index
+      %row = arith.addi %row0, %row1 : index
+      %column0 = arith.muli %n, %group_columns : index
+      %column1 = arith.muli %j, %tn : index
+      %column = arith.addi %column0, %column1 : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %x = mk.load %a[%row, %k] : memref<?x?xf8E4M3FN> -> !a
