@@ -1,0 +1,71 @@
+//===- WorkCounter.h - Counts what a kernel has to do ------------*- C++ -*-===//
+#ifndef MKERNEL_LIB_ANALYSIS_WORKCOUNTER_H
+#define MKERNEL_LIB_ANALYSIS_WORKCOUNTER_H
+
+#include "WorkNumbers.h"
+#include "mkernel/Dialect/Tile/Target.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::mk {
+
+/// Why work cannot be counted.
+constexpr StringLiteral kUnknownExtents = "has a tile whose extents are not known";
+
+inline bool isTileType(Type type) { return isa<RankedTensorType>(type); }
+
+/// What waits for others, or tells them something.
+inline bool isCommunication(Operation *op) {
+  return isa<PutOp, WaitOp, SignalOp, CountOp, PushOp>(op);
+}
+
+/// Whether it is a tile that a loop carries, or is made from one element by element.
+bool isCarried(Value tile);
+
+/// Counts with one choice of parameters. What returns a bool has given up if it is false.
+class WorkCounter {
+public:
+  WorkCounter(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params, std::string &why)
+      : kernel(kernel), numbers(kernel, sizes, params), why(why),
+        unit(getSm(kernel).getMatrixUnit()), rates(getSmTarget(kernel).getRates()),
+        chunk(getSm(kernel).getChunk()) {}
+
+  bool run(int64_t grid, KernelWork &work);
+
+private:
+  bool giveUp(Operation *op, const Twine &reason);
+  FailureOr<SmallVector<int64_t>> divide(int64_t grid);
+  bool countLoop(ForeachOp loop, LoopWork &work);
+  bool countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork &work);
+  bool count(Block &block, double times, bool inner);
+  bool countNested(Operation *op, double times, bool inner);
+  bool countCarried(Operation *loop);
+  bool countBranch(scf::IfOp op, double times, bool inner);
+  bool countOp(Operation *op, double times, bool inner);
+  bool countDot(DotOp dot, Work &work, double times);
+  bool countTile(Operation *op, Work &work, double times);
+  double countChunks(Type tile);
+  bool isPacked(Value buffer);
+  double countCopies(LoadOp load);
+  void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
+  bool isShared(LoadOp load);
+  void countArguments(KernelWork &work);
+
+  KernelOp kernel;
+  WorkNumbers numbers;
+  std::string &why;
+  MatrixUnitAttr unit;
+  RatesAttr rates; // null: times are of no interest
+  int64_t chunk;
+  ItemWork item;
+  LoopWork *current = nullptr;
+  llvm::SmallDenseSet<Value> counted; // tiles in registers
+  /// How many CTAs of a cluster do items that differ in this index alone; null: they are none.
+  int64_t cluster = 1;
+  BlockArgument differing;
+  llvm::SmallDenseMap<unsigned, bool> packable; // arguments whose rows no tensor map describes
+  bool alone = true;
+};
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_LIB_ANALYSIS_WORKCOUNTER_H

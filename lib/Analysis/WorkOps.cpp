@@ -1,0 +1,180 @@
+//===- WorkOps.cpp - What ops of an item cost -----------------------------===//
+#include "WorkCounter.h"
+#include "mkernel/Analysis/Packing.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::mk;
+
+/// What the strides of a tensor map are multiples of, in bytes: a rule of the driver's API for all machines
+/// (cuTensorMapEncodeTiled).
+static constexpr int64_t kMapAlignment = 16;
+
+/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period, which the PTX ISA fixes).
+static constexpr int64_t kSwizzleRows = 8;
+
+static bool isStaged(Value tile) { return tile.getDefiningOp<LoadOp>() != nullptr; }
+
+bool mk::isCarried(Value tile) {
+  if (auto argument = dyn_cast<BlockArgument>(tile))
+    return isa<FoldOp, scf::ForOp>(argument.getOwner()->getParentOp());
+  Operation *op = tile.getDefiningOp();
+  return OpTrait::hasElementwiseMappableTraits(op) && llvm::any_of(op->getOperands(), isCarried);
+}
+
+bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
+  auto acc = numbers.getShape(dot.getAcc().getType());
+  auto lhs = numbers.getShape(dot.getLhs().getType());
+  if (!acc || !lhs)
+    return giveUp(dot, kUnknownExtents);
+  double m = (*acc)[0], n = (*acc)[1], k = (*lhs)[dot.getTransposeA() ? 0 : 1];
+  double bits = cast<RankedTensorType>(dot.getLhs().getType()).getElementTypeBitWidth();
+  bool isExact = bits == 32 && !dot.getPrecision();
+  // Without tensor cores a product of f32 takes 16 times as long.
+  work.products += times * 2 * m * n * k * bits / 16 * (isExact ? 8 : 1);
+  double rows = llvm::divideCeil((*acc)[0], unit.getRows());
+  double columns = llvm::divideCeil((*acc)[1], unit.getColumns());
+  // The left one is read at half the rate of the right one.
+  work.operands += times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? 2 * m * columns : 0));
+  bool isSummedApart = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
+  if (isSummedApart)
+    work.sums += times * m * n;
+  current->rows = std::gcd(current->rows, (*acc)[0]);
+  current->columns = std::max(current->columns, (*acc)[1]);
+  if (counted.insert(dot.getResult()).second) {
+    // A loop's own are counted there.
+    current->accumulators += m * n * ((isSummedApart ? 1 : 0) + (isCarried(dot.getAcc()) ? 0 : 1));
+    if (!isStaged(dot.getLhs()))
+      current->accumulators += m * k * bits / 32;
+  }
+  return true;
+}
+
+/// Of an op that is computed element by element.
+bool WorkCounter::countTile(Operation *op, Work &work, double times) {
+  // Constants, and what is only spread out, cost nothing that counts.
+  if (isa<arith::ConstantOp, tensor::SplatOp, tensor::EmptyOp, BroadcastOp, TransposeOp,
+          tensor::ExtractOp>(op))
+    return true;
+  Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();
+  auto shape = numbers.getShape(type);
+  if (!shape)
+    return giveUp(op, kUnknownExtents);
+  double elements = times * countElements(*shape);
+  work.elements += elements;
+  if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+      !isa<math::AbsFOp, math::AbsIOp, math::FmaOp, math::CopySignOp>(op))
+    work.functions += elements;
+  return true;
+}
+
+/// Tiles leave in chunks of their rows, also where the last one is not full: by how much that is more.
+double WorkCounter::countChunks(Type tile) {
+  auto shape = numbers.getShape(tile);
+  if (!shape || shape->size() != 2)
+    return 1;
+  int64_t bits = std::max(8u, cast<RankedTensorType>(tile).getElementTypeBitWidth());
+  double chunks = double((*shape)[1]) * bits / (8 * chunk);
+  auto parts = llvm::divideCeil((*shape)[0], unit.getRows()) * int64_t(std::ceil(chunks));
+  current->storeParts = std::max<int64_t>(current->storeParts, parts);
+  return chunks > 1 ? std::ceil(chunks) / chunks : 1;
+}
+
+/// Whether tiles of an argument come from a copy of it that is made in front of the launch.
+bool WorkCounter::isPacked(Value buffer) {
+  if (numbers.areRowsAligned(buffer, kMapAlignment))
+    return false;
+  unsigned arg = cast<BlockArgument>(buffer).getArgNumber() - kernel.getNumDims();
+  auto [known, isNew] = packable.try_emplace(arg);
+  if (isNew)
+    known->second = mayPack(kernel, arg);
+  return known->second;
+}
+
+/// How much longer than its bytes a copy into shared memory takes.
+double WorkCounter::countCopies(LoadOp load) {
+  bool packs = isPacked(load.getSource());
+  if (!rates)
+    return 1;
+  // What no tensor map describes is copied by threads, element by element.
+  if (!packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment))
+    return rates.getByThreads() / 100.0;
+  bool isAligned = packs || numbers.areRowsAligned(load.getSource(), rates.getSector());
+  double more = isAligned ? 1 : rates.getOffSector() / 100.0;
+  // All of it comes in at each SM, but memory is asked for a part by each.
+  if (isShared(load))
+    more = std::max(1.0, more / cluster);
+  // It comes in boxes of chunks, also where a row ends in the middle of one.
+  auto shape = numbers.getShape(load.getType());
+  int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
+  double chunks = double(shape->back()) * bits / (8 * chunk);
+  return chunks > 1 ? more * std::ceil(chunks) / chunks : more;
+}
+
+/// Where CTAs side by side, which take items one after the other, are clusters that can share copies
+/// (`mk-sm-share-copies`).
+void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work) {
+  cluster = 1;
+  differing = {};
+  size_t last = bounds.size();
+  while (last > 0 && bounds[last - 1] == 1)
+    --last;
+  if (!last || work.schedule != ScheduleKind::Static)
+    return;
+  for (int64_t size = getSm(kernel).getCluster(); size > 1; size /= 2)
+    if (bounds[last - 1] == size && work.ctas % size == 0) {
+      cluster = size;
+      differing = loop.getBody().getArgument(last - 1);
+      return;
+    }
+}
+
+static bool dependsOn(Value value, BlockArgument argument) {
+  if (value == argument)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && argument.getOwner()->findAncestorOpInBlock(*op) &&
+         llvm::any_of(op->getOperands(), [&](Value v) { return dependsOn(v, argument); });
+}
+
+bool WorkCounter::isShared(LoadOp load) {
+  auto shape = numbers.getShape(load.getType());
+  return cluster > 1 && shape->size() > 1 &&
+         (*shape)[shape->size() - 2] % (cluster * kSwizzleRows) == 0 &&
+         llvm::none_of(load.getOffsets(), [&](Value v) { return dependsOn(v, differing); });
+}
+
+bool WorkCounter::countOp(Operation *op, double times, bool inner) {
+  Work &work = inner ? item.inner : item.outer;
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    bool isCopied = llvm::all_of(load->getUsers(), llvm::IsaPred<DotOp>);
+    std::optional<double> inBuffer = numbers.getBytes(load.getType(), load.getSource());
+    if (!inBuffer)
+      return giveUp(op, kUnknownExtents);
+    if (!isCopied) {
+      work.loads += times * *inBuffer;
+      return true;
+    }
+    // The copy engine takes as long for rows that lie outside the buffer.
+    double whole = *numbers.getBytes(load.getType(), Value());
+    work.copies += times * whole * countCopies(load);
+    (inner ? current->slot : current->once) += whole;
+    return true;
+  }
+  if (auto store = dyn_cast<mk::StoreOp>(op)) {
+    std::optional<double> bytes = numbers.getBytes(store.getTile().getType(), store.getDest());
+    if (!bytes)
+      return giveUp(op, kUnknownExtents);
+    alone &= !store.getPeer();
+    work.stores += times * *bytes * countChunks(store.getTile().getType());
+    return true;
+  }
+  if (auto dot = dyn_cast<DotOp>(op))
+    return countDot(dot, work, times);
+  alone &= !isCommunication(op);
+  return !op->getNumResults() || !isTileType(op->getResult(0).getType()) ||
+         countTile(op, work, times);
+}
