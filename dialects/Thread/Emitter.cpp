@@ -106,6 +106,12 @@ void Emitter::ifThenElse(Value condition, function_ref<void()> then,
   otherwise();
 }
 
+void Emitter::within(Region &region, function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(region.empty() ? &region.emplaceBlock() : &region.front());
+  body();
+}
+
 void Emitter::forRange(Value from, Value to, Value step,
                        function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(b, loc, from, to, step);
@@ -210,6 +216,8 @@ void Emitter::addToElement(Value value, Type type, MemScope scope, Value address
 //===----------------------------------------------------------------------===//
 
 Value Emitter::ownRank() { return resize(launchField(offsetof(mk_gpu_launch, rank), i32), i64); }
+
+Value Emitter::controlAddress() { return launchField(offsetof(mk_gpu_launch, control), i64); }
 
 Value Emitter::heapOf(Value rank) {
   return load(i64, add(launchFieldHere(offsetof(mk_gpu_launch, heaps)), shl(rank, 3)));

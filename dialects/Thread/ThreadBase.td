@@ -138,6 +138,8 @@ defvar MkThread_Global = I64;
 def MkThread_Word : AnyTypeOf<[I16, I32, I64, BF16, F16, F32, F64], "a value of 2, 4 or 8 bytes">;
 /// The address of a tensor map: in the parameters, or in global memory.
 def MkThread_Map : AnyTypeOf<[I64, LLVM_AnyPointer], "the address of a tensor map">;
+/// The number of a named barrier; all threads of the CTA are at 0.
+def MkThread_NamedBarrier : ConfinedAttr<I64Attr, [IntMinValue<1>, IntMaxValue<15>]>;
 /// Bytes from an address, or from the start of the parameters or of shared memory.
 def MkThread_Offset : ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<2147483647>]>;
 

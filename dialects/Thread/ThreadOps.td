@@ -3,6 +3,7 @@
 #define MKERNEL_THREAD_OPS
 
 include "ThreadLaunchOps.td"
+include "ThreadDispatchOps.td"
 include "ThreadSyncOps.td"
 include "ThreadMemoryOps.td"
 include "ThreadCopyOps.td"
@@ -10,6 +11,7 @@ include "ThreadMatrixOps.td"
 include "ThreadReportOps.td"
 include "ThreadTileOps.td"
 include "ThreadChannelOps.td"
+include "ThreadQueueOps.td"
 include "ThreadTransferOps.td"
 
 #endif // MKERNEL_THREAD_OPS

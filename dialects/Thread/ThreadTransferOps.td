@@ -238,18 +238,19 @@ def MkThread_AwaitPeerOp : MkThread_EffectOp<"await_peer"> {
 def MkThread_TellPeersOp : MkThread_EffectOp<"tell_peers", [AttrSizedOperandSegments]> {
   let summary = "raises the element of this rank of an array of signals at all peers";
   let description = [{
-    One behind the other, beginning with the next rank. `net`, `team`, `report` and `span` are as in `raise`.
+    One behind the other, beginning with the next rank. `net`, `team`, `report` and `span` are as in `raise`. With
+    `unless_aborted` only if the launch has not failed, in any CTA.
 
     ```mlir
-    mk_thread.tell_peers 8 in 72
+    mk_thread.tell_peers 8 in 72 unless_aborted
     mk_thread.tell_peers 8 in 72 net(%cta) report(<kind = 7, role = 0, number = 0>)
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$ranks, MkThread_Offset:$array, Optional<I32>:$cta,
-                       Optional<I32>:$team, OptionalAttr<MkThread_ReportAttr>:$report,
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$ranks, MkThread_Offset:$array, UnitAttr:$unlessAborted,
+                       Optional<I32>:$cta, Optional<I32>:$team, OptionalAttr<MkThread_ReportAttr>:$report,
                        OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = [{
-    $ranks `in` $array (`net` `(` $cta^ `)`)? (`team` `(` $team^ `)`)? (`report` `(` $report^ `)`)?
+    $ranks `in` $array (`unless_aborted` $unlessAborted^)? (`net` `(` $cta^ `)`)? (`team` `(` $team^ `)`)? (`report` `(` $report^ `)`)?
     (`span` `(` $span^ `)`)? attr-dict
   }];
   let hasVerifier = 1;

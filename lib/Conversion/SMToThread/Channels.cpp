@@ -93,31 +93,21 @@ static constexpr int64_t kNoTicket = int64_t(1) << 62;
 
 LogicalResult Lowering::emitTicket(TicketOp op) {
   Value counter = loadParam(params.loops[op.getLoop()], i64);
-  set(op, onceForAll([&] {
-        return valueIfFine(c64(kNoTicket), [&] {
-          return resize(
-              atomicAdd(counter, c32(1), MemOrder::Relaxed, MemScope::Gpu), i64);
-        });
-      }));
+  set(op, fetchOnce(MemOrder::Relaxed, counter, c32(1), kNoTicket));
   return success();
 }
 
 LogicalResult Lowering::emitPop(PopOp op) {
   unsigned number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
-  Value entry = scalar(op.getEntry()), wanted = add(epoch, 1);
-  entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity}, entry);
-  Value flag = add(loadParam(at + abi::kQueueReady, i64), shl(entry, 2));
-  waitWord(flag, wanted, /*equal=*/true, MemScope::Gpu, MK_WAIT_QUEUE, number,
-           Waited{at + abi::kQueueReady}, wanted);
-  // What the record speaks of may be read by the copy engine next.
-  fenceAsyncGlobal();
-  int64_t width = op.getRecord().size();
-  Value record = add(loadParam(at, i64), mul(entry, 8 * width));
-  Value failed = agreeOnFailure();
+  Value entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity}, scalar(op.getEntry()));
+  auto [barrier, threads] = getMeeting();
+  SmallVector<Type> types(op.getRecord().size(), i64);
+  auto popped = create<mk_thread::PopRecordOp>(i32, types, entry, at, epoch, barrier, threads,
+                                               makeReport(MK_WAIT_QUEUE, number), makeWaitSpan(MK_WAIT_QUEUE, number));
   if (waitFailed)
-    write(waitFailed, failed);
-  for (auto [i, word] : llvm::enumerate(op.getRecord()))
-    set(word, loadIfFine(i64, add(record, 8 * i), failed));
+    write(waitFailed, popped.getFailed());
+  for (auto [result, word] : llvm::zip_equal(op.getRecord(), popped.getWords()))
+    set(result, word);
   return success();
 }

@@ -100,11 +100,7 @@ LogicalResult Lowering::emitCount(CountOp op) {
       shl(linearElement(type.getShape(), declared.getExtents(), index), 2);
   Value address = add(loadParam(params.counters[number], i64), offset);
   Value amount = resize(scalar(op.getAmount()), i32);
-  Value before = onceForAll([&] {
-    return valueIfFine(c64(0), [&] {
-      return resize(atomicAdd(address, amount, MemOrder::AcqRel, MemScope::Gpu), i64);
-    });
-  });
+  Value before = fetchOnce(MemOrder::AcqRel, address, amount, /*otherwise=*/0);
   fenceAsyncGlobal();
   set(op, before);
   return success();
@@ -112,23 +108,17 @@ LogicalResult Lowering::emitCount(CountOp op) {
 
 LogicalResult Lowering::emitPush(PushOp op) {
   int64_t number = *resources.indexOf(op.getQueue());
-  int64_t at = params.queues[number];
-  SmallVector<Value> words = scalars(op.getRecord());
-  auto append = [&] {
-    fence(MemScope::Gpu);
-    Value entry = resize(atomicAdd(loadParam(at + abi::kQueueTail, i64), c32(1),
-                                   MemOrder::Relaxed, MemScope::Gpu),
-                         i64);
-    entry = check(op, {MK_FULL_QUEUE, 0, number, {}, at + abi::kQueueCapacity}, entry);
-    auto write = [&] {
-      Value record = add(loadParam(at, i64), mul(entry, 8 * words.size()));
-      for (auto [i, word] : llvm::enumerate(words))
-        store(resize(word, i64, /*isSigned=*/true), record, 8 * i);
-      storeRelease(add(epoch, 1),
-                   add(loadParam(at + abi::kQueueReady, i64), shl(entry, 2)), MemScope::Gpu);
-    };
-    sites ? ifFine(write) : write();
-  };
-  once([&] { ifFine(append); });
+  SmallVector<Value> words;
+  for (Value word : scalars(op.getRecord()))
+    words.push_back(resize(word, i64, /*isSigned=*/true));
+  once([&] {
+    IntegerAttr named;
+    mk_thread::ReportAttr report;
+    if (sites) {
+      named = b.getI64IntegerAttr(MK_GPU_NAMED(MK_FULL_QUEUE, 0, number));
+      report = makeReport(MK_FAIL_BOUNDS, sites->numberOf(op));
+    }
+    create<mk_thread::PushRecordOp>(words, params.queues[number], epoch, named, report);
+  });
   return success();
 }

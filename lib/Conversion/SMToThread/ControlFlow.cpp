@@ -38,7 +38,7 @@ struct Lowering::ItemSpan {
   void end() {
     if (!loop)
       return;
-    lowering.emitted = loop;
+    lowering.currentOp = loop;
     lowering.endSpan(SpanClock::Item, MK_TIMELINE_ITEM);
   }
   Lowering &lowering;

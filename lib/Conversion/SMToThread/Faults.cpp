@@ -22,7 +22,6 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mkernel/ABI/Gpu.h"
-#include <utility>
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -41,13 +40,7 @@ mk_thread::ReportAttr Lowering::makeReport(int64_t kind, int64_t number) {
 // Stands in loops beside accumulators, where a report would take registers from them: what
 // has failed, and in which role, is kept for the end.
 void Lowering::failUnless(Value condition, int64_t kind) {
-  defersReports = true;
   create<mk_thread::FailUnlessOp>(resize(condition, i32), makeReport(kind, 0));
-}
-
-void Lowering::reportDeferred() {
-  if (std::exchange(defersReports, false))
-    create<mk_thread::ReportFailureOp>();
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,10 +58,8 @@ Value Lowering::existingPeer(Value peer) {
 //===----------------------------------------------------------------------===//
 
 Value Lowering::agreeOnFailure() {
-  Value failed = readFailed();
-  if (isOneWarp())
-    return create<mk_thread::AnyOp>(failed);
-  return create<mk_thread::SyncOrOp>(partitionBarrier(), partition.getNumThreads(), failed);
+  auto [barrier, threads] = getMeeting();
+  return create<mk_thread::AgreeOnFailureOp>(barrier, threads);
 }
 
 void Lowering::noteWait() {

@@ -8,6 +8,7 @@
 #ifndef MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERING_H
 
+#include "KernelFacts.h"
 #include "LoweringTypes.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Sites.h"
@@ -49,24 +50,22 @@ private:
   void readEpoch();
   void readThread();
   LogicalResult emitKernelScalars();
-  void emitPrologue();
+  /// Barriers are made, and what the launch before has left is there.
+  void beginLaunch();
+  /// What the first warpgroup does, and the others.
+  LogicalResult emitProducers();
+  LogicalResult emitConsumers();
   LogicalResult emitSide(PartitionKind kind);
-  LogicalResult emitMover(int64_t number, StringRef role);
+  void emitCopiers();
+  LogicalResult emitMover(int64_t number);
   LogicalResult emitRole(unsigned number, PartitionKind kind);
   CtaRange ctasOf(unsigned role);
-  /// i1: whether the CTA is one of those that begin in one of `roles`.
-  Value isInRoles(ArrayRef<unsigned> roles);
+  /// Ranges of CTAs that begin in one of `roles`, as mk_thread.by_ctas has them.
+  SmallVector<int64_t> findCtas(ArrayRef<unsigned> roles);
   /// `scope` is a role or mk.prepare.
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
-  bool keepsCounts();
-  bool waitsForOthers();
-  void emitPrepared();
   void awaitPrepared();
-  /// Raises `done` at the peers if no CTA of this rank has failed.
-  void tellDone();
-  /// Whether nothing but movers writes to other ranks: then these say when the rank is done with them.
-  bool reachesOutByMovers();
-  void emitEnd();
+  void endLaunch();
   /// Where a word lies in shared memory that belongs to the kernel as a whole.
   int64_t offsetOf(StringRef word) { return getSharedOffset(shared, word); }
 
@@ -128,8 +127,6 @@ private:
   void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
   void dismissSender();
   void emitSender();
-  /// The stores that the sender does, in the order of their numbers.
-  SmallVector<mk_sm::StoreOp> getPosted();
   /// Counts what the partition posts; null if it posts nothing.
   Value posting;
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
@@ -252,7 +249,7 @@ private:
   mk_thread::SpanAttr makeSpan(int64_t kind, int64_t object);
   mk_thread::SpanAttr makeMoverSpan(int64_t what);
   /// The op whose code is being emitted; null at both ends of a kernel.
-  Operation *emitted = nullptr;
+  Operation *currentOp = nullptr;
 
   //===--- A launch that has failed (Faults.cpp) --------------------------===//
 
@@ -260,9 +257,6 @@ private:
   /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
   /// program that is wrong.
   void failUnless(Value condition, int64_t kind);
-  /// Reports what failUnless() has found, behind all that a side of the kernel does.
-  void reportDeferred();
-  bool defersReports = false;
   /// The rank, or this one where the mesh has no such rank, which is reported.
   Value existingPeer(Value peer);
   /// i32: whether the CTA has failed, the same for all threads of the partition, which
@@ -287,7 +281,7 @@ private:
   /// All threads that come here wait until the peer has begun this launch.
   void awaitReady(Value peer);
   /// Raises an element of the launch's own signals, this rank's, at all peers.
-  void tellPeers(int64_t param);
+  void tellPeers(int64_t param, bool unlessAborted = false);
   /// The buffer as it lies at a peer across links.
   Buffer atPeer(const Buffer &buffer, Value peer);
   Value rowsAt(const Buffer &buffer, Value peer);
@@ -391,12 +385,6 @@ private:
   /// Waits until the phase with this parity of a barrier is over.
   void waitBarrier(Value address, Value parity, Value stage, int64_t number,
                    bool ofPut = false);
-  /// Waits until a word in global memory is `wanted`, or has reached it.
-  /// With `second` the sum of two words counts. The report says `count` instead of `wanted`. Only
-  /// threads wait for which `leader` is true, if it is given.
-  void waitWord(Value address, Value wanted, bool equal, MemScope scope,
-                int64_t kind, int64_t number, const Waited &waited, Value count,
-                Value second = {}, Value leader = {});
 
   //===--- Threads --------------------------------------------------------===//
 
@@ -405,8 +393,6 @@ private:
   bool isMover() { return partition.getKind() == PartitionKind::Mover; }
   /// The CTA's place in its cluster.
   Value placeInCluster() { return and_(cta, cluster - 1); }
-  /// All threads of the cluster have come here.
-  void barrierCluster();
   /// All threads of the partition have come here.
   void barrierPartition();
   /// Its named barrier, of a consumer, and that of a warpgroup.
@@ -414,8 +400,10 @@ private:
   Value warpgroupBarrier(Value group) { return add(group, warps.getBarrier("warpgroup")); }
   /// `body` by one thread once all have come here.
   void once(function_ref<void()> body);
-  /// The same; every thread gets the i64 that it gives.
-  Value onceForAll(function_ref<Value()> body);
+  /// One thread adds to a word; every thread gets what was there before, or `otherwise` after a failure.
+  Value fetchOnce(mk_thread::MemOrder order, Value address, Value amount, int64_t otherwise);
+  /// The barrier at which threads of the partition meet, and how many they are; null: they are a warp.
+  std::pair<Value, IntegerAttr> getMeeting();
   void finishStores();
 
   //===--- State ----------------------------------------------------------===//
@@ -429,6 +417,7 @@ private:
 
   KernelOp kernel;
   KernelResources resources;
+  KernelFacts facts;
   SmallVector<int64_t> ctas;
   const ParamLayout &params;
   WarpsOp warps;
@@ -437,7 +426,6 @@ private:
 
   std::unique_ptr<DataFlowSolver> ranges; // of scalars of the SM level, once somebody asks
   Value thread, lane, warp, warpgroup, cta, epoch;
-  Value control;
 
   // Of the partition being emitted.
   PartitionOp partition;

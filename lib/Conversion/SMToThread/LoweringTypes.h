@@ -67,13 +67,6 @@ struct Named {
   Value rank = {};           // whose it is; null: this rank's
 };
 
-/// Which element a wait is for: that of the array whose address the parameters have there, or
-/// a number.
-struct Waited {
-  int64_t array = -1;
-  Value element = {};
-};
-
 /// A condition of a check: the number is at least so large.
 struct AtLeast {
   Value value;

@@ -24,7 +24,7 @@ static LogicalResult refuseDense(Operation *op) {
 
 LogicalResult Lowering::emit(Operation *op) {
   loc = op->getLoc();
-  emitted = op;
+  currentOp = op;
   if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
     TypedAttr value = constantOp.getValue();
     if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
@@ -115,8 +115,10 @@ LogicalResult Lowering::emit(Operation *op) {
         bool hasHelpers = llvm::any_of(resources.roles,
                                        [&](RoleOp other) { return goesOnWith(other, role); });
         Value item = ctaInRole;
-        if (hasHelpers)
-          item = select(isInRoles(*resources.indexOf(role)), item, c64(-1));
+        if (hasHelpers) {
+          auto [first, own] = ctasOf(*resources.indexOf(role));
+          item = select(cmp(arith::CmpIPredicate::ult, sub(cta, first), own), item, c64(-1));
+        }
         set(op, item);
         return success();
       })
@@ -217,15 +219,15 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](CountOp op) { return emitCount(op); })
       .Case([&](PushOp op) { return emitPush(op); })
       .Case([&](PipelinePutOp op) {
-        Operation *put = emitted = &op.getBody().front().front();
+        Operation *put = currentOp = &op.getBody().front().front();
         LogicalResult result = emitPut(cast<PutOp>(put), op);
-        emitted = put;
+        currentOp = put;
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;
       })
       .Case([&](PutOp op) {
         LogicalResult result = emitPut(op, {});
-        emitted = op;
+        currentOp = op;
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;
       })

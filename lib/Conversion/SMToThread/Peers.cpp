@@ -102,9 +102,9 @@ void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
 // Opening and closing a launch
 //===----------------------------------------------------------------------===//
 
-void Lowering::tellPeers(int64_t param) {
+void Lowering::tellPeers(int64_t param, bool unlessAborted) {
   bool net = hasNet();
-  create<mk_thread::TellPeersOp>(kernel.getMeshOp().getNumRanks(), param, net ? cta : Value(),
+  create<mk_thread::TellPeersOp>(kernel.getMeshOp().getNumRanks(), param, unlessAborted, net ? cta : Value(),
                                  net ? commandTeam() : Value(),
                                  net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
                                  net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());

@@ -11,38 +11,27 @@ using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
-Value Lowering::isInRoles(ArrayRef<unsigned> roles) {
+SmallVector<int64_t> Lowering::findCtas(ArrayRef<unsigned> roles) {
   SmallVector<std::pair<int64_t, int64_t>> ranges; // first and count
   for (unsigned role : roles) {
     auto [first, count] = ctasOf(role);
     ranges.push_back({first, count});
   }
   llvm::sort(ranges);
-  Value any;
-  for (size_t i = 0; i != ranges.size();) {
+  SmallVector<int64_t> found;
+  for (auto [first, count] : ranges) {
     // Those that follow each other are one range.
-    auto [first, count] = ranges[i];
-    for (++i; i != ranges.size() && ranges[i].first == first + count; ++i)
-      count += ranges[i].second;
-    Value inside = cmp(Predicate::ult, sub(cta, first), count);
-    any = any ? or_(any, inside) : inside;
+    if (!found.empty() && found.end()[-2] + found.back() == first)
+      found.back() += count;
+    else if (count)
+      found.append({first, count});
   }
-  return any;
+  return found;
 }
 
 CtaRange Lowering::ctasOf(unsigned role) {
   return getCtaRange(kernel, ctas, RoleOp(resources.roles[role]).getSymName());
-}
-
-/// All CTAs have run mk.prepare.
-void Lowering::awaitPrepared() {
-  Value all = launchField(offsetof(mk_gpu_launch, num_ctas), i32);
-  waitWord(add(control, offsetof(mk_gpu_control, prepared)),
-           mul(add(epoch, 1), all), /*equal=*/false, MemScope::Gpu, MK_WAIT_GRID,
-           0, Waited{-1, c64(0)}, all);
-  fenceAsyncGlobal();
 }
 
 // What the kernel computes outside of roles, each side computes for itself: the
@@ -62,8 +51,17 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
         op && failed(emitPartition(op, resources.prepare)))
       return failure();
     readEpoch();
-    if (consumer)
-      emitPrepared();
+    if (consumer) {
+      IntegerAttr threads = b.getI64IntegerAttr(getNumThreads() - 128);
+      auto once = create<mk_thread::OnceOp>(partitionThread, c32(warps.getBarrier("consumer")), threads);
+      within(once.getBody(), [&] {
+        // The last CTA lets the peers in.
+        within(create<mk_thread::LastArrivalOp>(/*moved=*/false, epoch, 1).getBody(), [&] {
+          if (hasPeers())
+            tellPeers(params.ready);
+        });
+      });
+    }
     awaitPrepared();
   } else if (consumer && hasPeers()) {
     ifThen(and_(eq(cta, 0), eq(thread, 128)), [&] { tellPeers(params.ready); });
@@ -75,7 +73,8 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
 }
 
 // A warp that begins with the kernel, and runs one role beside that of its CTA.
-LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
+LogicalResult Lowering::emitMover(int64_t number) {
+  StringRef name = cast<FlatSymbolRefAttr>((*warps.getMovers())[number]).getValue();
   readThread();
   partitionThread = lane;
   mover = number;
@@ -92,19 +91,20 @@ LogicalResult Lowering::emitMover(int64_t number, StringRef name) {
   if (failed(emitRole(*resources.roleIndex(name), PartitionKind::Mover)))
     return failure();
   closeTracks(/*ofMover=*/true);
-  if (!reachesOutByMovers())
+  if (!facts.onlyMoversReachOut)
     return success();
   // Long before products end peers know that nothing more comes from here.
   readEpoch();
-  syncWarp();
-  ifThen(eq(lane, 0), [&] {
-    Value before = atomicAdd(add(control, offsetof(mk_gpu_control, moved)), c32(1), MemOrder::AcqRel,
-                             MemScope::Gpu);
-    Value all = mul(launchField(offsetof(mk_gpu_launch, num_ctas), i32), warps.getNumMovers());
-    ifThen(cmp(Predicate::eq, add(before, 1), mul(add(epoch, 1), all)), [&] { tellDone(); });
+  within(create<mk_thread::OnceOp>(lane, Value(), IntegerAttr()).getBody(), [&] {
+    within(create<mk_thread::LastArrivalOp>(/*moved=*/true, epoch, warps.getNumMovers()).getBody(),
+           [&] { tellPeers(params.done, /*unlessAborted=*/true); });
   });
-  syncWarp();
   return success();
+}
+
+/// All CTAs have run mk.prepare.
+void Lowering::awaitPrepared() {
+  create<mk_thread::AwaitPreparedOp>(epoch, makeReport(MK_WAIT_GRID, 0), makeWaitSpan(MK_WAIT_GRID, 0));
 }
 
 LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
@@ -113,7 +113,7 @@ LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
     SmallVector<unsigned> from;
     for (StringRef name : sync.getFrom().getAsValueRange<FlatSymbolRefAttr>())
       from.push_back(*resources.roleIndex(name));
-    ifThen(isInRoles(from), [&] {
+    within(create<mk_thread::ByCtasOp>(cta, findCtas(from)).getBody(), [&] {
       fenceAsyncShared();
       barrier(c32(warps.getBarrier("cta")), 32 + 32 * warps.getConsumer());
     });
@@ -137,6 +137,6 @@ LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
   if (all == countGrid(kernel, ctas))
     body();
   else
-    ifThen(isInRoles(members), body);
+    within(create<mk_thread::ByCtasOp>(cta, findCtas(members)).getBody(), body);
   return result;
 }

@@ -12,15 +12,6 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-SmallVector<mk_sm::StoreOp> Lowering::getPosted() {
-  SmallVector<mk_sm::StoreOp> posted;
-  kernel.walk([&](mk_sm::StoreOp op) {
-    if (op.getPosted())
-      posted.push_back(op);
-  });
-  return posted;
-}
-
 void Lowering::awaitSent() {
   if (!posting || !warps.getSender())
     return;
@@ -49,8 +40,7 @@ void Lowering::post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
   barrierPartition();
   ifThen(cmp(Predicate::ult, partitionThread, 32), [&] {
     ifThen(eq(partitionThread, 0), [&] {
-      SmallVector<mk_sm::StoreOp> posted = getPosted();
-      create<mk_thread::PostTileOp>(llvm::find(posted, op) - posted.begin() + 1, offsetOf("post"),
+      create<mk_thread::PostTileOp>(llvm::find(facts.posted, op) - facts.posted.begin() + 1, offsetOf("post"),
                                     resize(sends, i32), element, scalars(op.getOffsets()), peers);
       if (op.getSignal())
         recordSignal(op.getSignal(), element);
@@ -74,7 +64,7 @@ void Lowering::dismissSender() {
 
 void Lowering::emitSender() {
   SmallVector<Attribute> tiles;
-  for (mk_sm::StoreOp op : getPosted()) {
+  for (mk_sm::StoreOp op : facts.posted) {
     Operation *role = op->getParentOp();
     while (!isa<RoleOp, PrepareOp>(role))
       role = role->getParentOp();

@@ -22,7 +22,7 @@ using Predicate = arith::CmpIPredicate;
 Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
                    const ParamLayout &params, SharedMemoryOp shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
-      resources(getKernelResources(kernel)), ctas(ctas), params(params),
+      resources(getKernelResources(kernel)), facts(findFacts(kernel, resources)), ctas(ctas), params(params),
       warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared),
       cluster(params.cluster) {}
 
@@ -35,18 +35,11 @@ void Lowering::loadParams() {
     buffer.arg = i;
     buffers[kernel.getKernelArg(i)] = buffer;
   }
-  control = launchField(offsetof(mk_gpu_launch, control), i64);
 }
 
 void Lowering::readEpoch() {
-  if (waitsForOthers())
-    epoch = load(i32, control, offsetof(mk_gpu_control, epoch));
-}
-
-/// Whether CTAs wait for one another, or for other ranks.
-bool Lowering::waitsForOthers() {
-  return !resources.signals.empty() || !resources.queues.empty() ||
-         resources.prepare || hasPeers();
+  if (facts.waitsForOthers)
+    epoch = create<mk_thread::EpochOp>(i32);
 }
 
 LogicalResult Lowering::emitKernelScalars() {
@@ -60,29 +53,6 @@ LogicalResult Lowering::emitKernelScalars() {
       return failure();
   }
   return success();
-}
-
-/// Whether the op is a put or signal that may go to another rank.
-static bool reachesOut(Operation *inner) {
-  auto signal = dyn_cast<SignalOp>(inner);
-  return isa<PutOp>(inner) || (signal && signal.getPeer());
-}
-
-static bool holdsAny(Operation *scope, function_ref<bool(Operation *)> is) {
-  return scope
-      ->walk([&](Operation *op) { return is(op) ? WalkResult::interrupt() : WalkResult::advance(); })
-      .wasInterrupted();
-}
-
-bool Lowering::reachesOutByMovers() {
-  return hasPeers() && warps.getMovers() && !holdsAny(kernel, [](Operation *op) {
-    auto partition = op->getParentOfType<PartitionOp>();
-    if (!partition || partition.getKind() == PartitionKind::Mover)
-      return false;
-    auto store = dyn_cast<mk_sm::StoreOp>(op);
-    auto direct = dyn_cast<mk::StoreOp>(op);
-    return reachesOut(op) || (store && !store.getPeers().empty()) || (direct && direct.getPeer());
-  });
 }
 
 LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
@@ -138,15 +108,15 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
       ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
              [&] { emitTurnWait({}); });
     finishStores();
-    if (hasNet() && holdsAny(op, reachesOut))
+    if (hasNet() && reachesOut(op))
       awaitPuts();
-    emitted = nullptr;
+    currentOp = nullptr;
     endSpan(SpanClock::Role, MK_TIMELINE_ROLE);
   };
   if (isOneWarp() || op.getWarps() == warps.getConsumer())
     body();
   else
-    ifThen(cmp(Predicate::ult, warp, 4 + int64_t(op.getWarps())), body);
+    within(create<mk_thread::ByWarpsOp>(warp, 4, 3 + op.getWarps()).getBody(), body);
   return result;
 }
 
@@ -172,83 +142,76 @@ LogicalResult Lowering::run() {
   enter(function);
   b.setInsertionPointToEnd(&function.getBody().front());
   readThread();
-  emitPrologue();
-
-  auto setRegisters = [&](bool consumes) {
-    if (warps.getRegisters())
-      create<mk_thread::SetRegistersOp>((*warps.getRegisters())[consumes], /*more=*/consumes);
-  };
+  beginLaunch();
+  auto sides = create<mk_thread::SpecializeOp>(warp, warps.getRegistersAttr());
   LogicalResult result = success();
-  ifThenElse(
-      eq(warpgroup, 0),
-      [&] {
-        setRegisters(/*consumes=*/false);
-        bool copies = warps.getCopiers();
-        auto produce = [&] {
-          // Copiers come for the first request without looking.
-          if (copies)
-            ifThen(eq(lane, 0), [&] {
-              storeSharedHere(c32(0), sharedBase, offsetOf("posted"));
-            });
-          result = emitSide(PartitionKind::Producer);
-          if (copies)
-            create<mk_thread::DismissCopiersOp>(lane, makeCopiers());
-        };
-        if (copies)
-          ifThenElse(eq(warp, 0), produce, [&, warp = warp] {
-            SmallVector<int64_t> sizes;
-            kernel.walk([&](CopyOp op) {
-              int64_t size = getElementBytes(op.getTileType().getElementType());
-              if (!llvm::is_contained(sizes, size))
-                sizes.push_back(size);
-            });
-            auto copy = [&] { create<mk_thread::ServeCopiesOp>(sizes, makeCopiers()); };
-            warps.getMovers() ? ifThen(cmp(Predicate::ule, warp, warps.getNumCopiers()), copy) : copy();
-          });
-        else
-          ifThen(eq(warp, 0), produce);
-        if (warps.getSender()) {
-          readThread();
-          ifThen(eq(warp, 1), [&] { emitSender(); });
-        }
-        if (warps.getMovers())
-          for (auto [i, role] : llvm::enumerate(warps.getMovers()->getAsValueRange<FlatSymbolRefAttr>())) {
-            readThread();
-            ifThen(eq(warp, WarpsOp::getMoverWarp(i)), [&] {
-              if (succeeded(result))
-                result = emitMover(i, role);
-            });
-          }
-        reportDeferred();
-        closeTracks();
-        if (keepsCounts())
-          arriveAt(c32(warps.getBarrier("finish")), getNumThreads());
-      },
-      [&] {
-        setRegisters(/*consumes=*/true);
-        if (succeeded(result))
-          result = emitSide(PartitionKind::Consumer);
-        if (warps.getSender())
-          dismissSender();
-        reportDeferred();
-        if (succeeded(result))
-          emitEnd();
-        closeTracks();
-      });
+  within(sides.getProducers(), [&] { result = emitProducers(); });
+  if (failed(result))
+    return failure();
+  within(sides.getConsumers(), [&] { result = emitConsumers(); });
   // Others still arrive at this CTA's barriers.
   if (cluster > 1)
-    barrierCluster();
+    create<mk_thread::SyncClusterOp>();
   return failure(failed(result) || broken);
+}
+
+LogicalResult Lowering::emitProducers() {
+  LogicalResult result = success();
+  auto first = create<mk_thread::ByWarpsOp>(warp, 0, 0);
+  if (warps.getCopiers())
+    within(first.getOtherwise(), [&] { emitCopiers(); });
+  within(first.getBody(), [&] {
+    // Copiers come for the first request without looking.
+    if (warps.getCopiers())
+      ifThen(eq(lane, 0), [&] { storeSharedHere(c32(0), sharedBase, offsetOf("posted")); });
+    result = emitSide(PartitionKind::Producer);
+    if (warps.getCopiers())
+      create<mk_thread::DismissCopiersOp>(lane, makeCopiers());
+  });
+  if (warps.getSender()) {
+    readThread();
+    within(create<mk_thread::ByWarpsOp>(warp, 1, 1).getBody(), [&] { emitSender(); });
+  }
+  for (int64_t i = 0; succeeded(result) && i != warps.getNumMovers(); ++i) {
+    readThread();
+    int64_t number = WarpsOp::getMoverWarp(i);
+    within(create<mk_thread::ByWarpsOp>(warp, number, number).getBody(), [&] { result = emitMover(i); });
+  }
+  create<mk_thread::ReportFailureOp>();
+  closeTracks();
+  if (facts.keepsCounts)
+    arriveAt(c32(warps.getBarrier("finish")), getNumThreads());
+  return result;
+}
+
+void Lowering::emitCopiers() {
+  SmallVector<int64_t> sizes;
+  kernel.walk([&](CopyOp op) {
+    int64_t size = getElementBytes(op.getTileType().getElementType());
+    if (!llvm::is_contained(sizes, size))
+      sizes.push_back(size);
+  });
+  auto copy = [&] { create<mk_thread::ServeCopiesOp>(sizes, makeCopiers()); };
+  if (warps.getMovers())
+    within(create<mk_thread::ByWarpsOp>(warp, 1, warps.getNumCopiers()).getBody(), copy);
+  else
+    copy();
+}
+
+LogicalResult Lowering::emitConsumers() {
+  if (failed(emitSide(PartitionKind::Consumer)))
+    return failure();
+  if (warps.getSender())
+    dismissSender();
+  create<mk_thread::ReportFailureOp>();
+  endLaunch();
+  closeTracks();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Threads of a partition
 //===----------------------------------------------------------------------===//
-
-void Lowering::barrierCluster() {
-  // Barriers that were initialised are published by the fence behind that.
-  create<mk_thread::SyncClusterOp>();
-}
 
 void Lowering::barrierPartition() {
   if (isOneWarp())
@@ -264,26 +227,21 @@ Value Lowering::partitionBarrier() {
 
 void Lowering::once(function_ref<void()> body) {
   finishStores();
-  barrierPartition();
-  ifThen(eq(partitionThread, 0), body);
-  if (isOneWarp())
-    syncWarp();
+  auto [barrier, threads] = getMeeting();
+  within(create<mk_thread::OnceOp>(partitionThread, barrier, threads).getBody(), body);
 }
 
-Value Lowering::onceForAll(function_ref<Value()> body) {
-  if (isOneWarp()) {
-    syncWarp();
-    Value result = variable(i64, c64(0));
-    ifThen(eq(lane, 0), [&] { write(result, body()); });
-    syncWarp();
-    return fromLane0(read(result, i64));
-  }
+std::pair<Value, IntegerAttr> Lowering::getMeeting() {
+  if (isOneWarp())
+    return {};
+  return {partitionBarrier(), b.getI64IntegerAttr(partition.getNumThreads())};
+}
+
+Value Lowering::fetchOnce(mk_thread::MemOrder order, Value address, Value amount, int64_t otherwise) {
   finishStores();
-  Value slot = add(sharedBase, offsetOf("result"));
-  barrierPartition();
-  ifThen(eq(partitionThread, 0), [&] { store(body(), slot); });
-  barrierPartition();
-  return fromLane0(load(i64, slot));
+  auto [barrier, threads] = getMeeting();
+  return create<mk_thread::FetchOnceOp>(order, address, amount, otherwise, partitionThread, barrier, threads,
+                                        barrier ? b.getI64IntegerAttr(offsetOf("result")) : IntegerAttr());
 }
 
 // Whoever comes after has to see what the copy engine still writes.

@@ -45,7 +45,7 @@ mk_thread::SpanAttr Lowering::makeSpan(int64_t kind, int64_t object) {
   if (!places)
     return {};
   constexpr int64_t noSite = (1 << MK_TIMELINE_SITE_BITS) - 1;
-  int64_t site = emitted ? std::min(places->numberOf(emitted), noSite) : noSite;
+  int64_t site = currentOp ? std::min(places->numberOf(currentOp), noSite) : noSite;
   auto all = [](int64_t number, int64_t bits) { return number & ((1 << bits) - 1); };
   uint32_t what = MK_TIMELINE_WHAT(kind, all(roleNumber, MK_TIMELINE_ROLE_BITS),
                                    all(object, MK_TIMELINE_OBJECT_BITS), site);

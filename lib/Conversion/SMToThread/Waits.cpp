@@ -19,12 +19,3 @@ void Lowering::waitBarrier(Value address, Value parity, Value stage,
                                    makeReport(ofPut ? MK_WAIT_COPY : MK_WAIT_RING, number),
                                    /*patient=*/!ofPut);
 }
-
-void Lowering::waitWord(Value address, Value wanted, bool equal, MemScope scope,
-                        int64_t kind, int64_t number, const Waited &waited,
-                        Value count, Value second, Value leader) {
-  IntegerAttr array = waited.array >= 0 ? b.getI64IntegerAttr(waited.array) : IntegerAttr();
-  create<mk_thread::WaitWordOp>(scope, address, wanted, equal, resize(count, i32), second,
-                                leader ? resize(leader, i32) : Value(), waited.element, array,
-                                makeReport(kind, number), makeWaitSpan(kind, number));
-}

@@ -33,6 +33,14 @@ template <typename OpT> void expandEach(ModuleOp module, function_ref<void(OpT, 
   });
 }
 
+/// The ops of a region go to where the emitter is; `arguments` stand for those of its block.
+inline void moveRegion(Region &region, Emitter &e, ValueRange arguments = {}) {
+  Block &block = region.front();
+  for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
+    argument.replaceAllUsesWith(value);
+  e.b.getInsertionBlock()->getOperations().splice(e.b.getInsertionPoint(), block.getOperations());
+}
+
 } // namespace mlir::mk_thread
 
 #endif // MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H

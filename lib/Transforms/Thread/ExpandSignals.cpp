@@ -1,6 +1,7 @@
 //===- ExpandSignals.cpp - Signals here, across links and networks --------===//
 #include "Expand.h"
 #include "mkernel/ABI/Command.h"
+#include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
 namespace mlir::mk_thread {
@@ -47,6 +48,12 @@ static void raise(RaiseOp op, Emitter &e) {
 
 /// Beginning with the next one, so that not everybody writes to rank 0 first.
 static void tellPeers(TellPeersOp op, Emitter &e) {
+  // Others of this launch may have failed, and with it peers that wait for them.
+  if (op.getUnlessAborted()) {
+    Value abort = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)), MemScope::Gpu);
+    auto alive = scf::IfOp::create(e.b, e.loc, e.eq(abort, 0), /*withElseRegion=*/false);
+    e.b.setInsertionPointToStart(alive.thenBlock());
+  }
   int64_t ranks = op.getRanks();
   Value me = e.ownRank();
   e.forRange(e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {

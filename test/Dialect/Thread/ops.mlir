@@ -426,3 +426,99 @@ mk_thread.kernel @products threads(384) cluster(2) params(512) shared(4096)
   %u:4 = mk_thread.product 64 x 8 x 16 width 8 "f16" * "f16" left(%w, %w, %w, %w of 0) right(%w of 64) transposed
       -> f32, f32, f32, f32
 }
+
+// CHECK: mk_thread.kernel @dispatch
+mk_thread.kernel @dispatch threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[C:.*]] = mk_thread.cta_id
+  %c = mk_thread.cta_id
+  // CHECK: %[[N:.*]] = mk_thread.param 24
+  %n = mk_thread.param 24 : i64
+  // CHECK: mk_thread.specialize %[[C]] {
+  // CHECK-NEXT: mk_thread.sync_warp
+  // CHECK-NEXT: } consumers {
+  mk_thread.specialize %c {
+    mk_thread.sync_warp
+  } consumers {
+  }
+  // CHECK: mk_thread.specialize %[[C]] registers [24, 240] {
+  mk_thread.specialize %c registers [24, 240] {
+  } consumers {
+  }
+  // CHECK: mk_thread.by_warps %[[C]] in 0 to 0 {
+  // CHECK-NEXT: mk_thread.sync_warp
+  // CHECK-NEXT: }
+  mk_thread.by_warps %c in 0 to 0 {
+    mk_thread.sync_warp
+  }
+  // CHECK: mk_thread.by_warps %[[C]] in 1 to 2 {
+  // CHECK-NEXT: mk_thread.sync_warp
+  // CHECK-NEXT: } else {
+  mk_thread.by_warps %c in 1 to 2 {
+    mk_thread.sync_warp
+  } else {
+    mk_thread.sync_warp
+  }
+  // CHECK: mk_thread.by_ctas %[[C]] in [0, 16, 64, 8] {
+  mk_thread.by_ctas %c in [0, 16, 64, 8] {
+  }
+  // CHECK: mk_thread.once %[[C]] {
+  mk_thread.once %c {
+    mk_thread.fence gpu
+  }
+  // CHECK: mk_thread.once %[[C]] barrier(%[[C]], 256) {
+  mk_thread.once %c barrier(%c, 256) {
+    mk_thread.fence gpu
+  }
+  // CHECK: mk_thread.begin_launch %[[C]] {
+  mk_thread.begin_launch %c {
+  }
+  // CHECK: mk_thread.begin_launch %[[C]] waits {
+  mk_thread.begin_launch %c waits {
+  }
+  // CHECK: %[[E:.*]] = mk_thread.epoch
+  %e = mk_thread.epoch
+  // CHECK: mk_thread.last_arrival prepared(%[[E]]) each 1 {
+  mk_thread.last_arrival prepared(%e) each 1 {
+  }
+  // CHECK: mk_thread.last_arrival moved(%[[E]]) each 2 {
+  // CHECK-NEXT: mk_thread.tell_peers 8 in 72 unless_aborted
+  mk_thread.last_arrival moved(%e) each 2 {
+    mk_thread.tell_peers 8 in 72 unless_aborted
+  }
+  // CHECK: mk_thread.await_prepared %[[E]] report(<kind = 6, role = -1, number = 0>)
+  mk_thread.await_prepared %e report(<kind = 6, role = -1, number = 0>)
+  // CHECK: mk_thread.end_launch finish(2) barrier(1) flag(512) {
+  // CHECK: mk_thread.rebase_signals 72 count(%[[N]]) by(%{{.*}} of 256)
+  // CHECK: mk_thread.rebase_signals 72 net count(%[[N]]) by(%{{.*}} of 256)
+  mk_thread.end_launch finish(2) barrier(1) flag(512) {
+  ^bb0(%me: i32):
+    mk_thread.rebase_signals 72 count(%n) by(%me of 256)
+    mk_thread.rebase_signals 72 net count(%n) by(%me of 256)
+  }
+}
+
+// CHECK: mk_thread.kernel @queues
+mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[C:.*]] = mk_thread.cta_id
+  %c = mk_thread.cta_id
+  // CHECK: %[[N:.*]] = mk_thread.param 24
+  %n = mk_thread.param 24 : i64
+  // CHECK: mk_thread.fetch_once relaxed %[[N]], %[[C]] else 7 by(%[[C]])
+  %a = mk_thread.fetch_once relaxed %n, %c else 7 by(%c)
+  // CHECK: mk_thread.fetch_once acq_rel %[[N]], %[[C]] else 0 by(%[[C]]) barrier(%[[C]], 256) through(512)
+  %b = mk_thread.fetch_once acq_rel %n, %c else 0 by(%c) barrier(%c, 256) through(512)
+  // CHECK: mk_thread.push_record %[[N]], %[[N]] to 72 epoch(%[[C]]){{$}}
+  mk_thread.push_record %n, %n to 72 epoch(%c)
+  // CHECK: mk_thread.push_record %[[N]] to 72 epoch(%[[C]]) named(5) report(<kind = 12, role = 0, number = 3>)
+  mk_thread.push_record %n to 72 epoch(%c) named(5) report(<kind = 12, role = 0, number = 3>)
+  // CHECK: mk_thread.pop_record %[[N]] from 72 epoch(%[[C]]) report(<kind = 2, role = 0, number = 1>) : i64, i64
+  %f, %k, %l = mk_thread.pop_record %n from 72 epoch(%c) report(<kind = 2, role = 0, number = 1>) : i64, i64
+  // CHECK: mk_thread.pop_record %[[N]] from 72 epoch(%[[C]]) barrier(%[[C]], 256) report(<kind = 2, role = 0, number = 1>) : i64
+  %g, %m = mk_thread.pop_record %n from 72 epoch(%c) barrier(%c, 256) report(<kind = 2, role = 0, number = 1>) : i64
+  // CHECK: mk_thread.agree_on_failure{{$}}
+  %h = mk_thread.agree_on_failure
+  // CHECK: mk_thread.agree_on_failure barrier(%[[C]], 256)
+  %i = mk_thread.agree_on_failure barrier(%c, 256)
+}

@@ -80,6 +80,8 @@ public:
   void ifThen(Value condition, function_ref<void()> body);
   void ifThenElse(Value condition, function_ref<void()> then,
                   function_ref<void()> otherwise);
+  /// `body` at the end of an op's region, which has one block.
+  void within(Region &region, function_ref<void()> body);
   /// `body` for each value of an i32 from `from` below `to`.
   void forRange(Value from, Value to, Value step,
                 function_ref<void(Value)> body);
@@ -140,6 +142,8 @@ public:
   Value loadParamHere(int64_t offset) {
     return create<ParamOp>(i64, offset, /*pinned=*/true);
   }
+  /// What counts from one launch to the next: mk_gpu_control.
+  Value controlAddress();
   Value launchFieldHere(int64_t offset) { return loadParamHere(frame.getLaunch() + offset); }
   /// The thread's number, read anew; `here`: where this stands, else LLVM may read it earlier.
   Value readNumber(bool here = false) { return create<ThreadIdOp>(i32, here); }

@@ -24,6 +24,25 @@ class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
                            "::mlir::mk_thread::MkThreadDialect"];
 }
 
+def DispatchWarpsPass : ExpandPass<"mk-thread-dispatch-warps"> {
+  let summary = "Turns code of some warps, CTAs or one thread into branches on their numbers";
+  let description = [{
+    `specialize` becomes a branch on the number of the warpgroup, with the registers that change hands; a report of deferred
+    failures stays where something defers one.
+  }];
+}
+
+def ExpandLaunchPass : ExpandPass<"mk-thread-expand-launch"> {
+  let summary = "Turns begin and end of a launch into barriers, and accesses to what counts from one launch to the next";
+  let description = [{
+    The CTA that ends last makes the counts of this launch those of the next (mkernel/ABI/Gpu.h).
+  }];
+}
+
+def ExpandQueuesPass : ExpandPass<"mk-thread-expand-queues"> {
+  let summary = "Turns tickets, counters and queues into atomics, waits and accesses";
+}
+
 def ExpandChannelsPass : ExpandPass<"mk-thread-expand-channels"> {
   let summary = "Turns uses of rings and mailboxes into waits and arrivals at barriers of their slots";
 }

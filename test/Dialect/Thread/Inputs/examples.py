@@ -28,8 +28,9 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.td")):
             for attr in re.split(r"\n(?= *#)", example.strip()):
                 print(f'  "test.use"() {{attr = {attr.strip()}}} : () -> ()')
         else:
-            defined = re.findall(r"%(\w+)(?:, %\w+)*(?::\d+)? *=", example)
-            defined += re.findall(r", %(\w+) *=", example)
+            results = re.findall(r"^ *(%[^=]*?) *=", example, re.M)
+            defined = re.findall(r"%(\w+)", " ".join(results))
+            defined += re.findall(r"\^\w+\(%(\w+):", example)
             used = sorted(set(re.findall(r"%(\w+)", example)) - set(defined))
             print(KERNEL, *map(define, used), example, "}", sep="\n")
         print("}")

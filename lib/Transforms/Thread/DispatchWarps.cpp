@@ -1,0 +1,84 @@
+//===- DispatchWarps.cpp - Branches to what threads run -------------------===//
+#include "Expand.h"
+
+namespace mlir::mk_thread {
+#define GEN_PASS_DEF_DISPATCHWARPSPASS
+#include "mkernel/Transforms/Thread/Passes.h.inc"
+} // namespace mlir::mk_thread
+
+using namespace mlir;
+using namespace mlir::mk_thread;
+using Predicate = arith::CmpIPredicate;
+
+/// Registers change hands once, at the top; roles are told apart inside, so that ptxas sees one reallocation.
+static void specialize(SpecializeOp op, Emitter &e) {
+  auto run = [&](bool consumes, Region &region) {
+    if (auto registers = op.getRegisters())
+      e.create<SetRegistersOp>((*registers)[consumes], /*more=*/consumes);
+    bool defers = region.walk([](FailUnlessOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (!defers)
+      region.walk([](ReportFailureOp report) { report.erase(); });
+    moveRegion(region, e);
+  };
+  e.ifThenElse(
+      e.eq(e.shr(op.getWarp(), 2), 0), [&] { run(false, op.getProducers()); }, [&] { run(true, op.getConsumers()); });
+}
+
+/// Warps with lower numbers do not come to the op.
+static int64_t findLowest(ByWarpsOp op) {
+  for (Region *region = op->getParentRegion(); region; region = region->getParentRegion()) {
+    auto sides = dyn_cast<SpecializeOp>(region->getParentOp());
+    if (sides && region == &sides.getConsumers())
+      return 4;
+    auto before = dyn_cast<ByWarpsOp>(region->getParentOp());
+    if (before && region == &before.getOtherwise() && before.getFirst() == 0)
+      return before.getLast() + 1;
+  }
+  return 0;
+}
+
+static void branchOnWarp(ByWarpsOp op, Emitter &e) {
+  int64_t first = op.getFirst(), last = op.getLast();
+  Value mine;
+  if (first == last)
+    mine = e.eq(op.getWarp(), first);
+  else if (first <= findLowest(op))
+    mine = e.cmp(Predicate::ult, op.getWarp(), last + 1);
+  else
+    mine = e.cmp(Predicate::ult, e.sub(op.getWarp(), first), last - first + 1);
+  if (op.getOtherwise().empty())
+    return e.ifThen(mine, [&] { moveRegion(op.getBody(), e); });
+  e.ifThenElse(mine, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
+}
+
+static void branchOnCta(ByCtasOp op, Emitter &e) {
+  ArrayRef<int64_t> ranges = op.getRanges();
+  Value any;
+  for (size_t i = 0; i != ranges.size(); i += 2) {
+    Value inside = e.cmp(Predicate::ult, e.sub(op.getCta(), ranges[i]), ranges[i + 1]);
+    any = any ? e.or_(any, inside) : inside;
+  }
+  e.ifThen(any, [&] { moveRegion(op.getBody(), e); });
+}
+
+static void runOnce(OnceOp op, Emitter &e) {
+  if (op.getBarrier())
+    e.barrier(op.getBarrier(), *op.getThreads());
+  else
+    e.syncWarp();
+  e.ifThen(e.eq(op.getThread(), 0), [&] { moveRegion(op.getBody(), e); });
+  if (!op.getBarrier())
+    e.syncWarp();
+}
+
+namespace {
+struct DispatchWarpsPass : mk_thread::impl::DispatchWarpsPassBase<DispatchWarpsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    expandEach<ByWarpsOp>(module, branchOnWarp); // looks for what is around
+    expandEach<SpecializeOp>(module, specialize);
+    expandEach<ByCtasOp>(module, branchOnCta);
+    expandEach<OnceOp>(module, runOnce);
+  }
+};
+} // namespace
