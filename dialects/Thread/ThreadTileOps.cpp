@@ -90,6 +90,14 @@ LogicalResult PostTileOp::verify() {
   return verifyInShared(*this, getPost(), 4, kPostBytes);
 }
 
+LogicalResult HurrySenderOp::verify() {
+  if (bool(getParity()) != getSent().has_value() || getSent().has_value() != getReport().has_value())
+    return emitOpError("waits until a phase of a barrier is over, whose offset and report it names, or for nothing");
+  if (getSent() && failed(verifyInShared(*this, *getSent(), 8)))
+    return failure();
+  return verifyInShared(*this, getPost(), 4, kPostBytes);
+}
+
 LogicalResult ServePostsOp::verify() {
   for (auto tile : getTiles().getAsRange<PostedAttr>()) {
     if (tile.getSignal() >= 0 && failed(verifyInParams(*this, tile.getSignal(), 8, ::mkernel::abi::kSignalBytes)))

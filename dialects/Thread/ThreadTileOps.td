@@ -191,20 +191,41 @@ def MkThread_PostedAttr : MkThread_Attr<"Posted", "posted"> {
   let genVerifyDecl = 1;
 }
 def MkThread_PostTileOp : MkThread_EffectOp<"post_tile", [AttrSizedOperandSegments]> {
-  let summary = "says in shared memory which tile is to be sent, and where it goes";
+  let summary = "tells the sender in shared memory which tile is to be sent, and where it goes";
   let description = [{
-    The tile of the sender's list with this number, from 1 on; 0: there are no more. It is sent where `sends` is not 0, else
-    threads have stored it. `element` is that of its signal, coordinates are of its first element.
+    By the threads of the first warp of those that have staged it, of which this is `thread`; it calls the sender at the named
+    `barrier`. It is the tile of the sender's list with this number, from 1 on; 0: there are no more. It is sent where `sends`
+    is not 0, else threads have stored it. `element` is that of its signal, coordinates are of its first element. With `span`
+    the signal is recorded.
 
     ```mlir
-    mk_thread.post_tile 1 in 512 sends(%there) element(%n) at(%n, %m) on(%a, %b)
+    mk_thread.post_tile 1 in 512 called at 12 by(%thread) sends(%there) element(%n) at(%n, %m) on(%a, %b)
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, MkThread_Offset:$post, I32:$sends,
-                       I64:$element, Variadic<I64>:$coordinates, Variadic<I64>:$peers);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, MkThread_Offset:$post,
+                       MkThread_NamedBarrier:$barrier, I32:$thread, I32:$sends, I64:$element,
+                       Variadic<I64>:$coordinates, Variadic<I64>:$peers, OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = [{
-    $number `in` $post `sends` `(` $sends `)` `element` `(` $element `)` `at` `(` $coordinates `)`
-    `on` `(` $peers `)` attr-dict
+    $number `in` $post `called` `at` $barrier `by` `(` $thread `)` `sends` `(` $sends `)` `element` `(` $element `)`
+    `at` `(` $coordinates `)` `on` `(` $peers `)` (`span` `(` $span^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_HurrySenderOp : MkThread_EffectOp<"hurry_sender"> {
+  let summary = "the sender pauses no more: who posts waits for others, or for the sender";
+  let description = [{
+    By the threads that post, of which this is `thread`. With `sent`, the offset of the sender's barrier, they wait until
+    all that was posted has been sent: until the phase with this `parity` is over.
+
+    ```mlir
+    mk_thread.hurry_sender in 512 by(%thread)
+    mk_thread.hurry_sender in 512 by(%thread) until(%parity) sent(520) report(<kind = 9, role = 0, number = -1>)
+    ```
+  }];
+  let arguments = (ins MkThread_Offset:$post, I32:$thread, Optional<I32>:$parity, OptionalAttr<MkThread_Offset>:$sent,
+                       OptionalAttr<MkThread_ReportAttr>:$report);
+  let assemblyFormat = [{
+    `in` $post `by` `(` $thread `)` (`until` `(` $parity^ `)` `sent` `(` $sent `)` `report` `(` $report `)`)? attr-dict
   }];
   let hasVerifier = 1;
 }

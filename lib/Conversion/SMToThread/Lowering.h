@@ -122,7 +122,6 @@ private:
   void awaitSent();
   /// Has the sender send without pauses: the consumer waits for others.
   void hurrySender();
-  void tellSender(int64_t hurry);
   /// Hands the tile in the staging area over. `sends`: by the copy engine; else threads have stored it.
   void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
   void dismissSender();
@@ -242,6 +241,7 @@ private:
   /// Records it. A kind of mk_timeline_kind.
   void endSpan(SpanClock clock, int64_t kind, int64_t object = -1);
   struct ItemSpan;
+  mk_thread::SpanAttr makeSignalSpan(Value signal);
   /// By the thread that is here, if it is the one that records.
   void recordSignal(Value signal, Value element);
   /// What a wait records once it has found what it waits for.
@@ -379,12 +379,6 @@ private:
   /// i1: all of the tile is there.
   Value covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape);
   Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);
-
-  //===--- Waiting --------------------------------------------------------===//
-
-  /// Waits until the phase with this parity of a barrier is over.
-  void waitBarrier(Value address, Value parity, Value stage, int64_t number,
-                   bool ofPut = false);
 
   //===--- Threads --------------------------------------------------------===//
 

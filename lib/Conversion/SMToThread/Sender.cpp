@@ -5,28 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
 void Lowering::awaitSent() {
-  if (!posting || !warps.getSender())
-    return;
-  tellSender(mk_thread::kForSender);
-  waitBarrier(add(sharedBase, memory.sent), read(cursors[posting].phase, i32), c32(0), /*number=*/-1,
-              /*ofPut=*/true);
-}
-
-void Lowering::tellSender(int64_t hurry) {
   if (posting && warps.getSender())
-    ifThen(eq(partitionThread, 0),
-           [&] { storeSharedHere(c32(hurry), add(sharedBase, offsetOf("post")), mk_thread::kPostHurry); });
+    create<mk_thread::HurrySenderOp>(offsetOf("post"), partitionThread, read(cursors[posting].phase, i32),
+                                     b.getI64IntegerAttr(memory.sent), makeReport(MK_WAIT_COPY, -1));
 }
 
-void Lowering::hurrySender() { tellSender(mk_thread::kForOthers); }
+void Lowering::hurrySender() {
+  if (posting && warps.getSender())
+    create<mk_thread::HurrySenderOp>(offsetOf("post"), partitionThread, Value(), IntegerAttr(),
+                                     mk_thread::ReportAttr());
+}
 
 void Lowering::post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
   Value element = op.getSignal() ? signalElement(op, op.getSignal(), op.getSignalIndex()) : c64(0);
@@ -38,28 +34,17 @@ void Lowering::post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends) {
     ifThen(eq(and_(thread, 127), 0),
            [&] { create<mk_thread::WaitGroupOp>(0, /*read=*/false); });
   barrierPartition();
-  ifThen(cmp(Predicate::ult, partitionThread, 32), [&] {
-    ifThen(eq(partitionThread, 0), [&] {
-      create<mk_thread::PostTileOp>(llvm::find(facts.posted, op) - facts.posted.begin() + 1, offsetOf("post"),
-                                    resize(sends, i32), element, scalars(op.getOffsets()), peers);
-      if (op.getSignal())
-        recordSignal(op.getSignal(), element);
-    });
-    syncWarp();
-    arriveAt(c32(warps.getBarrier("request")), mk_thread::kPostCallers);
-  });
+  int64_t number = llvm::find(facts.posted, op) - facts.posted.begin() + 1;
+  create<mk_thread::PostTileOp>(number, offsetOf("post"), warps.getBarrier("request"), partitionThread, resize(sends, i32),
+                                element, scalars(op.getOffsets()), peers,
+                                op.getSignal() ? makeSignalSpan(op.getSignal()) : mk_thread::SpanAttr());
   advance(op.getPosting());
 }
 
 // All that was posted has been sent, at the end of each partition.
 void Lowering::dismissSender() {
-  ifThen(cmp(Predicate::ult, sub(thread, 128), 32), [&] {
-    ifThen(eq(thread, 128), [&] {
-      create<mk_thread::PostTileOp>(0, offsetOf("post"), c32(0), c64(0), ValueRange(), ValueRange());
-    });
-    syncWarp();
-    arriveAt(c32(warps.getBarrier("request")), mk_thread::kPostCallers);
-  });
+  create<mk_thread::PostTileOp>(0, offsetOf("post"), warps.getBarrier("request"), sub(thread, 128), c32(0), c64(0),
+                                ValueRange(), ValueRange(), mk_thread::SpanAttr());
 }
 
 void Lowering::emitSender() {

@@ -84,8 +84,12 @@ void Lowering::endSpan(SpanClock clock, int64_t kind, int64_t object) {
     create<mk_thread::SpanEndOp>(clock, span, kept);
 }
 
+mk_thread::SpanAttr Lowering::makeSignalSpan(Value signal) {
+  return makeSpan(MK_TIMELINE_SIGNAL, *resources.indexOf(signal));
+}
+
 void Lowering::recordSignal(Value signal, Value element) {
-  if (auto span = makeSpan(MK_TIMELINE_SIGNAL, *resources.indexOf(signal)))
+  if (auto span = makeSignalSpan(signal))
     create<mk_thread::MomentOp>(span, resize(element, i32));
 }
 

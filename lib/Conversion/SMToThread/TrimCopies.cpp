@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -41,8 +42,8 @@ void Lowering::awaitLanding(CopyOp op, function_ref<void(Value)> bring) {
   });
   Value phase = read(cursors[op.getLanding()].phase, i32);
   auto slot = op.getSlot().getDefiningOp<AcquireOp>();
-  waitBarrier(landing, phase, c32(0),
-              slot ? Channel(slot.getRing().getDefiningOp()).number : -1);
+  int64_t ring = slot ? Channel(slot.getRing().getDefiningOp()).number : -1;
+  create<mk_thread::BarrierWaitOp>(landing, phase, c32(0), makeReport(MK_WAIT_RING, ring), /*patient=*/true);
   advance(op.getLanding());
 }
 

@@ -25,7 +25,7 @@ static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBy
 /// The sender sleeps so long at a time, in nanoseconds: a tile takes longer on any machine.
 static constexpr int64_t kNap = 200;
 
-static void postTile(PostTileOp op, Emitter &e) {
+static void writePost(PostTileOp op, Emitter &e) {
   Value at = e.add(e.sharedBase, op.getPost());
   auto write = [&](Value word, int64_t offset) { e.storeSharedHere(e.resize(word, e.i32), at, offset); };
   write(e.c32(op.getNumber()), kNumber);
@@ -38,6 +38,25 @@ static void postTile(PostTileOp op, Emitter &e) {
     write(offset, kOffsets + 4 * d);
   for (auto [i, peer] : llvm::enumerate(op.getPeers()))
     write(peer, kPeers + 4 * i);
+  if (op.getSpan())
+    e.create<MomentOp>(*op.getSpan(), e.resize(op.getElement(), e.i32));
+}
+
+static void postTile(PostTileOp op, Emitter &e) {
+  e.ifThen(e.cmp(Predicate::ult, op.getThread(), 32), [&] {
+    e.ifThen(e.eq(op.getThread(), 0), [&] { writePost(op, e); });
+    e.syncWarp();
+    e.arriveAt(e.c32(op.getBarrier()), kPostCallers);
+  });
+}
+
+static void hurrySender(HurrySenderOp op, Emitter &e) {
+  Value hurry = e.c32(op.getParity() ? kForSender : kForOthers);
+  e.ifThen(e.eq(op.getThread(), 0),
+           [&] { e.storeSharedHere(hurry, e.add(e.sharedBase, op.getPost()), kPostHurry); });
+  if (op.getParity())
+    e.create<BarrierWaitOp>(e.add(e.sharedBase, *op.getSent()), op.getParity(), e.c32(0), *op.getReport(),
+                            /*patient=*/false);
 }
 
 /// Nanoseconds, as a number of 32 bits.
@@ -135,6 +154,7 @@ namespace {
 struct ExpandSenderPass : mk_thread::impl::ExpandSenderPassBase<ExpandSenderPass> {
   void runOnOperation() override {
     expandEach<PostTileOp>(getOperation(), postTile);
+    expandEach<HurrySenderOp>(getOperation(), hurrySender);
     expandEach<ServePostsOp>(getOperation(), servePosts);
   }
 };

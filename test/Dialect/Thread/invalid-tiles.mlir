@@ -87,7 +87,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{has 6 coordinates and 1 ranks; a post has room for 5 and for 8}}
-  mk_thread.post_tile 1 in 512 sends(%w) element(%g) at(%g, %g, %g, %g, %g, %g) on(%g)
+  mk_thread.post_tile 1 in 512 called at 12 by(%w) sends(%w) element(%g) at(%g, %g, %g, %g, %g, %g) on(%g)
 }
 
 // -----
@@ -97,7 +97,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{names 80 bytes at 4092 of 4096 bytes of shared memory; use an offset in it}}
-  mk_thread.post_tile 1 in 4092 sends(%w) element(%g) at(%g, %g) on(%g)
+  mk_thread.post_tile 1 in 4092 called at 12 by(%w) sends(%w) element(%g) at(%g, %g) on(%g)
 }
 
 // -----
@@ -148,4 +148,13 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{has 1 coordinates; a tile in chunks has 2 to 5}}
   mk_thread.copy_tile %g at(%g) of 256 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error @+1 {{waits until a phase of a barrier is over, whose offset and report it names, or for nothing}}
+  "mk_thread.hurry_sender"(%w, %w) <{post = 512 : i64, sent = 520 : i64}> : (i32, i32) -> ()
 }

@@ -353,10 +353,14 @@ mk_thread.kernel @stores threads(384) cluster(2) params(512) shared(4096)
   mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 bf16 thread(%w)
   // CHECK: mk_thread.store_buffer {{.*}} of 64 f32 add sys thread(%[[W]])
   mk_thread.store_buffer %w to %g strides(%g, %g) at(%w, %w) rows(%w, %w) columns(%w, %w) of 64 f32 add sys thread(%w)
-  // CHECK: mk_thread.post_tile 1 in 512 sends(%[[W]]) element(%[[G]]) at(%[[G]], %[[G]]) on(%[[G]])
-  mk_thread.post_tile 1 in 512 sends(%w) element(%g) at(%g, %g) on(%g)
-  // CHECK: mk_thread.post_tile 0 in 512 sends(%[[W]]) element(%[[G]]) at() on()
-  mk_thread.post_tile 0 in 512 sends(%w) element(%g) at() on()
+  // CHECK: mk_thread.post_tile 1 in 512 called at 12 by(%[[W]]) sends(%[[W]]) element(%[[G]]) at(%[[G]], %[[G]]) on(%[[G]])
+  mk_thread.post_tile 1 in 512 called at 12 by(%w) sends(%w) element(%g) at(%g, %g) on(%g)
+  // CHECK: mk_thread.post_tile 0 in 512 called at 12 by(%[[W]]) sends(%[[W]]) element(%[[G]]) at() on()
+  mk_thread.post_tile 0 in 512 called at 12 by(%w) sends(%w) element(%g) at() on()
+  // CHECK: mk_thread.hurry_sender in 512 by(%[[W]]){{$}}
+  mk_thread.hurry_sender in 512 by(%w)
+  // CHECK: mk_thread.hurry_sender in 512 by(%[[W]]) until(%[[W]]) sent(520) report(<kind = 9, role = 0, number = -1>)
+  mk_thread.hurry_sender in 512 by(%w) until(%w) sent(520) report(<kind = 9, role = 0, number = -1>)
   // CHECK: mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
   mk_thread.serve_posts [#mk_thread.posted<groups = 2, rows = 128, columns = 256, part_rows = 64, chunk = 64, piece_rows = 32, staging = 2048, buffers = 8, peers = 1, map = 0, coordinates = 2, add = false, signal = 72, sent = 512>] in 512 called at 12 spread 37500
 }

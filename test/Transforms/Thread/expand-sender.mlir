@@ -5,6 +5,9 @@ mk_thread.kernel @posts threads(384) cluster(1) params(512) shared(4096)
     frame(<launch = 64, failed = 1032>) {
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
+  // The first warp tells the sender, and calls it.
+  // CHECK: arith.cmpi ult, %{{.*}}, %c32_i32
+  // CHECK: scf.if
   // The number, whether it is sent, that nobody waits, the element, two offsets, a rank.
   // CHECK: mk_thread.store_shared %c2_i32, %[[POST:.*]] + 0
   // CHECK: mk_thread.store_shared %{{.*}}, %[[POST]] + 4
@@ -13,10 +16,19 @@ mk_thread.kernel @posts threads(384) cluster(1) params(512) shared(4096)
   // CHECK: mk_thread.store_shared %{{.*}}, %[[POST]] + 12
   // CHECK: mk_thread.store_shared %{{.*}}, %[[POST]] + 16
   // CHECK: mk_thread.store_shared %{{.*}}, %[[POST]] + 32
-  mk_thread.post_tile 2 in 512 sends(%w) element(%g) at(%g, %g) on(%g)
+  // CHECK: mk_thread.sync_warp
+  // CHECK-NEXT: mk_thread.arrive %c12_i32, 64
+  mk_thread.post_tile 2 in 512 called at 12 by(%w) sends(%w) element(%g) at(%g, %g) on(%g)
   // CHECK: mk_thread.store_shared %c0_i32, %{{.*}} + 0
   // CHECK-NOT: mk_thread.store_shared
-  mk_thread.post_tile 0 in 512 sends(%w) element(%g) at() on()
+  // CHECK: mk_thread.arrive
+  mk_thread.post_tile 0 in 512 called at 12 by(%w) sends(%w) element(%g) at() on()
+  // CHECK: mk_thread.store_shared %c1_i32, %{{.*}} + 64
+  // CHECK-NOT: mk_thread.mbarrier_wait
+  mk_thread.hurry_sender in 512 by(%w)
+  // CHECK: mk_thread.store_shared %c2_i32, %{{.*}} + 64
+  // CHECK: mk_thread.mbarrier_wait
+  mk_thread.hurry_sender in 512 by(%w) until(%w) sent(520) report(<kind = 9, role = 0, number = -1>)
 }
 
 // CHECK-LABEL: mk_thread.kernel @serves
