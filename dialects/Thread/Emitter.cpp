@@ -212,6 +212,76 @@ void Emitter::addToElement(Value value, Type type, MemScope scope, Value address
 }
 
 //===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+int64_t mk_thread::getPerWord(Type type) {
+  if (!type.isIntOrFloat() || type.isInteger(1))
+    return 1;
+  int64_t bits = type.getIntOrFloatBitWidth();
+  return bits == 16 ? 2 : bits == 8 ? 4 : 1;
+}
+
+/// The vector of which `values` are the elements in order, or null.
+static Value findVector(ArrayRef<Value> values) {
+  Value vector;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    auto extract = value.getDefiningOp<LLVM::ExtractElementOp>();
+    APInt position;
+    if (!extract || !matchPattern(extract.getPosition(), m_ConstantInt(&position)) ||
+        position != i || (vector && vector != extract.getVector()))
+      return {};
+    vector = extract.getVector();
+  }
+  auto type = cast<VectorType>(vector.getType());
+  return type.getNumElements() == static_cast<int64_t>(values.size()) ? vector
+                                                                      : Value();
+}
+
+SmallVector<Value> Emitter::pack(ArrayRef<Value> elements) {
+  Type type = elements.empty() ? i32 : elements.front().getType();
+  int64_t per = getPerWord(type);
+  if (per == 1)
+    return SmallVector<Value>(elements);
+  SmallVector<Value> words;
+  auto vectorType = VectorType::get(per, type);
+  for (size_t i = 0; i < elements.size(); i += per) {
+    SmallVector<Value> part(elements.slice(i, std::min<size_t>(per, elements.size() - i)));
+    Value vector;
+    if (part.size() == static_cast<size_t>(per))
+      vector = findVector(part);
+    if (!vector) {
+      // Bytes come out of conversions in pairs.
+      vector = LLVM::PoisonOp::create(b, loc, vectorType);
+      for (auto [k, value] : llvm::enumerate(part))
+        vector = LLVM::InsertElementOp::create(b, loc, vector, value, c32(k));
+    }
+    if (auto cast = vector.getDefiningOp<LLVM::BitcastOp>())
+      if (cast.getArg().getType().isInteger(32)) {
+        words.push_back(cast.getArg());
+        continue;
+      }
+    words.push_back(LLVM::BitcastOp::create(b, loc, i32, vector));
+  }
+  return words;
+}
+
+SmallVector<Value> Emitter::unpack(ArrayRef<Value> words, Type type,
+                                    int64_t count) {
+  int64_t per = getPerWord(type);
+  if (per == 1)
+    return SmallVector<Value>(words);
+  SmallVector<Value> elements;
+  for (Value word : words) {
+    Value vector =
+        LLVM::BitcastOp::create(b, loc, VectorType::get(per, type), word);
+    for (int64_t k = 0; k < per && static_cast<int64_t>(elements.size()) < count; ++k)
+      elements.push_back(LLVM::ExtractElementOp::create(b, loc, vector, c32(k)));
+  }
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
 // The launch
 //===----------------------------------------------------------------------===//
 

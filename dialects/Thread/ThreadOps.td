@@ -13,5 +13,6 @@ include "ThreadTileOps.td"
 include "ThreadChannelOps.td"
 include "ThreadQueueOps.td"
 include "ThreadTransferOps.td"
+include "ThreadElementOps.td"
 
 #endif // MKERNEL_THREAD_OPS

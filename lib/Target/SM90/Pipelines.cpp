@@ -85,6 +85,11 @@ static void expandThreadOps(OpPassManager &pm) {
   pm.addPass(mk_thread::createExpandTrimsPass());
   pm.addPass(mk_thread::createExpandProductsPass());
   pm.addPass(mk_thread::createExpandStoresPass());
+  pm.addPass(mk_thread::createExpandExchangesPass());
+  pm.addPass(mk_thread::createExpandReductionsPass());
+  pm.addPass(mk_thread::createExpandElementsPass());
+  pm.addPass(mk_thread::createExpandAccessesPass());
+  pm.addPass(mk_thread::createExpandMathPass());
   pm.addPass(mk_thread::createExpandSenderPass());
   pm.addPass(mk_thread::createExpandRunsPass());
   pm.addPass(mk_thread::createExpandSignalsPass());

@@ -526,3 +526,56 @@ mk_thread.kernel @queues threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.agree_on_failure barrier(%[[C]], 256)
   %i = mk_thread.agree_on_failure barrier(%c, 256)
 }
+
+#acc = #mk_sm.mma<warpgroups = 1>
+#row = #mk_sm.slice<axis = 1, of = #acc>
+#column = #mk_sm.slice<axis = 0, of = #acc>
+#runs = #mk_sm.blocked<threads = 128, vector = 2>
+#dealt = #mk_sm.blocked<threads = 128, vector = 1>
+#warp = #mk_sm.blocked<threads = 32, vector = 1>
+
+// CHECK: mk_thread.kernel @elements
+mk_thread.kernel @elements threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  // CHECK: %[[W:.*]] = mk_thread.cta_id
+  %w = mk_thread.cta_id
+  // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
+  %g = mk_thread.param 24 : i64
+  // CHECK: %[[X:.*]] = arith.constant
+  %x = arith.constant 0.0 : f32
+  // CHECK: %[[YES:.*]] = arith.constant true
+  %yes = arith.constant true
+  // CHECK: mk_thread.exchange_elements %[[X]], %[[X]] of tensor<8x32xf32, #{{.*}}> to tensor<8x32xf32, #{{.*}}> strides [32, 1] in <threads = 128, offset = 1024, bytes = 1024> thread(%[[W]]) barrier(%[[W]]) : (f32, f32) -> (f32, f32)
+  %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #runs> to tensor<8x32xf32, #dealt> strides [32, 1]
+      in <threads = 128, offset = 1024, bytes = 1024> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
+  // CHECK: mk_thread.exchange_elements %[[X]] of {{.*}} strides [0, 1] in <threads = 32, offset = 1024, bytes = 128> thread(%[[W]]) : (f32) -> (f32, f32)
+  %b:2 = mk_thread.exchange_elements %x of tensor<32xf32, #warp> to tensor<2x32xf32, #warp> strides [0, 1]
+      in <threads = 32, offset = 1024, bytes = 128> thread(%w) : (f32) -> (f32, f32)
+  // CHECK: mk_thread.reduce_elements add %[[X]], %[[X]], %[[X]], %[[X]] of tensor<64x8xf32, #{{.*}}> along 1 to tensor<64xf32, #{{.*}}> chains 2 : (f32, f32, f32, f32) -> (f32, f32)
+  %c:2 = mk_thread.reduce_elements add %x, %x, %x, %x of tensor<64x8xf32, #acc> along 1
+      to tensor<64xf32, #row> chains 2 : (f32, f32, f32, f32) -> (f32, f32)
+  // CHECK: mk_thread.reduce_elements max {{.*}} along 0 to {{.*}} chains 1 in <threads = 128, offset = 1024, bytes = 128> thread(%[[W]]) barrier(%[[W]]) :
+  %d:2 = mk_thread.reduce_elements max %x, %x, %x, %x of tensor<64x8xf32, #acc> along 0
+      to tensor<8xf32, #column> chains 1 in <threads = 128, offset = 1024, bytes = 128> thread(%w) barrier(%w)
+      : (f32, f32, f32, f32) -> (f32, f32)
+  // CHECK: mk_thread.mask_elements %[[X]], %[[X]] of tensor<8x32xf32, #{{.*}}> where #{{.*}}[%[[G]]] else %[[X]] : f32 thread(%[[W]]) : f32, f32
+  %e:2 = mk_thread.mask_elements %x, %x of tensor<8x32xf32, #runs>
+      where affine_set<(r, c)[s] : (r - c + s >= 0)>[%g] else %x : f32 thread(%w) : f32, f32
+  // CHECK: mk_thread.scale_elements %[[X]], %[[X]], %[[X]], %[[X]] of tensor<64x8xf32, #{{.*}}> by %[[X]], %[[X]] along 1 : f32, f32, f32, f32
+  %f:4 = mk_thread.scale_elements %x, %x, %x, %x of tensor<64x8xf32, #acc> by %x, %x along 1 : f32, f32, f32, f32
+  // CHECK: mk_thread.load_elements [0, 1] of tensor<8x32xf32, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) pad(%[[X]] : f32) together(%[[YES]]) thread(%[[W]]) : f32, f32
+  %h:2 = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) pad(%x : f32) together(%yes) thread(%w) : f32, f32
+  // CHECK: mk_thread.load_elements [1] of {{.*}} limits(%[[G]], %[[G]]) thread(%[[W]]) : f32
+  %i = mk_thread.load_elements [1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) thread(%w) : f32
+  // CHECK: mk_thread.store_elements %[[X]], %[[X]] as [0, 1] of tensor<8x32xf32, #{{.*}}> to %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) runs thread(%[[W]]) : f32, f32
+  mk_thread.store_elements %x, %x as [0, 1] of tensor<8x32xf32, #runs> to %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) runs thread(%w) : f32, f32
+  // CHECK: mk_thread.store_elements {{.*}} limits(%[[G]], %[[G]]) together(%[[YES]]) thread(%[[W]]) : f32, f32
+  mk_thread.store_elements %x, %x as [0, 1] of tensor<8x32xf32, #runs> to %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) together(%yes) thread(%w) : f32, f32
+  // CHECK: mk_thread.store_elements %[[X]] as [1] of {{.*}} add sys thread(%[[W]]) : f32
+  mk_thread.store_elements %x as [1] of tensor<8x32xf32, #runs> to %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) add sys thread(%w) : f32
+}

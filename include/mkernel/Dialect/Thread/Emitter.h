@@ -129,6 +129,10 @@ public:
   void addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                     Value condition = {});
 
+  /// Between elements and 32-bit words, in which they cross loops and asm.
+  SmallVector<Value> pack(ArrayRef<Value> elements);
+  SmallVector<Value> unpack(ArrayRef<Value> words, Type element, int64_t count);
+
   //===--- The launch -------------------------------------------------------===//
 
   /// A word of the parameters, or of mk_gpu_launch in them (mkernel/ABI/Gpu.h).
@@ -227,6 +231,8 @@ private:
   DenseMap<Attribute, Value> constants;
 };
 
+/// Elements in one 32-bit word; 1 for those that are as wide or no numbers.
+int64_t getPerWord(Type type);
 /// Whether a value is the constant zero.
 bool isZero(Value value);
 

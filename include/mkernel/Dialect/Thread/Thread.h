@@ -58,6 +58,24 @@ StringRef getAddition(Type type);
 /// Bytes of an element of a matrix op's operand ("bf16", "tf32", "e4m3", ...); 0 if there is no such type.
 int64_t getMatrixBytes(StringRef type);
 
+/// The type in which a thread holds an element, and the bytes that it takes in memory.
+Type getRegisterType(Type element);
+int64_t getElementBytes(Type element);
+/// Parts of the results of a reduction that threads exchange, of a tile that is dealt out.
+struct Partials {
+  Partials(RankedTensorType tile, int64_t axis);
+  int64_t together; // elements of a run that a thread reduces
+  int64_t rounds;   // such runs of a thread in a row, if a row is all theirs; 0: it is not
+  int64_t count, pitch; // of a result, and from one result to the next
+};
+/// Bytes that a reduction exchanges at least.
+int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
+/// How many elements of a thread, from each that is a multiple on, lie one behind the other in a row and
+/// may be accessed together in global memory.
+int64_t getRun(RankedTensorType tile);
+/// Refuses an op in which a thread has other elements of a tile than these.
+LogicalResult verifyElements(Operation *op, RankedTensorType tile, TypeRange elements);
+
 /// Refuses an op that adds elements of a type, if there is one, which memory does not.
 LogicalResult verifyAddition(Operation *op, std::optional<Type> type);
 /// Refuses an op that reads `bytes` bytes (at least `align`) at `offset` of its kernel's parameters, or of

@@ -78,6 +78,30 @@ def ExpandStoresPass : ExpandPass<"mk-thread-expand-stores"> {
   }];
 }
 
+def ExpandExchangesPass : ExpandPass<"mk-thread-expand-exchanges"> {
+  let summary = "Turns exchanges of elements between threads into accesses to shared memory";
+}
+
+def ExpandReductionsPass : ExpandPass<"mk-thread-expand-reductions"> {
+  let summary = "Turns reductions along an axis into those of threads, of lanes, and through shared memory";
+}
+
+def ExpandElementsPass : ExpandPass<"mk-thread-expand-elements"> {
+  let summary = "Turns masks of a thread's elements into comparisons, factors into products that warps may go past";
+}
+
+def ExpandAccessesPass : ExpandPass<"mk-thread-expand-accesses"> {
+  let summary = "Turns accesses to elements of a tile in global memory into those of words, where they exist";
+}
+
+def ExpandMathPass : ExpandPass<"mk-thread-expand-math"> {
+  let summary = "Turns functions of floats into what the hardware approximates, and polynomials";
+  let description = [{
+    Functions of f32, and of 16-bit floats by way of it; others stay. Division of f32 is good to 2 ulp. Runs
+    behind passes that make maxima and minima.
+  }];
+}
+
 def ExpandSenderPass : ExpandPass<"mk-thread-expand-sender"> {
   let summary = "Turns posts of tiles into words in shared memory, and code of the warp that sends them";
   let description = [{

@@ -5,7 +5,7 @@ import sys
 
 TYPES = {
     "i64": "address source dest n m a b",
-    "f32": "x y low high",
+    "f32": "x y low high x0 x1 x2 x3",
     "i16": "bits",
     "!llvm.ptr": "map",
     "i1": "yes",

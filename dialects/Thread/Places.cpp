@@ -1,0 +1,121 @@
+//===- Places.cpp - Where a thread's elements lie in a tile ---------------===//
+#include "mkernel/Dialect/Thread/Places.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace mlir::mk_thread;
+using mk_sm::BlockedAttr, mk_sm::MmaAttr, mk_sm::SliceAttr, mk_sm::TransposedAttr;
+
+/// Offsets of register `i` within what a thread holds of accumulators.
+static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
+  int64_t rows = i / (columns / 2), r = i % (columns / 2); // which 64 rows, and which register of them
+  return {64 * rows + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
+}
+
+SmallVector<unsigned> mk_thread::getSliceElements(RankedTensorType tile, int64_t axis) {
+  SmallVector<unsigned> result;
+  for (int64_t i = 0, e = mk_sm::getNumElements(tile); i != e; ++i) {
+    auto [row, column] = mmaOffset(tile.getDimSize(1), i);
+    result.push_back(axis == 1 ? row / 64 * 2 + row / 8 % 2 : column / 8 * 2 + column % 2);
+  }
+  return result;
+}
+
+Place Places::find(RankedTensorType type, unsigned i) {
+  Attribute layout = type.getEncoding();
+  ArrayRef<int64_t> shape = type.getShape();
+  if (auto transposed = dyn_cast<TransposedAttr>(layout)) {
+    Place result = find(
+        RankedTensorType::get({shape[1], shape[0]}, type.getElementType(), transposed.getOf()), i);
+    std::swap(result.base[0], result.base[1]);
+    std::swap(result.offset[0], result.offset[1]);
+    return result;
+  }
+  auto slice = dyn_cast<SliceAttr>(layout);
+  auto mma = dyn_cast<MmaAttr>(slice ? slice.getOf() : layout);
+  if (!mma)
+    return findDealt(type, i);
+  Value lane = e.and_(thread, 31);
+  auto rowBase = [&](int64_t rows) {
+    Value inGroup = e.add(e.shl(e.and_(e.shr(thread, 5), 3), 4), e.shr(lane, 2));
+    if (mma.getWarpgroups() > 1)
+      // By the number in the CTA, as a rule, of which LLVM takes 128 away behind the product.
+      inGroup = e.add(inGroup, e.mul(e.sub(e.shr(e.add(thread, 128), 7), 1), rows / mma.getWarpgroups()));
+    return e.resize(inGroup, e.i64);
+  };
+  auto columnBase = [&] { return e.resize(e.shl(e.and_(lane, 3), 1), e.i64); };
+  if (slice && slice.getAxis() == 1)
+    return {{rowBase(shape[0])}, {64 * (i / 2) + 8 * (i % 2)}, {}};
+  if (slice)
+    return {{columnBase()}, {8 * (i / 2) + i % 2}, {}};
+  auto [row, column] = mmaOffset(shape[1], i);
+  return {{rowBase(shape[0]), columnBase()}, {row, column}, {}};
+}
+
+// Runs of the tile in row-major order, dealt out to threads.
+Place Places::findDealt(RankedTensorType type, unsigned i) {
+  ArrayRef<int64_t> shape = type.getShape();
+  Place result;
+  // A tile of one element: all have it.
+  if (shape.empty())
+    return result;
+  auto blocked = cast<BlockedAttr>(type.getEncoding());
+  int64_t vector = blocked.getVector(), round = blocked.getThreads() * vector;
+  int64_t start = i / vector * round, inRun = i % vector;
+  Value first = e.mul(thread, vector);
+  int64_t total = type.getNumElements(), columns = shape.back();
+  if (start + round > total)
+    result.exists = e.cmp(arith::CmpIPredicate::slt, e.add(first, start), total);
+  result.base.assign(shape.size(), e.c64(0));
+  result.offset.assign(shape.size(), 0);
+  if (columns % round == 0) {
+    // A round stays within a row.
+    result.base.back() = e.resize(first, e.i64);
+    result.offset.back() = start % columns + inRun;
+    int64_t row = start / columns;
+    for (int64_t d = shape.size() - 2; d >= 0; --d, row /= shape[d + 1])
+      result.offset[d] = row % shape[d];
+    return result;
+  }
+  // A round is whole rows: all of a thread's runs are in the same columns.
+  if (shape.size() == 2 && round % columns == 0 && columns % vector == 0) {
+    result.base = {e.divU(e.resize(first, e.i64), columns), e.remU(e.resize(first, e.i64), columns)};
+    result.offset = {start / columns, inRun};
+    return result;
+  }
+  Value linear = e.resize(e.add(first, start + (columns % vector ? inRun : 0)), e.i64);
+  result.base.back() = e.remU(linear, columns);
+  result.offset.back() = columns % vector ? 0 : inRun;
+  Value row = e.divU(linear, columns);
+  for (int64_t d = shape.size() - 2; d >= 0; --d) {
+    result.base[d] = d ? e.remU(row, shape[d]) : row;
+    row = d ? e.divU(row, shape[d]) : row;
+  }
+  return result;
+}
+
+Value Places::number(const Place &place) { return number(place, computeStrides(tile.getShape())); }
+
+// The sum of what depends on the thread, then of constants.
+Value Places::number(const Place &place, ArrayRef<int64_t> strides) {
+  Value sum = e.c64(0);
+  int64_t constant = 0;
+  for (auto [base, offset, stride] : llvm::zip(place.base, place.offset, strides)) {
+    sum = e.add(sum, e.mul(base, stride));
+    constant += offset * stride;
+  }
+  return e.resize(e.add(sum, constant), e.i32);
+}
+
+Value Places::isOwner() {
+  if (tile.getRank() == 0)
+    return e.eq(thread, 0);
+  auto slice = dyn_cast<SliceAttr>(tile.getEncoding());
+  if (!slice)
+    return {};
+  // Four lanes hold the same rows; 8 lanes of every warp the same columns.
+  if (slice.getAxis() == 1)
+    return e.eq(e.and_(thread, 3), 0);
+  return e.cmp(arith::CmpIPredicate::ult, thread, 4);
+}

@@ -1,0 +1,180 @@
+//===- ThreadElementOps.cpp - A thread's elements of a tile ---------------===//
+#include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Thread.h"
+
+using namespace mlir;
+using namespace mlir::mk_thread;
+using mk_sm::BlockedAttr, mk_sm::MmaAttr, mk_sm::SliceAttr, mk_sm::TransposedAttr;
+
+Type mk_thread::getRegisterType(Type element) {
+  if (element.isIndex())
+    return IntegerType::get(element.getContext(), 64);
+  // LLVM has no type for 8-bit floats: their bits.
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+int64_t mk_thread::getElementBytes(Type element) {
+  return llvm::divideCeil(getRegisterType(element).getIntOrFloatBitWidth(), 8);
+}
+
+LogicalResult mk_thread::verifyElements(Operation *op, RankedTensorType tile, TypeRange elements) {
+  int64_t count = mk_sm::getNumElements(tile);
+  Type element = getRegisterType(tile.getElementType());
+  if (count == int64_t(elements.size()) && llvm::all_equal(elements) &&
+      (elements.empty() || elements.front() == element))
+    return success();
+  return op->emitOpError() << "has " << elements.size() << " values for a tile " << tile << ", of which a thread holds "
+                           << count << ", each as " << element;
+}
+
+//===----------------------------------------------------------------------===//
+// Between threads
+//===----------------------------------------------------------------------===//
+
+LogicalResult RoomAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads, int64_t offset,
+                               int64_t bytes) {
+  if (threads < 32 || threads > 1024 || threads % 32 || offset < 0 || offset % 8 || bytes < 0)
+    return emitError() << "is a room of " << bytes << " bytes at " << offset << " for " << threads
+                       << " threads; use whole warps, 32 to 1024 threads, and offsets in multiples of 8";
+  return success();
+}
+
+static LogicalResult verifyRoom(Operation *op, RoomAttr room, Value barrier, int64_t bytes) {
+  if ((room.getThreads() > 32) != bool(barrier))
+    return op->emitOpError() << "exchanges elements of " << room.getThreads()
+                             << " threads; more than a warp meet at a barrier, a warp at none";
+  if (room.getBytes() < bytes)
+    return op->emitOpError() << "exchanges " << bytes << " bytes at least, and has room for " << room.getBytes();
+  return verifyInShared(op, room.getOffset(), 8, room.getBytes());
+}
+
+LogicalResult ExchangeElementsOp::verify() {
+  RankedTensorType from = getFrom(), to = getTo();
+  if (failed(verifyElements(*this, from, getElements().getTypes())) ||
+      failed(verifyElements(*this, to, getResultTypes())))
+    return failure();
+  int64_t last = 0;
+  for (auto [extent, stride] : llvm::zip(to.getShape(), getStrides()))
+    last += (extent - 1) * stride;
+  if (from.getElementType() != to.getElementType() || int64_t(getStrides().size()) != to.getRank() ||
+      llvm::any_of(getStrides(), [](int64_t stride) { return stride < 0; }) || last >= from.getNumElements())
+    return emitOpError() << "takes elements of " << from << " for " << to << " in strides [" << getStrides()
+                         << "]; give one for each dimension, so that all of them exist";
+  return verifyRoom(*this, getRoom(), getBarrier(), getElementBytes(from.getElementType()));
+}
+
+Partials::Partials(RankedTensorType tile, int64_t axis) {
+  auto blocked = cast<BlockedAttr>(tile.getEncoding());
+  int64_t extent = tile.getDimSize(axis), vector = blocked.getVector(), round = blocked.getThreads() * vector;
+  bool inRow = axis == tile.getRank() - 1 && extent % vector == 0;
+  together = inRow ? vector : 1;
+  rounds = inRow && extent % round == 0 ? extent / round : 0;
+  count = rounds ? blocked.getThreads() : extent / together;
+  // An odd stride keeps neighbours in different banks.
+  pitch = count | 1;
+}
+
+int64_t mk_thread::getReductionBytes(RankedTensorType tile, int64_t axis) {
+  int64_t size = getElementBytes(tile.getElementType());
+  if (auto mma = dyn_cast<MmaAttr>(tile.getEncoding()))
+    return axis == 0 ? 4 * mma.getWarpgroups() * tile.getDimSize(1) * size : 0;
+  return (tile.getNumElements() / tile.getDimSize(axis) + Partials(tile, axis).pitch) * size;
+}
+
+LogicalResult ReduceElementsOp::verify() {
+  RankedTensorType from = getFrom(), to = getTo();
+  if (failed(verifyElements(*this, from, getElements().getTypes())) ||
+      failed(verifyElements(*this, to, getResultTypes())))
+    return failure();
+  Attribute layout = from.getEncoding();
+  int64_t axis = getAxis();
+  SmallVector<int64_t> left(from.getShape());
+  if (axis >= 0 && axis < from.getRank())
+    left.erase(left.begin() + axis);
+  bool partial = isa<MmaAttr>(layout) && to.getEncoding() == layout && axis == 1;
+  if (partial)
+    left.push_back(MmaAttr::kColumns);
+  bool fits = isa<MmaAttr>(layout) ? partial || to.getEncoding() == SliceAttr::get(getContext(), axis, layout)
+                                   : isa<BlockedAttr>(layout);
+  if (!fits || to.getShape() != ArrayRef(left) || to.getElementType() != from.getElementType())
+    return emitOpError() << "of " << from << " along " << axis << " does not give " << to
+                         << "; accumulators give their slice, or 8 columns, other tiles are dealt out";
+  int64_t bytes = partial ? 0 : getReductionBytes(from, axis);
+  if (bool(bytes) != bool(getRoom()))
+    return emitOpError() << "of " << from << " along " << axis << " exchanges " << bytes
+                         << " bytes at least; give a room if there are any";
+  return bytes ? verifyRoom(*this, *getRoom(), getBarrier(), bytes) : success();
+}
+
+//===----------------------------------------------------------------------===//
+// In a thread
+//===----------------------------------------------------------------------===//
+
+LogicalResult MaskElementsOp::verify() {
+  RankedTensorType tile = getTile();
+  IntegerSet set = getSet();
+  if (set.getNumDims() != tile.getRank() || set.getNumSymbols() != getSymbols().size())
+    return emitOpError() << "has a set of " << set.getNumDims() << " dimensions and " << set.getNumSymbols()
+                         << " symbols for " << tile << " and " << getSymbols().size();
+  return verifyElements(*this, tile, getElements().getTypes());
+}
+
+LogicalResult ScaleElementsOp::verify() {
+  RankedTensorType tile = getTile();
+  int64_t axis = getAxis();
+  if (!isa_and_nonnull<MmaAttr>(tile.getEncoding()) || axis < 0 || axis > 1)
+    return emitOpError() << "scales " << tile << " along " << axis << "; use accumulators, and axis 0 or 1";
+  auto slice = RankedTensorType::get(tile.getDimSize(1 - axis), tile.getElementType(),
+                                     SliceAttr::get(getContext(), axis, tile.getEncoding()));
+  return failed(verifyElements(*this, slice, getFactors().getTypes()))
+             ? failure()
+             : verifyElements(*this, tile, getElements().getTypes());
+}
+
+//===----------------------------------------------------------------------===//
+// In global memory
+//===----------------------------------------------------------------------===//
+
+int64_t mk_thread::getRun(RankedTensorType tile) {
+  Attribute layout = tile.getEncoding();
+  auto slice = dyn_cast<SliceAttr>(layout);
+  int64_t run = 1;
+  // A byte in memory each, a predicate in registers; or in as many rows.
+  if (!tile.getRank() || tile.getElementType().isInteger(1) || isa<TransposedAttr>(layout))
+    return run;
+  if (auto blocked = dyn_cast<BlockedAttr>(layout))
+    run = tile.getShape().back() % blocked.getVector() == 0 ? blocked.getVector() : 1;
+  else if (!slice || slice.getAxis() == 0)
+    run = 2;
+  while (run * getElementBytes(tile.getElementType()) > 16)
+    run /= 2;
+  return run;
+}
+
+template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange types, bool inRuns) {
+  RankedTensorType tile = op.getTile();
+  size_t rank = tile.getRank();
+  int64_t count = mk_sm::getNumElements(tile);
+  Type element = getRegisterType(tile.getElementType());
+  if (count < 0 || op.getStrides().size() != rank || op.getOffsets().size() != rank || op.getLimits().size() != rank ||
+      op.getWhich().size() != types.size() ||
+      llvm::any_of(op.getWhich(), [&](int32_t i) { return i < 0 || i >= count; }) ||
+      llvm::any_of(types, [&](Type type) { return type != element; }))
+    return op.emitOpError() << "moves elements [" << op.getWhich() << "] of " << tile << ", of which a thread holds "
+                            << count << ", each as " << element << ": give as many values, and " << rank
+                            << " strides, offsets and limits";
+  int64_t run = inRuns ? getRun(tile) : 1;
+  for (auto [k, i] : llvm::enumerate(op.getWhich()))
+    if (i != op.getWhich()[k - k % run] + int64_t(k % run) || op.getWhich().size() % run)
+      return op.emitOpError() << "moves elements [" << op.getWhich() << "] in runs; name whole runs of " << run;
+  return success();
+}
+
+LogicalResult LoadElementsOp::verify() { return verifyAccess(*this, getResultTypes(), bool(getTogether())); }
+LogicalResult StoreElementsOp::verify() {
+  if (getAdd() && failed(verifyAddition(*this, getTile().getElementType())))
+    return failure();
+  return verifyAccess(*this, getElements().getTypes(), getRuns() || getTogether());
+}

@@ -1,0 +1,175 @@
+//===- ThreadElementOps.td - A thread's elements of a tile --*- tablegen -*-===//
+#ifndef MKERNEL_THREAD_ELEMENT_OPS
+#define MKERNEL_THREAD_ELEMENT_OPS
+
+include "ThreadBase.td"
+
+// A thread holds of a tile what the layout of its type says (`#mk_sm.mma` and others), an element a value:
+// an index as an i64, an fp8 as an i8. Threads are counted from the first one that holds some of the tile.
+
+def MkThread_Tile : TypeAttrOf<AnyRankedTensor>;
+def MkThread_Elements : Variadic<AnyTypeOf<[AnySignlessInteger, AnyFloat]>>;
+def MkThread_Combination : I32EnumAttr<"Combination", "how elements are reduced; integers are signed", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Mul", 1, "mul">, I32EnumAttrCase<"Max", 2, "max">,
+    I32EnumAttrCase<"Min", 3, "min">]> {
+  let cppNamespace = "::mlir::mk_thread";
+}
+def MkThread_RoomAttr : MkThread_Attr<"Room", "room"> {
+  let summary = "shared memory through which threads exchange elements";
+  let description = [{
+    So many `threads` use `bytes` bytes from `offset` on. They meet at a barrier that the op names; a single warp
+    needs none.
+
+    ```mlir
+    #mk_thread.room<threads = 256, offset = 1024, bytes = 2048>
+    ```
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$offset, "int64_t":$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Between threads
+//===----------------------------------------------------------------------===//
+
+def MkThread_ExchangeElementsOp : MkThread_EffectOp<"exchange_elements", [AttrSizedOperandSegments]> {
+  let summary = "gives threads the elements of a tile that they hold in another layout";
+  let description = [{
+    The element of the second tile with indices i is the one of the first tile whose number, in row-major order, is the sum of i times
+    `strides`: a stride of 0 broadcasts. What does not fit the room goes in parts.
+
+    ```mlir
+    %c, %d = mk_thread.exchange_elements %x, %y of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>
+        to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1]
+        in <threads = 128, offset = 1024, bytes = 1024> thread(%thread) barrier(%number) : (f32, f32) -> (f32, f32)
+    ```
+  }];
+  let arguments = (ins MkThread_Elements:$elements, MkThread_Tile:$from, MkThread_Tile:$to,
+                       DenseI64ArrayAttr:$strides, MkThread_RoomAttr:$room, I32:$thread, Optional<I32>:$barrier);
+  let results = (outs MkThread_Elements:$results);
+  let assemblyFormat = [{
+    $elements `of` $from `to` $to `strides` $strides `in` $room `thread` `(` $thread `)`
+    (`barrier` `(` $barrier^ `)`)? attr-dict `:` functional-type($elements, $results)
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_ReduceElementsOp : MkThread_EffectOp<"reduce_elements", [AttrSizedOperandSegments]> {
+  let summary = "reduces a tile along an axis";
+  let description = [{
+    In `chains` at once for each result. Accumulators are reduced along their rows within four lanes, along columns through a
+    room, and so are tiles that are dealt out. Where the result is a tile of accumulators with 8 columns, a thread adds up
+    what it holds of each row, and no element moves.
+
+    ```mlir
+    %c, %d = mk_thread.reduce_elements add %x0, %x1, %x2, %x3 of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> along 1
+        to tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> chains 2
+        : (f32, f32, f32, f32) -> (f32, f32)
+    %e, %f = mk_thread.reduce_elements max %x0, %x1, %x2, %x3 of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> along 0
+        to tensor<8xf32, #mk_sm.slice<axis = 0, of = #mk_sm.mma<warpgroups = 1>>> chains 1
+        in <threads = 128, offset = 1024, bytes = 1024> thread(%thread) barrier(%number)
+        : (f32, f32, f32, f32) -> (f32, f32)
+    ```
+  }];
+  let arguments = (ins MkThread_Combination:$kind, MkThread_Elements:$elements, MkThread_Tile:$from, I64Attr:$axis,
+                       MkThread_Tile:$to, ConfinedAttr<I64Attr, [IntPositive]>:$chains,
+                       OptionalAttr<MkThread_RoomAttr>:$room, Optional<I32>:$thread, Optional<I32>:$barrier);
+  let results = (outs MkThread_Elements:$results);
+  let assemblyFormat = [{
+    $kind $elements `of` $from `along` $axis `to` $to `chains` $chains
+    (`in` $room^ `thread` `(` $thread `)` (`barrier` `(` $barrier^ `)`)?)? attr-dict
+    `:` functional-type($elements, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// In a thread
+//===----------------------------------------------------------------------===//
+
+def MkThread_MaskElementsOp : MkThread_Op<"mask_elements", [Pure, AttrSizedOperandSegments,
+                                                            AllTypesMatch<["elements", "results"]>]> {
+  let summary = "replaces the elements whose indices are not in a set";
+  let description = [{
+    ```mlir
+    %c, %d = mk_thread.mask_elements %x, %y of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>
+        where affine_set<(r, c)[s] : (r - c + s >= 0)>[%n] else %low : f32 thread(%thread) : f32, f32
+    ```
+  }];
+  let arguments = (ins MkThread_Elements:$elements, MkThread_Tile:$tile, IntegerSetAttr:$set, Variadic<I64>:$symbols,
+                       AnyType:$otherwise, I32:$thread);
+  let results = (outs MkThread_Elements:$results);
+  let assemblyFormat = [{
+    $elements `of` $tile `where` $set `[` $symbols `]` `else` $otherwise `:` type($otherwise)
+    `thread` `(` $thread `)` attr-dict `:` type($elements)
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_ScaleElementsOp : MkThread_EffectOp<"scale_elements", [AttrSizedOperandSegments,
+                                                                   AllTypesMatch<["elements", "results"]>]> {
+  let summary = "multiplies accumulators by factors of rows or columns, which are mostly one";
+  let description = [{
+    A warp all of whose factors are one goes past the products.
+
+    ```mlir
+    %s:4 = mk_thread.scale_elements %x0, %x1, %x2, %x3 of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>
+        by %x, %y along 1 : f32, f32, f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<F32>:$elements, MkThread_Tile:$tile, Variadic<F32>:$factors, I64Attr:$axis);
+  let results = (outs Variadic<F32>:$results);
+  let assemblyFormat = "$elements `of` $tile `by` $factors `along` $axis attr-dict `:` type($elements)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// In global memory
+//===----------------------------------------------------------------------===//
+
+def MkThread_LoadElementsOp : MkThread_EffectOp<"load_elements", [AttrSizedOperandSegments]> {
+  let summary = "loads some of a thread's elements of a tile";
+  let description = [{
+    The tile begins at `start`; its elements are `strides` bytes from each other in each dimension. Those exist whose index is
+    below `limits` and, with `offsets`, at least 0; others become `pad`, or 0. The elements with these numbers are loaded;
+    where `together` holds, those that lie one behind the other in a row at once.
+
+    ```mlir
+    %c, %d = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %address
+        strides(%n, %m) offsets(%n, %m) limits(%n, %m) pad(%x : f32) together(%yes) thread(%thread) : f32, f32
+    ```
+  }];
+  let arguments = (ins DenseI32ArrayAttr:$which, MkThread_Tile:$tile, I64:$start, Variadic<I64>:$strides,
+                       Variadic<I64>:$offsets, Variadic<I64>:$limits, Optional<AnyType>:$pad, Optional<I1>:$together,
+                       I32:$thread);
+  let results = (outs MkThread_Elements:$elements);
+  let assemblyFormat = [{
+    $which `of` $tile `at` $start `strides` `(` $strides `)` `offsets` `(` $offsets `)` `limits` `(` $limits `)`
+    (`pad` `(` $pad^ `:` type($pad) `)`)? (`together` `(` $together^ `)`)? `thread` `(` $thread `)` attr-dict
+    `:` type($elements)
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_StoreElementsOp : MkThread_EffectOp<"store_elements", [AttrSizedOperandSegments]> {
+  let summary = "stores some of a thread's elements of a tile, or adds them";
+  let description = [{
+    As `load_elements`; elements that do not exist are dropped, and one of the threads that hold the same element stores
+    it. With `runs` those that lie one behind the other in a row are stored at once, with `together` where that
+    holds. With `add` they are added, atomically at the scope.
+
+    ```mlir
+    mk_thread.store_elements %x, %y as [0, 1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to %address
+        strides(%n, %m) offsets(%n, %m) limits(%n, %m) runs thread(%thread) : f32, f32
+    ```
+  }];
+  let arguments = (ins MkThread_Elements:$elements, DenseI32ArrayAttr:$which, MkThread_Tile:$tile, I64:$start,
+                       Variadic<I64>:$strides, Variadic<I64>:$offsets, Variadic<I64>:$limits, UnitAttr:$runs,
+                       Optional<I1>:$together, OptionalAttr<MkThread_Scope>:$add, I32:$thread);
+  let assemblyFormat = [{
+    $elements `as` $which `of` $tile `to` $start `strides` `(` $strides `)` `offsets` `(` $offsets `)`
+    `limits` `(` $limits `)` (`runs` $runs^)? (`together` `(` $together^ `)`)? (`add` $add^)?
+    `thread` `(` $thread `)` attr-dict `:` type($elements)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // MKERNEL_THREAD_ELEMENT_OPS

@@ -1,0 +1,145 @@
+// RUN: mk-opt %s -split-input-file -verify-diagnostics
+
+// Elements of tiles.
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{is a room of 64 bytes at 1024 for 48 threads; use whole warps, 32 to 1024 threads, and offsets in multiples of 8}}
+  %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1] in <threads = 48, offset = 1024, bytes = 64> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{exchanges elements of 128 threads; more than a warp meet at a barrier, a warp at none}}
+  %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1] in <threads = 128, offset = 1024, bytes = 64> thread(%w) : (f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{exchanges 4 bytes at least, and has room for 0}}
+  %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1] in <threads = 128, offset = 1024, bytes = 0> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{names 1024 bytes at 3584 of 4096 bytes of shared memory; use an offset in it}}
+  %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1] in <threads = 128, offset = 3584, bytes = 1024> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{has 1 values for a tile 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>', of which a thread holds 2, each as 'f32'}}
+  %a:2 = mk_thread.exchange_elements %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [32, 1] in <threads = 128, offset = 1024, bytes = 64> thread(%w) barrier(%w) : (f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{takes elements of 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>' for 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>>' in strides [64, 1]; give one for each dimension, so that all of them exist}}
+  %a:2 = mk_thread.exchange_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 1>> strides [64, 1] in <threads = 128, offset = 1024, bytes = 64> thread(%w) barrier(%w) : (f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{of 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>' along 0 does not give 'tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>'; accumulators give their slice, or 8 columns, other tiles are dealt out}}
+  %a:2 = mk_thread.reduce_elements add %x, %x, %x, %x of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> along 0 to tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> chains 1 : (f32, f32, f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{of 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>' along 0 exchanges 128 bytes at least; give a room if there are any}}
+  %a:2 = mk_thread.reduce_elements add %x, %x, %x, %x of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> along 0 to tensor<8xf32, #mk_sm.slice<axis = 0, of = #mk_sm.mma<warpgroups = 1>>> chains 1 : (f32, f32, f32, f32) -> (f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{has a set of 1 dimensions and 0 symbols for 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>' and 1}}
+  %a:2 = mk_thread.mask_elements %x, %x of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> where affine_set<(r) : (r >= 0)>[%g] else %x : f32 thread(%w) : f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{scales 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>' along 2; use accumulators, and axis 0 or 1}}
+  %a:4 = mk_thread.scale_elements %x, %x, %x, %x of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> by %x, %x along 2 : f32, f32, f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{moves elements [2] of 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>', of which a thread holds 2, each as 'f32': give as many values, and 2 strides, offsets and limits}}
+  %a = mk_thread.load_elements [2] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) thread(%w) : f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{moves elements [1] in runs; name whole runs of 2}}
+  mk_thread.store_elements %x as [1] of tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) runs thread(%w) : f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 0.0 : f32
+  %i = arith.constant 0 : i8
+  // expected-error @+1 {{adds elements of 'i8', which memory does not; use f32, f64, bf16, f16, i32 or i64}}
+  mk_thread.store_elements %i as [1] of tensor<8x32xi8, #mk_sm.blocked<threads = 128, vector = 2>> to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) add gpu thread(%w) : i8
+}

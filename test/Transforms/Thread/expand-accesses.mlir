@@ -1,0 +1,44 @@
+// RUN: mk-opt %s -mk-thread-expand-accesses | FileCheck %s
+
+#acc = #mk_sm.mma<warpgroups = 1>
+#row = #mk_sm.slice<axis = 1, of = #acc>
+#runs = #mk_sm.blocked<threads = 128, vector = 4>
+
+mk_thread.kernel @accesses threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %x = arith.constant 2.0 : f32
+  %h = arith.constant 2.0 : bf16
+  %yes = arith.constant true
+  // Runs at once, or each element by itself.
+  // CHECK: scf.if %{{.*}} -> (f32, f32, f32, f32)
+  // CHECK: mk_thread.load %{{.*}}, 16 if
+  // CHECK: else
+  // CHECK-COUNT-4: mk_thread.load %{{.*}}, 4 if
+  %a:4 = mk_thread.load_elements [0, 1, 2, 3] of tensor<4x128xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) pad(%x : f32) together(%yes) thread(%w) : f32, f32, f32, f32
+  // CHECK: mk_thread.load %{{.*}}, 2 if %{{.*}} else(%{{.*}} : i16)
+  // CHECK: llvm.bitcast %{{.*}} : i16 to bf16
+  %b = mk_thread.load_elements [1] of tensor<4x128xbf16, #runs> at %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) thread(%w) : bf16
+  // 16-bit elements go two in a word.
+  // CHECK: mk_thread.store %{{.*}}, %{{.*}} : i32, i32 to %{{.*}} : i64 bytes(8) if
+  mk_thread.store_elements %h, %h, %h, %b as [0, 1, 2, 3] of tensor<4x128xbf16, #runs> to %g strides(%g, %g)
+      offsets(%g, %g) limits(%g, %g) runs thread(%w) : bf16, bf16, bf16, bf16
+  // CHECK: scf.if
+  // CHECK: mk_thread.store %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32, i32, i32, i32 to %{{.*}} : i64 bytes(16) if
+  // CHECK: else
+  // CHECK-COUNT-4: mk_thread.store %{{.*}} : i32 to %{{.*}} : i64 bytes(4) if
+  mk_thread.store_elements %a#0, %a#1, %a#2, %a#3 as [0, 1, 2, 3] of tensor<4x128xf32, #runs> to %g strides(%g, %g)
+      offsets(%g, %g) limits(%g, %g) together(%yes) thread(%w) : f32, f32, f32, f32
+  // Of four lanes that hold a row one stores it.
+  // CHECK: arith.andi %{{.*}}, %c3_i32
+  // CHECK: mk_thread.store %{{.*}} : i32 to %{{.*}} : i64 bytes(4) if
+  // CHECK: mk_thread.store %{{.*}} : i32 to %{{.*}} : i64 bytes(4) if
+  mk_thread.store_elements %x, %a#0 as [0, 1] of tensor<64xf32, #row> to %g strides(%g) offsets(%g) limits(%g)
+      thread(%w) : f32, f32
+  // CHECK: mk_thread.store %{{.*}} : f32 to %{{.*}} : i64 bytes(4) if %{{.*}} add(f32, sys)
+  mk_thread.store_elements %x as [1] of tensor<4x128xf32, #runs> to %g strides(%g, %g) offsets(%g, %g)
+      limits(%g, %g) add sys thread(%w) : f32
+}

@@ -1,0 +1,41 @@
+// RUN: mk-opt %s -mk-thread-expand-math | FileCheck %s
+
+mk_thread.kernel @math threads(384) cluster(1) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %n = mk_thread.param 24 : i32
+  %x = llvm.bitcast %n : i32 to f32
+  // CHECK: llvm.fmul
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+  %a = math.exp %x : f32
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"
+  %b = math.log2 %a : f32
+  // CHECK: mk_thread.approximate sin
+  %c = math.sin %b : f32
+  // Two polynomials, of which the magnitude chooses.
+  // CHECK-COUNT-12: llvm.intr.fma
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+  // CHECK: llvm.intr.copysign
+  // CHECK: llvm.fcmp "ogt"
+  // CHECK: arith.select
+  %d = math.erf %c : f32
+  // CHECK: mk_thread.approximate rcp_ftz
+  %e = math.tanh %d : f32
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.div.full"
+  %f = arith.divf %e, %x : f32
+  // CHECK: llvm.intr.maximum
+  %g = arith.maximumf %f, %x : f32
+  // 16-bit floats by way of f32.
+  // CHECK: llvm.fpext
+  // CHECK: llvm.call_intrinsic "llvm.nvvm.sqrt.approx.f"
+  // CHECK: llvm.fptrunc
+  %h = arith.truncf %g : f32 to bf16
+  %i = math.sqrt %h : bf16
+  // f64 has no instruction for a maximum.
+  // CHECK: arith.maximumf
+  %j = arith.extf %i : bf16 to f64
+  %k = arith.maximumf %j, %j : f64
+  // CHECK: llvm.intr.ctpop
+  %l = math.ctpop %n : i32
+  // CHECK-NOT: math.
+  mk_thread.pin %k, %l : f64, i32
+}
