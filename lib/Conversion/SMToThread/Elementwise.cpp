@@ -1,6 +1,5 @@
 //===- Elementwise.cpp - Ops on each element of a fragment ----------------===//
-#include "Lowering.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "Taker.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -8,117 +7,7 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-//===----------------------------------------------------------------------===//
-// Ops put off
-//===----------------------------------------------------------------------===//
-
-void Lowering::prefetch(Value tile, ArrayRef<unsigned> elements) {
-  if (!putOff.contains(tile))
-    return;
-  Operation *op = tile.getDefiningOp();
-  if (isa<LoadOp, ReloadOp>(op)) {
-    SmallVector<unsigned> missing;
-    for (unsigned i : elements)
-      if (!values[tile][i] && !llvm::is_contained(missing, i))
-        missing.push_back(i);
-    if (missing.empty())
-      return;
-    llvm::sort(missing);
-    SmallVector<std::pair<unsigned, Value>> loaded;
-    if (auto load = dyn_cast<LoadOp>(op))
-      for (auto [i, value] : llvm::zip(missing, loadElements(load, missing)))
-        loaded.emplace_back(i, value);
-    else
-      loaded = reloadElements(cast<ReloadOp>(op), missing);
-    for (auto [i, value] : loaded) {
-      // What comes with others may be there.
-      if (values[tile][i])
-        continue;
-      values[tile][i] = value;
-      computed.emplace_back(tile, i);
-    }
-    return;
-  }
-  SmallVector<unsigned> needed(elements);
-  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    SmallVector<unsigned> map =
-        sliceElements(cast<RankedTensorType>(tile.getType()), broadcast.getDims()[0]);
-    for (unsigned &i : needed)
-      i = map[i];
-  }
-  for (Value operand : op->getOperands())
-    prefetch(operand, needed);
-}
-
-void Lowering::forgetComputed(size_t since) {
-  for (auto [value, i] : ArrayRef(computed).drop_front(since))
-    values[value][i] = Value();
-  computed.resize(since);
-}
-
-//===----------------------------------------------------------------------===//
-// One element
-//===----------------------------------------------------------------------===//
-
-Value Lowering::compute(Operation *op, unsigned i) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    return loadElements(load, i)[0];
-  if (auto reload = dyn_cast<ReloadOp>(op)) {
-    prefetch(reload.getTile(), i);
-    return values[reload.getTile()][i];
-  }
-  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    SmallVector<unsigned> map =
-        sliceElements(cast<RankedTensorType>(broadcast.getType()), broadcast.getDims()[0]);
-    return element(broadcast.getSource(), map[i]);
-  }
-  if (auto transpose = dyn_cast<TransposeOp>(op))
-    return element(transpose.getSource(), i);
-  if (computePair(op, i))
-    return values[op->getResult(0)][i];
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(element(operand, i));
-  Type type = scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
-  return computeScalar(op, operands, type);
-}
-
-//===----------------------------------------------------------------------===//
-// Conversions
-//===----------------------------------------------------------------------===//
-
 static bool isFp8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
-
-bool Lowering::computePair(Operation *op, unsigned i) {
-  auto truncation = dyn_cast<arith::TruncFOp>(op);
-  if (!truncation)
-    return false;
-  Value result = op->getResult(0), source = truncation.getIn();
-  Type to = getElementTypeOrSelf(result.getType());
-  Type from = getElementTypeOrSelf(source.getType());
-  unsigned first = i & ~1u;
-  if (!from.isF32() || first + 1 >= values[result].size() ||
-      !(to.isBF16() || to.isF16() || isFp8(to)))
-    return false;
-  Value low = element(source, first), high = element(source, first + 1);
-  Value pair;
-  if (isFp8(to)) {
-    Value bits = create<mk_thread::ToFp8Op>(to, low, high);
-    pair = LLVM::BitcastOp::create(b, loc, VectorType::get(2, i8), bits);
-  } else {
-    // The first operand becomes the upper half.
-    pair = intrinsic(to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn",
-                     VectorType::get(2, to), {high, low});
-  }
-  for (unsigned k : {0u, 1u}) {
-    bool isNew = !values[result][first + k];
-    values[result][first + k] =
-        LLVM::ExtractElementOp::create(b, loc, pair, c32(k));
-    if (isNew && putOff.contains(result) && first + k != i)
-      computed.emplace_back(result, first + k);
-  }
-  return true;
-}
 
 /// The same op on scalars, with attributes and, for floats, contraction: a
 /// product and a sum become one instruction.
@@ -162,57 +51,179 @@ static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   return e.add(quotient, e.resize(e.and_(left, e.not_(negative)), e.i64));
 }
 
-Value Lowering::computeScalar(Operation *op, ArrayRef<Value> operands,
-                              Type type) {
-  if (Value quotient = divide(*this, op, operands))
-    return quotient;
+/// Whether mk-thread-expand-math has code for a function.
+static bool hasInstructions(Operation *op) {
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp, math::Log10Op, math::RsqrtOp, math::SqrtOp,
+          math::SinOp, math::CosOp, math::ErfOp, math::TanhOp, math::PowFOp>(op))
+    return type.isF32() || type.isBF16() || type.isF16();
+  return isa<math::FmaOp, math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+             math::TruncOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::AbsIOp>(op);
+}
+
+bool Lowering::hasCode(Operation *op) {
   // Other floats of 8 bits or less are bits that nothing calculates with.
   auto isUnknown = [](Type type) {
     Type element = getElementTypeOrSelf(type);
     return isa<FloatType>(element) && !isFp8(element) &&
            !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
   };
-  if (llvm::any_of(op->getOperandTypes(), isUnknown) ||
-      llvm::any_of(op->getResultTypes(), isUnknown))
-    return {};
-  bool isF32 = operands.front().getType().isF32();
-  auto resultType = getElementTypeOrSelf(op->getResult(0).getType());
-  if (auto extension = dyn_cast<arith::ExtFOp>(op)) {
-    Type from = getElementTypeOrSelf(extension.getIn().getType());
-    if (isFp8(from)) {
-      // By way of f16, which holds every fp8.
-      Value wide = resize(operands[0], i16);
-      Value halves = create<mk_thread::FromFp8Op>(from, wide);
-      Value half = LLVM::BitcastOp::create(b, loc, b.getF16Type(),
-                                           resize(halves, i16));
-      if (type.isF16())
-        return half;
-      return LLVM::FPExtOp::create(b, loc, f32, half);
-    }
+  if (llvm::any_of(op->getOperandTypes(), isUnknown) || llvm::any_of(op->getResultTypes(), isUnknown))
+    return false;
+  auto takesFp8 = [](Type type) { return isFp8(getElementTypeOrSelf(type)); };
+  if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp>(op) &&
+      llvm::any_of(op->getOperandTypes(), takesFp8))
+    return false; // no arithmetic on 8-bit floats
+  return !isa<math::MathDialect>(op->getDialect()) || hasInstructions(op);
+}
+
+/// An op on one element of each operand.
+static Value compute(Emitter &e, Operation *op, ArrayRef<Value> operands) {
+  if (Value quotient = divide(e, op, operands))
+    return quotient;
+  Type result = getElementTypeOrSelf(op->getResult(0).getType()), type = getRegisterType(result);
+  Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (isa<arith::ExtFOp>(op) && isFp8(from)) {
+    // By way of f16, which holds every fp8.
+    Value halves = e.create<mk_thread::FromFp8Op>(from, e.resize(operands[0], e.i16));
+    Value half = e.create<LLVM::BitcastOp>(e.b.getF16Type(), e.resize(halves, e.i16));
+    return type.isF16() ? half : Value(e.create<LLVM::FPExtOp>(e.f32, half));
   }
-  if (isa<arith::TruncFOp>(op) && isFp8(resultType)) {
-    Value bits = create<mk_thread::ToFp8Op>(resultType, operands[0], cf32(0));
-    return resize(bits, i8);
+  if (isa<arith::TruncFOp>(op) && isFp8(result))
+    return e.resize(e.create<mk_thread::ToFp8Op>(result, operands[0], e.cf32(0)), e.i8);
+  return cloneOn(e.b, e.loc, op, operands, type);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements that are taken
+//===----------------------------------------------------------------------===//
+
+void Taker::load(Value tile, ArrayRef<unsigned> elements) {
+  if (!lowering.isDeferred(tile))
+    return;
+  Operation *op = tile.getDefiningOp();
+  if (isa<LoadOp, ReloadOp>(op)) {
+    SmallVector<unsigned> missing;
+    for (unsigned i : elements)
+      if (!known.contains({tile, i}) && !llvm::is_contained(missing, i))
+        missing.push_back(i);
+    if (missing.empty())
+      return;
+    llvm::sort(missing);
+    // What comes with others may be there.
+    if (auto load = dyn_cast<LoadOp>(op))
+      for (auto [i, value] : llvm::zip(missing, lowering.loadElements(load, missing)))
+        known.try_emplace({tile, i}, value);
+    else
+      for (auto [i, value] : lowering.reloadElements(cast<ReloadOp>(op), missing))
+        known.try_emplace({tile, i}, value);
+    return;
+  }
+  SmallVector<unsigned> needed(elements);
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    SmallVector<unsigned> map = getSliceElements(broadcast.getType(), broadcast.getDims()[0]);
+    for (unsigned &i : needed)
+      i = map[i];
   }
   for (Value operand : op->getOperands())
-    if (isFp8(getElementTypeOrSelf(operand.getType())) &&
-        !isa<arith::SelectOp, arith::BitcastOp>(op))
-      return {}; // no arithmetic on 8-bit floats
-  if (isa<math::MathDialect>(op->getDialect()))
-    return math(op, operands);
-  // NaN if an operand is; the instruction exists for f32 and 16-bit types.
-  if (isa<arith::MaximumFOp>(op) && !type.isF64())
-    return LLVM::MaximumOp::create(b, loc, operands[0], operands[1]);
-  if (isa<arith::MinimumFOp>(op) && !type.isF64())
-    return LLVM::MinimumOp::create(b, loc, operands[0], operands[1]);
-  if (isa<arith::DivFOp>(op) && isF32) {
-    // A row's divisor is inverted once. div.full is good to 2 ulp.
-    if (isa<RankedTensorType>(op->getResult(0).getType()) &&
-        isShared(op->getOperand(1)))
-      return LLVM::FMulOp::create(b, loc, operands[0], reciprocal(operands[1]));
-    return intrinsic("llvm.nvvm.div.full", f32, operands);
+    load(operand, needed);
+}
+
+Value Taker::take(Value tile, unsigned i) {
+  if (lowering.isDeferred(tile))
+    return take(tile.getDefiningOp(), i);
+  // One value may stand for all elements.
+  ArrayRef<Value> all = lowering.elements(tile);
+  return all[all.size() == 1 ? 0 : i];
+}
+
+Value Taker::take(Operation *op, unsigned i) {
+  Value result = op->getResult(0);
+  if (Value value = known.lookup({result, i}))
+    return value;
+  if (isa<LoadOp, ReloadOp>(op))
+    load(result, i);
+  else if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    known[{result, i}] =
+        take(broadcast.getSource(), getSliceElements(broadcast.getType(), broadcast.getDims()[0])[i]);
+  else if (auto transpose = dyn_cast<TransposeOp>(op))
+    known[{result, i}] = take(transpose.getSource(), i);
+  else if (!takePair(op, i)) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(take(operand, i));
+    // A row's divisor is inverted once.
+    bool isShared = isa<arith::DivFOp>(op) && operands[0].getType().isF32() &&
+                    op->getOperand(1).getDefiningOp<BroadcastOp>();
+    known[{result, i}] = isShared ? Value(lowering.create<LLVM::FMulOp>(operands[0], invert(operands[1])))
+                                  : compute(lowering, op, operands);
   }
-  return cloneOn(b, loc, op, operands, type);
+  return known.lookup({result, i});
+}
+
+bool Taker::takePair(Operation *op, unsigned i) {
+  auto truncation = dyn_cast<arith::TruncFOp>(op);
+  if (!truncation)
+    return false;
+  Value result = op->getResult(0), source = truncation.getIn();
+  Type to = getElementTypeOrSelf(result.getType());
+  unsigned first = i & ~1u;
+  if (!getElementTypeOrSelf(source.getType()).isF32() || first + 1 >= lowering.count(result.getType()) ||
+      !(to.isBF16() || to.isF16() || isFp8(to)))
+    return false;
+  Emitter &e = lowering;
+  Value low = take(source, first), high = take(source, first + 1), pair;
+  if (isFp8(to))
+    pair = e.create<LLVM::BitcastOp>(VectorType::get(2, e.i8), e.create<mk_thread::ToFp8Op>(to, low, high));
+  else // The first operand becomes the upper half.
+    pair = e.intrinsic(to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn", VectorType::get(2, to),
+                       {high, low});
+  for (unsigned k : {0u, 1u})
+    known[{result, first + k}] = e.create<LLVM::ExtractElementOp>(pair, e.c32(k));
+  return true;
+}
+
+Value Taker::invert(Value x) {
+  Value &inverse = inverses[x];
+  if (!inverse || inverse.getParentBlock() != lowering.b.getInsertionBlock())
+    inverse = lowering.create<mk_thread::ApproximateOp>(mk_thread::Approximation::Rcp, x);
+  return inverse;
+}
+
+LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() ||
+      !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || !hasCode(op))
+    return refuse(op);
+  Value result = op->getResult(0);
+  if (op->hasAttr(kDeferredAttr))
+    return defer(result);
+  if (BroadcastOp factors = findFactors(op))
+    return emitScaling(op, factors);
+  bool takes = false, reloads = false;
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    takes |= isDeferred(operand) && !isa<arith::CmpFOp, arith::CmpIOp>(def);
+    reloads |= isa_and_nonnull<ReloadOp>(def);
+  }
+  int64_t n = count(result.getType());
+  int64_t part = reloads ? getThresholds().getGroupedElements() : getThresholds().getLoadedElements();
+  Taker taker(*this);
+  SmallVector<Value> made;
+  for (int64_t first = 0; first < n; first += part) {
+    // Loads that have waited for this, some at a time.
+    int64_t end = std::min(n, first + part);
+    if (takes)
+      for (Value operand : op->getOperands())
+        taker.load(operand, llvm::to_vector(llvm::seq<unsigned>(first, end)));
+    for (int64_t i = first; i < end; ++i)
+      made.push_back(taker.take(op, i));
+    // Or LLVM would take all of them at the end, and what was loaded would stay.
+    auto latest = MutableArrayRef(made).drop_front(first);
+    if (takes && (latest[0].getType().isF32() || latest[0].getType().isInteger(32)))
+      llvm::copy(create<mk_thread::PinOp>(TypeRange(ValueRange(latest)), latest).getResults(), latest.begin());
+  }
+  set(result, made);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,70 +244,18 @@ BroadcastOp Lowering::findFactors(Operation *op) {
   for (Value operand : op->getOperands())
     if (auto broadcast = operand.getDefiningOp<BroadcastOp>())
       if (auto source = dyn_cast<RankedTensorType>(broadcast.getSource().getType());
-          source && isa_and_nonnull<SliceAttr>(source.getEncoding()))
+          source && source.getEncoding() == SliceAttr::get(op->getContext(), broadcast.getDims()[0], type.getEncoding()))
         return broadcast;
   return {};
 }
 
 LogicalResult Lowering::emitScaling(Operation *op, BroadcastOp broadcast) {
-  SmallVector<Value> factors(elements(broadcast.getSource()));
-  SmallVector<Value> scales(elements(broadcast.getResult()));
   bool isSecond = op->getOperand(1) == broadcast.getResult();
-  SmallVector<Value> tile(elements(op->getOperand(isSecond ? 0 : 1)));
-  Value isScaled; // by a factor of this thread
-  for (Value factor : factors) {
-    Value scaled = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, factor,
-                                         cf32(1));
-    isScaled = isScaled ? or_(isScaled, scaled) : scaled;
-  }
-  Value any = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), c32(-1), isScaled,
-                                       NVVM::VoteSyncKind::any);
-  auto choice = scf::IfOp::create(b, loc, TypeRange(ValueRange(tile)), any,
-                                  /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(choice.elseBlock());
-    scf::YieldOp::create(b, loc, tile);
-    b.setInsertionPointToEnd(choice.thenBlock());
-    SmallVector<Value> products;
-    for (auto [x, scale] : llvm::zip_equal(tile, scales))
-      products.push_back(reduceOp(Reduction::Mul, x, scale));
-    scf::YieldOp::create(b, loc, products);
-  }
-  set(op->getResult(0), SmallVector<Value>(choice.getResults()));
+  Value tile = op->getOperand(isSecond ? 0 : 1);
+  SmallVector<Value> factors = allElements(broadcast.getSource()), source = allElements(tile);
+  auto scaled = create<mk_thread::ScaleElementsOp>(TypeRange(ValueRange(source)), source,
+                                                   cast<RankedTensorType>(tile.getType()), factors,
+                                                   broadcast.getDims()[0]);
+  set(op->getResult(0), SmallVector<Value>(scaled.getResults()));
   return success();
-}
-
-/// Whether elements of a tile are the same value many times over.
-bool Lowering::isShared(Value tile) {
-  auto broadcast = tile.getDefiningOp<BroadcastOp>();
-  return static_cast<bool>(broadcast);
-}
-
-Value Lowering::reciprocal(Value x) {
-  Value &known = reciprocals[x];
-  if (known && known.getParentBlock() == b.getInsertionBlock())
-    return known;
-  return known = create<mk_thread::ApproximateOp>(mk_thread::Approximation::Rcp, x);
-}
-
-Value Lowering::reduceOp(Reduction kind, Value x, Value y) {
-  bool isFloat = isa<FloatType>(x.getType());
-  auto contract = arith::FastMathFlagsAttr::get(b.getContext(),
-                                                arith::FastMathFlags::contract);
-  switch (kind) {
-  case Reduction::Add:
-    return isFloat ? Value(arith::AddFOp::create(b, loc, x, y, contract)) : add(x, y);
-  case Reduction::Mul:
-    return isFloat ? Value(arith::MulFOp::create(b, loc, x, y, contract)) : mul(x, y);
-  case Reduction::Max:
-    if (x.getType().isF64()) // no instruction: a comparison and selections
-      return arith::MaximumFOp::create(b, loc, x, y);
-    return isFloat ? Value(LLVM::MaximumOp::create(b, loc, x, y)) : maxS(x, y);
-  case Reduction::Min:
-    if (x.getType().isF64())
-      return arith::MinimumFOp::create(b, loc, x, y);
-    return isFloat ? Value(LLVM::MinimumOp::create(b, loc, x, y)) : minS(x, y);
-  }
-  llvm_unreachable("unknown reduction");
 }

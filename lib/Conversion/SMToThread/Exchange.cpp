@@ -1,158 +1,53 @@
 //===- Exchange.cpp - Elements that change threads ------------------------===//
 //
-// Layouts of accumulators reduce and broadcast along their rows within four lanes.
-// Whatever else moves elements between threads goes through shared memory of the
-// role: conversions of layouts, reductions of columns and of tiles dealt out in
-// runs (Reductions.cpp), their broadcasts. What does not fit at once goes in parts.
+// Accumulators are reduced and broadcast along their rows within four lanes. Whatever else moves elements
+// between threads goes through shared memory of the role.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
-using Predicate = arith::CmpIPredicate;
 
-Value Lowering::exchangeAddress() { return add(sharedBase, memory.exchange); }
-
-// The sum of what depends on the thread, then of constants.
-Value sm::linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides) {
-  Value sum = e.c64(0);
-  int64_t constant = 0;
-  for (auto [base, offset, stride] :
-       llvm::zip(place.base, place.offset, strides)) {
-    sum = e.add(sum, e.mul(base, stride));
-    constant += offset * stride;
-  }
-  return e.resize(e.add(sum, constant), e.i32);
+mk_thread::RoomAttr Lowering::getRoom() {
+  return mk_thread::RoomAttr::get(b.getContext(), isOneWarp() ? 32 : partition.getNumThreads(), memory.exchange,
+                                  memory.exchangeBytes);
 }
 
-std::pair<Value, Value> Lowering::linearPlace(RankedTensorType type, unsigned i) {
-  Place where = place(type, i);
-  return {linearize(*this, where, computeStrides(type.getShape())), where.exists};
+SmallVector<Value> Lowering::allElements(Value from) {
+  SmallVector<Value> all(elements(from));
+  all.resize(count(from.getType()), all.front());
+  return all;
 }
 
-//===----------------------------------------------------------------------===//
-// Shared memory
-//===----------------------------------------------------------------------===//
-
-/// A value as bits of at least 16, as registers have them.
-static Value toBits(Emitter &e, Value value) {
-  unsigned width = value.getType().getIntOrFloatBitWidth();
-  Type bits = e.b.getIntegerType(width);
-  if (value.getType() != bits)
-    value = LLVM::BitcastOp::create(e.b, e.loc, bits, value);
-  return width < 16 ? e.resize(value, e.i16) : value;
+SmallVector<Type> Lowering::elementTypes(Type type) {
+  return SmallVector<Type>(count(type), scalarType(getElementTypeOrSelf(type)));
 }
 
-static Value fromBits(Emitter &e, Value bits, Type type) {
-  Type narrow = e.b.getIntegerType(type.getIntOrFloatBitWidth());
-  Value value = e.resize(bits, narrow);
-  return type == narrow ? value
-                        : Value(LLVM::BitcastOp::create(e.b, e.loc, type, value));
-}
-
-void Lowering::storeShared(Value exists, Value address, Value value) {
-  storeWords(toBits(*this, value), address, getElementBytes(value.getType()),
-             exists ? resize(exists, i32) : Value());
-}
-
-Value Lowering::loadShared(Value exists, Value address, Type type, Value otherwise) {
-  Type wide = b.getIntegerType(std::max<unsigned>(type.getIntOrFloatBitWidth(), 16));
-  int64_t bytes = getElementBytes(type);
-  if (!exists)
-    return fromBits(*this, loadWords(wide, address, bytes)[0], type);
-  Value start = otherwise ? toBits(*this, otherwise) : cint(wide, 0);
-  return fromBits(*this, loadWords(wide, address, bytes, resize(exists, i32), start)[0], type);
-}
-
-//===----------------------------------------------------------------------===//
-// Conversions and broadcasts
-//===----------------------------------------------------------------------===//
-
-/// The first element of a thread that, in all dimensions but `dims`, has the place of element `i`: runs
-/// lie in a row, and where a round of all threads is whole rows, or a part of one, they repeat columns.
-static unsigned findFirstAlike(RankedTensorType tile, ArrayRef<int64_t> dims, unsigned i) {
-  auto blocked = dyn_cast_or_null<BlockedAttr>(tile.getEncoding());
-  if (!blocked || tile.getRank() != 2 || dims.size() != 1)
-    return i;
-  int64_t columns = tile.getDimSize(1), vector = blocked.getVector();
-  int64_t round = blocked.getThreads() * vector;
-  if (columns % vector)
-    return i;
-  // Along a row: the run, or those of a thread in one row.
-  if (dims[0] == 1)
-    return i - i % (columns % round == 0 ? columns / blocked.getThreads() : vector);
-  if (columns % round == 0)
-    return i % (columns / blocked.getThreads());
-  return round % columns == 0 ? i % vector : i;
-}
-
-LogicalResult Lowering::exchange(Operation *op, Value from, Value to,
-                                 ArrayRef<int64_t> dims, bool transposes) {
-  auto source = cast<RankedTensorType>(from.getType());
-  auto result = cast<RankedTensorType>(to.getType());
-  Type type = scalarType(source.getElementType());
-  int64_t n = count(result), size = getElementBytes(type);
+LogicalResult Lowering::exchange(Value from, Value to, ArrayRef<int64_t> dims, bool transposes) {
+  auto source = cast<RankedTensorType>(from.getType()), result = cast<RankedTensorType>(to.getType());
   // Dimensions that the source does not have do not count.
-  SmallVector<int64_t> strides(result.getRank(), 0);
-  ArrayRef<int64_t> left = result.getShape();
-  SmallVector<int64_t> sourceStrides = computeStrides(source.getShape());
-  for (int64_t d = 0, s = 0; d < static_cast<int64_t>(left.size()); ++d)
+  SmallVector<int64_t> strides(result.getRank(), 0), left = computeStrides(source.getShape());
+  for (int64_t d = 0, s = 0; d < result.getRank(); ++d)
     if (!llvm::is_contained(dims, d))
-      strides[d] = sourceStrides[s++];
+      strides[d] = left[s++];
   if (transposes)
     std::reverse(strides.begin(), strides.end());
-
-  SmallVector<Value> values(elements(from));
-  values.resize(count(source), values.front());
+  SmallVector<Value> moved = allElements(from);
   enterPlaces();
-  SmallVector<std::pair<Value, Value>> places, results;
-  for (unsigned i = 0; i != values.size(); ++i)
-    places.push_back(linearPlace(source, i));
-  for (unsigned i = 0; i != n; ++i) {
-    Place where = place(result, i);
-    results.emplace_back(linearize(*this, where, strides), where.exists);
-  }
-  int64_t perPart = memory.exchangeBytes / size;
-  int64_t parts = llvm::divideCeil(source.getNumElements(), perPart);
-  SmallVector<Value> loaded(n);
-  for (int64_t part = 0; part < parts; ++part) {
-    // Where in this part, and whether it is.
-    auto inPart = [&](std::pair<Value, Value> where) {
-      auto [linear, exists] = where;
-      Value at = sub(linear, part * perPart);
-      if (parts > 1) {
-        Value inside = cmp(Predicate::ult, at, perPart);
-        exists = exists ? and_(exists, inside) : inside;
-      }
-      return std::pair(add(exchangeAddress(), mul(at, size)), exists);
-    };
-    barrierPartition();
-    for (auto [value, where] : llvm::zip(values, places)) {
-      auto [address, exists] = inPart(where);
-      storeShared(exists, address, value);
-    }
-    barrierPartition();
-    for (unsigned i = 0; i != n; ++i) {
-      if (unsigned first = findFirstAlike(result, dims, i); first != i) {
-        loaded[i] = loaded[first];
-        continue;
-      }
-      auto [address, exists] = inPart(results[i]);
-      loaded[i] = loadShared(exists, address, type, loaded[i]);
-    }
-  }
-  set(to, loaded);
+  Value barrier = isOneWarp() ? Value() : partitionBarrier();
+  auto op = create<mk_thread::ExchangeElementsOp>(elementTypes(result), moved, source, result, strides, getRoom(),
+                                                  placeThread, barrier);
+  set(to, SmallVector<Value>(op.getResults()));
   return success();
 }
 
 LogicalResult Lowering::emitConvertLayout(ConvertLayoutOp op) {
   if (op.getSource().getType() != op.getType())
-    return exchange(op, op.getSource(), op.getResult(), {});
+    return exchange(op.getSource(), op.getResult(), {});
   SmallVector<Value> same(elements(op.getSource()));
   set(op, same);
   return success();
@@ -160,13 +55,60 @@ LogicalResult Lowering::emitConvertLayout(ConvertLayoutOp op) {
 
 LogicalResult Lowering::emitTranspose(TransposeOp op) {
   if (!movesNothing(op))
-    return exchange(op, op.getSource(), op.getResult(), {}, /*transposes=*/true);
-  if (op->hasAttr(kDeferredAttr)) {
-    values[op.getResult()].assign(count(op.getType()), Value());
-    putOff.insert(op.getResult());
-    return success();
-  }
+    return exchange(op.getSource(), op.getResult(), {}, /*transposes=*/true);
+  if (op->hasAttr(kDeferredAttr))
+    return defer(op.getResult());
   SmallVector<Value> same(elements(op.getSource()));
   set(op, same);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+void Lowering::reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains, mk_thread::RoomAttr room) {
+  SmallVector<Value> source = allElements(from);
+  Value thread, barrier;
+  if (room) {
+    enterPlaces();
+    thread = placeThread, barrier = isOneWarp() ? Value() : partitionBarrier();
+  }
+  auto op = create<mk_thread::ReduceElementsOp>(
+      elementTypes(to.getType()), *mk_thread::symbolizeCombination(stringifyReduction(kind)), source,
+      cast<RankedTensorType>(from.getType()), axis, cast<RankedTensorType>(to.getType()), chains, room, thread, barrier);
+  set(to, SmallVector<Value>(op.getResults()));
+}
+
+LogicalResult Lowering::emitReduce(ReduceOp op) {
+  auto from = cast<RankedTensorType>(op.getSource().getType());
+  auto to = cast<RankedTensorType>(op.getType());
+  int64_t axis = op.getAxis();
+  // They are bits here, which would be reduced as integers.
+  if (isa<FloatType>(from.getElementType()) && from.getElementTypeBitWidth() <= 8)
+    return refuse(op);
+  bool isMma = isa_and_nonnull<MmaAttr>(from.getEncoding());
+  if (isMma && to.getEncoding() != SliceAttr::get(op.getContext(), axis, from.getEncoding()))
+    return op.emitOpError() << "of " << from << " gives " << to
+                            << "; its layout must be the slice of the source's";
+  if (!isMma && (!isa_and_nonnull<BlockedAttr>(from.getEncoding()) || count(to) < 0))
+    return op.emitOpError() << "of " << from << " to " << to
+                            << " cannot be lowered for " << getSmTarget(op).getName()
+                            << " yet: it takes tiles "
+                               "with the layout of accumulators, or dealt out";
+  int64_t bytes = mk_thread::getReductionBytes(from, axis);
+  if (bytes > memory.exchangeBytes)
+    return op.emitOpError() << "along axis " << axis << " of " << from << " exchanges " << bytes
+                            << " bytes at least; there are " << memory.exchangeBytes << ": use smaller tiles";
+  // Columns are reduced one element behind the other.
+  int64_t chains = bytes ? 1 : getThresholds().getReduceChains();
+  reduce(op.getKind(), op.getSource(), axis, op.getResult(), chains, bytes ? getRoom() : mk_thread::RoomAttr());
+  return success();
+}
+
+LogicalResult Lowering::emitPartialSum(PartialSumOp op) {
+  // A thread has two results a row here, so half as many chains of each are as much under way.
+  int64_t chains = std::max<int64_t>(getThresholds().getReduceChains() / 2, 1);
+  reduce(Reduction::Add, op.getSource(), /*axis=*/1, op.getResult(), chains, {});
   return success();
 }

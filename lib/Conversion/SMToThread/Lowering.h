@@ -20,6 +20,8 @@ namespace mlir::mk::sm {
 using namespace mk_sm;
 using mk_thread::SpanClock;
 
+class Taker;
+
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
@@ -42,6 +44,8 @@ public:
   SiteTable *places = nullptr;
 
 private:
+  friend Taker;
+
   //===--- Structure ------------------------------------------------------===//
 
   void loadParams();
@@ -112,7 +116,7 @@ private:
   /// Part by part; the copy engine stores with `map` where `usable` holds, else the threads do.
   /// `peers` are the buffers at ranks to which it is posted.
   void storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, ArrayRef<Value> peers, Value map,
-                           Value usable);
+                           Value usable, Taker &taker);
   /// Emits `body` for each number from `from` on, of which `number` chooses one at run time.
   void forCase(Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body);
   /// All threads of the warpgroup store what exists of a part, wherever it goes.
@@ -133,6 +137,13 @@ private:
                                   Value peer);
   LogicalResult storeDirectly(mk::StoreOp op, Value peer);
   LogicalResult emitLoad(LoadOp op);
+  /// What ops that access elements of a tile at `offsets` name.
+  struct Access {
+    Value start;
+    SmallVector<Value> strides, offsets, limits;
+    Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null: never
+  };
+  Access access(const Buffer &buffer, RankedTensorType tile, ValueRange offsets, ValueRange valid, bool runs);
   /// Some elements of a load.
   SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
   LogicalResult emitStore(mk::StoreOp op);
@@ -158,10 +169,8 @@ private:
   void emitTurnPass(ValueRange handed);
 
   // Fragments
-  /// Reduces elements of a thread: the i-th goes to result map[i].
-  SmallVector<Value> reduceInThread(Reduction kind, ArrayRef<Value> source,
-                                    ArrayRef<unsigned> map, int64_t numResults,
-                                    unsigned numChains);
+  /// Threads exchange elements in `room`, if it is given.
+  void reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains, mk_thread::RoomAttr room);
   LogicalResult emitReduce(ReduceOp op);
   LogicalResult emitPartialSum(PartialSumOp op);
   LogicalResult emitBroadcast(BroadcastOp op);
@@ -169,19 +178,10 @@ private:
   LogicalResult emitMask(MaskOp op);
 
   // Elements that change threads
-  Value exchangeAddress();
-  /// The element's number in the tile, row-major, and whether it exists.
-  std::pair<Value, Value> linearPlace(RankedTensorType type, unsigned i);
-  void storeShared(Value exists, Value address, Value value);
-  /// `otherwise` (zero) where `exists`, if it is given, does not hold.
-  Value loadShared(Value exists, Value address, Type type, Value otherwise = {});
+  mk_thread::RoomAttr getRoom();
   /// The elements of `from` to the threads that hold them in `to`, which has the
   /// dimensions `dims` besides, or has those of `from` in the opposite order.
-  LogicalResult exchange(Operation *op, Value from, Value to,
-                         ArrayRef<int64_t> dims, bool transposes = false);
-  LogicalResult reduceRows(ReduceOp op);
-  LogicalResult reduceThroughShared(ReduceOp op);
-  Value affineValue(AffineExpr expr, unsigned numDims, ArrayRef<Value> operands);
+  LogicalResult exchange(Value from, Value to, ArrayRef<int64_t> dims, bool transposes = false);
 
   // Communication
   LogicalResult emitSignal(SignalOp op);
@@ -297,57 +297,43 @@ private:
   }
   Value scalar(Value from) { return elements(from).front(); }
   SmallVector<Value> scalars(ValueRange from);
-  /// All values that stand for `from`; evaluates those put off.
+  /// All values that stand for `from`; computes those that are deferred.
   ArrayRef<Value> elements(Value from);
-  Value element(Value from, unsigned i);
+  /// As many as there are, also where one stands for all.
+  SmallVector<Value> allElements(Value from);
+  SmallVector<Type> elementTypes(Type type);
   /// Says that there is no code for an elementwise op.
   LogicalResult refuse(Operation *op);
-  Type scalarType(Type type);
+  static Type scalarType(Type type) { return getRegisterType(type); }
   /// Number of values that stand for a value of the type; -1 if it is none of the thread's.
   int64_t count(Type type);
 
-  /// Between elements and 32-bit words, in which they cross loops and asm.
-  SmallVector<Value> pack(ArrayRef<Value> elements);
-  SmallVector<Value> unpack(ArrayRef<Value> words, Type element, int64_t count);
+  /// As words, in which they cross loops.
   SmallVector<Type> packedTypes(TypeRange types);
   SmallVector<Value> packAll(ValueRange from);
   void unpackAll(ValueRange to, ValueRange words);
 
   //===--- Elementwise ----------------------------------------------------===//
 
-  /// Loads what the elements listed of a tile are computed from.
-  void prefetch(Value tile, ArrayRef<unsigned> elements);
-  /// Forgets what was computed of ops put off since, in code that has ended.
-  void forgetComputed(size_t since);
-  Value compute(Operation *op, unsigned i);
-  Value computeScalar(Operation *op, ArrayRef<Value> operands, Type type);
-  /// Two elements at once where there is an instruction for it.
-  bool computePair(Operation *op, unsigned i);
+  /// The elements are computed where they are taken (Taker.h).
+  LogicalResult defer(Value tile) {
+    values.erase(tile);
+    return success();
+  }
+  bool isDeferred(Value value);
+  /// Whether there is code for an op of arith or math.
+  static bool hasCode(Operation *op);
   /// The factors of rows or columns by which the op scales a tile that a loop carries, if
   /// it does; a warp whose factors are all one goes past the products.
   BroadcastOp findFactors(Operation *op);
   LogicalResult emitScaling(Operation *op, BroadcastOp broadcast);
-  Value math(Operation *op, ArrayRef<Value> operands);
-  Value exp2(Value x);
-  Value reciprocal(Value x);
-  bool isShared(Value tile);
-  Value fma(Value x, Value y, Value z);
-  Value polynomial(Value x, ArrayRef<double> coefficients);
-  Value erf(Value x);
-  Value tanh(Value x);
-  Value reduceOp(Reduction kind, Value x, Value y);
 
   //===--- Layouts --------------------------------------------------------===//
 
-  /// Reads the thread's number anew, for `place` and `isOwner`: LLVM would compute
+  /// Reads the thread's number anew, for places of elements: LLVM would compute
   /// all places of a loop before it, and keep them. `here`: where it stands, also in a loop that
   /// this lowering makes.
   void enterPlaces(bool here = false);
-  Place place(RankedTensorType type, unsigned i);
-  /// Whether this thread is the one that stores what several hold.
-  Value isOwner(RankedTensorType type);
-  /// For each element of accumulators the one of their slice along `axis`.
-  SmallVector<unsigned> sliceElements(RankedTensorType type, int64_t axis);
 
   //===--- Buffers --------------------------------------------------------===//
 
@@ -439,12 +425,6 @@ private:
 
   DenseMap<Value, SmallVector<Value, 1>> values;
   DenseMap<Value, Buffer> buffers;
-  /// Ops put off, by their result, and what has been computed of them since.
-  DenseSet<Value> putOff;
-  /// An op put off turned out to have no code, and an error was emitted.
-  bool broken = false;
-  SmallVector<std::pair<Value, unsigned>> computed;
-  DenseMap<Value, Value> reciprocals;
 };
 
 } // namespace mlir::mk::sm

@@ -3,7 +3,7 @@
 #define MKERNEL_LIB_CONVERSION_SMTOTHREAD_LOWERINGTYPES_H
 
 #include "Params.h"
-#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Thread/Places.h"
 
 namespace mlir::mk::sm {
 using namespace mk_sm;
@@ -11,6 +11,10 @@ using mk_thread::Addition;
 using mk_thread::Emitter;
 using mk_thread::MemOrder;
 using mk_thread::MemScope;
+using mk_thread::Place;
+using mk_thread::Places;
+using mk_thread::getRegisterType;
+using mk_thread::getSliceElements;
 using mk_thread::isZero;
 
 /// A memref: an argument, or one of two chosen at run time.
@@ -29,17 +33,6 @@ struct SignalArray {
   int64_t param = 0;
   MemScope scope = MemScope::Sys;
 };
-
-/// Where an element of a fragment lies in its tile: for each dimension a value
-/// that depends on the thread and a constant.
-struct Place {
-  SmallVector<Value, 2> base; // i64
-  SmallVector<int64_t, 2> offset;
-  Value exists; // i1; null: always
-};
-
-/// The number of the element there, i32, in memory with these strides.
-Value linearize(Emitter &e, const Place &place, ArrayRef<int64_t> strides);
 
 /// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
 /// engine.

@@ -12,10 +12,6 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-int64_t sm::getElementBytes(Type type) {
-  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
-
 //===----------------------------------------------------------------------===//
 // Tensor maps
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,7 @@ namespace mlir::mk::sm {
 
 namespace abi = ::mkernel::abi;
 
+using mk_thread::getElementBytes;
 /// A tile lies in shared memory in columns of so many bytes, swizzled: #mk.sm's `chunk`, which the
 /// target's own instructions fix.
 using mk_thread::kChunkBytes;
@@ -61,8 +62,6 @@ constexpr int64_t kEngineBytes = 16;
 /// Whether tiles always begin at such a multiple if this is their column.
 bool isEngineColumn(Value column, Type element);
 
-/// Bytes of one element in memory.
-int64_t getElementBytes(Type type);
 
 /// A ring or a mailbox.
 struct Channel {

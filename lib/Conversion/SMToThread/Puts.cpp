@@ -27,10 +27,12 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
     barrierPartition();
     enterPlaces();
     auto type = cast<RankedTensorType>(rows.getType());
+    Places places(*this, type, placeThread);
     SmallVector<Value> values(elements(rows));
     for (auto [i, value] : llvm::enumerate(values)) {
-      auto [where, exists] = linearPlace(type, i);
-      storeShared(exists, add(exchangeAddress(), shl(where, 2)), value);
+      Place where = places.at(i);
+      Value at = add(add(sharedBase, memory.exchange), shl(places.number(where), 2));
+      storeWords(value, at, 4, where.exists ? resize(where.exists, i32) : Value());
     }
   }
   fenceAsync();
@@ -38,7 +40,7 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   Value peer = hasPeers() ? existingPeer(scalar(op.getPeer())) : Value();
   beginSpan(SpanClock::Op, peer ? peer : c64(0));
   // What is checked is checked before anything else is read: it takes registers.
-  Value list = op.getRows() ? exchangeAddress() : Value();
+  Value list = op.getRows() ? add(sharedBase, memory.exchange) : Value();
   checkPut(op, MK_READ_ARGUMENT, list);
   if (peer)
     awaitReady(peer);

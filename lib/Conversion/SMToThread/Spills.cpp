@@ -4,7 +4,7 @@
 // a warp moves 512 bytes by one instruction.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Taker.h"
 #include <numeric>
 
 using namespace mlir;
@@ -35,13 +35,14 @@ LogicalResult Lowering::emitSpill(SpillOp op) {
   RankedTensorType type = op.getTile().getType();
   SpillPlace place = spillPlace(op, op.getBuffer(), op.getIndex(), type);
   int64_t n = count(type);
+  Taker taker(*this);
   for (int64_t first = 0; first < n; first += kRun) {
     SmallVector<unsigned> which(kRun);
     std::iota(which.begin(), which.end(), first);
-    prefetch(op.getTile(), which);
+    taker.load(op.getTile(), which);
     SmallVector<Value> words;
     for (unsigned i : which) {
-      Value value = element(op.getTile(), i);
+      Value value = taker.take(op.getTile(), i);
       words.push_back(value.getType().isInteger(32)
                           ? value
                           : Value(LLVM::BitcastOp::create(b, loc, i32, value)));
@@ -55,15 +56,11 @@ LogicalResult Lowering::emitReload(ReloadOp op) {
   int64_t n = count(op.getTile().getType());
   if (failed(buffer(op, op.getBuffer())))
     return failure();
-  values[op.getTile()].assign(n, Value());
-  if (op->hasAttr(kDeferredAttr)) {
-    putOff.insert(op.getTile());
-    return success();
-  }
+  if (op->hasAttr(kDeferredAttr))
+    return defer(op.getTile());
   SmallVector<unsigned> all(n);
   std::iota(all.begin(), all.end(), 0);
-  for (auto [i, value] : reloadElements(op, all))
-    values[op.getTile()][i] = value;
+  set(op.getTile(), llvm::map_to_vector(reloadElements(op, all), [](auto element) { return element.second; }));
   return success();
 }
 

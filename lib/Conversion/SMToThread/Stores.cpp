@@ -7,7 +7,7 @@
 // blocks of 64, 128 bytes of each row.
 //
 //===----------------------------------------------------------------------===//
-#include "Lowering.h"
+#include "Taker.h"
 #include <numeric>
 
 using namespace mlir;
@@ -17,6 +17,7 @@ using namespace mlir::mk_sm;
 
 LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   FailureOr<Buffer> to = buffer(op, op.getDest());
+  Taker taker(*this);
   if (failed(to))
     return failure();
   // The copy engine drops what lies outside the buffer, and only that.
@@ -37,7 +38,7 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
     auto [map, usable] = tensorMap(*to, box);
     usable = endsByItself(usable, *to, offsets, shape, op.getValid());
     usable = takesBox(usable, op.getOffsets(), element, /*stores=*/true);
-    storeThroughStaging(op, *to, {}, map, usable);
+    storeThroughStaging(op, *to, {}, map, usable, taker);
     raiseHere({});
     return success();
   }
@@ -57,11 +58,11 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
   // Behind what may have failed until here.
   usable = and_(usable, isFine());
   if (op.getPosted() && warps.getSender()) {
-    storeThroughStaging(op, buffers, peers, /*map=*/Value(), usable);
+    storeThroughStaging(op, buffers, peers, /*map=*/Value(), usable, taker);
     return success();
   }
   for (auto [map, remote] : llvm::zip(maps, buffers))
-    storeThroughStaging(op, remote, {}, map, usable);
+    storeThroughStaging(op, remote, {}, map, usable, taker);
   raiseHere(peers.front());
   return success();
 }
@@ -71,12 +72,8 @@ LogicalResult Lowering::emitStaged(mk_sm::StoreOp op) {
 /// ptxas knows nothing uniform behind that.
 void Lowering::forCase(Value number, int64_t from, int64_t count,
                        function_ref<void(int64_t)> body) {
-  if (count == 1) {
-    size_t journal = computed.size();
-    body(from);
-    forgetComputed(journal);
-    return;
-  }
+  if (count == 1)
+    return body(from);
   int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
   ifThenElse(
       eq(and_(number, half), 0), [&] { forCase(number, from, half, body); },
@@ -98,7 +95,7 @@ struct GroupStep {
 } // namespace
 
 void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, ArrayRef<Value> peers,
-                                   Value map, Value usable) {
+                                   Value map, Value usable, Taker &taker) {
   awaitSent();
   RankedTensorType tile = op.getTile().getType();
   int64_t size = getElementBytes(tile.getElementType());
@@ -148,18 +145,18 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
     int64_t rows = part / chunks, column = std::min(part % chunks * columns, n - columns);
     return transposed ? part % chunks * (m / 2) + rows * (rowsOfPart / 2) : rows * (n / 2) + column / 2;
   };
-  auto fetch = [&](int64_t part) {
+  auto fetch = [&](Taker &taker, int64_t part) {
     SmallVector<unsigned> own((transposed ? rowsOfPart : columns) / 2);
     std::iota(own.begin(), own.end(), firstOf(part));
-    prefetch(op.getTile(), own);
+    taker.load(op.getTile(), own);
   };
-  auto fill = [&](int64_t part) {
+  auto fill = [&](Taker &taker, int64_t part) {
     int64_t first = firstOf(part);
     // What the part is computed from, while the engine reads the buffer; and the next one, while this one
     // is computed.
-    fetch(part);
+    fetch(taker, part);
     if (op.getUnrolled() && part + 1 != parts)
-      fetch(part + 1);
+      fetch(taker, part + 1);
     int64_t offset = part % buffers * kStagingBytes;
     int64_t pending = regular || part ? buffers - 1 : 0;
     ifThen(sender, [&] {
@@ -168,7 +165,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
     barrier(barrierId, 128);
     // Register 4 * j + 2 * half + k: column 8 * j + 2 * (l % 4) + k, row half.
     auto at = [&](int64_t j, int64_t half, int64_t k) {
-      return element(op.getTile(), first + 4 * j + 2 * half + k);
+      return taker.take(op.getTile(), first + 4 * j + 2 * half + k);
     };
     if (transposed) {
       int64_t blocks = rowsOfPart / 8;
@@ -242,7 +239,7 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
   if (op.getUnrolled()) {
     enter();
     for (int64_t part = 0; part < parts; ++part) {
-      fill(part);
+      fill(taker, part);
       leave(whereIs(c32(part)));
     }
     if (!peers.empty())
@@ -252,7 +249,10 @@ void Lowering::storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, Array
   forRange(c32(0), c32(parts), c32(1), [&](Value part) {
     keepRolled();
     enter();
-    forCase(part, 0, parts, fill);
+    forCase(part, 0, parts, [&](int64_t number) {
+      Taker own(*this);
+      fill(own, number);
+    });
     leave(whereIs(part));
   });
   if (!peers.empty())

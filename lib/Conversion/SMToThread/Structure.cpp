@@ -69,7 +69,6 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     storesPending = true;
     posting = store.getPosting();
   });
-  reciprocals.clear();
   waitFailed = {};
   LogicalResult result = success();
   auto body = [&] {
@@ -152,7 +151,7 @@ LogicalResult Lowering::run() {
   // Others still arrive at this CTA's barriers.
   if (cluster > 1)
     create<mk_thread::SyncClusterOp>();
-  return failure(failed(result) || broken);
+  return result;
 }
 
 LogicalResult Lowering::emitProducers() {
