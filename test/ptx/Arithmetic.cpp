@@ -437,6 +437,7 @@ void mk::ptx::addArithmetic(Table &t) {
   addConvert<uint16_t, uint64_t>(t, "u16", "u64");
   addConvert<uint32_t, uint16_t>(t, "u32", "u16");
   addConvert<int32_t, int16_t>(t, "s32", "s16");
+  addConvert<int64_t, int16_t>(t, "s64", "s16");
   addConvert<int16_t, int8_t>(t, "s16", "s8");
   addConvert<uint64_t, uint16_t>(t, "u64", "u16");
   t["cvt.f32.bf16"] = unary<float, uint16_t, FromBf16>;
