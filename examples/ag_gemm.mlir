@@ -28,7 +28,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %tm = mk.param "TM" = 128
-  %tn = mk.param "TN" = 256 in [176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
+  %tn = mk.param "TN" = 256 in [192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
   mk.param "RASTER" = 8
   %most = mk.param "PIECE" = 16
