@@ -25,7 +25,7 @@ public:
 
   RankedTensorType getTile() { return tile; }
   Value isOwner() { return places.isOwner(); }
-  /// i1; of a run that is there as a whole dimension last does not count.
+  /// i1. A run exists as a whole, so that its index in the last dimension is not looked at.
   Value exists(const Place &place, bool run) {
     Value all;
     for (int64_t d = 0, n = tile.getRank() - run; d < n; ++d) {
