@@ -7,7 +7,7 @@
 //
 // Parameters: TM, TN, TK, the extents of a tile; CLUSTER_M, CLUSTER_N, how many tiles along M
 // and N follow each other, so that CTAs side by side do them and can fetch together
-// what they share (with SCHEDULE 0; one of the two is 1); RASTER, how many rows of such
+// what they share (not by tickets; one of the two is 1); RASTER, how many rows of such
 // groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the
 // last TAIL waves along K; TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
 // (with SCHEDULE 0), 1: all share each tile.

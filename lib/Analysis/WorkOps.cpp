@@ -114,6 +114,12 @@ double WorkCounter::countCopies(LoadOp load) {
   return chunks > 1 ? more * std::ceil(chunks) / chunks : more;
 }
 
+/// Whether CTAs side by side do the same parts of items side by side (`mk-expand-stream-k`).
+static bool dividesSideBySide(const LoopWork &work) {
+  double kept = std::max(std::floor(work.items / work.ctas) - (work.tail - 1), 0.0) * work.ctas;
+  return work.isShared && 2 * (work.items - kept) <= work.ctas;
+}
+
 /// Where CTAs side by side, which take items one after the other, are clusters that can share copies
 /// (`mk-sm-share-copies`).
 void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work) {
@@ -122,7 +128,8 @@ void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const Lo
   size_t last = bounds.size();
   while (last > 0 && bounds[last - 1] == 1)
     --last;
-  if (!last || work.schedule != ScheduleKind::Static)
+  bool isStatic = work.schedule == ScheduleKind::Static;
+  if (!last || !(isStatic || (work.schedule == ScheduleKind::StreamK && dividesSideBySide(work))))
     return;
   for (int64_t size = getSm(kernel).getCluster(); size > 1; size /= 2)
     if (bounds[last - 1] == size && work.ctas % size == 0) {

@@ -15,7 +15,8 @@
 // Where items are cut alike and what stands behind the fold works on each row by itself
 // (mkernel/Analysis/StreamK.h), nobody is the owner: all CTAs that have a part of an item store it, wait
 // for each other, and each adds up some rows of all parts and goes on with these. The more parts there
-// are, the fewer rows are added at a time.
+// are, the fewer rows are added at a time. Items that differ in a last dimension of as many as CTAs of a cluster
+// are cut side by side then: CTAs side by side have the same part of them, and can fetch together what they share.
 //
 //===----------------------------------------------------------------------===//
 #include "SliceEpilogue.h"
@@ -28,6 +29,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_EXPANDSTREAMKPASS
@@ -55,11 +57,14 @@ public:
 private:
   LogicalResult check();
   void findSlices();
+  void findCluster();
   void countItems();
   /// The indices of item `t`, mapped to those of the loop's body.
   IRMapping itemAt(Value t);
   void buildWhole();
   void buildSplit();
+  void buildParts(Value w);
+  void buildBeside(Value w);
   void buildPart(Value w, Value begin, Value end, Value item);
   FoldOp clonePart(IRMapping &mapping, Value from, Value to);
   SmallVector<Value> sumParts(Value w, Value item, ValueRange part);
@@ -78,6 +83,8 @@ private:
   FoldOp fold;
   /// Which tiles are cut where CTAs finish some rows of an item each; none if they cannot.
   std::optional<FoldSlices> slices;
+  /// How many CTAs side by side have the same part of items side by side, where all are cut alike.
+  int64_t cluster = 1;
   ItemSpace space;
   /// Items of whole waves; steps of a fold, of all folds that are split, and CTAs
   /// among which they are divided.
@@ -152,6 +159,18 @@ void Expansion::findSlices() {
         "{0}, so one CTA adds up all parts of a split item", found.getObstacle());
 }
 
+void Expansion::findCluster() {
+  if (!slices)
+    return;
+  APInt extent;
+  for (Value bound : llvm::reverse(loop.getBounds()))
+    if (!matchPattern(bound, m_ConstantInt(&extent)) || extent != 1)
+      break;
+  for (int64_t size = getSm(loop).getCluster(); size > 1; size /= 2)
+    if (extent.getBitWidth() > 1 && extent == size && ctas % size == 0)
+      cluster = size;
+}
+
 void Expansion::countItems() {
   space.bounds = clampBounds(b, loc, loop.getBounds());
   space.order = loop.getOrderAttr();
@@ -210,7 +229,36 @@ void Expansion::buildWhole() {
 void Expansion::buildSplit() {
   OpBuilder::InsertionGuard guard(b);
   ForeachOp created = createLoop(b, loc, parts);
-  Value w = created.getBody().getArgument(0), one = index(1);
+  Value w = created.getBody().getArgument(0);
+  if (cluster == 1)
+    return buildParts(w);
+  auto choice = scf::IfOp::create(b, loc, alike, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(choice.thenBlock());
+  buildBeside(w);
+  b.setInsertionPointToStart(choice.elseBlock());
+  buildParts(w);
+}
+
+/// Where all items are cut alike: CTAs of a cluster have the same part of items side by side. Parts keep their
+/// numbers, item behind item.
+void Expansion::buildBeside(Value w) {
+  Value size = index(cluster), one = index(1);
+  Value together = make<arith::DivSIOp>(w, size), place = make<arith::RemSIOp>(w, size);
+  Value group = make<arith::DivSIOp>(together, ofItem), number = make<arith::RemSIOp>(together, ofItem);
+  Value item = make<arith::AddIOp>(make<arith::MulIOp>(group, size), place);
+  auto stepsBefore = [&](Value n) {
+    return make<arith::DivSIOp>(make<arith::MulIOp>(n, steps), ofItem);
+  };
+  IRMapping mapping = itemAt(make<arith::AddIOp>(whole, item));
+  FoldOp part = clonePart(mapping, stepsBefore(number), stepsBefore(make<arith::AddIOp>(number, one)));
+  Value ofAll = make<arith::AddIOp>(make<arith::MulIOp>(item, ofItem), number);
+  sharePart(ofAll, item, part.getResults(), mapping);
+}
+
+/// The steps of part `w`, item by item from the last.
+void Expansion::buildParts(Value w) {
+  OpBuilder::InsertionGuard guard(b);
+  Value one = index(1);
   Value begin = partBegin(w), end = partBegin(make<arith::AddIOp>(w, one));
   Value first = make<arith::DivSIOp>(begin, steps);
   Value last = make<arith::DivSIOp>(make<arith::SubIOp>(end, one), steps);
@@ -313,6 +361,7 @@ LogicalResult Expansion::run() {
   if (failed(check()))
     return failure();
   findSlices();
+  findCluster();
   left.emplace(fold, static_cast<IndexMath &>(*this));
   left->declare(loop->getParentOfType<RoleOp>(), ctas);
   countItems();

@@ -4,6 +4,9 @@
 // `uniform` if it is the same for all of them at the same point of their
 // programs, and `aligned` if it is a uniform multiple of c plus the CTA's place.
 //
+// A role that waits for other CTAs shares nothing, since one of a cluster could wait for the other, which waits for
+// a slot. Unless all have told each other before they wait: so do CTAs that divide an item (`mk-expand-stream-k`).
+//
 //===----------------------------------------------------------------------===//
 #include "Loops.h"
 #include "mkernel/Analysis/Ctas.h"
@@ -108,8 +111,14 @@ bool Uniformity::isAligned(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa<CtaIndexOp>(op))
     return true;
-  return isa<arith::RemSIOp, arith::RemUIOp>(op) && isAligned(op->getOperand(0)) &&
-         isSize(op->getOperand(1));
+  if (isa<arith::RemSIOp, arith::RemUIOp>(op))
+    return isAligned(op->getOperand(0)) && isSize(op->getOperand(1));
+  if (!isa<arith::AddIOp>(op))
+    return false;
+  auto adds = [&](Value to, Value added) {
+    return isMultiple(added) && isUniform(added) && isAligned(to);
+  };
+  return adds(op->getOperand(0), op->getOperand(1)) || adds(op->getOperand(1), op->getOperand(0));
 }
 
 bool Uniformity::isMultiple(Value value) {
@@ -180,9 +189,31 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
     return found;
   }
 
+  /// Whether all CTAs that may come to `wait` tell what it waits for before they wait for anything behind that: each
+  /// does so in front of it, in its only item. What they need until then does not depend on who waits already, since all
+  /// copies in front of the wait have been asked for by then.
+  static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
+    auto items = wait->getParentOfType<ItemsOp>();
+    APInt total;
+    if (!items || !matchPattern(items.getTotal(), m_ConstantInt(&total)) || total.sgt(ctas))
+      return false;
+    Block *body = &items.getBody().front();
+    Operation *at = body->findAncestorOpInBlock(*wait);
+    return llvm::all_of(wait.getSignal().getUsers(), [&](Operation *user) {
+      return isa<mk::WaitOp>(user) ||
+             (isa<mk::SignalOp>(user) && user->getBlock() == body && user->isBeforeInBlock(at));
+    });
+  }
+
   /// Whether a CTA of the role may wait for another one: that may be one of its
   /// cluster, which would wait for slots that this one does not release.
-  static bool waitsForOthers(mk::RoleOp role) { return holds<mk::WaitOp, PopOp>(role); }
+  static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
+    return holds<PopOp>(role) ||
+           role.walk([&](mk::WaitOp wait) {
+                 return isToldBefore(wait, ctas) ? WalkResult::advance() : WalkResult::interrupt();
+               })
+               .wasInterrupted();
+  }
 
   /// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
   /// number `first` on.
@@ -202,7 +233,7 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
           count, grid, first, size);
       return;
     }
-    if (waitsForOthers(role)) {
+    if (waitsForOthers(role, count)) {
       missed(role, kShareCopies) << "waits for other CTAs, of which one may be in the same cluster "
                                     "and wait in turn";
       return;
@@ -246,7 +277,7 @@ struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
       SmallVector<CopyOp> copies;
       for (mk::RoleOp role : roles) {
         auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
-        if (first % size == 0 && count % size == 0 && !waitsForOthers(role))
+        if (first % size == 0 && count % size == 0 && !waitsForOthers(role, count))
           llvm::append_range(copies, findShared(role, size, ctas));
       }
       for (CopyOp copy : copies) {

@@ -132,3 +132,162 @@ mk.kernel @turns on @mesh dims(uniform M, uniform N) (
     }
   }
 }
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// Each CTA tells the others before it waits for them, in its only item.
+// CHECK-LABEL: mk.kernel @told
+mk.kernel @told on @mesh dims(uniform N) (in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.constant 8 : index
+  %ready = mk.signals() : !mk.signal<8, gpu, arrivals = 1>
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        // Items t, of which those side by side have the same column.
+        %pair = arith.divsi %t, %c2 : index
+        %place = arith.remsi %t, %c2 : index
+        %twice = arith.muli %pair, %c2 : index
+        %item = arith.addi %twice, %place : index
+        %column = arith.divsi %item, %c2 : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] shared(2) :
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      mk_sm.items (%t) round(%turn) of %items {
+        mk.signal %ready[%t] : !mk.signal<8, gpu, arrivals = 1>
+        scf.for %i = %c0 to %c2 step %c1 {
+          mk.wait %ready[%i] ge %c1 : !mk.signal<8, gpu, arrivals = 1>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// It waits first.
+// CHECK-LABEL: mk.kernel @told_late
+mk.kernel @told_late on @mesh dims(uniform N) (in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.constant 8 : index
+  %ready = mk.signals() : !mk.signal<8, gpu, arrivals = 1>
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        // Items t, of which those side by side have the same column.
+        %pair = arith.divsi %t, %c2 : index
+        %place = arith.remsi %t, %c2 : index
+        %twice = arith.muli %pair, %c2 : index
+        %item = arith.addi %twice, %place : index
+        %column = arith.divsi %item, %c2 : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] :
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      mk_sm.items (%t) round(%turn) of %items {
+        scf.for %i = %c0 to %c2 step %c1 {
+          mk.wait %ready[%i] ge %c1 : !mk.signal<8, gpu, arrivals = 1>
+        }
+        mk.signal %ready[%t] : !mk.signal<8, gpu, arrivals = 1>
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// Some CTAs may tell nothing.
+// CHECK-LABEL: mk.kernel @told_perhaps
+mk.kernel @told_perhaps on @mesh dims(uniform N) (in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.constant 8 : index
+  %ready = mk.signals() : !mk.signal<8, gpu, arrivals = 1>
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        // Items t, of which those side by side have the same column.
+        %pair = arith.divsi %t, %c2 : index
+        %place = arith.remsi %t, %c2 : index
+        %twice = arith.muli %pair, %c2 : index
+        %item = arith.addi %twice, %place : index
+        %column = arith.divsi %item, %c2 : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] :
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %some = arith.cmpi eq, %t, %c1 : index
+        scf.if %some {
+          mk.signal %ready[%t] : !mk.signal<8, gpu, arrivals = 1>
+        }
+        scf.for %i = %c0 to %c2 step %c1 {
+          mk.wait %ready[%i] ge %c1 : !mk.signal<8, gpu, arrivals = 1>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+
+// What a CTA tells with its second item others may wait for during its first.
+// CHECK-LABEL: mk.kernel @told_in_turn
+mk.kernel @told_in_turn on @mesh dims(uniform N) (in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %items = arith.constant 16 : index
+  %ready = mk.signals() : !mk.signal<8, gpu, arrivals = 1>
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        // Items t, of which those side by side have the same column.
+        %pair = arith.divsi %t, %c2 : index
+        %place = arith.remsi %t, %c2 : index
+        %twice = arith.muli %pair, %c2 : index
+        %item = arith.addi %twice, %place : index
+        %column = arith.divsi %item, %c2 : index
+        %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>>
+        // CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] :
+        mk_sm.copy %b[%column, %c0] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>>
+        mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>>
+      }
+    }
+    mk_sm.partition consumer warps(8) registers(232) {
+      mk_sm.items (%t) round(%turn) of %items {
+        mk.signal %ready[%t] : !mk.signal<8, gpu, arrivals = 1>
+        scf.for %i = %c0 to %c2 step %c1 {
+          mk.wait %ready[%i] ge %c1 : !mk.signal<8, gpu, arrivals = 1>
+        }
+      }
+    }
+  }
+}
