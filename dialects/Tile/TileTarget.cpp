@@ -122,15 +122,16 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 }
 
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
-                                int64_t fetch, int64_t elements, int64_t functions, int64_t sustained,
-                                int64_t memory, int64_t latency, int64_t launch,
-                                int64_t item, int64_t split, int64_t sector, int64_t offSector,
+                                int64_t fetch, int64_t cache, int64_t elements,
+                                int64_t functions, int64_t sustained, int64_t memory,
+                                int64_t latency, int64_t launch,
+                                int64_t item, int64_t split, int64_t line, int64_t offLine,
                                 int64_t byThreads, int64_t beside, int64_t apart, int64_t packing) {
   if (std::min({latency, launch, item, split, packing}) < 0)
     return emit() << "rates with latency = " << latency
                   << ", launch = " << launch << ", item = " << item << ", split = " << split
                   << ", packing = " << packing << ": times are not negative";
-  std::pair<StringRef, int64_t> percentages[] = {{"off_sector", offSector},
+  std::pair<StringRef, int64_t> percentages[] = {{"off_line", offLine},
                                                  {"by_threads", byThreads},
                                                  {"beside", beside},
                                                  {"apart", apart}};
@@ -138,16 +139,18 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
     if (percent < 100)
       return emit() << "rates with " << name << " = " << percent
                     << ": it says in percent how long things take that take longer, at least 100";
+  if (line < 1 || !llvm::isPowerOf2_64(line))
+    return emit() << "rates with line = " << line << ": it is a power of two";
   return verifyPositive(emit, "rates",
                         {{"products", products},
                          {"operands", operands},
                          {"copies", copies},
                          {"fetch", fetch},
+                         {"cache", cache},
                          {"elements", elements},
                          {"functions", functions},
                          {"sustained", sustained},
-                         {"memory", memory},
-                         {"sector", sector}});
+                         {"memory", memory}});
 }
 
 LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,

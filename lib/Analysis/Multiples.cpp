@@ -22,12 +22,20 @@ namespace {
 /// How many times two divides a value.
 class Twos {
 public:
+  using Known = llvm::function_ref<std::optional<int64_t>(Value)>;
+
+  /// Without `known` a value that nothing is known of may be odd.
+  explicit Twos(Known known = nullptr) : known(known) {}
+
   unsigned of(Value value) {
     // Shared terms are looked at once for each use.
     if (++visited > kMostVisited)
       return 0;
     if (std::optional<int64_t> number = getConstantIntValue(value))
       return ofNumber(*number);
+    if (known)
+      if (std::optional<int64_t> number = known(value))
+        return ofNumber(*number);
     // A value that a loop carries is divided by what divides its first value and what each turn adds: the value itself
     // does not limit that.
     if (!open.insert(value).second)
@@ -51,14 +59,21 @@ private:
     return least;
   }
 
-  static unsigned ofExtent(std::optional<int64_t> extent) { return extent ? ofNumber(*extent) : 0; }
+  unsigned ofUnknown() const { return known ? kAll : 0; }
+  unsigned ofExtent(std::optional<int64_t> extent) const {
+    return extent ? ofNumber(*extent) : ofUnknown();
+  }
 
   unsigned ofArgument(BlockArgument value) {
     if (auto kernel = dyn_cast<KernelOp>(value.getOwner()->getParentOp()))
       return ofExtent(kernel.getDimSize(value.getArgNumber()));
-    auto loop = dyn_cast<scf::ForOp>(value.getOwner()->getParentOp());
-    if (!loop)
+    Operation *parent = value.getOwner()->getParentOp();
+    // What counts items or turns takes all values.
+    if (isa<ForeachOp>(parent) || (isa<FoldOp>(parent) && value.getArgNumber() == 0))
       return 0;
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return ofUnknown();
     if (value == loop.getInductionVar())
       return ofAll({loop.getLowerBound(), loop.getStep()});
     return ofAll({loop.getTiedLoopInit(value)->get(), loop.getTiedLoopYieldedValue(value)->get()});
@@ -84,12 +99,13 @@ private:
           std::optional<int64_t> d = op.getConstantIndex();
           if (!kernel || !buffer || buffer.getOwner() != &kernel.getBody().front() || !d ||
               *d < 0 || *d >= cast<MemRefType>(buffer.getType()).getRank())
-            return 0u;
+            return ofUnknown();
           return ofExtent(kernel.getArgExtent(buffer.getArgNumber() - kernel.getNumDims(), *d));
         })
-        .Default(0u);
+        .Default(ofUnknown());
   }
 
+  Known known;
   llvm::SmallPtrSet<Value, 16> open;
   unsigned visited = 0;
 };
@@ -97,4 +113,9 @@ private:
 
 bool mk::isMultipleOf(Value index, int64_t number) {
   return Twos().of(index) >= unsigned(llvm::countr_zero(uint64_t(number)));
+}
+
+bool mk::isProbablyMultipleOf(Value index, int64_t number,
+                              llvm::function_ref<std::optional<int64_t>(Value)> known) {
+  return Twos(known).of(index) >= unsigned(llvm::countr_zero(uint64_t(number)));
 }

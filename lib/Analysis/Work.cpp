@@ -14,6 +14,7 @@ void Work::add(const Work &other, double times) {
   products += times * other.products;
   operands += times * other.operands;
   copies += times * other.copies;
+  asked += times * other.asked;
   turns += times * other.turns;
   loads += times * other.loads;
   stores += times * other.stores;

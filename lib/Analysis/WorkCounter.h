@@ -45,7 +45,8 @@ private:
   bool countTile(Operation *op, Work &work, double times);
   double countChunks(Type tile);
   bool isPacked(Value buffer);
-  double countCopies(LoadOp load);
+  bool beginsAtMultiples(LoadOp load, bool packs, int64_t bytes);
+  void addCopies(LoadOp load, double bytes, Work &work);
   void findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work);
   bool isShared(LoadOp load);
   void countArguments(KernelWork &work);

@@ -1,5 +1,6 @@
 //===- WorkOps.cpp - What ops of an item cost -----------------------------===//
 #include "WorkCounter.h"
+#include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Analysis/Packing.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -94,24 +95,46 @@ bool WorkCounter::isPacked(Value buffer) {
   return known->second;
 }
 
-/// How much longer than its bytes a copy into shared memory takes.
-double WorkCounter::countCopies(LoadOp load) {
+/// Whether rows of a tile begin at multiples of so many bytes: those of what it is fetched from, and its first column.
+bool WorkCounter::beginsAtMultiples(LoadOp load, bool packs, int64_t bytes) {
+  if (!packs && !numbers.areRowsAligned(load.getSource(), bytes))
+    return false;
+  int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
+  auto known = [&](Value value) -> std::optional<int64_t> {
+    Operation *op = value.getDefiningOp();
+    if (op ? isa<ParamOp, memref::DimOp, RankOp, CoordOp, CtasOfOp>(op)
+           : value.getParentBlock() == &kernel.getBody().front())
+      return numbers.getIndex(value);
+    return std::nullopt;
+  };
+  ValueRange at = load.getOffsets();
+  return at.empty() || isProbablyMultipleOf(at.back(), std::max<int64_t>(8 * bytes / bits, 1), known);
+}
+
+/// Adds a copy of so many bytes into shared memory.
+void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
   bool packs = isPacked(load.getSource());
-  if (!rates)
-    return 1;
   // What no tensor map describes is copied by threads, element by element.
-  if (!packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment))
-    return rates.getByThreads() / 100.0;
-  bool isAligned = packs || numbers.areRowsAligned(load.getSource(), rates.getSector());
-  double more = isAligned ? 1 : rates.getOffSector() / 100.0;
-  // All of it comes in at each SM, but memory is asked for a part by each.
-  if (isShared(load))
-    more = std::max(1.0, more / cluster);
+  if (rates && !packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment)) {
+    work.copies += bytes * rates.getByThreads() / 100;
+    return;
+  }
   // It comes in boxes of chunks, also where a row ends in the middle of one.
   auto shape = numbers.getShape(load.getType());
   int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
   double chunks = double(shape->back()) * bits / (8 * chunk);
-  return chunks > 1 ? more * std::ceil(chunks) / chunks : more;
+  if (chunks > 1)
+    bytes *= std::ceil(chunks) / chunks;
+  work.copies += bytes;
+  if (!rates)
+    return;
+  // At which half, quarter or eighth of a line rows begin.
+  int64_t step = rates.getLine();
+  while (step > kMapAlignment && !beginsAtMultiples(load, packs, step))
+    step /= 2;
+  double halvings = std::log2(double(rates.getLine()) / step);
+  // All of it comes in at each SM, but CTAs that share a copy ask for a part each.
+  work.asked += bytes * std::pow(rates.getOffLine() / 100.0, halvings) / (isShared(load) ? cluster : 1);
 }
 
 /// Whether CTAs side by side do the same parts of items side by side (`mk-expand-stream-k`).
@@ -167,7 +190,7 @@ bool WorkCounter::countOp(Operation *op, double times, bool inner) {
     }
     // The copy engine takes as long for rows that lie outside the buffer.
     double whole = *numbers.getBytes(load.getType(), Value());
-    work.copies += times * whole * countCopies(load);
+    addCopies(load, times * whole, work);
     (inner ? current->slot : current->once) += whole;
     return true;
   }

@@ -161,6 +161,7 @@ static llvm::json::Object describe(const Work &work) {
   add("products", work.products);
   add("operands", work.operands);
   add("copies", work.copies);
+  add("asked", work.asked);
   add("turns", work.turns);
   add("loads", work.loads);
   add("stores", work.stores);

@@ -21,6 +21,7 @@ struct Work {
   double products = 0;  // FLOP of matrix products, of as many as with operands of 16 bits
   double operands = 0;  // bytes that matrix instructions read from shared memory
   double copies = 0;    // bytes of tiles that products read, from memory, whole ones
+  double asked = 0;     // bytes of them that the L2 cache is asked for, more where rows begin inside its lines
   double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
   double stores = 0;    // bytes
@@ -48,7 +49,7 @@ struct LoopWork {
   int64_t teams = 1; // that take items in turn
   int64_t tail = 1;  // waves that stream-K divides
   /// Of one item where all are alike, else of items spread evenly over the loop.
-  SmallVector<ItemWork> samples;
+  SmallVector<ItemWork, 0> samples;
   /// Of one item: elements of the accumulators that live at once, and of left operands in
   /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
   int64_t accumulators = 0, slot = 0, once = 0;
