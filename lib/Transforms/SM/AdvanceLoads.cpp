@@ -8,16 +8,11 @@
 // The last iteration loads its own again, which exists.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_ADVANCELOADSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -105,27 +100,21 @@ static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   sink(body, end, carried);
 }
 
-namespace {
-struct AdvanceLoadsPass : mk_sm::impl::AdvanceLoadsPassBase<AdvanceLoadsPass> {
-  using AdvanceLoadsPassBase::AdvanceLoadsPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      Operation *large = nullptr;
-      SmallVector<Operation *> loads = getEarlyLoads(loop, &large);
-      // What stands behind the start of a dot is hidden by that.
-      auto isHidden = [&](Operation *load) {
-        return llvm::any_of(loop.getBody()->getOps<MmaOp>(),
-                            [&](MmaOp dot) { return dot->isBeforeInBlock(load); });
-      };
-      llvm::erase_if(loads, isHidden);
-      if (large && !isHidden(large))
-        missed(large, kAdvanceLoads) << "is waited for where it is used: with other loads it takes "
-                                        "too many registers to be carried; load it in front of the "
-                                        "loop, or let fewer rows be a tile";
-      if (!loads.empty())
-        advance(loop, loads);
-    }
+void mk_sm::advanceLoads(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    Operation *large = nullptr;
+    SmallVector<Operation *> loads = getEarlyLoads(loop, &large);
+    // What stands behind the start of a dot is hidden by that.
+    auto isHidden = [&](Operation *load) {
+      return llvm::any_of(loop.getBody()->getOps<MmaOp>(),
+                          [&](MmaOp dot) { return dot->isBeforeInBlock(load); });
+    };
+    llvm::erase_if(loads, isHidden);
+    if (large && !isHidden(large))
+      missed(large, kAdvanceLoads) << "is waited for where it is used: with other loads it takes "
+                                      "too many registers to be carried; load it in front of the "
+                                      "loop, or let fewer rows be a tile";
+    if (!loads.empty())
+      advance(loop, loads);
   }
-};
-} // namespace
+}

@@ -1,14 +1,9 @@
 //===- AlternateItems.cpp - Two teams take a CTA's items in turn ----------===//
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_ALTERNATEITEMSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -90,7 +85,9 @@ static void sinkIntoBranches(Block &block) {
   branch.erase();
 }
 
-static LogicalResult alternate(PartitionOp partition) {
+LogicalResult mk_sm::alternateItems(PartitionOp partition) {
+  if (partition.getTeams() == 1)
+    return success();
   if (failed(checkOps(partition)))
     return failure();
   SmallVector<Operation *> users;
@@ -132,17 +129,3 @@ static LogicalResult alternate(PartitionOp partition) {
   loop.erase();
   return success();
 }
-
-namespace {
-struct AlternateItemsPass : mk_sm::impl::AlternateItemsPassBase<AlternateItemsPass> {
-  using AlternateItemsPassBase::AlternateItemsPassBase;
-
-  void runOnOperation() override {
-    WalkResult result = getOperation().walk([](PartitionOp partition) -> WalkResult {
-      return partition.getTeams() > 1 ? alternate(partition) : success();
-    });
-    if (result.wasInterrupted())
-      signalPassFailure();
-  }
-};
-} // namespace

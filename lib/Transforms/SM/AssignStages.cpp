@@ -1,14 +1,9 @@
 //===- AssignStages.cpp - Which slot of a channel, in which phase ---------===//
+#include "Functions.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_ASSIGNSTAGESPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -106,12 +101,6 @@ private:
   Value putLoad, putStore, landing, posting;
   Value last; // of these
 };
-
-struct AssignStagesPass : mk_sm::impl::AssignStagesPassBase<AssignStagesPass> {
-  using AssignStagesPassBase::AssignStagesPassBase;
-
-  void runOnOperation() override {
-    getOperation().walk([](PartitionOp partition) { Stages(partition).run(); });
-  }
-};
 } // namespace
+
+void mk_sm::assignStages(PartitionOp partition) { Stages(partition).run(); }

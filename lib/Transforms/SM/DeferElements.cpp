@@ -1,16 +1,11 @@
 //===- DeferElements.cpp - Elements are computed where they are taken -----===//
+#include "Functions.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_DEFERELEMENTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -151,19 +146,10 @@ bool Deferral::isDeferred(Operation *op) {
   return mayWaitFor(taker, load) && (!store || takesBefore(taker, store));
 }
 
-namespace {
-struct DeferElementsPass : mk_sm::impl::DeferElementsPassBase<DeferElementsPass> {
-  using DeferElementsPassBase::DeferElementsPassBase;
-
-  void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<mk::KernelOp>()) {
-      Deferral deferral(kernel);
-      kernel.walk([&](Operation *op) {
-        if (deferral.isDeferred(op))
-          op->setAttr(kDeferredAttr, UnitAttr::get(&getContext()));
-      });
-    }
-    markAllAnalysesPreserved();
-  }
-};
-} // namespace
+void mk_sm::deferElements(mk::KernelOp kernel) {
+  Deferral deferral(kernel);
+  kernel.walk([&](Operation *op) {
+    if (deferral.isDeferred(op))
+      op->setAttr(kDeferredAttr, UnitAttr::get(op->getContext()));
+  });
+}

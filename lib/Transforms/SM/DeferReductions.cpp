@@ -13,14 +13,9 @@
 // the exchange between lanes is done once.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_DEFERREDUCTIONSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -141,19 +136,12 @@ void transform(scf::ForOp loop, Recurrence &found) {
                                     result, /*axis=*/1);
   result.replaceAllUsesExcept(whole.getResult(), whole);
 }
-
-struct DeferReductionsPass
-    : mk_sm::impl::DeferReductionsPassBase<DeferReductionsPass> {
-  using DeferReductionsPassBase::DeferReductionsPassBase;
-
-  void runOnOperation() override {
-    getOperation().walk([](scf::ForOp loop) {
-      for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
-        if (std::optional<Recurrence> found = match(loop, i))
-          transform(loop, *found);
-        else
-          explainKept(loop, i);
-    });
-  }
-};
 } // namespace
+
+void mk_sm::deferReductions(scf::ForOp loop) {
+  for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
+    if (std::optional<Recurrence> found = match(loop, i))
+      transform(loop, *found);
+    else
+      explainKept(loop, i);
+}

@@ -14,16 +14,11 @@
 //     acc = wait0(mma p, z, o')
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_OVERLAPDOTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -372,16 +367,10 @@ void Overlap::transform() {
   loop.erase();
 }
 
-namespace {
-struct OverlapDotsPass : mk_sm::impl::OverlapDotsPassBase<OverlapDotsPass> {
-  using OverlapDotsPassBase::OverlapDotsPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      Overlap overlap(loop);
-      if (overlap.analyse())
-        overlap.transform();
-    }
+void mk_sm::overlapDots(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    Overlap overlap(loop);
+    if (overlap.analyse())
+      overlap.transform();
   }
-};
-} // namespace
+}

@@ -13,18 +13,13 @@
 // What f loads from places known before goes with the mma.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_PAIRDOTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -285,16 +280,10 @@ void Pairing::transform() {
   loop.setUpperBound(middle);
 }
 
-namespace {
-struct PairDotsPass : mk_sm::impl::PairDotsPassBase<PairDotsPass> {
-  using PairDotsPassBase::PairDotsPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      Pairing pairing(loop);
-      if (pairing.analyse())
-        pairing.transform();
-    }
+void mk_sm::pairDots(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    Pairing pairing(loop);
+    if (pairing.analyse())
+      pairing.transform();
   }
-};
-} // namespace
+}

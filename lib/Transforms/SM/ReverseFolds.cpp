@@ -1,14 +1,9 @@
 //===- ReverseFolds.cpp - Every second item walks its folds backwards -----===//
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_REVERSEFOLDSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -46,27 +41,19 @@ static void reverseInOddItems(mk::FoldOp fold, ItemsOp items) {
   k.replaceAllUsesExcept(walked, scaled);
 }
 
-namespace {
-struct ReverseFoldsPass : mk_sm::impl::ReverseFoldsPassBase<ReverseFoldsPass> {
-  using ReverseFoldsPassBase::ReverseFoldsPassBase;
-
-  void runOnOperation() override {
-    getOperation().walk([](mk::FoldOp fold) {
-      // A function puts a left part and a right one together, a reduction any two.
-      auto items = fold->getParentOfType<ItemsOp>();
-      if (!items) {
-        missed(fold, kReverseFolds) << "stands in no loop over items in static order, so nobody "
-                                       "knows which panels the item before left in the cache";
-      } else if (!isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr())) {
-        missed(fold, kReverseFolds) << "has parts in a fixed order: say by which reduction they "
-                                       "combine (combine)";
-      } else if (!onlyLoads(fold)) {
-        missed(fold, kReverseFolds) << "does more in an iteration than load and compute";
-      } else {
-        passed(fold, kReverseFolds) << "is walked from its end in every second item";
-        reverseInOddItems(fold, items);
-      }
-    });
+void mk_sm::reverseFolds(mk::FoldOp fold) {
+  // A function puts a left part and a right one together, a reduction any two.
+  auto items = fold->getParentOfType<ItemsOp>();
+  if (!items) {
+    missed(fold, kReverseFolds) << "stands in no loop over items in static order, so nobody "
+                                   "knows which panels the item before left in the cache";
+  } else if (!isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr())) {
+    missed(fold, kReverseFolds) << "has parts in a fixed order: say by which reduction they "
+                                   "combine (combine)";
+  } else if (!onlyLoads(fold)) {
+    missed(fold, kReverseFolds) << "does more in an iteration than load and compute";
+  } else {
+    passed(fold, kReverseFolds) << "is walked from its end in every second item";
+    reverseInOddItems(fold, items);
   }
-};
-} // namespace
+}

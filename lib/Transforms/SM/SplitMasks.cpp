@@ -1,14 +1,9 @@
 //===- SplitMasks.cpp - Iterations without masks --------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/IRMapping.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_SPLITMASKSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -177,13 +172,7 @@ void Splitter::run() {
   loop.getInitArgsMutable().assign(whole.getResults());
 }
 
-namespace {
-struct SplitMasksPass : mk_sm::impl::SplitMasksPassBase<SplitMasksPass> {
-  using SplitMasksPassBase::SplitMasksPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation()))
-      Splitter(loop).run();
-  }
-};
-} // namespace
+void mk_sm::splitMasks(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module))
+    Splitter(loop).run();
+}

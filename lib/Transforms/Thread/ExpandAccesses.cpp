@@ -7,11 +7,6 @@
 #include "Expand.h"
 #include "mkernel/Dialect/Thread/Places.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDACCESSESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -174,11 +169,7 @@ static void store(StoreElementsOp op, Emitter &e) {
   op.getTogether() ? e.ifThenElse(op.getTogether(), inRuns, singly) : inRuns();
 }
 
-namespace {
-struct ExpandAccessesPass : mk_thread::impl::ExpandAccessesPassBase<ExpandAccessesPass> {
-  void runOnOperation() override {
-    replaceEach<LoadElementsOp>(getOperation(), load);
-    expandEach<StoreElementsOp>(getOperation(), store);
-  }
-};
-} // namespace
+void mk_thread::expandAccesses(ModuleOp module) {
+  replaceEach<LoadElementsOp>(module, load);
+  expandEach<StoreElementsOp>(module, store);
+}
