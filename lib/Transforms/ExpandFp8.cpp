@@ -7,15 +7,10 @@
 // what is too large (infinity too) to the largest number, NaN to NaN.
 //
 //===----------------------------------------------------------------------===//
-#include "mkernel/Transforms/Passes.h"
+#include "Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-
-namespace mlir::mk {
-#define GEN_PASS_DEF_EXPANDFP8PASS
-#include "mkernel/Transforms/Passes.h.inc"
-} // namespace mlir::mk
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -142,89 +137,71 @@ Value Code::narrow(Value source, const Format &format) {
   return arith::TruncIOp::create(b, loc, i8(), result);
 }
 
-namespace {
-struct ExpandFp8Pass : mk::impl::ExpandFp8PassBase<ExpandFp8Pass> {
-  using ExpandFp8PassBase::ExpandFp8PassBase;
+static void widen(arith::ExtFOp op, const Format &format) {
+  OpBuilder b(op);
+  Code code{b, op.getLoc(), op.getType()};
+  Value value = code.widen(op.getIn(), format);
+  Type wanted = getElementTypeOrSelf(op.getType());
+  if (wanted.getIntOrFloatBitWidth() > 32)
+    value = arith::ExtFOp::create(b, op.getLoc(), op.getType(), value);
+  else if (!wanted.isF32())
+    value = arith::TruncFOp::create(b, op.getLoc(), op.getType(), value);
+  op.replaceAllUsesWith(value);
+  op.erase();
+}
 
-  void widen(arith::ExtFOp op, const Format &format) {
-    OpBuilder b(op);
-    Code code{b, op.getLoc(), op.getType()};
-    Value value = code.widen(op.getIn(), format);
-    Type wanted = getElementTypeOrSelf(op.getType());
-    if (wanted.getIntOrFloatBitWidth() > 32)
-      value = arith::ExtFOp::create(b, op.getLoc(), op.getType(), value);
-    else if (!wanted.isF32())
-      value = arith::TruncFOp::create(b, op.getLoc(), op.getType(), value);
-    op.replaceAllUsesWith(value);
-    op.erase();
-  }
+static void narrow(arith::TruncFOp op, const Format &format) {
+  OpBuilder b(op);
+  Code code{b, op.getLoc(), op.getType()};
+  Value value = op.getIn();
+  Type given = getElementTypeOrSelf(value.getType());
+  if (given.getIntOrFloatBitWidth() > 32)
+    value = arith::TruncFOp::create(b, op.getLoc(), code.f32(), value);
+  else if (!given.isF32())
+    value = arith::ExtFOp::create(b, op.getLoc(), code.f32(), value);
+  value = arith::BitcastOp::create(b, op.getLoc(), op.getType(),
+                                   code.narrow(value, format));
+  op.replaceAllUsesWith(value);
+  op.erase();
+}
 
-  void narrow(arith::TruncFOp op, const Format &format) {
-    OpBuilder b(op);
-    Code code{b, op.getLoc(), op.getType()};
-    Value value = op.getIn();
-    Type given = getElementTypeOrSelf(value.getType());
-    if (given.getIntOrFloatBitWidth() > 32)
-      value = arith::TruncFOp::create(b, op.getLoc(), code.f32(), value);
-    else if (!given.isF32())
-      value = arith::ExtFOp::create(b, op.getLoc(), code.f32(), value);
-    value = arith::BitcastOp::create(b, op.getLoc(), op.getType(),
-                                     code.narrow(value, format));
-    op.replaceAllUsesWith(value);
-    op.erase();
-  }
+/// A constant is its bits.
+static void replaceConstant(arith::ConstantOp op) {
+  OpBuilder b(op);
+  Code code{b, op.getLoc(), op.getType()};
+  TypedAttr bits;
+  if (auto number = dyn_cast<FloatAttr>(op.getValue()))
+    bits = b.getIntegerAttr(code.i8(), number.getValue().bitcastToAPInt());
+  else
+    bits = cast<DenseElementsAttr>(op.getValue()).bitcast(b.getI8Type());
+  Value value = arith::ConstantOp::create(b, op.getLoc(), bits);
+  op.replaceAllUsesWith(
+      arith::BitcastOp::create(b, op.getLoc(), op.getType(), value).getResult());
+  op.erase();
+}
 
-  /// A constant is its bits.
-  void replaceConstant(arith::ConstantOp op) {
-    OpBuilder b(op);
-    Code code{b, op.getLoc(), op.getType()};
-    TypedAttr bits;
-    if (auto number = dyn_cast<FloatAttr>(op.getValue()))
-      bits = b.getIntegerAttr(code.i8(), number.getValue().bitcastToAPInt());
-    else
-      bits = cast<DenseElementsAttr>(op.getValue()).bitcast(b.getI8Type());
-    Value value = arith::ConstantOp::create(b, op.getLoc(), bits);
-    op.replaceAllUsesWith(
-        arith::BitcastOp::create(b, op.getLoc(), op.getType(), value).getResult());
-    op.erase();
+LogicalResult mk::expandFp8(Operation *op) {
+  auto isFp8 = [](Type type) { return getFormat(type).has_value(); };
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+      (llvm::none_of(op->getOperandTypes(), isFp8) && llvm::none_of(op->getResultTypes(), isFp8)))
+    return success();
+  if (auto widening = dyn_cast<arith::ExtFOp>(op)) {
+    widen(widening, *getFormat(widening.getIn().getType()));
+    return success();
   }
-
-  LogicalResult expand(Operation *op) {
-    auto isFp8 = [](Type type) { return getFormat(type).has_value(); };
-    if (!llvm::any_of(op->getOperandTypes(), isFp8) &&
-        !llvm::any_of(op->getResultTypes(), isFp8))
-      return success();
-    if (auto widening = dyn_cast<arith::ExtFOp>(op)) {
-      widen(widening, *getFormat(widening.getIn().getType()));
-      return success();
-    }
-    if (auto narrowing = dyn_cast<arith::TruncFOp>(op)) {
-      narrow(narrowing, *getFormat(narrowing.getType()));
-      return success();
-    }
-    if (auto constant = dyn_cast<arith::ConstantOp>(op);
-        constant && isa<FloatType, VectorType>(constant.getType())) {
-      replaceConstant(constant);
-      return success();
-    }
-    // Whatever only moves elements knows them as 8 bits.
-    if (isa<arith::SelectOp, arith::BitcastOp>(op) ||
-        !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
-      return success();
-    return op->emitOpError() << "calculates in fp8, for which there is no "
-                                "arithmetic: widen by arith.extf to f32 first, and "
-                                "narrow the result by arith.truncf";
+  if (auto narrowing = dyn_cast<arith::TruncFOp>(op)) {
+    narrow(narrowing, *getFormat(narrowing.getType()));
+    return success();
   }
-
-  void runOnOperation() override {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops)
-      if (failed(expand(op)))
-        return signalPassFailure();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && isa<FloatType, VectorType>(constant.getType())) {
+    replaceConstant(constant);
+    return success();
   }
-};
-} // namespace
+  // Whatever only moves elements knows them as 8 bits.
+  if (isa<arith::SelectOp, arith::BitcastOp>(op))
+    return success();
+  return op->emitOpError() << "calculates in fp8, for which there is no "
+                              "arithmetic: widen by arith.extf to f32 first, and "
+                              "narrow the result by arith.truncf";
+}

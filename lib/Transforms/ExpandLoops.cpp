@@ -1,6 +1,7 @@
 //===- ExpandLoops.cpp - Loops over the items of a CTA --------------------===//
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,12 +18,11 @@ using namespace mlir::mk;
 
 namespace {
 /// Expands the loops of one kernel, innermost first.
-class LoopExpander {
+class LoopExpander : IndexMath {
 public:
   LoopExpander(KernelOp kernel, const KernelResources &resources, bool items, bool deal)
-      : kernel(kernel), mesh(kernel.getMeshOp()),
-        resources(resources), items(items), deal(deal), b(kernel),
-        loc(kernel.getLoc()) {}
+      : IndexMath{OpBuilder(kernel), kernel.getLoc()}, kernel(kernel), mesh(kernel.getMeshOp()),
+        resources(resources), items(items), deal(deal) {}
 
   LogicalResult run() {
     SmallVector<Operation *> loops;
@@ -60,16 +60,10 @@ private:
   void markItem(Operation *op, ValueRange indices);
   void splice(Block &body, ValueRange arguments);
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-
   KernelOp kernel;
   MeshOp mesh;
   const KernelResources &resources;
   bool items, deal;
-  OpBuilder b;
-  Location loc;
 };
 } // namespace
 
@@ -239,13 +233,13 @@ LogicalResult LoopExpander::expand(ForeachItemOp op) {
   space.bounds = clampBounds(b, loc, op.getBounds());
   Value inner = countItems(b, loc, space.bounds);
   Value count = clampBounds(b, loc, op.getCount()).front();
-  Value total = arith::MulIOp::create(b, loc, count, inner);
+  Value total = mul(count, inner);
   overTickets(op, total, [&](Value t) {
-    Value entry = arith::DivSIOp::create(b, loc, t, inner);
+    Value entry = div(t, inner);
     auto pop = mk_sm::PopOp::create(b, loc, op.getQueue(), entry);
     SmallVector<Value> indices(pop.getRecord());
     if (!space.bounds.empty()) {
-      Value place = arith::RemSIOp::create(b, loc, t, inner);
+      Value place = rem(t, inner);
       indices.append(getItemIndices(b, loc, place, space));
     }
     markItem(op, indices);
@@ -282,8 +276,7 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
   // My place among the ranks that differ along these axes only.
   Value me = index(0);
   for (unsigned axis : axes)
-    me = arith::AddIOp::create(
-        b, loc, arith::MulIOp::create(b, loc, me, size(axis)), coord(axis));
+    me = add(mul(me, size(axis)), coord(axis));
   Value peer = op.getBody().getArgument(0);
   for (LinkKind kind : {LinkKind::Net, LinkKind::Link})
     if (op.isAlong(mesh, kind))
@@ -292,9 +285,8 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
           put.setVia(kind);
   int64_t others = op.getIncludingSelf() ? count : count - 1;
   inOrder(index(others), [&](Value i) {
-    Value behind = arith::AddIOp::create(b, loc, i, index(1));
-    Value place = arith::RemSIOp::create(
-        b, loc, arith::AddIOp::create(b, loc, me, behind), index(count));
+    Value behind = add(i, index(1));
+    Value place = rem(add(me, behind), index(count));
     SmallVector<Value> coords;
     SmallVector<Attribute> names;
     for (unsigned axis : llvm::reverse(axes)) {
@@ -303,8 +295,8 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
         coords.push_back(place);
         break;
       }
-      coords.push_back(arith::RemSIOp::create(b, loc, place, size(axis)));
-      place = arith::DivSIOp::create(b, loc, place, size(axis));
+      coords.push_back(rem(place, size(axis)));
+      place = div(place, size(axis));
     }
     Value peer =
         RankOp::create(b, loc, b.getIndexType(), coords, b.getArrayAttr(names));

@@ -258,8 +258,6 @@ LogicalResult Resolver::resolve(Operation *op) {
 
 namespace {
 struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
-  using ResolveParamsPassBase::ResolveParamsPassBase;
-
   LogicalResult collect(KernelOp kernel, IndexEvaluator &numbers, Params &params) {
     WalkResult result = kernel.walk([&](ParamOp op) -> WalkResult {
       std::optional<int64_t> number = numbers.getIndex(op.getValue());

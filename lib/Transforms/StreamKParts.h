@@ -3,20 +3,9 @@
 #define MKERNEL_LIB_TRANSFORMS_STREAMKPARTS_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mkernel/Transforms/IndexMath.h"
 
 namespace mlir::mk {
-
-struct IndexMath {
-  OpBuilder b;
-  Location loc;
-
-  Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
-  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
-  Value compare(arith::CmpIPredicate how, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, how, x, y);
-  }
-};
 
 /// Parts of the carried tiles of a fold, which CTAs leave in scratch for each other.
 class StreamKParts {

@@ -19,8 +19,6 @@ using namespace mlir::mk;
 
 namespace {
 struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
-  using VerifySizesPassBase::VerifySizesPassBase;
-
   /// What a branch does may be left out with these sizes.
   bool isCertain(Operation *op) {
     for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);

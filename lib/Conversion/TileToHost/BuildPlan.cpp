@@ -89,7 +89,7 @@ FailureOr<SmallVector<Value>> PlanBuilder::argExtents(unsigned i) {
 }
 
 void PlanBuilder::cloneChecked(Operation &op) {
-  Operation *copy = lowering.builder().clone(op, mapping);
+  Operation *copy = lowering.b.clone(op, mapping);
   checks.place(getLine(op.getLoc()));
   checks.check(copy);
 }
@@ -135,8 +135,7 @@ void PlanBuilder::countItems(ForeachOp loop) {
   Value total = lowering.index(1);
   checks.place(getLine(loop.getLoc()));
   for (Value bound : bounds)
-    total = checks.mul(total, arith::MaxSIOp::create(lowering.builder(), lowering.loc(),
-                                                     bound, lowering.index(0)));
+    total = checks.mul(total, lowering.max(bound, lowering.index(0)));
 }
 
 bool PlanBuilder::dependsOnRankDim(AffineExpr expr) {
@@ -161,22 +160,22 @@ Value PlanBuilder::localExtent(unsigned i, unsigned d) {
         lowering.mul(shard, lowering.index(lowering.getAxisSize(axis))),
         lowering.getCoord(axis));
   }
-  Value chunk = arith::CeilDivSIOp::create(lowering.builder(), lowering.loc(), extent,
+  Value chunk = arith::CeilDivSIOp::create(lowering.b, lowering.loc, extent,
                                            lowering.index(shards));
   return lowering.clamp(lowering.sub(extent, lowering.mul(shard, chunk)), chunk);
 }
 
 void PlanBuilder::write(Value value) {
-  OpBuilder &b = lowering.builder();
+  OpBuilder &b = lowering.b;
   Value address = LLVM::GEPOp::create(
-      b, lowering.loc(), lowering.pointerType(), b.getI64Type(),
+      b, lowering.loc, lowering.pointerType(), b.getI64Type(),
       function.getArgument(1), ArrayRef<LLVM::GEPArg>{int32_t(written++)});
-  LLVM::StoreOp::create(b, lowering.loc(), lowering.toI64(value), address);
+  LLVM::StoreOp::create(b, lowering.loc, lowering.toI64(value), address);
 }
 
 LogicalResult PlanBuilder::build(const KernelResources &resources) {
-  OpBuilder &b = lowering.builder();
-  Location loc = lowering.loc();
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.loc;
   Value dims = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, dims),
                                   lowering.pointerType());
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)

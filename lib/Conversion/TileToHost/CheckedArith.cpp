@@ -17,7 +17,7 @@ Value CheckedArith::getFault() {
 
 /// `Op` is LLVM's form of the op that says whether its result fits.
 template <typename Op> void CheckedArith::test(Operation *op) {
-  OpBuilder &b = lowering.builder();
+  OpBuilder &b = lowering.b;
   Location loc = op->getLoc();
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   // Constants have been checked where they were bound.
@@ -32,8 +32,7 @@ template <typename Op> void CheckedArith::test(Operation *op) {
   Value result = Op::create(b, loc, both, lhs, rhs);
   Value wraps = LLVM::ExtractValueOp::create(b, loc, result, 1);
   Value none = getFault();
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, none,
-                                        lowering.i64(0));
+  Value isFirst = lowering.equal(none, lowering.i64(0));
   Value isFault = arith::AndIOp::create(b, loc, wraps, isFirst);
   fault = lowering.select(isFault, lowering.i64(code), none);
 }
@@ -85,8 +84,8 @@ FailureOr<Value> CheckedArith::emit(AffineExpr expr, ValueRange dims) {
   auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (!divisor || divisor.getValue() < 1)
     return failure();
-  OpBuilder &b = lowering.builder();
-  Location loc = lowering.loc();
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.loc;
   if (kind == AffineExprKind::CeilDiv)
     return Value(arith::CeilDivSIOp::create(b, loc, *lhs, *rhs));
   Value floor = arith::FloorDivSIOp::create(b, loc, *lhs, *rhs);

@@ -18,9 +18,9 @@ void HostLowering::checkIndices(Operation *op, int64_t named, Value number,
     return;
   for (auto [d, i, extent] : llvm::enumerate(indices, extents)) {
     Value outside = cmp(arith::CmpIPredicate::uge, i, extent);
-    auto report = scf::IfOp::create(b_, loc_, outside);
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(report.thenBlock());
+    auto report = scf::IfOp::create(b, loc, outside);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(report.thenBlock());
     call("mkrt_outside",
          {getCta(), i32(sites->numberOf(op)), i32(named), number, i32(d), toI64(i),
           toI64(extent)});
@@ -56,15 +56,15 @@ void HostLowering::checkPut(PutOp op, Value rows) {
 void HostLowering::checkScalarAccess(Operation *op) {
   if (!sites)
     return;
-  b_.setInsertionPoint(op);
-  loc_ = op->getLoc();
+  b.setInsertionPoint(op);
+  loc = op->getLoc();
   auto load = dyn_cast<memref::LoadOp>(op);
   auto store = dyn_cast<memref::StoreOp>(op);
   Value buffer = load ? load.getMemRef() : store.getMemRef();
   ValueRange indices = load ? load.getIndices() : store.getIndices();
   SmallVector<Value> extents;
   for (unsigned d = 0; d != indices.size(); ++d)
-    extents.push_back(memref::DimOp::create(b_, loc_, buffer, index(d)));
+    extents.push_back(memref::DimOp::create(b, loc, buffer, index(d)));
   Value argument = argumentOf(buffer);
   checkIndices(op, load ? MK_READ_ARGUMENT : MK_WRITTEN_ARGUMENT,
                argument ? argument : i32(-1), indices, extents);

@@ -35,16 +35,16 @@ void HostLowering::recordAccess(Value buffer, ValueRange offsets,
 void HostLowering::recordScalar(Operation *op) {
   if (!record)
     return;
-  b_.setInsertionPoint(op);
-  loc_ = op->getLoc();
-  recordLine(loc_);
+  b.setInsertionPoint(op);
+  loc = op->getLoc();
+  recordLine(loc);
   if (auto load = dyn_cast<memref::LoadOp>(op))
     recordAccess(load.getMemRef(), load.getIndices(), {}, /*write=*/false);
   else if (auto store = dyn_cast<memref::StoreOp>(op))
     recordAccess(store.getMemRef(), store.getIndices(), {}, /*write=*/true);
 }
 
-LogicalResult HostLowering::lowerPut(PutOp op) {
+LogicalResult HostLowering::lower(PutOp op) {
   auto type = cast<MemRefType>(op.getSource().getType());
   FailureOr<Value> element = elementType(op, type.getElementType());
   if (failed(element))
@@ -83,42 +83,36 @@ LogicalResult HostLowering::lowerPut(PutOp op) {
           stackArray(destStrides), stackArray(sourceStrides), peer, signal,
           signalIndex, i32(flags)});
   }
-  op.erase();
-  return success();
+  return replace(op);
 }
 
-LogicalResult HostLowering::lowerSignal(SignalOp op) {
+LogicalResult HostLowering::lower(SignalOp op) {
   auto [signal, signalIndex] = signalOperands(op, op.getSignal(), op.getIndex());
   call("mkrt_signal",
        {getCta(), signal, signalIndex, peerOrSelf(op.getPeer()),
         i64(op.getAmount()), i32(op.getStrong() ? MK_PUT_STRONG : 0)});
-  op.erase();
-  return success();
+  return replace(op);
 }
 
-LogicalResult HostLowering::lowerWait(WaitOp op) {
+LogicalResult HostLowering::lower(WaitOp op) {
   auto [signal, signalIndex] = signalOperands(op, op.getSignal(), op.getIndex());
   call("mkrt_wait", {getCta(), signal, signalIndex, toI64(op.getCount())});
-  op.erase();
-  return success();
+  return replace(op);
 }
 
-LogicalResult HostLowering::lowerCount(CountOp op) {
+LogicalResult HostLowering::lower(CountOp op) {
   Value before =
       call("mkrt_count",
            {getCta(), number(op.getCounter()),
             linearElement(op, op.getCounter(), op.getIndex()), toI64(op.getAmount())},
-           b_.getI64Type())
+           b.getI64Type())
           .front();
-  op.replaceAllUsesWith(toIndex(before));
-  op.erase();
-  return success();
+  return replace(op, toIndex(before));
 }
 
-LogicalResult HostLowering::lowerPush(PushOp op) {
+LogicalResult HostLowering::lower(PushOp op) {
   SmallVector<Value> record(op.getRecord());
   call("mkrt_push", {getCta(), number(op.getQueue()), stackArray(record),
                      i32(sites ? sites->numberOf(op) : -1)});
-  op.erase();
-  return success();
+  return replace(op);
 }

@@ -46,15 +46,15 @@ using CopyFn = function_ref<void(OpBuilder &, Value outer, Value inner)>;
 static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
                      Value tile, const HostLowering::TilePart &part, CopyFn copy,
                      Value pad = {}) {
-  OpBuilder &b = lowering.builder();
-  Location loc = lowering.loc();
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.loc;
   auto type = cast<ShapedType>(tile.getType());
   Value whole = part.inside;
   if (!whole)
     whole = arith::ConstantIntOp::create(b, loc, 1, 1);
   SmallVector<OpFoldResult> fixed, valid;
   for (auto [size, extent] : llvm::zip(part.sizes, type.getShape())) {
-    Value all = lowering.cmp(arith::CmpIPredicate::eq, size, lowering.index(extent));
+    Value all = lowering.equal(size, lowering.index(extent));
     whole = arith::AndIOp::create(b, loc, whole, all);
     fixed.push_back(b.getIndexAttr(extent));
     valid.push_back(size);
@@ -76,29 +76,27 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
       });
 }
 
-LogicalResult HostLowering::lowerLoad(LoadOp op) {
+LogicalResult HostLowering::lower(LoadOp op) {
   auto tileType = cast<RankedTensorType>(op.getTile().getType());
   Value pad = op.getPad();
   if (!pad)
     pad = arith::ConstantOp::create(
-        b_, loc_, b_.getZeroAttr(tileType.getElementType()));
+        b, loc, b.getZeroAttr(tileType.getElementType()));
   TilePart part = existingPart(op.getSource(), op.getOffsets(),
                                tileType.getShape(), op.getValid());
   recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
   auto bufferType =
       MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
-  Value buffer = memref::AllocOp::create(b_, loc_, bufferType);
+  Value buffer = memref::AllocOp::create(b, loc, bufferType);
   auto copy = [&](OpBuilder &b, Value outer, Value inner) {
-    memref::CopyOp::create(b, loc_, outer, inner);
+    memref::CopyOp::create(b, loc, outer, inner);
   };
   copyTile(*this, op.getSource(), op.getOffsets(), buffer, part, copy, pad);
-  op.replaceAllUsesWith(bufferization::ToTensorOp::create(
-                            b_, loc_, tileType, buffer, /*restrict=*/true,
+  return replace(op, bufferization::ToTensorOp::create(
+                            b, loc, tileType, buffer, /*restrict=*/true,
                             /*writable=*/true)
                             .getResult());
-  op.erase();
-  return success();
 }
 
 /// Writes a tile to memory. As one op that reads a tensor: bufferisation does not see who reads
@@ -111,22 +109,25 @@ static void write(OpBuilder &b, Location loc, Value tile, Value dest) {
 Value HostLowering::copyToBuffer(Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
   Value buffer = memref::AllocOp::create(
-      b_, loc_, MemRefType::get(type.getShape(), type.getElementType()));
-  write(b_, loc_, tile, buffer);
+      b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+  write(b, loc, tile, buffer);
   return buffer;
 }
 
-LogicalResult HostLowering::lowerStore(StoreOp op) {
+Value HostLowering::emptyTile(RankedTensorType type) {
+  return tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+}
+
+LogicalResult HostLowering::lower(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
   TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(),
                                op.getValid());
   recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
-  auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc_, inner, outer); };
+  auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc, inner, outer); };
   copyTile(*this, op.getDest(), op.getOffsets(), op.getTile(), part, copy);
-  op.erase();
-  return success();
+  return replace(op);
 }
 
 LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
@@ -142,7 +143,7 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
       cast<MemRefType>(dest.getType()).isDynamicDim(0))
     // What is written is an argument.
     rows = toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())},
-                        b_.getI64Type())
+                        b.getI64Type())
                        .front());
   TilePart part =
       existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
@@ -169,20 +170,19 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
         i32(part.sizes.size()), stackArray(part.sizes), stackArray(destStrides),
         stackArray(tileStrides), peerOrSelf(op.getPeer()), signal, element_index,
         i32(flags)});
-  op.erase();
-  return success();
+  return replace(op);
 }
 
-LogicalResult HostLowering::lowerDot(DotOp op) {
+LogicalResult HostLowering::lower(DotOp op) {
   // tf32 rounds operands; the host multiplies in full precision, which is what
   // the rounding approximates.
   AffineExpr m, n, k;
-  bindDims(context(), m, n, k);
+  bindDims(b.getContext(), m, n, k);
   auto map = [&](AffineExpr row, AffineExpr column, bool transposed) {
     SmallVector<AffineExpr> results = {row, column};
     if (transposed)
       std::swap(results[0], results[1]);
-    return AffineMap::get(3, 0, results, context());
+    return AffineMap::get(3, 0, results, b.getContext());
   };
   SmallVector<AffineMap> maps = {map(m, k, op.getTransposeA()),
                                  map(k, n, op.getTransposeB()),
@@ -191,7 +191,7 @@ LogicalResult HostLowering::lowerDot(DotOp op) {
                                                 utils::IteratorType::parallel,
                                                 utils::IteratorType::reduction};
   auto product = linalg::GenericOp::create(
-      b_, loc_, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()},
+      b, loc, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()},
       ValueRange{op.getAcc()}, maps, iterators,
       [](OpBuilder &b, Location loc, ValueRange args) {
         auto wide = [&](Value value) -> Value {
@@ -203,64 +203,53 @@ LogicalResult HostLowering::lowerDot(DotOp op) {
         Value sum = arith::AddFOp::create(b, loc, args[2], product);
         linalg::YieldOp::create(b, loc, sum);
       });
-  op.replaceAllUsesWith(product.getResult(0));
-  op.erase();
-  return success();
+  return replace(op, product.getResult(0));
 }
 
-LogicalResult HostLowering::lowerReduce(ReduceOp op) {
+LogicalResult HostLowering::lower(ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Type element = type.getElementType();
   arith::AtomicRMWKind kind = getReductionKind(op.getKind(), element);
-  Value neutral = arith::getIdentityValue(kind, element, b_, loc_);
-  Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), element);
-  Value init = linalg::FillOp::create(b_, loc_, neutral, empty).getResult(0);
+  Value neutral = arith::getIdentityValue(kind, element, b, loc);
+  Value empty = emptyTile(type);
+  Value init = linalg::FillOp::create(b, loc, neutral, empty).getResult(0);
   auto reduce = linalg::ReduceOp::create(
-      b_, loc_, ValueRange{op.getSource()}, ValueRange{init},
+      b, loc, ValueRange{op.getSource()}, ValueRange{init},
       ArrayRef<int64_t>{static_cast<int64_t>(op.getAxis())},
       [&](OpBuilder &b, Location loc, ValueRange args) {
         linalg::YieldOp::create(
             b, loc, arith::getReductionOp(kind, b, loc, args[0], args[1]));
       });
-  op.replaceAllUsesWith(reduce.getResult(0));
-  op.erase();
-  return success();
+  return replace(op, reduce.getResult(0));
 }
 
-LogicalResult HostLowering::lowerBroadcast(BroadcastOp op) {
+LogicalResult HostLowering::lower(BroadcastOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value empty =
-      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  auto broadcast = linalg::BroadcastOp::create(b_, loc_, op.getSource(), empty,
+  Value empty = emptyTile(type);
+  auto broadcast = linalg::BroadcastOp::create(b, loc, op.getSource(), empty,
                                                op.getDims());
-  op.replaceAllUsesWith(broadcast.getResult()[0]);
-  op.erase();
-  return success();
+  return replace(op, broadcast.getResult()[0]);
 }
 
-LogicalResult HostLowering::lowerTranspose(TransposeOp op) {
+LogicalResult HostLowering::lower(TransposeOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value empty =
-      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  auto transposed = linalg::TransposeOp::create(b_, loc_, op.getSource(), empty,
+  Value empty = emptyTile(type);
+  auto transposed = linalg::TransposeOp::create(b, loc, op.getSource(), empty,
                                                 ArrayRef<int64_t>{1, 0});
-  op.replaceAllUsesWith(transposed.getResult()[0]);
-  op.erase();
-  return success();
+  return replace(op, transposed.getResult()[0]);
 }
 
-LogicalResult HostLowering::lowerMask(MaskOp op) {
+LogicalResult HostLowering::lower(MaskOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   IntegerSet set = op.getSet();
-  Value empty =
-      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  AffineMap identity = b_.getMultiDimIdentityMap(type.getRank());
+  Value empty = emptyTile(type);
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> iterators(type.getRank(),
                                              utils::IteratorType::parallel);
   SmallVector<Value> symbols(op.getSymbols());
   Value otherwise = op.getOtherwise();
   auto masked = linalg::GenericOp::create(
-      b_, loc_, type, ValueRange{op.getSource()}, ValueRange{empty},
+      b, loc, type, ValueRange{op.getSource()}, ValueRange{empty},
       ArrayRef<AffineMap>{identity, identity}, iterators,
       [&](OpBuilder &b, Location loc, ValueRange args) {
         SmallVector<Value> operands;
@@ -286,7 +275,5 @@ LogicalResult HostLowering::lowerMask(MaskOp op) {
             arith::SelectOp::create(b, loc, inside, args[0], otherwise)
                 .getResult());
       });
-  op.replaceAllUsesWith(masked.getResult(0));
-  op.erase();
-  return success();
+  return replace(op, masked.getResult(0));
 }

@@ -22,8 +22,8 @@ struct ConvertTileToHostPass
 
   /// The memref that a launch's descriptor of argument `i` describes.
   Value loadArgument(HostLowering &lowering, KernelOp kernel, unsigned i) {
-    OpBuilder &b = lowering.builder();
-    Location loc = lowering.loc();
+    OpBuilder &b = lowering.b;
+    Location loc = lowering.loc;
     auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
     Type pointer = lowering.pointerType();
     Value args = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, args),
@@ -51,7 +51,7 @@ struct ConvertTileToHostPass
     sites.forget();
     if (bounds)
       lowering.sites = &sites;
-    OpBuilder &b = lowering.builder();
+    OpBuilder &b = lowering.b;
     IRMapping mapping;
     if (kernel.getNumDims()) {
       Value dims = lowering.loadField(lowering.getLaunch(),

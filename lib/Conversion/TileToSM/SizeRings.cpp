@@ -3,6 +3,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/FunctionPass.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -326,20 +327,12 @@ void Budget::explainStaging() {
   }
 }
 
-namespace {
-struct SizeRingsPass : mk::impl::SizeRingsPassBase<SizeRingsPass> {
-  using SizeRingsPassBase::SizeRingsPassBase;
+static LogicalResult sizeRings(Operation *op) {
+  if (!isa<mk::RoleOp, mk::PrepareOp>(op))
+    return success();
+  Budget budget(op);
+  budget.collect();
+  return budget.choose();
+}
 
-  void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-      if (!isa<mk::RoleOp, mk::PrepareOp>(op))
-        return WalkResult::advance();
-      Budget budget(op);
-      budget.collect();
-      return budget.choose();
-    });
-    if (result.wasInterrupted())
-      signalPassFailure();
-  }
-};
-} // namespace
+template struct mk::FunctionPass<mk::impl::SizeRingsPassBase, sizeRings>;

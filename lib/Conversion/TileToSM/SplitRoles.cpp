@@ -2,6 +2,7 @@
 #include "RoleSplitter.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Transforms/FunctionPass.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_SPLITROLESPASS
@@ -159,14 +160,4 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
   return success();
 }
 
-namespace {
-struct SplitRolesPass : mk::impl::SplitRolesPassBase<SplitRolesPass> {
-  using SplitRolesPassBase::SplitRolesPassBase;
-
-  void runOnOperation() override {
-    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(splitKernel(kernel)))
-        return signalPassFailure();
-  }
-};
-} // namespace
+template struct mk::FunctionPass<mk::impl::SplitRolesPassBase, splitKernel>;

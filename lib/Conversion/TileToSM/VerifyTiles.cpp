@@ -3,6 +3,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/FunctionPass.h"
 #include "llvm/Support/InterleavedRange.h"
 
 namespace mlir::mk {
@@ -67,15 +68,8 @@ static LogicalResult verifyWays(mk::KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
-namespace {
-struct VerifyTilesPass : mk::impl::VerifyTilesPassBase<VerifyTilesPass> {
-  using VerifyTilesPassBase::VerifyTilesPassBase;
+static LogicalResult verifyTiles(mk::KernelOp kernel) {
+  return failure(failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)));
+}
 
-  void runOnOperation() override {
-    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)))
-        return signalPassFailure();
-    markAllAnalysesPreserved();
-  }
-};
-} // namespace
+template struct mk::FunctionPass<mk::impl::VerifyTilesPassBase, verifyTiles>;

@@ -1,5 +1,6 @@
 //===- ReferenceEntry.cpp - The reference as a function on buffers --------===//
 #include "mkernel/Analysis/ReferenceDims.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -100,59 +101,48 @@ static FailureOr<MemRefType> getBufferType(func::FuncOp reference, Type type,
 
 namespace {
 /// Writes the requested rows of results to their buffers.
-struct EntryBuilder {
-  OpBuilder builder;
-  Location loc;
+struct EntryBuilder : IndexMath {
   Value row, rows;
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-
   Value sameShape(Value result, Value out) {
-    Value same = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value same = arith::ConstantIntOp::create(b, loc, 1, 1);
     auto type = cast<RankedTensorType>(result.getType());
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      Value mine = tensor::DimOp::create(builder, loc, result, d);
-      Value wanted = memref::DimOp::create(builder, loc, out, d);
-      Value equal = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::eq, mine, wanted);
-      same = arith::AndIOp::create(builder, loc, same, equal);
+      Value mine = tensor::DimOp::create(b, loc, result, d);
+      Value wanted = memref::DimOp::create(b, loc, out, d);
+      same = arith::AndIOp::create(b, loc, same, equal(mine, wanted));
     }
     return same;
   }
 
   void write(Value result, Value out) {
     auto type = cast<RankedTensorType>(result.getType());
-    SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes;
     for (int64_t d = 0; d < type.getRank(); ++d)
-      sizes.push_back(memref::getMixedSize(builder, loc, out, d));
+      sizes.push_back(memref::getMixedSize(b, loc, out, d));
     if (type.getRank() > 0) {
       // The rows asked for, cut to those that there are.
-      Value extent = getValueOrCreateConstantIndexOp(builder, loc, sizes[0]);
+      Value extent = getValueOrCreateConstantIndexOp(b, loc, sizes[0]);
       Value zero = index(0);
-      Value all = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::slt, rows, zero);
-      Value from = arith::SelectOp::create(builder, loc, all, zero, row);
-      from = arith::MinSIOp::create(builder, loc, from, extent);
-      Value left = arith::SubIOp::create(builder, loc, extent, from);
-      Value wanted = arith::SelectOp::create(builder, loc, all, left, rows);
-      Value count = arith::MinSIOp::create(builder, loc, wanted, left);
+      Value all = less(rows, zero);
+      Value from = select(all, zero, row);
+      from = min(from, extent);
+      Value left = sub(extent, from);
+      Value wanted = select(all, left, rows);
+      Value count = min(wanted, left);
       // A result of another shape is not written at all: what the caller put
       // into the buffer before shows it.
-      sizes[0] = arith::SelectOp::create(builder, loc, sameShape(result, out),
-                                         count, zero)
-                     .getResult();
+      sizes[0] = select(sameShape(result, out), count, zero);
       offsets[0] = from;
-      result = tensor::ExtractSliceOp::create(builder, loc, result, offsets,
+      result = tensor::ExtractSliceOp::create(b, loc, result, offsets,
                                               sizes, strides);
-      out = memref::SubViewOp::create(builder, loc, out, offsets, sizes,
+      out = memref::SubViewOp::create(b, loc, out, offsets, sizes,
                                       strides);
     }
     auto written = bufferization::MaterializeInDestinationOp::create(
-        builder, loc, Type(), result, out);
+        b, loc, Type(), result, out);
     written.setRestrict(true);
     written.setWritable(true);
   }
@@ -243,15 +233,15 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
   }
   for (Operation &op : reference.getBody().front().without_terminator())
     builder.clone(op, mapping);
-  EntryBuilder writer{builder, loc, block->getArgument(numBuffers),
+  EntryBuilder writer{{builder, loc}, block->getArgument(numBuffers),
                       block->getArgument(numBuffers + 1)};
   Operation *terminator = reference.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
     writer.write(mapping.lookup(result), block->getArgument(numInputs + i));
   // Its status: nothing has gone wrong. mk-guard-divisions may find something.
   func::ReturnOp::create(
-      writer.builder, loc,
-      ValueRange(arith::ConstantIntOp::create(writer.builder, loc, 0, 64)));
+      writer.b, loc,
+      ValueRange(arith::ConstantIntOp::create(writer.b, loc, 0, 64)));
   reference.erase();
   return success();
 }

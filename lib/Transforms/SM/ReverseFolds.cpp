@@ -3,6 +3,7 @@
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -23,22 +24,18 @@ static bool onlyLoads(mk::FoldOp fold) {
 }
 
 static void reverseInOddItems(mk::FoldOp fold, ItemsOp items) {
-  Location loc = fold.getLoc();
-  OpBuilder b(fold);
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  Value odd = arith::AndIOp::create(b, loc, items.getRound(), index(1));
+  mk::IndexMath m{OpBuilder(fold), fold.getLoc()};
+  Value odd = m.make<arith::AndIOp>(items.getRound(), m.index(1));
   // k, or count - 1 - k.
-  Value last = arith::SubIOp::create(b, loc, fold.getCount(), index(1));
-  Value first = arith::MulIOp::create(b, loc, odd, last);
+  Value last = m.sub(fold.getCount(), m.index(1));
+  Value first = m.mul(odd, last);
   Value step =
-      arith::SubIOp::create(b, loc, index(1), arith::MulIOp::create(b, loc, odd, index(2)));
-  b.setInsertionPointToStart(&fold.getBody().front());
+      m.sub(m.index(1), m.mul(odd, m.index(2)));
+  m.b.setInsertionPointToStart(&fold.getBody().front());
   Value k = fold.getBody().getArgument(0);
-  auto scaled = arith::MulIOp::create(b, loc, k, step);
-  Value walked = arith::AddIOp::create(b, loc, first, scaled);
-  k.replaceAllUsesExcept(walked, scaled);
+  Value scaled = m.mul(k, step);
+  Value walked = m.add(first, scaled);
+  k.replaceAllUsesExcept(walked, scaled.getDefiningOp());
 }
 
 void mk_sm::reverseFolds(mk::FoldOp fold) {

@@ -1,5 +1,6 @@
 //===- ItemOrder.cpp - The items of a loop in its order -------------------===//
 #include "mkernel/Transforms/ItemOrder.h"
+#include "mkernel/Transforms/IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -21,33 +22,12 @@ Value mk::countItems(OpBuilder &b, Location loc, ValueRange bounds) {
 }
 
 namespace {
-struct ItemBuilder {
-  OpBuilder &b;
-  Location loc;
+struct ItemBuilder : IndexMath {
   const ItemSpace &space;
   SmallVector<Value> indices;
 
   ItemBuilder(OpBuilder &b, Location loc, const ItemSpace &space)
-      : b(b), loc(loc), space(space), indices(space.bounds.size()) {}
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return arith::DivSIOp::create(b, loc, x, y); }
-  Value rem(Value x, Value y) { return arith::RemSIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value clamp(Value x, Value high) {
-    return arith::MaxSIOp::create(b, loc, min(x, high), index(0));
-  }
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
-  }
-  Value select(Value c, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, c, x, y);
-  }
+      : IndexMath{b, loc}, space(space), indices(space.bounds.size()) {}
 
   void rowMajor(Value t);
   void raster(Value t);
@@ -152,7 +132,7 @@ Value ItemBuilder::spread(Value p, Value first, Value count) {
   Value groups = min(count, div(others, n));
   Value group = div(p, period), place = rem(p, period);
   Value isOwn =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, n);
+      equal(place, n);
   Value q = add(mul(group, n), place);
   Value other = select(less(q, first), q, add(q, count));
   Value mixed = select(isOwn, add(first, group), other);
