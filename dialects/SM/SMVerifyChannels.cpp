@@ -5,30 +5,11 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-LogicalResult mk_sm::verifyAccess(Operation *op, MemRefType buffer, size_t offsets,
-                                  size_t valid, RankedTensorType tile) {
-  if (static_cast<int64_t>(offsets) != buffer.getRank())
-    return op->emitOpError() << "has " << offsets << " offsets into a buffer of rank "
-                             << buffer.getRank() << ": give one for each dimension";
-  if (tile.getRank() > buffer.getRank())
-    return op->emitOpError() << "has a tile of rank " << tile.getRank()
-                             << " and a buffer of rank " << buffer.getRank()
-                             << ": a tile covers the buffer's last dimensions";
-  if (tile.getElementType() != buffer.getElementType())
-    return op->emitOpError() << "has a tile of " << tile.getElementType()
-                             << " and a buffer of " << buffer.getElementType()
-                             << ": convert the tile with arith";
-  if (valid && static_cast<int64_t>(valid) != tile.getRank())
-    return op->emitOpError() << "has " << valid << " valid extents for a tile of rank "
-                             << tile.getRank() << ": give one for each dimension";
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Rings
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifySlot(Operation *op, RingType ring, SlotType slot) {
+LogicalResult mk_sm::verifySlot(Operation *op, RingType ring, SlotType slot) {
   if (ring.getTiles() != slot.getTiles())
     return op->emitOpError() << "has " << slot << " of " << ring
                              << ": their tiles differ";
@@ -43,7 +24,7 @@ static LogicalResult verifyIndex(Operation *op, SlotType slot, int64_t index) {
   return success();
 }
 
-static LogicalResult verifyPlace(Operation *op, ValueRange place) {
+LogicalResult mk_sm::verifyPlace(Operation *op, ValueRange place) {
   if (place.empty() || place.size() == 2)
     return success();
   return op->emitOpError() << "is at " << place.size()
@@ -59,22 +40,7 @@ static LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, St
                            << ": delete it, and run mk-sm-assign-stages";
 }
 
-LogicalResult AcquireOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
-                 failed(verifyPlace(*this, getPlace())) ||
-                 failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
-}
-
-LogicalResult WaitOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyPlace(*this, getPlace())) ||
-                 failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
-}
-
 LogicalResult CommitOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Producer)) ||
-      failed(verifySlot(*this, getRing().getType(), getSlot().getType())))
-    return failure();
   auto acquire = getSlot().getDefiningOp<AcquireOp>();
   if (!acquire || acquire.getRing() != getRing())
     return emitOpError() << "hands over a slot that was not acquired from its ring: name the "
@@ -92,25 +58,18 @@ LogicalResult CommitOp::verify() {
   return success();
 }
 
-LogicalResult ReleaseOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyPlace(*this, getPlace())));
-}
-
 RankedTensorType CopyOp::getTileType() {
   return cast<RankedTensorType>(getSlot().getType().getTiles()[getIndex()]);
 }
 
 LogicalResult CopyOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Producer)) ||
-      failed(verifyIndex(*this, getSlot().getType(), getIndex())))
+  if (failed(verifyIndex(*this, getSlot().getType(), getIndex())))
     return failure();
   if (!getSlot().getDefiningOp<AcquireOp>())
     return emitOpError() << "fills a slot that is not the producer's: name the result of "
                             "mk_sm.acquire";
   RankedTensorType tile = getTileType();
-  if (failed(verifyAccess(*this, cast<MemRefType>(getSource().getType()),
-                          getOffsets().size(), getValid().size(), tile)))
+  if (failed(mk::verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)))
     return failure();
   if (getPad() && getPad().getType() != tile.getElementType())
     return emitOpError() << "pads a tile of " << tile.getElementType()
@@ -131,8 +90,7 @@ LogicalResult CopyOp::verify() {
 }
 
 LogicalResult TileOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
-      failed(verifyIndex(*this, getSlot().getType(), getIndex())))
+  if (failed(verifyIndex(*this, getSlot().getType(), getIndex())))
     return failure();
   if (!getSlot().getDefiningOp<WaitOp>())
     return emitOpError() << "reads a slot that is not the consumer's: name the result of "
@@ -184,13 +142,7 @@ LogicalResult SendOp::verify() {
   if (static_cast<int64_t>(getValues().size()) != words)
     return emitOpError() << "puts " << getValues().size()
                          << " values into a mailbox of " << words << " words";
-  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
-                 failed(verifyPlace(*this, getPlace())));
-}
-
-LogicalResult ReceiveOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyPlace(*this, getPlace())));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -227,9 +179,8 @@ static LogicalResult verifyPosted(StoreOp op) {
 LogicalResult StoreOp::verify() {
   RankedTensorType tile = getTile().getType();
   auto dest = cast<MemRefType>(getDest().getType());
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
-      failed(verifyFragment(*this, tile)) ||
-      failed(verifyAccess(*this, dest, getOffsets().size(), getValid().size(), tile)))
+  if (failed(verifyFragment(*this, tile)) ||
+      failed(mk::verifyAccess(*this, getDest(), getOffsets(), getValid(), tile)))
     return failure();
   // stmatrix and the boxes of the copy engine.
   bool transposed = isa<TransposedAttr>(tile.getEncoding());
@@ -274,7 +225,7 @@ LogicalResult StoreOp::verify() {
 /// What a spill and a reload have in common.
 static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, MemRefType buffer,
                                    size_t index) {
-  if (failed(verifyIn(op, PartitionKind::Consumer)) || failed(verifyFragment(op, tile)))
+  if (failed(verifyFragment(op, tile)))
     return failure();
   if (!mayBeSpilled(tile))
     return op->emitOpError() << "takes tiles with layout #mk_sm.mma, or transposed, of elements of 32 "

@@ -68,13 +68,11 @@ static LogicalResult verifyRegisters(Operation *op, TypeRange types) {
 }
 
 LogicalResult MmaFenceOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyRegisters(*this, getFragments().getTypes())));
+  return verifyRegisters(*this, getFragments().getTypes());
 }
 
 LogicalResult MmaWaitOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
-      failed(verifyRegisters(*this, getFragments().getTypes())))
+  if (failed(verifyRegisters(*this, getFragments().getTypes())))
     return failure();
   int64_t pending = getPending();
   mk::SmAttr sm = mk::getSm(*this);
@@ -144,7 +142,7 @@ static Operation *findUseInFlight(Value result) {
 
 LogicalResult MmaOp::verify() {
   auto acc = getAcc().getType();
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) || failed(verifyFragment(*this, acc)))
+  if (failed(verifyFragment(*this, acc)))
     return failure();
   if (!isa<MmaAttr>(acc.getEncoding()) || !acc.getElementType().isF32())
     return emitOpError() << "accumulates in f32 with layout #mk_sm.mma, not in "

@@ -85,8 +85,6 @@ bool mk_sm::drawsItems(scf::WhileOp loop) {
                       [](Operation &op) { return holds<TicketOp, ReceiveOp>(&op); });
 }
 
-LogicalResult CtaIndexOp::verify() { return verifyInScope(*this); }
-
 LogicalResult DealtItemOp::verify() {
   if (!(*this)->getParentOfType<mk::RoleOp>())
     return emitOpError() << "stands outside of a role, where no items are dealt out: move it into "
@@ -102,18 +100,12 @@ LogicalResult ReadDimOp::verify() {
   return success();
 }
 
-LogicalResult TeamIndexOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
-
-LogicalResult AtItemOp::verify() { return verifyInScope(*this); }
-
 LogicalResult ItemsOp::verify() {
   Block &body = getBody().front();
   if (body.getNumArguments() != 2 ||
       !llvm::all_of(body.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
     return emitOpError() << "has a body whose arguments are not the number of the item and "
                             "that of the round, two values of type index";
-  if (failed(verifyInScope(*this)))
-    return failure();
   for (auto [name, value] : {std::pair<StringRef, int64_t>("teams", getTeams()),
                              std::pair<StringRef, int64_t>("every", getEvery())})
     if (value != 1 && value != 2)
@@ -124,8 +116,6 @@ LogicalResult ItemsOp::verify() {
 
 /// What is drawn once for the CTA is drawn ahead, where somebody runs ahead.
 static LogicalResult verifyDraw(Operation *op) {
-  if (failed(verifyInScope(op)))
-    return failure();
   auto partition = op->getParentOfType<PartitionOp>();
   if (partition && partition.getKind() == PartitionKind::Consumer &&
       findSibling(partition, PartitionKind::Producer))
@@ -147,8 +137,6 @@ LogicalResult PopOp::verify() {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyTakesTurns(Operation *op) {
-  if (failed(verifyIn(op, PartitionKind::Consumer)))
-    return failure();
   int64_t warpgroups = op->getParentOfType<PartitionOp>().getNumWarpgroups();
   if (warpgroups != 2)
     return op->emitOpError() << "is about the turns of two warpgroups, but its partition has "

@@ -106,6 +106,14 @@ void Emitter::ifThenElse(Value condition, function_ref<void()> then,
   otherwise();
 }
 
+SmallVector<Value> Emitter::choose(Value condition, function_ref<SmallVector<Value>()> then,
+                                   function_ref<SmallVector<Value>()> otherwise) {
+  auto op = scf::IfOp::create(
+      b, loc, condition, [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, then()); },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, otherwise()); });
+  return SmallVector<Value>(op.getResults());
+}
+
 void Emitter::within(Region &region, function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(region.empty() ? &region.emplaceBlock() : &region.front());
@@ -294,14 +302,8 @@ Value Emitter::heapOf(Value rank) {
 }
 
 Value Emitter::valueIfFine(Value otherwise, function_ref<Value()> body) {
-  auto choice = scf::IfOp::create(b, loc, TypeRange(otherwise.getType()), isFine(),
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(b, loc, body());
-  b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(b, loc, otherwise);
-  return choice.getResult(0);
+  using Values = SmallVector<Value>;
+  return choose(isFine(), [&] { return Values{body()}; }, [&] { return Values{otherwise}; }).front();
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,7 +15,7 @@ using namespace mlir::mk_thread;
 
 void MkThreadDialect::initialize() {
   registerAttrs();
-  registerOps();
+  registerMkThreadDialectOperations(this);
 }
 
 void MkThreadDialect::registerAttrs() {

@@ -10,13 +10,6 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-void MkThreadDialect::registerOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "mkernel/Dialect/Thread/ThreadOps.cpp.inc"
-      >();
-}
-
 StringRef mk_thread::getAddition(Type type) {
   if (type.isF32())
     return "f32";
@@ -365,6 +358,3 @@ LogicalResult StoreAtomicOp::verify() {
   return emitOpError() << "is " << stringifyMemOrder(getOrder())
                        << "; a store is relaxed or releases";
 }
-
-#define GET_OP_CLASSES
-#include "mkernel/Dialect/Thread/ThreadOps.cpp.inc"

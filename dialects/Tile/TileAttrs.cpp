@@ -20,7 +20,7 @@ static ParseResult parseValue(AsmParser &parser, int64_t &value) {
   return failure(parser.parseEqual() || parser.parseInteger(value));
 }
 
-static ParseResult parseParamName(AsmParser &parser, StringAttr &name) {
+ParseResult mk::parseName(AsmParser &parser, StringAttr &name) {
   std::string text;
   if (parser.parseKeywordOrString(&text))
     return failure();
@@ -34,7 +34,20 @@ static ParseResult parseValueOrParam(AsmParser &parser, int64_t &value,
   if (parser.parseEqual())
     return failure();
   OptionalParseResult number = parser.parseOptionalInteger(value);
-  return number.has_value() ? *number : parseParamName(parser, name);
+  return number.has_value() ? *number : parseName(parser, name);
+}
+
+/// Between angle brackets.
+template <typename AttrT> static Attribute parseAttr(AsmParser &parser) {
+  AttrT attr;
+  if (parser.parseLess() || parseBody(parser, attr) || parser.parseGreater())
+    return {};
+  return attr;
+}
+template <typename AttrT> static void printAttr(AsmPrinter &printer, AttrT attr) {
+  printer << '<';
+  printBody(printer, attr);
+  printer << '>';
 }
 
 static void printValueOrParam(AsmPrinter &printer, int64_t value, StringAttr name) {
@@ -48,7 +61,7 @@ static void printValueOrParam(AsmPrinter &printer, int64_t value, StringAttr nam
 // Axis
 //===----------------------------------------------------------------------===//
 
-FailureOr<AxisAttr> mk::parseAxisBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, AxisAttr &axis) {
   std::string name;
   int64_t size = ShapedType::kDynamic;
   StringRef link;
@@ -68,14 +81,11 @@ FailureOr<AxisAttr> mk::parseAxisBody(AsmParser &parser) {
            << "axis '" << name << "': unknown link kind '" << link
            << "', expected 'link' (peers load and store) or 'net' (only the "
               "transport reaches them)";
-  auto axis = AxisAttr::getChecked([&] { return parser.emitError(loc); },
-                                   parser.getContext(), name, size, *kind);
-  if (!axis)
-    return failure();
-  return axis;
+  axis = parser.getChecked<AxisAttr>(loc, parser.getContext(), name, size, *kind);
+  return success(bool(axis));
 }
 
-void mk::printAxisBody(AsmPrinter &printer, AxisAttr axis, bool quoted) {
+void mk::printBody(AsmPrinter &printer, AxisAttr axis, bool quoted) {
   if (quoted)
     printer << '"' << axis.getName() << '"';
   else
@@ -88,26 +98,14 @@ void mk::printAxisBody(AsmPrinter &printer, AxisAttr axis, bool quoted) {
   printer << " via " << stringifyLinkKind(axis.getLink());
 }
 
-Attribute AxisAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<AxisAttr> axis = parseAxisBody(parser);
-  if (failed(axis) || parser.parseGreater())
-    return {};
-  return *axis;
-}
-
-void AxisAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printAxisBody(printer, *this, /*quoted=*/true);
-  printer << '>';
-}
+Attribute AxisAttr::parse(AsmParser &parser, Type) { return parseAttr<AxisAttr>(parser); }
+void AxisAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Ctas
 //===----------------------------------------------------------------------===//
 
-FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, CtasAttr &ctas) {
   int64_t fixed = 0, min = 1;
   double share = 0;
   bool rest = false;
@@ -123,7 +121,7 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   } else if (number.has_value()) {
     min = fixed;
   } else if (succeeded(parser.parseOptionalKeyword("param"))) {
-    if (parseParamName(parser, param))
+    if (parseName(parser, param))
       return failure();
     if (succeeded(parser.parseOptionalComma()) &&
         (parser.parseKeyword("share") || parser.parseEqual() || parser.parseFloat(share)))
@@ -138,15 +136,11 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
         (parser.parseKeyword("min") || parseValue(parser, min)))
       return failure();
   }
-  auto ctas = CtasAttr::getChecked([&] { return parser.emitError(loc); },
-                                   parser.getContext(), fixed, APFloat(share), rest,
-                                   min, param, beside);
-  if (!ctas)
-    return failure();
-  return ctas;
+  ctas = parser.getChecked<CtasAttr>(loc, parser.getContext(), fixed, APFloat(share), rest, min, param, beside);
+  return success(bool(ctas));
 }
 
-void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
+void mk::printBody(AsmPrinter &printer, CtasAttr ctas) {
   if (StringAttr param = ctas.getFixedParam()) {
     printer << "param ";
     printer.printKeywordOrString(param.getValue());
@@ -174,26 +168,14 @@ void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
     printer << ", min = " << ctas.getMin();
 }
 
-Attribute CtasAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<CtasAttr> ctas = parseCtasBody(parser);
-  if (failed(ctas) || parser.parseGreater())
-    return {};
-  return *ctas;
-}
-
-void CtasAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printCtasBody(printer, *this);
-  printer << '>';
-}
+Attribute CtasAttr::parse(AsmParser &parser, Type) { return parseAttr<CtasAttr>(parser); }
+void CtasAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Schedule
 //===----------------------------------------------------------------------===//
 
-FailureOr<ScheduleAttr> mk::parseScheduleBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, ScheduleAttr &schedule) {
   StringRef name;
   int64_t tail = 0;
   StringAttr kindParam, tailParam;
@@ -202,7 +184,7 @@ FailureOr<ScheduleAttr> mk::parseScheduleBody(AsmParser &parser) {
   if (parser.parseKeyword(&name))
     return failure();
   if (name == "param") {
-    if (parseParamName(parser, kindParam))
+    if (parseName(parser, kindParam))
       return failure();
   } else if (!(kind = symbolizeScheduleKind(name))) {
     return parser.emitError(loc)
@@ -212,16 +194,11 @@ FailureOr<ScheduleAttr> mk::parseScheduleBody(AsmParser &parser) {
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("tail") || parseValueOrParam(parser, tail, tailParam)))
     return failure();
-  auto schedule =
-      ScheduleAttr::getChecked([&] { return parser.emitError(loc); },
-                               parser.getContext(), *kind, tail, kindParam,
-                               tailParam);
-  if (!schedule)
-    return failure();
-  return schedule;
+  schedule = parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *kind, tail, kindParam, tailParam);
+  return success(bool(schedule));
 }
 
-void mk::printScheduleBody(AsmPrinter &printer, ScheduleAttr schedule) {
+void mk::printBody(AsmPrinter &printer, ScheduleAttr schedule) {
   if (StringAttr param = schedule.getKindParam()) {
     printer << "param ";
     printer.printKeywordOrString(param.getValue());
@@ -234,26 +211,14 @@ void mk::printScheduleBody(AsmPrinter &printer, ScheduleAttr schedule) {
   }
 }
 
-Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<ScheduleAttr> schedule = parseScheduleBody(parser);
-  if (failed(schedule) || parser.parseGreater())
-    return {};
-  return *schedule;
-}
-
-void ScheduleAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printScheduleBody(printer, *this);
-  printer << '>';
-}
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) { return parseAttr<ScheduleAttr>(parser); }
+void ScheduleAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
 
-FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, OrderAttr &order) {
   int64_t raster = 0, spread = 0, longest = 0, alternate = 0;
   OwnPlace own = OwnPlace::Any;
   bool stagger = false;
@@ -293,16 +258,11 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
   };
   if (parser.parseCommaSeparatedList(parseItem))
     return failure();
-  auto order =
-      OrderAttr::getChecked([&] { return parser.emitError(loc); },
-                            parser.getContext(), raster, own, spread, stagger,
-                            longest, alternate, rasterParam, alternateParam);
-  if (!order)
-    return failure();
-  return order;
+  order = parser.getChecked<OrderAttr>(loc, parser.getContext(), raster, own, spread, stagger, longest, alternate, rasterParam, alternateParam);
+  return success(bool(order));
 }
 
-void mk::printOrderBody(AsmPrinter &printer, OrderAttr order) {
+void mk::printBody(AsmPrinter &printer, OrderAttr order) {
   StringRef separator = "";
   auto item = [&]() -> AsmPrinter & {
     printer << separator;
@@ -331,20 +291,8 @@ void mk::printOrderBody(AsmPrinter &printer, OrderAttr order) {
   }
 }
 
-Attribute OrderAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<OrderAttr> order = parseOrderBody(parser);
-  if (failed(order) || parser.parseGreater())
-    return {};
-  return *order;
-}
-
-void OrderAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printOrderBody(printer, *this);
-  printer << '>';
-}
+Attribute OrderAttr::parse(AsmParser &parser, Type) { return parseAttr<OrderAttr>(parser); }
+void OrderAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Extents
@@ -354,7 +302,7 @@ Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
   if (parser.parseLess() ||
       parser.parseCommaSeparatedList(
-          [&] { return parseParamName(parser, names.emplace_back()); }) ||
+          [&] { return parseName(parser, names.emplace_back()); }) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), names);

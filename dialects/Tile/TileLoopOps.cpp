@@ -27,7 +27,7 @@ parseIndices(OpAsmParser &parser,
   return success();
 }
 
-static ParseResult parseBody(OpAsmParser &parser, OperationState &result,
+static ParseResult parseRegionOf(OpAsmParser &parser, OperationState &result,
                              ArrayRef<OpAsmParser::Argument> args) {
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, args))
@@ -43,7 +43,7 @@ static void printIndices(OpAsmPrinter &p, ValueRange indices) {
   p << ')';
 }
 
-static void printBody(OpAsmPrinter &p, Region &body, bool terminator = false) {
+static void printRegionOf(OpAsmPrinter &p, Region &body, bool terminator = false) {
   p << ' ';
   p.printRegion(body, /*printEntryBlockArgs=*/false, terminator);
 }
@@ -73,22 +73,11 @@ ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOperandList(bounds, AsmParser::Delimiter::Paren))
     return failure();
   Properties &props = result.getOrAddProperties<Properties>();
-  if (succeeded(parser.parseOptionalKeyword("schedule"))) {
-    if (parser.parseLParen())
-      return failure();
-    FailureOr<ScheduleAttr> schedule = parseScheduleBody(parser);
-    if (failed(schedule) || parser.parseRParen())
-      return failure();
-    props.schedule = *schedule;
-  }
-  if (succeeded(parser.parseOptionalKeyword("order"))) {
-    if (parser.parseLParen())
-      return failure();
-    FailureOr<OrderAttr> order = parseOrderBody(parser);
-    if (failed(order) || parser.parseRParen())
-      return failure();
-    props.order = *order;
-  }
+  if ((succeeded(parser.parseOptionalKeyword("schedule")) &&
+       (parser.parseLParen() || parseBody(parser, props.schedule) || parser.parseRParen())) ||
+      (succeeded(parser.parseOptionalKeyword("order")) &&
+       (parser.parseLParen() || parseBody(parser, props.order) || parser.parseRParen())))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("own")) &&
       parser.parseOperandList(own, AsmParser::Delimiter::Paren))
     return failure();
@@ -100,7 +89,7 @@ ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   props.operandSegmentSizes = {static_cast<int32_t>(bounds.size()),
                                static_cast<int32_t>(own.size())};
-  return parseBody(parser, result, indices);
+  return parseRegionOf(parser, result, indices);
 }
 
 void ForeachOp::print(OpAsmPrinter &p) {
@@ -110,12 +99,12 @@ void ForeachOp::print(OpAsmPrinter &p) {
   printIndices(p, getBounds());
   if (getSchedule()) {
     p << " schedule(";
-    printScheduleBody(p, *getSchedule());
+    printBody(p, *getSchedule());
     p << ')';
   }
   if (getOrder()) {
     p << " order(";
-    printOrderBody(p, *getOrder());
+    printBody(p, *getOrder());
     p << ')';
   }
   if (!getOwn().empty()) {
@@ -124,7 +113,7 @@ void ForeachOp::print(OpAsmPrinter &p) {
   }
   p.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(), {"operandSegmentSizes", "schedule", "order"});
-  printBody(p, getBody());
+  printRegionOf(p, getBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,7 +143,7 @@ ParseResult ForeachItemOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperand(count, index, result.operands) ||
       parser.resolveOperands(bounds, index, result.operands))
     return failure();
-  return parseBody(parser, result, indices);
+  return parseRegionOf(parser, result, indices);
 }
 
 void ForeachItemOp::print(OpAsmPrinter &p) {
@@ -171,7 +160,7 @@ void ForeachItemOp::print(OpAsmPrinter &p) {
   }
   p << " : " << getQueue().getType();
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
-  printBody(p, getBody());
+  printRegionOf(p, getBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,7 +194,7 @@ ParseResult ForeachPeerOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
-  return parseBody(parser, result, indices);
+  return parseRegionOf(parser, result, indices);
 }
 
 void ForeachPeerOp::print(OpAsmPrinter &p) {
@@ -217,7 +206,7 @@ void ForeachPeerOp::print(OpAsmPrinter &p) {
     p << " including self";
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                      {"axes", "including_self"});
-  printBody(p, getBody());
+  printRegionOf(p, getBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,5 +294,5 @@ void FoldOp::print(OpAsmPrinter &p) {
   p << " : ";
   llvm::interleaveComma(getResultTypes(), p);
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"combine"});
-  printBody(p, getBody(), /*terminator=*/true);
+  printRegionOf(p, getBody(), /*terminator=*/true);
 }

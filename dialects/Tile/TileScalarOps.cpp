@@ -44,10 +44,10 @@ LogicalResult ParamOp::verify() {
 ParseResult mk::parseAxisNames(AsmParser &parser,
                                SmallVectorImpl<Attribute> &names) {
   return parser.parseCommaSeparatedList([&]() -> ParseResult {
-    std::string name;
-    if (parser.parseKeywordOrString(&name))
+    StringAttr name;
+    if (parseName(parser, name))
       return failure();
-    names.push_back(StringAttr::get(parser.getContext(), name));
+    names.push_back(name);
     return success();
   });
 }

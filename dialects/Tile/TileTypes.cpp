@@ -15,18 +15,6 @@ void MkDialect::registerTypes() {
       >();
 }
 
-static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
-  llvm::interleave(
-      shape,
-      [&](int64_t extent) {
-        if (ShapedType::isDynamic(extent))
-          printer << '?';
-        else
-          printer << extent;
-      },
-      [&] { printer << 'x'; });
-}
-
 Type SignalType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   StringRef scopeName;
@@ -68,7 +56,7 @@ Type SignalType::parse(AsmParser &parser) {
 
 void SignalType::print(AsmPrinter &printer) const {
   printer << '<';
-  printShape(printer, getShape());
+  printer.printDimensionList(getShape());
   printer << ", " << stringifyScope(getScope()) << ", ";
   if (isDynamic())
     printer << "dynamic";
@@ -92,7 +80,7 @@ Type CounterType::parse(AsmParser &parser) {
 
 void CounterType::print(AsmPrinter &printer) const {
   printer << '<';
-  printShape(printer, getShape());
+  printer.printDimensionList(getShape());
   printer << '>';
 }
 
@@ -115,6 +103,6 @@ Type QueueType::parse(AsmParser &parser) {
 
 void QueueType::print(AsmPrinter &printer) const {
   printer << '<';
-  printShape(printer, {getCapacity(), getWidth()});
+  printer.printDimensionList({getCapacity(), getWidth()});
   printer << 'x' << getElementType() << '>';
 }

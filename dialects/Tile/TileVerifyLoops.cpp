@@ -189,46 +189,21 @@ static bool mayBeNeutral(Value init, Reduction kind) {
   }
   if (auto number = dyn_cast<FloatAttr>(value)) {
     APFloat v = number.getValue();
-    switch (kind) {
-    case Reduction::Add:
-      return v.isZero();
-    case Reduction::Mul:
-      return v.isExactlyValue(1.0);
-    case Reduction::Max:
-      return v.isInfinity() && v.isNegative();
-    case Reduction::Min:
-      return v.isInfinity() && !v.isNegative();
-    }
+    bool isNeutral[] = {v.isZero(), v.isExactlyValue(1.0), v.isInfinity() && v.isNegative(),
+                        v.isInfinity() && !v.isNegative()};
+    return isNeutral[static_cast<unsigned>(kind)];
   }
   if (auto number = dyn_cast<IntegerAttr>(value)) {
     const APInt &v = number.getValue();
-    switch (kind) {
-    case Reduction::Add:
-      return v.isZero();
-    case Reduction::Mul:
-      return v.isOne();
-    case Reduction::Max:
-      return v.isMinSignedValue();
-    case Reduction::Min:
-      return v.isMaxSignedValue();
-    }
+    bool isNeutral[] = {v.isZero(), v.isOne(), v.isMinSignedValue(), v.isMaxSignedValue()};
+    return isNeutral[static_cast<unsigned>(kind)];
   }
   return true;
 }
 
-static StringRef describeNeutral(Reduction kind) {
-  switch (kind) {
-  case Reduction::Add:
-    return "0";
-  case Reduction::Mul:
-    return "1";
-  case Reduction::Max:
-    return "-inf (the least integer)";
-  case Reduction::Min:
-    return "+inf (the greatest integer)";
-  }
-  return "";
-}
+/// By the number of the reduction.
+static constexpr StringRef kNeutral[] = {"0", "1", "-inf (the least integer)",
+                                         "+inf (the greatest integer)"};
 
 LogicalResult FoldOp::verify() {
   if (getInits().empty())
@@ -251,7 +226,7 @@ LogicalResult FoldOp::verify() {
              << "combines parts by " << stringifyReduction(reduction.getValue())
              << ", but initial value " << i
              << " would be counted once for each part: start from "
-             << describeNeutral(reduction.getValue())
+             << kNeutral[static_cast<unsigned>(reduction.getValue())]
              << " and apply it after the loop";
   return success();
 }

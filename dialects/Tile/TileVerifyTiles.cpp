@@ -45,8 +45,7 @@ static std::string describe(Extent extent) {
   return std::to_string(cast<IntegerAttr>(extent).getInt());
 }
 
-/// What loads and stores have in common.
-static LogicalResult verifyAccess(Operation *op, Value buffer,
+LogicalResult mk::verifyAccess(Operation *op, Value buffer,
                                   ValueRange offsets, ValueRange valid,
                                   RankedTensorType tile) {
   auto memref = cast<MemRefType>(buffer.getType());
@@ -241,8 +240,5 @@ LogicalResult MaskOp::verify() {
   if (set.getNumSymbols() != getSymbols().size())
     return emitOpError() << "has a set of " << set.getNumSymbols()
                          << " symbols, but gives " << getSymbols().size();
-  if (getOtherwise().getType() != tile.getElementType())
-    return emitOpError() << "replaces elements of " << tile.getElementType()
-                         << " by a value of type " << getOtherwise().getType();
   return success();
 }

@@ -32,10 +32,8 @@ struct Binder {
     if (kernel.getDimNames().empty())
       os << "no dimensions";
     else
-      os << (kernel.getNumDims() == 1 ? "dimension " : "dimensions ");
-    llvm::interleaveComma(kernel.getDimNames(), os, [&](Attribute name) {
-      os << '\'' << cast<StringAttr>(name).getValue() << '\'';
-    });
+      os << (kernel.getNumDims() == 1 ? "dimension " : "dimensions ")
+         << quoted(kernel.getDimNames().getAsValueRange<StringAttr>());
     return text;
   }
 

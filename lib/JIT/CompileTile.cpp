@@ -6,6 +6,7 @@
 #include "Compilation.h"
 #include "DeviceModule.h"
 #include "VerifyFile.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Pipelines/Host.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,11 +20,8 @@ using namespace mlir::mk;
 /// The kernel that is meant; the others are erased.
 FailureOr<KernelOp> Compilation::selectKernel() {
   SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
-  std::string names;
-  llvm::raw_string_ostream os(names);
-  llvm::interleaveComma(kernels, os, [&](KernelOp kernel) {
-    os << '\'' << kernel.getSymName() << '\'';
-  });
+  auto getName = [](KernelOp kernel) { return kernel.getSymName(); };
+  std::string names = quoted(llvm::map_range(kernels, getName)).str();
   if (kernels.empty())
     return module.emitError("there is no mk.kernel in the file");
   if (options.kernel.empty() && kernels.size() > 1)

@@ -1,5 +1,5 @@
 //===- Bind.cpp - Fix sizes of axes, dimensions and parameters ------------===//
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
@@ -154,20 +154,15 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       os << "kernel @" << kernel.getSymName() << " has ";
       if (kernel.getDimNames().empty())
         os << "no dimensions; ";
-      else {
-        os << "dimensions ";
-        llvm::interleaveComma(kernel.getDimNames(), os, [&](Attribute name) {
-          os << '\'' << cast<StringAttr>(name).getValue() << '\'';
-        });
-        os << "; ";
-      }
+      else
+        os << "dimensions " << quoted(kernel.getDimNames().getAsValueRange<StringAttr>()) << "; ";
     });
     llvm::SetVector<StringRef> names;
     getOperation().walk([&](ParamOp param) { names.insert(param.getName()); });
-    os << (names.empty() ? "there are no parameters" : "parameters are ");
-    llvm::interleaveComma(names, os, [&](StringRef name) {
-      os << '\'' << name << '\'';
-    });
+    if (names.empty())
+      os << "there are no parameters";
+    else
+      os << "parameters are " << quoted(names);
     return StringRef(text).rtrim("; ").str();
   }
 };

@@ -86,10 +86,7 @@ int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least,
     if (params.empty())
       diag << "it has none";
     else
-      diag << "it has ";
-    llvm::interleaveComma(params, diag, [&](auto &param) {
-      diag << '\'' << param.first.getValue() << '\'';
-    });
+      diag << "it has " << quoted(llvm::map_range(params, [](auto &param) { return param.first.getValue(); }));
     diag << ": add mk.param \"" << name.getValue() << "\"";
   } else if (!it->second) {
     diag << "whose default is no constant: bind what it depends on, or say --set "

@@ -78,26 +78,11 @@ private:
 };
 } // namespace
 
-static LogicalResult readDims(ArrayRef<std::string> texts, DimTable &dims) {
-  for (StringRef item : texts) {
-    auto [name, text] = item.split('=');
-    SmallVector<StringRef> parts;
-    text.split(parts, ':');
-    for (StringRef part : parts) {
-      int64_t value;
-      if (part.getAsInteger(10, value))
-        return failure();
-      dims[name].push_back(value);
-    }
-  }
-  return success();
-}
-
 AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts, int64_t grid,
                               uint64_t seed) {
   AccessTrace trace;
   DimTable dims;
-  if (failed(readDims(texts, dims))) {
+  if (readSizes(texts, dims)) {
     trace.problem = "a size is no number";
     return trace;
   }

@@ -63,41 +63,19 @@ static bool isTileOrNone(Value value) {
   return !value || isa<TensorType>(value.getType());
 }
 
-/// The arguments that a buffer may be.
-static void findArguments(Value buffer, SmallVectorImpl<unsigned> &found) {
-  if (auto choice = buffer.getDefiningOp<SelectOp>()) {
-    findArguments(choice.getTrueValue(), found);
-    findArguments(choice.getFalseValue(), found);
-  } else if (auto arg = dyn_cast<BlockArgument>(buffer)) {
-    found.push_back(arg.getArgNumber());
-  }
-}
-
 void KernelProgram::findWritten(bool reads) {
   for (int32_t arg = 0; reads && arg < kernel.getNumKernelArgs(); ++arg)
     written.insert(arg);
   kernel.walk([&](Operation *op) {
-    Value buffer;
-    if (auto store = dyn_cast<StoreOp>(op))
-      buffer = store.getDest();
-    else if (auto put = dyn_cast<PutOp>(op))
-      buffer = put.getDest();
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      buffer = store.getMemRef();
-    SmallVector<unsigned> args;
-    if (buffer)
-      findArguments(buffer, args);
-    for (unsigned arg : args)
-      written.insert(int64_t(arg) - kernel.getNumDims());
+    if (Value buffer = getWritten(op))
+      for (unsigned arg : getPossibleArgs(kernel, buffer))
+        written.insert(arg);
   });
 }
 
 bool KernelProgram::mayBeWritten(Value buffer) const {
-  SmallVector<unsigned> args;
-  findArguments(buffer, args);
-  return llvm::any_of(args, [&](unsigned arg) {
-    return written.contains(int64_t(arg) - KernelOp(kernel).getNumDims());
-  });
+  return llvm::any_of(getPossibleArgs(kernel, buffer),
+                      [&](unsigned arg) { return written.contains(arg); });
 }
 
 bool KernelProgram::isEvent(Operation *op) const {

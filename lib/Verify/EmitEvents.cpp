@@ -18,16 +18,7 @@ bool KernelProgram::known(const CtaState &state, Operation *op, Value value,
 
 std::optional<SmallVector<int64_t>>
 KernelProgram::shapeOf(const CtaState &state, Value declared) const {
-  ArrayRef<int64_t> shape;
-  ValueRange extents;
-  if (auto signals = declared.getDefiningOp<SignalsOp>()) {
-    shape = cast<SignalType>(signals.getResult().getType()).getShape();
-    extents = signals.getExtents();
-  } else {
-    auto counters = declared.getDefiningOp<CountersOp>();
-    shape = cast<CounterType>(counters.getResult().getType()).getShape();
-    extents = counters.getExtents();
-  }
+  auto [shape, extents] = getDeclaredShape(declared);
   SmallVector<int64_t> result;
   unsigned dynamic = 0;
   for (int64_t extent : shape) {

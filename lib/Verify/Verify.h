@@ -15,6 +15,10 @@ LogicalResult verifyStructure(KernelOp kernel);
 /// cross a net axis whatever the dimensions are.
 LogicalResult verifyOpenPeers(KernelOp kernel);
 
+/// Adds what a list of name=integer:integer:... says, up to an item that is not of this form; gives that, or
+/// none.
+std::optional<StringRef> readSizes(ArrayRef<std::string> list, DimTable &dims);
+
 /// What a KernelProgram wants of a kernel at the tile level.
 void buildExpandPipeline(OpPassManager &pm);
 

@@ -34,28 +34,32 @@ void mlir::mk::buildExpandPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+std::optional<StringRef> mlir::mk::readSizes(ArrayRef<std::string> list, DimTable &dims) {
+  for (StringRef item : list) {
+    auto [name, text] = item.split('=');
+    SmallVector<StringRef> parts;
+    text.split(parts, ':');
+    for (StringRef part : parts) {
+      int64_t value;
+      if (name.empty() || part.getAsInteger(10, value))
+        return item;
+      dims[name].push_back(value);
+    }
+  }
+  return std::nullopt;
+}
+
 namespace {
 struct VerifyProgressPass
     : mlir::mk::impl::VerifyProgressPassBase<VerifyProgressPass> {
   using VerifyProgressPassBase::VerifyProgressPassBase;
 
-  LogicalResult readSizes(DimTable &dims) {
-    for (ArrayRef<std::string> list :
-         {ArrayRef<std::string>(sizes), ArrayRef<std::string>(rankSizes)})
-      for (StringRef item : list) {
-        auto [name, text] = item.split('=');
-        SmallVector<StringRef> parts;
-        text.split(parts, ':');
-        for (StringRef part : parts) {
-          int64_t value;
-          if (name.empty() || part.getAsInteger(10, value))
-            return getOperation().emitError()
-                   << "mk-verify-progress: '" << item
-                   << "' is not of the form name=integer or "
-                      "name=integer:integer:...";
-          dims[name].push_back(value);
-        }
-      }
+  LogicalResult readAll(DimTable &dims) {
+    for (ArrayRef<std::string> list : {ArrayRef<std::string>(sizes), ArrayRef<std::string>(rankSizes)})
+      if (std::optional<StringRef> item = readSizes(list, dims))
+        return getOperation().emitError() << "mk-verify-progress: '" << *item
+                                          << "' is not of the form name=integer or "
+                                             "name=integer:integer:...";
     return success();
   }
 
@@ -291,7 +295,7 @@ struct VerifyProgressPass
 
   void runOnOperation() override {
     DimTable dims;
-    if (failed(readSizes(dims)))
+    if (failed(readAll(dims)))
       return signalPassFailure();
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
       if (failed(verify(kernel, dims)))

@@ -48,7 +48,6 @@ private:
   void cloneChecked(Operation &op);
   /// This rank's extent of dimension `d` of argument `i`.
   Value localExtent(unsigned i, unsigned d);
-  bool dependsOnRankDim(AffineExpr expr);
   std::optional<std::pair<unsigned, int64_t>> getExtent(Operation *op);
   void write(Value value);
 
@@ -138,17 +137,10 @@ void PlanBuilder::countItems(ForeachOp loop) {
     total = checks.mul(total, lowering.max(bound, lowering.index(0)));
 }
 
-bool PlanBuilder::dependsOnRankDim(AffineExpr expr) {
-  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
-    if (kernel.getDimKind(d) == DimKind::Rank && expr.isFunctionOfDim(d))
-      return true;
-  return false;
-}
-
 Value PlanBuilder::localExtent(unsigned i, unsigned d) {
   Value extent = extents[i][d];
   ArrayAttr split = kernel.getArgSplit(i);
-  if (split.empty() || dependsOnRankDim(kernel.getArgShape(i).getResult(d)))
+  if (split.empty() || dependsOnRankDim(kernel, kernel.getArgShape(i).getResult(d)))
     return extent;
   auto axes = cast<ArrayAttr>(split[d]);
   int64_t shards = 1;

@@ -3,6 +3,7 @@
 #include "mkernel/ABI/HostCalls.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Edges.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -152,18 +153,8 @@ Value HostLowering::number(Value declared) {
 
 Value HostLowering::linearElement(Operation *op, Value declared,
                                   ValueRange indices) {
-  ArrayRef<int64_t> shape;
-  ValueRange extents;
-  bool isSignal = true;
-  if (auto signals = declared.getDefiningOp<SignalsOp>()) {
-    shape = signals.getType().getShape();
-    extents = signals.getExtents();
-  } else {
-    auto counters = declared.getDefiningOp<CountersOp>();
-    shape = counters.getType().getShape();
-    extents = counters.getExtents();
-    isSignal = false;
-  }
+  auto [shape, extents] = getDeclaredShape(declared);
+  bool isSignal = isa<SignalType>(declared.getType());
   Value linear = index(0);
   SmallVector<Value> sizes;
   unsigned dynamic = 0;

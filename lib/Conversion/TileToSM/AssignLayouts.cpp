@@ -56,28 +56,13 @@ private:
       tiles.push_back(tile);
   }
 
-  void join(Value a, Value b) {
+  /// `b` has the layout of `a`, or its slice without `axes`, or that of the transposed tile.
+  void join(Value a, Value b, ArrayRef<int64_t> axes = {}, bool transposes = false) {
     if (!takesPart(a) || !takesPart(b))
       return;
     note(a), note(b);
-    edges[a].push_back({b, {}});
-    edges[b].push_back({a, {}});
-  }
-
-  void joinSlice(Value whole, Value part, ArrayRef<int64_t> axes) {
-    if (!takesPart(whole) || !takesPart(part))
-      return;
-    note(whole), note(part);
-    edges[whole].push_back({part, SmallVector<int64_t>(axes)});
-    edges[part].push_back({whole, SmallVector<int64_t>(axes), /*grows=*/true});
-  }
-
-  void joinTransposed(Value a, Value b) {
-    if (!takesPart(a) || !takesPart(b))
-      return;
-    note(a), note(b);
-    edges[a].push_back({b, {}, /*grows=*/false, /*transposes=*/true});
-    edges[b].push_back({a, {}, /*grows=*/false, /*transposes=*/true});
+    edges[a].push_back({b, SmallVector<int64_t>(axes), /*grows=*/false, transposes});
+    edges[b].push_back({a, SmallVector<int64_t>(axes), /*grows=*/!axes.empty(), transposes});
   }
 
   void connect(Operation *op);
@@ -157,13 +142,13 @@ void LayoutSpreader::connect(Operation *op) {
   if (forEachFlow(op, [&](Value from, Value to) { join(from, to); }))
     return;
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    joinSlice(reduce.getSource(), reduce.getResult(),
+    join(reduce.getSource(), reduce.getResult(),
               {static_cast<int64_t>(reduce.getAxis())});
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    joinSlice(broadcast.getResult(), broadcast.getSource(),
+    join(broadcast.getResult(), broadcast.getSource(),
               broadcast.getDims());
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    joinTransposed(transpose.getSource(), transpose.getResult());
+    join(transpose.getSource(), transpose.getResult(), {}, /*transposes=*/true);
   } else if (auto mask = dyn_cast<MaskOp>(op)) {
     join(mask.getSource(), mask.getResult());
   } else if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults()) {

@@ -273,22 +273,14 @@ void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
     fresh.getSignalIndexMutable().clear();
     fresh.setStrong(false);
   } else {
-    SmallVector<Value> offsets, valid;
-    for (Value offset : op.getOffsets())
-      offsets.push_back(get(offset));
-    for (Value extent : op.getValid())
-      valid.push_back(get(extent));
-    mk_sm::StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), offsets, valid,
+    mk_sm::StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), getAll(op.getOffsets()), getAll(op.getValid()),
                     local ? Value() : get(op.getPeer()), channels.staging,
                     op.getReduction().has_value());
   }
   // A signal releases what was stored before it.
   if (!op.getSignal())
     return;
-  SmallVector<Value> index;
-  for (Value i : op.getSignalIndex())
-    index.push_back(get(i));
-  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), index,
+  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), getAll(op.getSignalIndex()),
                        local ? Value() : get(op.getPeer()),
                        /*amount=*/1, op.getStrong());
 }

@@ -31,13 +31,9 @@ private:
       slots[staged.site] = AcquireOp::create(
           b, loc, SlotType::get(b.getContext(), type.getTiles()), ring, ValueRange());
     }
-    SmallVector<Value> offsets, valid;
-    for (Value offset : load.getOffsets())
-      offsets.push_back(get(offset));
-    for (Value extent : load.getValid())
-      valid.push_back(get(extent));
     Value pad = load.getPad() ? get(load.getPad()) : Value();
-    CopyOp::create(b, loc, get(load.getSource()), offsets, valid, pad,
+    CopyOp::create(b, loc, get(load.getSource()), getAll(load.getOffsets()),
+                   getAll(load.getValid()), pad,
                    slots[staged.site], staged.index, /*shared=*/1, /*landing=*/Value());
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);

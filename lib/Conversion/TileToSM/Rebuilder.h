@@ -40,6 +40,9 @@ protected:
     return mapping.lookupOrDefault(value);
   }
   Value get(Value value) { return mapping.lookupOrDefault(value); }
+  SmallVector<Value> getAll(ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return get(value); });
+  }
   /// Copies an op as it is.
   Operation *copy(Operation *op) { return b.clone(*op, mapping); }
 

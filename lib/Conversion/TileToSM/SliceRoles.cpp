@@ -1,5 +1,4 @@
-//===- SliceRoles.cpp - Which partition does what
-//--------------------------===//
+//===- SliceRoles.cpp - Which partition does what -------------------------===//
 //
 // The producer gets what it takes to fetch tiles and items, the consumer
 // everything that acts. Both have the control flow and the scalars for it.
@@ -7,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "RoleSplitter.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -16,31 +16,6 @@ using namespace mlir::mk_sm;
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
-
-/// The buffers that a value may be.
-static llvm::SmallSetVector<Value, 2> findBuffers(Value buffer) {
-  llvm::SmallSetVector<Value, 2> found;
-  SmallVector<Value> worklist{buffer};
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    if (auto choice = value.getDefiningOp<mk::SelectOp>())
-      worklist.append({choice.getTrueValue(), choice.getFalseValue()});
-    else
-      found.insert(value);
-  }
-  return found;
-}
-
-/// The buffer of this rank that an op writes; null if it writes none.
-static Value findDestination(Operation *op) {
-  if (auto store = dyn_cast<mk::StoreOp>(op))
-    return store.getDest();
-  if (auto store = dyn_cast<memref::StoreOp>(op))
-    return store.getMemRef();
-  if (auto put = dyn_cast<mk::PutOp>(op))
-    return put.getDest();
-  return {};
-}
 
 static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
   for (Operation *up = a->getParentOp(); up != role; up = up->getParentOp())
@@ -170,12 +145,12 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
 /// A number that both partitions read must be the same for both, so the
 /// consumer may not write it while the producer may have yet to read it.
 LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
-  llvm::SmallSetVector<Value, 2> read = findBuffers(load.getMemRef());
+  auto kernel = load->getParentOfType<mk::KernelOp>();
+  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getMemRef());
   for (Operation *op : ops) {
-    Value dest = findDestination(op);
-    if (!dest || llvm::none_of(findBuffers(dest), [&](Value buffer) {
-          return read.contains(buffer);
-        }))
+    Value dest = mk::getWritten(op);
+    if (!dest || llvm::none_of(mk::getPossibleArgs(kernel, dest),
+                               [&](unsigned arg) { return llvm::is_contained(read, arg); }))
       continue;
     if (!findCommonLoop(load, op, plan.op) && !mayPrecede(load, op, plan.op))
       continue;

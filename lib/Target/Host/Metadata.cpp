@@ -72,14 +72,6 @@ static json::Array describeDims(KernelOp kernel, const DimValues &values) {
   return dims;
 }
 
-/// Whether an extent is each rank's own, so that the global one is a sum.
-static bool dependsOnRankDim(KernelOp kernel, AffineExpr extent) {
-  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
-    if (kernel.getDimKind(d) == DimKind::Rank && extent.isFunctionOfDim(d))
-      return true;
-  return false;
-}
-
 static json::Array describeArgs(KernelOp kernel) {
   json::Array args;
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
@@ -241,11 +233,10 @@ static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference,
     while (dim != dims && getString(kernel.getDimNames()[dim]) != name)
       ++dim;
     if (dim == dims) {
-      error << "stands for dimension '" << name.getValue() << "', but kernel '"
-            << kernel.getSymName() << "' has";
-      for (unsigned d = 0; d != dims; ++d)
-        error << (d ? ", '" : " '") << getString(kernel.getDimNames()[d]) << "'";
-      return dims ? error : error << " none";
+      error << "stands for dimension '" << name.getValue() << "', but kernel '" << kernel.getSymName()
+            << "' has ";
+      return dims ? error << quoted(kernel.getDimNames().getAsValueRange<StringAttr>())
+                  : error << "none";
     }
     Type type = reference.getArgumentTypes()[i];
     bool perRank = kernel.getDimKind(dim) == DimKind::Rank;

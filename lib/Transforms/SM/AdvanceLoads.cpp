@@ -11,6 +11,7 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -55,49 +56,28 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   }
 }
 
-/// The loop with `first` carried besides; its body is that of `loop`, which is gone.
-static scf::ForOp carry(scf::ForOp loop, ValueRange first) {
-  OpBuilder b(loop);
-  SmallVector<Value> inits(loop.getInitArgs());
-  llvm::append_range(inits, first);
-  auto fresh = scf::ForOp::create(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
-                                  loop.getStep(), inits);
-  Block *body = fresh.getBody(), *old = loop.getBody();
-  if (!body->empty())
-    body->clear();
-  body->getOperations().splice(body->begin(), old->getOperations());
-  for (auto [from, to] : llvm::zip(old->getArguments(), body->getArguments()))
-    from.replaceAllUsesWith(to);
-  for (auto [from, to] : llvm::zip(loop.getResults(), fresh.getResults()))
-    from.replaceAllUsesWith(to);
-  loop.erase();
-  return fresh;
-}
-
 static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   passed(loop, kAdvanceLoads) << remark::add("loads {0} values an iteration ahead", loads.size());
-  OpBuilder before(loop);
-  Value runs = hasIterations(before, loop);
-  loop = carry(loop, loadEarlyIf(before, runs, loop, loads, loop.getLowerBound()));
-  Block *body = loop.getBody();
-  Location loc = loop.getLoc();
-  ValueRange carried = loop.getRegionIterArgs().take_back(loads.size());
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPoint(loop);
+  Value runs = hasIterations(rewriter, loop);
+  SmallVector<Value> first = loadEarlyIf(rewriter, runs, loop, loads, loop.getLowerBound());
   // Behind the start of the dots, which hide them.
-  Operation *end = findBehindDots(body);
-  OpBuilder b(end);
-  Value next = arith::AddIOp::create(b, loc, loop.getInductionVar(), loop.getStep());
-  Value exists =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
-  SmallVector<Value> yielded(body->getTerminator()->getOperands());
-  llvm::append_range(
-      yielded, loadEarly(b, loop, loads,
-                         arith::SelectOp::create(b, loc, exists, next, loop.getInductionVar())));
-  for (auto [load, value] : llvm::zip(loads, carried))
+  Operation *end = findBehindDots(loop.getBody());
+  auto loadNext = [&](OpBuilder &, Location loc, ArrayRef<BlockArgument>) {
+    mk::IndexMath m{OpBuilder(end), loc};
+    Value next = m.add(loop.getInductionVar(), loop.getStep());
+    Value exists = m.less(next, loop.getUpperBound());
+    return loadEarly(m.b, loop, loads, m.select(exists, next, loop.getInductionVar()));
+  };
+  auto fresh = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false, loadNext));
+  ValueRange carried = fresh.getRegionIterArgs().take_back(loads.size());
+  for (auto [load, value] : llvm::zip(loads, carried)) {
     load->getResult(0).replaceAllUsesWith(value);
-  body->getTerminator()->setOperands(yielded);
-  for (Operation *load : loads)
     load->erase();
-  sink(body, end, carried);
+  }
+  sink(fresh.getBody(), end, carried);
 }
 
 void mk_sm::advanceLoads(ModuleOp module) {

@@ -108,16 +108,8 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
     }
     return result;
   };
-  int64_t perWord = 4 / size;
-  SmallVector<Type> types(op.getNumResults() / perWord, size == 4 ? element : e.i32);
-  auto choice = e.create<scf::IfOp>(types, op.getTogether(), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(choice.thenBlock());
-  e.create<scf::YieldOp>(e.pack(inRuns()));
-  e.b.setInsertionPointToStart(choice.elseBlock());
-  e.create<scf::YieldOp>(e.pack(singly()));
-  e.b.setInsertionPointAfter(choice);
-  SmallVector<Value> words(choice.getResults());
+  SmallVector<Value> words = e.choose(op.getTogether(), [&] { return e.pack(inRuns()); },
+                                      [&] { return e.pack(singly()); });
   return size == 4 ? words : e.unpack(words, element, op.getNumResults());
 }
 

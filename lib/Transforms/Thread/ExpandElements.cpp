@@ -114,18 +114,15 @@ static SmallVector<Value> scale(ScaleElementsOp op, Emitter &e) {
     isScaled = isScaled ? e.or_(isScaled, scaled) : scaled;
   }
   Value any = e.create<NVVM::VoteSyncOp>(e.i1, e.c32(-1), isScaled, NVVM::VoteSyncKind::any);
-  auto choice = e.create<scf::IfOp>(op.getResultTypes(), any, /*withElseRegion=*/true);
   SmallVector<unsigned> map = getSliceElements(op.getTile(), op.getAxis());
   auto contract = arith::FastMathFlagsAttr::get(e.b.getContext(), arith::FastMathFlags::contract);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToEnd(choice.elseBlock());
-  e.create<scf::YieldOp>(op.getElements());
-  e.b.setInsertionPointToEnd(choice.thenBlock());
-  SmallVector<Value> products;
-  for (auto [x, i] : llvm::zip_equal(op.getElements(), map))
-    products.push_back(e.create<arith::MulFOp>(x, op.getFactors()[i], contract));
-  e.create<scf::YieldOp>(products);
-  return SmallVector<Value>(choice.getResults());
+  auto multiply = [&] {
+    SmallVector<Value> products;
+    for (auto [x, i] : llvm::zip_equal(op.getElements(), map))
+      products.push_back(e.create<arith::MulFOp>(x, op.getFactors()[i], contract));
+    return products;
+  };
+  return e.choose(any, multiply, [&] { return SmallVector<Value>(op.getElements()); });
 }
 
 void mk_thread::expandElements(ModuleOp module) {

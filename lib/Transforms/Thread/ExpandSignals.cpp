@@ -88,13 +88,11 @@ static SmallVector<Value> awaitPeer(AwaitPeerOp op, Emitter &e) {
     bit = e.b.createOrFold<arith::ShLIOp>(e.loc, e.c32(1), e.resize(peer, e.i32));
     waits = e.and_(waits, e.eq(e.and_(seen, bit), 0));
   }
-  auto choice = scf::IfOp::create(e.b, e.loc, TypeRange(e.i32), waits, /*withElseRegion=*/true);
-  e.b.setInsertionPointToStart(choice.thenBlock());
-  awaitRank(op, e, peer, op.getSpanAttr());
-  scf::YieldOp::create(e.b, e.loc, isKept ? e.or_(seen, bit) : seen);
-  e.b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(e.b, e.loc, seen);
-  return {choice.getResult(0)};
+  auto wait = [&]() -> SmallVector<Value> {
+    awaitRank(op, e, peer, op.getSpanAttr());
+    return {isKept ? e.or_(seen, bit) : seen};
+  };
+  return e.choose(waits, wait, [&]() -> SmallVector<Value> { return {seen}; });
 }
 
 static void awaitPeers(AwaitPeersOp op, Emitter &e) {
