@@ -48,11 +48,10 @@ ParseResult ItemsOp::parse(OpAsmParser &parser, OperationState &state) {
     return success();
   };
   item.type = round.type = index;
-  return failure(
-      failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
-      failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
-      failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
-      failed(parser.parseRegion(*state.addRegion(), {item, round})));
+  return failure(failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
+                 failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
+                 failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
+                 failed(parser.parseRegion(*state.addRegion(), {item, round})));
 }
 
 void ItemsOp::print(OpAsmPrinter &p) {
@@ -103,8 +102,9 @@ LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   Type type = op.getSource().getType();
   auto from = dyn_cast<RankedTensorType>(type);
   if (!from || !isa_and_nonnull<MmaAttr>(from.getEncoding()) || from.getRank() != 2)
-    return emitOptionalError(loc, "'mk_sm.partial_sum' op adds up the rows of a tile with "
-                                  "layout #mk_sm.mma, not of ", type);
+    return emitOptionalError(
+        loc, "'mk_sm.partial_sum' op adds up the rows of a tile with layout #mk_sm.mma, not of ",
+        type);
   types.push_back(RankedTensorType::get({from.getDimSize(0), MmaAttr::kColumns},
                                         from.getElementType(), from.getEncoding()));
   return success();

@@ -29,8 +29,7 @@ ParseResult mk::parseName(AsmParser &parser, StringAttr &name) {
 }
 
 /// Parses `= integer` or `= NAME`.
-static ParseResult parseValueOrParam(AsmParser &parser, int64_t &value,
-                                     StringAttr &name) {
+static ParseResult parseValueOrParam(AsmParser &parser, int64_t &value, StringAttr &name) {
   if (parser.parseEqual())
     return failure();
   OptionalParseResult number = parser.parseOptionalInteger(value);
@@ -66,8 +65,7 @@ ParseResult mk::parseBody(AsmParser &parser, AxisAttr &axis) {
   int64_t size = ShapedType::kDynamic;
   StringRef link;
   SMLoc loc = parser.getCurrentLocation();
-  if (failed(parser.parseOptionalString(&name)) &&
-      failed(parser.parseKeywordOrString(&name)))
+  if (failed(parser.parseOptionalString(&name)) && failed(parser.parseKeywordOrString(&name)))
     return failure();
   if (parser.parseEqual())
     return failure();
@@ -77,10 +75,9 @@ ParseResult mk::parseBody(AsmParser &parser, AxisAttr &axis) {
     return failure();
   std::optional<LinkKind> kind = symbolizeLinkKind(link);
   if (!kind)
-    return parser.emitError(loc)
-           << "axis '" << name << "': unknown link kind '" << link
-           << "', expected 'link' (peers load and store) or 'net' (only the "
-              "transport reaches them)";
+    return parser.emitError(loc) << "axis '" << name << "': unknown link kind '" << link
+                                 << "', expected 'link' (peers load and store) or 'net' (only the "
+                                    "transport reaches them)";
   axis = parser.getChecked<AxisAttr>(loc, parser.getContext(), name, size, *kind);
   return success(bool(axis));
 }
@@ -136,7 +133,8 @@ ParseResult mk::parseBody(AsmParser &parser, CtasAttr &ctas) {
         (parser.parseKeyword("min") || parseValue(parser, min)))
       return failure();
   }
-  ctas = parser.getChecked<CtasAttr>(loc, parser.getContext(), fixed, APFloat(share), rest, min, param, beside);
+  ctas = parser.getChecked<CtasAttr>(loc, parser.getContext(), fixed, APFloat(share), rest, min,
+                                     param, beside);
   return success(bool(ctas));
 }
 
@@ -187,14 +185,14 @@ ParseResult mk::parseBody(AsmParser &parser, ScheduleAttr &schedule) {
     if (parseName(parser, kindParam))
       return failure();
   } else if (!(kind = symbolizeScheduleKind(name))) {
-    return parser.emitError(loc)
-           << "unknown schedule '" << name
-           << "', expected static, ticket, stream_k or param NAME";
+    return parser.emitError(loc) << "unknown schedule '" << name
+                                 << "', expected static, ticket, stream_k or param NAME";
   }
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("tail") || parseValueOrParam(parser, tail, tailParam)))
     return failure();
-  schedule = parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *kind, tail, kindParam, tailParam);
+  schedule =
+      parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *kind, tail, kindParam, tailParam);
   return success(bool(schedule));
 }
 
@@ -242,8 +240,8 @@ ParseResult mk::parseBody(AsmParser &parser, OrderAttr &order) {
     StringRef place;
     SMLoc itemLoc = parser.getCurrentLocation();
     if (failed(parser.parseOptionalKeyword("own")))
-      return parser.emitError(itemLoc) << "expected raster, own, stagger, "
-                                          "longest_first or alternate";
+      return parser.emitError(itemLoc)
+             << "expected raster, own, stagger, longest_first or alternate";
     if (parser.parseEqual() || parser.parseKeyword(&place))
       return failure();
     std::optional<OwnPlace> symbol = symbolizeOwnPlace(place);
@@ -252,13 +250,13 @@ ParseResult mk::parseBody(AsmParser &parser, OrderAttr &order) {
              << "own = '" << place << "', expected first, last or spread(n)";
     own = *symbol;
     if (own == OwnPlace::Spread)
-      return failure(parser.parseLParen() || parser.parseInteger(spread) ||
-                     parser.parseRParen());
+      return failure(parser.parseLParen() || parser.parseInteger(spread) || parser.parseRParen());
     return success();
   };
   if (parser.parseCommaSeparatedList(parseItem))
     return failure();
-  order = parser.getChecked<OrderAttr>(loc, parser.getContext(), raster, own, spread, stagger, longest, alternate, rasterParam, alternateParam);
+  order = parser.getChecked<OrderAttr>(loc, parser.getContext(), raster, own, spread, stagger,
+                                       longest, alternate, rasterParam, alternateParam);
   return success(bool(order));
 }
 
@@ -301,8 +299,7 @@ void OrderAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
   if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(
-          [&] { return parseName(parser, names.emplace_back()); }) ||
+      parser.parseCommaSeparatedList([&] { return parseName(parser, names.emplace_back()); }) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), names);
@@ -310,19 +307,17 @@ Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
 
 void ExtentsAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(getNames(), printer.getStream(), [&](StringAttr name) {
-    printer.printKeywordOrString(name.getValue());
-  });
+  llvm::interleaveComma(getNames(), printer.getStream(),
+                        [&](StringAttr name) { printer.printKeywordOrString(name.getValue()); });
   printer << '>';
 }
 
-LogicalResult ExtentsAttr::verifyEncoding(
-    ArrayRef<int64_t> shape, Type,
-    llvm::function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult
+ExtentsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                            llvm::function_ref<InFlightDiagnostic()> emitError) const {
   size_t open = llvm::count(shape, ShapedType::kDynamic);
   if (open == getNames().size())
     return success();
-  return emitError() << "#mk.extents names " << getNames().size()
-                     << " parameters for a shape with " << open
-                     << " '?': give one for each, in order";
+  return emitError() << "#mk.extents names " << getNames().size() << " parameters for a shape with "
+                     << open << " '?': give one for each, in order";
 }

@@ -31,8 +31,12 @@ inline void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
                         [&](AxisAttr axis) { printBody(printer, axis, /*quoted=*/false); });
 }
 
-inline ParseResult parseCtas(OpAsmParser &parser, CtasAttr &ctas) { return parseBody(parser, ctas); }
-inline void printCtas(OpAsmPrinter &printer, Operation *, CtasAttr ctas) { printBody(printer, ctas); }
+inline ParseResult parseCtas(OpAsmParser &parser, CtasAttr &ctas) {
+  return parseBody(parser, ctas);
+}
+inline void printCtas(OpAsmPrinter &printer, Operation *, CtasAttr ctas) {
+  printBody(printer, ctas);
+}
 
 /// The word for a value of an enumeration, without brackets.
 template <typename AttrT> ParseResult parseWord(OpAsmParser &parser, AttrT &attr) {
@@ -57,10 +61,11 @@ inline ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
 
 inline void printResultName(OpAsmPrinter &, Operation *, StringAttr) {}
 
-inline ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) { return parseName(parser, name); }
+inline ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) {
+  return parseName(parser, name);
+}
 
-inline OptionalParseResult parseOptionalAxisName(OpAsmParser &parser,
-                                                 StringAttr &name) {
+inline OptionalParseResult parseOptionalAxisName(OpAsmParser &parser, StringAttr &name) {
   std::string text;
   // A location may follow an op that names no axis.
   if (StringRef(parser.getCurrentLocation().getPointer()).starts_with("loc("))
@@ -75,18 +80,17 @@ inline void printAxisName(OpAsmPrinter &printer, Operation *, StringAttr name) {
   printer.printKeywordOrString(name.getValue());
 }
 
-inline void printOptionalAxisName(OpAsmPrinter &printer, Operation *op,
-                                  StringAttr name) {
+inline void printOptionalAxisName(OpAsmPrinter &printer, Operation *op, StringAttr name) {
   printAxisName(printer, op, name);
 }
 
-inline ParseResult
-parseAxisCoords(OpAsmParser &parser, ArrayAttr &axes,
-                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &coords) {
+inline ParseResult parseAxisCoords(OpAsmParser &parser, ArrayAttr &axes,
+                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &coords) {
   SmallVector<Attribute> names;
   auto parseCoord = [&]() -> ParseResult {
     StringAttr name;
-    if (parseName(parser, name) || parser.parseEqual() || parser.parseOperand(coords.emplace_back()))
+    if (parseName(parser, name) || parser.parseEqual() ||
+        parser.parseOperand(coords.emplace_back()))
       return failure();
     names.push_back(name);
     return success();
@@ -102,8 +106,7 @@ inline void printAxisCoords(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
   if (!axes)
     return;
   llvm::interleaveComma(llvm::zip(axes, coords), printer, [&](auto pair) {
-    printer.printKeywordOrString(
-        cast<StringAttr>(std::get<0>(pair)).getValue());
+    printer.printKeywordOrString(cast<StringAttr>(std::get<0>(pair)).getValue());
     printer << " = ";
     printer.printOperand(std::get<1>(pair));
   });

@@ -70,17 +70,13 @@ std::optional<int64_t> KernelOp::getArgExtent(unsigned i, unsigned dim) {
   return extent.getValue() / ranks;
 }
 
-ArrayAttr KernelOp::getArgSplit(unsigned i) {
-  return cast<ArrayAttr>(getArgSplits()[i]);
-}
+ArrayAttr KernelOp::getArgSplit(unsigned i) { return cast<ArrayAttr>(getArgSplits()[i]); }
 
 MeshOp KernelOp::getMeshOp() {
-  return SymbolTable::lookupNearestSymbolFrom<MeshOp>((*this)->getParentOp(),
-                                                      getMeshAttr());
+  return SymbolTable::lookupNearestSymbolFrom<MeshOp>((*this)->getParentOp(), getMeshAttr());
 }
 
-void KernelOp::getAsmBlockArgumentNames(Region &region,
-                                        OpAsmSetValueNameFn setName) {
+void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   if (region.empty())
     return;
   auto names = llvm::concat<const Attribute>(getDimNames().getValue(), getArgNames().getValue());
@@ -100,10 +96,12 @@ static void printNamedExpr(raw_ostream &os, AffineExpr expr, KernelOp kernel, bo
     os << cast<AffineConstantExpr>(expr).getValue();
     return;
   case AffineExprKind::DimId:
-    os << cast<StringAttr>(kernel.getDimNames()[cast<AffineDimExpr>(expr).getPosition()]).getValue();
+    os << cast<StringAttr>(kernel.getDimNames()[cast<AffineDimExpr>(expr).getPosition()])
+              .getValue();
     return;
   case AffineExprKind::SymbolId:
-    os << cast<StringAttr>(kernel.getSizeAxes()[cast<AffineSymbolExpr>(expr).getPosition()]).getValue();
+    os << cast<StringAttr>(kernel.getSizeAxes()[cast<AffineSymbolExpr>(expr).getPosition()])
+              .getValue();
     return;
   default:
     break;
@@ -138,15 +136,13 @@ bool mk::dependsOnRankDim(KernelOp kernel, AffineExpr extent) {
 }
 
 /// Parses `[expr, expr]` over the names of dimensions and axes.
-static ParseResult
-parseShape(OpAsmParser &parser,
-           ArrayRef<std::pair<StringRef, AffineExpr>> symbols, unsigned numDims,
-           unsigned numSymbols, AffineMap &map) {
+static ParseResult parseShape(OpAsmParser &parser,
+                              ArrayRef<std::pair<StringRef, AffineExpr>> symbols, unsigned numDims,
+                              unsigned numSymbols, AffineMap &map) {
   SmallVector<AffineExpr> exprs;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square, [&]() -> ParseResult {
-            return parser.parseAffineExpr(symbols, exprs.emplace_back());
-          }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        return parser.parseAffineExpr(symbols, exprs.emplace_back());
+      }))
     return failure();
   map = AffineMap::get(numDims, numSymbols, exprs, parser.getContext());
   return success();
@@ -155,17 +151,16 @@ parseShape(OpAsmParser &parser,
 /// Parses `[(axis, axis), ()]`.
 static ParseResult parseSplit(OpAsmParser &parser, ArrayAttr &split) {
   SmallVector<Attribute> dims;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Square, [&]() -> ParseResult {
-            SmallVector<Attribute> names;
-            if (parser.parseLParen())
-              return failure();
-            if (failed(parser.parseOptionalRParen()) &&
-                (parseAxisNames(parser, names) || parser.parseRParen()))
-              return failure();
-            dims.push_back(parser.getBuilder().getArrayAttr(names));
-            return success();
-          }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        SmallVector<Attribute> names;
+        if (parser.parseLParen())
+          return failure();
+        if (failed(parser.parseOptionalRParen()) &&
+            (parseAxisNames(parser, names) || parser.parseRParen()))
+          return failure();
+        dims.push_back(parser.getBuilder().getArrayAttr(names));
+        return success();
+      }))
     return failure();
   split = parser.getBuilder().getArrayAttr(dims);
   return success();
@@ -177,35 +172,30 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   FlatSymbolRefAttr mesh;
   SmallVector<Attribute> axes, dimNames, dimKinds;
   SmallVector<int64_t> dimSizes;
-  if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
-      parser.parseKeyword("on") ||
+  if (parser.parseSymbolName(name, "sym_name", result.attributes) || parser.parseKeyword("on") ||
       parser.parseAttribute(mesh, "mesh", result.attributes))
     return failure();
   // The axes whose sizes shapes may use; the mesh need not be parsed yet.
   if (succeeded(parser.parseOptionalKeyword("sizes")) &&
-      (parser.parseLParen() || parseAxisNames(parser, axes) ||
-       parser.parseRParen()))
+      (parser.parseLParen() || parseAxisNames(parser, axes) || parser.parseRParen()))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("dims"))) {
-    if (parser.parseCommaSeparatedList(
-            AsmParser::Delimiter::Paren, [&]() -> ParseResult {
-              StringRef kind;
-              std::string dim;
-              SMLoc loc = parser.getCurrentLocation();
-              if (parser.parseKeyword(&kind) ||
-                  parser.parseKeywordOrString(&dim))
-                return failure();
-              if (!symbolizeDimKind(kind))
-                return parser.emitError(loc)
-                       << "unknown kind of dimension '" << kind
-                       << "', expected uniform or rank";
-              dimKinds.push_back(builder.getStringAttr(kind));
-              dimNames.push_back(builder.getStringAttr(dim));
-              dimSizes.push_back(ShapedType::kDynamic);
-              if (succeeded(parser.parseOptionalEqual()))
-                return parser.parseInteger(dimSizes.back());
-              return success();
-            }))
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+          StringRef kind;
+          std::string dim;
+          SMLoc loc = parser.getCurrentLocation();
+          if (parser.parseKeyword(&kind) || parser.parseKeywordOrString(&dim))
+            return failure();
+          if (!symbolizeDimKind(kind))
+            return parser.emitError(loc)
+                   << "unknown kind of dimension '" << kind << "', expected uniform or rank";
+          dimKinds.push_back(builder.getStringAttr(kind));
+          dimNames.push_back(builder.getStringAttr(dim));
+          dimSizes.push_back(ShapedType::kDynamic);
+          if (succeeded(parser.parseOptionalEqual()))
+            return parser.parseInteger(dimSizes.back());
+          return success();
+        }))
       return failure();
   }
   SmallVector<std::pair<StringRef, AffineExpr>> symbols;
@@ -216,46 +206,39 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
     OpAsmParser::Argument arg;
     arg.ssaName.location = parser.getCurrentLocation();
     // The parser wants the sigil; the attribute's string outlives the parse.
-    arg.ssaName.name =
-        builder.getStringAttr("%" + text).getValue();
+    arg.ssaName.name = builder.getStringAttr("%" + text).getValue();
     arg.ssaName.number = 0;
     arg.type = builder.getIndexType();
     blockArgs.push_back(arg);
   }
   for (auto [i, axis] : llvm::enumerate(axes))
-    symbols.emplace_back(cast<StringAttr>(axis).getValue(),
-                         builder.getAffineSymbolExpr(i));
+    symbols.emplace_back(cast<StringAttr>(axis).getValue(), builder.getAffineSymbolExpr(i));
 
   SmallVector<Attribute> argNames, argKinds, argShapes, argSplits, argTypes;
-  if (parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Paren, [&]() -> ParseResult {
-            StringRef kind;
-            SMLoc loc = parser.getCurrentLocation();
-            OpAsmParser::Argument arg;
-            AffineMap shape;
-            ArrayAttr split = builder.getArrayAttr({});
-            if (parser.parseKeyword(&kind))
-              return failure();
-            if (!symbolizeArgKind(kind))
-              return parser.emitError(loc)
-                     << "unknown kind of argument '" << kind
-                     << "', expected in, out, inout or scratch";
-            if (parser.parseArgument(arg, /*allowType=*/true) ||
-                parseShape(parser, symbols, dimNames.size(), axes.size(),
-                           shape))
-              return failure();
-            if (succeeded(parser.parseOptionalKeyword("split")) &&
-                parseSplit(parser, split))
-              return failure();
-            argNames.push_back(
-                builder.getStringAttr(arg.ssaName.name.drop_front()));
-            argKinds.push_back(builder.getStringAttr(kind));
-            argShapes.push_back(AffineMapAttr::get(shape));
-            argSplits.push_back(split);
-            argTypes.push_back(TypeAttr::get(arg.type));
-            blockArgs.push_back(arg);
-            return success();
-          }))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        StringRef kind;
+        SMLoc loc = parser.getCurrentLocation();
+        OpAsmParser::Argument arg;
+        AffineMap shape;
+        ArrayAttr split = builder.getArrayAttr({});
+        if (parser.parseKeyword(&kind))
+          return failure();
+        if (!symbolizeArgKind(kind))
+          return parser.emitError(loc)
+                 << "unknown kind of argument '" << kind << "', expected in, out, inout or scratch";
+        if (parser.parseArgument(arg, /*allowType=*/true) ||
+            parseShape(parser, symbols, dimNames.size(), axes.size(), shape))
+          return failure();
+        if (succeeded(parser.parseOptionalKeyword("split")) && parseSplit(parser, split))
+          return failure();
+        argNames.push_back(builder.getStringAttr(arg.ssaName.name.drop_front()));
+        argKinds.push_back(builder.getStringAttr(kind));
+        argShapes.push_back(AffineMapAttr::get(shape));
+        argSplits.push_back(split);
+        argTypes.push_back(TypeAttr::get(arg.type));
+        blockArgs.push_back(arg);
+        return success();
+      }))
     return failure();
 
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
@@ -291,12 +274,13 @@ void KernelOp::print(OpAsmPrinter &p) {
   }
   if (!getDimNames().empty()) {
     p << " dims(";
-    llvm::interleaveComma(llvm::enumerate(getDimNames().getAsValueRange<StringAttr>()), p, [&](auto dim) {
-      p << stringifyDimKind(getDimKind(dim.index())) << ' ';
-      p.printKeywordOrString(dim.value());
-      if (std::optional<int64_t> size = getDimSize(dim.index()))
-        p << " = " << *size;
-    });
+    llvm::interleaveComma(llvm::enumerate(getDimNames().getAsValueRange<StringAttr>()), p,
+                          [&](auto dim) {
+                            p << stringifyDimKind(getDimKind(dim.index())) << ' ';
+                            p.printKeywordOrString(dim.value());
+                            if (std::optional<int64_t> size = getDimSize(dim.index()))
+                              p << " = " << *size;
+                          });
     p << ')';
   }
   p << " (";
@@ -305,9 +289,8 @@ void KernelOp::print(OpAsmPrinter &p) {
     p << "    " << stringifyArgKind(getArgKind(i)) << ' ';
     p.printOperand(getKernelArg(i));
     p << " : " << getKernelArg(i).getType() << " [";
-    llvm::interleaveComma(getArgShape(i).getResults(), p, [&](AffineExpr e) {
-      printNamedExpr(p.getStream(), e, *this);
-    });
+    llvm::interleaveComma(getArgShape(i).getResults(), p,
+                          [&](AffineExpr e) { printNamedExpr(p.getStream(), e, *this); });
     p << ']';
     if (ArrayAttr split = getArgSplit(i); !split.empty()) {
       p << " split [";
@@ -323,9 +306,8 @@ void KernelOp::print(OpAsmPrinter &p) {
   }
   p << ')';
   p.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {"sym_name", "mesh", "size_axes", "dim_names", "dim_kinds", "dim_sizes", "arg_names",
-       "arg_kinds", "arg_shapes", "arg_splits", "arg_types"});
+      (*this)->getAttrs(), {"sym_name", "mesh", "size_axes", "dim_names", "dim_kinds", "dim_sizes",
+                            "arg_names", "arg_kinds", "arg_shapes", "arg_splits", "arg_types"});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                 /*printBlockTerminators=*/false);

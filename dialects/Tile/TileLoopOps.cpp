@@ -17,9 +17,8 @@ void MkDialect::registerLoopOps() {
 using Operands = SmallVector<OpAsmParser::UnresolvedOperand>;
 
 /// Parses `(%i, %j)` as block arguments of index type.
-static ParseResult
-parseIndices(OpAsmParser &parser,
-             SmallVectorImpl<OpAsmParser::Argument> &indices) {
+static ParseResult parseIndices(OpAsmParser &parser,
+                                SmallVectorImpl<OpAsmParser::Argument> &indices) {
   if (parser.parseArgumentList(indices, AsmParser::Delimiter::Paren))
     return failure();
   for (OpAsmParser::Argument &index : indices)
@@ -28,7 +27,7 @@ parseIndices(OpAsmParser &parser,
 }
 
 static ParseResult parseRegionOf(OpAsmParser &parser, OperationState &result,
-                             ArrayRef<OpAsmParser::Argument> args) {
+                                 ArrayRef<OpAsmParser::Argument> args) {
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, args))
     return failure();
@@ -111,8 +110,8 @@ void ForeachOp::print(OpAsmPrinter &p) {
     p << " own";
     printIndices(p, getOwn());
   }
-  p.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {"operandSegmentSizes", "schedule", "order"});
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                     {"operandSegmentSizes", "schedule", "order"});
   printRegionOf(p, getBody());
 }
 
@@ -125,9 +124,8 @@ ParseResult ForeachItemOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand queue, count;
   Operands bounds;
   Type queueType;
-  if (parseIndices(parser, indices) || parser.parseKeyword("of") ||
-      parser.parseOperand(queue) || parser.parseKeyword("count") ||
-      parser.parseLParen() || parser.parseOperand(count) ||
+  if (parseIndices(parser, indices) || parser.parseKeyword("of") || parser.parseOperand(queue) ||
+      parser.parseKeyword("count") || parser.parseLParen() || parser.parseOperand(count) ||
       parser.parseRParen())
     return failure();
   if (succeeded(parser.parseOptionalComma()) &&
@@ -182,8 +180,7 @@ bool ForeachPeerOp::isAlong(MeshOp mesh, LinkKind kind) {
 ParseResult ForeachPeerOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> indices;
   SmallVector<Attribute> axes;
-  if (parseIndices(parser, indices) || parser.parseKeyword("along") ||
-      parseAxisNames(parser, axes))
+  if (parseIndices(parser, indices) || parser.parseKeyword("along") || parseAxisNames(parser, axes))
     return failure();
   Properties &props = result.getOrAddProperties<Properties>();
   props.setAxes(parser.getBuilder().getArrayAttr(axes));
@@ -204,8 +201,7 @@ void ForeachPeerOp::print(OpAsmPrinter &p) {
   printAxisNames(p, getAxes());
   if (getIncludingSelf())
     p << " including self";
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                     {"axes", "including_self"});
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"axes", "including_self"});
   printRegionOf(p, getBody());
 }
 
@@ -217,9 +213,8 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> args;
   OpAsmParser::UnresolvedOperand count;
   Operands inits;
-  if (parseIndices(parser, args) || parser.parseKeyword("in") ||
-      parser.parseLParen() || parser.parseOperand(count) ||
-      parser.parseRParen() || parser.parseKeyword("iter"))
+  if (parseIndices(parser, args) || parser.parseKeyword("in") || parser.parseLParen() ||
+      parser.parseOperand(count) || parser.parseRParen() || parser.parseKeyword("iter"))
     return failure();
   SmallVector<OpAsmParser::Argument> carried;
   if (parser.parseAssignmentList(carried, inits))
@@ -242,8 +237,7 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
       std::optional<Reduction> reduction = symbolizeReduction(kind);
       if (!reduction)
         return parser.emitError(loc)
-               << "unknown reduction '" << kind
-               << "', expected add, mul, max, min or @function";
+               << "unknown reduction '" << kind << "', expected add, mul, max, min or @function";
       props.combine = ReductionAttr::get(parser.getContext(), *reduction);
     }
     if (parser.parseRParen())
@@ -255,14 +249,12 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   if (types.size() != inits.size())
-    return parser.emitError(typesLoc)
-           << "mk.fold carries " << inits.size() << " values but lists "
-           << types.size() << " types";
+    return parser.emitError(typesLoc) << "mk.fold carries " << inits.size() << " values but lists "
+                                      << types.size() << " types";
   for (auto [arg, type] : llvm::zip(carried, types))
     arg.type = type;
   args.append(carried);
-  if (parser.resolveOperand(count, parser.getBuilder().getIndexType(),
-                            result.operands) ||
+  if (parser.resolveOperand(count, parser.getBuilder().getIndexType(), result.operands) ||
       parser.resolveOperands(inits, types, typesLoc, result.operands))
     return failure();
   result.addTypes(types);
@@ -279,9 +271,7 @@ void FoldOp::print(OpAsmPrinter &p) {
   printIndices(p, args.take_front(1));
   p << " in (" << getCount() << ") iter(";
   llvm::interleaveComma(llvm::zip(args.drop_front(), getInits()), p,
-                        [&](auto pair) {
-                          p << std::get<0>(pair) << " = " << std::get<1>(pair);
-                        });
+                        [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
   p << ')';
   if (Attribute combine = getCombineAttr()) {
     p << " combine(";

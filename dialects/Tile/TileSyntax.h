@@ -29,8 +29,7 @@ void printAxisNames(AsmPrinter &printer, ArrayAttr names);
 
 /// Verifies that `name` is an axis of the mesh of the kernel around `op`, if
 /// there is one (helper functions have none until they are inlined).
-LogicalResult verifyAxis(Operation *op, StringRef name,
-                         SymbolTableCollection &symbols);
+LogicalResult verifyAxis(Operation *op, StringRef name, SymbolTableCollection &symbols);
 
 } // namespace mlir::mk
 

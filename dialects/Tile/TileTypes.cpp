@@ -23,18 +23,15 @@ Type SignalType::parse(AsmParser &parser) {
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/true,
                                 /*withTrailingX=*/false) ||
-      parser.parseComma() || parser.parseKeyword(&scopeName) ||
-      parser.parseComma())
+      parser.parseComma() || parser.parseKeyword(&scopeName) || parser.parseComma())
     return {};
   std::optional<Scope> scope = symbolizeScope(scopeName);
   if (!scope) {
-    parser.emitError(loc) << "unknown signal scope '" << scopeName
-                          << "', expected gpu or sys";
+    parser.emitError(loc) << "unknown signal scope '" << scopeName << "', expected gpu or sys";
     return {};
   }
   if (failed(parser.parseOptionalKeyword("dynamic"))) {
-    if (parser.parseKeyword("arrivals", " = n or 'dynamic'") ||
-        parser.parseEqual())
+    if (parser.parseKeyword("arrivals", " = n or 'dynamic'") || parser.parseEqual())
       return {};
     if (succeeded(parser.parseOptionalQuestion()))
       arrivals = kRuntimeArrivals;
@@ -42,16 +39,13 @@ Type SignalType::parse(AsmParser &parser) {
       return {};
     else if (arrivals < 0) {
       // The values below zero stand for '?' and 'dynamic' in memory only.
-      parser.emitError(loc) << "a signal needs at least one arrival a launch, "
-                               "got "
-                            << arrivals;
+      parser.emitError(loc) << "a signal needs at least one arrival a launch, got " << arrivals;
       return {};
     }
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<SignalType>(loc, parser.getContext(), shape, *scope,
-                                       arrivals);
+  return parser.getChecked<SignalType>(loc, parser.getContext(), shape, *scope, arrivals);
 }
 
 void SignalType::print(AsmPrinter &printer) const {
@@ -88,17 +82,16 @@ Type QueueType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape) ||
-      parser.parseType(elementType) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType) ||
+      parser.parseGreater())
     return {};
   if (shape.size() != 2) {
-    parser.emitError(loc) << "a queue type has a capacity and a record width, "
-                             "as in !mk.queue<?x2xi32>; got "
-                          << shape.size() << " extents";
+    parser.emitError(loc)
+        << "a queue type has a capacity and a record width, as in !mk.queue<?x2xi32>; got "
+        << shape.size() << " extents";
     return {};
   }
-  return parser.getChecked<QueueType>(loc, parser.getContext(), shape[0],
-                                      shape[1], elementType);
+  return parser.getChecked<QueueType>(loc, parser.getContext(), shape[0], shape[1], elementType);
 }
 
 void QueueType::print(AsmPrinter &printer) const {

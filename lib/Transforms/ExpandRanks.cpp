@@ -25,8 +25,7 @@ struct RankExpander : IndexMath {
   Value ownCoord(unsigned axis) {
     if (size(axis) == 1)
       return index(0);
-    return CoordOp::create(b, loc, b.getIndexType(),
-                           b.getStringAttr(mesh.getAxis(axis).getName()),
+    return CoordOp::create(b, loc, b.getIndexType(), b.getStringAttr(mesh.getAxis(axis).getName()),
                            Value());
   }
 
@@ -36,14 +35,12 @@ struct RankExpander : IndexMath {
     if (!op.getAxes())
       return op;
     SmallVector<Value> coords(mesh.getNumAxes());
-    for (auto [name, coord] :
-         llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords()))
+    for (auto [name, coord] : llvm::zip(op.getAxes()->getAsRange<StringAttr>(), op.getCoords()))
       coords[mesh.findAxis(name.getValue())] = coord;
     Value rank = index(0);
     for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i) {
       Value scaled = mul(rank, index(size(i)));
-      rank = add(scaled,
-                                   coords[i] ? coords[i] : ownCoord(i));
+      rank = add(scaled, coords[i] ? coords[i] : ownCoord(i));
     }
     return rank;
   }
@@ -54,22 +51,19 @@ struct RankExpander : IndexMath {
       return index(0);
     if (!op.getRank())
       return op;
-    Value place =
-        div(op.getRank(), index(sizeFrom(axis + 1)));
+    Value place = div(op.getRank(), index(sizeFrom(axis + 1)));
     return rem(place, index(size(axis)));
   }
 
   Value expand(SizeOp op) {
-    return index(op.getAxis() ? size(mesh.findAxis(*op.getAxis()))
-                              : mesh.getNumRanks());
+    return index(op.getAxis() ? size(mesh.findAxis(*op.getAxis())) : mesh.getNumRanks());
   }
 
   void run(Operation *op) {
     b.setInsertionPoint(op);
     loc = op->getLoc();
-    Value value =
-        llvm::TypeSwitch<Operation *, Value>(op).Case<RankOp, CoordOp, SizeOp>(
-            [&](auto concrete) { return expand(concrete); });
+    Value value = llvm::TypeSwitch<Operation *, Value>(op).Case<RankOp, CoordOp, SizeOp>(
+        [&](auto concrete) { return expand(concrete); });
     if (value == op->getResult(0))
       return;
     op->getResult(0).replaceAllUsesWith(value);

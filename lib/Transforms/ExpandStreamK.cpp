@@ -13,10 +13,11 @@
 //     what they have stored, each in front of its own sum, and goes on behind the fold.
 //
 // Where items are cut alike and what stands behind the fold works on each row by itself
-// (mkernel/Analysis/StreamK.h), nobody is the owner: all CTAs that have a part of an item store it, wait
-// for each other, and each adds up some rows of all parts and goes on with these. The more parts there
-// are, the fewer rows are added at a time. Items that differ in a last dimension of as many as CTAs of a cluster
-// are cut side by side then: CTAs side by side have the same part of them, and can fetch together what they share.
+// (mkernel/Analysis/StreamK.h), nobody is the owner: all CTAs that have a part of an item store it,
+// wait for each other, and each adds up some rows of all parts and goes on with these. The more
+// parts there are, the fewer rows are added at a time. Items that differ in a last dimension of as
+// many as CTAs of a cluster are cut side by side then: CTAs side by side have the same part of
+// them, and can fetch together what they share.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -35,8 +36,9 @@ using namespace mlir;
 using namespace mlir::mk;
 using mlir::mk_sm::missed;
 
-/// Slices of a shared item at most, each number of which is code of its own, and rows of one at least: of a
-/// transposed tile they are what one access stores. Both bound the code, whatever the machine.
+/// Slices of a shared item at most, each number of which is code of its own, and rows of one at
+/// least: of a transposed tile they are what one access stores. Both bound the code, whatever the
+/// machine.
 static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
 
 static constexpr StringRef kExpandStreamK = "mk-expand-stream-k";
@@ -45,7 +47,8 @@ namespace {
 class Expansion : IndexMath {
 public:
   Expansion(ForeachOp loop, int64_t ctas)
-      : IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), kernel(getKernel(loop)), ctas(ctas) {}
+      : IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), kernel(getKernel(loop)), ctas(ctas) {
+  }
 
   LogicalResult run();
 
@@ -68,9 +71,7 @@ private:
   void finishSlices(Value w, Value first, int64_t slices, const IRMapping &mapping);
 
   /// floor(x * units / parts): where part x begins.
-  Value partBegin(Value x) {
-    return div(mul(x, units), parts);
-  }
+  Value partBegin(Value x) { return div(mul(x, units), parts); }
 
   ForeachOp loop;
   KernelOp kernel;
@@ -93,23 +94,19 @@ private:
 LogicalResult Expansion::check() {
   fold = *loop.getBody().getOps<FoldOp>().begin();
   if (OrderAttr order = loop.getOrderAttr(); order && order.getAlternate() > 1)
-    return loop.emitOpError()
-           << "has order(alternate = " << order.getAlternate()
-           << "), but schedule stream_k splits items among CTAs: use schedule(static), or "
-              "leave alternate out";
-  auto isInside = [&](Value value) {
-    return loop.getBody().isAncestor(value.getParentRegion());
-  };
+    return loop.emitOpError() << "has order(alternate = " << order.getAlternate()
+                              << "), but schedule stream_k splits items among CTAs: use "
+                                 "schedule(static), or leave alternate out";
+  auto isInside = [&](Value value) { return loop.getBody().isAncestor(value.getParentRegion()); };
   if (isInside(fold.getCount()))
-    return fold.emitOpError() << "has a count that depends on the item, but schedule "
-                                 "stream_k divides as many steps for each: compute it "
-                                 "before the loop, or use schedule(ticket)";
+    return fold.emitOpError()
+           << "has a count that depends on the item, but schedule stream_k divides as many steps "
+              "for each: compute it before the loop, or use schedule(ticket)";
   for (auto [i, init] : llvm::enumerate(fold.getInits()))
     if (!isTile(init.getType()))
-      return fold.emitOpError()
-             << "carries a scalar (value " << i
-             << "), which schedule stream_k cannot pass between CTAs: carry a "
-                "tile, or use schedule(ticket)";
+      return fold.emitOpError() << "carries a scalar (value " << i
+                                << "), which schedule stream_k cannot pass between CTAs: carry a "
+                                   "tile, or use schedule(ticket)";
   // They would take effect once for each part.
   for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode()) {
     Operation *found = nullptr;
@@ -119,16 +116,15 @@ LogicalResult Expansion::check() {
     });
     if (found)
       return found->emitOpError()
-             << "stands before the fold that schedule stream_k splits, and would take "
-                "effect for each part: move it behind the fold, or use schedule(ticket)";
+             << "stands before the fold that schedule stream_k splits, and would take effect for "
+                "each part: move it behind the fold, or use schedule(ticket)";
   }
   auto name = dyn_cast<FlatSymbolRefAttr>(fold.getCombineAttr());
   if (!name)
     return success();
   auto function = kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr());
   if (!function || !function.getBody().hasOneBlock())
-    return fold.emitOpError() << "combines by " << name
-                              << ", which has no body of one block here";
+    return fold.emitOpError() << "combines by " << name << ", which has no body of one block here";
   return success();
 }
 
@@ -150,8 +146,8 @@ void Expansion::findSlices() {
   if (found)
     slices = std::move(found);
   else
-    missed(found.getObstacleOp(), kExpandStreamK) << remark::add(
-        "{0}, so one CTA adds up all parts of a split item", found.getObstacle());
+    missed(found.getObstacleOp(), kExpandStreamK)
+        << remark::add("{0}, so one CTA adds up all parts of a split item", found.getObstacle());
 }
 
 void Expansion::findCluster() {
@@ -178,8 +174,7 @@ void Expansion::countItems() {
   // Whole waves but for the last of the tail; all items if there is nothing to
   // gain, or nothing to split.
   Value waves = div(items, wave);
-  Value kept = max(
-      sub(waves, index(loop.getSchedule()->getTail() - 1)), zero);
+  Value kept = max(sub(waves, index(loop.getSchedule()->getTail() - 1)), zero);
   Value even = equal(rem(items, wave), zero);
   Value empty = equal(steps, zero);
   Value all = make<arith::OrIOp>(even, empty);
@@ -191,8 +186,7 @@ void Expansion::countItems() {
   ofItem = div(wave, max(split, index(1)));
   ofItem = min(min(ofItem, steps), index(most));
   alike = cmp(arith::CmpIPredicate::sge, ofItem, index(2));
-  parts = select(alike, mul(split, ofItem),
-                                  min(units, wave));
+  parts = select(alike, mul(split, ofItem), min(units, wave));
 }
 
 IRMapping Expansion::itemAt(Value t) {
@@ -234,16 +228,14 @@ void Expansion::buildSplit() {
   buildParts(w);
 }
 
-/// Where all items are cut alike: CTAs of a cluster have the same part of items side by side. Parts keep their
-/// numbers, item behind item.
+/// Where all items are cut alike: CTAs of a cluster have the same part of items side by side. Parts
+/// keep their numbers, item behind item.
 void Expansion::buildBeside(Value w) {
   Value size = index(cluster), one = index(1);
   Value together = div(w, size), place = rem(w, size);
   Value group = div(together, ofItem), number = rem(together, ofItem);
   Value item = add(mul(group, size), place);
-  auto stepsBefore = [&](Value n) {
-    return div(mul(n, steps), ofItem);
-  };
+  auto stepsBefore = [&](Value n) { return div(mul(n, steps), ofItem); };
   IRMapping mapping = itemAt(add(whole, item));
   FoldOp part = clonePart(mapping, stepsBefore(number), stepsBefore(add(number, one)));
   Value ofAll = add(mul(item, ofItem), number);
@@ -383,8 +375,8 @@ LogicalResult mk::expandStreamK(KernelOp kernel) {
   for (ForeachOp loop : loops) {
     auto role = dyn_cast<RoleOp>(loop->getParentOp());
     if (!role)
-      return loop.emitOpError() << "with schedule stream_k stands inside another op; move "
-                                   "it to the role's top level or use schedule(static)";
+      return loop.emitOpError() << "with schedule stream_k stands inside another op; move it to "
+                                   "the role's top level or use schedule(static)";
     // A role whose only CTA does everything has nothing to divide.
     if (failed(Expansion(loop, std::max<int64_t>(ctasOf.lookup(role), 1)).run()))
       return failure();

@@ -13,20 +13,19 @@ using namespace mlir;
 using namespace mlir::mk;
 
 static bool isSigned(Operation *op) {
-  return isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp,
-             arith::FloorDivSIOp, index::DivSOp, index::RemSOp,
-             index::CeilDivSOp, index::FloorDivSOp>(op);
+  return isa<arith::DivSIOp, arith::RemSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp, index::DivSOp,
+             index::RemSOp, index::CeilDivSOp, index::FloorDivSOp>(op);
 }
 
 /// A division of integers that may be undefined.
 static bool isOpen(Operation *op) {
-  if (!isSigned(op) && !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp,
-                            index::DivUOp, index::RemUOp, index::CeilDivUOp>(op))
+  if (!isSigned(op) && !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp, index::DivUOp,
+                            index::RemUOp, index::CeilDivUOp>(op))
     return false;
   APInt divisor;
   return op->getOperand(1).getType().isIntOrIndex() &&
-         (!matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) ||
-          divisor.isZero() || (isSigned(op) && divisor.isAllOnes()));
+         (!matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isZero() ||
+          (isSigned(op) && divisor.isAllOnes()));
 }
 
 /// Whether the quotient is not defined.
@@ -34,13 +33,11 @@ static Value isUndefined(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Type type = op->getOperand(1).getType();
   auto equals = [&](Value value, const APInt &number) -> Value {
-    Value constant = arith::ConstantOp::create(
-        b, loc, b.getIntegerAttr(type, number));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value,
-                                 constant);
+    Value constant = arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, number));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, value, constant);
   };
-  unsigned bits = type.isIndex() ? IndexType::kInternalStorageBitWidth
-                                 : type.getIntOrFloatBitWidth();
+  unsigned bits =
+      type.isIndex() ? IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
   Value zero = equals(op->getOperand(1), APInt::getZero(bits));
   if (!isSigned(op))
     return zero;
@@ -56,8 +53,7 @@ static func::FuncOp getCallee(ModuleOp module, Type pointer) {
     return callee;
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   auto callee = func::FuncOp::create(
-      b, module.getLoc(), name,
-      b.getFunctionType({pointer, b.getI32Type(), b.getI32Type()}, {}));
+      b, module.getLoc(), name, b.getFunctionType({pointer, b.getI32Type(), b.getI32Type()}, {}));
   callee.setPrivate();
   return callee;
 }
@@ -80,8 +76,8 @@ void mk::guardDivisions(func::FuncOp function) {
   if (hasStatus) {
     Value one = arith::ConstantIntOp::create(b, loc, 1, 64);
     Value none = arith::ConstantIntOp::create(b, loc, 0, 64);
-    status = LLVM::AllocaOp::create(
-        b, loc, LLVM::LLVMPointerType::get(b.getContext()), b.getI64Type(), one);
+    status = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                    b.getI64Type(), one);
     LLVM::StoreOp::create(b, loc, none, status);
   }
   for (Operation *op : divisions) {
@@ -94,21 +90,18 @@ void mk::guardDivisions(func::FuncOp function) {
       b.setInsertionPointToStart(report.thenBlock());
       int64_t line = getLine(loc);
       if (hasStatus)
-        LLVM::StoreOp::create(
-            b, loc, arith::ConstantIntOp::create(b, loc, -1 - line, 64), status);
+        LLVM::StoreOp::create(b, loc, arith::ConstantIntOp::create(b, loc, -1 - line, 64), status);
       else
-        func::CallOp::create(
-            b, loc, getCallee(function->getParentOfType<ModuleOp>(), type.getInput(0)),
-            ValueRange{function.getArgument(0),
-                       arith::ConstantIntOp::create(b, loc, MK_FAULT_DIVISION, 32),
-                       arith::ConstantIntOp::create(b, loc, line, 32)});
+        func::CallOp::create(b, loc,
+                             getCallee(function->getParentOfType<ModuleOp>(), type.getInput(0)),
+                             ValueRange{function.getArgument(0),
+                                        arith::ConstantIntOp::create(b, loc, MK_FAULT_DIVISION, 32),
+                                        arith::ConstantIntOp::create(b, loc, line, 32)});
     }
     // Nobody sees the quotient; the machine must not stop at it.
     Type number = op->getOperand(1).getType();
-    Value one =
-        arith::ConstantOp::create(b, loc, b.getIntegerAttr(number, 1));
-    op->setOperand(1, arith::SelectOp::create(b, loc, undefined, one,
-                                              op->getOperand(1)));
+    Value one = arith::ConstantOp::create(b, loc, b.getIntegerAttr(number, 1));
+    op->setOperand(1, arith::SelectOp::create(b, loc, undefined, one, op->getOperand(1)));
   }
   if (!hasStatus)
     return;
@@ -117,9 +110,7 @@ void mk::guardDivisions(func::FuncOp function) {
     loc = op.getLoc();
     Value found = LLVM::LoadOp::create(b, loc, b.getI64Type(), status);
     Value none = arith::ConstantIntOp::create(b, loc, 0, 64);
-    Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                       op.getOperand(0), none);
-    op.setOperand(0, arith::SelectOp::create(b, loc, fine, found,
-                                             op.getOperand(0)));
+    Value fine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, op.getOperand(0), none);
+    op.setOperand(0, arith::SelectOp::create(b, loc, fine, found, op.getOperand(0)));
   });
 }

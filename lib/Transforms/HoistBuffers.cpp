@@ -16,15 +16,14 @@ LogicalResult mk::hoistBuffers(func::FuncOp function) {
   OpBuilder b = OpBuilder::atBlockBegin(&function.front());
   for (memref::AllocOp alloc : allocs) {
     if (!alloc.getType().hasStaticShape())
-      return alloc.emitOpError() << "has a size that is only known at run time; tiles "
-                                    "have static shapes";
+      return alloc.emitOpError()
+             << "has a size that is only known at run time; tiles have static shapes";
     for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
       if (isa<memref::DeallocOp>(user))
         user->erase();
-    alloc.replaceAllUsesWith(
-        memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(), ValueRange{},
-                                 b.getI64IntegerAttr(kAlignment))
-            .getResult());
+    alloc.replaceAllUsesWith(memref::AllocaOp::create(b, alloc.getLoc(), alloc.getType(),
+                                                      ValueRange{}, b.getI64IntegerAttr(kAlignment))
+                                 .getResult());
     alloc.erase();
   }
   return success();

@@ -14,16 +14,14 @@ struct Inliner {
   DenseSet<func::FuncOp> inlined = {};
 
   LogicalResult inlineCall(func::CallOp call, SymbolTableCollection &symbols) {
-    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-        module, call.getCalleeAttr());
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(module, call.getCalleeAttr());
     if (!callee || callee.isExternal())
-      return call.emitOpError() << "calls @" << call.getCallee()
-                                << ", which has no body here; a kernel can only "
-                                   "call functions of its own file";
-    if (!callee.getBody().hasOneBlock())
       return call.emitOpError()
              << "calls @" << call.getCallee()
-             << ", which branches between blocks; use scf.if and scf.for";
+             << ", which has no body here; a kernel can only call functions of its own file";
+    if (!callee.getBody().hasOneBlock())
+      return call.emitOpError() << "calls @" << call.getCallee()
+                                << ", which branches between blocks; use scf.if and scf.for";
     inlined.insert(callee);
     OpBuilder builder(call);
     IRMapping mapping;
@@ -31,8 +29,7 @@ struct Inliner {
     for (Operation &op : callee.front().without_terminator())
       builder.clone(op, mapping);
     for (auto [result, value] :
-         llvm::zip(call.getResults(),
-                   callee.front().getTerminator()->getOperands()))
+         llvm::zip(call.getResults(), callee.front().getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookupOrDefault(value));
     call.erase();
     return success();

@@ -11,8 +11,7 @@ using namespace mlir::mk;
 static int64_t getFault(cf::AssertOp op) {
   StringRef message = op.getMsg();
   int64_t kind = MK_FAULT_ASSERT;
-  if (message == "bounds" ||
-      message.starts_with("ERROR: Runtime op verification failed"))
+  if (message == "bounds" || message.starts_with("ERROR: Runtime op verification failed"))
     kind = MK_FAULT_BOUNDS;
   else if (message == "memory")
     kind = MK_FAULT_MEMORY;
@@ -37,10 +36,9 @@ LogicalResult mk::lowerAsserts(func::FuncOp function) {
     return success();
   FunctionType type = function.getFunctionType();
   if (type.getNumResults() != 1 || !type.getResult(0).isInteger(64))
-    return asserts.front().emitOpError()
-           << "stands in @" << function.getSymName()
-           << ", which returns no status: write what it is needed for without a "
-              "function that is called";
+    return asserts.front().emitOpError() << "stands in @" << function.getSymName()
+                                         << ", which returns no status: write what it is needed "
+                                            "for without a function that is called";
   Block *exit = addExit(function);
   for (cf::AssertOp op : asserts) {
     if (op->getParentRegion() != &function.getBody())

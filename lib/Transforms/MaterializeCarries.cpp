@@ -8,7 +8,8 @@
 // overwritten before it is read, so it is copied aside first.
 //
 // Branches that yield different tiles, or updates of these, yield copies: one-shot bufferisation
-// takes what a branch yields for the same buffer, and an update in one branch for one of the other's tile.
+// takes what a branch yields for the same buffer, and an update in one branch for one of the
+// other's tile.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -20,8 +21,8 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// What an op updates in place to give `value`; null if it does something else. A loop does, whose own
-/// carried tiles have been seen to.
+/// What an op updates in place to give `value`; null if it does something else. A loop does, whose
+/// own carried tiles have been seen to.
 static Value getUpdated(Value value) {
   if (auto op = value.getDefiningOp<DestinationStyleOpInterface>())
     return op.getTiedOpOperand(cast<OpResult>(value))->get();
@@ -57,8 +58,7 @@ static bool isInNewBuffer(Value value) {
 
 static Value copy(OpBuilder &b, Location loc, Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
-  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                        type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   return linalg::CopyOp::create(b, loc, tile, empty).getResult(0);
 }
 
@@ -92,10 +92,9 @@ static void materialize(scf::ForOp loop) {
   OpBuilder b(yield);
   Location loc = loop.getLoc();
   SmallVector<std::pair<OpOperand *, BlockArgument>> copies;
-  for (auto [operand, carried] :
-       llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs())) {
-    if (!isa<RankedTensorType>(operand.get().getType()) ||
-        operand.get() == carried || isUpdateOf(operand.get(), carried))
+  for (auto [operand, carried] : llvm::zip(yield->getOpOperands(), loop.getRegionIterArgs())) {
+    if (!isa<RankedTensorType>(operand.get().getType()) || operand.get() == carried ||
+        isUpdateOf(operand.get(), carried))
       continue;
     copies.emplace_back(&operand, carried);
   }
@@ -107,8 +106,8 @@ static void materialize(scf::ForOp loop) {
     operand->set(copy(b, loc, operand->get()));
   }
   for (auto [operand, carried] : copies)
-    operand->set(bufferization::MaterializeInDestinationOp::create(
-                     b, loc, operand->get().getType(), operand->get(), carried)
+    operand->set(bufferization::MaterializeInDestinationOp::create(b, loc, operand->get().getType(),
+                                                                   operand->get(), carried)
                      .getResult());
 }
 
@@ -117,9 +116,8 @@ LogicalResult mk::materializeCarries(Operation *op) {
     materialize(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     materialize(branch);
-  if (isa<scf::WhileOp>(op) &&
-      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
-    return op->emitOpError() << "carries a tile, which cannot be lowered for "
-                                "the host target yet; use scf.for or mk.fold";
+  if (isa<scf::WhileOp>(op) && llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>))
+    return op->emitOpError() << "carries a tile, which cannot be lowered for the host target yet; "
+                                "use scf.for or mk.fold";
   return success();
 }

@@ -1,7 +1,7 @@
 //===- Passes.cpp - Classes of passes that are functions -----------------===//
+#include "mkernel/Transforms/Passes.h"
 #include "Functions.h"
 #include "mkernel/Transforms/FunctionPass.h"
-#include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

@@ -25,11 +25,11 @@ BlockArgument StreamKParts::addScratch(const Twine &name, MemRefType type) {
   SmallVector<AffineExpr> shape;
   for (int64_t extent : type.getShape())
     shape.push_back(builder.getAffineConstantExpr(extent));
-  auto map = AffineMap::get(kernel.getNumDims(), kernel.getSizeAxes().size(), shape,
-                            builder.getContext());
+  auto map =
+      AffineMap::get(kernel.getNumDims(), kernel.getSizeAxes().size(), shape, builder.getContext());
   kernel.setArgNamesAttr(append(kernel.getArgNames(), builder.getStringAttr(unique)));
-  kernel.setArgKindsAttr(append(kernel.getArgKinds(),
-                                builder.getStringAttr(stringifyArgKind(ArgKind::Scratch))));
+  kernel.setArgKindsAttr(
+      append(kernel.getArgKinds(), builder.getStringAttr(stringifyArgKind(ArgKind::Scratch))));
   kernel.setArgShapesAttr(append(kernel.getArgShapes(), AffineMapAttr::get(map)));
   kernel.setArgSplitsAttr(append(kernel.getArgSplits(), builder.getArrayAttr({})));
   kernel.setArgTypesAttr(append(kernel.getArgTypes(), TypeAttr::get(type)));
@@ -116,8 +116,8 @@ SmallVector<Value> StreamKParts::combine(ValueRange left, ValueRange right) {
   return results;
 }
 
-/// Adds those that lie `from` to `to` parts before part `w`, but for the last, in front of `sums`, so
-/// many at a time. From the last to the first: what is held besides the sum are these.
+/// Adds those that lie `from` to `to` parts before part `w`, but for the last, in front of `sums`,
+/// so many at a time. From the last to the first: what is held besides the sum are these.
 SmallVector<Value> StreamKParts::addBefore(Value w, Value from, Value to, int64_t together,
                                            ValueRange sums) {
   auto loop = scf::ForOp::create(m.b, m.loc, from, to, m.index(together), sums);
@@ -153,7 +153,8 @@ SmallVector<Value> StreamKParts::sumRows(Value first, Value count, Value row, Ar
   int64_t together = countAhead(types, most);
   SmallVector<Value> none;
   for (Type type : types)
-    none.push_back(tensor::SplatOp::create(m.b, m.loc, makeNeutral(type), cast<RankedTensorType>(type)));
+    none.push_back(
+        tensor::SplatOp::create(m.b, m.loc, makeNeutral(type), cast<RankedTensorType>(type)));
   auto sum = scf::ForOp::create(m.b, m.loc, m.index(0), count, m.index(together), none);
   OpBuilder::InsertionGuard guard(m.b);
   m.b.setInsertionPointToStart(sum.getBody());

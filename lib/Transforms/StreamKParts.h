@@ -22,7 +22,8 @@ public:
   /// The `count` parts before part `w`, in front of `part`, which is that one.
   SmallVector<Value> sumBefore(Value w, Value count, ValueRange part);
   /// Rows of all of `count` parts, those of `types` from `row` on; up to `most` at a time.
-  SmallVector<Value> sumRows(Value first, Value count, Value row, ArrayRef<Type> types, int64_t most);
+  SmallVector<Value> sumRows(Value first, Value count, Value row, ArrayRef<Type> types,
+                             int64_t most);
 
 private:
   BlockArgument addScratch(const Twine &name, MemRefType type);

@@ -59,8 +59,7 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       numbers = &getChildAnalysis<IndexEvaluator>(kernel);
       WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
         auto loop = dyn_cast<ForeachOp>(op);
-        if (failed(verifyArith(op)) ||
-            (loop && failed(verifyItems(loop))))
+        if (failed(verifyArith(op)) || (loop && failed(verifyItems(loop))))
           return WalkResult::interrupt();
         return WalkResult::advance();
       });

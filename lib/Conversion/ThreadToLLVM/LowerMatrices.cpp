@@ -45,8 +45,7 @@ static SmallVector<Value> lowerWgmma(WgmmaOp op, Ptx &ptx) {
   std::string right = descriptor(op.getRight(), op.getRightOffset(), "db");
   std::string scale = ties ? "1" : "0";
   if (Value accumulate = op.getAccumulate())
-    scale = operand(
-        ptx.b.createOrFold<arith::ExtUIOp>(ptx.loc, ptx.b.getI32Type(), accumulate));
+    scale = operand(ptx.b.createOrFold<arith::ExtUIOp>(ptx.loc, ptx.b.getI32Type(), accumulate));
   std::string text = "{ " + before + ".reg .pred p; setp.ne.b32 p, " + scale +
                      ", 0; wgmma.mma_async.sync.aligned.m64n" + std::to_string(op.getN()) + "k" +
                      std::to_string(op.getK()) + ".f32." + op.getLeftType().str() + "." +
@@ -116,8 +115,8 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
   });
   addPattern<PinOp>(patterns, [](PinOp op, Ptx &ptx) { return ptx.tied("", op.getValues()); });
   addPattern<StMatrixOp>(patterns, [](StMatrixOp op, Ptx &ptx) {
-    return ptx.run(std::string("stmatrix.sync.aligned.m8n8.x4") + (op.getTranspose() ? ".trans" : "") +
-                       ".shared.b16 [$0], {$1, $2, $3, $4};",
+    return ptx.run(std::string("stmatrix.sync.aligned.m8n8.x4") +
+                       (op.getTranspose() ? ".trans" : "") + ".shared.b16 [$0], {$1, $2, $3, $4};",
                    {}, op->getOperands());
   });
   addPattern<OwnZeroOp>(patterns, [](OwnZeroOp op, Ptx &ptx) -> SmallVector<Value> {

@@ -11,9 +11,7 @@ void CheckedArith::place(int64_t line, int64_t argument, int64_t dimension) {
   code = -1 - (line + (int64_t(MK_FAULT_OVERFLOW) << 32) + (extent << 36));
 }
 
-Value CheckedArith::getFault() {
-  return fault ? fault : lowering.i64(0);
-}
+Value CheckedArith::getFault() { return fault ? fault : lowering.i64(0); }
 
 /// `Op` is LLVM's form of the op that says whether its result fits.
 template <typename Op> void CheckedArith::test(Operation *op) {
@@ -27,8 +25,7 @@ template <typename Op> void CheckedArith::test(Operation *op) {
     lhs = lowering.toI64(lhs);
     rhs = lowering.toI64(rhs);
   }
-  auto both = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                               {lhs.getType(), b.getI1Type()});
+  auto both = LLVM::LLVMStructType::getLiteral(b.getContext(), {lhs.getType(), b.getI1Type()});
   Value result = Op::create(b, loc, both, lhs, rhs);
   Value wraps = LLVM::ExtractValueOp::create(b, loc, result, 1);
   Value none = getFault();

@@ -10,10 +10,9 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-HostLowering::HostLowering(KernelOp kernel, func::FuncOp function,
-                           bool pointerIsLaunch)
-    : IndexMath{OpBuilder::atBlockBegin(&function.front()), function.getLoc()},
-      kernel_(kernel), mesh_(kernel.getMeshOp()), function_(function) {
+HostLowering::HostLowering(KernelOp kernel, func::FuncOp function, bool pointerIsLaunch)
+    : IndexMath{OpBuilder::atBlockBegin(&function.front()), function.getLoc()}, kernel_(kernel),
+      mesh_(kernel.getMeshOp()), function_(function) {
   Value pointer = function.getArgument(0);
   if (pointerIsLaunch) {
     launch_ = pointer;
@@ -22,8 +21,7 @@ HostLowering::HostLowering(KernelOp kernel, func::FuncOp function,
     launch_ = loadField(cta_, offsetof(mk_cta, launch), pointerType());
   }
   rank_ = toIndex(loadField(launch_, offsetof(mk_launch, rank), b.getI32Type()));
-  Value coords =
-      loadField(launch_, offsetof(mk_launch, coords), pointerType());
+  Value coords = loadField(launch_, offsetof(mk_launch, coords), pointerType());
   for (unsigned i = 0, e = mesh_.getNumAxes(); i != e; ++i)
     coords_.push_back(getAxisSize(i) == 1 ? index(0) : loadElement(coords, i));
 }
@@ -69,9 +67,7 @@ Value HostLowering::loadElement(Value array, int64_t i) {
 
 Value HostLowering::getRank() { return rank_; }
 Value HostLowering::getCoord(unsigned axis) { return coords_[axis]; }
-int64_t HostLowering::getAxisSize(unsigned axis) {
-  return mesh_.getAxis(axis).getSize();
-}
+int64_t HostLowering::getAxisSize(unsigned axis) { return mesh_.getAxis(axis).getSize(); }
 
 Value HostLowering::stackArray(ArrayRef<Value> values, int64_t size) {
   if (size < 0)
@@ -80,28 +76,25 @@ Value HostLowering::stackArray(ArrayRef<Value> values, int64_t size) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&function_.front());
-    array = LLVM::AllocaOp::create(b, loc, pointerType(), b.getI64Type(),
-                                   i64(size), /*alignment=*/16);
+    array =
+        LLVM::AllocaOp::create(b, loc, pointerType(), b.getI64Type(), i64(size), /*alignment=*/16);
   }
   for (auto [i, value] : llvm::enumerate(values)) {
-    Value address =
-        LLVM::GEPOp::create(b, loc, pointerType(), b.getI64Type(), array,
-                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    Value address = LLVM::GEPOp::create(b, loc, pointerType(), b.getI64Type(), array,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
     LLVM::StoreOp::create(b, loc, toI64(value), address);
   }
   return array;
 }
 
-ValueRange HostLowering::call(StringRef name, ValueRange operands,
-                              TypeRange results) {
+ValueRange HostLowering::call(StringRef name, ValueRange operands, TypeRange results) {
   auto module = function_->getParentOfType<ModuleOp>();
   auto callee = module.lookupSymbol<func::FuncOp>(name);
   if (!callee) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    callee = func::FuncOp::create(
-        b, module.getLoc(), name,
-        b.getFunctionType(operands.getTypes(), results));
+    callee = func::FuncOp::create(b, module.getLoc(), name,
+                                  b.getFunctionType(operands.getTypes(), results));
     callee.setPrivate();
   }
   return func::CallOp::create(b, loc, callee, operands).getResults();
@@ -109,10 +102,8 @@ ValueRange HostLowering::call(StringRef name, ValueRange operands,
 
 SmallVector<Value> HostLowering::strides(Value buffer) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
-  SmallVector<Value> result(metadata.getStrides().begin(),
-                            metadata.getStrides().end());
-  assert(static_cast<int64_t>(result.size()) ==
-         cast<MemRefType>(buffer.getType()).getRank());
+  SmallVector<Value> result(metadata.getStrides().begin(), metadata.getStrides().end());
+  assert(static_cast<int64_t>(result.size()) == cast<MemRefType>(buffer.getType()).getRank());
   return result;
 }
 
@@ -131,40 +122,39 @@ Value HostLowering::address(Value buffer, ValueRange offsets) {
 FailureOr<Value> HostLowering::elementType(Operation *op, Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     type = b.getIntegerType(integer.getWidth());
-  const std::pair<Type, int64_t> codes[] = {
-      {b.getF64Type(), MK_F64},     {b.getF32Type(), MK_F32},
-      {b.getF16Type(), MK_F16},     {b.getBF16Type(), MK_BF16},
-      {b.getType<Float8E4M3FNType>(), MK_F8E4M3}, {b.getType<Float8E5M2Type>(), MK_F8E5M2},
-      {b.getIndexType(), MK_I64},   {b.getI64Type(), MK_I64},
-      {b.getI32Type(), MK_I32},     {b.getI16Type(), MK_I16},
-      {b.getI8Type(), MK_I8},       {b.getI1Type(), MK_I1}};
+  const std::pair<Type, int64_t> codes[] = {{b.getF64Type(), MK_F64},
+                                            {b.getF32Type(), MK_F32},
+                                            {b.getF16Type(), MK_F16},
+                                            {b.getBF16Type(), MK_BF16},
+                                            {b.getType<Float8E4M3FNType>(), MK_F8E4M3},
+                                            {b.getType<Float8E5M2Type>(), MK_F8E5M2},
+                                            {b.getIndexType(), MK_I64},
+                                            {b.getI64Type(), MK_I64},
+                                            {b.getI32Type(), MK_I32},
+                                            {b.getI16Type(), MK_I16},
+                                            {b.getI8Type(), MK_I8},
+                                            {b.getI1Type(), MK_I1}};
   const auto *code = llvm::find_if(codes, [&](auto &code) { return code.first == type; });
   if (code == std::end(codes))
     return op->emitOpError() << "moves elements of type " << type
-                             << ", which the host target has no memory format "
-                                "for; use f64, f32, f16, bf16, f8 or an integer "
-                                "of 8 to 64 bits";
+                             << ", which the host target has no memory format for; use f64, f32, "
+                                "f16, bf16, f8 or an integer of 8 to 64 bits";
   return i32(code->second);
 }
 
-Value HostLowering::number(Value declared) {
-  return i32(numbers.lookup(declared.getDefiningOp()));
-}
+Value HostLowering::number(Value declared) { return i32(numbers.lookup(declared.getDefiningOp())); }
 
-Value HostLowering::linearElement(Operation *op, Value declared,
-                                  ValueRange indices) {
+Value HostLowering::linearElement(Operation *op, Value declared, ValueRange indices) {
   auto [shape, extents] = getDeclaredShape(declared);
   bool isSignal = isa<SignalType>(declared.getType());
   Value linear = index(0);
   SmallVector<Value> sizes;
   unsigned dynamic = 0;
   for (auto [extent, i] : llvm::zip(shape, indices)) {
-    sizes.push_back(ShapedType::isDynamic(extent) ? extents[dynamic++]
-                                                  : index(extent));
+    sizes.push_back(ShapedType::isDynamic(extent) ? extents[dynamic++] : index(extent));
     linear = add(mul(linear, sizes.back()), i);
   }
-  checkIndices(op, isSignal ? MK_USED_SIGNAL : MK_USED_COUNTER, number(declared),
-               indices, sizes);
+  checkIndices(op, isSignal ? MK_USED_SIGNAL : MK_USED_COUNTER, number(declared), indices, sizes);
   return toI64(linear);
 }
 
@@ -182,8 +172,8 @@ Value HostLowering::argumentOf(Value buffer) {
 }
 
 HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offsets,
-                                                  ArrayRef<int64_t> tile,
-                                                  ValueRange valid, Value rows) {
+                                                  ArrayRef<int64_t> tile, ValueRange valid,
+                                                  Value rows) {
   auto type = cast<MemRefType>(buffer.getType());
   auto extent = [&](int64_t d) -> Value {
     if (d == 0 && rows)
@@ -215,8 +205,7 @@ func::FuncOp mk::createHostFunction(KernelOp kernel, StringRef name, unsigned po
   OpBuilder b(kernel);
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   auto function = func::FuncOp::create(
-      b, kernel.getLoc(), name,
-      b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
+      b, kernel.getLoc(), name, b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
   function.addEntryBlock();
   return function;
 }
@@ -224,8 +213,8 @@ func::FuncOp mk::createHostFunction(KernelOp kernel, StringRef name, unsigned po
 LogicalResult mk::verifyHostKernel(ModuleOp module) {
   SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
   if (kernels.size() > 1)
-    return kernels[1].emitOpError() << "is the second kernel of the module; a package "
-                                       "has one, choose it with --kernel";
+    return kernels[1].emitOpError()
+           << "is the second kernel of the module; a package has one, choose it with --kernel";
   return failure(!kernels.empty() && failed(verifyMeshIsBound(kernels.front())));
 }
 
@@ -244,8 +233,7 @@ void mk::dropMemorySpaces(Operation *op) {
   replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
     if (!isSymmetric(type))
       return std::nullopt;
-    return MemRefType::get(type.getShape(), type.getElementType(),
-                           type.getLayout());
+    return MemRefType::get(type.getShape(), type.getElementType(), type.getLayout());
   });
   replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,

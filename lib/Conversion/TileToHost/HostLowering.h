@@ -68,8 +68,7 @@ public:
   /// mk_type of an element type, or an error that names the op.
   FailureOr<Value> elementType(Operation *op, Type type);
 
-  /// Row-major element of a declared array, as an i64; extents from its
-  /// declaration. `op` names it.
+  /// Row-major element of a declared array, as an i64; extents from its declaration. `op` names it.
   Value linearElement(Operation *op, Value declared, ValueRange indices);
   Value number(Value declared);
 
@@ -84,8 +83,8 @@ public:
   };
   /// Of a tile at `offsets` of `buffer`. `rows`: the extent of the buffer's first
   /// dimension, null: as it is here.
-  TilePart existingPart(Value buffer, ValueRange offsets, ArrayRef<int64_t> tile,
-                        ValueRange valid, Value rows = {});
+  TilePart existingPart(Value buffer, ValueRange offsets, ArrayRef<int64_t> tile, ValueRange valid,
+                        Value rows = {});
 
   LLVM::LLVMPointerType pointerType();
 
@@ -118,8 +117,7 @@ private:
   Value emptyTile(RankedTensorType type);
 
   /// {signal, index} operands of a call, or {-1, 0}.
-  std::pair<Value, Value> signalOperands(Operation *op, Value signal,
-                                         ValueRange index);
+  std::pair<Value, Value> signalOperands(Operation *op, Value signal, ValueRange index);
   Value peerOrSelf(Value peer);
   // Checks that what an op names exists (LowerBounds.cpp); a report if it does not.
   void checkIndices(Operation *op, int64_t named, Value number, ValueRange indices,
@@ -128,8 +126,7 @@ private:
   void checkScalarAccess(Operation *op);
   /// Calls of code that is to be checked for races; nothing in other code.
   void recordLine(Location where);
-  void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes,
-                    bool write);
+  void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes, bool write);
   void recordScalar(Operation *op);
 
   KernelOp kernel_;

@@ -30,8 +30,7 @@ LogicalResult HostLowering::lower(mk_sm::AtItemOp op) {
 }
 
 LogicalResult HostLowering::lower(mk_sm::TicketOp op) {
-  Value ticket =
-      call("mkrt_ticket", {getCta(), i32(op.getLoop())}, b.getI64Type()).front();
+  Value ticket = call("mkrt_ticket", {getCta(), i32(op.getLoop())}, b.getI64Type()).front();
   return replace(op, toIndex(ticket));
 }
 

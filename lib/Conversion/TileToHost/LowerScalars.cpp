@@ -14,21 +14,16 @@ LogicalResult HostLowering::replace(Operation *op, ValueRange values) {
 LogicalResult HostLowering::lower(Operation *op) {
   b.setInsertionPoint(op);
   loc = op->getLoc();
-  if (isa<LoadOp, StoreOp, PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp,
-          PushOp>(op))
+  if (isa<LoadOp, StoreOp, PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp, PushOp>(op))
     recordLine(loc);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       // Of others, mk-expand-ranks makes arithmetic.
       .Case([&](RankOp) { return replace(op, getRank()); })
-      .Case([&](CoordOp coord) {
-        return replace(op, getCoord(mesh_.findAxis(coord.getAxis())));
-      })
-      .Case([&](CtasOfOp ctas) {
-        return replace(op, index(ctasOfRole.lookup(ctas.getRole())));
-      })
+      .Case([&](CoordOp coord) { return replace(op, getCoord(mesh_.findAxis(coord.getAxis()))); })
+      .Case([&](CtasOfOp ctas) { return replace(op, index(ctasOfRole.lookup(ctas.getRole()))); })
       .Case([&](SelectOp choice) {
-        return replace(op, select(choice.getCondition(), choice.getTrueValue(),
-                                  choice.getFalseValue()));
+        return replace(
+            op, select(choice.getCondition(), choice.getTrueValue(), choice.getFalseValue()));
       })
       .Case<mk_sm::ItemsOp, mk_sm::AtItemOp, mk_sm::TicketOp, mk_sm::PopOp, LoadOp, StoreOp, DotOp,
             ReduceOp, BroadcastOp, TransposeOp, MaskOp, PutOp, SignalOp, WaitOp, CountOp, PushOp>(
@@ -38,11 +33,9 @@ LogicalResult HostLowering::lower(Operation *op) {
         return replace(order);
       })
       // Declarations are read by the ops that use them and go last.
-      .Case<SignalsOp, CountersOp, QueueOp>(
-          [](auto) { return success(); })
+      .Case<SignalsOp, CountersOp, QueueOp>([](auto) { return success(); })
       .Default([](Operation *other) {
-        return other->emitOpError()
-               << "cannot be lowered for the host target yet";
+        return other->emitOpError() << "cannot be lowered for the host target yet";
       });
 }
 

@@ -14,16 +14,15 @@ using namespace mlir;
 using namespace mlir::mk;
 
 /// The part of `buffer`, which may be a tile, that a tile with these sizes covers.
-static Value subview(OpBuilder &b, Location loc, Value buffer,
-                     ValueRange offsets, ArrayRef<OpFoldResult> sizes) {
+static Value subview(OpBuilder &b, Location loc, Value buffer, ValueRange offsets,
+                     ArrayRef<OpFoldResult> sizes) {
   auto type = cast<ShapedType>(buffer.getType());
   SmallVector<OpFoldResult> starts, extents, steps;
   int64_t lead = type.getRank() - static_cast<int64_t>(sizes.size());
   for (int64_t d = 0; d < type.getRank(); ++d) {
     starts.push_back(offsets.empty() ? OpFoldResult(b.getIndexAttr(0))
                                      : getAsOpFoldResult(offsets[d]));
-    extents.push_back(d < lead ? OpFoldResult(b.getIndexAttr(1))
-                               : sizes[d - lead]);
+    extents.push_back(d < lead ? OpFoldResult(b.getIndexAttr(1)) : sizes[d - lead]);
     steps.push_back(b.getIndexAttr(1));
   }
   if (isa<TensorType>(type))
@@ -33,19 +32,17 @@ static Value subview(OpBuilder &b, Location loc, Value buffer,
     std::optional<int64_t> constant = getConstantIntValue(size);
     shape.push_back(constant ? *constant : ShapedType::kDynamic);
   }
-  auto view = memref::SubViewOp::inferRankReducedResultType(
-      shape, cast<MemRefType>(type), starts, extents, steps);
-  return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer,
-                                   starts, extents, steps);
+  auto view = memref::SubViewOp::inferRankReducedResultType(shape, cast<MemRefType>(type), starts,
+                                                            extents, steps);
+  return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer, starts, extents, steps);
 }
 
 using CopyFn = function_ref<void(OpBuilder &, Value outer, Value inner)>;
 
 /// Copies between a tile, a tensor or a buffer, and the part of `buffer` that it covers; the
 /// case of a whole tile has constant sizes, and begins at its offsets.
-static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
-                     Value tile, const HostLowering::TilePart &part, CopyFn copy,
-                     Value pad = {}) {
+static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets, Value tile,
+                     const HostLowering::TilePart &part, CopyFn copy, Value pad = {}) {
   OpBuilder &b = lowering.b;
   Location loc = lowering.loc;
   auto type = cast<ShapedType>(tile.getType());
@@ -80,23 +77,19 @@ LogicalResult HostLowering::lower(LoadOp op) {
   auto tileType = cast<RankedTensorType>(op.getTile().getType());
   Value pad = op.getPad();
   if (!pad)
-    pad = arith::ConstantOp::create(
-        b, loc, b.getZeroAttr(tileType.getElementType()));
-  TilePart part = existingPart(op.getSource(), op.getOffsets(),
-                               tileType.getShape(), op.getValid());
+    pad = arith::ConstantOp::create(b, loc, b.getZeroAttr(tileType.getElementType()));
+  TilePart part = existingPart(op.getSource(), op.getOffsets(), tileType.getShape(), op.getValid());
   recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
-  auto bufferType =
-      MemRefType::get(tileType.getShape(), tileType.getElementType());
+  auto bufferType = MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
   Value buffer = memref::AllocOp::create(b, loc, bufferType);
   auto copy = [&](OpBuilder &b, Value outer, Value inner) {
     memref::CopyOp::create(b, loc, outer, inner);
   };
   copyTile(*this, op.getSource(), op.getOffsets(), buffer, part, copy, pad);
-  return replace(op, bufferization::ToTensorOp::create(
-                            b, loc, tileType, buffer, /*restrict=*/true,
-                            /*writable=*/true)
-                            .getResult());
+  return replace(op, bufferization::ToTensorOp::create(b, loc, tileType, buffer, /*restrict=*/true,
+                                                       /*writable=*/true)
+                         .getResult());
 }
 
 /// Writes a tile to memory. As one op that reads a tensor: bufferisation does not see who reads
@@ -108,8 +101,8 @@ static void write(OpBuilder &b, Location loc, Value tile, Value dest) {
 
 Value HostLowering::copyToBuffer(Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
-  Value buffer = memref::AllocOp::create(
-      b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+  Value buffer =
+      memref::AllocOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()));
   write(b, loc, tile, buffer);
   return buffer;
 }
@@ -122,8 +115,7 @@ LogicalResult HostLowering::lower(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
-  TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(),
-                               op.getValid());
+  TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(), op.getValid());
   recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
   auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc, inner, outer); };
   copyTile(*this, op.getDest(), op.getOffsets(), op.getTile(), part, copy);
@@ -142,11 +134,10 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
   if (op.getPeer() && cast<MemRefType>(dest.getType()).getRank() &&
       cast<MemRefType>(dest.getType()).isDynamicDim(0))
     // What is written is an argument.
-    rows = toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())},
-                        b.getI64Type())
-                       .front());
-  TilePart part =
-      existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
+    rows =
+        toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())}, b.getI64Type())
+                    .front());
+  TilePart part = existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
   SmallVector<Value> destStrides = strides(dest);
   destStrides.erase(destStrides.begin(), destStrides.begin() + lead);
   SmallVector<Value> tileStrides(type.getRank());
@@ -162,14 +153,11 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
     destStrides.push_back(index(1));
     tileStrides.push_back(index(1));
   }
-  auto [signal, element_index] =
-      signalOperands(op, op.getSignal(), op.getSignalIndex());
+  auto [signal, element_index] = signalOperands(op, op.getSignal(), op.getSignalIndex());
   int32_t flags = (op.getStrong() ? 1 : 0) | (op.getReduction() ? 2 : 0);
-  call("mkrt_store",
-       {getCta(), address(dest, part.offsets), from, *element,
-        i32(part.sizes.size()), stackArray(part.sizes), stackArray(destStrides),
-        stackArray(tileStrides), peerOrSelf(op.getPeer()), signal, element_index,
-        i32(flags)});
+  call("mkrt_store", {getCta(), address(dest, part.offsets), from, *element, i32(part.sizes.size()),
+                      stackArray(part.sizes), stackArray(destStrides), stackArray(tileStrides),
+                      peerOrSelf(op.getPeer()), signal, element_index, i32(flags)});
   return replace(op);
 }
 
@@ -184,16 +172,13 @@ LogicalResult HostLowering::lower(DotOp op) {
       std::swap(results[0], results[1]);
     return AffineMap::get(3, 0, results, b.getContext());
   };
-  SmallVector<AffineMap> maps = {map(m, k, op.getTransposeA()),
-                                 map(k, n, op.getTransposeB()),
+  SmallVector<AffineMap> maps = {map(m, k, op.getTransposeA()), map(k, n, op.getTransposeB()),
                                  map(m, n, false)};
-  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
-                                                utils::IteratorType::parallel,
-                                                utils::IteratorType::reduction};
+  SmallVector<utils::IteratorType> iterators = {
+      utils::IteratorType::parallel, utils::IteratorType::parallel, utils::IteratorType::reduction};
   auto product = linalg::GenericOp::create(
-      b, loc, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()},
-      ValueRange{op.getAcc()}, maps, iterators,
-      [](OpBuilder &b, Location loc, ValueRange args) {
+      b, loc, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()}, ValueRange{op.getAcc()},
+      maps, iterators, [](OpBuilder &b, Location loc, ValueRange args) {
         auto wide = [&](Value value) -> Value {
           if (value.getType() == args[2].getType())
             return value;
@@ -217,8 +202,7 @@ LogicalResult HostLowering::lower(ReduceOp op) {
       b, loc, ValueRange{op.getSource()}, ValueRange{init},
       ArrayRef<int64_t>{static_cast<int64_t>(op.getAxis())},
       [&](OpBuilder &b, Location loc, ValueRange args) {
-        linalg::YieldOp::create(
-            b, loc, arith::getReductionOp(kind, b, loc, args[0], args[1]));
+        linalg::YieldOp::create(b, loc, arith::getReductionOp(kind, b, loc, args[0], args[1]));
       });
   return replace(op, reduce.getResult(0));
 }
@@ -226,16 +210,15 @@ LogicalResult HostLowering::lower(ReduceOp op) {
 LogicalResult HostLowering::lower(BroadcastOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Value empty = emptyTile(type);
-  auto broadcast = linalg::BroadcastOp::create(b, loc, op.getSource(), empty,
-                                               op.getDims());
+  auto broadcast = linalg::BroadcastOp::create(b, loc, op.getSource(), empty, op.getDims());
   return replace(op, broadcast.getResult()[0]);
 }
 
 LogicalResult HostLowering::lower(TransposeOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Value empty = emptyTile(type);
-  auto transposed = linalg::TransposeOp::create(b, loc, op.getSource(), empty,
-                                                ArrayRef<int64_t>{1, 0});
+  auto transposed =
+      linalg::TransposeOp::create(b, loc, op.getSource(), empty, ArrayRef<int64_t>{1, 0});
   return replace(op, transposed.getResult()[0]);
 }
 
@@ -244,8 +227,7 @@ LogicalResult HostLowering::lower(MaskOp op) {
   IntegerSet set = op.getSet();
   Value empty = emptyTile(type);
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
   SmallVector<Value> symbols(op.getSymbols());
   Value otherwise = op.getOtherwise();
   auto masked = linalg::GenericOp::create(
@@ -259,21 +241,17 @@ LogicalResult HostLowering::lower(MaskOp op) {
         Value zero = arith::ConstantIndexOp::create(b, loc, 0);
         Value inside = arith::ConstantIntOp::create(b, loc, 1, 1);
         for (unsigned i = 0; i < set.getNumConstraints(); ++i) {
-          AffineMap map = AffineMap::get(set.getNumDims(), set.getNumSymbols(),
-                                         set.getConstraint(i));
+          AffineMap map =
+              AffineMap::get(set.getNumDims(), set.getNumSymbols(), set.getConstraint(i));
           // Plain arithmetic: operands need not be affine symbols.
-          Value value =
-              affine::expandAffineMap(b, loc, map, operands)->front();
+          Value value = affine::expandAffineMap(b, loc, map, operands)->front();
           Value holds = arith::CmpIOp::create(
-              b, loc,
-              set.isEq(i) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
-              value, zero);
+              b, loc, set.isEq(i) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge, value,
+              zero);
           inside = arith::AndIOp::create(b, loc, inside, holds);
         }
         linalg::YieldOp::create(
-            b, loc,
-            arith::SelectOp::create(b, loc, inside, args[0], otherwise)
-                .getResult());
+            b, loc, arith::SelectOp::create(b, loc, inside, args[0], otherwise).getResult());
       });
   return replace(op, masked.getResult(0));
 }

@@ -7,9 +7,8 @@ using namespace mlir::mk;
 using namespace mlir::mk_sm;
 
 namespace {
-/// Spreads layouts over the tiles of a role. Tiles are joined by ops that keep
-/// the layout (elementwise ones, masks, what loops carry) and by those that
-/// drop or add dimensions.
+/// Spreads layouts over the tiles of a role. Tiles are joined by ops that keep the layout
+/// (elementwise ones, masks, what loops carry) and by those that drop or add dimensions.
 class LayoutSpreader {
 public:
   explicit LayoutSpreader(RolePlan &plan) : plan(plan) {}
@@ -22,8 +21,7 @@ public:
         for (Value tile : {dot.getResult(), dot.getAcc(), dot.getLhs()})
           accumulators.push_back(tile);
     });
-    auto mma = MmaAttr::get(plan.op->getContext(),
-                            std::max<int64_t>(plan.warpgroups, 1));
+    auto mma = MmaAttr::get(plan.op->getContext(), std::max<int64_t>(plan.warpgroups, 1));
     for (Value tile : accumulators)
       assign(tile, mma);
     spread();
@@ -93,17 +91,16 @@ private:
           assign(edge.other, layout);
         else if (!edge.grows)
           assign(edge.other, getSliceLayout(layout, edge.axes));
-        else if (auto slice = dyn_cast<SliceAttr>(layout);
-                 slice && edge.axes.size() == 1 &&
-                 slice.getAxis() == edge.axes[0] && fits(edge.other, slice.getOf()))
+        else if (auto slice = dyn_cast<SliceAttr>(layout); slice && edge.axes.size() == 1 &&
+                                                           slice.getAxis() == edge.axes[0] &&
+                                                           fits(edge.other, slice.getOf()))
           assign(edge.other, slice.getOf());
       }
     }
     worklist.clear();
   }
 
-  /// The widest access that a tile, or one of the same layout, is loaded or
-  /// stored with.
+  /// The widest access that a tile, or one of the same layout, is loaded or stored with.
   Attribute getDefault(Value start) {
     int64_t bits = 64;
     bool accessed = false;
@@ -112,8 +109,8 @@ private:
     for (unsigned i = 0; i != reached.size(); ++i) {
       Value tile = reached[i];
       auto type = cast<RankedTensorType>(tile.getType());
-      bool isAccess = tile.getDefiningOp<LoadOp>() ||
-                      llvm::any_of(tile.getUsers(), llvm::IsaPred<mk::StoreOp>);
+      bool isAccess =
+          tile.getDefiningOp<LoadOp>() || llvm::any_of(tile.getUsers(), llvm::IsaPred<mk::StoreOp>);
       if (isAccess) {
         accessed = true;
         bits = std::min<int64_t>(bits, type.getElementTypeBitWidth());
@@ -142,11 +139,9 @@ void LayoutSpreader::connect(Operation *op) {
   if (forEachFlow(op, [&](Value from, Value to) { join(from, to); }))
     return;
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    join(reduce.getSource(), reduce.getResult(),
-              {static_cast<int64_t>(reduce.getAxis())});
+    join(reduce.getSource(), reduce.getResult(), {static_cast<int64_t>(reduce.getAxis())});
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    join(broadcast.getResult(), broadcast.getSource(),
-              broadcast.getDims());
+    join(broadcast.getResult(), broadcast.getSource(), broadcast.getDims());
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
     join(transpose.getSource(), transpose.getResult(), {}, /*transposes=*/true);
   } else if (auto mask = dyn_cast<MaskOp>(op)) {

@@ -78,8 +78,7 @@ void mk::guardMemory(LLVM::LLVMFuncOp function) {
     OpBuilder b = OpBuilder::atBlockEnd(block);
     Location loc = call.getLoc();
     Value null = LLVM::ZeroOp::create(b, loc, call.getResult().getType());
-    Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq,
-                                      call.getResult(), null);
+    Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, call.getResult(), null);
     int64_t fault = -1 - (getLine(loc) + (int64_t(MK_FAULT_MEMORY) << 32));
     Value code = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(fault));
     LLVM::CondBrOp::create(b, loc, none, exit, ValueRange(code), rest, ValueRange());

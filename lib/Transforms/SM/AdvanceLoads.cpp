@@ -36,8 +36,7 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   llvm::SmallPtrSet<Operation *, 16> moved;
   SmallVector<Operation *> taking;
   for (Operation &op : llvm::make_range(body->begin(), end->getIterator()))
-    if (isPure(&op) && !op.getNumRegions() &&
-        llvm::any_of(op.getOperands(), [&](Value operand) {
+    if (isPure(&op) && !op.getNumRegions() && llvm::any_of(op.getOperands(), [&](Value operand) {
           return llvm::is_contained(values, operand) ||
                  llvm::is_contained(taking, operand.getDefiningOp());
         }))
@@ -91,9 +90,9 @@ void mk_sm::advanceLoads(ModuleOp module) {
     };
     llvm::erase_if(loads, isHidden);
     if (large && !isHidden(large))
-      missed(large, kAdvanceLoads) << "is waited for where it is used: with other loads it takes "
-                                      "too many registers to be carried; load it in front of the "
-                                      "loop, or let fewer rows be a tile";
+      missed(large, kAdvanceLoads)
+          << "is waited for where it is used: with other loads it takes too many registers to be "
+             "carried; load it in front of the loop, or let fewer rows be a tile";
     if (!loads.empty())
       advance(loop, loads);
   }

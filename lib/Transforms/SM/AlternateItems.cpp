@@ -12,8 +12,8 @@ static bool usesRing(Operation &op) { return holds<WaitOp>(&op); }
 
 static InFlightDiagnostic refuse(Operation *op, StringRef reason) {
   return op->emitOpError() << reason
-                           << "; its role has order(alternate = 2), whose teams work on "
-                              "items of their own: leave alternate out";
+                           << "; its role has order(alternate = 2), whose teams work on items of "
+                              "their own: leave alternate out";
 }
 
 /// Ops that all threads of a partition come to at the same item.
@@ -21,8 +21,8 @@ static LogicalResult checkOps(PartitionOp partition) {
   if (getExchangeBytes(partition->getParentOp()))
     return refuse(partition, "moves elements between threads through shared memory");
   WalkResult result = partition.walk([](Operation *op) -> WalkResult {
-    if (isa<ReceiveOp, TicketOp, PopOp, mk::WaitOp, mk::PutOp, mk::CountOp, mk::PushOp,
-            TurnWaitOp, TurnPassOp>(op))
+    if (isa<ReceiveOp, TicketOp, PopOp, mk::WaitOp, mk::PutOp, mk::CountOp, mk::PushOp, TurnWaitOp,
+            TurnPassOp>(op))
       return refuse(op, "is done once for all warpgroups of the consumer");
     return WalkResult::advance();
   });
@@ -104,16 +104,15 @@ LogicalResult mk_sm::alternateItems(PartitionOp partition) {
   Location loc = loop.getLoc();
   OpBuilder b(loop);
   Value team = TeamIndexOp::create(b, loc);
-  Value ctas = mk::CtasOfOp::create(b, loc, b.getIndexType(),
-                                    FlatSymbolRefAttr::get(role.getSymNameAttr()));
+  Value ctas =
+      mk::CtasOfOp::create(b, loc, b.getIndexType(), FlatSymbolRefAttr::get(role.getSymNameAttr()));
   Value mine = arith::MulIOp::create(b, loc, team, ctas);
   // Both teams go around equally often, so that turns come out even.
   auto pairs = ItemsOp::create(b, loc, loop.getTotal(), /*teams=*/1, /*every=*/2);
   b.setInsertionPointToStart(&pairs.getBody().front());
   Value item = arith::AddIOp::create(b, loc, pairs.getItem(), mine);
   Value round = arith::AddIOp::create(b, loc, pairs.getRound(), team);
-  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item,
-                                       loop.getTotal());
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item, loop.getTotal());
   auto choice = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/true);
   loop.getItem().replaceAllUsesWith(item);
   loop.getRound().replaceAllUsesWith(round);

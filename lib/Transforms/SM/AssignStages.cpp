@@ -32,7 +32,8 @@ public:
     if (postsTiles(partition))
       partition.walk([&](StoreOp store) {
         if (!store.getPosting())
-          store.getPostingMutable().assign(count(posting, store.getLoc(), /*slots=*/1, /*parity=*/1));
+          store.getPostingMutable().assign(
+              count(posting, store.getLoc(), /*slots=*/1, /*parity=*/1));
       });
     llvm::for_each(puts, [&](mk::PutOp put) { wrap(put); });
     if (partition.getTeams() == 1 || cursors.empty())

@@ -49,7 +49,8 @@ struct Needs {
 /// Of a thread of both sides; none if there are enough for each to have the most.
 FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copiers) {
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
-  int64_t consumers = 32 * needs.consumer, threads = 128 + consumers, atStart = file.getAtStart(threads);
+  int64_t consumers = 32 * needs.consumer, threads = 128 + consumers,
+          atStart = file.getAtStart(threads);
   if (atStart == file.getMost())
     return SmallVector<int64_t>();
   int64_t pool = atStart * threads, step = file.getStep();
@@ -68,8 +69,8 @@ FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs,
 
 // Producer and consumer of a CTA that helps meet in front of the role. The producer would draw
 // items while the consumer still waits in the role before, maybe for just these items: nobody else
-// does them any more. Tiles of two roles lie in the same shared memory, which the producer would fill
-// while the consumer still reads; and consumers of two roles may have different warps.
+// does them any more. Tiles of two roles lie in the same shared memory, which the producer would
+// fill while the consumer still reads; and consumers of two roles may have different warps.
 void syncWarps(mk::RoleOp role, ArrayRef<mk::RoleOp> helpers, const Needs &needs) {
   auto warps = [&](mk::RoleOp of) -> int64_t {
     PartitionOp op = findPartition(of, PartitionKind::Consumer);
@@ -93,8 +94,8 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
   if (!kernel.getBody().getOps<WarpsOp>().empty())
     return success();
   if (memories.empty())
-    return kernel.emitOpError() << "has no offsets in shared memory, which say what is copied how: run "
-                                   "mk-sm-lay-out-shared first";
+    return kernel.emitOpError() << "has no offsets in shared memory, which say what is copied how: "
+                                   "run mk-sm-lay-out-shared first";
   SharedMemoryOp shared = *memories.begin();
   Needs needs(kernel);
   bool copiers = shared.getCopiers() && holds<CopyOp>(kernel);
@@ -105,7 +106,8 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
       if (movers.size() > WarpsOp::kMostMovers)
         return role.emitOpError() << "'" << role.getSymName() << "' is role " << movers.size()
                                   << " that is run beside others; a CTA has warps for "
-                                  << WarpsOp::kMostMovers << ": put two of them into one, or give it CTAs of its own";
+                                  << WarpsOp::kMostMovers
+                                  << ": put two of them into one, or give it CTAs of its own";
     }
   FailureOr<SmallVector<int64_t>> registers = dealOut(kernel, needs, copiers);
   if (failed(registers))
@@ -132,8 +134,12 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
 
   OpBuilder b(shared);
   NamedAttrList barriers;
-  for (auto [name, number] : {std::pair<StringRef, int64_t>("warpgroup", 1), {"consumer", 8},
-                              {"cta", 9}, {"turn", 10}, {"request", 12}, {"finish", 14}})
+  for (auto [name, number] : {std::pair<StringRef, int64_t>("warpgroup", 1),
+                              {"consumer", 8},
+                              {"cta", 9},
+                              {"turn", 10},
+                              {"request", 12},
+                              {"finish", 14}})
     barriers.set(name, b.getI64IntegerAttr(number));
   // Copiers have the sender's warp: then the consumer sends its tiles itself.
   bool sender = !copiers && postsTiles(kernel);

@@ -64,9 +64,8 @@ static bool mayWait(mk::KernelOp kernel, mk::LoadOp load, Operation *store) {
   Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
                                           : cast<mk::StoreOp>(store).getDest();
   SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
-  return llvm::none_of(mk::getPossibleArgs(kernel, dest), [&](unsigned arg) {
-    return llvm::is_contained(read, arg);
-  });
+  return llvm::none_of(mk::getPossibleArgs(kernel, dest),
+                       [&](unsigned arg) { return llvm::is_contained(read, arg); });
 }
 
 static bool isConversion(Operation *op) {
@@ -88,8 +87,7 @@ static Operation *findOnlyTaker(Operation *op) {
     return nullptr;
   mk::LoadOp from = findLoad(op);
   Operation *user = *op->user_begin();
-  if (!from || user->getBlock() != op->getBlock() ||
-      from->getBlock() != op->getBlock())
+  if (!from || user->getBlock() != op->getBlock() || from->getBlock() != op->getBlock())
     return nullptr;
   if (isConversion(user))
     return findOnlyTaker(user);
@@ -124,13 +122,14 @@ bool Deferral::takesBefore(Operation *op, Operation *store) {
            mayWaitFor(op, load);
   });
   return takes && llvm::any_of(op->getOperands(), [&](Value operand) {
-    Operation *def = operand.getDefiningOp();
-    return operand.getType() == op->getResult(0).getType() &&
-           !matchPattern(operand, m_Constant()) && !findLoad(def) && (!def || !isDeferred(def)) &&
-           llvm::all_of(operand.getUsers(), [&](Operation *user) {
-             return user == op || insideMutuallyExclusiveRegions(user, op);
-           });
-  });
+           Operation *def = operand.getDefiningOp();
+           return operand.getType() == op->getResult(0).getType() &&
+                  !matchPattern(operand, m_Constant()) && !findLoad(def) &&
+                  (!def || !isDeferred(def)) &&
+                  llvm::all_of(operand.getUsers(), [&](Operation *user) {
+                    return user == op || insideMutuallyExclusiveRegions(user, op);
+                  });
+         });
 }
 
 bool Deferral::isDeferred(Operation *op) {

@@ -94,9 +94,8 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
     found.chains.push_back(std::move(chain));
   }
   for (Operation &op : *loop.getBody()) {
-    bool touches =
-        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
-        llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    bool touches = llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+                   llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
     if (auto release = dyn_cast<ReleaseOp>(op))
       found.releases.push_back(release);
     else if (isa<MmaFenceOp>(op))
@@ -113,7 +112,8 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
     return std::nullopt;
   if (int64_t most = mk::getSm(loop).getMatrixUnit().getPending(); found.numDots > most)
     return giveUp(loop, ("has more dots than the " + Twine(most) +
-                         " that can be waited for apart: use larger tiles").str());
+                         " that can be waited for apart: use larger tiles")
+                            .str());
   return found;
 }
 
@@ -125,8 +125,7 @@ void forward(Operation *op) {
 }
 
 /// The releases of one iteration, if `condition`.
-void releaseIf(OpBuilder &b, Location loc, Value condition,
-                      ArrayRef<Value> rings) {
+void releaseIf(OpBuilder &b, Location loc, Value condition, ArrayRef<Value> rings) {
   if (rings.empty())
     return;
   scf::IfOp::create(b, loc, condition, [&](OpBuilder &inner, Location) {
@@ -160,9 +159,8 @@ void transform(scf::ForOp loop, Accumulation &found) {
         last = dot;
     }
   OpBuilder b(first);
-  Value notFirst =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
-                            loop.getInductionVar(), loop.getLowerBound());
+  Value notFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loop.getInductionVar(),
+                                         loop.getLowerBound());
   MmaFenceOp::create(b, loc, ValueRange());
   b.setInsertionPointAfter(last);
   MmaWaitOp::create(b, loc, found.numDots, ValueRange());
@@ -180,8 +178,7 @@ void transform(scf::ForOp loop, Accumulation &found) {
       chain.dots.front().getAccumulateMutable().assign(notFirst);
       init.set(ub::PoisonOp::create(b, loc, init.get().getType()));
     } else {
-      init.set(
-          MmaFenceOp::create(b, loc, ValueRange(init.get())).getResult(0));
+      init.set(MmaFenceOp::create(b, loc, ValueRange(init.get())).getResult(0));
     }
   }
   loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());

@@ -2,7 +2,8 @@
 //
 // Turns
 //   for j: slot = wait; p = mma_wait 0 (mma x, y, 0); release; acc = f(p, acc)
-// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the target, here 4), and
+// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the
+// target, here 4), and
 //   for 4 iterations at a time:
 //     p = mma x, y, 0; q = mma x, y, 0
 //     p = mma_wait 1 p; release; acc = f(p, acc); p = mma x, y, 0
@@ -56,12 +57,11 @@ private:
   /// Starts the dot of iteration `number`, behind what `carried` is computed from.
   Started start(Value number, ArrayRef<Value> carried = {});
   /// Does the rest of the iteration with what was started and `loaded`; gives what it carries on.
-  SmallVector<Value> finish(Value number, ArrayRef<Value> carried,
-                            const Started &started, ValueRange loaded, int64_t pending);
+  SmallVector<Value> finish(Value number, ArrayRef<Value> carried, const Started &started,
+                            ValueRange loaded, int64_t pending);
   /// A turn of iterations from `number` on, for which `loaded` has been loaded; gives what the
   /// last one carries on, and what has been loaded for the next turn.
-  SmallVector<Value> goRound(Value number, SmallVector<Value> carried,
-                             ValueRange loaded);
+  SmallVector<Value> goRound(Value number, SmallVector<Value> carried, ValueRange loaded);
 
   /// `number` + `more`.
   Value after(Value number, int64_t more) { return more ? add(number, index(more)) : number; }
@@ -93,8 +93,8 @@ bool Pairing::analyseOps() {
   for (Value operand : {Value(dot.getLhs()), Value(dot.getRhs())}) {
     auto tile = operand.getDefiningOp<TileOp>();
     if (!tile)
-      return giveUp(dot, "has a left operand in registers, which is computed first: load it from "
-                         "memory");
+      return giveUp(
+          dot, "has a left operand in registers, which is computed first: load it from memory");
     auto slot = tile.getSlot().getDefiningOp<mk_sm::WaitOp>();
     if (tile->getBlock() != body)
       continue; // the same in all iterations
@@ -112,8 +112,8 @@ bool Pairing::analyseOps() {
     if (op.getNumRegions())
       return giveUp(&op, "is control flow in a loop of dots: compute both ways and select");
     if (!onlyReads(&op))
-      return giveUp(&op, "acts on what others see between dots, which are waited for: do it "
-                         "behind the loop");
+      return giveUp(
+          &op, "acts on what others see between dots, which are waited for: do it behind the loop");
     auto slot = dyn_cast<mk_sm::WaitOp>(op);
     auto release = dyn_cast<ReleaseOp>(op);
     if ((slot && !starting.contains(slot)) || (release && !rings.contains(release.getRing())))
@@ -161,9 +161,8 @@ bool Pairing::analyse() {
   if (!wait || wait.getFragments().size() != 1 || !isZero(skipFence(dot.getAcc())) ||
       dot.getAccumulate())
     return false;
-  bool worked = llvm::any_of(wait.getResult(0).getUsers(), [&](Operation *user) {
-    return user != body->getTerminator();
-  });
+  bool worked = llvm::any_of(wait.getResult(0).getUsers(),
+                             [&](Operation *user) { return user != body->getTerminator(); });
   if (!worked || !analyseOps())
     return false;
   loads = getEarlyLoads(loop);
@@ -196,9 +195,8 @@ Started Pairing::start(Value number, ArrayRef<Value> carried) {
   return started;
 }
 
-SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried,
-                                   const Started &started, ValueRange loaded,
-                                   int64_t pending) {
+SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const Started &started,
+                                   ValueRange loaded, int64_t pending) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
   map.map(loop.getRegionIterArgs(), carried);
@@ -219,16 +217,14 @@ SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried,
   return next;
 }
 
-SmallVector<Value> Pairing::goRound(Value number, SmallVector<Value> carried,
-                                    ValueRange loaded) {
+SmallVector<Value> Pairing::goRound(Value number, SmallVector<Value> carried, ValueRange loaded) {
   SmallVector<Value> numbers, next;
   for (int64_t i = 0; i != turns; ++i)
     numbers.push_back(after(number, i));
   // The last turn loads its own once more, which exists.
   Value turn = index(turns), following;
   if (!loads.empty())
-    following = min(after(number, turns),
-                                       sub(upper, turn));
+    following = min(after(number, turns), sub(upper, turn));
   Started started[] = {start(numbers[0]), start(numbers[1])};
   for (int64_t i = 0; i != turns; ++i) {
     carried = finish(numbers[i], carried, started[i % 2],

@@ -1,7 +1,7 @@
 //===- Passes.cpp - Classes of passes that are functions -----------------===//
+#include "mkernel/Transforms/SM/Passes.h"
 #include "Functions.h"
 #include "mkernel/Transforms/FunctionPass.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 namespace mlir::mk_sm {
@@ -37,7 +37,8 @@ template struct FunctionPass<mk_sm::impl::DropLimitsPassBase, mk_sm::dropLimits>
 template struct FunctionPass<mk_sm::impl::OverlapDotsPassBase, mk_sm::overlapDots>;
 template struct FunctionPass<mk_sm::impl::PairDotsPassBase, mk_sm::pairDots>;
 template struct FunctionPass<mk_sm::impl::PostStoresPassBase, mk_sm::postStores>;
-template struct FunctionPass<mk_sm::impl::RematerializeScalarsPassBase, mk_sm::rematerializeScalars>;
+template struct FunctionPass<mk_sm::impl::RematerializeScalarsPassBase,
+                             mk_sm::rematerializeScalars>;
 template struct FunctionPass<mk_sm::impl::ReverseFoldsPassBase, mk_sm::reverseFolds>;
 template struct FunctionPass<mk_sm::impl::ShareCopiesPassBase, mk_sm::shareCopies>;
 template struct FunctionPass<mk_sm::impl::SpillFragmentsPassBase, mk_sm::spillFragments>;

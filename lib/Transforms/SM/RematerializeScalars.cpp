@@ -9,8 +9,7 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Whether an op computes a scalar from other scalars, the same whenever and
-/// wherever in a CTA.
+/// Whether an op computes a scalar from other scalars, the same whenever and wherever in a CTA.
 static bool isRepeatable(Operation *op) {
   return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
          op->getResult(0).getType().isIntOrIndex() && !isa<arith::ConstantOp>(op) &&

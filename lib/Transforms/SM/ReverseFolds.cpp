@@ -13,8 +13,7 @@ static constexpr StringRef kReverseFolds = "mk-sm-reverse-folds";
 
 /// Whether an iteration of the loop does nothing but load and compute.
 static bool onlyLoads(mk::FoldOp fold) {
-  return !fold
-              .walk([&](Operation *op) {
+  return !fold.walk([&](Operation *op) {
                 bool harmless = op == fold || isa<mk::LoadOp>(op) ||
                                 op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
                                 isMemoryEffectFree(op);
@@ -29,8 +28,7 @@ static void reverseInOddItems(mk::FoldOp fold, ItemsOp items) {
   // k, or count - 1 - k.
   Value last = m.sub(fold.getCount(), m.index(1));
   Value first = m.mul(odd, last);
-  Value step =
-      m.sub(m.index(1), m.mul(odd, m.index(2)));
+  Value step = m.sub(m.index(1), m.mul(odd, m.index(2)));
   m.b.setInsertionPointToStart(&fold.getBody().front());
   Value k = fold.getBody().getArgument(0);
   Value scaled = m.mul(k, step);
@@ -42,11 +40,11 @@ void mk_sm::reverseFolds(mk::FoldOp fold) {
   // A function puts a left part and a right one together, a reduction any two.
   auto items = fold->getParentOfType<ItemsOp>();
   if (!items) {
-    missed(fold, kReverseFolds) << "stands in no loop over items in static order, so nobody "
-                                   "knows which panels the item before left in the cache";
+    missed(fold, kReverseFolds) << "stands in no loop over items in static order, so nobody knows "
+                                   "which panels the item before left in the cache";
   } else if (!isa_and_nonnull<mk::ReductionAttr>(fold.getCombineAttr())) {
-    missed(fold, kReverseFolds) << "has parts in a fixed order: say by which reduction they "
-                                   "combine (combine)";
+    missed(fold, kReverseFolds)
+        << "has parts in a fixed order: say by which reduction they combine (combine)";
   } else if (!onlyLoads(fold)) {
     missed(fold, kReverseFolds) << "does more in an iteration than load and compute";
   } else {

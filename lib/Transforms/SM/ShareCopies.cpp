@@ -4,8 +4,9 @@
 // `uniform` if it is the same for all of them at the same point of their
 // programs, and `aligned` if it is a uniform multiple of c plus the CTA's place.
 //
-// A role that waits for other CTAs shares nothing, since one of a cluster could wait for the other, which waits for
-// a slot. Unless all have told each other before they wait: so do CTAs that divide an item (`mk-expand-stream-k`).
+// A role that waits for other CTAs shares nothing, since one of a cluster could wait for the other,
+// which waits for a slot. Unless all have told each other before they wait: so do CTAs that divide
+// an item (`mk-expand-stream-k`).
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -27,8 +28,7 @@ static constexpr int64_t kSwizzleRows = 8;
 namespace {
 class Uniformity {
 public:
-  Uniformity(int64_t size, const llvm::StringMap<int64_t> &ctas)
-      : size(size), ctas(ctas) {}
+  Uniformity(int64_t size, const llvm::StringMap<int64_t> &ctas) : size(size), ctas(ctas) {}
 
   bool isUniform(Value value);
   /// Whether all CTAs execute what stands directly in `scope` equally often, if
@@ -74,28 +74,25 @@ bool Uniformity::compute(Value value) {
     if (auto items = dyn_cast<ItemsOp>(parent))
       return arg == items.getRound() && areClusters(items);
     auto loop = dyn_cast<scf::ForOp>(parent);
-    return loop && arg == loop.getInductionVar() &&
-           isUniform(loop.getLowerBound()) && isUniform(loop.getStep());
+    return loop && arg == loop.getInductionVar() && isUniform(loop.getLowerBound()) &&
+           isUniform(loop.getStep());
   }
   Operation *op = value.getDefiningOp();
   if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isAligned(op->getOperand(0)) &&
       isSize(op->getOperand(1)))
     return true;
   auto all = [&] {
-    return llvm::all_of(op->getOperands(),
-                        [&](Value operand) { return isUniform(operand); });
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isUniform(operand); });
   };
   // Numbers that nobody writes while the kernel runs.
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     auto arg = dyn_cast<BlockArgument>(load.getMemRef());
     auto kernel = op->getParentOfType<mk::KernelOp>();
     return arg && arg.getOwner() == &kernel.getBody().front() &&
-           kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
-               mk::ArgKind::In &&
-           all();
+           kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
-  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 &&
-         isMemoryEffectFree(op) && all();
+  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         all();
 }
 
 bool Uniformity::isAligned(Value value) {
@@ -138,8 +135,7 @@ bool Uniformity::isUniform(Operation *op) {
 
 /// Whether the CTAs of a cluster come to `op` equally often.
 static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
-  for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up);
-       up = up->getParentOp())
+  for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up); up = up->getParentOp())
     if (!uniformity.isUniform(up))
       return false;
   return true;
@@ -178,9 +174,9 @@ static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
   return found;
 }
 
-/// Whether all CTAs that may come to `wait` tell what it waits for before they wait for anything behind that: each
-/// does so in front of it, in its only item. What they need until then does not depend on who waits already, since all
-/// copies in front of the wait have been asked for by then.
+/// Whether all CTAs that may come to `wait` tell what it waits for before they wait for anything
+/// behind that: each does so in front of it, in its only item. What they need until then does not
+/// depend on who waits already, since all copies in front of the wait have been asked for by then.
 static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
   auto items = wait->getParentOfType<ItemsOp>();
   APInt total;
@@ -197,11 +193,11 @@ static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
 /// Whether a CTA of the role may wait for another one: that may be one of its
 /// cluster, which would wait for slots that this one does not release.
 static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
-  return holds<PopOp>(role) ||
-         role.walk([&](mk::WaitOp wait) {
-               return isToldBefore(wait, ctas) ? WalkResult::advance() : WalkResult::interrupt();
-             })
-             .wasInterrupted();
+  return holds<PopOp>(role) || role.walk([&](mk::WaitOp wait) {
+                                     return isToldBefore(wait, ctas) ? WalkResult::advance()
+                                                                     : WalkResult::interrupt();
+                                   })
+                                   .wasInterrupted();
 }
 
 /// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
@@ -216,15 +212,14 @@ static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
   if (copies.empty())
     return;
   if (grid % size || first % size || count % size) {
-    missed(role, kShareCopies) << remark::add(
-        "has {0} of {1} CTAs from number {2} on, which are no whole clusters of {3}: change its "
-        "number",
-        count, grid, first, size);
+    missed(role, kShareCopies) << remark::add("has {0} of {1} CTAs from number {2} on, which are "
+                                              "no whole clusters of {3}: change its number",
+                                              count, grid, first, size);
     return;
   }
   if (waitsForOthers(role, count)) {
-    missed(role, kShareCopies) << "waits for other CTAs, of which one may be in the same cluster "
-                                  "and wait in turn";
+    missed(role, kShareCopies)
+        << "waits for other CTAs, of which one may be in the same cluster and wait in turn";
     return;
   }
   Uniformity uniformity(size, ctas);

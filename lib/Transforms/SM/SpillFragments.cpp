@@ -51,7 +51,8 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
         access->tile != (accesses.empty() ? *access : accesses.front()).tile)
       return {};
     int64_t rank = access->tile.getRank();
-    bool whole = type.getRank() >= rank && type.getShape().take_back(rank) == access->tile.getShape() &&
+    bool whole = type.getRank() >= rank &&
+                 type.getShape().take_back(rank) == access->tile.getShape() &&
                  llvm::all_of(ArrayRef(access->offsets).take_back(rank),
                               [](Value offset) { return matchPattern(offset, m_Zero()); });
     if (!whole)

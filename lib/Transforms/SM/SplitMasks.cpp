@@ -40,8 +40,8 @@ private:
 } // namespace
 
 Linear Splitter::combine(Linear x, int64_t a, Linear y, int64_t c) {
-  return {addTo(scale(x.base, a), scale(y.base, c)),
-          x.constant * a + y.constant * c, x.slope * a + y.slope * c};
+  return {addTo(scale(x.base, a), scale(y.base, c)), x.constant * a + y.constant * c,
+          x.slope * a + y.slope * c};
 }
 
 std::optional<Linear> Splitter::analyse(Value value) {
@@ -80,8 +80,8 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
       missed(mask, kSplitMasks) << "has an equation, which holds for no whole tile";
       return std::nullopt;
     }
-    if (failed(getFlattenedAffineExpr(set.getConstraint(i), set.getNumDims(),
-                                      set.getNumSymbols(), &flat)) ||
+    if (failed(getFlattenedAffineExpr(set.getConstraint(i), set.getNumDims(), set.getNumSymbols(),
+                                      &flat)) ||
         flat.size() != set.getNumDims() + set.getNumSymbols() + 1) {
       missed(mask, kSplitMasks) << "has a constraint with divisions or remainders: write it with "
                                    "sums and constant factors";
@@ -111,10 +111,8 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
     Value base = addTo(least.base, index(least.constant));
     Value limit;
     if (least.slope == 0) {
-      Value holds = cmp(arith::CmpIPredicate::sge,
-                                          base, index(0));
-      limit = select(holds, loop.getUpperBound(),
-                                      loop.getLowerBound());
+      Value holds = cmp(arith::CmpIPredicate::sge, base, index(0));
+      limit = select(holds, loop.getUpperBound(), loop.getLowerBound());
     } else {
       // base + slope * j >= 0 up to j = floor(base / -slope).
       Value last = arith::FloorDivSIOp::create(b, loc, base, index(-least.slope));

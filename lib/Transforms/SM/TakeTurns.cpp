@@ -46,10 +46,9 @@ void mk_sm::takeTurns(ModuleOp module) {
       continue;
     }
     if (partition.getNumWarpgroups() != 2) {
-      missed(loop, kTakeTurns) << remark::add("is run by {0} warpgroups; two take turns: use "
-                                              "tiles of {1} rows",
-                                              partition.getNumWarpgroups(),
-                                              2 * mk::getSm(loop).getMatrixUnit().getRows());
+      missed(loop, kTakeTurns) << remark::add(
+          "is run by {0} warpgroups; two take turns: use tiles of {1} rows",
+          partition.getNumWarpgroups(), 2 * mk::getSm(loop).getMatrixUnit().getRows());
       continue;
     }
     passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";

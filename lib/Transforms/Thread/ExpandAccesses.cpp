@@ -1,7 +1,7 @@
 //===- ExpandAccesses.cpp - Elements of a thread in global memory ---------===//
 //
-// Elements that a thread holds one behind the other in a row are moved together where the op says so; else
-// each by itself.
+// Elements that a thread holds one behind the other in a row are moved together where the op says
+// so; else each by itself.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
@@ -15,8 +15,7 @@ namespace {
 /// Where elements lie in memory, and which exist.
 template <typename OpT> class Access {
 public:
-  Access(OpT op, Emitter &e)
-      : op(op), e(e), tile(op.getTile()), places(e, tile, op.getThread()) {}
+  Access(OpT op, Emitter &e) : op(op), e(e), tile(op.getTile()), places(e, tile, op.getThread()) {}
 
   RankedTensorType getTile() { return tile; }
   Value isOwner() { return places.isOwner(); }
@@ -38,7 +37,8 @@ public:
     Value at = op.getStart();
     int64_t rank = tile.getRank();
     for (int64_t d = 0; d < rank; ++d)
-      at = e.add(at, e.mul(e.add(place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
+      at = e.add(
+          at, e.mul(e.add(place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
     // A tile of one element has no dimension.
     return rank ? e.add(at, e.mul(op.getStrides().back(), place.offset.back())) : at;
   }
@@ -58,7 +58,8 @@ private:
 
 /// Loads `bytes` as 32-bit words, or as one value of another width, where `exists` holds;
 /// `pad` elsewhere.
-static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int64_t bytes, ArrayRef<Value> pad) {
+static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int64_t bytes,
+                                    ArrayRef<Value> pad) {
   SmallVector<Value> start(pad);
   if (bytes == 1)
     start[0] = e.resize(start[0], e.i16);
@@ -108,8 +109,8 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
     }
     return result;
   };
-  SmallVector<Value> words = e.choose(op.getTogether(), [&] { return e.pack(inRuns()); },
-                                      [&] { return e.pack(singly()); });
+  SmallVector<Value> words = e.choose(
+      op.getTogether(), [&] { return e.pack(inRuns()); }, [&] { return e.pack(singly()); });
   return size == 4 ? words : e.unpack(words, element, op.getNumResults());
 }
 

@@ -23,14 +23,15 @@ static void sendSignal(RaiseOp op, Emitter &e) {
   if (op.getTeam())
     flags = e.or_(flags, op.getTeam());
   for (int64_t left = amount; left > 0; left -= most)
-    e.create<CommandOp>(int64_t(MK_CMD_SIGNAL), flags, op.getPeer(), op.getCta(), none, none, e.c32(0), slot,
-                        std::min(left, most), *op.getReport(), op.getSpanAttr());
+    e.create<CommandOp>(int64_t(MK_CMD_SIGNAL), flags, op.getPeer(), op.getCta(), none, none,
+                        e.c32(0), slot, std::min(left, most), *op.getReport(), op.getSpanAttr());
 }
 
 static void raise(RaiseOp op, Emitter &e) {
   Value here = e.add(e.loadParam(op.getArray(), e.i64), e.shl(op.getElement(), 2));
   auto reach = [&](Value address) {
-    e.ifFine([&] { e.reduceAdd(address, e.c32(op.getAmount()), MemOrder::Release, op.getScope()); });
+    e.ifFine(
+        [&] { e.reduceAdd(address, e.c32(op.getAmount()), MemOrder::Release, op.getScope()); });
   };
   if (!op.getPeer())
     return reach(here);
@@ -45,7 +46,8 @@ static void raise(RaiseOp op, Emitter &e) {
 static void tellPeers(TellPeersOp op, Emitter &e) {
   // Others of this launch may have failed, and with it peers that wait for them.
   if (op.getUnlessAborted()) {
-    Value abort = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)), MemScope::Gpu);
+    Value abort = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)),
+                                MemScope::Gpu);
     auto alive = scf::IfOp::create(e.b, e.loc, e.eq(abort, 0), /*withElseRegion=*/false);
     e.b.setInsertionPointToStart(alive.thenBlock());
   }
@@ -74,8 +76,7 @@ static void awaitSignal(AwaitSignalOp op, Emitter &e) {
 }
 
 /// An element of the launch's own signals.
-template <typename OpT>
-static void awaitRank(OpT op, Emitter &e, Value rank, SpanAttr span) {
+template <typename OpT> static void awaitRank(OpT op, Emitter &e, Value rank, SpanAttr span) {
   e.create<AwaitSignalOp>(MemScope::Sys, op.getArray(), rank, op.getNet(), op.getWanted(), e.c32(1),
                           /*leader=*/Value(), op.getReport(), span);
 }

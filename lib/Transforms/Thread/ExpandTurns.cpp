@@ -9,7 +9,9 @@ static constexpr int64_t kThreads = 256;
 
 /// The named barrier of this warpgroup's turns. The thread's number is read anew: kept, the
 /// warpgroup's would take a register from the fragments.
-static Value ownBarrier(Emitter &e, int64_t first) { return e.add(e.shr(e.readNumber(), 7), first - 1); }
+static Value ownBarrier(Emitter &e, int64_t first) {
+  return e.add(e.shr(e.readNumber(), 7), first - 1);
+}
 
 static SmallVector<Value> takeTurn(TakeTurnOp op, Emitter &e) {
   e.barrier(ownBarrier(e, op.getFirst()), kThreads);

@@ -1,7 +1,7 @@
 //===- Passes.cpp - Classes of passes that are functions -----------------===//
+#include "mkernel/Transforms/Thread/Passes.h"
 #include "Expand.h"
 #include "mkernel/Transforms/FunctionPass.h"
-#include "mkernel/Transforms/Thread/Passes.h"
 
 namespace mlir::mk_thread {
 #define GEN_PASS_DEF_DISPATCHWARPSPASS
@@ -40,12 +40,14 @@ template struct FunctionPass<mk_thread::impl::ExpandLaunchPassBase, mk_thread::e
 template struct FunctionPass<mk_thread::impl::ExpandMathPassBase, mk_thread::expandMath>;
 template struct FunctionPass<mk_thread::impl::ExpandProductsPassBase, mk_thread::expandProducts>;
 template struct FunctionPass<mk_thread::impl::ExpandQueuesPassBase, mk_thread::expandQueues>;
-template struct FunctionPass<mk_thread::impl::ExpandReductionsPassBase, mk_thread::expandReductions>;
+template struct FunctionPass<mk_thread::impl::ExpandReductionsPassBase,
+                             mk_thread::expandReductions>;
 template struct FunctionPass<mk_thread::impl::ExpandRunsPassBase, mk_thread::expandRuns>;
 template struct FunctionPass<mk_thread::impl::ExpandSenderPassBase, mk_thread::expandSender>;
 template struct FunctionPass<mk_thread::impl::ExpandSignalsPassBase, mk_thread::expandSignals>;
 template struct FunctionPass<mk_thread::impl::ExpandStoresPassBase, mk_thread::expandStores>;
 template struct FunctionPass<mk_thread::impl::ExpandTrimsPassBase, mk_thread::expandTrims>;
 template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::expandTurns>;
-template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase, mk_thread::promoteVariables>;
+template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
+                             mk_thread::promoteVariables>;
 } // namespace mlir::mk

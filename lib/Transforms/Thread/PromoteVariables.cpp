@@ -5,8 +5,8 @@
 // behind an op follows from the order of the program: each block is walked once.
 //
 //===----------------------------------------------------------------------===//
-#include "mkernel/Dialect/Thread/Thread.h"
 #include "Expand.h"
+#include "mkernel/Dialect/Thread/Thread.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -24,15 +24,15 @@ public:
   void run();
 
 private:
-  /// Variables that the op's regions store, and that are loaded there (`inside`), outside of it, or in
-  /// the next iteration of a loop around it.
+  /// Variables that the op's regions store, and that are loaded there (`inside`), outside of it, or
+  /// in the next iteration of a loop around it.
   Variables findChanged(Operation *op, bool inside);
   SmallVector<Value> read(const Variables &from);
   void write(const Variables &to, ValueRange written);
 
   void visitBlock(Block &block);
-  /// Visits a region that begins with `first` in the variables, as its last arguments if it has them;
-  /// its terminator gives them as well.
+  /// Visits a region that begins with `first` in the variables, as its last arguments if it has
+  /// them; its terminator gives them as well.
   void visitRegion(Region &region, const Variables &changed, bool hasArguments);
   void visitFor(scf::ForOp op);
   void visitWhile(scf::WhileOp op);
@@ -132,8 +132,8 @@ void Promotion::visitWhile(scf::WhileOp op) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> inits(op.getInits());
   llvm::append_range(inits, read(changed));
-  auto loop = scf::WhileOp::create(rewriter, op.getLoc(),
-                                   appendTypes(op.getResultTypes(), changed), inits);
+  auto loop =
+      scf::WhileOp::create(rewriter, op.getLoc(), appendTypes(op.getResultTypes(), changed), inits);
   loop.getBefore().takeBody(op.getBefore());
   loop.getAfter().takeBody(op.getAfter());
   llvm::SaveAndRestore outer(carried);
@@ -156,8 +156,7 @@ void Promotion::visitIf(scf::IfOp op) {
   if (otherwise)
     choice.getElseRegion().takeBody(op.getElseRegion());
   else if (!changed.empty())
-    rewriter.createBlock(&choice.getElseRegion()),
-        scf::YieldOp::create(rewriter, op.getLoc());
+    rewriter.createBlock(&choice.getElseRegion()), scf::YieldOp::create(rewriter, op.getLoc());
   DenseMap<Operation *, Value> before = values;
   for (Region &region : choice->getRegions()) {
     if (!region.empty())
