@@ -11,6 +11,13 @@ static constexpr unsigned kListed = 4;
 
 static StringRef plural(int64_t n) { return n == 1 ? "" : "s"; }
 
+static void noteRaisers(InFlightDiagnostic &error, Value signal) {
+  for (Operation *user : signal.getUsers())
+    if (!isa<WaitOp>(user))
+      error.attachNote(user->getLoc())
+          << "role '" << user->getParentOfType<RoleOp>().getSymName() << "' raises it here";
+}
+
 //===----------------------------------------------------------------------===//
 // Waits
 //===----------------------------------------------------------------------===//
@@ -112,11 +119,7 @@ private:
     if (listed)
       error.attachNote(program.signal(number).getLoc())
           << "what would be raised if no wait held anybody up: " << elements;
-    Value signal = program.signal(number).getResult();
-    for (Operation *user : signal.getUsers())
-      if (!isa<WaitOp>(user))
-        error.attachNote(user->getLoc())
-            << "role '" << user->getParentOfType<RoleOp>().getSymName() << "' raises it here";
+    noteRaisers(error, program.signal(number).getResult());
   }
 
   /// From a wait to what would release it, until it comes round.
@@ -192,10 +195,7 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program, const Machine &ma
                               << plural(count) << " in a launch, and is declared with " << *declared
                               << ": the next launch would wait for the wrong value; correct the "
                                  "number, or declare it dynamic";
-    for (Operation *user : signals.getResult().getUsers())
-      if (!isa<WaitOp>(user))
-        error.attachNote(user->getLoc())
-            << "role '" << user->getParentOfType<RoleOp>().getSymName() << "' raises it here";
+    noteRaisers(error, signals.getResult());
     return error;
   }
   // Of what gets nothing: launch e waits for the declared arrivals of those before it.

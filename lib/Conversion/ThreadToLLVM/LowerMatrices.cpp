@@ -83,22 +83,10 @@ static const char kDivide[] =
 static StringRef nameOfPair(Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3x2" : "e5m2x2"; }
 
 static SmallVector<Value> lowerApproximate(ApproximateOp op, Ptx &ptx) {
-  const char *name = "";
-  switch (op.getFunction()) {
-  case Approximation::Rcp:
-    name = "rcp.approx.f32";
-    break;
-  case Approximation::RcpFtz:
-    name = "rcp.approx.ftz.f32";
-    break;
-  case Approximation::Sin:
-    name = "sin.approx.f32";
-    break;
-  case Approximation::Cos:
-    name = "cos.approx.f32";
-    break;
-  }
-  return {ptx.pure(std::string(name) + " $0, $1;", op.getType(), op.getX())};
+  static const char *const kNames[] = {"rcp.approx.f32", "rcp.approx.ftz.f32", "sin.approx.f32",
+                                       "cos.approx.f32"};
+  std::string name = kNames[unsigned(op.getFunction())];
+  return {ptx.pure(name + " $0, $1;", op.getType(), op.getX())};
 }
 
 void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
