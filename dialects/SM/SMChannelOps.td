@@ -10,7 +10,7 @@ include "SMOpBase.td"
 
 // `at(stage, parity)` is where in its channel an op that waits for a slot, or gives one back, is:
 // the slot's number, and the parity of the phase of its barrier. mk-sm-assign-stages adds it.
-def MkSM_AcquireOp : MkSM_EffectOp<"acquire"> {
+def MkSM_AcquireOp : MkSM_EffectOp<"acquire", [MkSM_InProducer, MkSM_HasPlace, MkSM_HasSlot]> {
   let summary = "waits for the next free slot of a ring";
   let description = [{
     Producer only. The slot is the producer's until `commit`.
@@ -22,9 +22,8 @@ def MkSM_AcquireOp : MkSM_EffectOp<"acquire"> {
   let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
   let results = (outs MkSM_SlotType:$slot);
   let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
-  let hasVerifier = 1;
 }
-def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
+def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegments]> {
   let summary = "copies a tile from memory into a slot, asynchronously";
   let description = [{
     Source, offsets, `valid` and `pad` are those of `mk.load`; the tile is number
@@ -55,7 +54,7 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [AttrSizedOperandSegments]> {
     bool mayTrim() { return getPad() || !getValid().empty(); }
   }];
 }
-def MkSM_CommitOp : MkSM_EffectOp<"commit"> {
+def MkSM_CommitOp : MkSM_EffectOp<"commit", [MkSM_InProducer, MkSM_HasSlot]> {
   let summary = "hands a slot to the consumer as soon as its copies are there";
   let description = [{
     ```mlir
@@ -66,7 +65,7 @@ def MkSM_CommitOp : MkSM_EffectOp<"commit"> {
   let assemblyFormat = "$ring `,` $slot attr-dict `:` qualified(type($ring)) `,` qualified(type($slot))";
   let hasVerifier = 1;
 }
-def MkSM_WaitOp : MkSM_EffectOp<"wait"> {
+def MkSM_WaitOp : MkSM_EffectOp<"wait", [MkSM_InConsumer, MkSM_HasPlace, MkSM_HasSlot]> {
   let summary = "waits for the next full slot of a ring";
   let description = [{
     Consumer only.
@@ -78,9 +77,8 @@ def MkSM_WaitOp : MkSM_EffectOp<"wait"> {
   let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
   let results = (outs MkSM_SlotType:$slot);
   let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring)) `->` qualified(type($slot))";
-  let hasVerifier = 1;
 }
-def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
+def MkSM_ReleaseOp : MkSM_EffectOp<"release", [MkSM_InConsumer, MkSM_HasPlace]> {
   let summary = "gives the oldest slot that the consumer holds back to the producer";
   let description = [{
     Matrix ops that read the slot must be complete (`mma_wait`).
@@ -91,9 +89,8 @@ def MkSM_ReleaseOp : MkSM_EffectOp<"release"> {
   }];
   let arguments = (ins MkSM_RingType:$ring, Variadic<I32>:$place);
   let assemblyFormat = "$ring (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($ring))";
-  let hasVerifier = 1;
 }
-def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
+def MkSM_TileOp : MkSM_Op<"tile", [MkSM_InConsumer, Pure]> {
   let summary = "a tile of a slot";
   let description = [{
     ```mlir
@@ -107,7 +104,7 @@ def MkSM_TileOp : MkSM_Op<"tile", [Pure]> {
   }];
   let hasVerifier = 1;
 }
-def MkSM_SendOp : MkSM_EffectOp<"send", [AttrSizedOperandSegments]> {
+def MkSM_SendOp : MkSM_EffectOp<"send", [MkSM_InProducer, MkSM_HasPlace, AttrSizedOperandSegments]> {
   let summary = "puts scalars into a mailbox";
   let description = [{
     Producer only; waits for room.
@@ -121,7 +118,7 @@ def MkSM_SendOp : MkSM_EffectOp<"send", [AttrSizedOperandSegments]> {
   let assemblyFormat = "$mailbox `,` $values (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($mailbox))";
   let hasVerifier = 1;
 }
-def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [MkSM_InConsumer, MkSM_HasPlace, InferTypeOpAdaptor]> {
   let summary = "takes scalars out of a mailbox";
   let description = [{
     Consumer only; waits for them. Every thread gets them.
@@ -133,7 +130,6 @@ def MkSM_ReceiveOp : MkSM_EffectOp<"receive", [DeclareOpInterfaceMethods<InferTy
   let arguments = (ins MkSM_MailboxType:$mailbox, Variadic<I32>:$place);
   let results = (outs Variadic<Index>:$values);
   let assemblyFormat = "$mailbox (`at` `(` $place^ `)`)? attr-dict `:` qualified(type($mailbox))";
-  let hasVerifier = 1;
 }
 
 def MkSM_CursorOp : MkSM_Op<"cursor", [MemoryEffects<[MemAlloc]>]> {

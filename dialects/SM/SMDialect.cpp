@@ -43,8 +43,9 @@ static LogicalResult verifyDeferred(Operation *op) {
                              << ", but moves elements between threads, which all do at once";
   if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp, ReloadOp, mk::TransposeOp>(op)) ||
       op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
-    return op->emitOpError() << "has " << kDeferredAttr
-                             << ", but is no elementwise op, transposition, broadcast or load of a tile";
+    return op->emitOpError()
+           << "has " << kDeferredAttr
+           << ", but is no elementwise op, transposition, broadcast or load of a tile";
   llvm::SmallPtrSet<Operation *, 8> seen;
   Operation *last = findLastTaker(op, seen);
   if (!last)

@@ -8,7 +8,7 @@ include "SMOpBase.td"
 // Matrices
 //===----------------------------------------------------------------------===//
 
-def MkSM_MmaFenceOp : MkSM_EffectOp<"mma_fence", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def MkSM_MmaFenceOp : MkSM_EffectOp<"mma_fence", [MkSM_InConsumer, InferTypeOpAdaptor]> {
   let summary = "orders accesses to registers before matrix ops";
   let description = [{
     Fragments that matrix ops are about to use, and that other ops have written, pass
@@ -26,7 +26,7 @@ def MkSM_MmaFenceOp : MkSM_EffectOp<"mma_fence", [DeclareOpInterfaceMethods<Infe
   let assemblyFormat = "($fragments^ `:` type($fragments)) : (`none`)? attr-dict";
   let hasVerifier = 1;
 }
-def MkSM_MmaOp : MkSM_EffectOp<"mma", [AllTypesMatch<["acc", "result"]>]> {
+def MkSM_MmaOp : MkSM_EffectOp<"mma", [MkSM_InConsumer, AllTypesMatch<["acc", "result"]>]> {
   let summary = "starts acc + a * b on the tensor cores";
   let description = [{
     Shapes and transpositions are those of `mk.dot`. `a` is staged or a fragment with the
@@ -48,7 +48,7 @@ def MkSM_MmaOp : MkSM_EffectOp<"mma", [AllTypesMatch<["acc", "result"]>]> {
   }];
   let hasVerifier = 1;
 }
-def MkSM_MmaWaitOp : MkSM_EffectOp<"mma_wait", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def MkSM_MmaWaitOp : MkSM_EffectOp<"mma_wait", [MkSM_InConsumer, InferTypeOpAdaptor]> {
   let summary = "waits until at most so many matrix ops are in flight";
   let description = [{
     The fragments named are complete behind it: they are results of ops that the wait covers.
@@ -75,7 +75,7 @@ def MkSM_ConvertLayoutOp : MkSM_Op<"convert_layout", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, InferTypeOpAdaptor]> {
   let summary = "adds up what a thread holds of each row";
   let description = [{
     Column c of the result is the sum of the columns of `source` that are congruent to c mod 8:
@@ -92,7 +92,7 @@ def MkSM_PartialSumOp : MkSM_Op<"partial_sum", [Pure, DeclareOpInterfaceMethods<
   let assemblyFormat = "$source attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
-def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
+def MkSM_StoreOp : MkSM_EffectOp<"store", [MkSM_InConsumer, AttrSizedOperandSegments]> {
   let summary = "writes a fragment through shared memory and the copy engine";
   let description = [{
     Like `mk.store` without a signal; `add` is `reduce(add)`. Returns when the fragment has
@@ -147,7 +147,7 @@ def MkSM_StoreOp : MkSM_EffectOp<"store", [AttrSizedOperandSegments]> {
   }];
 }
 
-def MkSM_SpillOp : MkSM_EffectOp<"spill"> {
+def MkSM_SpillOp : MkSM_EffectOp<"spill", [MkSM_InConsumer]> {
   let summary = "writes a fragment to memory in the order of registers";
   let description = [{
     Each thread writes what it holds, 16 bytes at a time, and those of neighbouring threads lie side by
@@ -166,7 +166,7 @@ def MkSM_SpillOp : MkSM_EffectOp<"spill"> {
   }];
   let hasVerifier = 1;
 }
-def MkSM_ReloadOp : MkSM_EffectOp<"reload"> {
+def MkSM_ReloadOp : MkSM_EffectOp<"reload", [MkSM_InConsumer]> {
   let summary = "reads a fragment that mk_sm.spill has written";
   let description = [{
     Outside the buffer elements are 0.

@@ -21,6 +21,16 @@ def MkSM_PartitionKindAttr : EnumAttr<MkSM_Dialect, MkSM_PartitionKind, "partiti
 def MkSM_Fragment : RankedTensorOf<[AnyType]>;
 def MkSM_DotOperand : AnyTypeOf<[MkSM_StagedType, MkSM_Fragment]>;
 
+class MkSM_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::mlir::mk_sm"; }
+class MkSM_In<string kind> : ParamNativeOpTrait<"In", "::mlir::mk_sm::PartitionKind::" # kind> {
+  let cppNamespace = "::mlir::mk_sm";
+}
+def MkSM_InProducer : MkSM_In<"Producer">;
+def MkSM_InConsumer : MkSM_In<"Consumer">;
+def MkSM_InScope : MkSM_Trait<"InScope">;
+def MkSM_HasPlace : MkSM_Trait<"HasPlace">;
+def MkSM_HasSlot : MkSM_Trait<"HasSlot">;
+
 class MkSM_EffectOp<string mnemonic, list<Trait> traits = []>
     : MkSM_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
 

@@ -48,11 +48,10 @@ ParseResult ItemsOp::parse(OpAsmParser &parser, OperationState &state) {
     return success();
   };
   item.type = round.type = index;
-  return failure(
-      failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
-      failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
-      failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
-      failed(parser.parseRegion(*state.addRegion(), {item, round})));
+  return failure(failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
+                 failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
+                 failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
+                 failed(parser.parseRegion(*state.addRegion(), {item, round})));
 }
 
 void ItemsOp::print(OpAsmPrinter &p) {
@@ -68,21 +67,16 @@ void ItemsOp::print(OpAsmPrinter &p) {
 
 SmallVector<Region *> ItemsOp::getLoopRegions() { return {&getBody()}; }
 
-LogicalResult PopOp::inferReturnTypes(MLIRContext *context,
-                                      std::optional<Location>,
-                                      ValueRange operands, DictionaryAttr,
-                                      OpaqueProperties, RegionRange,
+LogicalResult PopOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op,
                                       SmallVectorImpl<Type> &types) {
-  if (auto queue = dyn_cast<mk::QueueType>(operands.front().getType()))
+  if (auto queue = dyn_cast<mk::QueueType>(op.getQueue().getType()))
     types.assign(queue.getWidth(), IndexType::get(context));
   return success();
 }
 
-LogicalResult ReceiveOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location>, ValueRange operands,
-    DictionaryAttr, OpaqueProperties, RegionRange,
-    SmallVectorImpl<Type> &types) {
-  if (auto mailbox = dyn_cast<MailboxType>(operands.front().getType()))
+LogicalResult ReceiveOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor op,
+                                          SmallVectorImpl<Type> &types) {
+  if (auto mailbox = dyn_cast<MailboxType>(op.getMailbox().getType()))
     types.assign(mailbox.getWords(), IndexType::get(context));
   return success();
 }
@@ -91,35 +85,26 @@ LogicalResult ReceiveOp::inferReturnTypes(
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// The types of fragments pass through.
-static LogicalResult sameTypes(ValueRange operands,
-                               SmallVectorImpl<Type> &types) {
-  llvm::append_range(types, operands.getTypes());
+LogicalResult MmaFenceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
+                                           SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, op.getFragments().getTypes());
   return success();
 }
 
-LogicalResult MmaFenceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                           ValueRange operands, DictionaryAttr,
-                                           OpaqueProperties, RegionRange,
-                                           SmallVectorImpl<Type> &types) {
-  return sameTypes(operands, types);
-}
-
-LogicalResult MmaWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                          ValueRange operands, DictionaryAttr,
-                                          OpaqueProperties, RegionRange,
+LogicalResult MmaWaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor op,
                                           SmallVectorImpl<Type> &types) {
-  return sameTypes(operands, types);
+  llvm::append_range(types, op.getFragments().getTypes());
+  return success();
 }
 
-LogicalResult PartialSumOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> loc, ValueRange operands, DictionaryAttr,
-    OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
-  Type type = operands.front().getType();
+LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor op,
+                                             SmallVectorImpl<Type> &types) {
+  Type type = op.getSource().getType();
   auto from = dyn_cast<RankedTensorType>(type);
   if (!from || !isa_and_nonnull<MmaAttr>(from.getEncoding()) || from.getRank() != 2)
-    return emitOptionalError(loc, "'mk_sm.partial_sum' op adds up the rows of a tile with "
-                                  "layout #mk_sm.mma, not of ", type);
+    return emitOptionalError(
+        loc, "'mk_sm.partial_sum' op adds up the rows of a tile with layout #mk_sm.mma, not of ",
+        type);
   types.push_back(RankedTensorType::get({from.getDimSize(0), MmaAttr::kColumns},
                                         from.getElementType(), from.getEncoding()));
   return success();

@@ -163,7 +163,7 @@ include "SMChannelOps.td"
 // Items
 //===----------------------------------------------------------------------===//
 
-def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
+def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [MkSM_InScope, Pure]> {
   let summary = "index of this CTA among those of its role";
   let description = [{
     In `mk.prepare`, among all CTAs that have a role. A role that others go on with
@@ -175,7 +175,6 @@ def MkSM_CtaIndexOp : MkSM_Op<"cta_index", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
-  let hasVerifier = 1;
 }
 def MkSM_DealtItemOp : MkSM_Op<"dealt_item", [Pure]> {
   let summary = "the item that this CTA need not draw, or -1";
@@ -207,7 +206,7 @@ def MkSM_ReadDimOp : MkSM_EffectOp<"read_dim"> {
   let assemblyFormat = "$dim attr-dict";
   let hasVerifier = 1;
 }
-def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
+def MkSM_TeamIndexOp : MkSM_Op<"team_index", [MkSM_InConsumer, Pure]> {
   let summary = "index of this team among those of its partition";
   let description = [{
     ```mlir
@@ -216,9 +215,8 @@ def MkSM_TeamIndexOp : MkSM_Op<"team_index", [Pure]> {
   }];
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
-  let hasVerifier = 1;
 }
-def MkSM_ItemsOp : MkSM_Op<"items", [SingleBlock, NoTerminator, RecursiveMemoryEffects,
+def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, RecursiveMemoryEffects,
                                      DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
   let summary = "visits the items of this CTA, in static order";
   let description = [{
@@ -248,7 +246,7 @@ def MkSM_ItemsOp : MkSM_Op<"items", [SingleBlock, NoTerminator, RecursiveMemoryE
     ::mlir::Value getRound() { return getBody().getArgument(1); }
   }];
 }
-def MkSM_AtItemOp : MkSM_EffectOp<"at_item"> {
+def MkSM_AtItemOp : MkSM_EffectOp<"at_item", [MkSM_InScope]> {
   let summary = "says at which item of a loop the CTA is";
   let description = [{
     For reports of waits that do not end. `loop` is the number of the loop in the kernel's
@@ -261,9 +259,8 @@ def MkSM_AtItemOp : MkSM_EffectOp<"at_item"> {
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<511>]>:$loop,
                        Variadic<Index>:$indices);
   let assemblyFormat = "`loop` `(` $loop `)` `[` $indices `]` attr-dict";
-  let hasVerifier = 1;
 }
-def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
+def MkSM_TicketOp : MkSM_EffectOp<"ticket", [MkSM_InScope]> {
   let summary = "draws the next item of a distributed loop";
   let description = [{
     Counts from 0 in each launch, over all CTAs of the GPU; `loop` is the number
@@ -278,7 +275,7 @@ def MkSM_TicketOp : MkSM_EffectOp<"ticket"> {
   let assemblyFormat = "`loop` `(` $loop `)` attr-dict";
   let hasVerifier = 1;
 }
-def MkSM_PopOp : MkSM_EffectOp<"pop", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def MkSM_PopOp : MkSM_EffectOp<"pop", [MkSM_InScope, InferTypeOpAdaptor]> {
   let summary = "waits for an entry of a queue and reads it";
   let description = [{
     The words of record `entry`, in the order pushed. By the producer, where the role has one.
@@ -299,7 +296,7 @@ include "SMMatrixOps.td"
 // Turns
 //===----------------------------------------------------------------------===//
 
-def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait"> {
+def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait", [MkSM_InConsumer]> {
   let summary = "waits for this warpgroup's turn";
   let description = [{
     The two warpgroups of a consumer take turns, the first one first: what stands between
@@ -315,7 +312,7 @@ def MkSM_TurnWaitOp : MkSM_EffectOp<"turn_wait"> {
   let assemblyFormat = "(`with` `(` $cursors^ `)`)? attr-dict";
   let hasVerifier = 1;
 }
-def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass"> {
+def MkSM_TurnPassOp : MkSM_EffectOp<"turn_pass", [MkSM_InConsumer]> {
   let summary = "passes the turn to the other warpgroup";
   let description = [{
     ```mlir

@@ -1,6 +1,6 @@
 //===- SMShared.cpp - What lies where in shared memory --------------------===//
-#include "mkernel/Dialect/Tile/Target.h"
 #include "SMVerify.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -32,18 +32,14 @@ static int64_t getExchanged(Operation *op) {
   if (auto put = dyn_cast<mk::PutOp>(op))
     return put.getRows() ? all(put.getRows()) : 0;
   if (auto convert = dyn_cast<ConvertLayoutOp>(op))
-    return convert.getSource().getType() != convert.getType()
-               ? all(convert.getSource())
-               : 0;
+    return convert.getSource().getType() != convert.getType() ? all(convert.getSource()) : 0;
   if (auto transpose = dyn_cast<mk::TransposeOp>(op))
     return movesNothing(transpose) ? 0 : all(transpose.getSource());
   if (auto reduce = dyn_cast<mk::ReduceOp>(op)) {
     auto from = cast<RankedTensorType>(reduce.getSource().getType());
     auto mma = dyn_cast_or_null<MmaAttr>(from.getEncoding());
     if (mma)
-      return reduce.getAxis() == 0
-                 ? bytes(from, 4 * mma.getWarpgroups() * from.getDimSize(1))
-                 : 0;
+      return reduce.getAxis() == 0 ? bytes(from, 4 * mma.getWarpgroups() * from.getDimSize(1)) : 0;
     // Each result once, and its parts with one of padding.
     int64_t results = from.getNumElements() / from.getDimSize(reduce.getAxis());
     return bytes(from, from.getNumElements() + 2 * results);
@@ -191,14 +187,13 @@ LogicalResult SharedMemoryOp::verify() {
   auto kernel = (*this)->getParentOfType<mk::KernelOp>();
   for (WarpsOp warps : kernel.getBody().getOps<WarpsOp>())
     if (warps.getCopiers() && !getCopiers())
-      return emitOpError() << "has no room for the requests of copiers, which mk_sm.warps has: delete "
-                              "both, and run mk-sm-lay-out-shared and mk-sm-assign-warps";
+      return emitOpError() << "has no room for the requests of copiers, which mk_sm.warps has: "
+                              "delete both, and run mk-sm-lay-out-shared and mk-sm-assign-warps";
   auto bytes = static_cast<int64_t>(getBytes());
   mk::TargetAttr target = mk::getSmTarget(*this);
   if (bytes > target.getSm().getShared())
     return emitOpError() << "has " << bytes << " bytes; " << target.getName() << " has "
-                         << target.getSm().getShared()
-                         << ": use fewer slots or smaller tiles";
+                         << target.getSm().getShared() << ": use fewer slots or smaller tiles";
   struct Placed {
     Operation *owner, *role; // the latter if it shares the piece's place with other roles
     SharedPiece piece;
@@ -209,8 +204,8 @@ LogicalResult SharedMemoryOp::verify() {
     auto offsets = owner->getAttrOfType<DictionaryAttr>(kSharedAttr);
     SmallVector<SharedPiece> pieces = getSharedPieces(owner);
     if (offsets && offsets.size() > pieces.size())
-      return owner->emitOpError() << "has offsets " << offsets << ", but owns "
-                                  << pieces.size() << " pieces of shared memory";
+      return owner->emitOpError() << "has offsets " << offsets << ", but owns " << pieces.size()
+                                  << " pieces of shared memory";
     for (const SharedPiece &piece : pieces) {
       auto offset = offsets ? offsets.getAs<IntegerAttr>(piece.name) : IntegerAttr();
       if (!offset)
@@ -224,7 +219,7 @@ LogicalResult SharedMemoryOp::verify() {
       if (begin < 0 || end > bytes)
         return owner->emitOpError() << "has '" << piece.name << "' from " << begin << " to " << end
                                     << " in " << bytes << " bytes of shared memory";
-      Operation *role = !piece.ofRole                        ? nullptr
+      Operation *role = !piece.ofRole                           ? nullptr
                         : isa<mk::RoleOp, mk::PrepareOp>(owner) ? owner
                                                                 : owner->getParentOp();
       for (const Placed &other : all) {

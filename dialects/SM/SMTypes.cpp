@@ -59,8 +59,8 @@ LogicalResult SliceAttr::verify(Emit emit, int64_t axis, Attribute of) {
 
 LogicalResult BlockedAttr::verify(Emit emit, int64_t threads, int64_t vector) {
   if (threads < 1 || threads > 1024 || threads % 32)
-    return emit() << "a layout is over whole warps of up to 1024 threads, not "
-                  << threads << " threads";
+    return emit() << "a layout is over whole warps of up to 1024 threads, not " << threads
+                  << " threads";
   if (vector < 1 || vector > 16 || !llvm::isPowerOf2_64(vector))
     return emit() << "runs are of 1, 2, 4, 8 or 16 elements, not " << vector;
   return success();
@@ -90,15 +90,13 @@ std::string mk_sm::explainLayout(ArrayRef<int64_t> shape, Attribute layout) {
   }
   if (isa<MmaAttr, TransposedAttr>(layout)) {
     if (shape.size() != 2)
-      os << "accumulators are tiles of two dimensions, this one has "
-         << shape.size();
+      os << "accumulators are tiles of two dimensions, this one has " << shape.size();
     else if (explainRows(shape[0], cast<MmaAttr>(layout)); text.empty())
       explainColumns(shape[1]);
   } else if (auto slice = dyn_cast<SliceAttr>(layout)) {
     // The extent along the axis is the parent's own; any that fits will do.
     if (shape.size() != 1)
-      os << "a slice of accumulators has one dimension, this tile has "
-         << shape.size();
+      os << "a slice of accumulators has one dimension, this tile has " << shape.size();
     else if (slice.getAxis() == 1)
       explainRows(shape[0], cast<MmaAttr>(slice.getOf()));
     else
@@ -130,8 +128,7 @@ int64_t mk_sm::getNumElements(RankedTensorType fragment) {
   if (auto mma = dyn_cast<MmaAttr>(layout))
     return shape[0] / MmaAttr::kRows / mma.getWarpgroups() * (shape[1] / 2);
   if (auto blocked = dyn_cast<BlockedAttr>(layout))
-    return llvm::divideCeil(fragment.getNumElements(),
-                            blocked.getThreads() * blocked.getVector()) *
+    return llvm::divideCeil(fragment.getNumElements(), blocked.getThreads() * blocked.getVector()) *
            blocked.getVector();
   auto slice = cast<SliceAttr>(layout);
   auto mma = cast<MmaAttr>(slice.getOf());
@@ -188,7 +185,8 @@ int64_t mk_sm::countStoreParts(RankedTensorType tile, int64_t chunk) {
   auto layout = dyn_cast_or_null<MmaAttr>(tile.getEncoding());
   if (!layout)
     return 0;
-  return tile.getDimSize(0) / layout.getWarpgroups() / MmaAttr::kRows * countStoreChunks(tile, chunk);
+  return tile.getDimSize(0) / layout.getWarpgroups() / MmaAttr::kRows *
+         countStoreChunks(tile, chunk);
 }
 
 bool mk_sm::canStoreInChunks(RankedTensorType tile, bool adds, int64_t chunk) {
@@ -216,8 +214,7 @@ Type RingType::parse(AsmParser &parser) {
     return {};
   if (failed(parser.parseOptionalQuestion()) && parser.parseInteger(depth))
     return {};
-  if (parser.parseComma() || parser.parseTypeList(tiles) ||
-      parser.parseGreater())
+  if (parser.parseComma() || parser.parseTypeList(tiles) || parser.parseGreater())
     return {};
   return parser.getChecked<RingType>(loc, parser.getContext(), depth, tiles);
 }
@@ -237,33 +234,29 @@ void RingType::print(AsmPrinter &printer) const {
 static LogicalResult verifyStaged(Emit emit, ArrayRef<Type> tiles) {
   for (Type type : tiles) {
     auto tile = dyn_cast<RankedTensorType>(type);
-    if (!tile || !tile.hasStaticShape() || tile.getEncoding() ||
-        tile.getRank() < 2)
-      return emit() << "a slot holds tiles of static shape and at least two "
-                       "dimensions, without a layout, not "
+    if (!tile || !tile.hasStaticShape() || tile.getEncoding() || tile.getRank() < 2)
+      return emit() << "a slot holds tiles of static shape and at least two dimensions, without a "
+                       "layout, not "
                     << type;
     Type element = tile.getElementType();
     if (!element.isIntOrFloat() ||
         !llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth()))
-      return emit() << "a staged tile has elements of 8, 16, 32 or 64 bits, not of "
-                    << element;
+      return emit() << "a staged tile has elements of 8, 16, 32 or 64 bits, not of " << element;
     int64_t columns = tile.getShape().back();
     int64_t piece = 16 * 8 / element.getIntOrFloatBitWidth();
     if (columns == 0 || columns % piece)
-      return emit() << "a staged tile lies in pieces of 16 bytes, " << piece
-                    << " elements of " << element << "; "
-                    << columns << " columns of " << type
+      return emit() << "a staged tile lies in pieces of 16 bytes, " << piece << " elements of "
+                    << element << "; " << columns << " columns of " << type
                     << " are no multiple of that, the next is "
                     << llvm::alignTo(columns + !columns, piece);
     for (int64_t extent : tile.getShape().drop_back(2))
       if (extent != 1)
-        return emit() << "a staged tile has two dimensions that are not 1, "
-                      << type << " has more";
+        return emit() << "a staged tile has two dimensions that are not 1, " << type << " has more";
     // 16 bits each, so that nothing wraps below.
     int64_t rows = tile.getShape().end()[-2];
     if (rows < 1 || rows > UINT16_MAX || columns > UINT16_MAX)
-      return emit() << "a staged tile has 1 to " << UINT16_MAX
-                    << " rows and columns, " << type << " has not";
+      return emit() << "a staged tile has 1 to " << UINT16_MAX << " rows and columns, " << type
+                    << " has not";
   }
   return success();
 }
@@ -284,8 +277,8 @@ LogicalResult StagedType::verify(Emit emit, RankedTensorType tile) {
 
 LogicalResult MailboxType::verify(Emit emit, int64_t depth, int64_t words) {
   if (depth < 1 || depth > 64 || words < 1 || words > 16)
-    return emit() << "a mailbox has 1 to 64 slots of 1 to 16 words, not "
-                  << depth << " of " << words;
+    return emit() << "a mailbox has 1 to 64 slots of 1 to 16 words, not " << depth << " of "
+                  << words;
   return success();
 }
 

@@ -5,45 +5,25 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-LogicalResult mk_sm::verifyAccess(Operation *op, MemRefType buffer, size_t offsets,
-                                  size_t valid, RankedTensorType tile) {
-  if (static_cast<int64_t>(offsets) != buffer.getRank())
-    return op->emitOpError() << "has " << offsets << " offsets into a buffer of rank "
-                             << buffer.getRank() << ": give one for each dimension";
-  if (tile.getRank() > buffer.getRank())
-    return op->emitOpError() << "has a tile of rank " << tile.getRank()
-                             << " and a buffer of rank " << buffer.getRank()
-                             << ": a tile covers the buffer's last dimensions";
-  if (tile.getElementType() != buffer.getElementType())
-    return op->emitOpError() << "has a tile of " << tile.getElementType()
-                             << " and a buffer of " << buffer.getElementType()
-                             << ": convert the tile with arith";
-  if (valid && static_cast<int64_t>(valid) != tile.getRank())
-    return op->emitOpError() << "has " << valid << " valid extents for a tile of rank "
-                             << tile.getRank() << ": give one for each dimension";
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Rings
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifySlot(Operation *op, RingType ring, SlotType slot) {
+LogicalResult mk_sm::verifySlot(Operation *op, RingType ring, SlotType slot) {
   if (ring.getTiles() != slot.getTiles())
-    return op->emitOpError() << "has " << slot << " of " << ring
-                             << ": their tiles differ";
+    return op->emitOpError() << "has " << slot << " of " << ring << ": their tiles differ";
   return success();
 }
 
 static LogicalResult verifyIndex(Operation *op, SlotType slot, int64_t index) {
   int64_t tiles = slot.getTiles().size();
   if (index < 0 || index >= tiles)
-    return op->emitOpError() << "names tile " << index << " of a slot of "
-                             << tiles << ": they count from 0";
+    return op->emitOpError() << "names tile " << index << " of a slot of " << tiles
+                             << ": they count from 0";
   return success();
 }
 
-static LogicalResult verifyPlace(Operation *op, ValueRange place) {
+LogicalResult mk_sm::verifyPlace(Operation *op, ValueRange place) {
   if (place.empty() || place.size() == 2)
     return success();
   return op->emitOpError() << "is at " << place.size()
@@ -59,42 +39,20 @@ static LogicalResult verifyCounts(Operation *op, Value cursor, int64_t slots, St
                            << ": delete it, and run mk-sm-assign-stages";
 }
 
-LogicalResult AcquireOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
-                 failed(verifyPlace(*this, getPlace())) ||
-                 failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
-}
-
-LogicalResult WaitOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyPlace(*this, getPlace())) ||
-                 failed(verifySlot(*this, getRing().getType(), getSlot().getType())));
-}
-
 LogicalResult CommitOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Producer)) ||
-      failed(verifySlot(*this, getRing().getType(), getSlot().getType())))
-    return failure();
   auto acquire = getSlot().getDefiningOp<AcquireOp>();
   if (!acquire || acquire.getRing() != getRing())
     return emitOpError() << "hands over a slot that was not acquired from its ring: name the "
                             "result of mk_sm.acquire of the same ring";
   for (Operation *user : getSlot().getUsers()) {
-    if (user->getBlock() != (*this)->getBlock() || user == *this ||
-        user->isBeforeInBlock(*this))
+    if (user->getBlock() != (*this)->getBlock() || user == *this || user->isBeforeInBlock(*this))
       continue;
-    InFlightDiagnostic diag =
-        emitOpError() << "hands over a slot that is still used behind it: commit it behind "
-                         "the last copy, and once";
+    InFlightDiagnostic diag = emitOpError() << "hands over a slot that is still used behind it: "
+                                               "commit it behind the last copy, and once";
     diag.attachNote(user->getLoc()) << "used here";
     return diag;
   }
   return success();
-}
-
-LogicalResult ReleaseOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyPlace(*this, getPlace())));
 }
 
 RankedTensorType CopyOp::getTileType() {
@@ -102,45 +60,39 @@ RankedTensorType CopyOp::getTileType() {
 }
 
 LogicalResult CopyOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Producer)) ||
-      failed(verifyIndex(*this, getSlot().getType(), getIndex())))
+  if (failed(verifyIndex(*this, getSlot().getType(), getIndex())))
     return failure();
   if (!getSlot().getDefiningOp<AcquireOp>())
-    return emitOpError() << "fills a slot that is not the producer's: name the result of "
-                            "mk_sm.acquire";
+    return emitOpError()
+           << "fills a slot that is not the producer's: name the result of mk_sm.acquire";
   RankedTensorType tile = getTileType();
-  if (failed(verifyAccess(*this, cast<MemRefType>(getSource().getType()),
-                          getOffsets().size(), getValid().size(), tile)))
+  if (failed(mk::verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)))
     return failure();
   if (getPad() && getPad().getType() != tile.getElementType())
-    return emitOpError() << "pads a tile of " << tile.getElementType()
-                         << " with a value of type " << getPad().getType()
-                         << ": convert the value";
+    return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
+                         << getPad().getType() << ": convert the value";
   if (getLanding() && failed(verifyCounts(*this, getLanding(), 1, "barrier of tiles that land")))
     return failure();
   // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
   int64_t shared = getShared(), rows = tile.getShape().end()[-2];
   if (!llvm::is_contained({1, 2, 4, 8}, shared))
-    return emitOpError() << "is shared by " << shared
-                         << " CTAs: a cluster has 1, 2, 4 or 8";
+    return emitOpError() << "is shared by " << shared << " CTAs: a cluster has 1, 2, 4 or 8";
   if (shared > 1 && rows % (8 * shared))
-    return emitOpError() << "is shared by " << shared << " CTAs, but the " << rows
-                         << " rows of " << tile << " are no multiple of "
-                         << 8 * shared << ": share it with fewer";
+    return emitOpError() << "is shared by " << shared << " CTAs, but the " << rows << " rows of "
+                         << tile << " are no multiple of " << 8 * shared << ": share it with fewer";
   return success();
 }
 
 LogicalResult TileOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
-      failed(verifyIndex(*this, getSlot().getType(), getIndex())))
+  if (failed(verifyIndex(*this, getSlot().getType(), getIndex())))
     return failure();
   if (!getSlot().getDefiningOp<WaitOp>())
-    return emitOpError() << "reads a slot that is not the consumer's: name the result of "
-                            "mk_sm.wait";
+    return emitOpError()
+           << "reads a slot that is not the consumer's: name the result of mk_sm.wait";
   Type tile = getSlot().getType().getTiles()[getIndex()];
   if (getTile().getType().getTile() != tile)
-    return emitOpError() << "gives " << getTile().getType() << ", but tile "
-                         << getIndex() << " of the slot is " << tile;
+    return emitOpError() << "gives " << getTile().getType() << ", but tile " << getIndex()
+                         << " of the slot is " << tile;
   return success();
 }
 
@@ -182,15 +134,9 @@ LogicalResult PipelinePutOp::verify() {
 LogicalResult SendOp::verify() {
   int64_t words = getMailbox().getType().getWords();
   if (static_cast<int64_t>(getValues().size()) != words)
-    return emitOpError() << "puts " << getValues().size()
-                         << " values into a mailbox of " << words << " words";
-  return failure(failed(verifyIn(*this, PartitionKind::Producer)) ||
-                 failed(verifyPlace(*this, getPlace())));
-}
-
-LogicalResult ReceiveOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyPlace(*this, getPlace())));
+    return emitOpError() << "puts " << getValues().size() << " values into a mailbox of " << words
+                         << " words";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,12 +147,14 @@ LogicalResult ReceiveOp::verify() {
 static LogicalResult verifyPosted(StoreOp op) {
   RankedTensorType tile = op.getTile().getType();
   if (op.getPeers().empty() || op.getPeers().size() > kMostPeers)
-    return op.emitOpError() << "is posted to " << op.getPeers().size() << " ranks: the sender takes 1 to "
-                            << kMostPeers;
+    return op.emitOpError() << "is posted to " << op.getPeers().size()
+                            << " ranks: the sender takes 1 to " << kMostPeers;
   if (!isa<MmaAttr>(tile.getEncoding()))
-    return op.emitOpError() << "posts " << tile << ": the sender takes tiles with layout #mk_sm.mma";
+    return op.emitOpError() << "posts " << tile
+                            << ": the sender takes tiles with layout #mk_sm.mma";
   if (auto partition = op->getParentOfType<PartitionOp>(); partition.getTeams() > 1)
-    return op.emitOpError() << "is posted by one of several teams, but a CTA has one sender: leave 'posted' out";
+    return op.emitOpError()
+           << "is posted by one of several teams, but a CTA has one sender: leave 'posted' out";
   mk::SmAttr sm = mk::getSm(op);
   int64_t buffers = op.getStaging().getType().getBuffers();
   if (int64_t parts = sm ? countStoreParts(tile, sm.getChunk()) : 0; parts > buffers)
@@ -219,30 +167,30 @@ static LogicalResult verifyPosted(StoreOp op) {
     return op.emitOpError() << "raises " << op.getSignal().getType()
                             << " at a peer: it takes a signal of scope sys";
   if (op.getSignalIndex().size() != signal.getShape().size())
-    return op.emitOpError() << "has " << op.getSignalIndex().size() << " indices into a signal of rank "
-                            << signal.getShape().size() << ": give one for each dimension";
+    return op.emitOpError() << "has " << op.getSignalIndex().size()
+                            << " indices into a signal of rank " << signal.getShape().size()
+                            << ": give one for each dimension";
   return success();
 }
 
 LogicalResult StoreOp::verify() {
   RankedTensorType tile = getTile().getType();
   auto dest = cast<MemRefType>(getDest().getType());
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
-      failed(verifyFragment(*this, tile)) ||
-      failed(verifyAccess(*this, dest, getOffsets().size(), getValid().size(), tile)))
+  if (failed(verifyFragment(*this, tile)) ||
+      failed(mk::verifyAccess(*this, getDest(), getOffsets(), getValid(), tile)))
     return failure();
   // stmatrix and the boxes of the copy engine.
   bool transposed = isa<TransposedAttr>(tile.getEncoding());
   if (!isa<MmaAttr>(tile.getEncoding()) && !transposed)
-    return emitOpError() << "takes tiles with layout #mk_sm.mma, or transposed, through its staging "
-                            "area, not "
-                         << tile << ": use mk.store";
+    return emitOpError()
+           << "takes tiles with layout #mk_sm.mma, or transposed, through its staging area, not "
+           << tile << ": use mk.store";
   auto element = dyn_cast<FloatType>(tile.getElementType());
   int64_t bits = element ? element.getWidth() : 0;
   if (bits != 16 && bits != 32)
-    return emitOpError() << "takes floating-point elements of 16 or 32 bits through its staging "
-                            "area, not "
-                         << tile.getElementType() << ": use mk.store";
+    return emitOpError()
+           << "takes floating-point elements of 16 or 32 bits through its staging area, not "
+           << tile.getElementType() << ": use mk.store";
   mk::SmAttr sm = mk::getSm(*this);
   if (sm && transposed && !canStoreInChunks(tile, getAdd(), sm.getChunk()))
     return emitOpError() << "takes transposed tiles of 16-bit elements, and of up to "
@@ -253,33 +201,35 @@ LogicalResult StoreOp::verify() {
                          << " columns in chunks of " << sm.getChunk() * 8 / bits
                          << ", of which they are no multiple: use mk.store";
   if (int64_t most = mk::getSm(*this).getTensorMaps().getRank(); dest.getRank() > most)
-    return emitOpError() << "stores to " << dest << ", but the copy engine takes at most "
-                         << most << " dimensions: use mk.store";
+    return emitOpError() << "stores to " << dest << ", but the copy engine takes at most " << most
+                         << " dimensions: use mk.store";
   if (getPosted() ? failed(verifyPosted(*this)) : getSignal() || !getOthers().empty())
-    return getPosted() ? failure()
-                       : emitOpError() << "has a signal or several peers, which are the sender's business: add "
-                                          "'posted', or use mk.signal and a store for each peer";
+    return getPosted()
+               ? failure()
+               : emitOpError() << "has a signal or several peers, which are the sender's business: "
+                                  "add 'posted', or use mk.signal and a store for each peer";
   if (getPosting() && failed(verifyCounts(*this, getPosting(), 1, "tile that the sender has")))
     return failure();
-  if (auto count = getPosting() ? getPosting().getDefiningOp<CursorOp>() : CursorOp(); count && !count.getParity())
-    return emitOpError() << "has a cursor that begins with parity 0, and would wait for a tile that nobody has posted: "
-                            "begin with 1";
+  if (auto count = getPosting() ? getPosting().getDefiningOp<CursorOp>() : CursorOp();
+      count && !count.getParity())
+    return emitOpError() << "has a cursor that begins with parity 0, and would wait for a tile "
+                            "that nobody has posted: begin with 1";
   if (getPeer() && !mk::isSymmetric(dest))
     return emitOpError() << "writes to a peer's " << dest
-                         << ", but only symmetric memory is the same place there: give the "
-                            "buffer the space #mk.symmetric";
+                         << ", but only symmetric memory is the same place there: give the buffer "
+                            "the space #mk.symmetric";
   return success();
 }
 
 /// What a spill and a reload have in common.
 static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, MemRefType buffer,
                                    size_t index) {
-  if (failed(verifyIn(op, PartitionKind::Consumer)) || failed(verifyFragment(op, tile)))
+  if (failed(verifyFragment(op, tile)))
     return failure();
   if (!mayBeSpilled(tile))
-    return op->emitOpError() << "takes tiles with layout #mk_sm.mma, or transposed, of elements of 32 "
-                                "bits, not "
-                             << tile << ": use mk.store and mk.load";
+    return op->emitOpError()
+           << "takes tiles with layout #mk_sm.mma, or transposed, of elements of 32 bits, not "
+           << tile << ": use mk.store and mk.load";
   if (!buffer.hasStaticShape() || !buffer.getLayout().isIdentity() ||
       buffer.getElementType() != tile.getElementType() || buffer.getRank() < tile.getRank() ||
       buffer.getShape().take_back(tile.getRank()) != tile.getShape())

@@ -17,10 +17,8 @@ LogicalResult mk_sm::verifyFragment(Operation *op, Type type) {
     return op->emitOpError() << "works on fragments, but " << type
                              << " has no layout: give it one, such as #mk_sm.mma";
   if (!tensor.hasStaticShape())
-    return op->emitOpError() << "has " << type
-                             << ": fragments have extents that are numbers";
-  std::string problem =
-      explainLayout(tensor.getShape(), tensor.getEncoding());
+    return op->emitOpError() << "has " << type << ": fragments have extents that are numbers";
+  std::string problem = explainLayout(tensor.getShape(), tensor.getEncoding());
   if (!problem.empty())
     return op->emitOpError() << "has " << type << ": " << problem;
   auto partition = op->getParentOfType<PartitionOp>();
@@ -36,18 +34,13 @@ LogicalResult mk_sm::verifyFragment(Operation *op, Type type) {
   return success();
 }
 
-LogicalResult PartialSumOp::verify() {
-  return verifyFragment(*this, getSource().getType());
-}
+LogicalResult PartialSumOp::verify() { return verifyFragment(*this, getSource().getType()); }
 
 LogicalResult ConvertLayoutOp::verify() {
   auto from = getSource().getType(), to = getResult().getType();
-  if (from.getShape() != to.getShape() ||
-      from.getElementType() != to.getElementType())
-    return emitOpError() << "changes only the layout, not " << from << " to "
-                         << to;
-  return failure(failed(verifyFragment(*this, from)) ||
-                 failed(verifyFragment(*this, to)));
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError() << "changes only the layout, not " << from << " to " << to;
+  return failure(failed(verifyFragment(*this, from)) || failed(verifyFragment(*this, to)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,21 +53,17 @@ static LogicalResult verifyRegisters(Operation *op, TypeRange types) {
     if (failed(verifyFragment(op, type)))
       return failure();
     if (!isa<MmaAttr>(getLayout(type)))
-      return op->emitOpError() << "is about registers of matrix ops, which have layout "
-                                  "#mk_sm.mma, not "
-                               << type << ": convert it (mk_sm.convert_layout)";
+      return op->emitOpError()
+             << "is about registers of matrix ops, which have layout #mk_sm.mma, not " << type
+             << ": convert it (mk_sm.convert_layout)";
   }
   return success();
 }
 
-LogicalResult MmaFenceOp::verify() {
-  return failure(failed(verifyIn(*this, PartitionKind::Consumer)) ||
-                 failed(verifyRegisters(*this, getFragments().getTypes())));
-}
+LogicalResult MmaFenceOp::verify() { return verifyRegisters(*this, getFragments().getTypes()); }
 
 LogicalResult MmaWaitOp::verify() {
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) ||
-      failed(verifyRegisters(*this, getFragments().getTypes())))
+  if (failed(verifyRegisters(*this, getFragments().getTypes())))
     return failure();
   int64_t pending = getPending();
   mk::SmAttr sm = mk::getSm(*this);
@@ -93,8 +82,8 @@ LogicalResult MmaWaitOp::verify() {
       continue;
     InFlightDiagnostic diag =
         emitOpError() << "names a result that it does not wait for: of the op that gives it and "
-                      << behind << " behind that, " << pending
-                      << " may stay in flight; leave " << behind << " at most";
+                      << behind << " behind that, " << pending << " may stay in flight; leave "
+                      << behind << " at most";
     diag.attachNote(dot.getLoc()) << "started here";
     return diag;
   }
@@ -144,20 +133,17 @@ static Operation *findUseInFlight(Value result) {
 
 LogicalResult MmaOp::verify() {
   auto acc = getAcc().getType();
-  if (failed(verifyIn(*this, PartitionKind::Consumer)) || failed(verifyFragment(*this, acc)))
+  if (failed(verifyFragment(*this, acc)))
     return failure();
   if (!isa<MmaAttr>(acc.getEncoding()) || !acc.getElementType().isF32())
-    return emitOpError() << "accumulates in f32 with layout #mk_sm.mma, not in "
-                         << acc;
+    return emitOpError() << "accumulates in f32 with layout #mk_sm.mma, not in " << acc;
   if (!isa<StagedType>(getRhs().getType()))
-    return emitOpError() << "takes its right operand from shared memory; "
-                         << getRhs().getType()
+    return emitOpError() << "takes its right operand from shared memory; " << getRhs().getType()
                          << " is in registers";
   if (auto lhs = dyn_cast<RankedTensorType>(getLhs().getType())) {
     if (lhs.getEncoding() != acc.getEncoding())
-      return emitOpError() << "takes a left operand in registers with the "
-                              "layout of its accumulator, got "
-                           << lhs;
+      return emitOpError()
+             << "takes a left operand in registers with the layout of its accumulator, got " << lhs;
     if (failed(verifyFragment(*this, lhs)))
       return failure();
     if (getTransposeA())
@@ -168,20 +154,15 @@ LogicalResult MmaOp::verify() {
   if (!left.isIntOrFloat() || left.getIntOrFloatBitWidth() != right.getIntOrFloatBitWidth())
     return emitOpError() << "multiplies elements of " << left << " by those of " << right
                          << ": convert one of them";
-  auto shape = [](Type type) {
-    return getOperandTile(type).getShape().take_back(2);
-  };
+  auto shape = [](Type type) { return getOperandTile(type).getShape().take_back(2); };
   ArrayRef<int64_t> a = shape(getLhs().getType()), b = shape(getRhs().getType());
   bool ta = getTransposeA(), tb = getTransposeB();
-  if (a[!ta] != b[tb] || a[ta] != acc.getDimSize(0) ||
-      b[!tb] != acc.getDimSize(1))
-    return emitOpError() << "multiplies " << getLhs().getType() << " by "
-                         << getRhs().getType() << " into " << acc
-                         << ": the shapes do not fit";
+  if (a[!ta] != b[tb] || a[ta] != acc.getDimSize(0) || b[!tb] != acc.getDimSize(1))
+    return emitOpError() << "multiplies " << getLhs().getType() << " by " << getRhs().getType()
+                         << " into " << acc << ": the shapes do not fit";
   if (Operation *user = findUseInFlight(getResult())) {
-    InFlightDiagnostic diag =
-        emitOpError() << "is in flight when its result is used; wait for it by mk_sm.mma_wait, "
-                         "and use what that gives";
+    InFlightDiagnostic diag = emitOpError() << "is in flight when its result is used; wait for it "
+                                               "by mk_sm.mma_wait, and use what that gives";
     diag.attachNote(user->getLoc()) << "used here";
     return diag;
   }

@@ -29,8 +29,7 @@ LogicalResult mk_sm::verifyInScope(Operation *op) {
   return success();
 }
 
-/// The partition of the kind beside `partition`. One that is verified later may have no
-/// kind yet.
+/// The partition of the kind beside `partition`. One that is verified later may have no kind yet.
 static PartitionOp findSibling(PartitionOp partition, PartitionKind kind) {
   for (auto other : partition->getBlock()->getOps<PartitionOp>())
     if (other != partition && other.getKindAttr() && other.getKind() == kind)
@@ -49,9 +48,10 @@ LogicalResult PartitionOp::verify() {
                          << " warps: a " << stringifyPartitionKind(getKind()) << " is one warp";
   auto role = dyn_cast<mk::RoleOp>((*this)->getParentOp());
   if ((getKind() == PartitionKind::Mover) != (role && role.getBeside()))
-    return emitOpError() << (getKind() == PartitionKind::Mover
-                                 ? "is a mover, but its role has CTAs of its own: let it be run 'beside' another"
-                                 : "stands in a role that is run beside another: only a mover does that");
+    return emitOpError()
+           << (getKind() == PartitionKind::Mover
+                   ? "is a mover, but its role has CTAs of its own: let it be run 'beside' another"
+                   : "stands in a role that is run beside another: only a mover does that");
   mk::TargetAttr target = mk::getSmTarget(*this);
   // A producer's warpgroup is counted whole.
   int64_t warpgroups = target ? target.getSm().getThreads() / 128 - 1 : 7;
@@ -61,8 +61,7 @@ LogicalResult PartitionOp::verify() {
   int64_t teams = getTeams();
   if (teams != 1 && (teams != 2 || getKind() != PartitionKind::Consumer || warps != 8))
     return emitOpError() << "has " << teams << " teams of " << warps
-                         << " warps: a consumer of 8 warps may have two teams of one "
-                            "warpgroup";
+                         << " warps: a consumer of 8 warps may have two teams of one warpgroup";
   if (target) {
     mk::RegistersAttr file = target.getSm().getRegisters();
     if (!file.has(registers))
@@ -85,8 +84,6 @@ bool mk_sm::drawsItems(scf::WhileOp loop) {
                       [](Operation &op) { return holds<TicketOp, ReceiveOp>(&op); });
 }
 
-LogicalResult CtaIndexOp::verify() { return verifyInScope(*this); }
-
 LogicalResult DealtItemOp::verify() {
   if (!(*this)->getParentOfType<mk::RoleOp>())
     return emitOpError() << "stands outside of a role, where no items are dealt out: move it into "
@@ -102,18 +99,12 @@ LogicalResult ReadDimOp::verify() {
   return success();
 }
 
-LogicalResult TeamIndexOp::verify() { return verifyIn(*this, PartitionKind::Consumer); }
-
-LogicalResult AtItemOp::verify() { return verifyInScope(*this); }
-
 LogicalResult ItemsOp::verify() {
   Block &body = getBody().front();
   if (body.getNumArguments() != 2 ||
       !llvm::all_of(body.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
-    return emitOpError() << "has a body whose arguments are not the number of the item and "
-                            "that of the round, two values of type index";
-  if (failed(verifyInScope(*this)))
-    return failure();
+    return emitOpError() << "has a body whose arguments are not the number of the item and that of "
+                            "the round, two values of type index";
   for (auto [name, value] : {std::pair<StringRef, int64_t>("teams", getTeams()),
                              std::pair<StringRef, int64_t>("every", getEvery())})
     if (value != 1 && value != 2)
@@ -124,8 +115,6 @@ LogicalResult ItemsOp::verify() {
 
 /// What is drawn once for the CTA is drawn ahead, where somebody runs ahead.
 static LogicalResult verifyDraw(Operation *op) {
-  if (failed(verifyInScope(op)))
-    return failure();
   auto partition = op->getParentOfType<PartitionOp>();
   if (partition && partition.getKind() == PartitionKind::Consumer &&
       findSibling(partition, PartitionKind::Producer))
@@ -147,8 +136,6 @@ LogicalResult PopOp::verify() {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyTakesTurns(Operation *op) {
-  if (failed(verifyIn(op, PartitionKind::Consumer)))
-    return failure();
   int64_t warpgroups = op->getParentOfType<PartitionOp>().getNumWarpgroups();
   if (warpgroups != 2)
     return op->emitOpError() << "is about the turns of two warpgroups, but its partition has "

@@ -30,12 +30,13 @@ static LogicalResult verifyRegisters(WarpsOp op, mk::SmAttr sm) {
   mk::RegistersAttr file = sm.getRegisters();
   if (registers->size() != 2 || !llvm::all_of(*registers, [&](int64_t n) { return file.has(n); }))
     return op.emitOpError() << "has registers " << *op.getRegisters()
-                            << ": give two numbers, each a multiple of " << file.getStep() << " from "
-                            << file.getLeast() << " to " << file.getMost();
+                            << ": give two numbers, each a multiple of " << file.getStep()
+                            << " from " << file.getLeast() << " to " << file.getMost();
   int64_t pool = file.getAtStart(op.getNumThreads()) * op.getNumThreads();
   int64_t wanted = 128 * (*registers)[0] + (op.getNumThreads() - 128) * (*registers)[1];
   if (wanted > pool)
-    return op.emitOpError() << "deals out " << wanted << " registers, of which the CTA has " << pool;
+    return op.emitOpError() << "deals out " << wanted << " registers, of which the CTA has "
+                            << pool;
   return success();
 }
 
@@ -64,7 +65,8 @@ static LogicalResult verifyMovers(WarpsOp op, mk::KernelOp kernel) {
     for (StringRef name : op.getMovers()->getAsValueRange<FlatSymbolRefAttr>()) {
       mk::RoleOp role = findRole(kernel, name);
       if (!role || !role.getBeside() || llvm::is_contained(movers, role))
-        return op.emitOpError() << "has '" << name << "' among its movers, which is no role beside another, "
+        return op.emitOpError() << "has '" << name
+                                << "' among its movers, which is no role beside another, "
                                 << "or stands there already";
       movers.push_back(role);
     }
@@ -78,9 +80,12 @@ static LogicalResult verifyMovers(WarpsOp op, mk::KernelOp kernel) {
 }
 
 static LogicalResult verifyBarriers(WarpsOp op) {
-  const std::pair<StringRef, int64_t> barriers[] = {
-      {"warpgroup", op.getConsumer() / 4}, {"consumer", 1}, {"cta", 1}, {"turn", 2}, {"request", 1},
-      {"finish", 1}};
+  const std::pair<StringRef, int64_t> barriers[] = {{"warpgroup", op.getConsumer() / 4},
+                                                    {"consumer", 1},
+                                                    {"cta", 1},
+                                                    {"turn", 2},
+                                                    {"request", 1},
+                                                    {"finish", 1}};
   StringRef taken[16] = {"all threads"};
   for (auto [name, count] : barriers) {
     auto number = op.getBarriers().getAs<IntegerAttr>(name);
@@ -108,8 +113,8 @@ LogicalResult WarpsOp::verify() {
     return emitOpError() << "has " << warps << " warps of the consumer: it has 4 to " << most
                          << ", a multiple of 4";
   if (getCopiers() && getSender())
-    return emitOpError() << "has the same warps as copiers and as sender: leave the sender out, and the "
-                            "consumer sends its tiles itself";
+    return emitOpError() << "has the same warps as copiers and as sender: leave the sender out, "
+                            "and the consumer sends its tiles itself";
   if (getSender() && !postsTiles(kernel))
     return emitOpError() << "has a sender, but no store is posted: leave it out";
   WalkResult fits = kernel.walk([&](PartitionOp partition) -> WalkResult {

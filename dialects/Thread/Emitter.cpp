@@ -11,9 +11,8 @@ bool mk_thread::isZero(Value value) {
 }
 
 Emitter::Emitter(MLIRContext *context, Location loc)
-    : b(context), loc(loc), i1(b.getI1Type()), i8(b.getI8Type()),
-      i16(b.getIntegerType(16)), i32(b.getI32Type()), i64(b.getI64Type()),
-      f32(b.getF32Type()) {}
+    : b(context), loc(loc), i1(b.getI1Type()), i8(b.getI8Type()), i16(b.getIntegerType(16)),
+      i32(b.getI32Type()), i64(b.getI64Type()), f32(b.getF32Type()) {}
 
 void Emitter::enter(KernelOp kernel) {
   frame = kernel.getFrame();
@@ -53,16 +52,14 @@ Value Emitter::constant(TypedAttr value) {
 }
 
 Value Emitter::cint(Type type, int64_t value) {
-  return constant(b.getIntegerAttr(
-      type, APInt(type.getIntOrFloatBitWidth(), value, /*isSigned=*/true,
-                  /*implicitTrunc=*/true)));
+  return constant(
+      b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value, /*isSigned=*/true,
+                                   /*implicitTrunc=*/true)));
 }
 Value Emitter::c32(int64_t value) { return cint(i32, value); }
 Value Emitter::c64(int64_t value) { return cint(i64, value); }
 Value Emitter::cbool(bool value) { return cint(i1, value); }
-Value Emitter::cf32(double value) {
-  return constant(b.getFloatAttr(f32, value));
-}
+Value Emitter::cf32(double value) { return constant(b.getFloatAttr(f32, value)); }
 
 Value Emitter::shl(Value x, int64_t y) {
   return y ? b.createOrFold<arith::ShLIOp>(loc, x, cint(x.getType(), y)) : x;
@@ -106,14 +103,21 @@ void Emitter::ifThenElse(Value condition, function_ref<void()> then,
   otherwise();
 }
 
+SmallVector<Value> Emitter::choose(Value condition, function_ref<SmallVector<Value>()> then,
+                                   function_ref<SmallVector<Value>()> otherwise) {
+  auto op = scf::IfOp::create(
+      b, loc, condition, [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, then()); },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, otherwise()); });
+  return SmallVector<Value>(op.getResults());
+}
+
 void Emitter::within(Region &region, function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(region.empty() ? &region.emplaceBlock() : &region.front());
   body();
 }
 
-void Emitter::forRange(Value from, Value to, Value step,
-                       function_ref<void(Value)> body) {
+void Emitter::forRange(Value from, Value to, Value step, function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(b, loc, from, to, step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -131,9 +135,10 @@ void Emitter::whileTrue(function_ref<Value()> condition, function_ref<void()> bo
 }
 
 void Emitter::keepRolled() {
-  auto never = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  auto loop = LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, never, {}, {}, {}, {}, {}, {}, {},
-                                            {}, {}, {}, {});
+  auto never =
+      LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  auto loop = LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, never, {}, {}, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {});
   b.getInsertionBlock()->getParentOp()->setAttr("llvm.loop_annotation", loop);
 }
 
@@ -156,9 +161,7 @@ Value Emitter::variable(Type type, Value initial) {
 Value Emitter::read(Value variable, Type type) {
   return LLVM::LoadOp::create(b, loc, type, variable);
 }
-void Emitter::write(Value variable, Value value) {
-  LLVM::StoreOp::create(b, loc, value, variable);
-}
+void Emitter::write(Value variable, Value value) { LLVM::StoreOp::create(b, loc, value, variable); }
 
 void Emitter::advance(Value stage, Value parity, int64_t depth) {
   Value phase = read(parity, i32);
@@ -190,8 +193,7 @@ SmallVector<Value> Emitter::loadWords(TypeRange types, Value address, int64_t by
 }
 void Emitter::storeWords(ValueRange words, Value address, int64_t bytes, Value condition,
                          bool inverted) {
-  create<StoreOp>(words, address, bytes, condition, inverted, TypeAttr(),
-                             MemScopeAttr());
+  create<StoreOp>(words, address, bytes, condition, inverted, TypeAttr(), MemScopeAttr());
 }
 void Emitter::storeWhere(Value exists, Value address, int64_t bytes, ArrayRef<Value> words,
                          Addition add) {
@@ -206,9 +208,8 @@ void Emitter::storeWhere(Value exists, Value address, int64_t bytes, ArrayRef<Va
 }
 void Emitter::addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                            Value condition) {
-  create<StoreOp>(value, address, bytes, condition, /*inverted=*/false,
-                             TypeAttr::get(type),
-                             MemScopeAttr::get(b.getContext(), scope));
+  create<StoreOp>(value, address, bytes, condition, /*inverted=*/false, TypeAttr::get(type),
+                  MemScopeAttr::get(b.getContext(), scope));
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,8 +235,7 @@ static Value findVector(ArrayRef<Value> values) {
     vector = extract.getVector();
   }
   auto type = cast<VectorType>(vector.getType());
-  return type.getNumElements() == static_cast<int64_t>(values.size()) ? vector
-                                                                      : Value();
+  return type.getNumElements() == static_cast<int64_t>(values.size()) ? vector : Value();
 }
 
 SmallVector<Value> Emitter::pack(ArrayRef<Value> elements) {
@@ -266,15 +266,13 @@ SmallVector<Value> Emitter::pack(ArrayRef<Value> elements) {
   return words;
 }
 
-SmallVector<Value> Emitter::unpack(ArrayRef<Value> words, Type type,
-                                    int64_t count) {
+SmallVector<Value> Emitter::unpack(ArrayRef<Value> words, Type type, int64_t count) {
   int64_t per = getPerWord(type);
   if (per == 1)
     return SmallVector<Value>(words);
   SmallVector<Value> elements;
   for (Value word : words) {
-    Value vector =
-        LLVM::BitcastOp::create(b, loc, VectorType::get(per, type), word);
+    Value vector = LLVM::BitcastOp::create(b, loc, VectorType::get(per, type), word);
     for (int64_t k = 0; k < per && static_cast<int64_t>(elements.size()) < count; ++k)
       elements.push_back(LLVM::ExtractElementOp::create(b, loc, vector, c32(k)));
   }
@@ -294,14 +292,10 @@ Value Emitter::heapOf(Value rank) {
 }
 
 Value Emitter::valueIfFine(Value otherwise, function_ref<Value()> body) {
-  auto choice = scf::IfOp::create(b, loc, TypeRange(otherwise.getType()), isFine(),
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(b, loc, body());
-  b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(b, loc, otherwise);
-  return choice.getResult(0);
+  using Values = SmallVector<Value>;
+  return choose(
+             isFine(), [&] { return Values{body()}; }, [&] { return Values{otherwise}; })
+      .front();
 }
 
 //===----------------------------------------------------------------------===//
@@ -314,12 +308,8 @@ std::pair<Value, Value> Emitter::divideU(Value x, Value y) {
 }
 
 std::pair<Value, Value> Emitter::divideS(Value x, Value y) {
-  auto negative = [&](Value value) {
-    return cmp(arith::CmpIPredicate::slt, value, int64_t(0));
-  };
-  auto magnitude = [&](Value value) {
-    return select(negative(value), sub(c64(0), value), value);
-  };
+  auto negative = [&](Value value) { return cmp(arith::CmpIPredicate::slt, value, int64_t(0)); };
+  auto magnitude = [&](Value value) { return select(negative(value), sub(c64(0), value), value); };
   auto [quotient, rest] = divideU(magnitude(x), magnitude(y));
   Value differ = xor_(negative(x), negative(y));
   return {select(differ, sub(c64(0), quotient), quotient),
@@ -331,8 +321,7 @@ std::pair<Value, Value> Emitter::divideS(Value x, Value y) {
 //===----------------------------------------------------------------------===//
 
 Value Emitter::intrinsic(StringRef name, Type result, ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
-                                       operands)
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name), operands)
       .getResult(0);
 }
 
@@ -361,9 +350,7 @@ Value Emitter::shuffle(StringRef kind, Value value, Value by) {
   return result;
 }
 
-Value Emitter::shuffleXor(Value value, int64_t mask) {
-  return shuffle("bfly", value, c32(mask));
-}
+Value Emitter::shuffleXor(Value value, int64_t mask) { return shuffle("bfly", value, c32(mask)); }
 
 Value Emitter::fromLane0(Value value) { return shuffle("idx", value, c32(0)); }
 

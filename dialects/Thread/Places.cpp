@@ -9,7 +9,8 @@ using mk_sm::BlockedAttr, mk_sm::MmaAttr, mk_sm::SliceAttr, mk_sm::TransposedAtt
 
 /// Offsets of register `i` within what a thread holds of accumulators.
 static std::pair<int64_t, int64_t> mmaOffset(int64_t columns, int64_t i) {
-  int64_t rows = i / (columns / 2), r = i % (columns / 2); // which 64 rows, and which register of them
+  int64_t rows = i / (columns / 2),
+          r = i % (columns / 2); // which 64 rows, and which register of them
   return {64 * rows + 8 * (r / 2 % 2), 8 * (r / 4) + r % 2};
 }
 
@@ -41,7 +42,8 @@ Place Places::find(RankedTensorType type, unsigned i) {
     Value inGroup = e.add(e.shl(e.and_(e.shr(thread, 5), 3), 4), e.shr(lane, 2));
     if (mma.getWarpgroups() > 1)
       // By the number in the CTA, as a rule, of which LLVM takes 128 away behind the product.
-      inGroup = e.add(inGroup, e.mul(e.sub(e.shr(e.add(thread, 128), 7), 1), rows / mma.getWarpgroups()));
+      inGroup =
+          e.add(inGroup, e.mul(e.sub(e.shr(e.add(thread, 128), 7), 1), rows / mma.getWarpgroups()));
     return e.resize(inGroup, e.i64);
   };
   auto columnBase = [&] { return e.resize(e.shl(e.and_(lane, 3), 1), e.i64); };
@@ -80,7 +82,8 @@ Place Places::findDealt(RankedTensorType type, unsigned i) {
   }
   // A round is whole rows: all of a thread's runs are in the same columns.
   if (shape.size() == 2 && round % columns == 0 && columns % vector == 0) {
-    result.base = {e.divU(e.resize(first, e.i64), columns), e.remU(e.resize(first, e.i64), columns)};
+    result.base = {e.divU(e.resize(first, e.i64), columns),
+                   e.remU(e.resize(first, e.i64), columns)};
     result.offset = {start / columns, inRun};
     return result;
   }

@@ -29,7 +29,6 @@ def MkThread_Dialect : Dialect {
   let dependentDialects = ["::mlir::mk::MkDialect", "::mlir::LLVM::LLVMDialect"];
   let extraClassDeclaration = [{
     void registerAttrs();
-    void registerOps();
   }];
 }
 

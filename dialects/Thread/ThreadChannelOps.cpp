@@ -10,8 +10,8 @@ LogicalResult ChannelAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
     return emitError() << "has " << depth << " slots of " << bytes
                        << " bytes; a channel has at least one, in multiples of 8 bytes";
   if (full < 0 || full % 8 || empty < 0 || empty % 8 || slots < 0 || slots % 8)
-    return emitError() << "has slots at " << slots << " and barriers at " << full << " and " << empty
-                       << "; use offsets of at least 0, in multiples of 8";
+    return emitError() << "has slots at " << slots << " and barriers at " << full << " and "
+                       << empty << "; use offsets of at least 0, in multiples of 8";
   return success();
 }
 
@@ -24,7 +24,8 @@ static LogicalResult verifyChannel(Operation *op, ChannelAttr channel) {
 }
 static LogicalResult verifyWords(Operation *op, ChannelAttr channel, size_t words) {
   if (int64_t(8 * words) > channel.getBytes())
-    return op->emitOpError() << "has " << words << " words of 8 bytes for slots of " << channel.getBytes();
+    return op->emitOpError() << "has " << words << " words of 8 bytes for slots of "
+                             << channel.getBytes();
   return verifyChannel(op, channel);
 }
 
@@ -38,7 +39,9 @@ LogicalResult ReleaseSlotOp::verify() {
   return verifyChannel(*this, getChannel());
 }
 LogicalResult SendWordsOp::verify() { return verifyWords(*this, getChannel(), getWords().size()); }
-LogicalResult ReceiveWordsOp::verify() { return verifyWords(*this, getChannel(), getWords().size()); }
+LogicalResult ReceiveWordsOp::verify() {
+  return verifyWords(*this, getChannel(), getWords().size());
+}
 
 //===----------------------------------------------------------------------===//
 // Turns

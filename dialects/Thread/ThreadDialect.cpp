@@ -15,7 +15,7 @@ using namespace mlir::mk_thread;
 
 void MkThreadDialect::initialize() {
   registerAttrs();
-  registerOps();
+  registerMkThreadDialectOperations(this);
 }
 
 void MkThreadDialect::registerAttrs() {
@@ -29,8 +29,8 @@ LogicalResult FrameAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
                                 int64_t failed, int64_t timeline, int64_t tracks, int64_t words) {
   if (launch < 0 || launch % 8 || failed < 0 || failed % 4 || timeline < 0 || timeline % 8 ||
       words < 0 || words % 4)
-    return emitError() << "a frame has offsets of at least 0, `launch` and `timeline` in multiples of "
-                          "8, `failed` and `words` of 4";
+    return emitError() << "a frame has offsets of at least 0, `launch` and `timeline` in multiples "
+                          "of 8, `failed` and `words` of 4";
   if (tracks < 0 || tracks > kMaxTracks)
     return emitError() << "a frame has " << tracks << " tracks; there are at most " << kMaxTracks;
   if ((timeline != 0) != (tracks != 0) || (words && !tracks))
@@ -45,8 +45,8 @@ LogicalResult SpanAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
   if (what < 0 || what > int64_t(UINT32_MAX))
     return emitError() << "a span says `what` in 32 bits, not " << what;
   if (track < -1 || track >= kMaxTracks)
-    return emitError() << "a span is on track 0 to " << kMaxTracks - 1 << ", or on that of its warpgroup (-1), not on "
-                       << track;
+    return emitError() << "a span is on track 0 to " << kMaxTracks - 1
+                       << ", or on that of its warpgroup (-1), not on " << track;
   if (thread < -1 || (thread >= 0 && track < 0))
     return emitError() << "a span on track " << track << " is recorded by thread " << thread
                        << ": name a thread of the CTA, and the track on which it records";

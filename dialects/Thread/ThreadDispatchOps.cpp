@@ -11,21 +11,23 @@ static int64_t countThreads(Operation *op) { return op->getParentOfType<KernelOp
 
 LogicalResult SpecializeOp::verify() {
   if (int64_t threads = countThreads(*this); threads <= 128)
-    return emitOpError() << "is in a kernel of " << threads
-                         << " threads, whose first warpgroup is the only one; there has to be another one";
+    return emitOpError()
+           << "is in a kernel of " << threads
+           << " threads, whose first warpgroup is the only one; there has to be another one";
   if (!getRegisters())
     return success();
   if (getRegisters()->size() != 2)
-    return emitOpError() << "has " << getRegisters()->size()
-                         << " numbers of registers; there is one for the first warpgroup, and one for the others";
+    return emitOpError()
+           << "has " << getRegisters()->size()
+           << " numbers of registers; there is one for the first warpgroup, and one for the others";
   return success();
 }
 
 LogicalResult ByWarpsOp::verify() {
   int64_t first = getFirst(), last = getLast(), warps = countThreads(*this) / 32;
   if (last < first || last >= warps)
-    return emitOpError() << "is for warps " << first << " to " << last << " of a CTA that has " << warps
-                         << "; name those that exist";
+    return emitOpError() << "is for warps " << first << " to " << last << " of a CTA that has "
+                         << warps << "; name those that exist";
   return success();
 }
 
@@ -35,7 +37,8 @@ LogicalResult ByCtasOp::verify() {
   for (size_t i = 0; isValid && i != ranges.size(); i += 2)
     isValid = ranges[i] >= (i ? ranges[i - 2] + ranges[i - 1] : 0) && ranges[i + 1] > 0;
   if (!isValid)
-    return emitOpError("needs ranges that ascend: the number of a CTA, and how many there are from it on");
+    return emitOpError(
+        "needs ranges that ascend: the number of a CTA, and how many there are from it on");
   return success();
 }
 
@@ -58,13 +61,17 @@ LogicalResult AgreeOnFailureOp::verify() { return verifyThreads(*this); }
 
 LogicalResult EndLaunchOp::verify() {
   if (int64_t threads = countThreads(*this); threads <= 128)
-    return emitOpError() << "is in a kernel of " << threads
-                         << " threads, whose first warpgroup is the only one; there has to be a consumer";
+    return emitOpError()
+           << "is in a kernel of " << threads
+           << " threads, whose first warpgroup is the only one; there has to be a consumer";
   if (getBody().getNumArguments() != 1 || !getBody().getArgument(0).getType().isInteger(32))
-    return emitOpError("needs a region with one argument, the number of the thread in the consumer (an i32)");
+    return emitOpError(
+        "needs a region with one argument, the number of the thread in the consumer (an i32)");
   return verifyInShared(*this, getFlag(), 4);
 }
-LogicalResult RebaseSignalsOp::verify() { return verifyInParams(*this, getArray(), 8, abi::kSignalBytes); }
+LogicalResult RebaseSignalsOp::verify() {
+  return verifyInParams(*this, getArray(), 8, abi::kSignalBytes);
+}
 
 //===----------------------------------------------------------------------===//
 // Tickets, counters and queues
@@ -72,7 +79,8 @@ LogicalResult RebaseSignalsOp::verify() { return verifyInParams(*this, getArray(
 
 LogicalResult FetchOnceOp::verify() {
   if (getBarrier() && !getThrough())
-    return emitOpError("meets at a barrier; name the word in shared memory by which all get the number: `through`");
+    return emitOpError("meets at a barrier; name the word in shared memory by which all get the "
+                       "number: `through`");
   if (getThrough() && failed(verifyInShared(*this, *getThrough(), 8)))
     return failure();
   return verifyThreads(*this);
@@ -83,5 +91,6 @@ LogicalResult PushRecordOp::verify() {
   return verifyInParams(*this, getQueue(), 8, abi::kQueueBytes);
 }
 LogicalResult PopRecordOp::verify() {
-  return failed(verifyThreads(*this)) ? failure() : verifyInParams(*this, getQueue(), 8, abi::kQueueBytes);
+  return failed(verifyThreads(*this)) ? failure()
+                                      : verifyInParams(*this, getQueue(), 8, abi::kQueueBytes);
 }

@@ -25,19 +25,20 @@ LogicalResult mk_thread::verifyElements(Operation *op, RankedTensorType tile, Ty
   if (count == int64_t(elements.size()) && llvm::all_equal(elements) &&
       (elements.empty() || elements.front() == element))
     return success();
-  return op->emitOpError() << "has " << elements.size() << " values for a tile " << tile << ", of which a thread holds "
-                           << count << ", each as " << element;
+  return op->emitOpError() << "has " << elements.size() << " values for a tile " << tile
+                           << ", of which a thread holds " << count << ", each as " << element;
 }
 
 //===----------------------------------------------------------------------===//
 // Between threads
 //===----------------------------------------------------------------------===//
 
-LogicalResult RoomAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads, int64_t offset,
-                               int64_t bytes) {
+LogicalResult RoomAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads,
+                               int64_t offset, int64_t bytes) {
   if (threads < 32 || threads > 1024 || threads % 32 || offset < 0 || offset % 8 || bytes < 0)
-    return emitError() << "is a room of " << bytes << " bytes at " << offset << " for " << threads
-                       << " threads; use whole warps, 32 to 1024 threads, and offsets in multiples of 8";
+    return emitError()
+           << "is a room of " << bytes << " bytes at " << offset << " for " << threads
+           << " threads; use whole warps, 32 to 1024 threads, and offsets in multiples of 8";
   return success();
 }
 
@@ -46,7 +47,8 @@ static LogicalResult verifyRoom(Operation *op, RoomAttr room, Value barrier, int
     return op->emitOpError() << "exchanges elements of " << room.getThreads()
                              << " threads; more than a warp meet at a barrier, a warp at none";
   if (room.getBytes() < bytes)
-    return op->emitOpError() << "exchanges " << bytes << " bytes at least, and has room for " << room.getBytes();
+    return op->emitOpError() << "exchanges " << bytes << " bytes at least, and has room for "
+                             << room.getBytes();
   return verifyInShared(op, room.getOffset(), 8, room.getBytes());
 }
 
@@ -58,16 +60,20 @@ LogicalResult ExchangeElementsOp::verify() {
   int64_t last = 0;
   for (auto [extent, stride] : llvm::zip(to.getShape(), getStrides()))
     last += (extent - 1) * stride;
-  if (from.getElementType() != to.getElementType() || int64_t(getStrides().size()) != to.getRank() ||
-      llvm::any_of(getStrides(), [](int64_t stride) { return stride < 0; }) || last >= from.getNumElements())
-    return emitOpError() << "takes elements of " << from << " for " << to << " in strides [" << getStrides()
+  if (from.getElementType() != to.getElementType() ||
+      int64_t(getStrides().size()) != to.getRank() ||
+      llvm::any_of(getStrides(), [](int64_t stride) { return stride < 0; }) ||
+      last >= from.getNumElements())
+    return emitOpError() << "takes elements of " << from << " for " << to << " in strides ["
+                         << getStrides()
                          << "]; give one for each dimension, so that all of them exist";
   return verifyRoom(*this, getRoom(), getBarrier(), getElementBytes(from.getElementType()));
 }
 
 Partials::Partials(RankedTensorType tile, int64_t axis) {
   auto blocked = cast<BlockedAttr>(tile.getEncoding());
-  int64_t extent = tile.getDimSize(axis), vector = blocked.getVector(), round = blocked.getThreads() * vector;
+  int64_t extent = tile.getDimSize(axis), vector = blocked.getVector(),
+          round = blocked.getThreads() * vector;
   bool inRow = axis == tile.getRank() - 1 && extent % vector == 0;
   together = inRow ? vector : 1;
   rounds = inRow && extent % round == 0 ? extent / round : 0;
@@ -96,11 +102,13 @@ LogicalResult ReduceElementsOp::verify() {
   bool partial = isa<MmaAttr>(layout) && to.getEncoding() == layout && axis == 1;
   if (partial)
     left.push_back(MmaAttr::kColumns);
-  bool fits = isa<MmaAttr>(layout) ? partial || to.getEncoding() == SliceAttr::get(getContext(), axis, layout)
-                                   : isa<BlockedAttr>(layout);
+  bool fits = isa<MmaAttr>(layout)
+                  ? partial || to.getEncoding() == SliceAttr::get(getContext(), axis, layout)
+                  : isa<BlockedAttr>(layout);
   if (!fits || to.getShape() != ArrayRef(left) || to.getElementType() != from.getElementType())
-    return emitOpError() << "of " << from << " along " << axis << " does not give " << to
-                         << "; accumulators give their slice, or 8 columns, other tiles are dealt out";
+    return emitOpError()
+           << "of " << from << " along " << axis << " does not give " << to
+           << "; accumulators give their slice, or 8 columns, other tiles are dealt out";
   int64_t bytes = partial ? 0 : getReductionBytes(from, axis);
   if (bool(bytes) != bool(getRoom()))
     return emitOpError() << "of " << from << " along " << axis << " exchanges " << bytes
@@ -116,8 +124,9 @@ LogicalResult MaskElementsOp::verify() {
   RankedTensorType tile = getTile();
   IntegerSet set = getSet();
   if (set.getNumDims() != tile.getRank() || set.getNumSymbols() != getSymbols().size())
-    return emitOpError() << "has a set of " << set.getNumDims() << " dimensions and " << set.getNumSymbols()
-                         << " symbols for " << tile << " and " << getSymbols().size();
+    return emitOpError() << "has a set of " << set.getNumDims() << " dimensions and "
+                         << set.getNumSymbols() << " symbols for " << tile << " and "
+                         << getSymbols().size();
   return verifyElements(*this, tile, getElements().getTypes());
 }
 
@@ -125,7 +134,8 @@ LogicalResult ScaleElementsOp::verify() {
   RankedTensorType tile = getTile();
   int64_t axis = getAxis();
   if (!isa_and_nonnull<MmaAttr>(tile.getEncoding()) || axis < 0 || axis > 1)
-    return emitOpError() << "scales " << tile << " along " << axis << "; use accumulators, and axis 0 or 1";
+    return emitOpError() << "scales " << tile << " along " << axis
+                         << "; use accumulators, and axis 0 or 1";
   auto slice = RankedTensorType::get(tile.getDimSize(1 - axis), tile.getElementType(),
                                      SliceAttr::get(getContext(), axis, tile.getEncoding()));
   return failed(verifyElements(*this, slice, getFactors().getTypes()))
@@ -158,21 +168,25 @@ template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange type
   size_t rank = tile.getRank();
   int64_t count = mk_sm::getNumElements(tile);
   Type element = getRegisterType(tile.getElementType());
-  if (count < 0 || op.getStrides().size() != rank || op.getOffsets().size() != rank || op.getLimits().size() != rank ||
-      op.getWhich().size() != types.size() ||
+  if (count < 0 || op.getStrides().size() != rank || op.getOffsets().size() != rank ||
+      op.getLimits().size() != rank || op.getWhich().size() != types.size() ||
       llvm::any_of(op.getWhich(), [&](int32_t i) { return i < 0 || i >= count; }) ||
       llvm::any_of(types, [&](Type type) { return type != element; }))
-    return op.emitOpError() << "moves elements [" << op.getWhich() << "] of " << tile << ", of which a thread holds "
-                            << count << ", each as " << element << ": give as many values, and " << rank
+    return op.emitOpError() << "moves elements [" << op.getWhich() << "] of " << tile
+                            << ", of which a thread holds " << count << ", each as " << element
+                            << ": give as many values, and " << rank
                             << " strides, offsets and limits";
   int64_t run = inRuns ? getRun(tile) : 1;
   for (auto [k, i] : llvm::enumerate(op.getWhich()))
     if (i != op.getWhich()[k - k % run] + int64_t(k % run) || op.getWhich().size() % run)
-      return op.emitOpError() << "moves elements [" << op.getWhich() << "] in runs; name whole runs of " << run;
+      return op.emitOpError() << "moves elements [" << op.getWhich()
+                              << "] in runs; name whole runs of " << run;
   return success();
 }
 
-LogicalResult LoadElementsOp::verify() { return verifyAccess(*this, getResultTypes(), bool(getTogether())); }
+LogicalResult LoadElementsOp::verify() {
+  return verifyAccess(*this, getResultTypes(), bool(getTogether()));
+}
 LogicalResult StoreElementsOp::verify() {
   if (getAdd() && failed(verifyAddition(*this, getTile().getElementType())))
     return failure();

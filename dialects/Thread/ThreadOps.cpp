@@ -10,13 +10,6 @@
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-void MkThreadDialect::registerOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "mkernel/Dialect/Thread/ThreadOps.cpp.inc"
-      >();
-}
-
 StringRef mk_thread::getAddition(Type type) {
   if (type.isF32())
     return "f32";
@@ -85,11 +78,12 @@ static KernelOp kernelOf(Operation *op) { return op->getParentOfType<KernelOp>()
 LogicalResult mk_thread::verifyInKernel(Operation *op) {
   if (kernelOf(op))
     return success();
-  return op->emitOpError("stands outside of mk_thread.kernel, where nothing lowers it; move it into "
-                         "the kernel");
+  return op->emitOpError(
+      "stands outside of mk_thread.kernel, where nothing lowers it; move it into the kernel");
 }
 
-LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t align, int64_t bytes) {
+LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t align,
+                                        int64_t bytes) {
   bytes = std::max(align, bytes);
   if (offset % align)
     return op->emitOpError() << "reads " << bytes << " bytes at " << offset
@@ -104,16 +98,15 @@ LogicalResult mk_thread::verifyInParams(Operation *op, int64_t offset, int64_t a
 LogicalResult ParamOp::verify() {
   int64_t bytes = getResult().getType().getIntOrFloatBitWidth() / 8;
   if (getPinned() && bytes != 8)
-    return emitOpError("is pinned, and reads 4 bytes; pinned words have 8: read an i64, or do not "
-                       "pin it");
+    return emitOpError(
+        "is pinned, and reads 4 bytes; pinned words have 8: read an i64, or do not pin it");
   return verifyInParams(*this, getOffset(), bytes);
 }
 
-LogicalResult ParamAddressOp::verify() {
-  return verifyInParams(*this, getOffset(), 1);
-}
+LogicalResult ParamAddressOp::verify() { return verifyInParams(*this, getOffset(), 1); }
 
-LogicalResult mk_thread::verifyInShared(Operation *op, int64_t offset, int64_t align, int64_t bytes) {
+LogicalResult mk_thread::verifyInShared(Operation *op, int64_t offset, int64_t align,
+                                        int64_t bytes) {
   bytes = std::max(align, bytes);
   if (offset % align)
     return op->emitOpError() << "names " << bytes << " bytes at " << offset
@@ -141,8 +134,8 @@ void ParamAddressOp::build(OpBuilder &b, OperationState &state, int64_t offset, 
 
 LogicalResult BarrierArriveOp::verify() {
   if (getCta() && getBytes())
-    return emitOpError("expects bytes at the barrier of another CTA; only its own CTA can: leave out "
-                       "`in` or `expect`");
+    return emitOpError("expects bytes at the barrier of another CTA; only its own CTA can: leave "
+                       "out `in` or `expect`");
   return success();
 }
 
@@ -192,9 +185,7 @@ LogicalResult CopyTensorOp::verify() {
                          << "; name those that exist";
   return verifyCoordinates(*this, getCoordinates().size());
 }
-LogicalResult StoreTensorOp::verify() {
-  return verifyCoordinates(*this, getCoordinates().size());
-}
+LogicalResult StoreTensorOp::verify() { return verifyCoordinates(*this, getCoordinates().size()); }
 LogicalResult StoreBulkOp::verify() { return verifyAddition(*this, getAdd()); }
 
 //===----------------------------------------------------------------------===//
@@ -228,18 +219,22 @@ template <typename OpT> static LogicalResult verifyMatrixTypes(OpT op) {
 LogicalResult ProductOp::verify() {
   if (failed(verifyMatrixTypes(*this)))
     return failure();
-  int64_t rows = getRows(), n = getColumns(), k = getDepth(), step = 32 / getMatrixBytes(getLeftType());
+  int64_t rows = getRows(), n = getColumns(), k = getDepth(),
+          step = 32 / getMatrixBytes(getLeftType());
   if (rows % 64 || n % getWidth() || k % step)
-    return emitOpError() << "has " << rows << " x " << n << " x " << k << " elements; use multiples of 64, "
-                         << getWidth() << " and " << step << ", those of an instruction";
+    return emitOpError() << "has " << rows << " x " << n << " x " << k
+                         << " elements; use multiples of 64, " << getWidth() << " and " << step
+                         << ", those of an instruction";
   size_t words = getLeft().size();
-  if (words == 1 ? !getLeftRows() : int64_t(words) != rows * k / 256 || getLeftRows() || getTransposeLeft())
-    return emitOpError() << "has a left operand of " << words << " words and " << int64_t(getLeftRows())
+  if (words == 1 ? !getLeftRows()
+                 : int64_t(words) != rows * k / 256 || getLeftRows() || getTransposeLeft())
+    return emitOpError() << "has a left operand of " << words << " words and "
+                         << int64_t(getLeftRows())
                          << " rows; give the address of a tile with rows, or " << rows * k / 256
                          << " words without, and not transposed";
   if (int64_t(getResults().size()) != rows * n / 128)
-    return emitOpError() << "has " << getResults().size() << " results; a thread has " << rows * n / 128
-                         << " elements of the product";
+    return emitOpError() << "has " << getResults().size() << " results; a thread has "
+                         << rows * n / 128 << " elements of the product";
   return success();
 }
 
@@ -258,15 +253,16 @@ LogicalResult WgmmaOp::verify() {
                          << unit.getKBytes() / bytes;
   size_t words = getLeft().size();
   bool isDescriptor = words == 1 && getLeft()[0].getType().isInteger(64);
-  if (!isDescriptor && (words != 4 || !llvm::all_of(getLeft().getTypes(), [](Type type) {
-        return type.isInteger(32);
-      })))
-    return emitOpError("has a left operand that is neither a descriptor (an i64) nor 4 registers "
-                       "(i32)");
+  if (!isDescriptor && (words != 4 || !llvm::all_of(getLeft().getTypes(),
+                                                    [](Type type) { return type.isInteger(32); })))
+    return emitOpError(
+        "has a left operand that is neither a descriptor (an i64) nor 4 registers (i32)");
   if (!isDescriptor && (getLeftOffset() || getTransposeLeft()))
-    return emitOpError("has a left operand in registers, which has no offset and is not transposed");
+    return emitOpError(
+        "has a left operand in registers, which has no offset and is not transposed");
   if (int64_t(getResults().size()) != n / 2)
-    return emitOpError() << "has " << getResults().size() << " results; a thread has n / 2 = " << n / 2
+    return emitOpError() << "has " << getResults().size()
+                         << " results; a thread has n / 2 = " << n / 2
                          << " elements of the product";
   return success();
 }
@@ -294,8 +290,9 @@ static LogicalResult verifyWords(Operation *op, int64_t bytes, TypeRange words) 
   size_t wanted = bytes > 4 && words.size() > 1 ? bytes / 4 : 1;
   if (!llvm::is_contained({1, 2, 4, 8, 16}, bytes) || (bytes == 16 && words.size() == 1) ||
       words.size() != wanted)
-    return op->emitOpError() << "of " << bytes << " bytes has " << words.size()
-                             << " words; use 1, 2, 4 or 8 bytes as one word, or 8 or 16 as words of 4";
+    return op->emitOpError()
+           << "of " << bytes << " bytes has " << words.size()
+           << " words; use 1, 2, 4 or 8 bytes as one word, or 8 or 16 as words of 4";
   for (Type type : words)
     if (int64_t width = type.getIntOrFloatBitWidth() / 8;
         width != std::max<int64_t>(bytes / words.size(), 2))
@@ -334,7 +331,8 @@ LogicalResult StoreOp::verify() {
   if (failed(verifyCondition(*this, getCondition(), getInverted())))
     return failure();
   if (getAdd().has_value() != getScope().has_value())
-    return emitOpError("has only one of `add` and `scope`: an addition has a scope, a store has none");
+    return emitOpError(
+        "has only one of `add` and `scope`: an addition has a scope, a store has none");
   if (getAdd() && getAddress().getType().isInteger(32))
     return emitOpError("adds to shared memory; elements are added in global memory");
   if (failed(verifyAddition(*this, getAdd())))
@@ -350,8 +348,9 @@ LogicalResult StoreOp::verify() {
 LogicalResult ReduceAddOp::verify() {
   if (getOrder() == MemOrder::Relaxed || getOrder() == MemOrder::Release)
     return success();
-  return emitOpError() << "is " << stringifyMemOrder(getOrder())
-                       << "; what reads nothing is relaxed or releases (else: mk_thread.atomic_add)";
+  return emitOpError()
+         << "is " << stringifyMemOrder(getOrder())
+         << "; what reads nothing is relaxed or releases (else: mk_thread.atomic_add)";
 }
 LogicalResult LoadAtomicOp::verify() {
   if (getOrder() == MemOrder::Relaxed || getOrder() == MemOrder::Acquire)
@@ -365,6 +364,3 @@ LogicalResult StoreAtomicOp::verify() {
   return emitOpError() << "is " << stringifyMemOrder(getOrder())
                        << "; a store is relaxed or releases";
 }
-
-#define GET_OP_CLASSES
-#include "mkernel/Dialect/Thread/ThreadOps.cpp.inc"

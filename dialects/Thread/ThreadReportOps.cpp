@@ -12,8 +12,8 @@ using namespace mlir::mk_thread;
 static LogicalResult verifyTracks(Operation *op, SpanAttr span = {}) {
   int64_t tracks = op->getParentOfType<KernelOp>().getFrame().getTracks();
   if (!tracks)
-    return op->emitOpError("records times in a kernel that has no tracks; give its frame `timeline`, "
-                           "`tracks` and `words`");
+    return op->emitOpError("records times in a kernel that has no tracks; give its frame "
+                           "`timeline`, `tracks` and `words`");
   if (span && span.getTrack() >= tracks)
     return op->emitOpError() << "is on track " << span.getTrack() << " of " << tracks
                              << "; the first one is 0, and -1 that of the thread's warpgroup";
@@ -40,7 +40,9 @@ LogicalResult SpanEndOp::verify() {
 }
 LogicalResult MomentOp::verify() { return verifyTracks(*this, getSpan()); }
 LogicalResult TracksOpenOp::verify() { return verifyTracks(*this, getSpan().value_or(SpanAttr())); }
-LogicalResult TracksCloseOp::verify() { return verifyTracks(*this, getSpan().value_or(SpanAttr())); }
+LogicalResult TracksCloseOp::verify() {
+  return verifyTracks(*this, getSpan().value_or(SpanAttr()));
+}
 
 //===----------------------------------------------------------------------===//
 // Waits and checks
@@ -58,13 +60,13 @@ LogicalResult WaitWordOp::verify() {
 
 LogicalResult CheckOp::verify() {
   if (static_cast<bool>(getExtent()) == getParam().has_value())
-    return emitOpError("needs one extent: an operand (`extent`), or a word of the parameters "
-                       "(`param`)");
+    return emitOpError(
+        "needs one extent: an operand (`extent`), or a word of the parameters (`param`)");
   if (getParam() && failed(verifyInParams(*this, *getParam(), 8)))
     return failure();
   if (getValues().size() != getLeast().size())
-    return emitOpError() << "has " << getValues().size() << " conditions and "
-                         << getLeast().size() << " bounds of them; use a bound for each";
+    return emitOpError() << "has " << getValues().size() << " conditions and " << getLeast().size()
+                         << " bounds of them; use a bound for each";
   int64_t named = getNamed(), end = getChosen() ? 1 << 16 : int64_t(1) << 32;
   if (named < 0 || named >= end)
     return emitOpError() << "names " << named << "; that is 0 to " << end - 1

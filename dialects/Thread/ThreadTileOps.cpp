@@ -6,15 +6,17 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 
 LogicalResult CopyTileOp::verify() {
-  int64_t cluster = (*this)->getParentOfType<KernelOp>().getCluster(), shared = getShared().value_or(1);
+  int64_t cluster = (*this)->getParentOfType<KernelOp>().getCluster(),
+          shared = getShared().value_or(1);
   if (shared < 1 || shared > cluster)
     return emitOpError() << "is shared by " << shared << " CTAs of a cluster that has " << cluster
                          << "; name those that exist";
   if (getRows() % (shared * getBoxRows()))
-    return emitOpError() << "has " << getRows() << " rows for " << shared << " CTAs, in boxes of " << getBoxRows()
-                         << "; use boxes that fill a CTA's part";
+    return emitOpError() << "has " << getRows() << " rows for " << shared << " CTAs, in boxes of "
+                         << getBoxRows() << "; use boxes that fill a CTA's part";
   if (getCoordinates().size() < 2 || getCoordinates().size() > 5)
-    return emitOpError() << "has " << getCoordinates().size() << " coordinates; a tile in chunks has 2 to 5";
+    return emitOpError() << "has " << getCoordinates().size()
+                         << " coordinates; a tile in chunks has 2 to 5";
   return success();
 }
 
@@ -37,7 +39,8 @@ static LogicalResult verifyCopiers(Operation *op, CopiersAttr copiers) {
 static LogicalResult verifySize(Operation *op, int64_t size) {
   if (size == 1 || size == 2 || size == 4)
     return success();
-  return op->emitOpError() << "has elements of " << size << " bytes; those of tiles in shared memory have 1, 2 or 4";
+  return op->emitOpError() << "has elements of " << size
+                           << " bytes; those of tiles in shared memory have 1, 2 or 4";
 }
 
 LogicalResult RequestCopyOp::verify() {
@@ -53,7 +56,8 @@ LogicalResult ServeCopiesOp::verify() {
 LogicalResult TrimTileOp::verify() { return verifySize(*this, getSize()); }
 
 LogicalResult StoreBufferOp::verify() {
-  if (!getElement().isIntOrFloat() || failed(verifySize(*this, getElement().getIntOrFloatBitWidth() / 8)))
+  if (!getElement().isIntOrFloat() ||
+      failed(verifySize(*this, getElement().getIntOrFloatBitWidth() / 8)))
     return failure();
   return getAdd() ? verifyAddition(*this, getElement()) : success();
 }
@@ -65,34 +69,41 @@ LogicalResult StoreBufferOp::verify() {
 LogicalResult PostedAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t groups,
                                  int64_t rows, int64_t columns, int64_t partRows, int64_t chunk,
                                  int64_t pieceRows, int64_t staging, int64_t buffers, int64_t peers,
-                                 int64_t map, int64_t coordinates, bool add, int64_t signal, int64_t sent) {
+                                 int64_t map, int64_t coordinates, bool add, int64_t signal,
+                                 int64_t sent) {
   if (groups < 1 || partRows < 1 || partRows > kBufferRows || rows < partRows || rows % partRows ||
       pieceRows < 1 || partRows % pieceRows)
     return emitError() << "posts " << groups << " x " << rows << " rows in parts of " << partRows
-                       << " and pieces of " << pieceRows << "; use whole pieces, whole parts, and at most "
-                       << kBufferRows << " rows for a buffer";
+                       << " and pieces of " << pieceRows
+                       << "; use whole pieces, whole parts, and at most " << kBufferRows
+                       << " rows for a buffer";
   if (chunk < 1 || columns < chunk || rows / partRows * ((columns + chunk - 1) / chunk) > buffers)
-    return emitError() << "posts " << rows / partRows << " parts of " << columns << " columns in chunks of "
-                       << chunk << " through " << buffers << " buffers; use one for each chunk of each part";
+    return emitError() << "posts " << rows / partRows << " parts of " << columns
+                       << " columns in chunks of " << chunk << " through " << buffers
+                       << " buffers; use one for each chunk of each part";
   if (peers < 1 || peers > kMostPeers || coordinates < 2 || coordinates > 5)
     return emitError() << "posts a tile with " << coordinates << " coordinates to " << peers
                        << " ranks; there is room for 2 to 5, and for 1 to " << kMostPeers;
   if (staging < 0 || map < 0 || signal < -1 || sent < 0)
-    return emitError() << "posts a tile with offsets " << staging << " and " << sent << ", map " << map
-                       << " and signal " << signal << "; use numbers of at least 0, or -1 for no signal";
+    return emitError() << "posts a tile with offsets " << staging << " and " << sent << ", map "
+                       << map << " and signal " << signal
+                       << "; use numbers of at least 0, or -1 for no signal";
   return success();
 }
 
 LogicalResult PostTileOp::verify() {
   if (getCoordinates().size() > 5 || getPeers().size() > size_t(kMostPeers))
-    return emitOpError() << "has " << getCoordinates().size() << " coordinates and " << getPeers().size()
-                         << " ranks; a post has room for 5 and for " << kMostPeers;
+    return emitOpError() << "has " << getCoordinates().size() << " coordinates and "
+                         << getPeers().size() << " ranks; a post has room for 5 and for "
+                         << kMostPeers;
   return verifyInShared(*this, getPost(), 4, kPostBytes);
 }
 
 LogicalResult HurrySenderOp::verify() {
-  if (bool(getParity()) != getSent().has_value() || getSent().has_value() != getReport().has_value())
-    return emitOpError("waits until a phase of a barrier is over, whose offset and report it names, or for nothing");
+  if (bool(getParity()) != getSent().has_value() ||
+      getSent().has_value() != getReport().has_value())
+    return emitOpError("waits until a phase of a barrier is over, whose offset and report it "
+                       "names, or for nothing");
   if (getSent() && failed(verifyInShared(*this, *getSent(), 8)))
     return failure();
   return verifyInShared(*this, getPost(), 4, kPostBytes);
@@ -100,7 +111,8 @@ LogicalResult HurrySenderOp::verify() {
 
 LogicalResult ServePostsOp::verify() {
   for (auto tile : getTiles().getAsRange<PostedAttr>()) {
-    if (tile.getSignal() >= 0 && failed(verifyInParams(*this, tile.getSignal(), 8, ::mkernel::abi::kSignalBytes)))
+    if (tile.getSignal() >= 0 &&
+        failed(verifyInParams(*this, tile.getSignal(), 8, ::mkernel::abi::kSignalBytes)))
       return failure();
     if (failed(verifyInShared(*this, tile.getSent(), 8)))
       return failure();

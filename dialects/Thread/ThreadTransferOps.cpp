@@ -12,8 +12,9 @@ LogicalResult SlotsAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
     return emitError() << "slots are at " << at << ", their barriers at " << barriers
                        << "; use offsets of at least 0, in multiples of 16 and of 8";
   if (count < 2 || bytes < 16 || bytes % 16)
-    return emitError() << "has " << count << " slots of " << bytes
-                       << " bytes; loads run ahead of stores through at least 2, in multiples of 16 bytes";
+    return emitError()
+           << "has " << count << " slots of " << bytes
+           << " bytes; loads run ahead of stores through at least 2, in multiples of 16 bytes";
   return success();
 }
 
@@ -22,14 +23,15 @@ template <typename OpT> static LogicalResult verifyRuns(OpT op) {
   size_t rank = op.getSizes().size();
   if (!rank || op.getFrom().size() != rank || op.getTo().size() != rank)
     return op.emitOpError() << "has " << rank << " sizes and strides of " << op.getFrom().size()
-                            << " and " << op.getTo().size() << " dimensions; use one of each for each";
+                            << " and " << op.getTo().size()
+                            << " dimensions; use one of each for each";
   return success();
 }
 
 LogicalResult PlanRunsOp::verify() {
   if (getPlaces().size() != getSizes().size())
-    return emitOpError() << "gives the places of " << getPlaces().size() << " dimensions; there are "
-                         << getSizes().size();
+    return emitOpError() << "gives the places of " << getPlaces().size()
+                         << " dimensions; there are " << getSizes().size();
   return verifyRuns(*this);
 }
 
@@ -41,8 +43,8 @@ LogicalResult CopyRunsOp::verify() {
   size_t places = getSlots() ? 4 : 0;
   if (getPlaces().size() != places || getNext().size() != places ||
       getSlots().has_value() != getReport().has_value())
-    return emitOpError("has a stage and a parity of the next load and of the next store, gives those that "
-                       "follow, and has a report, if it has slots, and only then");
+    return emitOpError("has a stage and a parity of the next load and of the next store, gives "
+                       "those that follow, and has a report, if it has slots, and only then");
   if (!getSlots())
     return success();
   if (failed(verifyInShared(*this, getSlots()->getAt(), 16,
@@ -59,11 +61,11 @@ LogicalResult SendRunsOp::verify() {
 
 LogicalResult CommandOp::verify() {
   if (getKind() != MK_CMD_PUT && getKind() != MK_CMD_SIGNAL)
-    return emitOpError() << "is of kind " << int64_t(getKind()) << "; a put is " << int64_t(MK_CMD_PUT)
-                         << ", a signal " << int64_t(MK_CMD_SIGNAL);
+    return emitOpError() << "is of kind " << int64_t(getKind()) << "; a put is "
+                         << int64_t(MK_CMD_PUT) << ", a signal " << int64_t(MK_CMD_SIGNAL);
   if (int64_t(getAmount()) < 0 || getAmount() > UINT16_MAX)
-    return emitOpError() << "raises a signal by " << int64_t(getAmount()) << "; a command has room for 0 to "
-                         << UINT16_MAX;
+    return emitOpError() << "raises a signal by " << int64_t(getAmount())
+                         << "; a command has room for 0 to " << UINT16_MAX;
   return success();
 }
 
@@ -72,8 +74,8 @@ template <typename OpT> static LogicalResult verifyNet(OpT op, bool isStrong = f
   if (op.getCta() ? op.getReport().has_value()
                   : !isStrong && !op.getTeam() && !op.getReport() && !op.getSpan())
     return success();
-  return op.emitOpError("needs a report of the wait for room in the ring with `net`; only then it may be "
-                        "strong, or have a team or a span");
+  return op.emitOpError("needs a report of the wait for room in the ring with `net`; only then it "
+                        "may be strong, or have a team or a span");
 }
 static LogicalResult verifyArray(Operation *op, int64_t array) {
   return verifyInParams(op, array, 8, ::mkernel::abi::kSignalBytes);

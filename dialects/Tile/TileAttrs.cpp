@@ -20,7 +20,7 @@ static ParseResult parseValue(AsmParser &parser, int64_t &value) {
   return failure(parser.parseEqual() || parser.parseInteger(value));
 }
 
-static ParseResult parseParamName(AsmParser &parser, StringAttr &name) {
+ParseResult mk::parseName(AsmParser &parser, StringAttr &name) {
   std::string text;
   if (parser.parseKeywordOrString(&text))
     return failure();
@@ -29,12 +29,24 @@ static ParseResult parseParamName(AsmParser &parser, StringAttr &name) {
 }
 
 /// Parses `= integer` or `= NAME`.
-static ParseResult parseValueOrParam(AsmParser &parser, int64_t &value,
-                                     StringAttr &name) {
+static ParseResult parseValueOrParam(AsmParser &parser, int64_t &value, StringAttr &name) {
   if (parser.parseEqual())
     return failure();
   OptionalParseResult number = parser.parseOptionalInteger(value);
-  return number.has_value() ? *number : parseParamName(parser, name);
+  return number.has_value() ? *number : parseName(parser, name);
+}
+
+/// Between angle brackets.
+template <typename AttrT> static Attribute parseAttr(AsmParser &parser) {
+  AttrT attr;
+  if (parser.parseLess() || parseBody(parser, attr) || parser.parseGreater())
+    return {};
+  return attr;
+}
+template <typename AttrT> static void printAttr(AsmPrinter &printer, AttrT attr) {
+  printer << '<';
+  printBody(printer, attr);
+  printer << '>';
 }
 
 static void printValueOrParam(AsmPrinter &printer, int64_t value, StringAttr name) {
@@ -48,13 +60,12 @@ static void printValueOrParam(AsmPrinter &printer, int64_t value, StringAttr nam
 // Axis
 //===----------------------------------------------------------------------===//
 
-FailureOr<AxisAttr> mk::parseAxisBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, AxisAttr &axis) {
   std::string name;
   int64_t size = ShapedType::kDynamic;
   StringRef link;
   SMLoc loc = parser.getCurrentLocation();
-  if (failed(parser.parseOptionalString(&name)) &&
-      failed(parser.parseKeywordOrString(&name)))
+  if (failed(parser.parseOptionalString(&name)) && failed(parser.parseKeywordOrString(&name)))
     return failure();
   if (parser.parseEqual())
     return failure();
@@ -64,18 +75,14 @@ FailureOr<AxisAttr> mk::parseAxisBody(AsmParser &parser) {
     return failure();
   std::optional<LinkKind> kind = symbolizeLinkKind(link);
   if (!kind)
-    return parser.emitError(loc)
-           << "axis '" << name << "': unknown link kind '" << link
-           << "', expected 'link' (peers load and store) or 'net' (only the "
-              "transport reaches them)";
-  auto axis = AxisAttr::getChecked([&] { return parser.emitError(loc); },
-                                   parser.getContext(), name, size, *kind);
-  if (!axis)
-    return failure();
-  return axis;
+    return parser.emitError(loc) << "axis '" << name << "': unknown link kind '" << link
+                                 << "', expected 'link' (peers load and store) or 'net' (only the "
+                                    "transport reaches them)";
+  axis = parser.getChecked<AxisAttr>(loc, parser.getContext(), name, size, *kind);
+  return success(bool(axis));
 }
 
-void mk::printAxisBody(AsmPrinter &printer, AxisAttr axis, bool quoted) {
+void mk::printBody(AsmPrinter &printer, AxisAttr axis, bool quoted) {
   if (quoted)
     printer << '"' << axis.getName() << '"';
   else
@@ -88,26 +95,14 @@ void mk::printAxisBody(AsmPrinter &printer, AxisAttr axis, bool quoted) {
   printer << " via " << stringifyLinkKind(axis.getLink());
 }
 
-Attribute AxisAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<AxisAttr> axis = parseAxisBody(parser);
-  if (failed(axis) || parser.parseGreater())
-    return {};
-  return *axis;
-}
-
-void AxisAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printAxisBody(printer, *this, /*quoted=*/true);
-  printer << '>';
-}
+Attribute AxisAttr::parse(AsmParser &parser, Type) { return parseAttr<AxisAttr>(parser); }
+void AxisAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Ctas
 //===----------------------------------------------------------------------===//
 
-FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, CtasAttr &ctas) {
   int64_t fixed = 0, min = 1;
   double share = 0;
   bool rest = false;
@@ -123,7 +118,7 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
   } else if (number.has_value()) {
     min = fixed;
   } else if (succeeded(parser.parseOptionalKeyword("param"))) {
-    if (parseParamName(parser, param))
+    if (parseName(parser, param))
       return failure();
     if (succeeded(parser.parseOptionalComma()) &&
         (parser.parseKeyword("share") || parser.parseEqual() || parser.parseFloat(share)))
@@ -138,15 +133,12 @@ FailureOr<CtasAttr> mk::parseCtasBody(AsmParser &parser) {
         (parser.parseKeyword("min") || parseValue(parser, min)))
       return failure();
   }
-  auto ctas = CtasAttr::getChecked([&] { return parser.emitError(loc); },
-                                   parser.getContext(), fixed, APFloat(share), rest,
-                                   min, param, beside);
-  if (!ctas)
-    return failure();
-  return ctas;
+  ctas = parser.getChecked<CtasAttr>(loc, parser.getContext(), fixed, APFloat(share), rest, min,
+                                     param, beside);
+  return success(bool(ctas));
 }
 
-void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
+void mk::printBody(AsmPrinter &printer, CtasAttr ctas) {
   if (StringAttr param = ctas.getFixedParam()) {
     printer << "param ";
     printer.printKeywordOrString(param.getValue());
@@ -174,26 +166,14 @@ void mk::printCtasBody(AsmPrinter &printer, CtasAttr ctas) {
     printer << ", min = " << ctas.getMin();
 }
 
-Attribute CtasAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<CtasAttr> ctas = parseCtasBody(parser);
-  if (failed(ctas) || parser.parseGreater())
-    return {};
-  return *ctas;
-}
-
-void CtasAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printCtasBody(printer, *this);
-  printer << '>';
-}
+Attribute CtasAttr::parse(AsmParser &parser, Type) { return parseAttr<CtasAttr>(parser); }
+void CtasAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Schedule
 //===----------------------------------------------------------------------===//
 
-FailureOr<ScheduleAttr> mk::parseScheduleBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, ScheduleAttr &schedule) {
   StringRef name;
   int64_t tail = 0;
   StringAttr kindParam, tailParam;
@@ -202,26 +182,21 @@ FailureOr<ScheduleAttr> mk::parseScheduleBody(AsmParser &parser) {
   if (parser.parseKeyword(&name))
     return failure();
   if (name == "param") {
-    if (parseParamName(parser, kindParam))
+    if (parseName(parser, kindParam))
       return failure();
   } else if (!(kind = symbolizeScheduleKind(name))) {
-    return parser.emitError(loc)
-           << "unknown schedule '" << name
-           << "', expected static, ticket, stream_k or param NAME";
+    return parser.emitError(loc) << "unknown schedule '" << name
+                                 << "', expected static, ticket, stream_k or param NAME";
   }
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("tail") || parseValueOrParam(parser, tail, tailParam)))
     return failure();
-  auto schedule =
-      ScheduleAttr::getChecked([&] { return parser.emitError(loc); },
-                               parser.getContext(), *kind, tail, kindParam,
-                               tailParam);
-  if (!schedule)
-    return failure();
-  return schedule;
+  schedule =
+      parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *kind, tail, kindParam, tailParam);
+  return success(bool(schedule));
 }
 
-void mk::printScheduleBody(AsmPrinter &printer, ScheduleAttr schedule) {
+void mk::printBody(AsmPrinter &printer, ScheduleAttr schedule) {
   if (StringAttr param = schedule.getKindParam()) {
     printer << "param ";
     printer.printKeywordOrString(param.getValue());
@@ -234,26 +209,14 @@ void mk::printScheduleBody(AsmPrinter &printer, ScheduleAttr schedule) {
   }
 }
 
-Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<ScheduleAttr> schedule = parseScheduleBody(parser);
-  if (failed(schedule) || parser.parseGreater())
-    return {};
-  return *schedule;
-}
-
-void ScheduleAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printScheduleBody(printer, *this);
-  printer << '>';
-}
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) { return parseAttr<ScheduleAttr>(parser); }
+void ScheduleAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
 
-FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
+ParseResult mk::parseBody(AsmParser &parser, OrderAttr &order) {
   int64_t raster = 0, spread = 0, longest = 0, alternate = 0;
   OwnPlace own = OwnPlace::Any;
   bool stagger = false;
@@ -277,8 +240,8 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
     StringRef place;
     SMLoc itemLoc = parser.getCurrentLocation();
     if (failed(parser.parseOptionalKeyword("own")))
-      return parser.emitError(itemLoc) << "expected raster, own, stagger, "
-                                          "longest_first or alternate";
+      return parser.emitError(itemLoc)
+             << "expected raster, own, stagger, longest_first or alternate";
     if (parser.parseEqual() || parser.parseKeyword(&place))
       return failure();
     std::optional<OwnPlace> symbol = symbolizeOwnPlace(place);
@@ -287,22 +250,17 @@ FailureOr<OrderAttr> mk::parseOrderBody(AsmParser &parser) {
              << "own = '" << place << "', expected first, last or spread(n)";
     own = *symbol;
     if (own == OwnPlace::Spread)
-      return failure(parser.parseLParen() || parser.parseInteger(spread) ||
-                     parser.parseRParen());
+      return failure(parser.parseLParen() || parser.parseInteger(spread) || parser.parseRParen());
     return success();
   };
   if (parser.parseCommaSeparatedList(parseItem))
     return failure();
-  auto order =
-      OrderAttr::getChecked([&] { return parser.emitError(loc); },
-                            parser.getContext(), raster, own, spread, stagger,
-                            longest, alternate, rasterParam, alternateParam);
-  if (!order)
-    return failure();
-  return order;
+  order = parser.getChecked<OrderAttr>(loc, parser.getContext(), raster, own, spread, stagger,
+                                       longest, alternate, rasterParam, alternateParam);
+  return success(bool(order));
 }
 
-void mk::printOrderBody(AsmPrinter &printer, OrderAttr order) {
+void mk::printBody(AsmPrinter &printer, OrderAttr order) {
   StringRef separator = "";
   auto item = [&]() -> AsmPrinter & {
     printer << separator;
@@ -331,20 +289,8 @@ void mk::printOrderBody(AsmPrinter &printer, OrderAttr order) {
   }
 }
 
-Attribute OrderAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<OrderAttr> order = parseOrderBody(parser);
-  if (failed(order) || parser.parseGreater())
-    return {};
-  return *order;
-}
-
-void OrderAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printOrderBody(printer, *this);
-  printer << '>';
-}
+Attribute OrderAttr::parse(AsmParser &parser, Type) { return parseAttr<OrderAttr>(parser); }
+void OrderAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 //===----------------------------------------------------------------------===//
 // Extents
@@ -353,8 +299,7 @@ void OrderAttr::print(AsmPrinter &printer) const {
 Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
   if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(
-          [&] { return parseParamName(parser, names.emplace_back()); }) ||
+      parser.parseCommaSeparatedList([&] { return parseName(parser, names.emplace_back()); }) ||
       parser.parseGreater())
     return {};
   return get(parser.getContext(), names);
@@ -362,19 +307,17 @@ Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
 
 void ExtentsAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(getNames(), printer.getStream(), [&](StringAttr name) {
-    printer.printKeywordOrString(name.getValue());
-  });
+  llvm::interleaveComma(getNames(), printer.getStream(),
+                        [&](StringAttr name) { printer.printKeywordOrString(name.getValue()); });
   printer << '>';
 }
 
-LogicalResult ExtentsAttr::verifyEncoding(
-    ArrayRef<int64_t> shape, Type,
-    llvm::function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult
+ExtentsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                            llvm::function_ref<InFlightDiagnostic()> emitError) const {
   size_t open = llvm::count(shape, ShapedType::kDynamic);
   if (open == getNames().size())
     return success();
-  return emitError() << "#mk.extents names " << getNames().size()
-                     << " parameters for a shape with " << open
-                     << " '?': give one for each, in order";
+  return emitError() << "#mk.extents names " << getNames().size() << " parameters for a shape with "
+                     << open << " '?': give one for each, in order";
 }

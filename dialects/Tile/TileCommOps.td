@@ -5,8 +5,12 @@
 include "TileTypes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class Mk_CommOp<string mnemonic, list<Trait> traits = []> : Mk_Op<mnemonic, !listconcat(traits, [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])>;
+// A wait makes the writes of others visible and a signal publishes one's own, so both read and write
+// *all* memory as far as any transformation is concerned: a read-only wait would be erased by CSE, and
+// a load could be moved across it. The copy of a put happens some time later, so a put is a barrier, too,
+// to whatever would change its source or use its destination.
+class Mk_CommOp<string mnemonic, list<Trait> traits = []>
+    : Mk_Op<mnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
 
 def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
   let summary = "copies a region to a peer, asynchronously";
@@ -50,7 +54,7 @@ def Mk_PutOp : Mk_CommOp<"put", [AttrSizedOperandSegments]> {
     $source `[` $src_offsets `]` `` `[` $sizes `]` (`rows` `(` $rows^ `:` type($rows) `)`)?
     `to` $dest `[` $dst_offsets `]` `on` $peer (`via` $via^)?
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` custom<Reduction>($reduction)^ `)`)? attr-dict
+    (`reduce` `(` custom<Word>($reduction)^ `)`)? attr-dict
     `:` qualified(type($source)) `to` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;

@@ -14,12 +14,8 @@ namespace {
 struct MkInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
 
-  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
-    return true;
-  }
-  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
-    return true;
-  }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
 };
 } // namespace
 
@@ -36,8 +32,7 @@ void MkDialect::initialize() {
 
 bool mk::isTile(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && (tensor.hasStaticShape() ||
-                    isa_and_nonnull<ExtentsAttr>(tensor.getEncoding()));
+  return tensor && (tensor.hasStaticShape() || isa_and_nonnull<ExtentsAttr>(tensor.getEncoding()));
 }
 
 bool mk::isSymmetric(Type type) {

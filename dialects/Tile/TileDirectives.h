@@ -14,62 +14,40 @@ namespace mlir::mk {
 
 inline ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
   SmallVector<Attribute> list;
-  if (parser.parseCommaSeparatedList([&]() -> ParseResult {
-        FailureOr<AxisAttr> axis = parseAxisBody(parser);
-        if (failed(axis))
-          return failure();
-        list.push_back(*axis);
-        return success();
-      }))
+  auto parseAxis = [&]() -> ParseResult {
+    AxisAttr axis;
+    if (parseBody(parser, axis))
+      return failure();
+    list.push_back(axis);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseAxis))
     return failure();
   axes = parser.getBuilder().getArrayAttr(list);
   return success();
 }
-
 inline void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
-  llvm::interleaveComma(axes, printer, [&](Attribute axis) {
-    printAxisBody(printer, cast<AxisAttr>(axis), /*quoted=*/false);
-  });
+  llvm::interleaveComma(axes.getAsRange<AxisAttr>(), printer,
+                        [&](AxisAttr axis) { printBody(printer, axis, /*quoted=*/false); });
 }
 
 inline ParseResult parseCtas(OpAsmParser &parser, CtasAttr &ctas) {
-  FailureOr<CtasAttr> parsed = parseCtasBody(parser);
-  if (failed(parsed))
-    return failure();
-  ctas = *parsed;
-  return success();
+  return parseBody(parser, ctas);
 }
-
 inline void printCtas(OpAsmPrinter &printer, Operation *, CtasAttr ctas) {
-  printCtasBody(printer, ctas);
+  printBody(printer, ctas);
 }
 
-inline ParseResult parseReduction(OpAsmParser &parser,
-                                  ReductionAttr &reduction) {
-  FailureOr<Reduction> kind = FieldParser<Reduction>::parse(parser);
+/// The word for a value of an enumeration, without brackets.
+template <typename AttrT> ParseResult parseWord(OpAsmParser &parser, AttrT &attr) {
+  auto kind = FieldParser<decltype(attr.getValue())>::parse(parser);
   if (failed(kind))
     return failure();
-  reduction = ReductionAttr::get(parser.getContext(), *kind);
+  attr = AttrT::get(parser.getContext(), *kind);
   return success();
 }
-
-inline void printReduction(OpAsmPrinter &printer, Operation *,
-                           ReductionAttr reduction) {
-  printer << stringifyReduction(reduction.getValue());
-}
-
-inline ParseResult parsePrecision(OpAsmParser &parser,
-                                  PrecisionAttr &precision) {
-  FailureOr<Precision> kind = FieldParser<Precision>::parse(parser);
-  if (failed(kind))
-    return failure();
-  precision = PrecisionAttr::get(parser.getContext(), *kind);
-  return success();
-}
-
-inline void printPrecision(OpAsmPrinter &printer, Operation *,
-                           PrecisionAttr precision) {
-  printer << stringifyPrecision(precision.getValue());
+template <typename AttrT> void printWord(OpAsmPrinter &printer, Operation *, AttrT attr) {
+  printer << stringifyEnum(attr.getValue());
 }
 
 /// The name the author gave to the result; nothing is written for it.
@@ -84,15 +62,10 @@ inline ParseResult parseResultName(OpAsmParser &parser, StringAttr &name) {
 inline void printResultName(OpAsmPrinter &, Operation *, StringAttr) {}
 
 inline ParseResult parseAxisName(OpAsmParser &parser, StringAttr &name) {
-  std::string text;
-  if (parser.parseKeywordOrString(&text))
-    return failure();
-  name = parser.getBuilder().getStringAttr(text);
-  return success();
+  return parseName(parser, name);
 }
 
-inline OptionalParseResult parseOptionalAxisName(OpAsmParser &parser,
-                                                 StringAttr &name) {
+inline OptionalParseResult parseOptionalAxisName(OpAsmParser &parser, StringAttr &name) {
   std::string text;
   // A location may follow an op that names no axis.
   if (StringRef(parser.getCurrentLocation().getPointer()).starts_with("loc("))
@@ -107,23 +80,22 @@ inline void printAxisName(OpAsmPrinter &printer, Operation *, StringAttr name) {
   printer.printKeywordOrString(name.getValue());
 }
 
-inline void printOptionalAxisName(OpAsmPrinter &printer, Operation *op,
-                                  StringAttr name) {
+inline void printOptionalAxisName(OpAsmPrinter &printer, Operation *op, StringAttr name) {
   printAxisName(printer, op, name);
 }
 
-inline ParseResult
-parseAxisCoords(OpAsmParser &parser, ArrayAttr &axes,
-                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &coords) {
+inline ParseResult parseAxisCoords(OpAsmParser &parser, ArrayAttr &axes,
+                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &coords) {
   SmallVector<Attribute> names;
-  if (parser.parseCommaSeparatedList([&]() -> ParseResult {
-        std::string name;
-        if (parser.parseKeywordOrString(&name) || parser.parseEqual() ||
-            parser.parseOperand(coords.emplace_back()))
-          return failure();
-        names.push_back(parser.getBuilder().getStringAttr(name));
-        return success();
-      }))
+  auto parseCoord = [&]() -> ParseResult {
+    StringAttr name;
+    if (parseName(parser, name) || parser.parseEqual() ||
+        parser.parseOperand(coords.emplace_back()))
+      return failure();
+    names.push_back(name);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(parseCoord))
     return failure();
   axes = parser.getBuilder().getArrayAttr(names);
   return success();
@@ -134,8 +106,7 @@ inline void printAxisCoords(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
   if (!axes)
     return;
   llvm::interleaveComma(llvm::zip(axes, coords), printer, [&](auto pair) {
-    printer.printKeywordOrString(
-        cast<StringAttr>(std::get<0>(pair)).getValue());
+    printer.printKeywordOrString(cast<StringAttr>(std::get<0>(pair)).getValue());
     printer << " = ";
     printer.printOperand(std::get<1>(pair));
   });

@@ -17,9 +17,8 @@ void MkDialect::registerLoopOps() {
 using Operands = SmallVector<OpAsmParser::UnresolvedOperand>;
 
 /// Parses `(%i, %j)` as block arguments of index type.
-static ParseResult
-parseIndices(OpAsmParser &parser,
-             SmallVectorImpl<OpAsmParser::Argument> &indices) {
+static ParseResult parseIndices(OpAsmParser &parser,
+                                SmallVectorImpl<OpAsmParser::Argument> &indices) {
   if (parser.parseArgumentList(indices, AsmParser::Delimiter::Paren))
     return failure();
   for (OpAsmParser::Argument &index : indices)
@@ -27,8 +26,8 @@ parseIndices(OpAsmParser &parser,
   return success();
 }
 
-static ParseResult parseBody(OpAsmParser &parser, OperationState &result,
-                             ArrayRef<OpAsmParser::Argument> args) {
+static ParseResult parseRegionOf(OpAsmParser &parser, OperationState &result,
+                                 ArrayRef<OpAsmParser::Argument> args) {
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, args))
     return failure();
@@ -43,7 +42,7 @@ static void printIndices(OpAsmPrinter &p, ValueRange indices) {
   p << ')';
 }
 
-static void printBody(OpAsmPrinter &p, Region &body, bool terminator = false) {
+static void printRegionOf(OpAsmPrinter &p, Region &body, bool terminator = false) {
   p << ' ';
   p.printRegion(body, /*printEntryBlockArgs=*/false, terminator);
 }
@@ -73,22 +72,11 @@ ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOperandList(bounds, AsmParser::Delimiter::Paren))
     return failure();
   Properties &props = result.getOrAddProperties<Properties>();
-  if (succeeded(parser.parseOptionalKeyword("schedule"))) {
-    if (parser.parseLParen())
-      return failure();
-    FailureOr<ScheduleAttr> schedule = parseScheduleBody(parser);
-    if (failed(schedule) || parser.parseRParen())
-      return failure();
-    props.schedule = *schedule;
-  }
-  if (succeeded(parser.parseOptionalKeyword("order"))) {
-    if (parser.parseLParen())
-      return failure();
-    FailureOr<OrderAttr> order = parseOrderBody(parser);
-    if (failed(order) || parser.parseRParen())
-      return failure();
-    props.order = *order;
-  }
+  if ((succeeded(parser.parseOptionalKeyword("schedule")) &&
+       (parser.parseLParen() || parseBody(parser, props.schedule) || parser.parseRParen())) ||
+      (succeeded(parser.parseOptionalKeyword("order")) &&
+       (parser.parseLParen() || parseBody(parser, props.order) || parser.parseRParen())))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("own")) &&
       parser.parseOperandList(own, AsmParser::Delimiter::Paren))
     return failure();
@@ -100,7 +88,7 @@ ParseResult ForeachOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   props.operandSegmentSizes = {static_cast<int32_t>(bounds.size()),
                                static_cast<int32_t>(own.size())};
-  return parseBody(parser, result, indices);
+  return parseRegionOf(parser, result, indices);
 }
 
 void ForeachOp::print(OpAsmPrinter &p) {
@@ -110,21 +98,21 @@ void ForeachOp::print(OpAsmPrinter &p) {
   printIndices(p, getBounds());
   if (getSchedule()) {
     p << " schedule(";
-    printScheduleBody(p, *getSchedule());
+    printBody(p, *getSchedule());
     p << ')';
   }
   if (getOrder()) {
     p << " order(";
-    printOrderBody(p, *getOrder());
+    printBody(p, *getOrder());
     p << ')';
   }
   if (!getOwn().empty()) {
     p << " own";
     printIndices(p, getOwn());
   }
-  p.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {"operandSegmentSizes", "schedule", "order"});
-  printBody(p, getBody());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                     {"operandSegmentSizes", "schedule", "order"});
+  printRegionOf(p, getBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,9 +124,8 @@ ParseResult ForeachItemOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand queue, count;
   Operands bounds;
   Type queueType;
-  if (parseIndices(parser, indices) || parser.parseKeyword("of") ||
-      parser.parseOperand(queue) || parser.parseKeyword("count") ||
-      parser.parseLParen() || parser.parseOperand(count) ||
+  if (parseIndices(parser, indices) || parser.parseKeyword("of") || parser.parseOperand(queue) ||
+      parser.parseKeyword("count") || parser.parseLParen() || parser.parseOperand(count) ||
       parser.parseRParen())
     return failure();
   if (succeeded(parser.parseOptionalComma()) &&
@@ -154,7 +141,7 @@ ParseResult ForeachItemOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperand(count, index, result.operands) ||
       parser.resolveOperands(bounds, index, result.operands))
     return failure();
-  return parseBody(parser, result, indices);
+  return parseRegionOf(parser, result, indices);
 }
 
 void ForeachItemOp::print(OpAsmPrinter &p) {
@@ -171,7 +158,7 @@ void ForeachItemOp::print(OpAsmPrinter &p) {
   }
   p << " : " << getQueue().getType();
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs());
-  printBody(p, getBody());
+  printRegionOf(p, getBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,8 +180,7 @@ bool ForeachPeerOp::isAlong(MeshOp mesh, LinkKind kind) {
 ParseResult ForeachPeerOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> indices;
   SmallVector<Attribute> axes;
-  if (parseIndices(parser, indices) || parser.parseKeyword("along") ||
-      parseAxisNames(parser, axes))
+  if (parseIndices(parser, indices) || parser.parseKeyword("along") || parseAxisNames(parser, axes))
     return failure();
   Properties &props = result.getOrAddProperties<Properties>();
   props.setAxes(parser.getBuilder().getArrayAttr(axes));
@@ -205,7 +191,7 @@ ParseResult ForeachPeerOp::parse(OpAsmParser &parser, OperationState &result) {
   }
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
-  return parseBody(parser, result, indices);
+  return parseRegionOf(parser, result, indices);
 }
 
 void ForeachPeerOp::print(OpAsmPrinter &p) {
@@ -215,9 +201,8 @@ void ForeachPeerOp::print(OpAsmPrinter &p) {
   printAxisNames(p, getAxes());
   if (getIncludingSelf())
     p << " including self";
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                     {"axes", "including_self"});
-  printBody(p, getBody());
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"axes", "including_self"});
+  printRegionOf(p, getBody());
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,9 +213,8 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> args;
   OpAsmParser::UnresolvedOperand count;
   Operands inits;
-  if (parseIndices(parser, args) || parser.parseKeyword("in") ||
-      parser.parseLParen() || parser.parseOperand(count) ||
-      parser.parseRParen() || parser.parseKeyword("iter"))
+  if (parseIndices(parser, args) || parser.parseKeyword("in") || parser.parseLParen() ||
+      parser.parseOperand(count) || parser.parseRParen() || parser.parseKeyword("iter"))
     return failure();
   SmallVector<OpAsmParser::Argument> carried;
   if (parser.parseAssignmentList(carried, inits))
@@ -253,8 +237,7 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
       std::optional<Reduction> reduction = symbolizeReduction(kind);
       if (!reduction)
         return parser.emitError(loc)
-               << "unknown reduction '" << kind
-               << "', expected add, mul, max, min or @function";
+               << "unknown reduction '" << kind << "', expected add, mul, max, min or @function";
       props.combine = ReductionAttr::get(parser.getContext(), *reduction);
     }
     if (parser.parseRParen())
@@ -266,14 +249,12 @@ ParseResult FoldOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   if (types.size() != inits.size())
-    return parser.emitError(typesLoc)
-           << "mk.fold carries " << inits.size() << " values but lists "
-           << types.size() << " types";
+    return parser.emitError(typesLoc) << "mk.fold carries " << inits.size() << " values but lists "
+                                      << types.size() << " types";
   for (auto [arg, type] : llvm::zip(carried, types))
     arg.type = type;
   args.append(carried);
-  if (parser.resolveOperand(count, parser.getBuilder().getIndexType(),
-                            result.operands) ||
+  if (parser.resolveOperand(count, parser.getBuilder().getIndexType(), result.operands) ||
       parser.resolveOperands(inits, types, typesLoc, result.operands))
     return failure();
   result.addTypes(types);
@@ -290,9 +271,7 @@ void FoldOp::print(OpAsmPrinter &p) {
   printIndices(p, args.take_front(1));
   p << " in (" << getCount() << ") iter(";
   llvm::interleaveComma(llvm::zip(args.drop_front(), getInits()), p,
-                        [&](auto pair) {
-                          p << std::get<0>(pair) << " = " << std::get<1>(pair);
-                        });
+                        [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
   p << ')';
   if (Attribute combine = getCombineAttr()) {
     p << " combine(";
@@ -305,5 +284,5 @@ void FoldOp::print(OpAsmPrinter &p) {
   p << " : ";
   llvm::interleaveComma(getResultTypes(), p);
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"combine"});
-  printBody(p, getBody(), /*terminator=*/true);
+  printRegionOf(p, getBody(), /*terminator=*/true);
 }

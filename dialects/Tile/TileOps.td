@@ -12,8 +12,7 @@ class Mk_TileOf<list<Type> elements>
 def Mk_Tile : Mk_TileOf<[AnyFloat, AnyInteger, Index]>;
 def Mk_FloatTile : Mk_TileOf<[AnyFloat]>;
 
-def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments,
-                               DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments]> {
   let summary = "reads a tile";
   let description = [{
     The tile of the result's shape that starts at the offsets (in elements);
@@ -28,8 +27,8 @@ def Mk_LoadOp : Mk_Op<"load", [AttrSizedOperandSegments,
     %y = mk.load %m[%i] valid(%n) pad(%ninf : f32) : memref<?xf32> -> tensor<128xf32>
     ```
   }];
-  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
-                       Optional<AnyType>:$pad);
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$offsets,
+                       Variadic<Index>:$valid, Optional<AnyType>:$pad);
   let results = (outs Mk_Tile:$tile);
   let assemblyFormat = [{
     $source `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`pad` `(` $pad^ `:` type($pad) `)`)?
@@ -61,7 +60,7 @@ def Mk_StoreOp : Mk_Op<"store", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $tile `,` $dest `[` $offsets `]` (`valid` `(` $valid^ `)`)? (`on` $peer^)?
     (`signal` (`strong` $strong^)? $signal^ `[` $signal_index `]`)?
-    (`reduce` `(` custom<Reduction>($reduction)^ `)`)? attr-dict
+    (`reduce` `(` custom<Word>($reduction)^ `)`)? attr-dict
     `:` type($tile) `,` qualified(type($dest)) (`,` qualified(type($signal))^)?
   }];
   let hasVerifier = 1;
@@ -106,7 +105,7 @@ def Mk_DotOp : Mk_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let results = (outs Mk_FloatTile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`precision` `=` custom<Precision>($precision)^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
+    (`precision` `=` custom<Word>($precision)^)? attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)
   }];
   let hasVerifier = 1;
 }
@@ -124,7 +123,7 @@ def Mk_ReduceOp : Mk_Op<"reduce", [Pure]> {
   let arguments = (ins Mk_ReductionAttr:$kind, Mk_Tile:$source, I64Attr:$axis);
   let results = (outs Mk_Tile:$result);
   let assemblyFormat = [{
-    custom<Reduction>($kind) $source `axis` $axis attr-dict `:` type($source) `->` type($result)
+    custom<Word>($kind) $source `axis` $axis attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -162,7 +161,10 @@ def Mk_TransposeOp : Mk_Op<"transpose", [Pure]> {
   let hasFolder = 1;
 }
 
-def Mk_MaskOp : Mk_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>]> {
+def Mk_MaskOp : Mk_Op<"mask", [
+    Pure, AllTypesMatch<["source", "result"]>,
+    TypesMatchWith<"what replaces elements is of their type", "source", "otherwise",
+                   "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()">]> {
   let summary = "replaces the elements whose indices are not in a set";
   let description = [{
     The set's dimensions are the indices of the tile, its symbols the operands.
@@ -175,7 +177,9 @@ def Mk_MaskOp : Mk_Op<"mask", [Pure, AllTypesMatch<["source", "result"]>]> {
   let arguments = (ins Mk_Tile:$source, IntegerSetAttr:$set, Variadic<Index>:$symbols,
                        AnyType:$otherwise);
   let results = (outs Mk_Tile:$result);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = [{
+    $source `where` $set (`[` $symbols^ `]`)? `else` $otherwise attr-dict `:` type($source)
+  }];
   let hasVerifier = 1;
 }
 

@@ -18,8 +18,8 @@ void MkDialect::registerScalarOps() {
 LogicalResult ParamOp::verify() {
   if (getNumber().has_value() == static_cast<bool>(getDefaultValue()))
     return emitOpError() << '\'' << getName()
-                         << "' needs one default, a number as in 'mk.param \"TM\" "
-                            "= 128', or a value: default(%v)";
+                         << "' needs one default, a number as in 'mk.param \"TM\" = 128', or a "
+                            "value: default(%v)";
   std::optional<ArrayRef<int64_t>> choices = getChoices();
   if (!choices)
     return success();
@@ -41,13 +41,12 @@ LogicalResult ParamOp::verify() {
 // Axis names
 //===----------------------------------------------------------------------===//
 
-ParseResult mk::parseAxisNames(AsmParser &parser,
-                               SmallVectorImpl<Attribute> &names) {
+ParseResult mk::parseAxisNames(AsmParser &parser, SmallVectorImpl<Attribute> &names) {
   return parser.parseCommaSeparatedList([&]() -> ParseResult {
-    std::string name;
-    if (parser.parseKeywordOrString(&name))
+    StringAttr name;
+    if (parseName(parser, name))
       return failure();
-    names.push_back(StringAttr::get(parser.getContext(), name));
+    names.push_back(name);
     return success();
   });
 }
@@ -58,18 +57,16 @@ void mk::printAxisNames(AsmPrinter &printer, ArrayAttr names) {
   });
 }
 
-LogicalResult mk::verifyAxis(Operation *op, StringRef name,
-                             SymbolTableCollection &symbols) {
+LogicalResult mk::verifyAxis(Operation *op, StringRef name, SymbolTableCollection &symbols) {
   auto kernel = dyn_cast<KernelOp>(op);
   if (!kernel)
     kernel = getKernel(op);
   if (!kernel)
     return success();
-  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(kernel->getParentOp(),
-                                                      kernel.getMeshAttr());
+  auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(kernel->getParentOp(), kernel.getMeshAttr());
   // An unknown mesh is the kernel's own error.
   if (!mesh || mesh.findAxis(name) >= 0)
     return success();
-  return op->emitOpError() << "names axis '" << name << "', but mesh @"
-                           << mesh.getSymName() << " has " << mesh.describeAxes();
+  return op->emitOpError() << "names axis '" << name << "', but mesh @" << mesh.getSymName()
+                           << " has " << mesh.describeAxes();
 }

@@ -196,11 +196,23 @@ def Mk_RequireOp : Mk_Op<"require", [HasParent<"KernelOp">]> {
   let assemblyFormat = "$condition `,` $message attr-dict";
 }
 
-class Mk_DeclareOp<string mnemonic, list<Trait> traits = []> : Mk_Op<mnemonic, !listconcat(traits, [
+/// What a kernel declares. The host's plan counts it, also what no code uses.
+def Mk_Declarations : Resource<"::mlir::mk::Declarations">;
+// Two declarations are two arrays: an allocation is what CSE may not merge. One that a mesh leaves without
+// users stays.
+class Mk_DeclareOp<string mnemonic, Type type, list<Trait> traits = []> : Mk_Op<mnemonic, !listconcat(traits, [
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, HasParent<"KernelOp">])>;
+    MemoryEffects<[MemWrite<Mk_Declarations>]>, HasParent<"KernelOp">])> {
+  let results = (outs Res<type, "", [MemAlloc]>:$result);
+  let extraClassDefinition = [{
+    void $cppClass::getAsmResultNames(::mlir::OpAsmSetValueNameFn setName) {
+      if (!getName().empty() && !isdigit(getName().front()))
+        setName(getResult(), getName());
+    }
+  }];
+}
 
-def Mk_SignalsOp : Mk_DeclareOp<"signals", [AttrSizedOperandSegments]> {
+def Mk_SignalsOp : Mk_DeclareOp<"signals", Mk_SignalType, [AttrSizedOperandSegments]> {
   let summary = "declares an array of signals";
   let description = [{
     One extent for each `?` of the type. Those of scope `sys` are the same on every rank,
@@ -213,14 +225,13 @@ def Mk_SignalsOp : Mk_DeclareOp<"signals", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins Variadic<Index>:$extents, Optional<Index>:$arrivals, StrAttr:$name);
-  let results = (outs Mk_SignalType:$result);
   let assemblyFormat = [{
     `` custom<ResultName>($name) `(` $extents `)` (`arrivals` `(` $arrivals^ `)`)? attr-dict
     `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
-def Mk_CountersOp : Mk_DeclareOp<"counters"> {
+def Mk_CountersOp : Mk_DeclareOp<"counters", Mk_CounterType> {
   let summary = "declares an array of rank-local counters";
   let description = [{
     One extent for each `?` of the type.
@@ -230,13 +241,12 @@ def Mk_CountersOp : Mk_DeclareOp<"counters"> {
     ```
   }];
   let arguments = (ins Variadic<Index>:$extents, StrAttr:$name);
-  let results = (outs Mk_CounterType:$result);
   let assemblyFormat = [{
     `` custom<ResultName>($name) `(` $extents `)` attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
-def Mk_QueueOp : Mk_DeclareOp<"queue"> {
+def Mk_QueueOp : Mk_DeclareOp<"queue", Mk_QueueType> {
   let summary = "declares a rank-local queue";
   let description = [{
     The operand is the capacity in records; a launch may push no more.
@@ -246,7 +256,6 @@ def Mk_QueueOp : Mk_DeclareOp<"queue"> {
     ```
   }];
   let arguments = (ins Optional<Index>:$capacity, StrAttr:$name);
-  let results = (outs Mk_QueueType:$result);
   let assemblyFormat = [{
     `` custom<ResultName>($name) `(` ($capacity^)? `)` attr-dict `:` qualified(type($result))
   }];

@@ -11,14 +11,17 @@
 
 namespace mlir::mk {
 
-FailureOr<AxisAttr> parseAxisBody(AsmParser &parser);
-void printAxisBody(AsmPrinter &printer, AxisAttr axis, bool quoted);
-FailureOr<CtasAttr> parseCtasBody(AsmParser &parser);
-void printCtasBody(AsmPrinter &printer, CtasAttr ctas);
-FailureOr<ScheduleAttr> parseScheduleBody(AsmParser &parser);
-void printScheduleBody(AsmPrinter &printer, ScheduleAttr schedule);
-FailureOr<OrderAttr> parseOrderBody(AsmParser &parser);
-void printOrderBody(AsmPrinter &printer, OrderAttr order);
+/// A word, or a string.
+ParseResult parseName(AsmParser &parser, StringAttr &name);
+
+ParseResult parseBody(AsmParser &parser, AxisAttr &axis);
+void printBody(AsmPrinter &printer, AxisAttr axis, bool quoted = true);
+ParseResult parseBody(AsmParser &parser, CtasAttr &ctas);
+void printBody(AsmPrinter &printer, CtasAttr ctas);
+ParseResult parseBody(AsmParser &parser, ScheduleAttr &schedule);
+void printBody(AsmPrinter &printer, ScheduleAttr schedule);
+ParseResult parseBody(AsmParser &parser, OrderAttr &order);
+void printBody(AsmPrinter &printer, OrderAttr order);
 
 /// Parses a comma-separated list of axis names without brackets.
 ParseResult parseAxisNames(AsmParser &parser, SmallVectorImpl<Attribute> &names);
@@ -26,8 +29,7 @@ void printAxisNames(AsmPrinter &printer, ArrayAttr names);
 
 /// Verifies that `name` is an axis of the mesh of the kernel around `op`, if
 /// there is one (helper functions have none until they are inlined).
-LogicalResult verifyAxis(Operation *op, StringRef name,
-                         SymbolTableCollection &symbols);
+LogicalResult verifyAxis(Operation *op, StringRef name, SymbolTableCollection &symbols);
 
 } // namespace mlir::mk
 

@@ -15,18 +15,6 @@ void MkDialect::registerTypes() {
       >();
 }
 
-static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
-  llvm::interleave(
-      shape,
-      [&](int64_t extent) {
-        if (ShapedType::isDynamic(extent))
-          printer << '?';
-        else
-          printer << extent;
-      },
-      [&] { printer << 'x'; });
-}
-
 Type SignalType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   StringRef scopeName;
@@ -35,18 +23,15 @@ Type SignalType::parse(AsmParser &parser) {
   if (parser.parseLess() ||
       parser.parseDimensionList(shape, /*allowDynamic=*/true,
                                 /*withTrailingX=*/false) ||
-      parser.parseComma() || parser.parseKeyword(&scopeName) ||
-      parser.parseComma())
+      parser.parseComma() || parser.parseKeyword(&scopeName) || parser.parseComma())
     return {};
   std::optional<Scope> scope = symbolizeScope(scopeName);
   if (!scope) {
-    parser.emitError(loc) << "unknown signal scope '" << scopeName
-                          << "', expected gpu or sys";
+    parser.emitError(loc) << "unknown signal scope '" << scopeName << "', expected gpu or sys";
     return {};
   }
   if (failed(parser.parseOptionalKeyword("dynamic"))) {
-    if (parser.parseKeyword("arrivals", " = n or 'dynamic'") ||
-        parser.parseEqual())
+    if (parser.parseKeyword("arrivals", " = n or 'dynamic'") || parser.parseEqual())
       return {};
     if (succeeded(parser.parseOptionalQuestion()))
       arrivals = kRuntimeArrivals;
@@ -54,21 +39,18 @@ Type SignalType::parse(AsmParser &parser) {
       return {};
     else if (arrivals < 0) {
       // The values below zero stand for '?' and 'dynamic' in memory only.
-      parser.emitError(loc) << "a signal needs at least one arrival a launch, "
-                               "got "
-                            << arrivals;
+      parser.emitError(loc) << "a signal needs at least one arrival a launch, got " << arrivals;
       return {};
     }
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<SignalType>(loc, parser.getContext(), shape, *scope,
-                                       arrivals);
+  return parser.getChecked<SignalType>(loc, parser.getContext(), shape, *scope, arrivals);
 }
 
 void SignalType::print(AsmPrinter &printer) const {
   printer << '<';
-  printShape(printer, getShape());
+  printer.printDimensionList(getShape());
   printer << ", " << stringifyScope(getScope()) << ", ";
   if (isDynamic())
     printer << "dynamic";
@@ -92,7 +74,7 @@ Type CounterType::parse(AsmParser &parser) {
 
 void CounterType::print(AsmPrinter &printer) const {
   printer << '<';
-  printShape(printer, getShape());
+  printer.printDimensionList(getShape());
   printer << '>';
 }
 
@@ -100,21 +82,20 @@ Type QueueType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape) ||
-      parser.parseType(elementType) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape) || parser.parseType(elementType) ||
+      parser.parseGreater())
     return {};
   if (shape.size() != 2) {
-    parser.emitError(loc) << "a queue type has a capacity and a record width, "
-                             "as in !mk.queue<?x2xi32>; got "
-                          << shape.size() << " extents";
+    parser.emitError(loc)
+        << "a queue type has a capacity and a record width, as in !mk.queue<?x2xi32>; got "
+        << shape.size() << " extents";
     return {};
   }
-  return parser.getChecked<QueueType>(loc, parser.getContext(), shape[0],
-                                      shape[1], elementType);
+  return parser.getChecked<QueueType>(loc, parser.getContext(), shape[0], shape[1], elementType);
 }
 
 void QueueType::print(AsmPrinter &printer) const {
   printer << '<';
-  printShape(printer, {getCapacity(), getWidth()});
+  printer.printDimensionList({getCapacity(), getWidth()});
   printer << 'x' << getElementType() << '>';
 }

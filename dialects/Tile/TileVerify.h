@@ -13,23 +13,20 @@ std::optional<int64_t> getConstant(Value value);
 /// functions are fine: they are verified again where they have been inlined.
 LogicalResult verifyInRole(Operation *op);
 
-/// Signals and counters are addressed by one index for each of their
-/// dimensions.
-LogicalResult verifyIndices(Operation *op, StringRef what,
-                            ArrayRef<int64_t> shape, ValueRange indices);
+/// Signals and counters are addressed by one index for each of their dimensions.
+LogicalResult verifyIndices(Operation *op, StringRef what, ArrayRef<int64_t> shape,
+                            ValueRange indices);
 
 /// What `signal [strong] %s[...]` of a put or a store may say. `crosses` says
 /// that the signal may belong to another rank.
-LogicalResult verifyAttachedSignal(Operation *op, Value signal,
-                                   ValueRange indices, bool strong,
+LogicalResult verifyAttachedSignal(Operation *op, Value signal, ValueRange indices, bool strong,
                                    bool crosses);
 
 /// A destination must be writable: no `in` argument, no selected buffer.
 LogicalResult verifyWritable(Operation *op, Value dest);
 
 /// Adding is the only remote reduction.
-LogicalResult verifyRemoteReduction(Operation *op,
-                                    std::optional<Reduction> reduction,
+LogicalResult verifyRemoteReduction(Operation *op, std::optional<Reduction> reduction,
                                     Type element);
 
 /// Checks that what crosses a `net` axis of the kernel's mesh can: no remote

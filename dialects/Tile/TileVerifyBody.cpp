@@ -25,14 +25,12 @@ static bool mayStand(Operation *op) {
   if (isOwn(op))
     return true;
   StringRef dialect = op->getName().getDialectNamespace();
-  if (op->getName().getStringRef() == "math.clampf" ||
-      op->getName().getStringRef() == "math.ipowi")
+  if (op->getName().getStringRef() == "math.clampf" || op->getName().getStringRef() == "math.ipowi")
     return false;
   if (dialect == "arith" || dialect == "math")
     return op->isRegistered();
   return llvm::StringSwitch<bool>(op->getName().getStringRef())
-      .Cases({"scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition"},
-             true)
+      .Cases({"scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition"}, true)
       .Cases({"memref.load", "memref.store", "memref.dim"}, true)
       .Cases({"tensor.splat", "tensor.extract", "tensor.dim"}, true)
       // Inlined, then verified again; what canonicalisation leaves.
@@ -49,17 +47,13 @@ struct Refusal {
 static Refusal refuseMemory(Operation *op) {
   StringRef name = op->getName().getStringRef();
   if (isa<ViewLikeOpInterface>(op))
-    return {"it makes a view of a buffer, and accesses are not followed "
-            "through views",
-            "use the argument itself, with offsets, or declare it with the "
-            "shape that is needed"};
+    return {"it makes a view of a buffer, and accesses are not followed through views",
+            "use the argument itself, with offsets, or declare it with the shape that is needed"};
   if (name.contains("alloc"))
     return {"it holds memory of its own",
-            "declare a scratch argument, or carry tiles and scalars through "
-            "loops"};
+            "declare a scratch argument, or carry tiles and scalars through loops"};
   if (name.contains("atomic"))
-    return {"other CTAs may touch the same memory at the same time only by ops "
-            "of mk",
+    return {"other CTAs may touch the same memory at the same time only by ops of mk",
             "use mk.count, or mk.store and mk.put with reduce(add)"};
   if (name.contains("copy"))
     return {"it moves memory as a whole, which is not followed",
@@ -87,8 +81,7 @@ static Refusal refusalOf(Operation *op) {
   if (name == "affine.for")
     return {region, "use scf.for"};
   if (dialect == "scf" || name == "affine.parallel")
-    return {region, "use mk.foreach, whose items the CTAs of a role share, or "
-                    "scf.for"};
+    return {region, "use mk.foreach, whose items the CTAs of a role share, or scf.for"};
   if (name == "affine.load" || name == "affine.store")
     return {"its access is not followed", "use memref.load and memref.store"};
   if (dialect == "affine" || dialect == "index")
@@ -98,10 +91,8 @@ static Refusal refusalOf(Operation *op) {
             "use tiles: mk.load, mk.store, and arith and math on tensors"};
   if (dialect == "linalg" || dialect == "tensor")
     return {"not every target has a lowering for it",
-            "use mk.dot, mk.reduce, mk.broadcast, mk.mask, and arith and math "
-            "on tiles"};
-  return {"it is no op of the tile level",
-          "use ops of mk, arith, math and scf"};
+            "use mk.dot, mk.reduce, mk.broadcast, mk.mask, and arith and math on tiles"};
+  return {"it is no op of the tile level", "use ops of mk, arith, math and scf"};
 }
 
 /// Buffers, signals, counters and queues are followed to where they come from:
@@ -112,27 +103,23 @@ static LogicalResult verifyValue(Operation *op, Value value) {
       type.getDialect().getNamespace() == "mk_sm")
     return success();
   if (isa<BaseMemRefType>(type))
-    return op->emitOpError()
-           << "gives a buffer (" << type
-           << "), and accesses are not followed through it: a buffer is an "
-              "argument of the kernel, or chosen between two by mk.select";
+    return op->emitOpError() << "gives a buffer (" << type
+                             << "), and accesses are not followed through it: a buffer is an "
+                                "argument of the kernel, or chosen between two by mk.select";
   if (isa<SignalType, CounterType, QueueType>(type))
-    return op->emitOpError()
-           << "gives a " << type
-           << ": name the declared one where it is used, in the branches of an "
-              "scf.if if it is one of several";
+    return op->emitOpError() << "gives a " << type
+                             << ": name the declared one where it is used, in the branches of an "
+                                "scf.if if it is one of several";
   return op->emitOpError() << "works on a " << type
-                           << ": the values of a kernel are index, integers, "
-                              "floats and tiles (tensors of static shape, or "
-                              "with #mk.extents)";
+                           << ": the values of a kernel are index, integers, floats and tiles "
+                              "(tensors of static shape, or with #mk.extents)";
 }
 
 /// Numbers that both targets compute with.
 static LogicalResult verifyNumber(Operation *op, Type type) {
   Type element = getElementTypeOrSelf(type);
   if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() > 64)
-    return op->emitOpError() << "computes with " << element
-                             << "; integers have 64 bits or less";
+    return op->emitOpError() << "computes with " << element << "; integers have 64 bits or less";
   if (auto number = dyn_cast<FloatType>(element); number && number.getWidth() < 8)
     return op->emitOpError() << "computes with " << element
                              << ", which no target does: the smallest floats have 8 bits";
@@ -152,8 +139,8 @@ static LogicalResult verifyStep(scf::ForOp loop) {
 static LogicalResult verifyBodyOp(Operation *op) {
   if (!mayStand(op)) {
     Refusal refusal = refusalOf(op);
-    return op->emitOpError() << "cannot stand in a kernel: " << refusal.reason
-                             << "; " << refusal.remedy;
+    return op->emitOpError() << "cannot stand in a kernel: " << refusal.reason << "; "
+                             << refusal.remedy;
   }
   bool passesOn = isOwn(op) && !isa<FoldOp>(op);
   if (passesOn || op->getName().getStringRef() == "func.call")
@@ -170,10 +157,8 @@ static LogicalResult verifyBodyOp(Operation *op) {
   if (auto store = dyn_cast<memref::StoreOp>(op))
     return verifyWritable(op, store.getMemRef());
   // Both targets count upwards in signed numbers.
-  if (auto attribute = op->getInherentAttr("unsignedCmp");
-      attribute && *attribute)
-    return op->emitOpError() << "cannot compare unsigned in a kernel: use "
-                                "signed bounds";
+  if (auto attribute = op->getInherentAttr("unsignedCmp"); attribute && *attribute)
+    return op->emitOpError() << "cannot compare unsigned in a kernel: use signed bounds";
   return success();
 }
 

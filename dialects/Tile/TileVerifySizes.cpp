@@ -15,8 +15,7 @@ static AffineExpr findBadDivision(AffineExpr expr) {
     if (kind != AffineExprKind::Mod && kind != AffineExprKind::FloorDiv &&
         kind != AffineExprKind::CeilDiv)
       return;
-    auto divisor =
-        dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(part).getRHS());
+    auto divisor = dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(part).getRHS());
     if (divisor && divisor.getValue() < 1)
       found = part;
   });
@@ -30,10 +29,9 @@ LogicalResult mk::verifyRanks(MeshOp mesh) {
     if (ShapedType::isDynamic(size))
       continue;
     if (size > kMaxRanks / ranks)
-      return mesh.emitOpError() << "@" << mesh.getSymName() << " has more than "
-                                << kMaxRanks << " ranks at axis '"
-                                << mesh.getAxis(i).getName() << "' of size " << size
-                                << ": give axes smaller sizes";
+      return mesh.emitOpError() << "@" << mesh.getSymName() << " has more than " << kMaxRanks
+                                << " ranks at axis '" << mesh.getAxis(i).getName() << "' of size "
+                                << size << ": give axes smaller sizes";
     ranks *= size;
   }
   return success();
@@ -45,9 +43,8 @@ LogicalResult mk::verifyArgumentExtents(KernelOp kernel) {
       if (AffineExpr bad = findBadDivision(extent))
         return kernel.emitOpError()
                << "argument " << kernel.getArgNames()[i] << " has extent '"
-               << describeExtent(kernel, extent) << "' in dimension " << d
-               << ", where '" << describeExtent(kernel, bad)
-               << "' is not defined: divide by a number above 0";
+               << describeExtent(kernel, extent) << "' in dimension " << d << ", where '"
+               << describeExtent(kernel, bad) << "' is not defined: divide by a number above 0";
   return success();
 }
 
@@ -59,9 +56,8 @@ LogicalResult mk::verifyTileSizes(KernelOp kernel) {
         continue;
       mkernel::checked::Number elements = mkernel::checked::product(tile.getShape());
       if (!elements || *elements > kMaxTileElements)
-        return op->emitOpError()
-               << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
-               << " elements, more than 2^24: use smaller extents, and a loop";
+        return op->emitOpError() << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
+                                 << " elements, more than 2^24: use smaller extents, and a loop";
     }
     return success();
   };

@@ -10,8 +10,8 @@ using namespace mlir::mk;
 // Attributes and types
 //===----------------------------------------------------------------------===//
 
-LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               StringRef name, int64_t size, LinkKind link) {
+LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name,
+                               int64_t size, LinkKind link) {
   if (name.empty())
     return emitError() << "an axis needs a name";
   if (!ShapedType::isDynamic(size) && size < 1)
@@ -20,9 +20,9 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               int64_t fixed, APFloat share, bool rest,
-                               int64_t min, StringAttr fixedParam, StringAttr beside) {
+LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t fixed,
+                               APFloat share, bool rest, int64_t min, StringAttr fixedParam,
+                               StringAttr beside) {
   bool hasShare = !share.isZero();
   double part = share.convertToDouble();
   if (hasShare && !(part > 0 && part <= 1))
@@ -42,8 +42,8 @@ LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 /// Extents of signals and counters: known and positive, or `?`.
-static LogicalResult verifyExtents(function_ref<InFlightDiagnostic()> emitError,
-                                   StringRef what, ArrayRef<int64_t> shape) {
+static LogicalResult verifyExtents(function_ref<InFlightDiagnostic()> emitError, StringRef what,
+                                   ArrayRef<int64_t> shape) {
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) && extent < 1)
       return emitError() << "a " << what << " array has extent " << extent
@@ -52,14 +52,12 @@ static LogicalResult verifyExtents(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult SignalType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> shape, Scope scope,
-                                 int64_t arrivals) {
+                                 ArrayRef<int64_t> shape, Scope scope, int64_t arrivals) {
   if (failed(verifyExtents(emitError, "signal", shape)))
     return failure();
-  if (arrivals < 1 && arrivals != kDynamicArrivals &&
-      arrivals != kRuntimeArrivals)
-    return emitError() << "a signal needs at least one arrival a launch, got "
-                       << arrivals << ": use 'arrivals = ?' for a run-time "
+  if (arrivals < 1 && arrivals != kDynamicArrivals && arrivals != kRuntimeArrivals)
+    return emitError() << "a signal needs at least one arrival a launch, got " << arrivals
+                       << ": use 'arrivals = ?' for a run-time "
                        << "number, 'dynamic' for one not known beforehand";
   return success();
 }
@@ -69,18 +67,16 @@ LogicalResult CounterType::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyExtents(emitError, "counter", shape);
 }
 
-LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                int64_t capacity, int64_t width, Type element) {
+LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t capacity,
+                                int64_t width, Type element) {
   if (!ShapedType::isDynamic(capacity) && capacity < 1)
     return emitError() << "a queue has room for " << capacity
-                       << " records: give a positive capacity, or '?' for an "
-                          "operand";
+                       << " records: give a positive capacity, or '?' for an operand";
   if (ShapedType::isDynamic(width) || width < 1)
-    return emitError() << "the records of a queue need a fixed, positive "
-                          "number of words, as in !mk.queue<?x2xi32>";
+    return emitError() << "the records of a queue need a fixed, positive number of words, as in "
+                          "!mk.queue<?x2xi32>";
   if (!element.isSignlessInteger(32) && !element.isSignlessInteger(64))
-    return emitError() << "the words of a queue are i32 or i64, got "
-                       << element;
+    return emitError() << "the words of a queue are i32 or i64, got " << element;
   return success();
 }
 
@@ -90,18 +86,16 @@ LogicalResult QueueType::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult MeshOp::verify() {
   if (getAxes().empty())
-    return emitOpError()
-           << "@" << getSymName()
-           << " needs at least one axis, as in (gpu = ? via link)";
+    return emitOpError() << "@" << getSymName()
+                         << " needs at least one axis, as in (gpu = ? via link)";
   llvm::StringSet<> names;
   for (Attribute attribute : getAxes()) {
     auto axis = dyn_cast<AxisAttr>(attribute);
     if (!axis)
-      return emitOpError() << "lists " << attribute
-                           << " as an axis, expected #mk.axis<...>";
+      return emitOpError() << "lists " << attribute << " as an axis, expected #mk.axis<...>";
     if (!names.insert(axis.getName()).second)
-      return emitOpError() << "@" << getSymName() << " has two axes named '"
-                           << axis.getName() << "': rename one of them";
+      return emitOpError() << "@" << getSymName() << " has two axes named '" << axis.getName()
+                           << "': rename one of them";
   }
   return verifyRanks(*this);
 }
@@ -111,14 +105,12 @@ LogicalResult MeshOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// One operand for each `?` of the type.
-static LogicalResult verifyExtentOperands(Operation *op,
-                                          ArrayRef<int64_t> shape,
+static LogicalResult verifyExtentOperands(Operation *op, ArrayRef<int64_t> shape,
                                           ValueRange extents) {
   size_t dynamic = llvm::count_if(shape, ShapedType::isDynamic);
   if (extents.size() == dynamic)
     return success();
-  return op->emitOpError() << "has " << extents.size()
-                           << " extents, but its type has " << dynamic
+  return op->emitOpError() << "has " << extents.size() << " extents, but its type has " << dynamic
                            << " '?': give one for each";
 }
 
@@ -131,8 +123,7 @@ static Value findRankDependence(Value value, KernelOp kernel) {
     if (!seen.insert(current).second)
       continue;
     if (auto arg = dyn_cast<BlockArgument>(current)) {
-      if (arg.getOwner() == &kernel.getBody().front() &&
-          arg.getArgNumber() < kernel.getNumDims() &&
+      if (arg.getOwner() == &kernel.getBody().front() && arg.getArgNumber() < kernel.getNumDims() &&
           kernel.getDimKind(arg.getArgNumber()) == DimKind::Rank)
         return current;
       continue;
@@ -149,8 +140,7 @@ static Value findRankDependence(Value value, KernelOp kernel) {
       if (arg && arg.getArgNumber() >= kernel.getNumDims() &&
           !kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims()).empty())
         if (auto i = getConstant(dim.getIndex())) {
-          auto split =
-              kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims());
+          auto split = kernel.getArgSplit(arg.getArgNumber() - kernel.getNumDims());
           if (*i >= 0 && *i < static_cast<int64_t>(split.size()) &&
               !cast<ArrayAttr>(split[*i]).empty())
             return current;
@@ -167,8 +157,7 @@ LogicalResult SignalsOp::verify() {
   if (failed(verifyExtentOperands(*this, type.getShape(), getExtents())))
     return failure();
   if (type.hasRuntimeArrivals() && !getArrivals())
-    return emitOpError() << "has type " << type
-                         << " and needs the number: add arrivals(%n)";
+    return emitOpError() << "has type " << type << " and needs the number: add arrivals(%n)";
   if (!type.hasRuntimeArrivals() && getArrivals())
     return emitOpError() << "is given arrivals, but its type says "
                          << (type.isDynamic() ? "'dynamic'" : "a number")
@@ -179,9 +168,8 @@ LogicalResult SignalsOp::verify() {
     return success();
   for (Value extent : getExtents())
     if (Value cause = findRankDependence(extent, kernel)) {
-      InFlightDiagnostic diag =
-          emitOpError() << "of scope sys needs extents that are the same on "
-                           "every rank: use uniform dimensions and mk.size";
+      InFlightDiagnostic diag = emitOpError() << "of scope sys needs extents that are the same on "
+                                                 "every rank: use uniform dimensions and mk.size";
       diag.attachNote(cause.getLoc()) << "this may differ between ranks";
       return diag;
     }
@@ -198,8 +186,8 @@ LogicalResult QueueOp::verify() {
     return emitOpError() << "has type " << getType()
                          << " and needs its capacity: mk.queue(%records)";
   if (!dynamic && getCapacity())
-    return emitOpError() << "is given a capacity, but its type has one: drop "
-                            "the operand or write '?' in the type";
+    return emitOpError() << "is given a capacity, but its type has one: drop the operand or write "
+                            "'?' in the type";
   return success();
 }
 
@@ -210,14 +198,13 @@ LogicalResult QueueOp::verify() {
 LogicalResult RankOp::verify() {
   size_t axes = getAxes() ? getAxes()->size() : 0;
   if (axes != getCoords().size())
-    return emitOpError() << "names " << axes << " axes, but gives "
-                         << getCoords().size() << " coordinates";
+    return emitOpError() << "names " << axes << " axes, but gives " << getCoords().size()
+                         << " coordinates";
   llvm::StringSet<> names;
   if (axes)
     for (auto name : getAxes()->getAsRange<StringAttr>())
       if (!names.insert(name.getValue()).second)
-        return emitOpError() << "gives two coordinates along axis '"
-                             << name.getValue() << "'";
+        return emitOpError() << "gives two coordinates along axis '" << name.getValue() << "'";
   return success();
 }
 
@@ -245,6 +232,6 @@ LogicalResult CtasOfOp::verify() {
   for (RoleOp role : kernel.getBody().getOps<RoleOp>())
     if (role.getSymNameAttr() == getRoleAttr().getAttr())
       return success();
-  return emitOpError() << "asks for role @" << getRole() << ", but kernel @"
-                       << kernel.getSymName() << " has no such role";
+  return emitOpError() << "asks for role @" << getRole() << ", but kernel @" << kernel.getSymName()
+                       << " has no such role";
 }

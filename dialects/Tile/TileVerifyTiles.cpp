@@ -4,9 +4,7 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-static RankedTensorType tileType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
+static RankedTensorType tileType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// An extent of a tile: an integer, or the name of the parameter it is.
 using Extent = Attribute;
@@ -30,8 +28,7 @@ static RankedTensorType getTile(ArrayRef<Extent> extents, Type element) {
     auto name = dyn_cast<StringAttr>(extent);
     if (name)
       names.push_back(name);
-    shape.push_back(name ? ShapedType::kDynamic
-                         : cast<IntegerAttr>(extent).getInt());
+    shape.push_back(name ? ShapedType::kDynamic : cast<IntegerAttr>(extent).getInt());
   }
   Attribute encoding;
   if (!names.empty())
@@ -45,27 +42,21 @@ static std::string describe(Extent extent) {
   return std::to_string(cast<IntegerAttr>(extent).getInt());
 }
 
-/// What loads and stores have in common.
-static LogicalResult verifyAccess(Operation *op, Value buffer,
-                                  ValueRange offsets, ValueRange valid,
-                                  RankedTensorType tile) {
+LogicalResult mk::verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
+                               RankedTensorType tile) {
   auto memref = cast<MemRefType>(buffer.getType());
   if (static_cast<int64_t>(offsets.size()) != memref.getRank())
-    return op->emitOpError()
-           << "has " << offsets.size() << " offsets into a buffer of rank "
-           << memref.getRank() << ": give one, in elements, for each dimension";
+    return op->emitOpError() << "has " << offsets.size() << " offsets into a buffer of rank "
+                             << memref.getRank() << ": give one, in elements, for each dimension";
   if (tile.getRank() > memref.getRank())
-    return op->emitOpError() << "has a tile of rank " << tile.getRank()
-                             << " and a buffer of rank " << memref.getRank()
-                             << ": a tile covers the buffer's last dimensions";
+    return op->emitOpError() << "has a tile of rank " << tile.getRank() << " and a buffer of rank "
+                             << memref.getRank() << ": a tile covers the buffer's last dimensions";
   if (tile.getElementType() != memref.getElementType())
-    return op->emitOpError()
-           << "has a tile of " << tile.getElementType() << " and a buffer of "
-           << memref.getElementType() << ": convert the tile with arith";
+    return op->emitOpError() << "has a tile of " << tile.getElementType() << " and a buffer of "
+                             << memref.getElementType() << ": convert the tile with arith";
   if (!valid.empty() && static_cast<int64_t>(valid.size()) != tile.getRank())
-    return op->emitOpError()
-           << "has " << valid.size() << " valid extents for a tile of rank "
-           << tile.getRank() << ": give one for each dimension";
+    return op->emitOpError() << "has " << valid.size() << " valid extents for a tile of rank "
+                             << tile.getRank() << ": give one for each dimension";
   return success();
 }
 
@@ -74,8 +65,8 @@ LogicalResult LoadOp::verify() {
   if (failed(verifyAccess(*this, getSource(), getOffsets(), getValid(), tile)))
     return failure();
   if (getPad() && getPad().getType() != tile.getElementType())
-    return emitOpError() << "pads a tile of " << tile.getElementType()
-                         << " with a value of type " << getPad().getType();
+    return emitOpError() << "pads a tile of " << tile.getElementType() << " with a value of type "
+                         << getPad().getType();
   return success();
 }
 
@@ -83,16 +74,14 @@ LogicalResult StoreOp::verify() {
   RankedTensorType tile = tileType(getTile());
   if (failed(verifyAccess(*this, getDest(), getOffsets(), getValid(), tile)) ||
       failed(verifyWritable(*this, getDest())) ||
-      failed(verifyRemoteReduction(*this, getReduction(),
-                                   tile.getElementType())) ||
-      failed(verifyAttachedSignal(*this, getSignal(), getSignalIndex(),
-                                  getStrong(),
+      failed(verifyRemoteReduction(*this, getReduction(), tile.getElementType())) ||
+      failed(verifyAttachedSignal(*this, getSignal(), getSignalIndex(), getStrong(),
                                   /*crosses=*/static_cast<bool>(getPeer()))))
     return failure();
   if (getPeer() && !isSymmetric(getDest().getType()))
     return emitOpError() << "writes to a peer's " << getDest().getType()
-                         << ", but only symmetric memory is the same place "
-                            "there: give the buffer the space #mk.symmetric";
+                         << ", but only symmetric memory is the same place there: give the buffer "
+                            "the space #mk.symmetric";
   // Without a peer it may stand in mk.prepare too.
   return getPeer() || getSignal() ? verifyInRole(*this) : success();
 }
@@ -102,15 +91,12 @@ LogicalResult SelectOp::verify() {
   auto rhs = cast<MemRefType>(getFalseValue().getType());
   auto result = cast<MemRefType>(getType());
   for (MemRefType other : {rhs, result})
-    if (lhs.getShape() != other.getShape() ||
-        lhs.getElementType() != other.getElementType() ||
+    if (lhs.getShape() != other.getShape() || lhs.getElementType() != other.getElementType() ||
         lhs.getLayout() != other.getLayout())
-      return emitOpError() << "chooses between " << lhs << " and " << rhs
-                           << " for " << result
+      return emitOpError() << "chooses between " << lhs << " and " << rhs << " for " << result
                            << ": only their memory space may differ";
   if (result.getMemorySpace())
-    return emitOpError() << "gives a buffer in the default space, not "
-                         << result.getMemorySpace()
+    return emitOpError() << "gives a buffer in the default space, not " << result.getMemorySpace()
                          << ": which space it is depends on the condition";
   return success();
 }
@@ -119,53 +105,42 @@ LogicalResult SelectOp::verify() {
 // Dot
 //===----------------------------------------------------------------------===//
 
-static bool isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-}
+static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
 static LogicalResult verifyOperandTypes(DotOp op, Type lhs, Type rhs) {
-  bool known = isFloat8(lhs)
-                   ? isFloat8(rhs)
-                   : lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32());
+  bool known =
+      isFloat8(lhs) ? isFloat8(rhs) : lhs == rhs && (lhs.isBF16() || lhs.isF16() || lhs.isF32());
   if (!known)
     return op.emitOpError()
            << "multiplies " << lhs << " by " << rhs
-           << ": operands are both bf16, both f16, both f32 or "
-              "both f8E4M3FN or f8E5M2";
+           << ": operands are both bf16, both f16, both f32 or both f8E4M3FN or f8E5M2";
   if (op.getPrecision() == Precision::TF32 && !lhs.isF32())
-    return op.emitOpError() << "has precision tf32, which rounds f32 operands; "
-                               "these are "
-                            << lhs << ": drop it";
+    return op.emitOpError() << "has precision tf32, which rounds f32 operands; these are " << lhs
+                            << ": drop it";
   return success();
 }
 
 LogicalResult DotOp::verify() {
-  auto lhs = tileType(getLhs()), rhs = tileType(getRhs()),
-       acc = tileType(getAcc());
+  auto lhs = tileType(getLhs()), rhs = tileType(getRhs()), acc = tileType(getAcc());
   if (lhs.getRank() != 2 || rhs.getRank() != 2 || acc.getRank() != 2)
-    return emitOpError() << "multiplies matrices, got " << lhs << ", " << rhs
-                         << " and " << acc;
-  if (failed(verifyOperandTypes(*this, lhs.getElementType(),
-                                rhs.getElementType())))
+    return emitOpError() << "multiplies matrices, got " << lhs << ", " << rhs << " and " << acc;
+  if (failed(verifyOperandTypes(*this, lhs.getElementType(), rhs.getElementType())))
     return failure();
   if (!acc.getElementType().isF32())
-    return emitOpError() << "accumulates in f32, not in "
-                         << acc.getElementType()
+    return emitOpError() << "accumulates in f32, not in " << acc.getElementType()
                          << ": convert the result with arith.truncf";
   bool ta = getTransposeA(), tb = getTransposeB();
   SmallVector<Extent> left = getExtents(lhs), right = getExtents(rhs);
   Extent m = left[ta], lk = left[!ta], rk = right[tb], n = right[!tb];
   if (lk != rk)
     return emitOpError() << "has " << (ta ? "transposed " : "") << lhs << " by "
-                         << (tb ? "transposed " : "") << rhs << ": K is "
-                         << describe(lk) << " on the left and " << describe(rk)
-                         << " on the right; is transpose_a or transpose_b "
-                            "missing or too much?";
+                         << (tb ? "transposed " : "") << rhs << ": K is " << describe(lk)
+                         << " on the left and " << describe(rk)
+                         << " on the right; is transpose_a or transpose_b missing or too much?";
   if (getExtents(acc) != ArrayRef{m, n})
     return emitOpError() << "makes " << describe(m) << " x " << describe(n) << " of "
-                         << (ta ? "transposed " : "") << lhs << " by "
-                         << (tb ? "transposed " : "") << rhs
-                         << ", but adds it to " << acc;
+                         << (ta ? "transposed " : "") << lhs << " by " << (tb ? "transposed " : "")
+                         << rhs << ", but adds it to " << acc;
   return success();
 }
 
@@ -173,25 +148,23 @@ LogicalResult DotOp::verify() {
 // Shapes and masks
 //===----------------------------------------------------------------------===//
 
-/// Whether two types are the same but for their layouts, which the level below
-/// gives to tiles.
+/// Whether two types are the same but for their layouts, which the level below gives to tiles.
 static bool sameTile(RankedTensorType a, RankedTensorType b) {
-  return getExtents(a) == getExtents(b) &&
-         a.getElementType() == b.getElementType();
+  return getExtents(a) == getExtents(b) && a.getElementType() == b.getElementType();
 }
 
 LogicalResult ReduceOp::verify() {
   auto source = tileType(getSource()), result = tileType(getResult());
   int64_t axis = getAxis();
   if (axis < 0 || axis >= source.getRank())
-    return emitOpError() << "reduces along axis " << axis
-                         << " of a tile of rank " << source.getRank();
+    return emitOpError() << "reduces along axis " << axis << " of a tile of rank "
+                         << source.getRank();
   SmallVector<Extent> extents = getExtents(source);
   extents.erase(extents.begin() + axis);
   auto expected = getTile(extents, source.getElementType());
   if (!sameTile(result, expected))
-    return emitOpError() << "of " << source << " along axis " << axis
-                         << " gives " << expected << ", not " << result;
+    return emitOpError() << "of " << source << " along axis " << axis << " gives " << expected
+                         << ", not " << result;
   return success();
 }
 
@@ -200,8 +173,8 @@ LogicalResult BroadcastOp::verify() {
   SmallVector<bool> added(result.getRank(), false);
   for (int64_t dim : getDims()) {
     if (dim < 0 || dim >= result.getRank())
-      return emitOpError() << "adds dimension " << dim
-                           << " of a result of rank " << result.getRank();
+      return emitOpError() << "adds dimension " << dim << " of a result of rank "
+                           << result.getRank();
     if (added[dim])
       return emitOpError() << "adds dimension " << dim << " twice";
     added[dim] = true;
@@ -213,8 +186,7 @@ LogicalResult BroadcastOp::verify() {
   auto expected = getTile(kept, result.getElementType());
   if (!sameTile(source, expected))
     return emitOpError() << "to " << result << " along dims [" << getDims()
-                         << "] needs a source of " << expected << ", got "
-                         << source;
+                         << "] needs a source of " << expected << ", got " << source;
   return success();
 }
 
@@ -235,14 +207,10 @@ LogicalResult MaskOp::verify() {
   RankedTensorType tile = tileType(getSource());
   IntegerSet set = getSet();
   if (set.getNumDims() != tile.getRank())
-    return emitOpError() << "has a set of " << set.getNumDims()
-                         << " dimensions for a tile of rank " << tile.getRank()
-                         << ": they are the indices of the tile";
+    return emitOpError() << "has a set of " << set.getNumDims() << " dimensions for a tile of rank "
+                         << tile.getRank() << ": they are the indices of the tile";
   if (set.getNumSymbols() != getSymbols().size())
-    return emitOpError() << "has a set of " << set.getNumSymbols()
-                         << " symbols, but gives " << getSymbols().size();
-  if (getOtherwise().getType() != tile.getElementType())
-    return emitOpError() << "replaces elements of " << tile.getElementType()
-                         << " by a value of type " << getOtherwise().getType();
+    return emitOpError() << "has a set of " << set.getNumSymbols() << " symbols, but gives "
+                         << getSymbols().size();
   return success();
 }

@@ -27,12 +27,13 @@ static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;
   llvm::raw_string_ostream os(text);
   auto isInGrid = [](auto pair) { return !RoleOp(std::get<0>(pair)).getBeside(); };
-  llvm::interleaveComma(llvm::make_filter_range(llvm::zip(roles, certain), isInGrid), os, [&](auto pair) {
-    RoleOp role = std::get<0>(pair);
-    int64_t ctas = std::get<1>(pair);
-    os << '\'' << role.getSymName() << '\''
-       << (role.getCtas().getRest() ? " at least " : " ") << ctas;
-  });
+  llvm::interleaveComma(llvm::make_filter_range(llvm::zip(roles, certain), isInGrid), os,
+                        [&](auto pair) {
+                          RoleOp role = std::get<0>(pair);
+                          int64_t ctas = std::get<1>(pair);
+                          os << '\'' << role.getSymName() << '\''
+                             << (role.getCtas().getRest() ? " at least " : " ") << ctas;
+                        });
   return text;
 }
 
@@ -40,14 +41,15 @@ LogicalResult mk::verifyMeshIsBound(KernelOp kernel) {
   MeshOp mesh = kernel.getMeshOp();
   if (!ShapedType::isDynamic(mesh.getNumRanks()))
     return success();
-  return kernel.emitOpError() << "runs on mesh @" << mesh.getSymName()
-                              << ", which has an axis of unknown size; bind it (mk-bind, or "
-                                 "--bind AXIS=N)";
+  return kernel.emitOpError()
+         << "runs on mesh @" << mesh.getSymName()
+         << ", which has an axis of unknown size; bind it (mk-bind, or --bind AXIS=N)";
 }
 
 CtasAttr mk::resolveCtas(CtasAttr ctas, int64_t count) {
   return CtasAttr::get(ctas.getContext(), count, count ? llvm::APFloat(0.0) : ctas.getShare(),
-                       ctas.getRest(), count ? count : ctas.getMin(), StringAttr(), ctas.getBeside());
+                       ctas.getRest(), count ? count : ctas.getMin(), StringAttr(),
+                       ctas.getBeside());
 }
 
 FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, int64_t grid) {
@@ -71,10 +73,9 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
       others += ctas.back();
   }
   if (sum > grid)
-    return kernel.emitError()
-           << "roles of kernel '" << kernel.getSymName() << "' need " << sum
-           << " CTAs on a grid of " << grid << ": " << describe(roles, ctas)
-           << "; give roles fewer CTAs or the kernel a larger grid";
+    return kernel.emitError() << "roles of kernel '" << kernel.getSymName() << "' need " << sum
+                              << " CTAs on a grid of " << grid << ": " << describe(roles, ctas)
+                              << "; give roles fewer CTAs or the kernel a larger grid";
   auto addBeside = [&]() -> FailureOr<SmallVector<int64_t>> {
     for (auto [i, role] : llvm::enumerate(roles))
       for (auto [j, other] : llvm::enumerate(roles)) {
@@ -82,9 +83,9 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
           continue;
         ctas[i] = ctas[j];
         if (int64_t given = role.getCtas().getFixed(); given && given != ctas[j])
-          return role.emitOpError() << "'" << role.getSymName() << "' is run by " << given << " CTAs beside @"
-                                    << other.getSymName() << ", which has " << ctas[j]
-                                    << ": leave the number out";
+          return role.emitOpError()
+                 << "'" << role.getSymName() << "' is run by " << given << " CTAs beside @"
+                 << other.getSymName() << ", which has " << ctas[j] << ": leave the number out";
       }
     return ctas;
   };

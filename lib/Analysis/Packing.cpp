@@ -30,11 +30,13 @@ static bool followsFromMemory(ValueRange numbers) {
     if (reads || isa<CallOpInterface>(op))
       return true;
     llvm::append_range(open, op->getOperands());
-    // What a loop carries may come from the end of the turn before: not the tiles beside its indices.
+    // What a loop carries may come from the end of the turn before: not the tiles beside its
+    // indices.
     for (Region &region : op->getRegions())
       for (Block &block : region)
         if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
-          llvm::append_range(open, llvm::make_filter_range(block.back().getOperands(), [&](Value end) {
+          llvm::append_range(open,
+                             llvm::make_filter_range(block.back().getOperands(), [&](Value end) {
                                return end.getType() == value.getType();
                              }));
   }

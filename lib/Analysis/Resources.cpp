@@ -70,6 +70,22 @@ bool mk::isNeverWritten(Value buffer) {
          kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == ArgKind::In;
 }
 
+Value mk::getWritten(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return store.getDest();
+  if (auto put = dyn_cast<PutOp>(op))
+    return put.getDest();
+  auto store = dyn_cast<memref::StoreOp>(op);
+  return store ? store.getMemRef() : Value();
+}
+
+std::pair<ArrayRef<int64_t>, ValueRange> mk::getDeclaredShape(Value declared) {
+  if (auto signals = declared.getDefiningOp<SignalsOp>())
+    return {signals.getType().getShape(), signals.getExtents()};
+  auto counters = declared.getDefiningOp<CountersOp>();
+  return {counters.getType().getShape(), counters.getExtents()};
+}
+
 SmallVector<unsigned> mk::getPossibleArgs(KernelOp kernel, Value buffer) {
   if (auto select = buffer.getDefiningOp<SelectOp>()) {
     SmallVector<unsigned> args = getPossibleArgs(kernel, select.getTrueValue());

@@ -1,9 +1,8 @@
 //===- Roundings.cpp - How coarsely a kernel rounds -----------------------===//
 //
-// Values start exact: an input is given to the reference as it was rounded to its type.
-// An op that makes floats narrower than f32 rounds. Facts go forward through values,
-// loops and memory until nothing changes; there are few of them, and they only get
-// coarser.
+// Values start exact: an input is given to the reference as it was rounded to its type. An op that
+// makes floats narrower than f32 rounds. Facts go forward through values, loops and memory until
+// nothing changes; there are few of them, and they only get coarser.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Roundings.h"
@@ -23,12 +22,8 @@ namespace {
 struct Past {
   double all = 0, before = 0;
 
-  Past join(Past other) const {
-    return {std::max(all, other.all), std::max(before, other.before)};
-  }
-  bool operator!=(Past other) const {
-    return all != other.all || before != other.before;
-  }
+  Past join(Past other) const { return {std::max(all, other.all), std::max(before, other.before)}; }
+  bool operator!=(Past other) const { return all != other.all || before != other.before; }
 };
 
 double getEpsilon(Type type) {
@@ -40,12 +35,10 @@ double getEpsilon(Type type) {
 
 /// Whether an op gives elements of its operands as they are.
 bool onlyMoves(Operation *op) {
-  return isa<LoadOp, SelectOp, BroadcastOp, TransposeOp, MaskOp, arith::SelectOp,
-             arith::ConstantOp, arith::ExtFOp, arith::NegFOp, arith::BitcastOp,
-             arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-             arith::MinNumFOp>(op) ||
-         op->getNumRegions() > 0 ||
-         op->getName().getDialectNamespace() == "tensor";
+  return isa<LoadOp, SelectOp, BroadcastOp, TransposeOp, MaskOp, arith::SelectOp, arith::ConstantOp,
+             arith::ExtFOp, arith::NegFOp, arith::BitcastOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp>(op) ||
+         op->getNumRegions() > 0 || op->getName().getDialectNamespace() == "tensor";
 }
 
 struct Analysis {
@@ -104,11 +97,9 @@ struct Analysis {
 
   void visit(Operation *op) {
     if (auto store = dyn_cast<StoreOp>(op))
-      return write(store.getDest(), read(store.getTile()),
-                   store.getReduction().has_value());
+      return write(store.getDest(), read(store.getTile()), store.getReduction().has_value());
     if (auto put = dyn_cast<PutOp>(op))
-      return write(put.getDest(), read(put.getSource()),
-                   put.getReduction().has_value());
+      return write(put.getDest(), read(put.getSource()), put.getReduction().has_value());
     if (op->getNumRegions() > 0)
       return visitRegions(op);
     Past past = readAll(op);
@@ -171,9 +162,9 @@ struct Analysis {
         unsigned args = block.getNumArguments();
         for (unsigned i = 0; i != args; ++i)
           if (!isa<BaseMemRefType>(block.getArgument(i).getType()))
-            add(block.getArgument(i), !carries             ? any
+            add(block.getArgument(i), !carries            ? any
                                       : i + count >= args ? results[i + count - args]
-                                                           : Past());
+                                                          : Past());
       }
   }
 };

@@ -25,8 +25,8 @@ static LogicalResult verifyFilled(AcquireOp acquire) {
     committed |= isa<CommitOp>(user) && user->getBlock() == acquire->getBlock();
   }
   if (!committed)
-    return acquire.emitOpError() << "gets a slot that nobody commits in the same block: the "
-                                    "consumer would wait for ever";
+    return acquire.emitOpError()
+           << "gets a slot that nobody commits in the same block: the consumer would wait for ever";
   for (auto [index, number] : llvm::enumerate(copies))
     if (number != 1)
       return acquire.emitOpError() << "gets a slot whose tile " << index << " is filled by "
@@ -42,9 +42,9 @@ static LogicalResult verifyReleased(CreateRingOp ring) {
                      llvm::is_contained(next->getOperands(), ring.getResult())))
       next = next->getNextNode();
     if (!next || isa<mk_sm::WaitOp>(next))
-      return wait.emitOpError() << "takes a slot that is not released in the same block, as passes "
-                                   "that move releases expect: put mk_sm.release behind its last "
-                                   "use";
+      return wait.emitOpError()
+             << "takes a slot that is not released in the same block, as passes that move releases "
+                "expect: put mk_sm.release behind its last use";
   }
   return success();
 }
@@ -66,9 +66,8 @@ static LogicalResult verifyRing(CreateRingOp ring, bool paired) {
   if (!paired)
     return success();
   if (fills != waits)
-    return ring.emitOpError() << "has a ring that is filled in " << fills
-                              << " places and read in " << waits
-                              << ": behind the split these are the same";
+    return ring.emitOpError() << "has a ring that is filled in " << fills << " places and read in "
+                              << waits << ": behind the split these are the same";
   return verifyReleased(ring);
 }
 

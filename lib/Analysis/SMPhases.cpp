@@ -28,9 +28,7 @@ static SmallVector<Operation *> getScopes(mk::KernelOp kernel) {
   return scopes;
 }
 
-static bool isSplit(Operation *scope) {
-  return !scope->getRegion(0).getOps<PartitionOp>().empty();
-}
+static bool isSplit(Operation *scope) { return !scope->getRegion(0).getOps<PartitionOp>().empty(); }
 
 /// Applies `check` to all ops of a scope; the first failure ends it.
 static LogicalResult checkAll(Operation *scope,
@@ -50,11 +48,11 @@ static LogicalResult verifyUnsplit(Operation *op) {
     return op->emitOpError() << "is a loop of the tile level in front of the split of roles: "
                                 "expand it by mk-expand-loops";
   if (isa<mk::FoldOp>(op))
-    return op->emitOpError() << "is a fold in front of the split of roles: expand it by "
-                                "mk-expand-folds";
+    return op->emitOpError()
+           << "is a fold in front of the split of roles: expand it by mk-expand-folds";
   if (isa<func::CallOp>(op))
-    return op->emitOpError() << "is a call in front of the split of roles: inline it by "
-                                "mk-inline-calls";
+    return op->emitOpError()
+           << "is a call in front of the split of roles: inline it by mk-inline-calls";
   if (isa<MkSMDialect>(op->getDialect()) &&
       !isa<ItemsOp, AtItemOp, TicketOp, PopOp, CtaIndexOp, DealtItemOp>(op))
     return op->emitOpError() << "is of a phase behind the split, in a role that is not split: put "
@@ -62,10 +60,10 @@ static LogicalResult verifyUnsplit(Operation *op) {
   for (Type type : op->getResultTypes())
     if (auto tile = dyn_cast<RankedTensorType>(type);
         tile && (tile.getEncoding() || !tile.hasStaticShape()))
-      return op->emitOpError() << "gives " << type
-                               << " in front of the split of roles, where tiles have extents that "
-                                  "are numbers and no layout: run mk-resolve-params, and leave the "
-                                  "layout out";
+      return op->emitOpError()
+             << "gives " << type
+             << " in front of the split of roles, where tiles have extents that are numbers and no "
+                "layout: run mk-resolve-params, and leave the layout out";
   return success();
 }
 
@@ -80,21 +78,23 @@ static bool acts(Operation *op) {
 }
 
 static LogicalResult verifyFragment(Operation *op, Type type, PartitionOp partition) {
-  if (isa<RingType, MailboxType, StagingType, CursorType>(type) && !isa<MkSMDialect>(op->getDialect()))
-    return op->emitOpError() << "carries " << type << ", but channels and their cursors are no values: "
-                                "name the op that makes it where it is used";
+  if (isa<RingType, MailboxType, StagingType, CursorType>(type) &&
+      !isa<MkSMDialect>(op->getDialect()))
+    return op->emitOpError() << "carries " << type
+                             << ", but channels and their cursors are no values: name the op that "
+                                "makes it where it is used";
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile)
     return success();
   if (partition.getKind() != PartitionKind::Consumer)
-    return op->emitOpError() << "has " << type << " in a " << stringifyPartitionKind(partition.getKind())
-                             << ", a single warp that holds no tiles: stage it, or "
-                                "compute it in the consumer";
+    return op->emitOpError()
+           << "has " << type << " in a " << stringifyPartitionKind(partition.getKind())
+           << ", a single warp that holds no tiles: stage it, or compute it in the consumer";
   Attribute layout = tile.getEncoding();
   if (!layout || !tile.hasStaticShape())
-    return op->emitOpError() << "has " << type
-                             << " in a consumer, where tiles are fragments: give it a layout, such "
-                                "as #mk_sm.mma";
+    return op->emitOpError()
+           << "has " << type
+           << " in a consumer, where tiles are fragments: give it a layout, such as #mk_sm.mma";
   if (std::string problem = explainLayout(tile.getShape(), layout); !problem.empty())
     return op->emitOpError() << "has " << type << ": " << problem;
   if (getLayoutThreads(layout) != partition.getNumThreads())
@@ -125,9 +125,8 @@ LogicalResult mk_sm::verifyPartitions(mk::KernelOp kernel) {
       if (!partition)
         return op.emitOpError() << "stands in a role beside its partitions, where nobody does it: "
                                    "run mk-sm-split-roles, or move it into a partition";
-      if (failed(checkAll(partition, [&](Operation *inner) {
-            return verifyTypes(inner, partition);
-          })))
+      if (failed(
+              checkAll(partition, [&](Operation *inner) { return verifyTypes(inner, partition); })))
         return failure();
     }
   return success();
@@ -135,21 +134,22 @@ LogicalResult mk_sm::verifyPartitions(mk::KernelOp kernel) {
 
 /// What partitions do besides, in all phases behind the split.
 static LogicalResult verifyWork(Operation *scope, Phase phase) {
-  return checkAll(scope, [&](Operation *op) -> LogicalResult {
-    auto partition = op->getParentOfType<PartitionOp>();
-    if (!partition)
-      return success();
-    if (isa<mk::DotOp, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp, mk::FoldOp>(op))
-      return op->emitOpError() << "is of the tile level in a partition: run mk-sm-split-roles on "
-                                  "the whole role";
-    if (partition.getKind() == PartitionKind::Producer && acts(op))
-      return op->emitOpError() << "acts on what others see in a producer, which runs ahead of what "
-                                  "is computed: move it into the consumer";
-    if (isa<TurnWaitOp, TurnPassOp, TeamIndexOp>(op) && phase == Phase::Partitioned)
-      return op->emitOpError() << "is about turns before passes have dealt them out: leave it to "
-                                  "mk-sm-take-turns and mk-sm-alternate-items";
-    return success();
-  });
+  return checkAll(
+      scope, [&](Operation *op) -> LogicalResult {
+        auto partition = op->getParentOfType<PartitionOp>();
+        if (!partition)
+          return success();
+        if (isa<mk::DotOp, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp, mk::FoldOp>(op))
+          return op->emitOpError()
+                 << "is of the tile level in a partition: run mk-sm-split-roles on the whole role";
+        if (partition.getKind() == PartitionKind::Producer && acts(op))
+          return op->emitOpError() << "acts on what others see in a producer, which runs ahead of "
+                                      "what is computed: move it into the consumer";
+        if (isa<TurnWaitOp, TurnPassOp, TeamIndexOp>(op) && phase == Phase::Partitioned)
+          return op->emitOpError() << "is about turns before passes have dealt them out: leave it "
+                                      "to mk-sm-take-turns and mk-sm-alternate-items";
+        return success();
+      });
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,13 +24,12 @@ static std::string describe(Location where) {
       visit(visit, call.getCaller());
     } else if (auto named = dyn_cast<NameLoc>(loc)) {
       visit(visit, named.getChildLoc());
-    } else if (auto fused = dyn_cast<FusedLoc>(loc);
-               fused && !fused.getLocations().empty()) {
+    } else if (auto fused = dyn_cast<FusedLoc>(loc); fused && !fused.getLocations().empty()) {
       visit(visit, fused.getLocations().front());
     } else if (auto file = dyn_cast<FileLineColLoc>(loc)) {
       // Not the folder: a package is the same wherever its file lies.
-      os << llvm::sys::path::filename(file.getFilename().getValue()) << ":"
-         << file.getLine() << ":" << file.getColumn();
+      os << llvm::sys::path::filename(file.getFilename().getValue()) << ":" << file.getLine() << ":"
+         << file.getColumn();
     } else {
       os << "an unknown place";
     }
@@ -42,7 +41,6 @@ static std::string describe(Location where) {
 llvm::json::Array SiteTable::describe() const {
   llvm::json::Array array;
   for (auto [where, name] : sites)
-    array.push_back(llvm::json::Object{{"op", name.getStringRef()},
-                                       {"at", ::describe(where)}});
+    array.push_back(llvm::json::Object{{"op", name.getStringRef()}, {"at", ::describe(where)}});
   return array;
 }

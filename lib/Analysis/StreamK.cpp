@@ -1,8 +1,9 @@
 //===- StreamK.cpp - How items are divided among CTAs ---------------------===//
 //
-// A split item's parts are added up slice by slice where everything behind the fold works on each row
-// (in a transposed tile: column) by itself. First down from the fold's results: what follows from them is
-// sliced along the same dimension. Then up: so is what it is computed with, as a bias or a residual.
+// A split item's parts are added up slice by slice where everything behind the fold works on each
+// row (in a transposed tile: column) by itself. First down from the fold's results: what follows
+// from them is sliced along the same dimension. Then up: so is what it is computed with, as a bias
+// or a residual.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/StreamK.h"

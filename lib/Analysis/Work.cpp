@@ -69,7 +69,9 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
       (taken.value_or(0) == 0 && !branch(op.getElseRegion(), otherwise)))
     return false;
   auto weigh = [](const ItemWork &work) {
-    auto sum = [](const Work &w) { return w.products + w.copies + w.loads + w.stores + w.elements; };
+    auto sum = [](const Work &w) {
+      return w.products + w.copies + w.loads + w.stores + w.elements;
+    };
     return sum(work.inner) + sum(work.outer);
   };
   const ItemWork &chosen = weigh(then) >= weigh(otherwise) ? then : otherwise;
@@ -78,7 +80,8 @@ bool WorkCounter::countBranch(scf::IfOp op, double times, bool inner) {
   return true;
 }
 
-/// Registers for the tiles that a loop carries. One that an outer loop carries, and only hands on to this one, is counted there.
+/// Registers for the tiles that a loop carries. One that an outer loop carries, and only hands on
+/// to this one, is counted there.
 bool WorkCounter::countCarried(Operation *loop) {
   auto inner = dyn_cast<scf::ForOp>(loop);
   ValueRange inits = inner ? inner.getInitArgs() : cast<FoldOp>(loop).getInits();
@@ -111,8 +114,7 @@ bool WorkCounter::countNested(Operation *op, double times, bool inner) {
     if (std::optional<int64_t> from = numbers.getIndex(range.getLowerBound()))
       numbers.assume(range.getInductionVar(), *from);
   bool isInner = inner || hasDot(op);
-  return (!isInner || countCarried(op)) &&
-         count(op->getRegion(0).front(), times * *trips, isInner);
+  return (!isInner || countCarried(op)) && count(op->getRegion(0).front(), times * *trips, isInner);
 }
 
 bool WorkCounter::count(Block &block, double times, bool inner) {
@@ -122,7 +124,8 @@ bool WorkCounter::count(Block &block, double times, bool inner) {
   if (copies)
     (inner ? item.inner : item.outer).turns += times;
   for (Operation &op : block) {
-    bool isLoop = isa<LoopLikeOpInterface, FoldOp, ForeachOp, ForeachPeerOp, ForeachItemOp, scf::IfOp>(op);
+    bool isLoop =
+        isa<LoopLikeOpInterface, FoldOp, ForeachOp, ForeachPeerOp, ForeachItemOp, scf::IfOp>(op);
     if (isLoop ? !countNested(&op, times, inner) : !countOp(&op, times, inner))
       return false;
   }
@@ -143,8 +146,8 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
   return true;
 }
 
-/// Sample `s`: evenly along the last dimension, and along the others so that all combinations turn up
-/// (multiples of the golden ratio).
+/// Sample `s`: evenly along the last dimension, and along the others so that all combinations turn
+/// up (multiples of the golden ratio).
 static SmallVector<int64_t> spread(int64_t s, int64_t samples, ArrayRef<int64_t> bounds) {
   SmallVector<int64_t> indices(bounds.size());
   double at = (s + 0.5) / samples;
@@ -237,7 +240,8 @@ bool WorkCounter::run(int64_t grid, KernelWork &work) {
       return giveUp(require, "does not hold: " + require.getMessage());
   FailureOr<SmallVector<int64_t>> ctas = divide(grid);
   if (failed(ctas))
-    return giveUp(kernel, "needs more CTAs than there are, or a number that is not known before the launch");
+    return giveUp(
+        kernel, "needs more CTAs than there are, or a number that is not known before the launch");
   numbers.assumeCtas(*ctas);
   for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>()))
     for (Operation &op : role.getBody().front()) {

@@ -26,8 +26,8 @@ public:
   std::optional<SmallVector<int64_t>> getShape(Type tile);
   /// Of what a tile has of a buffer, which may have less of it; a null buffer has all.
   std::optional<double> getBytes(Type tile, Value buffer);
-  /// Whether all rows of an argument begin at multiples of so many bytes, if they lie close together, as
-  /// far as extents are known.
+  /// Whether all rows of an argument begin at multiples of so many bytes, if they lie close
+  /// together, as far as extents are known.
   bool areRowsAligned(Value buffer, int64_t bytes);
   /// Ranks along axes of the mesh.
   std::optional<int64_t> countRanks(ArrayAttr axes);
@@ -38,7 +38,7 @@ private:
   KernelOp kernel;
   const NamedNumbers &sizes, &params;
   llvm::StringMap<int64_t> ctasOf; // of roles
-  SmallVector<Operation *> known; // whose results are not to be known from the IR alone
+  SmallVector<Operation *> known;  // whose results are not to be known from the IR alone
   IndexEvaluator numbers;
 };
 

@@ -14,8 +14,7 @@ namespace json = llvm::json;
 
 std::string mk::defaultTuningFile(StringRef target) {
   Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&defaultTuningFile), &info) ||
-      !info.dli_fname)
+  if (!dladdr(reinterpret_cast<void *>(&defaultTuningFile), &info) || !info.dli_fname)
     return {};
   SmallString<256> self;
   // A program that was found by PATH has no folder in its name.
@@ -29,8 +28,7 @@ std::string mk::defaultTuningFile(StringRef target) {
   for (int up = 0; up != 2; ++up) {
     folder = llvm::sys::path::parent_path(folder);
     SmallString<256> path(folder);
-    llvm::sys::path::append(path, "share", "mkernel", "tuning",
-                            target + ".json");
+    llvm::sys::path::append(path, "share", "mkernel", "tuning", target + ".json");
     if (llvm::sys::fs::exists(path))
       return path.str().str();
   }
@@ -44,14 +42,12 @@ static llvm::MapVector<StringRef, ParamOp> getParams(KernelOp kernel) {
   return params;
 }
 
-TuningQuery mk::makeQuery(KernelOp kernel, const CompileOptions &options,
-                          const Binding &binding) {
+TuningQuery mk::makeQuery(KernelOp kernel, const CompileOptions &options, const Binding &binding) {
   TuningQuery query;
   query.kernel = kernel.getSymName().str();
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
     query.types.push_back(
-        getPackageTypeName(
-            cast<MemRefType>(kernel.getKernelArg(i).getType()).getElementType())
+        getPackageTypeName(cast<MemRefType>(kernel.getKernelArg(i).getType()).getElementType())
             .str());
   query.grid = options.grid;
   auto read = [](ArrayRef<std::string> pairs, auto &map) {
@@ -80,8 +76,7 @@ FailureOr<TuningChoice> mk::findTuning(KernelOp kernel, const CompileOptions &op
   TuningChoice choice;
   if (options.tuning == kNoTuning || options.tuning == kModelAlone)
     return choice;
-  choice.file = options.tuning.empty() ? defaultTuningFile(options.target)
-                                       : options.tuning;
+  choice.file = options.tuning.empty() ? defaultTuningFile(options.target) : options.tuning;
   if (choice.file.empty())
     return choice;
   auto text = llvm::MemoryBuffer::getFile(choice.file, /*IsText=*/true);
@@ -91,14 +86,12 @@ FailureOr<TuningChoice> mk::findTuning(KernelOp kernel, const CompileOptions &op
                               << "; --tuning=none goes without";
   llvm::Expected<TuningTable> table = TuningTable::parse((*text)->getBuffer());
   if (!table)
-    return kernel.emitError() << "tuning file '" << choice.file << "': "
-                              << llvm::toString(table.takeError())
-                              << "; mend it (mk-bench --tune writes such files), or go "
-                                 "without by --tuning=none";
-  if (table->target != options.target)
     return kernel.emitError()
-           << "tuning file '" << choice.file << "' is for target '"
-           << table->target << "', not '" << options.target << "'";
+           << "tuning file '" << choice.file << "': " << llvm::toString(table.takeError())
+           << "; mend it (mk-bench --tune writes such files), or go without by --tuning=none";
+  if (table->target != options.target)
+    return kernel.emitError() << "tuning file '" << choice.file << "' is for target '"
+                              << table->target << "', not '" << options.target << "'";
   TuningQuery query = makeQuery(kernel, options, binding);
   std::optional<TuningTable::Match> match = table->find(query);
   if (!match)
@@ -106,15 +99,16 @@ FailureOr<TuningChoice> mk::findTuning(KernelOp kernel, const CompileOptions &op
   choice.found = true;
   // Sizes that are open may become others.
   choice.exact = match->distance == 0 && llvm::all_of(match->entry->dims, [&](const auto &dim) {
-    return query.dims.contains(dim.first);
-  });
+                   return query.dims.contains(dim.first);
+                 });
   choice.entry = *match->entry;
   return choice;
 }
 
 void mk::setParams(const std::map<std::string, int64_t> &set, Binding &binding) {
   for (const auto &[name, value] : set)
-    if (llvm::none_of(binding.params, [&](StringRef pair) { return pair.split('=').first == name; }))
+    if (llvm::none_of(binding.params,
+                      [&](StringRef pair) { return pair.split('=').first == name; }))
       binding.params.push_back(name + "=" + std::to_string(value));
 }
 
@@ -151,9 +145,7 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
       param["value"] = *number;
     else
       param["value"] = nullptr;
-    bool given = llvm::any_of(options.params, [&](const auto &pair) {
-      return pair.first == name;
-    });
+    bool given = llvm::any_of(options.params, [&](const auto &pair) { return pair.first == name; });
     const auto &chosen = model.set.empty() ? choice.entry.set : model.set;
     StringRef chooser = model.set.empty() ? "tuned" : "model";
     param["from"] = given ? "given" : chosen.contains(name.str()) ? chooser : "default";
@@ -167,14 +159,14 @@ json::Object mk::describeParams(KernelOp kernel, const CompileOptions &options,
   json::Value file = nullptr;
   if (!choice.file.empty())
     file = choice.file;
-  return json::Object{{"kernel", query.kernel},
-                      {"target", options.target},
-                      {"types", json::Array(query.types)},
-                      {"grid", query.grid},
-                      {"dims", toObject(query.dims)},
-                      {"params", std::move(params)},
-                      {"choices", std::move(choices)},
-                      {"model", describeModel(model)},
-                      {"tuning", json::Object{{"file", std::move(file)},
-                                              {"entry", std::move(entry)}}}};
+  return json::Object{
+      {"kernel", query.kernel},
+      {"target", options.target},
+      {"types", json::Array(query.types)},
+      {"grid", query.grid},
+      {"dims", toObject(query.dims)},
+      {"params", std::move(params)},
+      {"choices", std::move(choices)},
+      {"model", describeModel(model)},
+      {"tuning", json::Object{{"file", std::move(file)}, {"entry", std::move(entry)}}}};
 }

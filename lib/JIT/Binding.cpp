@@ -32,10 +32,8 @@ struct Binder {
     if (kernel.getDimNames().empty())
       os << "no dimensions";
     else
-      os << (kernel.getNumDims() == 1 ? "dimension " : "dimensions ");
-    llvm::interleaveComma(kernel.getDimNames(), os, [&](Attribute name) {
-      os << '\'' << cast<StringAttr>(name).getValue() << '\'';
-    });
+      os << (kernel.getNumDims() == 1 ? "dimension " : "dimensions ")
+         << quoted(kernel.getDimNames().getAsValueRange<StringAttr>());
     return text;
   }
 
@@ -46,15 +44,13 @@ struct Binder {
     return -1;
   }
 
-  LogicalResult bindAxis(unsigned axis, StringRef name,
-                         ArrayRef<int64_t> values) {
+  LogicalResult bindAxis(unsigned axis, StringRef name, ArrayRef<int64_t> values) {
     if (values.size() != 1 || values[0] < 1)
-      return error() << "axis '" << name
-                     << "' needs one size of at least 1, as in --bind " << name
+      return error() << "axis '" << name << "' needs one size of at least 1, as in --bind " << name
                      << "=2";
     if (!ShapedType::isDynamic(axes[axis]) && axes[axis] != values[0])
-      return error() << "axis '" << name << "' is bound to " << values[0]
-                     << " but the file says " << axes[axis];
+      return error() << "axis '" << name << "' is bound to " << values[0] << " but the file says "
+                     << axes[axis];
     axes[axis] = values[0];
     return success();
   }
@@ -70,12 +66,11 @@ struct Binder {
       for (StringRef part : parts)
         if (part.trim().getAsInteger(10, values.emplace_back()))
           return error() << "'" << name << "' is bound to '" << text
-                         << "', which is neither an integer nor a list of "
-                            "integers for ranks as in 100:80:0:33";
+                         << "', which is neither an integer nor a list of integers for ranks as in "
+                            "100:80:0:33";
       int64_t axis = mesh.findAxis(name), dim = findDim(name);
       if (axis < 0 && dim < 0)
-        return error() << "there is no '" << name << "' to bind; "
-                       << describe();
+        return error() << "there is no '" << name << "' to bind; " << describe();
       if (axis >= 0 && failed(bindAxis(axis, name, values)))
         return failure();
       if (dim < 0)
@@ -85,8 +80,7 @@ struct Binder {
                        << "; dimensions are not negative";
       if (kernel.getDimKind(dim) == DimKind::Uniform) {
         if (values.size() != 1)
-          return error() << "dimension '" << name
-                         << "' is uniform and takes one value, not "
+          return error() << "dimension '" << name << "' is uniform and takes one value, not "
                          << values.size();
         binding.sizes.push_back(name + "=" + std::to_string(values[0]));
       }
@@ -125,20 +119,15 @@ struct Binder {
         continue;
       }
       if (open >= 0)
-        return error() << "--" << option << " " << count
-                       << " could be divided over axes '"
-                       << mesh.getAxis(open).getName() << "' and '"
-                       << mesh.getAxis(i).getName()
+        return error() << "--" << option << " " << count << " could be divided over axes '"
+                       << mesh.getAxis(open).getName() << "' and '" << mesh.getAxis(i).getName()
                        << "' in several ways; bind all but one of them";
       open = i;
     }
     if (count < 0 || count % product != 0 || (open < 0 && count != product))
-      return error() << "--" << option << " " << count
-                     << " does not fit the mesh, whose "
-                     << (open < 0 ? "" : "bound ") << stringifyLinkKind(kind)
-                     << " axes have " << product
-                     << (product == 1 ? " rank; " : " ranks; ")
-                     << describe();
+      return error() << "--" << option << " " << count << " does not fit the mesh, whose "
+                     << (open < 0 ? "" : "bound ") << stringifyLinkKind(kind) << " axes have "
+                     << product << (product == 1 ? " rank; " : " ranks; ") << describe();
     if (open >= 0)
       axes[open] = count / product;
     return success();
@@ -162,9 +151,8 @@ struct Binder {
     if (names.empty())
       return success();
     bool one = names.size() == 1;
-    return error() << (one ? "dimension " : "dimensions ")
-                   << llvm::join(names, ", ") << (one ? " has" : " have")
-                   << " no value; give " << (one ? "it" : "them")
+    return error() << (one ? "dimension " : "dimensions ") << llvm::join(names, ", ")
+                   << (one ? " has" : " have") << " no value; give " << (one ? "it" : "them")
                    << " with --bind " << llvm::join(example, ",")
                    << (perRank ? " (one for each rank)" : "");
   }
@@ -190,8 +178,8 @@ struct Binder {
       if (count == 1)
         entry.second.assign(ranks, entry.second.front());
       else if (count != ranks)
-        return error() << "dimension '" << entry.first() << "' has " << count
-                       << " values for " << ranks << " ranks";
+        return error() << "dimension '" << entry.first() << "' has " << count << " values for "
+                       << ranks << " ranks";
     }
     return success();
   }
@@ -211,9 +199,8 @@ struct Binder {
       if (!ShapedType::isDynamic(size))
         binding.sizes.push_back(name + "=" + std::to_string(size));
       else if (mustBeBound)
-        return error() << "axis '" << name << "' of mesh @"
-                       << mesh.getSymName() << " has no size; say --bind "
-                       << name << "=N, or --nodes and --gpus";
+        return error() << "axis '" << name << "' of mesh @" << mesh.getSymName()
+                       << " has no size; say --bind " << name << "=N, or --nodes and --gpus";
     }
     for (const auto &[name, value] : options.params)
       binding.params.push_back(name + "=" + value);
@@ -235,8 +222,7 @@ SmallVector<std::string> Binding::rankSizes() const {
   return list;
 }
 
-FailureOr<Binding> mk::resolveBinding(KernelOp kernel,
-                                      const CompileOptions &options) {
+FailureOr<Binding> mk::resolveBinding(KernelOp kernel, const CompileOptions &options) {
   Binder binder(kernel, options);
   if (failed(binder.run()))
     return failure();

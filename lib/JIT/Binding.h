@@ -2,8 +2,8 @@
 #ifndef MKERNEL_LIB_JIT_BINDING_H
 #define MKERNEL_LIB_JIT_BINDING_H
 
-#include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Compiler/Compiler.h"
+#include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Target/Host/Metadata.h"
 
 namespace mlir::mk {
@@ -19,8 +19,7 @@ struct Binding {
 };
 
 /// Emits errors that list what there is to bind.
-FailureOr<Binding> resolveBinding(KernelOp kernel,
-                                  const CompileOptions &options);
+FailureOr<Binding> resolveBinding(KernelOp kernel, const CompileOptions &options);
 
 } // namespace mlir::mk
 

@@ -60,8 +60,7 @@ private:
   LogicalResult emitCode(ModuleOp host, const HostCpu &cpu);
   LogicalResult emitLLVM(ModuleOp host, const HostCpu &cpu);
 
-  LogicalResult run(ModuleOp target,
-                    llvm::function_ref<void(OpPassManager &)> build) {
+  LogicalResult run(ModuleOp target, llvm::function_ref<void(OpPassManager &)> build) {
     PassManager pm(&context, ModuleOp::getOperationName());
     if (options.setup && failed(options.setup(pm)))
       return failure();

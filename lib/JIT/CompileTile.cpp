@@ -6,6 +6,7 @@
 #include "Compilation.h"
 #include "DeviceModule.h"
 #include "VerifyFile.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Pipelines/Host.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,16 +20,12 @@ using namespace mlir::mk;
 /// The kernel that is meant; the others are erased.
 FailureOr<KernelOp> Compilation::selectKernel() {
   SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
-  std::string names;
-  llvm::raw_string_ostream os(names);
-  llvm::interleaveComma(kernels, os, [&](KernelOp kernel) {
-    os << '\'' << kernel.getSymName() << '\'';
-  });
+  auto getName = [](KernelOp kernel) { return kernel.getSymName(); };
+  std::string names = quoted(llvm::map_range(kernels, getName)).str();
   if (kernels.empty())
     return module.emitError("there is no mk.kernel in the file");
   if (options.kernel.empty() && kernels.size() > 1)
-    return module.emitError("the file has several kernels, ")
-           << names << "; say which by --kernel";
+    return module.emitError("the file has several kernels, ") << names << "; say which by --kernel";
   KernelOp chosen;
   for (KernelOp kernel : kernels) {
     if (options.kernel.empty() || kernel.getSymName() == options.kernel)
@@ -46,9 +43,8 @@ FailureOr<KernelOp> Compilation::selectKernel() {
 bool Compilation::hasParams() {
   llvm::StringSet<> names;
   module.walk([&](ParamOp param) { names.insert(param.getName()); });
-  return llvm::all_of(options.params, [&](const auto &param) {
-    return names.contains(param.first);
-  });
+  return llvm::all_of(options.params,
+                      [&](const auto &param) { return names.contains(param.first); });
 }
 
 std::string Compilation::listTileParams() {
@@ -77,8 +73,8 @@ static LoweringOptions lower(const CompileOptions &options, const Binding &bindi
   return lowering;
 }
 
-/// Values for parameters that nobody gave: measured for these very sizes, else the model's, which knows
-/// what was measured nearby, else that.
+/// Values for parameters that nobody gave: measured for these very sizes, else the model's, which
+/// knows what was measured nearby, else that.
 FailureOr<ParamChoice> Compilation::chooseParams(KernelOp kernel, Binding &binding) {
   FailureOr<TuningChoice> tuning = findTuning(kernel, options, binding);
   if (failed(tuning))
@@ -93,7 +89,8 @@ FailureOr<ParamChoice> Compilation::chooseParams(KernelOp kernel, Binding &bindi
   return choice;
 }
 
-/// Warns where parameters that are extents of tiles stay at defaults that nobody has measured or compared.
+/// Warns where parameters that are extents of tiles stay at defaults that nobody has measured or
+/// compared.
 void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
                                  const ParamChoice &choice) {
   TargetAttr target = findTarget(module);
@@ -124,7 +121,8 @@ void Compilation::warnOfDefaults(KernelOp kernel, const Binding &binding,
   else
     warning << (lists ? "none of the choices fits" : "the file lists no choices");
   warning << "; give values (--set) or measure it (mk-bench --tune)"
-          << (lists ? "" : ", or list choices: mk.param \"" + names.front().str() + "\" = ... in [...]");
+          << (lists ? ""
+                    : ", or list choices: mk.param \"" + names.front().str() + "\" = ... in [...]");
 }
 
 LogicalResult Compilation::compileTile() {

@@ -29,13 +29,19 @@ LogicalResult Compilation::compile() {
 
 /// A message about the options themselves; empty if they are fine.
 static std::string checkOptions(const CompileOptions &options, const TargetBackend &backend) {
-  SmallVector<StringRef> phases{"signature", "params", "tile", backend.getKernelPhase(),
-                                backend.getCodePhase(), "llvm", "llvmir", backend.getTextPhase(),
+  SmallVector<StringRef> phases{"signature",
+                                "params",
+                                "tile",
+                                backend.getKernelPhase(),
+                                backend.getCodePhase(),
+                                "llvm",
+                                "llvmir",
+                                backend.getTextPhase(),
                                 "package"};
   llvm::erase(phases, StringRef());
   if (!llvm::is_contained(phases, options.emit))
-    return "error: --emit=" + options.emit + " is not one of " +
-           llvm::join(phases, ", ") + " for --target=" + options.target;
+    return "error: --emit=" + options.emit + " is not one of " + llvm::join(phases, ", ") +
+           " for --target=" + options.target;
   std::string problem;
   auto check = [&](const mkernel::options::Option &option, const auto &field) {
     if constexpr (std::is_same_v<decltype(field), const int64_t &>)
@@ -90,14 +96,14 @@ static LogicalResult setTarget(ModuleOp module, CompileOptions &options, TargetA
   if (!options.grid)
     options.grid = target.getGrid();
   options.target = target.getBackend().str();
-  module->setAttr(kTargetAttr, TargetAttr::get(module.getContext(), target.getName(),
-                                               target.getBackend(), options.grid, target.getSm(),
-                                               target.getRates()));
+  module->setAttr(kTargetAttr,
+                  TargetAttr::get(module.getContext(), target.getName(), target.getBackend(),
+                                  options.grid, target.getSm(), target.getRates()));
   return success();
 }
 
-bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
-                 std::string &output, std::string &messages) {
+bool mk::compile(StringRef source, StringRef name, const CompileOptions &given, std::string &output,
+                 std::string &messages) {
   CompileOptions options = given;
   DialectRegistry registry;
   registerEverything(registry);
@@ -124,18 +130,19 @@ bool mk::compile(StringRef source, StringRef name, const CompileOptions &given,
       return false;
     }
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name),
-                             llvm::SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source, name), llvm::SMLoc());
   llvm::raw_string_ostream diagnostics(messages);
   SourceMgrDiagnosticHandler handler(sources, &context, diagnostics);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module || failed(setTarget(*module, options, target)))
     return false;
   llvm::raw_string_ostream os(output);
-  Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false, {}};
+  Compilation compilation{options, *findTargetBackend(options.target), context, *module, os, false,
+                          {}};
   if (!options.variants.empty() && options.emit != "signature") {
     FailureOr<VersionRequests> versions = compilation.readVersions();
-    return succeeded(versions) && compileVersions({source, name, given, *versions}, *module, os, messages);
+    return succeeded(versions) &&
+           compileVersions({source, name, given, *versions}, *module, os, messages);
   }
   size_t said = messages.size(), written = output.size();
   bool ok = succeeded(compilation.compile());

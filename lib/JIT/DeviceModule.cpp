@@ -32,9 +32,8 @@ void mk::nestDeviceModule(ModuleOp host, ModuleOp device) {
 }
 
 bool mk::hasThreadLevel(ArrayRef<ModuleOp> devices) {
-  return llvm::any_of(devices, [](ModuleOp device) {
-    return !device.getOps<mk_thread::KernelOp>().empty();
-  });
+  return llvm::any_of(
+      devices, [](ModuleOp device) { return !device.getOps<mk_thread::KernelOp>().empty(); });
 }
 
 SmallVector<ModuleOp> mk::findDeviceModules(ModuleOp host) {

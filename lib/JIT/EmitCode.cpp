@@ -19,8 +19,8 @@ LogicalResult Compilation::checkSpills(ModuleOp device, StringRef text) {
   if (*bytes) {
     InFlightDiagnostic warning = emitWarning(loc);
     warning << "the kernel spills: " << *bytes
-            << " bytes of each thread are in memory instead of registers, which makes it "
-               "slower: compile it with smaller tiles";
+            << " bytes of each thread are in memory instead of registers, which makes it slower: "
+               "compile it with smaller tiles";
     if (!tileParams.empty())
       warning << " (parameters " << tileParams << ')';
   }

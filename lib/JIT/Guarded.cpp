@@ -1,8 +1,7 @@
 //===- Guarded.cpp - The compiler does not end its process ----------------===//
 //
-// Compiled with exceptions, unlike everything else here: the handlers below throw
-// through frames of LLVM, whose tables say how to unwind them although they have
-// nothing to clean up.
+// Compiled with exceptions, unlike everything else here: the handlers below throw through frames of
+// LLVM, whose tables say how to unwind them although they have nothing to clean up.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Compiler/Guarded.h"
@@ -40,17 +39,16 @@ struct Task {
 /// Whether this thread is inside runGuarded(): others are not ours.
 static thread_local bool guarded = false;
 
-static constexpr char kNoMemory[] =
-    "the compiler has no memory left: use smaller tiles or a smaller "
-    "file, or raise the limit of memory (ulimit -v)";
+static constexpr char kNoMemory[] = "the compiler has no memory left: use smaller tiles or a "
+                                    "smaller file, or raise the limit of memory (ulimit -v)";
 
 /// Whether the process is the compiler's own. Threads of MLIR's pool cannot throw.
 static bool exitsWithoutMemory = false;
 
 [[noreturn]] static void exitWithoutMemory() {
   // Nothing that might allocate.
-  for (llvm::StringRef part : {llvm::StringRef("error: "), llvm::StringRef(kNoMemory),
-                               llvm::StringRef("\n")})
+  for (llvm::StringRef part :
+       {llvm::StringRef("error: "), llvm::StringRef(kNoMemory), llvm::StringRef("\n")})
     if (::write(2, part.data(), part.size()) < 0)
       break;
   ::_exit(1);
@@ -142,9 +140,8 @@ std::string mk::checkNesting(llvm::StringRef source, llvm::StringRef name) {
         ++line; // the parser says that the string does not end
     } else if (llvm::StringRef("([{<").contains(c)) {
       if (++depth > kMaxNesting)
-        return (name + ":" + llvm::Twine(line) +
-                ": error: brackets nest more than " + llvm::Twine(kMaxNesting) +
-                " deep: split this into several ops or functions")
+        return (name + ":" + llvm::Twine(line) + ": error: brackets nest more than " +
+                llvm::Twine(kMaxNesting) + " deep: split this into several ops or functions")
             .str();
     } else if (llvm::StringRef(")]}>").contains(c) && depth > 0 &&
                source.substr(i ? i - 1 : 0, 2) != "->") {

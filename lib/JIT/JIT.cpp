@@ -1,7 +1,7 @@
 //===- JIT.cpp - The compiler as a shared object --------------------------===//
-#include "mkernel/JIT/CompileC.h"
 #include "mkernel/Compiler/Compiler.h"
 #include "mkernel/Compiler/Guarded.h"
+#include "mkernel/JIT/CompileC.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -78,8 +78,7 @@ static std::string readOptions(StringRef text, mk::CompileOptions &options) {
 /// The C functions' results.
 enum { kFailed = 1, kMisused = 2 };
 
-static int fail(const std::string &message, char **error,
-                int result = kFailed) {
+static int fail(const std::string &message, char **error, int result = kFailed) {
   if (error) {
     StringRef text = StringRef(message).rtrim('\n');
     *error = static_cast<char *>(std::malloc(text.size() + 1));
@@ -91,9 +90,8 @@ static int fail(const std::string &message, char **error,
   return result;
 }
 
-static int compileText(StringRef source, const char *name,
-                       const char *optionsJson, void **package, size_t *size,
-                       char **error) {
+static int compileText(StringRef source, const char *name, const char *optionsJson, void **package,
+                       size_t *size, char **error) {
   mk::CompileOptions options;
   bool misused = false;
   options.misused = &misused;
@@ -102,8 +100,7 @@ static int compileText(StringRef source, const char *name,
     return fail(problem, error, kMisused);
   std::string output, messages, ended;
   bool ok = false;
-  if (!mk::runGuarded(
-          [&] { ok = mk::compile(source, name, options, output, messages); }, ended))
+  if (!mk::runGuarded([&] { ok = mk::compile(source, name, options, output, messages); }, ended))
     return fail(messages + "error: " + name + ": " + ended, error);
   if (!ok)
     return fail(messages, error, misused ? kMisused : kFailed);
@@ -115,26 +112,22 @@ static int compileText(StringRef source, const char *name,
   return 0;
 }
 
-extern "C" int mk_jit_compile(const char *path, const char *optionsJson,
-                              void **package, size_t *size, char **error) {
+extern "C" int mk_jit_compile(const char *path, const char *optionsJson, void **package,
+                              size_t *size, char **error) {
   *package = nullptr;
   *size = 0;
   auto source = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!source)
-    return fail(std::string("cannot read ") + path + ": " +
-                    source.getError().message(),
-                error);
-  return compileText((*source)->getBuffer(), path, optionsJson, package, size,
-                     error);
+    return fail(std::string("cannot read ") + path + ": " + source.getError().message(), error);
+  return compileText((*source)->getBuffer(), path, optionsJson, package, size, error);
 }
 
-extern "C" int mk_jit_compile_text(const char *text, size_t bytes,
-                                   const char *name, const char *optionsJson,
-                                   void **package, size_t *size, char **error) {
+extern "C" int mk_jit_compile_text(const char *text, size_t bytes, const char *name,
+                                   const char *optionsJson, void **package, size_t *size,
+                                   char **error) {
   *package = nullptr;
   *size = 0;
-  return compileText(StringRef(text, bytes), name, optionsJson, package, size,
-                     error);
+  return compileText(StringRef(text, bytes), name, optionsJson, package, size, error);
 }
 
 extern "C" void mk_jit_free(void *memory) { std::free(memory); }

@@ -16,24 +16,20 @@ using namespace mlir::mk;
 /// The reference in the LLVM dialect, in a module of its own; null if there
 /// is none. It leaves `module`, whose passes are for kernels.
 FailureOr<OwningOpRef<ModuleOp>> Compilation::lowerReference(func::FuncOp reference,
-                                                KernelOp kernel) {
-  for (auto function :
-       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+                                                             KernelOp kernel) {
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function != reference)
       function.setPrivate();
   if (!reference)
     return OwningOpRef<ModuleOp>();
-  FailureOr<OwningOpRef<ModuleOp>> extracted =
-      extractReference(reference, kernel.getMeshOp());
+  FailureOr<OwningOpRef<ModuleOp>> extracted = extractReference(reference, kernel.getMeshOp());
   if (failed(extracted))
     return failure();
   bool destinations = hasDestinations(kernel, reference);
-  (*extracted)->lookupSymbol<func::FuncOp>(reference.getSymName()).setName(
-      "reference");
+  (*extracted)->lookupSymbol<func::FuncOp>(reference.getSymName()).setName("reference");
   reference.erase();
-  if (failed(run(**extracted, [&](OpPassManager &pm) {
-        pm.addPass(createLowerReferencePass(destinations));
-      })))
+  if (failed(run(**extracted,
+                 [&](OpPassManager &pm) { pm.addPass(createLowerReferencePass(destinations)); })))
     return failure();
   return extracted;
 }
@@ -80,8 +76,7 @@ LogicalResult Compilation::compileHost(KernelOp kernel, const MetadataOptions &a
     return failure();
   if (options.timeline) // a CTA is a thread
     addTimeline(kernel, *metadata, MK_TIMELINE_HOST_RECORDS, 1);
-  FailureOr<OwningOpRef<ModuleOp>> lowered =
-      lowerReference(about.reference, kernel);
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference, kernel);
   if (failed(lowered))
     return failure();
   if (failed(run(module, [&](OpPassManager &pm) {
@@ -133,8 +128,7 @@ LogicalResult Compilation::compileDevice(KernelOp kernel, const MetadataOptions 
     listTickets(kernel, *metadata);
   if (options.timeline)
     addTimeline(kernel, *metadata, 0, 0);
-  FailureOr<OwningOpRef<ModuleOp>> lowered =
-      lowerReference(about.reference, kernel);
+  FailureOr<OwningOpRef<ModuleOp>> lowered = lowerReference(about.reference, kernel);
   if (failed(lowered))
     return failure();
   OwningOpRef<ModuleOp> host = module.clone();

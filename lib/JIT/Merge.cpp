@@ -32,8 +32,7 @@ void mk::setMetadata(ModuleOp module, const llvm::json::Value &metadata) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
   LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
-                         LLVM::Linkage::Internal, kMetadata,
-                         builder.getStringAttr(text));
+                         LLVM::Linkage::Internal, kMetadata, builder.getStringAttr(text));
 }
 
 bool mk::hasMetadata(ModuleOp module) {

@@ -11,9 +11,9 @@ using namespace mlir::mk;
 
 /// More combinations than these would take longer than the compilation.
 static constexpr int64_t kMostCombinations = 4096;
-/// What is faster by less than this share is not worth another choice than the default, or than the one
-/// that was measured nearby; times that differ by less than the last one are alike.
-/// These say how far the model is to be trusted, on any machine.
+/// What is faster by less than this share is not worth another choice than the default, or than the
+/// one that was measured nearby; times that differ by less than the last one are alike. These say
+/// how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
 
 namespace {
@@ -108,8 +108,9 @@ static void choose(Model &model, ModelChoice &result, const NamedNumbers &near) 
   for (const auto &choice : choices)
     combinations *= choice.second.size();
   if (combinations > kMostCombinations) {
-    result.why = llvm::formatv("its parameters have {0} combinations, more than {1}: list fewer choices",
-                               static_cast<int64_t>(combinations), kMostCombinations);
+    result.why =
+        llvm::formatv("its parameters have {0} combinations, more than {1}: list fewer choices",
+                      static_cast<int64_t>(combinations), kMostCombinations);
     return;
   }
   // From what there is: measured nearby, or the defaults.
@@ -188,11 +189,8 @@ llvm::json::Value mk::describeModel(const ModelChoice &choice) {
                                        {"outer", describe(mean.outer)}});
   }
   llvm::json::Object ms{{"burst", choice.prediction->burst}, {"steady", choice.prediction->steady}};
-  return llvm::json::Object{{"ms", std::move(ms)},
-                            {"bound", choice.prediction->bound},
-                            {"alone", choice.work.isAlone},
-                            {"compared", choice.compared},
-                            {"memory", choice.work.memory},
-                            {"packed", choice.work.packed},
+  return llvm::json::Object{{"ms", std::move(ms)},          {"bound", choice.prediction->bound},
+                            {"alone", choice.work.isAlone}, {"compared", choice.compared},
+                            {"memory", choice.work.memory}, {"packed", choice.work.packed},
                             {"loops", std::move(loops)}};
 }

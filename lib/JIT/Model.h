@@ -25,8 +25,8 @@ struct ModelChoice {
   KernelWork work;
   /// Why it does not know.
   std::string why;
-  /// All choices, if they are better than what was measured nearby, or the defaults; else none. Other
-  /// parameters then have their defaults.
+  /// All choices, if they are better than what was measured nearby, or the defaults; else none.
+  /// Other parameters then have their defaults.
   NamedNumbers set;
   /// Combinations that were compared; 0 if nothing is left to choose.
   int64_t compared = 0;
@@ -41,8 +41,8 @@ struct ParamChoice {
 };
 
 /// Compares what the kernel's file lists, beside what `binding` gives and, unless it is empty, the
-/// entry `near` of a tuning file: those who measured know more than the model where it sees little difference.
-/// `kernel` is not changed. `choose` is false: predicts for what is given alone.
+/// entry `near` of a tuning file: those who measured know more than the model where it sees little
+/// difference. `kernel` is not changed. `choose` is false: predicts for what is given alone.
 ModelChoice consultModel(KernelOp kernel, const CompileOptions &options, const Binding &binding,
                          const NamedNumbers &near, bool choose);
 

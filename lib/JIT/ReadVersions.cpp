@@ -13,8 +13,7 @@ using namespace mlir::mk;
 namespace {
 class VersionReader {
 public:
-  VersionReader(KernelOp kernel, const CompileOptions &options)
-      : kernel(kernel), options(options) {
+  VersionReader(KernelOp kernel, const CompileOptions &options) : kernel(kernel), options(options) {
     kernel.walk([&](ParamOp param) { params.insert(param.getName()); });
     for (Attribute name : kernel.getDimNames())
       result.dims.push_back(cast<StringAttr>(name).getValue().str());
@@ -50,8 +49,9 @@ bool mk::isServedBy(const DimSizes &sizes, const DimSizes &by) {
 LogicalResult VersionReader::unknown(StringRef name) {
   MeshOp mesh = kernel.getMeshOp();
   if (mesh.findAxis(name) >= 0)
-    return error() << "'" << name << "' is an axis of the mesh, whose size is compiled in: compile "
-                                     "a package for each mesh";
+    return error() << "'" << name
+                   << "' is an axis of the mesh, whose size is compiled in: compile a package for "
+                      "each mesh";
   auto list = [](InFlightDiagnostic &diag, const auto &names) {
     llvm::interleaveComma(names, diag, [&](StringRef each) { diag << "'" << each << "'"; });
   };
@@ -66,13 +66,14 @@ LogicalResult VersionReader::unknown(StringRef name) {
 LogicalResult VersionReader::readSize(VersionRequest &request, unsigned dim, StringRef name,
                                       int64_t size) {
   if (kernel.getDimKind(dim) == DimKind::Rank)
-    return error() << "dimension '" << name << "' is each rank's own, and all ranks need the same "
-                                               "version: choose by a uniform dimension";
+    return error() << "dimension '" << name
+                   << "' is each rank's own, and all ranks need the same version: choose by a "
+                      "uniform dimension";
   for (const auto &[bound, value] : options.bind)
     if (bound == name)
       return error() << "dimension '" << name << "' is bound to " << value
-                     << ": leave it out of --bind, so that it is given when the kernel is bound, or "
-                        "out of --variants";
+                     << ": leave it out of --bind, so that it is given when the kernel is bound, "
+                        "or out of --variants";
   if (std::optional<int64_t> fixed = kernel.getDimSize(dim))
     return error() << "dimension '" << name << "' is " << *fixed
                    << " in the file: leave its size out there, or the dimension out of --variants";
@@ -160,7 +161,8 @@ FailureOr<VersionRequests> Compilation::readVersions() {
   if (isForAll || requests->list.size() == 1)
     return requests;
   kernel->emitError("--emit=") << options.emit << " prints one version, and --variants asks for "
-                               << requests->list.size() << ": give the one to print, as in --variants="
+                               << requests->list.size()
+                               << ": give the one to print, as in --variants="
                                << requests->list.front().text;
   return misuse();
 }

@@ -13,9 +13,8 @@ public:
   explicit Printer(StringRef filter) : filter(filter) {}
 
   void streamOptimizationRemark(const remark::detail::Remark &remark) override {
-    std::string head = (remark.getCategoryName() + ": " +
-                        StringRef(remark.getRemarkTypeString()).lower())
-                           .str();
+    std::string head =
+        (remark.getCategoryName() + ": " + StringRef(remark.getRemarkTypeString()).lower()).str();
     if (!filter.match(head))
       return;
     std::string text = head + ": ";
@@ -23,7 +22,8 @@ public:
       text += arg.val;
     text += (" (in role '" + remark.getFunction() + "')").str();
     // Of loops that come from one in the file.
-    if (said.insert({remark.getLocation(), StringAttr::get(remark.getLocation()->getContext(), text)})
+    if (said.insert(
+                {remark.getLocation(), StringAttr::get(remark.getLocation()->getContext(), text)})
             .second)
       emitRemark(remark.getLocation()) << text;
   }
@@ -43,9 +43,9 @@ std::string mk::enableRemarks(MLIRContext &context, StringRef filter) {
   // Of a kind that is not named the engine drops everything.
   const std::string any = ".*";
   remark::RemarkCategories all{any, any, any, any, any};
-  if (failed(remark::enableOptimizationRemarks(
-          context, std::make_unique<Printer>(filter),
-          std::make_unique<remark::RemarkEmittingPolicyAll>(), all)))
+  if (failed(remark::enableOptimizationRemarks(context, std::make_unique<Printer>(filter),
+                                               std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                                               all)))
     return "remarks cannot be enabled";
   return {};
 }

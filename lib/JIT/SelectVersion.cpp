@@ -7,23 +7,23 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-OwningOpRef<ModuleOp> mk::buildSelect(MLIRContext &context, Location loc,
-                                      ArrayRef<DimSizes> serves, ArrayRef<std::string> dims) {
+OwningOpRef<ModuleOp> mk::buildSelect(MLIRContext &context, Location loc, ArrayRef<DimSizes> serves,
+                                      ArrayRef<std::string> dims) {
   context.loadDialect<LLVM::LLVMDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
   auto pointer = LLVM::LLVMPointerType::get(&context);
   Type i64 = b.getI64Type();
-  auto function = LLVM::LLVMFuncOp::create(b, loc, "mk_select",
-                                           LLVM::LLVMFunctionType::get(i64, {pointer}));
+  auto function =
+      LLVM::LLVMFuncOp::create(b, loc, "mk_select", LLVM::LLVMFunctionType::get(i64, {pointer}));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   auto number = [&](int64_t value) -> Value {
     return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(value));
   };
   auto load = [&](Type type, Type element, Value base, int32_t index) -> Value {
-    Value address = LLVM::GEPOp::create(b, loc, pointer, element, base,
-                                        ArrayRef<LLVM::GEPArg>{index});
+    Value address =
+        LLVM::GEPOp::create(b, loc, pointer, element, base, ArrayRef<LLVM::GEPArg>{index});
     return LLVM::LoadOp::create(b, loc, type, address);
   };
   Value sizes = load(pointer, b.getI8Type(), entry->getArgument(0), offsetof(mk_launch, dims));
@@ -33,8 +33,8 @@ OwningOpRef<ModuleOp> mk::buildSelect(MLIRContext &context, Location loc,
     Value fits;
     for (const auto &[name, most] : serves[i]) {
       auto dim = int32_t(llvm::find(dims, name) - dims.begin());
-      Value one = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::sle,
-                                       load(i64, i64, sizes, dim), number(most));
+      Value one = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::sle, load(i64, i64, sizes, dim),
+                                       number(most));
       fits = fits ? LLVM::AndOp::create(b, loc, fits, one) : one;
     }
     chosen = LLVM::SelectOp::create(b, loc, fits, number(int64_t(i)), chosen);

@@ -27,8 +27,7 @@ struct EntryReader {
     for (const auto &[name, item] : *map) {
       std::optional<int64_t> number = item.getAsInteger();
       if (!number)
-        return error("'" + key + "': '" + StringRef(name) +
-                     "' is not an integer");
+        return error("'" + key + "': '" + StringRef(name) + "' is not an integer");
       out[StringRef(name).str()] = *number;
     }
     return llvm::Error::success();
@@ -41,8 +40,7 @@ struct EntryReader {
     entry.kernel = kernel->str();
     const json::Array *types = object.getArray("types");
     if (!types)
-      return error("'types' has to be a list of element types, one for each "
-                   "argument");
+      return error("'types' has to be a list of element types, one for each argument");
     for (const json::Value &type : *types) {
       std::optional<StringRef> name = type.getAsString();
       if (!name)
@@ -67,13 +65,11 @@ llvm::Expected<TuningTable> TuningTable::parse(StringRef text) {
     return value.takeError();
   const json::Object *root = value->getAsObject();
   if (!root || root->getInteger("version") != 1)
-    return llvm::createStringError(
-        "is no tuning file: 'version' has to be 1");
+    return llvm::createStringError("is no tuning file: 'version' has to be 1");
   std::optional<StringRef> target = root->getString("target");
   const json::Array *entries = root->getArray("entries");
   if (!target || !entries)
-    return llvm::createStringError(
-        "is no tuning file: it lacks 'target' or 'entries'");
+    return llvm::createStringError("is no tuning file: it lacks 'target' or 'entries'");
   TuningTable table;
   table.target = target->str();
   for (const auto &[i, item] : llvm::enumerate(*entries)) {
@@ -114,8 +110,7 @@ static std::optional<double> getDistance(const TuningTable::Entry &entry,
   return sum;
 }
 
-std::optional<TuningTable::Match>
-TuningTable::find(const TuningQuery &query) const {
+std::optional<TuningTable::Match> TuningTable::find(const TuningQuery &query) const {
   std::optional<Match> best;
   for (const Entry &entry : entries)
     if (std::optional<double> distance = getDistance(entry, query))

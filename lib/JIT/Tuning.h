@@ -1,8 +1,7 @@
 //===- Tuning.h - Values of parameters that were measured ------*- C++ -*-===//
 //
-// A tuning file holds, for one target, values of parameters (`mk.param`) that
-// were found by measuring. docs/benchmarking.md has its format. Nothing here
-// knows what a kernel computes.
+// A tuning file holds, for one target, values of parameters (`mk.param`) that were found by
+// measuring. docs/benchmarking.md has its format. Nothing here knows what a kernel computes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_JIT_TUNING_H
@@ -24,10 +23,10 @@ struct TuningQuery {
   std::string kernel;             // its symbol
   std::vector<std::string> types; // element types of its arguments, in order
   int64_t grid = 0;
-  std::map<std::string, int64_t> dims; // bound dimensions and mesh axes
+  std::map<std::string, int64_t> dims;  // bound dimensions and mesh axes
   std::map<std::string, int64_t> given; // parameters that are set already
-  std::vector<std::string> params;     // names of all parameters
-  std::vector<std::string> followed;   // dimensions that are the default of a parameter
+  std::vector<std::string> params;      // names of all parameters
+  std::vector<std::string> followed;    // dimensions that are the default of a parameter
 };
 
 class TuningTable {
@@ -46,12 +45,11 @@ public:
   /// The error names the entry, the key and what is expected there.
   static llvm::Expected<TuningTable> parse(StringRef text);
 
-  /// The entry of that kernel, with those types and that grid, whose sizes are
-  /// nearest: the least sum of squares of log2 ratios over the sizes that both
-  /// have. The first of several. An entry that gives another value to a
-  /// parameter that is set already, that names a parameter the kernel does not
-  /// have, or that is for another value of a dimension that a parameter follows
-  /// (tiles are as large as it is), is no candidate.
+  /// The entry of that kernel, with those types and that grid, whose sizes are nearest: the least
+  /// sum of squares of log2 ratios over the sizes that both have. The first of several. An entry
+  /// that gives another value to a parameter that is set already, that names a parameter the kernel
+  /// does not have, or that is for another value of a dimension that a parameter follows (tiles are
+  /// as large as it is), is no candidate.
   std::optional<Match> find(const TuningQuery &query) const;
 
   std::string target;
@@ -61,9 +59,8 @@ public:
 /// What a kernel is looked up by with these options.
 TuningQuery makeQuery(KernelOp kernel, const CompileOptions &options, const Binding &binding);
 
-/// Where the tuning file of a target lies: share/mkernel/tuning/<target>.json
-/// beside the folder of the program or library that holds this code. Empty if
-/// there is none.
+/// Where the tuning file of a target lies: share/mkernel/tuning/<target>.json beside the folder of
+/// the program or library that holds this code. Empty if there is none.
 std::string defaultTuningFile(StringRef target);
 
 /// What was chosen, and why.

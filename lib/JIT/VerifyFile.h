@@ -6,8 +6,9 @@
 
 namespace mlir::mk {
 
-/// Refuses names that compiled code has, and what would reach LLVM beside the kernel, past all verifiers: ops of the LLVM
-/// dialect and attributes that say what it compiles for, or hold assembly.
+/// Refuses names that compiled code has, and what would reach LLVM beside the kernel, past all
+/// verifiers: ops of the LLVM dialect and attributes that say what it compiles for, or hold
+/// assembly.
 LogicalResult verifyFile(ModuleOp module);
 
 } // namespace mlir::mk

@@ -214,11 +214,10 @@ bool VersionsCompiler::run() {
   if (!compilePackages())
     return false;
   if (versions.size() == 1 && what.requests.list.size() > 1)
-    messages += llvm::formatv(
-        "warning: --variants: all {0} versions have the same parameters, and are one: neither tuning "
-        "file nor cost model tells them apart; give them parameters, as in "
-        "--variants={1}+NAME=NUMBER,...\n",
-        what.requests.list.size(), what.requests.list.front().text);
+    messages += llvm::formatv("warning: --variants: all {0} versions have the same parameters, and "
+                              "are one: neither tuning file nor cost model tells them apart; give "
+                              "them parameters, as in --variants={1}+NAME=NUMBER,...\n",
+                              what.requests.list.size(), what.requests.list.front().text);
   return writePackage();
 }
 

@@ -1,8 +1,9 @@
 //===- Versions.h - Several versions of a kernel in a package --*- C++ -*-===//
 //
-// A version is compiled like a kernel alone, for all sizes, with parameters of its own; the package of
-// all of them has code that chooses one when the kernel is bound (mkernel/ABI/Package.h). Not to be
-// confused with variants of a GPU's code (mkernel/Conversion/Variants.h), which each version has.
+// A version is compiled like a kernel alone, for all sizes, with parameters of its own; the package
+// of all of them has code that chooses one when the kernel is bound (mkernel/ABI/Package.h). Not to
+// be confused with variants of a GPU's code (mkernel/Conversion/Variants.h), which each version
+// has.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_JIT_VERSIONS_H
@@ -44,8 +45,8 @@ struct VersionsOf {
 bool compileVersions(const VersionsOf &what, ModuleOp module, llvm::raw_ostream &output,
                      std::string &messages);
 
-/// A module in the LLVM dialect with mk_select: the first of `serves` that has room for all sizes, else
-/// the last.
+/// A module in the LLVM dialect with mk_select: the first of `serves` that has room for all sizes,
+/// else the last.
 OwningOpRef<ModuleOp> buildSelect(MLIRContext &context, Location loc, ArrayRef<DimSizes> serves,
                                   ArrayRef<std::string> dims);
 

@@ -4,6 +4,7 @@
 #include "mkernel/Transforms/Passes.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Verify/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -11,7 +12,6 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
@@ -76,8 +76,7 @@ void mk::buildTilePipeline(OpPassManager &pm, const LoweringOptions &options) {
 }
 
 /// Checks what a phase leaves behind.
-static void verifyPhase(OpPassManager &pm, StringRef phase,
-                        std::vector<std::string> allow,
+static void verifyPhase(OpPassManager &pm, StringRef phase, std::vector<std::string> allow,
                         std::vector<std::string> forbid = {}) {
   VerifyPhasePassOptions options;
   options.phase = phase.str();

@@ -1,5 +1,5 @@
 //===- Bind.cpp - Fix sizes of axes, dimensions and parameters ------------===//
-#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Dialect/Tile/Sizes.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/SetVector.h"
@@ -27,17 +27,14 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       int64_t value;
       if (name.empty() || text.getAsInteger(10, value))
         return getOperation().emitError()
-               << "mk-bind: '" << item << "' in " << what
-               << " is not of the form name=integer";
+               << "mk-bind: '" << item << "' in " << what << " is not of the form name=integer";
       if (!values.try_emplace(name, value).second)
-        return getOperation().emitError()
-               << "mk-bind: '" << name << "' is bound twice";
+        return getOperation().emitError() << "mk-bind: '" << name << "' is bound twice";
     }
     return success();
   }
 
-  LogicalResult bindMesh(MeshOp mesh, const Values &values,
-                         llvm::StringSet<> &used) {
+  LogicalResult bindMesh(MeshOp mesh, const Values &values, llvm::StringSet<> &used) {
     SmallVector<Attribute> axes;
     for (unsigned i = 0, e = mesh.getNumAxes(); i != e; ++i) {
       AxisAttr axis = mesh.getAxis(i);
@@ -49,22 +46,18 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       used.insert(axis.getName());
       int64_t size = value->second;
       if (size < 1)
-        return mesh.emitOpError() << "axis '" << axis.getName()
-                                  << "' is bound to " << size
+        return mesh.emitOpError() << "axis '" << axis.getName() << "' is bound to " << size
                                   << ", but an axis has at least one rank";
       if (!ShapedType::isDynamic(axis.getSize()) && axis.getSize() != size)
-        return mesh.emitOpError()
-               << "axis '" << axis.getName() << "' is " << axis.getSize()
-               << " in the file and cannot be bound to " << size;
-      axes.push_back(AxisAttr::get(axis.getContext(), axis.getName(), size,
-                                   axis.getLink()));
+        return mesh.emitOpError() << "axis '" << axis.getName() << "' is " << axis.getSize()
+                                  << " in the file and cannot be bound to " << size;
+      axes.push_back(AxisAttr::get(axis.getContext(), axis.getName(), size, axis.getLink()));
     }
     mesh.setAxesAttr(ArrayAttr::get(mesh.getContext(), axes));
     return success();
   }
 
-  LogicalResult bindKernel(KernelOp kernel, const Values &values,
-                           llvm::StringSet<> &used) {
+  LogicalResult bindKernel(KernelOp kernel, const Values &values, llvm::StringSet<> &used) {
     OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
     for (unsigned i = 0, e = kernel.getNumDims(); i != e; ++i) {
       StringRef name = cast<StringAttr>(kernel.getDimNames()[i]).getValue();
@@ -73,15 +66,14 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
         continue;
       used.insert(name);
       if (value->second < 0)
-        return kernel.emitOpError() << "dimension '" << name << "' is bound to "
-                                    << value->second << ", it must not be negative";
+        return kernel.emitOpError() << "dimension '" << name << "' is bound to " << value->second
+                                    << ", it must not be negative";
       if (kernel.getDimKind(i) == DimKind::Rank)
         return kernel.emitOpError()
-               << "dimension '" << name
-               << "' is each rank's own and is bound at launch";
+               << "dimension '" << name << "' is each rank's own and is bound at launch";
       kernel.setDimSize(i, value->second);
-      kernel.getDim(i).replaceAllUsesWith(arith::ConstantIndexOp::create(
-          builder, kernel.getLoc(), value->second));
+      kernel.getDim(i).replaceAllUsesWith(
+          arith::ConstantIndexOp::create(builder, kernel.getLoc(), value->second));
     }
     return success();
   }
@@ -93,8 +85,8 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       std::optional<int64_t> index = dim.getConstantIndex();
       auto type = dyn_cast<MemRefType>(dim.getSource().getType());
       if (type && index && (*index < 0 || *index >= type.getRank()))
-        return dim.emitOpError() << "asks for dimension " << *index << " of a buffer of " << type.getRank()
-                                 << ": they are numbered from 0";
+        return dim.emitOpError() << "asks for dimension " << *index << " of a buffer of "
+                                 << type.getRank() << ": they are numbered from 0";
       if (!arg || !index || arg.getOwner() != &kernel.getBody().front())
         return WalkResult::advance();
       if (auto extent = kernel.getArgExtent(arg.getArgNumber() - kernel.getNumDims(), *index)) {
@@ -110,8 +102,7 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
   void runOnOperation() override {
     Values values, parameters;
     llvm::StringSet<> used;
-    if (failed(parse(sizes, "sizes", values)) ||
-        failed(parse(params, "set", parameters)))
+    if (failed(parse(sizes, "sizes", values)) || failed(parse(params, "set", parameters)))
       return signalPassFailure();
     WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
       if (auto mesh = dyn_cast<MeshOp>(op))
@@ -154,20 +145,15 @@ struct BindPass : mk::impl::BindPassBase<BindPass> {
       os << "kernel @" << kernel.getSymName() << " has ";
       if (kernel.getDimNames().empty())
         os << "no dimensions; ";
-      else {
-        os << "dimensions ";
-        llvm::interleaveComma(kernel.getDimNames(), os, [&](Attribute name) {
-          os << '\'' << cast<StringAttr>(name).getValue() << '\'';
-        });
-        os << "; ";
-      }
+      else
+        os << "dimensions " << quoted(kernel.getDimNames().getAsValueRange<StringAttr>()) << "; ";
     });
     llvm::SetVector<StringRef> names;
     getOperation().walk([&](ParamOp param) { names.insert(param.getName()); });
-    os << (names.empty() ? "there are no parameters" : "parameters are ");
-    llvm::interleaveComma(names, os, [&](StringRef name) {
-      os << '\'' << name << '\'';
-    });
+    if (names.empty())
+      os << "there are no parameters";
+    else
+      os << "parameters are " << quoted(names);
     return StringRef(text).rtrim("; ").str();
   }
 };

@@ -1,14 +1,9 @@
 //===- ExpandFolds.cpp - Folds as loops that carry tiles ------------------===//
+#include "Functions.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-
-namespace mlir::mk {
-#define GEN_PASS_DEF_EXPANDFOLDSPASS
-#include "mkernel/Transforms/Passes.h.inc"
-} // namespace mlir::mk
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -33,14 +28,10 @@ struct ExpandFold : OpRewritePattern<FoldOp> {
     return success();
   }
 };
-
-struct ExpandFoldsPass : mk::impl::ExpandFoldsPassBase<ExpandFoldsPass> {
-  using ExpandFoldsPassBase::ExpandFoldsPassBase;
-
-  void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandFold>(&getContext());
-    walkAndApplyPatterns(getOperation(), std::move(patterns));
-  }
-};
 } // namespace
+
+void mk::expandFolds(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  patterns.add<ExpandFold>(module.getContext());
+  walkAndApplyPatterns(module, std::move(patterns));
+}

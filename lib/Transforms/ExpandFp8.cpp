@@ -1,21 +1,15 @@
 //===- ExpandFp8.cpp - Conversions from and to fp8 as integer code --------===//
 //
-// CPUs and upstream's lowerings have no f8E4M3FN and f8E5M2. Both widen by a
-// shift of their bits into the fields of an f32 and a multiplication that
-// corrects the bias of the exponent (exact, subnormal numbers included). They
-// are narrowed as the hardware that has them does: to the nearest, ties to even,
-// what is too large (infinity too) to the largest number, NaN to NaN.
+// CPUs and upstream's lowerings have no f8E4M3FN and f8E5M2. Both widen by a shift of their bits
+// into the fields of an f32 and a multiplication that corrects the bias of the exponent (exact,
+// subnormal numbers included). They are narrowed as the hardware that has them does: to the
+// nearest, ties to even, what is too large (infinity too) to the largest number, NaN to NaN.
 //
 //===----------------------------------------------------------------------===//
-#include "mkernel/Transforms/Passes.h"
+#include "Functions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-
-namespace mlir::mk {
-#define GEN_PASS_DEF_EXPANDFP8PASS
-#include "mkernel/Transforms/Passes.h.inc"
-} // namespace mlir::mk
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -23,9 +17,9 @@ using namespace mlir::mk;
 namespace {
 /// What distinguishes the two formats.
 struct Format {
-  unsigned mantissa;   // bits of it
-  int32_t bias;        // of the exponent
-  uint32_t largest;    // magnitude, as bits of an f32
+  unsigned mantissa; // bits of it
+  int32_t bias;      // of the exponent
+  uint32_t largest;  // magnitude, as bits of an f32
   bool hasInfinity;
 
   unsigned shift() const { return 23 - mantissa; }
@@ -63,21 +57,13 @@ struct Code {
   Value number(uint32_t value) {
     return constant(b.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
-  Value real(uint32_t bits) {
-    return bitsToReal(number(bits));
-  }
-  Value bitsToReal(Value bits) {
-    return arith::BitcastOp::create(b, loc, f32(), bits);
-  }
-  Value realToBits(Value real) {
-    return arith::BitcastOp::create(b, loc, i32(), real);
-  }
+  Value real(uint32_t bits) { return bitsToReal(number(bits)); }
+  Value bitsToReal(Value bits) { return arith::BitcastOp::create(b, loc, f32(), bits); }
+  Value realToBits(Value real) { return arith::BitcastOp::create(b, loc, i32(), real); }
   template <typename Op> Value make(Value x, uint32_t y) {
     return Op::create(b, loc, x, number(y));
   }
-  template <typename Op> Value make(Value x, Value y) {
-    return Op::create(b, loc, x, y);
-  }
+  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
   Value compare(arith::CmpIPredicate how, Value x, uint32_t y) {
     return arith::CmpIOp::create(b, loc, how, x, number(y));
   }
@@ -101,8 +87,7 @@ Value Code::widen(Value source, const Format &format) {
   Value moved = make<arith::ShLIOp>(magnitude, format.shift());
   Value scaled = realToBits(make<arith::MulFOp>(bitsToReal(moved), scale));
   // Without infinity only the last pattern is NaN.
-  Value special = compare(arith::CmpIPredicate::uge, magnitude,
-                          format.hasInfinity ? 0x7c : 0x7f);
+  Value special = compare(arith::CmpIPredicate::uge, magnitude, format.hasInfinity ? 0x7c : 0x7f);
   Value raised = make<arith::OrIOp>(moved, 0x7f800000);
   Value result = select(special, raised, scaled);
   return bitsToReal(make<arith::OrIOp>(result, sign));
@@ -117,20 +102,16 @@ Value Code::narrow(Value source, const Format &format) {
   Value magnitude = make<arith::MinUIOp>(exact, format.largest);
 
   // Round in the integer; a carry into the exponent is right.
-  Value odd = make<arith::AndIOp>(
-      make<arith::ShRUIOp>(magnitude, format.shift()), 1);
+  Value odd = make<arith::AndIOp>(make<arith::ShRUIOp>(magnitude, format.shift()), 1);
   Value half = make<arith::AddIOp>(odd, (1u << (format.shift() - 1)) - 1);
-  Value rebased = make<arith::SubIOp>(
-      magnitude, static_cast<uint32_t>(127 - format.bias) << 23);
-  Value normal = make<arith::ShRUIOp>(make<arith::AddIOp>(rebased, half),
-                                      format.shift());
+  Value rebased = make<arith::SubIOp>(magnitude, static_cast<uint32_t>(127 - format.bias) << 23);
+  Value normal = make<arith::ShRUIOp>(make<arith::AddIOp>(rebased, half), format.shift());
 
   // Below the least normal number: adding a number whose last place is the
   // least subnormal one rounds to a multiple of it.
   int32_t leastExponent = 1 - format.bias;
   uint32_t magic =
-      static_cast<uint32_t>(127 + leastExponent - static_cast<int32_t>(format.mantissa) + 23)
-      << 23;
+      static_cast<uint32_t>(127 + leastExponent - static_cast<int32_t>(format.mantissa) + 23) << 23;
   Value sum = make<arith::AddFOp>(bitsToReal(magnitude), real(magic));
   Value subnormal = make<arith::SubIOp>(realToBits(sum), magic);
   Value isSmall = compare(arith::CmpIPredicate::ult, magnitude,
@@ -142,89 +123,68 @@ Value Code::narrow(Value source, const Format &format) {
   return arith::TruncIOp::create(b, loc, i8(), result);
 }
 
-namespace {
-struct ExpandFp8Pass : mk::impl::ExpandFp8PassBase<ExpandFp8Pass> {
-  using ExpandFp8PassBase::ExpandFp8PassBase;
+static void widen(arith::ExtFOp op, const Format &format) {
+  OpBuilder b(op);
+  Code code{b, op.getLoc(), op.getType()};
+  Value value = code.widen(op.getIn(), format);
+  Type wanted = getElementTypeOrSelf(op.getType());
+  if (wanted.getIntOrFloatBitWidth() > 32)
+    value = arith::ExtFOp::create(b, op.getLoc(), op.getType(), value);
+  else if (!wanted.isF32())
+    value = arith::TruncFOp::create(b, op.getLoc(), op.getType(), value);
+  op.replaceAllUsesWith(value);
+  op.erase();
+}
 
-  void widen(arith::ExtFOp op, const Format &format) {
-    OpBuilder b(op);
-    Code code{b, op.getLoc(), op.getType()};
-    Value value = code.widen(op.getIn(), format);
-    Type wanted = getElementTypeOrSelf(op.getType());
-    if (wanted.getIntOrFloatBitWidth() > 32)
-      value = arith::ExtFOp::create(b, op.getLoc(), op.getType(), value);
-    else if (!wanted.isF32())
-      value = arith::TruncFOp::create(b, op.getLoc(), op.getType(), value);
-    op.replaceAllUsesWith(value);
-    op.erase();
-  }
+static void narrow(arith::TruncFOp op, const Format &format) {
+  OpBuilder b(op);
+  Code code{b, op.getLoc(), op.getType()};
+  Value value = op.getIn();
+  Type given = getElementTypeOrSelf(value.getType());
+  if (given.getIntOrFloatBitWidth() > 32)
+    value = arith::TruncFOp::create(b, op.getLoc(), code.f32(), value);
+  else if (!given.isF32())
+    value = arith::ExtFOp::create(b, op.getLoc(), code.f32(), value);
+  value = arith::BitcastOp::create(b, op.getLoc(), op.getType(), code.narrow(value, format));
+  op.replaceAllUsesWith(value);
+  op.erase();
+}
 
-  void narrow(arith::TruncFOp op, const Format &format) {
-    OpBuilder b(op);
-    Code code{b, op.getLoc(), op.getType()};
-    Value value = op.getIn();
-    Type given = getElementTypeOrSelf(value.getType());
-    if (given.getIntOrFloatBitWidth() > 32)
-      value = arith::TruncFOp::create(b, op.getLoc(), code.f32(), value);
-    else if (!given.isF32())
-      value = arith::ExtFOp::create(b, op.getLoc(), code.f32(), value);
-    value = arith::BitcastOp::create(b, op.getLoc(), op.getType(),
-                                     code.narrow(value, format));
-    op.replaceAllUsesWith(value);
-    op.erase();
-  }
+/// A constant is its bits.
+static void replaceConstant(arith::ConstantOp op) {
+  OpBuilder b(op);
+  Code code{b, op.getLoc(), op.getType()};
+  TypedAttr bits;
+  if (auto number = dyn_cast<FloatAttr>(op.getValue()))
+    bits = b.getIntegerAttr(code.i8(), number.getValue().bitcastToAPInt());
+  else
+    bits = cast<DenseElementsAttr>(op.getValue()).bitcast(b.getI8Type());
+  Value value = arith::ConstantOp::create(b, op.getLoc(), bits);
+  op.replaceAllUsesWith(arith::BitcastOp::create(b, op.getLoc(), op.getType(), value).getResult());
+  op.erase();
+}
 
-  /// A constant is its bits.
-  void replaceConstant(arith::ConstantOp op) {
-    OpBuilder b(op);
-    Code code{b, op.getLoc(), op.getType()};
-    TypedAttr bits;
-    if (auto number = dyn_cast<FloatAttr>(op.getValue()))
-      bits = b.getIntegerAttr(code.i8(), number.getValue().bitcastToAPInt());
-    else
-      bits = cast<DenseElementsAttr>(op.getValue()).bitcast(b.getI8Type());
-    Value value = arith::ConstantOp::create(b, op.getLoc(), bits);
-    op.replaceAllUsesWith(
-        arith::BitcastOp::create(b, op.getLoc(), op.getType(), value).getResult());
-    op.erase();
+LogicalResult mk::expandFp8(Operation *op) {
+  auto isFp8 = [](Type type) { return getFormat(type).has_value(); };
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+      (llvm::none_of(op->getOperandTypes(), isFp8) && llvm::none_of(op->getResultTypes(), isFp8)))
+    return success();
+  if (auto widening = dyn_cast<arith::ExtFOp>(op)) {
+    widen(widening, *getFormat(widening.getIn().getType()));
+    return success();
   }
-
-  LogicalResult expand(Operation *op) {
-    auto isFp8 = [](Type type) { return getFormat(type).has_value(); };
-    if (!llvm::any_of(op->getOperandTypes(), isFp8) &&
-        !llvm::any_of(op->getResultTypes(), isFp8))
-      return success();
-    if (auto widening = dyn_cast<arith::ExtFOp>(op)) {
-      widen(widening, *getFormat(widening.getIn().getType()));
-      return success();
-    }
-    if (auto narrowing = dyn_cast<arith::TruncFOp>(op)) {
-      narrow(narrowing, *getFormat(narrowing.getType()));
-      return success();
-    }
-    if (auto constant = dyn_cast<arith::ConstantOp>(op);
-        constant && isa<FloatType, VectorType>(constant.getType())) {
-      replaceConstant(constant);
-      return success();
-    }
-    // Whatever only moves elements knows them as 8 bits.
-    if (isa<arith::SelectOp, arith::BitcastOp>(op) ||
-        !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
-      return success();
-    return op->emitOpError() << "calculates in fp8, for which there is no "
-                                "arithmetic: widen by arith.extf to f32 first, and "
-                                "narrow the result by arith.truncf";
+  if (auto narrowing = dyn_cast<arith::TruncFOp>(op)) {
+    narrow(narrowing, *getFormat(narrowing.getType()));
+    return success();
   }
-
-  void runOnOperation() override {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops)
-      if (failed(expand(op)))
-        return signalPassFailure();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op);
+      constant && isa<FloatType, VectorType>(constant.getType())) {
+    replaceConstant(constant);
+    return success();
   }
-};
-} // namespace
+  // Whatever only moves elements knows them as 8 bits.
+  if (isa<arith::SelectOp, arith::BitcastOp>(op))
+    return success();
+  return op->emitOpError() << "calculates in fp8, for which there is no arithmetic: widen by "
+                              "arith.extf to f32 first, and narrow the result by arith.truncf";
+}

@@ -1,6 +1,7 @@
 //===- ExpandLoops.cpp - Loops over the items of a CTA --------------------===//
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/ItemOrder.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,12 +18,11 @@ using namespace mlir::mk;
 
 namespace {
 /// Expands the loops of one kernel, innermost first.
-class LoopExpander {
+class LoopExpander : IndexMath {
 public:
   LoopExpander(KernelOp kernel, const KernelResources &resources, bool items, bool deal)
-      : kernel(kernel), mesh(kernel.getMeshOp()),
-        resources(resources), items(items), deal(deal), b(kernel),
-        loc(kernel.getLoc()) {}
+      : IndexMath{OpBuilder(kernel), kernel.getLoc()}, kernel(kernel), mesh(kernel.getMeshOp()),
+        resources(resources), items(items), deal(deal) {}
 
   LogicalResult run() {
     SmallVector<Operation *> loops;
@@ -33,10 +33,9 @@ public:
     for (Operation *op : loops) {
       b.setInsertionPoint(op);
       loc = op->getLoc();
-      LogicalResult done =
-          llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<ForeachOp, ForeachItemOp, ForeachPeerOp>(
-                  [&](auto loop) { return expand(loop); });
+      LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(op)
+                               .Case<ForeachOp, ForeachItemOp, ForeachPeerOp>(
+                                   [&](auto loop) { return expand(loop); });
       if (failed(done))
         return failure();
     }
@@ -60,16 +59,10 @@ private:
   void markItem(Operation *op, ValueRange indices);
   void splice(Block &body, ValueRange arguments);
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-
   KernelOp kernel;
   MeshOp mesh;
   const KernelResources &resources;
   bool items, deal;
-  OpBuilder b;
-  Location loc;
 };
 } // namespace
 
@@ -77,8 +70,7 @@ private:
 void LoopExpander::splice(Block &body, ValueRange arguments) {
   for (auto [from, to] : llvm::zip(body.getArguments(), arguments))
     from.replaceAllUsesWith(to);
-  b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
-                                                body.getOperations());
+  b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(), body.getOperations());
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,8 +89,7 @@ void LoopExpander::inOrder(Value total, function_ref<void(Value)> body) {
   body(loop.getInductionVar());
 }
 
-void LoopExpander::overOwnItems(Value total, int64_t teams,
-                                function_ref<void(Value)> body) {
+void LoopExpander::overOwnItems(Value total, int64_t teams, function_ref<void(Value)> body) {
   auto loop = mk_sm::ItemsOp::create(b, loc, total, teams);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&loop.getBody().front());
@@ -110,8 +101,7 @@ void LoopExpander::overOwnItems(Value total, int64_t teams,
 static bool comesFirst(Operation *op) {
   auto harmless = [](Operation &before) {
     auto effects = dyn_cast<MemoryEffectOpInterface>(before);
-    return isMemoryEffectFree(&before) ||
-           (effects && effects.onlyHasEffect<MemoryEffects::Read>());
+    return isMemoryEffectFree(&before) || (effects && effects.onlyHasEffect<MemoryEffects::Read>());
   };
   return llvm::all_of(llvm::make_range(op->getBlock()->begin(), op->getIterator()), harmless);
 }
@@ -119,8 +109,7 @@ static bool comesFirst(Operation *op) {
 /// Items are handed out in order. Where the CTAs of a role begin with the loop, the first ones are
 /// dealt out: CTA i has item i, as if all had drawn before anything else, and tickets are for
 /// those behind. The loop carries the item that its CTA need not draw, or -1.
-void LoopExpander::overTickets(Operation *op, Value total,
-                               function_ref<void(Value)> body) {
+void LoopExpander::overTickets(Operation *op, Value total, function_ref<void(Value)> body) {
   bool dealt = deal && comesFirst(op);
   Value behind, none;
   SmallVector<Value> first;
@@ -141,17 +130,14 @@ void LoopExpander::overTickets(Operation *op, Value total,
                [&](OpBuilder &nested, Location loc) {
                  scf::YieldOp::create(nested, loc, draw(nested, loc));
                },
-               [&](OpBuilder &nested, Location loc) {
-                 scf::YieldOp::create(nested, loc, item);
-               })
+               [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, item); })
         .getResult(0);
   };
   scf::WhileOp::create(
       b, loc, TypeRange{b.getIndexType()}, first,
       [&](OpBuilder &nested, Location loc, ValueRange args) {
         Value item = dealt ? drawUnlessDealt(nested, loc, args.front()) : draw(nested, loc);
-        Value more = arith::CmpIOp::create(
-            nested, loc, arith::CmpIPredicate::slt, item, total);
+        Value more = arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::slt, item, total);
         scf::ConditionOp::create(nested, loc, more, item);
       },
       [&](OpBuilder &nested, Location loc, ValueRange args) {
@@ -165,14 +151,12 @@ void LoopExpander::overTickets(Operation *op, Value total,
 LogicalResult LoopExpander::checkTopLevel(Operation *op, StringRef what) {
   if (!resources.indexOf(op))
     return op->emitOpError() << what
-                             << " stands in mk.prepare, which has no tickets; "
-                                "use schedule(static)";
+                             << " stands in mk.prepare, which has no tickets; use schedule(static)";
   if (!isa<RoleOp>(op->getParentOp()))
     return op->emitOpError()
            << what
-           << " stands inside another op, so that its items would be used up "
-              "by the first pass; move it to the role's top level or use "
-              "schedule(static)";
+           << " stands inside another op, so that its items would be used up by the first pass; "
+              "move it to the role's top level or use schedule(static)";
   return success();
 }
 
@@ -191,9 +175,8 @@ FailureOr<int64_t> LoopExpander::countTeams(ForeachOp op, bool tickets) {
 LogicalResult LoopExpander::expand(ForeachOp op) {
   if (op.getScheduleKind() == ScheduleKind::StreamK)
     return op.emitOpError()
-           << "with schedule stream_k reaches the expansion of loops whole; a "
-              "pass before it splits such loops into parts: run it, or use "
-              "schedule(ticket)";
+           << "with schedule stream_k reaches the expansion of loops whole; a pass before it "
+              "splits such loops into parts: run it, or use schedule(ticket)";
   // Over nothing, as the other nodes of a mesh that has one.
   if (llvm::any_of(op.getBounds(), [](Value bound) {
         std::optional<int64_t> extent = getConstantIntValue(bound);
@@ -214,8 +197,7 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
   space.order = op.getOrderAttr();
   space.own.assign(op.getOwn().begin(), op.getOwn().end());
   if (space.order && space.order.getStagger())
-    space.rank =
-        RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
+    space.rank = RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
   Value total = countItems(b, loc, space.bounds);
   auto body = [&](Value t) {
     SmallVector<Value> indices = getItemIndices(b, loc, t, space);
@@ -239,13 +221,13 @@ LogicalResult LoopExpander::expand(ForeachItemOp op) {
   space.bounds = clampBounds(b, loc, op.getBounds());
   Value inner = countItems(b, loc, space.bounds);
   Value count = clampBounds(b, loc, op.getCount()).front();
-  Value total = arith::MulIOp::create(b, loc, count, inner);
+  Value total = mul(count, inner);
   overTickets(op, total, [&](Value t) {
-    Value entry = arith::DivSIOp::create(b, loc, t, inner);
+    Value entry = div(t, inner);
     auto pop = mk_sm::PopOp::create(b, loc, op.getQueue(), entry);
     SmallVector<Value> indices(pop.getRecord());
     if (!space.bounds.empty()) {
-      Value place = arith::RemSIOp::create(b, loc, t, inner);
+      Value place = rem(t, inner);
       indices.append(getItemIndices(b, loc, place, space));
     }
     markItem(op, indices);
@@ -267,23 +249,18 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
     int64_t size = mesh.getAxis(axes.back()).getSize();
     if (ShapedType::isDynamic(size))
       return op.emitOpError() << "goes along axis '" << name.getValue()
-                              << "' of unknown size: bind it (--bind "
-                              << name.getValue() << "=N)";
+                              << "' of unknown size: bind it (--bind " << name.getValue() << "=N)";
     count *= size;
   }
-  auto size = [&](unsigned axis) {
-    return index(mesh.getAxis(axis).getSize());
-  };
+  auto size = [&](unsigned axis) { return index(mesh.getAxis(axis).getSize()); };
   auto coord = [&](unsigned axis) -> Value {
-    return CoordOp::create(b, loc, b.getIndexType(),
-                           b.getStringAttr(mesh.getAxis(axis).getName()),
+    return CoordOp::create(b, loc, b.getIndexType(), b.getStringAttr(mesh.getAxis(axis).getName()),
                            Value());
   };
   // My place among the ranks that differ along these axes only.
   Value me = index(0);
   for (unsigned axis : axes)
-    me = arith::AddIOp::create(
-        b, loc, arith::MulIOp::create(b, loc, me, size(axis)), coord(axis));
+    me = add(mul(me, size(axis)), coord(axis));
   Value peer = op.getBody().getArgument(0);
   for (LinkKind kind : {LinkKind::Net, LinkKind::Link})
     if (op.isAlong(mesh, kind))
@@ -292,9 +269,8 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
           put.setVia(kind);
   int64_t others = op.getIncludingSelf() ? count : count - 1;
   inOrder(index(others), [&](Value i) {
-    Value behind = arith::AddIOp::create(b, loc, i, index(1));
-    Value place = arith::RemSIOp::create(
-        b, loc, arith::AddIOp::create(b, loc, me, behind), index(count));
+    Value behind = add(i, index(1));
+    Value place = rem(add(me, behind), index(count));
     SmallVector<Value> coords;
     SmallVector<Attribute> names;
     for (unsigned axis : llvm::reverse(axes)) {
@@ -303,11 +279,10 @@ LogicalResult LoopExpander::expand(ForeachPeerOp op) {
         coords.push_back(place);
         break;
       }
-      coords.push_back(arith::RemSIOp::create(b, loc, place, size(axis)));
-      place = arith::DivSIOp::create(b, loc, place, size(axis));
+      coords.push_back(rem(place, size(axis)));
+      place = div(place, size(axis));
     }
-    Value peer =
-        RankOp::create(b, loc, b.getIndexType(), coords, b.getArrayAttr(names));
+    Value peer = RankOp::create(b, loc, b.getIndexType(), coords, b.getArrayAttr(names));
     splice(op.getBody().front(), peer);
   });
   op.erase();
@@ -320,7 +295,8 @@ struct ExpandLoopsPass : mk::impl::ExpandLoopsPassBase<ExpandLoopsPass> {
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, deal).run()))
+      if (failed(
+              LoopExpander(kernel, getChildAnalysis<KernelResources>(kernel), items, deal).run()))
         return signalPassFailure();
   }
 };

@@ -13,35 +13,32 @@
 //     what they have stored, each in front of its own sum, and goes on behind the fold.
 //
 // Where items are cut alike and what stands behind the fold works on each row by itself
-// (mkernel/Analysis/StreamK.h), nobody is the owner: all CTAs that have a part of an item store it, wait
-// for each other, and each adds up some rows of all parts and goes on with these. The more parts there
-// are, the fewer rows are added at a time. Items that differ in a last dimension of as many as CTAs of a cluster
-// are cut side by side then: CTAs side by side have the same part of them, and can fetch together what they share.
+// (mkernel/Analysis/StreamK.h), nobody is the owner: all CTAs that have a part of an item store it,
+// wait for each other, and each adds up some rows of all parts and goes on with these. The more
+// parts there are, the fewer rows are added at a time. Items that differ in a last dimension of as
+// many as CTAs of a cluster are cut side by side then: CTAs side by side have the same part of
+// them, and can fetch together what they share.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "SliceEpilogue.h"
 #include "StreamKParts.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Transforms/ItemOrder.h"
-#include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
-namespace mlir::mk {
-#define GEN_PASS_DEF_EXPANDSTREAMKPASS
-#include "mkernel/Transforms/Passes.h.inc"
-} // namespace mlir::mk
-
 using namespace mlir;
 using namespace mlir::mk;
 using mlir::mk_sm::missed;
 
-/// Slices of a shared item at most, each number of which is code of its own, and rows of one at least: of a
-/// transposed tile they are what one access stores. Both bound the code, whatever the machine.
+/// Slices of a shared item at most, each number of which is code of its own, and rows of one at
+/// least: of a transposed tile they are what one access stores. Both bound the code, whatever the
+/// machine.
 static constexpr int64_t kMostSlices = 8, kLeastRows = 8;
 
 static constexpr StringRef kExpandStreamK = "mk-expand-stream-k";
@@ -50,7 +47,8 @@ namespace {
 class Expansion : IndexMath {
 public:
   Expansion(ForeachOp loop, int64_t ctas)
-      : IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), kernel(getKernel(loop)), ctas(ctas) {}
+      : IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), kernel(getKernel(loop)), ctas(ctas) {
+  }
 
   LogicalResult run();
 
@@ -73,9 +71,7 @@ private:
   void finishSlices(Value w, Value first, int64_t slices, const IRMapping &mapping);
 
   /// floor(x * units / parts): where part x begins.
-  Value partBegin(Value x) {
-    return make<arith::DivSIOp>(make<arith::MulIOp>(x, units), parts);
-  }
+  Value partBegin(Value x) { return div(mul(x, units), parts); }
 
   ForeachOp loop;
   KernelOp kernel;
@@ -98,23 +94,19 @@ private:
 LogicalResult Expansion::check() {
   fold = *loop.getBody().getOps<FoldOp>().begin();
   if (OrderAttr order = loop.getOrderAttr(); order && order.getAlternate() > 1)
-    return loop.emitOpError()
-           << "has order(alternate = " << order.getAlternate()
-           << "), but schedule stream_k splits items among CTAs: use schedule(static), or "
-              "leave alternate out";
-  auto isInside = [&](Value value) {
-    return loop.getBody().isAncestor(value.getParentRegion());
-  };
+    return loop.emitOpError() << "has order(alternate = " << order.getAlternate()
+                              << "), but schedule stream_k splits items among CTAs: use "
+                                 "schedule(static), or leave alternate out";
+  auto isInside = [&](Value value) { return loop.getBody().isAncestor(value.getParentRegion()); };
   if (isInside(fold.getCount()))
-    return fold.emitOpError() << "has a count that depends on the item, but schedule "
-                                 "stream_k divides as many steps for each: compute it "
-                                 "before the loop, or use schedule(ticket)";
+    return fold.emitOpError()
+           << "has a count that depends on the item, but schedule stream_k divides as many steps "
+              "for each: compute it before the loop, or use schedule(ticket)";
   for (auto [i, init] : llvm::enumerate(fold.getInits()))
     if (!isTile(init.getType()))
-      return fold.emitOpError()
-             << "carries a scalar (value " << i
-             << "), which schedule stream_k cannot pass between CTAs: carry a "
-                "tile, or use schedule(ticket)";
+      return fold.emitOpError() << "carries a scalar (value " << i
+                                << "), which schedule stream_k cannot pass between CTAs: carry a "
+                                   "tile, or use schedule(ticket)";
   // They would take effect once for each part.
   for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode()) {
     Operation *found = nullptr;
@@ -124,16 +116,15 @@ LogicalResult Expansion::check() {
     });
     if (found)
       return found->emitOpError()
-             << "stands before the fold that schedule stream_k splits, and would take "
-                "effect for each part: move it behind the fold, or use schedule(ticket)";
+             << "stands before the fold that schedule stream_k splits, and would take effect for "
+                "each part: move it behind the fold, or use schedule(ticket)";
   }
   auto name = dyn_cast<FlatSymbolRefAttr>(fold.getCombineAttr());
   if (!name)
     return success();
   auto function = kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getAttr());
   if (!function || !function.getBody().hasOneBlock())
-    return fold.emitOpError() << "combines by " << name
-                              << ", which has no body of one block here";
+    return fold.emitOpError() << "combines by " << name << ", which has no body of one block here";
   return success();
 }
 
@@ -155,8 +146,8 @@ void Expansion::findSlices() {
   if (found)
     slices = std::move(found);
   else
-    missed(found.getObstacleOp(), kExpandStreamK) << remark::add(
-        "{0}, so one CTA adds up all parts of a split item", found.getObstacle());
+    missed(found.getObstacleOp(), kExpandStreamK)
+        << remark::add("{0}, so one CTA adds up all parts of a split item", found.getObstacle());
 }
 
 void Expansion::findCluster() {
@@ -179,25 +170,23 @@ void Expansion::countItems() {
     space.rank = RankOp::create(b, loc, b.getIndexType(), ValueRange(), ArrayAttr());
   Value items = mk::countItems(b, loc, space.bounds);
   Value zero = index(0), wave = index(ctas);
-  steps = make<arith::MaxSIOp>(fold.getCount(), zero);
+  steps = max(fold.getCount(), zero);
   // Whole waves but for the last of the tail; all items if there is nothing to
   // gain, or nothing to split.
-  Value waves = make<arith::DivSIOp>(items, wave);
-  Value kept = make<arith::MaxSIOp>(
-      make<arith::SubIOp>(waves, index(loop.getSchedule()->getTail() - 1)), zero);
-  Value even = compare(arith::CmpIPredicate::eq, make<arith::RemSIOp>(items, wave), zero);
-  Value empty = compare(arith::CmpIPredicate::eq, steps, zero);
+  Value waves = div(items, wave);
+  Value kept = max(sub(waves, index(loop.getSchedule()->getTail() - 1)), zero);
+  Value even = equal(rem(items, wave), zero);
+  Value empty = equal(steps, zero);
   Value all = make<arith::OrIOp>(even, empty);
-  whole = arith::SelectOp::create(b, loc, all, items, make<arith::MulIOp>(kept, wave));
-  Value split = make<arith::SubIOp>(items, whole);
-  units = make<arith::MulIOp>(split, steps);
+  whole = select(all, items, mul(kept, wave));
+  Value split = sub(items, whole);
+  units = mul(split, steps);
   ThresholdsAttr thresholds = getSm(loop).getThresholds();
   int64_t most = slices ? thresholds.getSlicedParts() : thresholds.getItemParts();
-  ofItem = make<arith::DivSIOp>(wave, make<arith::MaxSIOp>(split, index(1)));
-  ofItem = make<arith::MinSIOp>(make<arith::MinSIOp>(ofItem, steps), index(most));
-  alike = compare(arith::CmpIPredicate::sge, ofItem, index(2));
-  parts = arith::SelectOp::create(b, loc, alike, make<arith::MulIOp>(split, ofItem),
-                                  make<arith::MinSIOp>(units, wave));
+  ofItem = div(wave, max(split, index(1)));
+  ofItem = min(min(ofItem, steps), index(most));
+  alike = cmp(arith::CmpIPredicate::sge, ofItem, index(2));
+  parts = select(alike, mul(split, ofItem), min(units, wave));
 }
 
 IRMapping Expansion::itemAt(Value t) {
@@ -239,19 +228,17 @@ void Expansion::buildSplit() {
   buildParts(w);
 }
 
-/// Where all items are cut alike: CTAs of a cluster have the same part of items side by side. Parts keep their
-/// numbers, item behind item.
+/// Where all items are cut alike: CTAs of a cluster have the same part of items side by side. Parts
+/// keep their numbers, item behind item.
 void Expansion::buildBeside(Value w) {
   Value size = index(cluster), one = index(1);
-  Value together = make<arith::DivSIOp>(w, size), place = make<arith::RemSIOp>(w, size);
-  Value group = make<arith::DivSIOp>(together, ofItem), number = make<arith::RemSIOp>(together, ofItem);
-  Value item = make<arith::AddIOp>(make<arith::MulIOp>(group, size), place);
-  auto stepsBefore = [&](Value n) {
-    return make<arith::DivSIOp>(make<arith::MulIOp>(n, steps), ofItem);
-  };
-  IRMapping mapping = itemAt(make<arith::AddIOp>(whole, item));
-  FoldOp part = clonePart(mapping, stepsBefore(number), stepsBefore(make<arith::AddIOp>(number, one)));
-  Value ofAll = make<arith::AddIOp>(make<arith::MulIOp>(item, ofItem), number);
+  Value together = div(w, size), place = rem(w, size);
+  Value group = div(together, ofItem), number = rem(together, ofItem);
+  Value item = add(mul(group, size), place);
+  auto stepsBefore = [&](Value n) { return div(mul(n, steps), ofItem); };
+  IRMapping mapping = itemAt(add(whole, item));
+  FoldOp part = clonePart(mapping, stepsBefore(number), stepsBefore(add(number, one)));
+  Value ofAll = add(mul(item, ofItem), number);
   sharePart(ofAll, item, part.getResults(), mapping);
 }
 
@@ -259,38 +246,38 @@ void Expansion::buildBeside(Value w) {
 void Expansion::buildParts(Value w) {
   OpBuilder::InsertionGuard guard(b);
   Value one = index(1);
-  Value begin = partBegin(w), end = partBegin(make<arith::AddIOp>(w, one));
-  Value first = make<arith::DivSIOp>(begin, steps);
-  Value last = make<arith::DivSIOp>(make<arith::SubIOp>(end, one), steps);
-  Value count = make<arith::AddIOp>(make<arith::SubIOp>(last, first), one);
+  Value begin = partBegin(w), end = partBegin(add(w, one));
+  Value first = div(begin, steps);
+  Value last = div(sub(end, one), steps);
+  Value count = add(sub(last, first), one);
   auto items = scf::ForOp::create(b, loc, index(0), count, one);
   b.setInsertionPointToStart(items.getBody());
-  buildPart(w, begin, end, make<arith::SubIOp>(last, items.getInductionVar()));
+  buildPart(w, begin, end, sub(last, items.getInductionVar()));
 }
 
 /// Steps [from, to) of an item's fold, and what stands in front of it.
 FoldOp Expansion::clonePart(IRMapping &mapping, Value from, Value to) {
   for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode())
     b.clone(*op, mapping);
-  Value count = make<arith::SubIOp>(to, from);
+  Value count = sub(to, from);
   auto part = cast<FoldOp>(b.clone(*fold, mapping));
   part.getCountMutable().assign(count);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&part.getBody().front());
   BlockArgument step = part.getBody().getArgument(0);
-  Value shifted = make<arith::AddIOp>(from, step);
+  Value shifted = add(from, step);
   step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
   return part;
 }
 
 /// What part `w`, steps [begin, end), does for split item `item`.
 void Expansion::buildPart(Value w, Value begin, Value end, Value item) {
-  IRMapping mapping = itemAt(make<arith::AddIOp>(whole, item));
-  Value before = make<arith::MulIOp>(item, steps);
-  Value from = make<arith::MaxSIOp>(make<arith::SubIOp>(begin, before), index(0));
-  Value to = make<arith::MinSIOp>(make<arith::SubIOp>(end, before), steps);
+  IRMapping mapping = itemAt(add(whole, item));
+  Value before = mul(item, steps);
+  Value from = max(sub(begin, before), index(0));
+  Value to = min(sub(end, before), steps);
   FoldOp part = clonePart(mapping, from, to);
-  Value isLast = compare(arith::CmpIPredicate::eq, to, steps);
+  Value isLast = equal(to, steps);
   if (!slices)
     return finishPart(w, item, isLast, part.getResults(), mapping);
   auto choice = scf::IfOp::create(b, loc, alike, /*withElseRegion=*/true);
@@ -318,10 +305,10 @@ void Expansion::finishPart(Value w, Value item, Value isLast, ValueRange part, I
 SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
   // The part that holds the item's first step: the last that begins at it or before.
   Value one = index(1);
-  Value start = make<arith::AddIOp>(make<arith::MulIOp>(item, steps), one);
-  Value scaled = make<arith::SubIOp>(make<arith::MulIOp>(start, parts), one);
-  Value first = make<arith::DivSIOp>(scaled, units);
-  Value before = make<arith::SubIOp>(w, first);
+  Value start = add(mul(item, steps), one);
+  Value scaled = sub(mul(start, parts), one);
+  Value first = div(scaled, units);
+  Value before = sub(w, first);
   left->await(first, before);
   return left->sumBefore(w, before, part);
 }
@@ -329,13 +316,13 @@ SmallVector<Value> Expansion::sumParts(Value w, Value item, ValueRange part) {
 /// Stores the part, waits for the item's others, and finishes the rows that fall to this CTA.
 void Expansion::sharePart(Value w, Value item, ValueRange part, const IRMapping &mapping) {
   left->store(w, part);
-  Value first = make<arith::MulIOp>(item, ofItem);
+  Value first = mul(item, ofItem);
   left->await(first, ofItem);
   OpBuilder::InsertionGuard guard(b);
   // Into half as many where that is enough for all CTAs.
   SmallVector<int64_t> counts = getSliceCounts(fold);
   for (auto [count, half] : llvm::zip(counts, ArrayRef(counts).drop_front())) {
-    Value many = compare(arith::CmpIPredicate::sgt, ofItem, index(half));
+    Value many = cmp(arith::CmpIPredicate::sgt, ofItem, index(half));
     auto choice = scf::IfOp::create(b, loc, many, /*withElseRegion=*/true);
     b.setInsertionPointToStart(choice.thenBlock());
     finishSlices(w, first, count, mapping);
@@ -351,9 +338,9 @@ void Expansion::finishSlices(Value w, Value first, int64_t count, const IRMappin
   int64_t rows = cast<RankedTensorType>(fold.getResultTypes().front()).getDimSize(0) / count;
   for (Type type : fold.getResultTypes())
     types.push_back(cutTile(type, 0, rows));
-  auto own = scf::ForOp::create(b, loc, make<arith::SubIOp>(w, first), index(count), ofItem);
+  auto own = scf::ForOp::create(b, loc, sub(w, first), index(count), ofItem);
   b.setInsertionPointToStart(own.getBody());
-  Value row = make<arith::MulIOp>(own.getInductionVar(), index(rows));
+  Value row = mul(own.getInductionVar(), index(rows));
   cloneSlice(b, fold, *slices, mapping, left->sumRows(first, ofItem, row, types, count), row, rows);
 }
 
@@ -371,40 +358,28 @@ LogicalResult Expansion::run() {
   return success();
 }
 
-namespace {
-struct ExpandStreamKPass : mk::impl::ExpandStreamKPassBase<ExpandStreamKPass> {
-  using ExpandStreamKPassBase::ExpandStreamKPassBase;
-
-  LogicalResult expand(KernelOp kernel) {
-    SmallVector<ForeachOp> loops;
-    kernel.walk([&](ForeachOp loop) {
-      if (loop.getScheduleKind() == ScheduleKind::StreamK)
-        loops.push_back(loop);
-    });
-    if (loops.empty())
-      return success();
-    FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
-    if (failed(ctas))
-      return failure();
-    llvm::DenseMap<Operation *, int64_t> ctasOf;
-    for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), *ctas))
-      ctasOf[role] = count;
-    for (ForeachOp loop : loops) {
-      auto role = dyn_cast<RoleOp>(loop->getParentOp());
-      if (!role)
-        return loop.emitOpError() << "with schedule stream_k stands inside another op; move "
-                                     "it to the role's top level or use schedule(static)";
-      // A role whose only CTA does everything has nothing to divide.
-      if (failed(Expansion(loop, std::max<int64_t>(ctasOf.lookup(role), 1)).run()))
-        return failure();
-    }
+LogicalResult mk::expandStreamK(KernelOp kernel) {
+  SmallVector<ForeachOp> loops;
+  kernel.walk([&](ForeachOp loop) {
+    if (loop.getScheduleKind() == ScheduleKind::StreamK)
+      loops.push_back(loop);
+  });
+  if (loops.empty())
     return success();
+  FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
+  if (failed(ctas))
+    return failure();
+  llvm::DenseMap<Operation *, int64_t> ctasOf;
+  for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), *ctas))
+    ctasOf[role] = count;
+  for (ForeachOp loop : loops) {
+    auto role = dyn_cast<RoleOp>(loop->getParentOp());
+    if (!role)
+      return loop.emitOpError() << "with schedule stream_k stands inside another op; move it to "
+                                   "the role's top level or use schedule(static)";
+    // A role whose only CTA does everything has nothing to divide.
+    if (failed(Expansion(loop, std::max<int64_t>(ctasOf.lookup(role), 1)).run()))
+      return failure();
   }
-
-  void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<KernelOp>())
-      if (failed(expand(kernel)))
-        return signalPassFailure();
-  }
-};
-} // namespace
+  return success();
+}

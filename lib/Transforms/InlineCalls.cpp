@@ -1,35 +1,27 @@
 //===- InlineCalls.cpp - Inline the functions that kernels call -----------===//
+#include "Functions.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Transforms/CallGraph.h"
-#include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-
-namespace mlir::mk {
-#define GEN_PASS_DEF_INLINECALLSPASS
-#include "mkernel/Transforms/Passes.h.inc"
-} // namespace mlir::mk
 
 using namespace mlir;
 using namespace mlir::mk;
 
 namespace {
-struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
-  using InlineCallsPassBase::InlineCallsPassBase;
-
-  DenseSet<func::FuncOp> inlined;
+struct Inliner {
+  ModuleOp module;
+  DenseSet<func::FuncOp> inlined = {};
 
   LogicalResult inlineCall(func::CallOp call, SymbolTableCollection &symbols) {
-    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-        getOperation(), call.getCalleeAttr());
+    auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(module, call.getCalleeAttr());
     if (!callee || callee.isExternal())
-      return call.emitOpError() << "calls @" << call.getCallee()
-                                << ", which has no body here; a kernel can only "
-                                   "call functions of its own file";
-    if (!callee.getBody().hasOneBlock())
       return call.emitOpError()
              << "calls @" << call.getCallee()
-             << ", which branches between blocks; use scf.if and scf.for";
+             << ", which has no body here; a kernel can only call functions of its own file";
+    if (!callee.getBody().hasOneBlock())
+      return call.emitOpError() << "calls @" << call.getCallee()
+                                << ", which branches between blocks; use scf.if and scf.for";
     inlined.insert(callee);
     OpBuilder builder(call);
     IRMapping mapping;
@@ -37,8 +29,7 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
     for (Operation &op : callee.front().without_terminator())
       builder.clone(op, mapping);
     for (auto [result, value] :
-         llvm::zip(call.getResults(),
-                   callee.front().getTerminator()->getOperands()))
+         llvm::zip(call.getResults(), callee.front().getTerminator()->getOperands()))
       result.replaceAllUsesWith(mapping.lookupOrDefault(value));
     call.erase();
     return success();
@@ -49,7 +40,7 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
   void eraseInlined() {
     llvm::SmallSetVector<func::FuncOp, 8> unused;
     SmallVector<Operation *> needed;
-    for (Operation &op : *getOperation().getBody()) {
+    for (Operation &op : *module.getBody()) {
       auto function = dyn_cast<func::FuncOp>(op);
       if (function && function.isPrivate() && inlined.contains(function))
         unused.insert(function);
@@ -61,7 +52,7 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
         if (isa<RoleOp, CtasOfOp>(op))
           return;
         op->getAttrDictionary().walk([&](FlatSymbolRefAttr name) {
-          auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+          auto function = module.lookupSymbol<func::FuncOp>(name);
           if (function && unused.remove(function))
             needed.push_back(function);
         });
@@ -70,12 +61,11 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
       function.erase();
   }
 
-  void runOnOperation() override {
-    inlined.clear();
+  LogicalResult run() {
     SymbolTableCollection symbols;
-    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      if (failed(verifyInlinedSize(getOperation(), kernel, "a kernel")))
-        return signalPassFailure();
+    for (KernelOp kernel : module.getOps<KernelOp>()) {
+      if (failed(verifyInlinedSize(module, kernel, "a kernel")))
+        return failure();
       while (true) {
         SmallVector<func::CallOp> calls;
         kernel.walk([&](func::CallOp call) { calls.push_back(call); });
@@ -83,10 +73,13 @@ struct InlineCallsPass : mk::impl::InlineCallsPassBase<InlineCallsPass> {
           break;
         for (func::CallOp call : calls)
           if (failed(inlineCall(call, symbols)))
-            return signalPassFailure();
+            return failure();
       }
     }
     eraseInlined();
+    return success();
   }
 };
 } // namespace
+
+LogicalResult mk::inlineCalls(ModuleOp module) { return Inliner{module}.run(); }

@@ -41,8 +41,7 @@ public:
   bool hasChanged() const { return changed; }
 
   LogicalResult run(Operation *root) {
-    if (root->walk([&](Operation *op) { return WalkResult(resolve(op)); })
-            .wasInterrupted())
+    if (root->walk([&](Operation *op) { return WalkResult(resolve(op)); }).wasInterrupted())
       return failure();
     return success();
   }
@@ -69,12 +68,11 @@ private:
 };
 } // namespace
 
-int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least,
-                         int64_t fallback, int64_t most) {
+int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least, int64_t fallback,
+                         int64_t most) {
   changed = true;
   auto it = params.find(name);
-  if (it != params.end() && it->second && *it->second >= least &&
-      *it->second <= most)
+  if (it != params.end() && it->second && *it->second >= least && *it->second <= most)
     return *it->second;
   if (bad)
     return fallback;
@@ -86,18 +84,15 @@ int64_t Resolver::number(StringAttr name, const Twine &what, int64_t least,
     if (params.empty())
       diag << "it has none";
     else
-      diag << "it has ";
-    llvm::interleaveComma(params, diag, [&](auto &param) {
-      diag << '\'' << param.first.getValue() << '\'';
-    });
+      diag << "it has "
+           << quoted(llvm::map_range(params, [](auto &param) { return param.first.getValue(); }));
     diag << ": add mk.param \"" << name.getValue() << "\"";
   } else if (!it->second) {
     diag << "whose default is no constant: bind what it depends on, or say --set "
          << name.getValue() << "=N";
   } else {
     diag << "which is " << *it->second << ", it must be at "
-         << (*it->second < least ? "least " : "most ")
-         << (*it->second < least ? least : most);
+         << (*it->second < least ? "least " : "most ") << (*it->second < least ? least : most);
   }
   return fallback;
 }
@@ -136,8 +131,7 @@ std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
     std::optional<ScheduleKind> symbol = symbolizeScheduleKind(choice);
     if (!symbol && !bad) {
       bad = true;
-      current->emitOpError() << "has schedule '" << name.getValue()
-                             << "', which is " << choice
+      current->emitOpError() << "has schedule '" << name.getValue() << "', which is " << choice
                              << ", it must be 0 (static), 1 (ticket) or 2 (stream_k)";
     }
     kind = symbol.value_or(ScheduleKind::Static);
@@ -155,8 +149,7 @@ std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
     bad = true;
     tail = 1;
   }
-  return ScheduleAttr::get(schedule.getContext(), kind, tail, StringAttr(),
-                           StringAttr());
+  return ScheduleAttr::get(schedule.getContext(), kind, tail, StringAttr(), StringAttr());
 }
 
 std::optional<Attribute> Resolver::replace(OrderAttr order) {
@@ -167,9 +160,8 @@ std::optional<Attribute> Resolver::replace(OrderAttr order) {
     raster = number(order.getRasterParam(), "order raster =", 1, 1);
   if (order.getAlternateParam())
     alternate = number(order.getAlternateParam(), "order alternate =", 1, 1, 2);
-  return OrderAttr::get(order.getContext(), raster, order.getOwn(),
-                        order.getSpread(), order.getStagger(),
-                        order.getLongestFirst(), alternate, StringAttr(),
+  return OrderAttr::get(order.getContext(), raster, order.getOwn(), order.getSpread(),
+                        order.getStagger(), order.getLongestFirst(), alternate, StringAttr(),
                         StringAttr());
 }
 
@@ -192,23 +184,21 @@ template <typename Op> LogicalResult Resolver::dropSizes(Op op) {
     int64_t wanted = number(name, "a tile of extent", 1, 1);
     std::optional<int64_t> given = numbers.getIndex(size);
     if (!bad && given != wanted)
-      return op.emitOpError()
-             << "is given " << (given ? std::to_string(*given) : "no constant")
-             << " for extent '" << name.getValue() << "', which is " << wanted
-             << ": pass the value of this mk.param";
+      return op.emitOpError() << "is given " << (given ? std::to_string(*given) : "no constant")
+                              << " for extent '" << name.getValue() << "', which is " << wanted
+                              << ": pass the value of this mk.param";
   }
   op.getDynamicSizesMutable().clear();
   return failure(bad);
 }
 
-/// Items are counted without sign: less than none would be nearly endless, or be
-/// taken for none.
+/// Items are counted without sign: less than none would be nearly endless, or be taken for none.
 LogicalResult Resolver::checkExtents(ForeachOp loop) {
   for (auto [i, extent] : llvm::enumerate(loop.getBounds()))
     if (std::optional<int64_t> number = numbers.getIndex(extent); number && *number < 0)
-      return loop.emitOpError() << "goes over " << *number << " items in dimension "
-                                << i << ": give the parameters or sizes it follows "
-                                        "from values that leave at least 0";
+      return loop.emitOpError()
+             << "goes over " << *number << " items in dimension " << i
+             << ": give the parameters or sizes it follows from values that leave at least 0";
   return success();
 }
 
@@ -258,8 +248,6 @@ LogicalResult Resolver::resolve(Operation *op) {
 
 namespace {
 struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
-  using ResolveParamsPassBase::ResolveParamsPassBase;
-
   LogicalResult collect(KernelOp kernel, IndexEvaluator &numbers, Params &params) {
     WalkResult result = kernel.walk([&](ParamOp op) -> WalkResult {
       std::optional<int64_t> number = numbers.getIndex(op.getValue());
@@ -297,10 +285,9 @@ struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
     // Another kernel came first.
     if (llvm::equal(it->second, params))
       return success();
-    return function.emitError()
-           << "@" << function.getSymName()
-           << " combines tiles of kernels with different parameters; "
-              "choose a kernel by --kernel, or give each its own function";
+    return function.emitError() << "@" << function.getSymName()
+                                << " combines tiles of kernels with different parameters; choose a "
+                                   "kernel by --kernel, or give each its own function";
   }
 
   void runOnOperation() override {
@@ -308,8 +295,7 @@ struct ResolveParamsPass : mk::impl::ResolveParamsPassBase<ResolveParamsPass> {
       Params params;
       // Those that mk-verify-sizes has found, where it was the pass before.
       auto &numbers = getChildAnalysis<IndexEvaluator>(kernel);
-      if (failed(collect(kernel, numbers, params)) ||
-          failed(Resolver(params, numbers).run(kernel)))
+      if (failed(collect(kernel, numbers, params)) || failed(Resolver(params, numbers).run(kernel)))
         return signalPassFailure();
       for (func::FuncOp function : getCombines(kernel))
         if (failed(resolveCombine(function, params)))

@@ -55,7 +55,8 @@ void mk::cloneSlice(OpBuilder &b, FoldOp fold, const FoldSlices &slices, IRMappi
       advance(b, load, row, cast<RankedTensorType>(load.getType()).getRank(), *axis);
     if (auto store = dyn_cast<StoreOp>(cloned)) {
       Value tile = cast<StoreOp>(op).getTile();
-      advance(b, store, row, cast<RankedTensorType>(tile.getType()).getRank(), *slices.getAxis(tile));
+      advance(b, store, row, cast<RankedTensorType>(tile.getType()).getRank(),
+              *slices.getAxis(tile));
     }
   }
 }

@@ -25,11 +25,11 @@ BlockArgument StreamKParts::addScratch(const Twine &name, MemRefType type) {
   SmallVector<AffineExpr> shape;
   for (int64_t extent : type.getShape())
     shape.push_back(builder.getAffineConstantExpr(extent));
-  auto map = AffineMap::get(kernel.getNumDims(), kernel.getSizeAxes().size(), shape,
-                            builder.getContext());
+  auto map =
+      AffineMap::get(kernel.getNumDims(), kernel.getSizeAxes().size(), shape, builder.getContext());
   kernel.setArgNamesAttr(append(kernel.getArgNames(), builder.getStringAttr(unique)));
-  kernel.setArgKindsAttr(append(kernel.getArgKinds(),
-                                builder.getStringAttr(stringifyArgKind(ArgKind::Scratch))));
+  kernel.setArgKindsAttr(
+      append(kernel.getArgKinds(), builder.getStringAttr(stringifyArgKind(ArgKind::Scratch))));
   kernel.setArgShapesAttr(append(kernel.getArgShapes(), AffineMapAttr::get(map)));
   kernel.setArgSplitsAttr(append(kernel.getArgSplits(), builder.getArrayAttr({})));
   kernel.setArgTypesAttr(append(kernel.getArgTypes(), TypeAttr::get(type)));
@@ -96,7 +96,7 @@ void StreamKParts::await(Value first, Value count) {
   Value one = m.index(1);
   auto waits = scf::ForOp::create(m.b, m.loc, m.index(0), count, one);
   m.b.setInsertionPointToStart(waits.getBody());
-  Value other = m.make<arith::AddIOp>(first, waits.getInductionVar());
+  Value other = m.add(first, waits.getInductionVar());
   WaitOp::create(m.b, m.loc, ready, ValueRange{other}, one);
 }
 
@@ -116,8 +116,8 @@ SmallVector<Value> StreamKParts::combine(ValueRange left, ValueRange right) {
   return results;
 }
 
-/// Adds those that lie `from` to `to` parts before part `w`, but for the last, in front of `sums`, so
-/// many at a time. From the last to the first: what is held besides the sum are these.
+/// Adds those that lie `from` to `to` parts before part `w`, but for the last, in front of `sums`,
+/// so many at a time. From the last to the first: what is held besides the sum are these.
 SmallVector<Value> StreamKParts::addBefore(Value w, Value from, Value to, int64_t together,
                                            ValueRange sums) {
   auto loop = scf::ForOp::create(m.b, m.loc, from, to, m.index(together), sums);
@@ -125,8 +125,8 @@ SmallVector<Value> StreamKParts::addBefore(Value w, Value from, Value to, int64_
   m.b.setInsertionPointToStart(loop.getBody());
   SmallVector<SmallVector<Value>> loaded(together);
   for (auto [i, tiles] : llvm::enumerate(loaded)) {
-    Value back = m.make<arith::AddIOp>(loop.getInductionVar(), m.index(i + 1));
-    Value other = m.make<arith::SubIOp>(w, back);
+    Value back = m.add(loop.getInductionVar(), m.index(i + 1));
+    Value other = m.sub(w, back);
     tiles = load(other, fold.getResultTypes());
   }
   SmallVector<Value> result(loop.getRegionIterArgs());
@@ -141,8 +141,8 @@ SmallVector<Value> StreamKParts::sumBefore(Value w, Value count, ValueRange part
   int64_t together = countAhead(fold.getResultTypes(), kMostAhead);
   if (together == 1)
     return addBefore(w, zero, count, 1, part);
-  Value rest = m.make<arith::RemSIOp>(count, m.index(together));
-  Value most = m.make<arith::SubIOp>(count, rest);
+  Value rest = m.rem(count, m.index(together));
+  Value most = m.sub(count, rest);
   SmallVector<Value> sums = addBefore(w, zero, most, together, part);
   return addBefore(w, most, count, 1, sums);
 }
@@ -153,24 +153,25 @@ SmallVector<Value> StreamKParts::sumRows(Value first, Value count, Value row, Ar
   int64_t together = countAhead(types, most);
   SmallVector<Value> none;
   for (Type type : types)
-    none.push_back(tensor::SplatOp::create(m.b, m.loc, makeNeutral(type), cast<RankedTensorType>(type)));
+    none.push_back(
+        tensor::SplatOp::create(m.b, m.loc, makeNeutral(type), cast<RankedTensorType>(type)));
   auto sum = scf::ForOp::create(m.b, m.loc, m.index(0), count, m.index(together), none);
   OpBuilder::InsertionGuard guard(m.b);
   m.b.setInsertionPointToStart(sum.getBody());
-  Value last = m.make<arith::SubIOp>(m.make<arith::AddIOp>(first, count), m.index(1));
+  Value last = m.sub(m.add(first, count), m.index(1));
   SmallVector<SmallVector<Value>> loaded;
   SmallVector<Value> exists;
   for (int64_t i = 0; i != together; ++i) {
-    Value back = m.make<arith::AddIOp>(sum.getInductionVar(), m.index(i));
+    Value back = m.add(sum.getInductionVar(), m.index(i));
     // Where there are fewer the first one is read once more, and not added.
-    exists.push_back(m.compare(arith::CmpIPredicate::slt, back, count));
-    Value other = m.make<arith::MaxSIOp>(m.make<arith::SubIOp>(last, back), first);
+    exists.push_back(m.less(back, count));
+    Value other = m.max(m.sub(last, back), first);
     loaded.push_back(load({other, row}, types));
   }
   SmallVector<Value> sums(sum.getRegionIterArgs());
   for (auto [isPart, tiles] : llvm::zip(exists, loaded))
     for (auto [sum, next] : llvm::zip(sums, combine(tiles, sums)))
-      sum = arith::SelectOp::create(m.b, m.loc, isPart, next, sum);
+      sum = m.select(isPart, next, sum);
   scf::YieldOp::create(m.b, m.loc, sums);
   return SmallVector<Value>(sum.getResults());
 }

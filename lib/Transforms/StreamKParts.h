@@ -3,20 +3,9 @@
 #define MKERNEL_LIB_TRANSFORMS_STREAMKPARTS_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mkernel/Transforms/IndexMath.h"
 
 namespace mlir::mk {
-
-struct IndexMath {
-  OpBuilder b;
-  Location loc;
-
-  Value index(int64_t v) { return arith::ConstantIndexOp::create(b, loc, v); }
-  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
-  Value compare(arith::CmpIPredicate how, Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, how, x, y);
-  }
-};
 
 /// Parts of the carried tiles of a fold, which CTAs leave in scratch for each other.
 class StreamKParts {
@@ -33,7 +22,8 @@ public:
   /// The `count` parts before part `w`, in front of `part`, which is that one.
   SmallVector<Value> sumBefore(Value w, Value count, ValueRange part);
   /// Rows of all of `count` parts, those of `types` from `row` on; up to `most` at a time.
-  SmallVector<Value> sumRows(Value first, Value count, Value row, ArrayRef<Type> types, int64_t most);
+  SmallVector<Value> sumRows(Value first, Value count, Value row, ArrayRef<Type> types,
+                             int64_t most);
 
 private:
   BlockArgument addScratch(const Twine &name, MemRefType type);

@@ -51,10 +51,9 @@ static bool multipliesAndAdds(Block &body) {
          comesFrom(mul.getRhs(), body.getArgument(1));
 }
 
-std::optional<Contraction>
-VectorizeContractionsPass::match(linalg::GenericOp op) {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() != 3 ||
-      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+std::optional<Contraction> VectorizeContractionsPass::match(linalg::GenericOp op) {
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() != 3 || op.getNumDpsInputs() != 2 ||
+      op.getNumDpsInits() != 1)
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineExpr m, n, k;
@@ -63,11 +62,17 @@ VectorizeContractionsPass::match(linalg::GenericOp op) {
     return maps[i].getNumResults() == 2 && maps[i].getResult(0) == row &&
            maps[i].getResult(1) == column;
   };
-  Contraction match{op, op.getDpsInputs()[0], op.getDpsInputs()[1],
-                    op.getDpsInits()[0], is(0, k, m), is(1, n, k), 0, 0, 0};
-  if ((!match.transposedA && !is(0, m, k)) ||
-      (!match.transposedB && !is(1, k, n)) || !is(2, m, n) ||
-      !multipliesAndAdds(op.getRegion().front()))
+  Contraction match{op,
+                    op.getDpsInputs()[0],
+                    op.getDpsInputs()[1],
+                    op.getDpsInits()[0],
+                    is(0, k, m),
+                    is(1, n, k),
+                    0,
+                    0,
+                    0};
+  if ((!match.transposedA && !is(0, m, k)) || (!match.transposedB && !is(1, k, n)) ||
+      !is(2, m, n) || !multipliesAndAdds(op.getRegion().front()))
     return std::nullopt;
   SmallVector<int64_t, 4> ranges = op.getStaticLoopRanges();
   if (llvm::any_of(ranges, ShapedType::isDynamic) ||
@@ -87,8 +92,7 @@ static int64_t divisorUpTo(int64_t size, int64_t limit) {
   return 1;
 }
 
-void VectorizeContractionsPass::lower(Contraction &c,
-                                      func::FuncOp function) {
+void VectorizeContractionsPass::lower(Contraction &c, func::FuncOp function) {
   OpBuilder b(c.op);
   Location loc = c.op.getLoc();
   Type element = getElementTypeOrSelf(c.c.getType());
@@ -103,8 +107,7 @@ void VectorizeContractionsPass::lower(Contraction &c,
   };
   auto scratch = [&](int64_t first, int64_t second) -> Value {
     OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-    return memref::AllocaOp::create(entry, loc,
-                                    MemRefType::get({first, second}, element),
+    return memref::AllocaOp::create(entry, loc, MemRefType::get({first, second}, element),
                                     ValueRange{}, b.getI64IntegerAttr(64));
   };
   auto wide = [&](Value value) -> Value {
@@ -134,8 +137,7 @@ void VectorizeContractionsPass::lower(Contraction &c,
     });
   }
   Value panel = scratch(c.k, columns);
-  auto panels =
-      scf::ForOp::create(b, loc, constant(0), constant(c.n), constant(columns));
+  auto panels = scf::ForOp::create(b, loc, constant(0), constant(c.n), constant(columns));
   b.setInsertionPointToStart(panels.getBody());
   Value n0 = panels.getInductionVar();
   // The source is read along its rows, whichever way it lies.
@@ -156,8 +158,7 @@ void VectorizeContractionsPass::lower(Contraction &c,
     });
   }
 
-  auto blocks =
-      scf::ForOp::create(b, loc, constant(0), constant(c.m), constant(rows));
+  auto blocks = scf::ForOp::create(b, loc, constant(0), constant(c.m), constant(rows));
   b.setInsertionPointToStart(blocks.getBody());
   Value m0 = blocks.getInductionVar();
   SmallVector<Value> rowIndex, columnIndex, panelIndex;
@@ -170,8 +171,7 @@ void VectorizeContractionsPass::lower(Contraction &c,
   SmallVector<Value> sums;
   for (Value row : rowIndex)
     for (Value column : columnIndex)
-      sums.push_back(vector::LoadOp::create(b, loc, vectorType, c.c,
-                                            ValueRange{row, column}));
+      sums.push_back(vector::LoadOp::create(b, loc, vectorType, c.c, ValueRange{row, column}));
   auto steps = scf::ForOp::create(b, loc, constant(0), constant(c.k), constant(1), sums);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -179,23 +179,20 @@ void VectorizeContractionsPass::lower(Contraction &c,
     Value k = steps.getInductionVar();
     SmallVector<Value> right, next;
     for (Value column : panelIndex)
-      right.push_back(vector::LoadOp::create(b, loc, vectorType, panel,
-                                             ValueRange{k, column}));
+      right.push_back(vector::LoadOp::create(b, loc, vectorType, panel, ValueRange{k, column}));
     unsigned i = 0;
     for (Value row : rowIndex) {
       Value left = memref::LoadOp::create(b, loc, a, ValueRange{row, k});
       Value all = vector::BroadcastOp::create(b, loc, vectorType, left);
       for (Value value : right)
-        next.push_back(vector::FMAOp::create(b, loc, all, value,
-                                             steps.getRegionIterArg(i++)));
+        next.push_back(vector::FMAOp::create(b, loc, all, value, steps.getRegionIterArg(i++)));
     }
     scf::YieldOp::create(b, loc, next);
   }
   unsigned i = 0;
   for (Value row : rowIndex)
     for (Value column : columnIndex)
-      vector::StoreOp::create(b, loc, steps.getResult(i++), c.c,
-                              ValueRange{row, column});
+      vector::StoreOp::create(b, loc, steps.getResult(i++), c.c, ValueRange{row, column});
   c.op.erase();
 }
 

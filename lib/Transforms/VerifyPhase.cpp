@@ -19,10 +19,8 @@ struct VerifyPhasePass : mk::impl::VerifyPhasePassBase<VerifyPhasePass> {
       auto isNamed = [&](const std::string &name) {
         return dialect == name || op->getName().getStringRef() == name;
       };
-      if (llvm::any_of(forbid, isNamed) ||
-          (!allow.empty() && llvm::none_of(allow, isNamed)))
-        return op->emitOpError()
-               << "is left behind " << phase << ", which has no lowering for it";
+      if (llvm::any_of(forbid, isNamed) || (!allow.empty() && llvm::none_of(allow, isNamed)))
+        return op->emitOpError() << "is left behind " << phase << ", which has no lowering for it";
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -19,8 +19,6 @@ using namespace mlir::mk;
 
 namespace {
 struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
-  using VerifySizesPassBase::VerifySizesPassBase;
-
   /// What a branch does may be left out with these sizes.
   bool isCertain(Operation *op) {
     for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
@@ -61,8 +59,7 @@ struct VerifySizesPass : mk::impl::VerifySizesPassBase<VerifySizesPass> {
       numbers = &getChildAnalysis<IndexEvaluator>(kernel);
       WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
         auto loop = dyn_cast<ForeachOp>(op);
-        if (failed(verifyArith(op)) ||
-            (loop && failed(verifyItems(loop))))
+        if (failed(verifyArith(op)) || (loop && failed(verifyItems(loop))))
           return WalkResult::interrupt();
         return WalkResult::advance();
       });

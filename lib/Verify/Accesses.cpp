@@ -22,8 +22,7 @@ namespace {
 class Traced : public ::mk::check::Program {
 public:
   explicit Traced(KernelProgram &kernel)
-      : kernel(kernel),
-        provenance(kernel.numRanks() * kernel.ctasOfRank(), kernel.ctasOfRank()),
+      : kernel(kernel), provenance(kernel.numRanks() * kernel.ctasOfRank(), kernel.ctasOfRank()),
         draws(kernel.numRanks() * kernel.ctasOfRank(), -1) {}
 
   Next next(uint32_t cta, Event &event) override {
@@ -48,13 +47,11 @@ public:
     std::vector<AccessTrace::Access> list;
     for (const Provenance::Access &access : provenance.accesses()) {
       std::string text;
-      llvm::raw_string_ostream(text)
-          << "'" << kernel.opOf(access.site)->getName() << "' of '"
-          << kernel.bufferName(access.buffer) << "'" << access.box.toString()
-          << " of rank " << access.rank;
-      bool output =
-          access.write && llvm::is_contained({ArgKind::Out, ArgKind::InOut},
-                                             op.getArgKind(access.buffer));
+      llvm::raw_string_ostream(text) << "'" << kernel.opOf(access.site)->getName() << "' of '"
+                                     << kernel.bufferName(access.buffer) << "'"
+                                     << access.box.toString() << " of rank " << access.rank;
+      bool output = access.write && llvm::is_contained({ArgKind::Out, ArgKind::InOut},
+                                                       op.getArgKind(access.buffer));
       list.push_back({access.number, output, text});
     }
     return list;
@@ -67,8 +64,7 @@ private:
     Operation *op = kernel.opOf(site);
     auto role = op->getParentOfType<RoleOp>();
     auto at = op->getLoc()->findInstanceOf<FileLineColLoc>();
-    return llvm::hash_combine(op->getName().getStringRef(),
-                              role ? role.getSymName() : StringRef(),
+    return llvm::hash_combine(op->getName().getStringRef(), role ? role.getSymName() : StringRef(),
                               at ? at.getLine() : 0, at ? at.getColumn() : 0);
   }
 
@@ -78,26 +74,11 @@ private:
 };
 } // namespace
 
-static LogicalResult readDims(ArrayRef<std::string> texts, DimTable &dims) {
-  for (StringRef item : texts) {
-    auto [name, text] = item.split('=');
-    SmallVector<StringRef> parts;
-    text.split(parts, ':');
-    for (StringRef part : parts) {
-      int64_t value;
-      if (part.getAsInteger(10, value))
-        return failure();
-      dims[name].push_back(value);
-    }
-  }
-  return success();
-}
-
 AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts, int64_t grid,
-                              uint64_t seed) {
+                                    uint64_t seed) {
   AccessTrace trace;
   DimTable dims;
-  if (failed(readDims(texts, dims))) {
+  if (readSizes(texts, dims)) {
     trace.problem = "a size is no number";
     return trace;
   }
@@ -135,8 +116,8 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
     if (program.failure().op)
       trace.problem = program.failure().text;
     else if (end != Machine::End::Done)
-      trace.problem = end == Machine::End::Stuck ? "a wait never returns"
-                                                 : "it is too large to be followed";
+      trace.problem =
+          end == Machine::End::Stuck ? "a wait never returns" : "it is too large to be followed";
     else if (!machine.races().empty())
       trace.problem = "it races";
     else if (!program.unsearched().empty())

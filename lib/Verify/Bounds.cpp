@@ -10,13 +10,11 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-bool KernelProgram::exists(const CtaState &state, Operation *op, StringRef does,
-                           uint32_t rank, int32_t arg, unsigned dim,
-                           int64_t begin, int64_t size) {
+bool KernelProgram::exists(const CtaState &state, Operation *op, StringRef does, uint32_t rank,
+                           int32_t arg, unsigned dim, int64_t begin, int64_t size) {
   Scalar whole = extent(rank, arg, dim);
   // Without sums, which might overflow.
-  if (!whole.known ||
-      (begin >= 0 && begin <= whole.value && size <= whole.value - begin))
+  if (!whole.known || (begin >= 0 && begin <= whole.value && size <= whole.value - begin))
     return true;
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -27,10 +25,9 @@ bool KernelProgram::exists(const CtaState &state, Operation *op, StringRef does,
     os << "[" << begin << ":" << begin + size << "]";
   else
     os << "[" << begin << ":" << static_cast<uint64_t>(begin) + size << "]";
-  os << " of dimension " << dim << " of '" << bufferName(arg) << "', which has "
-     << whole.value << (whole.value == 1 ? " element" : " elements")
-     << " there on rank " << rank << ", in " << describe(state.cta, op)
-     << ": correct the index" << (size == 1 ? "" : " or the size");
+  os << " of dimension " << dim << " of '" << bufferName(arg) << "', which has " << whole.value
+     << (whole.value == 1 ? " element" : " elements") << " there on rank " << rank << ", in "
+     << describe(state.cta, op) << ": correct the index" << (size == 1 ? "" : " or the size");
   giveUp(op, text, /*wrong=*/true);
   return false;
 }
@@ -73,8 +70,7 @@ bool KernelProgram::putExists(const CtaState &state, PutOp put, uint32_t peer) {
         continue;
       }
       for (auto [from, to] : rows)
-        if (!exists(state, put, does, rank, *arg, 0,
-                    offset.value + (isSource ? from : to), 1))
+        if (!exists(state, put, does, rank, *arg, 0, offset.value + (isSource ? from : to), 1))
           return false;
     }
     return true;
@@ -90,22 +86,20 @@ bool KernelProgram::isScalarAccess(Operation *op) {
 bool KernelProgram::elementExists(const CtaState &state, Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
   auto store = dyn_cast<memref::StoreOp>(op);
-  auto buffer =
-      bufferOf(state, load ? load.getMemRef() : store.getMemRef());
+  auto buffer = bufferOf(state, load ? load.getMemRef() : store.getMemRef());
   if (!buffer)
     return true;
-  for (auto [d, value] :
-       llvm::enumerate(load ? load.getIndices() : store.getIndices())) {
+  for (auto [d, value] : llvm::enumerate(load ? load.getIndices() : store.getIndices())) {
     Scalar index = get(state, value);
-    if (index.known && !exists(state, op, load ? "reads" : "writes", state.rank,
-                               *buffer, d, index.value, 1))
+    if (index.known &&
+        !exists(state, op, load ? "reads" : "writes", state.rank, *buffer, d, index.value, 1))
       return false;
   }
   return true;
 }
 
-bool KernelProgram::element(const CtaState &state, Operation *op,
-                            Value declared, ValueRange index, int64_t &result) {
+bool KernelProgram::element(const CtaState &state, Operation *op, Value declared, ValueRange index,
+                            int64_t &result) {
   auto shape = shapeOf(state, declared);
   if (!shape) {
     giveUp(op, "uses an array whose extents have no value, as that of a division by zero");

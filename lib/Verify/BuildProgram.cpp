@@ -6,12 +6,10 @@ using namespace mlir;
 using namespace mlir::mk;
 
 KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
-                             ArrayRef<SmallVector<unsigned>> then,
-                             const DimTable &dims, bool accesses,
-                             uint64_t maxSteps, bool reads)
-    : kernel(kernel), mesh(kernel.getMeshOp()),
-      resources(getKernelResources(kernel)), dims(dims), ctasOfRole(ctasOfRole),
-      then(then), accesses(accesses), ranks(mesh.getNumRanks()), ctas(0),
+                             ArrayRef<SmallVector<unsigned>> then, const DimTable &dims,
+                             bool accesses, uint64_t maxSteps, bool reads)
+    : kernel(kernel), mesh(kernel.getMeshOp()), resources(getKernelResources(kernel)), dims(dims),
+      ctasOfRole(ctasOfRole), then(then), accesses(accesses), ranks(mesh.getNumRanks()), ctas(0),
       stepsLeft(maxSteps) {
   for (int64_t count : ctasOfRole)
     ctas += count;
@@ -47,8 +45,7 @@ KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
       if (it == dims.end() || it->second.empty())
         continue;
       const SmallVector<int64_t> &values = it->second;
-      set(*state, kernel.getDim(i),
-          {rank < values.size() ? values[rank] : values.front(), true});
+      set(*state, kernel.getDim(i), {rank < values.size() ? values[rank] : values.front(), true});
     }
     for (Node &node : scope->nodes)
       if (!node.event)
@@ -59,50 +56,26 @@ KernelProgram::KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
 
 KernelProgram::~KernelProgram() = default;
 
-static bool isTileOrNone(Value value) {
-  return !value || isa<TensorType>(value.getType());
-}
-
-/// The arguments that a buffer may be.
-static void findArguments(Value buffer, SmallVectorImpl<unsigned> &found) {
-  if (auto choice = buffer.getDefiningOp<SelectOp>()) {
-    findArguments(choice.getTrueValue(), found);
-    findArguments(choice.getFalseValue(), found);
-  } else if (auto arg = dyn_cast<BlockArgument>(buffer)) {
-    found.push_back(arg.getArgNumber());
-  }
-}
+static bool isTileOrNone(Value value) { return !value || isa<TensorType>(value.getType()); }
 
 void KernelProgram::findWritten(bool reads) {
   for (int32_t arg = 0; reads && arg < kernel.getNumKernelArgs(); ++arg)
     written.insert(arg);
   kernel.walk([&](Operation *op) {
-    Value buffer;
-    if (auto store = dyn_cast<StoreOp>(op))
-      buffer = store.getDest();
-    else if (auto put = dyn_cast<PutOp>(op))
-      buffer = put.getDest();
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      buffer = store.getMemRef();
-    SmallVector<unsigned> args;
-    if (buffer)
-      findArguments(buffer, args);
-    for (unsigned arg : args)
-      written.insert(int64_t(arg) - kernel.getNumDims());
+    if (Value buffer = getWritten(op))
+      for (unsigned arg : getPossibleArgs(kernel, buffer))
+        written.insert(arg);
   });
 }
 
 bool KernelProgram::mayBeWritten(Value buffer) const {
-  SmallVector<unsigned> args;
-  findArguments(buffer, args);
-  return llvm::any_of(args, [&](unsigned arg) {
-    return written.contains(int64_t(arg) - KernelOp(kernel).getNumDims());
-  });
+  return llvm::any_of(getPossibleArgs(kernel, buffer),
+                      [&](unsigned arg) { return written.contains(arg); });
 }
 
 bool KernelProgram::isEvent(Operation *op) const {
-  if (isa<PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp, PushOp,
-          mk_sm::PopOp, mk_sm::TicketOp>(op))
+  if (isa<PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp, PushOp, mk_sm::PopOp,
+          mk_sm::TicketOp>(op))
     return true;
   // Whether a peer may be stored to is asked in any case.
   if (auto store = dyn_cast<StoreOp>(op))
@@ -125,8 +98,7 @@ void KernelProgram::keep(Value value) {
     return;
   if (Operation *op = value.getDefiningOp())
     keep(op);
-  else if (Operation *owner =
-               cast<BlockArgument>(value).getOwner()->getParentOp();
+  else if (Operation *owner = cast<BlockArgument>(value).getOwner()->getParentOp();
            !isa<KernelOp>(owner))
     keep(owner);
 }
@@ -152,8 +124,7 @@ unsigned KernelProgram::slotOf(Value value) {
 
 /// Whether more than one CTA may draw the items of a loop.
 bool KernelProgram::isShared(Operation *ticket) const {
-  std::optional<unsigned> own =
-      resources.roleIndex(ticket->getParentOfType<RoleOp>().getSymName());
+  std::optional<unsigned> own = resources.roleIndex(ticket->getParentOfType<RoleOp>().getSymName());
   int64_t count = 0;
   for (unsigned role = 0; role < ctasOfRole.size(); ++role)
     if (role == own || llvm::is_contained(then[role], *own))
@@ -201,8 +172,7 @@ std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
     // Ops whose regions are no control flow are folded, or unknown.
     if (isa<mk_sm::ItemsOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
       for (Region &region : op.getRegions())
-        node.bodies.push_back(region.empty() ? std::make_unique<Body>()
-                                             : build(region.front()));
+        node.bodies.push_back(region.empty() ? std::make_unique<Body>() : build(region.front()));
   }
   return body;
 }
@@ -210,8 +180,7 @@ std::unique_ptr<KernelProgram::Body> KernelProgram::build(Block &block) {
 bool KernelProgram::requirementsHold() {
   for (auto &state : scopes)
     for (RequireOp require : resources.requirements)
-      if (Scalar holds = get(*state, require.getCondition());
-          holds.known && !holds.value)
+      if (Scalar holds = get(*state, require.getCondition()); holds.known && !holds.value)
         return false;
   return true;
 }
@@ -244,8 +213,7 @@ std::string KernelProgram::describe(uint32_t cta, Operation *op) const {
   return text;
 }
 
-std::string KernelProgram::describeSignal(uint32_t rank, int32_t number,
-                                          int64_t element) {
+std::string KernelProgram::describeSignal(uint32_t rank, int32_t number, int64_t element) {
   SignalsOp op = resources.signals[number];
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -265,8 +233,7 @@ std::string KernelProgram::describeSignal(uint32_t rank, int32_t number,
   return text;
 }
 
-std::optional<int64_t> KernelProgram::declaredArrivals(uint32_t rank,
-                                                       int32_t number) {
+std::optional<int64_t> KernelProgram::declaredArrivals(uint32_t rank, int32_t number) {
   SignalsOp op = resources.signals[number];
   auto type = cast<SignalType>(op.getResult().getType());
   if (type.isDynamic())

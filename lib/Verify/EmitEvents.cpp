@@ -5,8 +5,8 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-bool KernelProgram::known(const CtaState &state, Operation *op, Value value,
-                          StringRef what, int64_t &result) {
+bool KernelProgram::known(const CtaState &state, Operation *op, Value value, StringRef what,
+                          int64_t &result) {
   Scalar scalar = get(state, value);
   if (!scalar.known) {
     giveUp(op, what + Twine(" depends on data or on sizes that are not bound"));
@@ -16,18 +16,9 @@ bool KernelProgram::known(const CtaState &state, Operation *op, Value value,
   return true;
 }
 
-std::optional<SmallVector<int64_t>>
-KernelProgram::shapeOf(const CtaState &state, Value declared) const {
-  ArrayRef<int64_t> shape;
-  ValueRange extents;
-  if (auto signals = declared.getDefiningOp<SignalsOp>()) {
-    shape = cast<SignalType>(signals.getResult().getType()).getShape();
-    extents = signals.getExtents();
-  } else {
-    auto counters = declared.getDefiningOp<CountersOp>();
-    shape = cast<CounterType>(counters.getResult().getType()).getShape();
-    extents = counters.getExtents();
-  }
+std::optional<SmallVector<int64_t>> KernelProgram::shapeOf(const CtaState &state,
+                                                           Value declared) const {
+  auto [shape, extents] = getDeclaredShape(declared);
   SmallVector<int64_t> result;
   unsigned dynamic = 0;
   for (int64_t extent : shape) {
@@ -42,10 +33,9 @@ KernelProgram::shapeOf(const CtaState &state, Value declared) const {
   return result;
 }
 
-std::optional<KernelProgram::Box>
-KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
-                       ValueRange offsets, ArrayRef<int64_t> tile,
-                       ValueRange valid) {
+std::optional<KernelProgram::Box> KernelProgram::tileBox(const CtaState &state, uint32_t rank,
+                                                         int32_t arg, ValueRange offsets,
+                                                         ArrayRef<int64_t> tile, ValueRange valid) {
   if (offsets.size() > Box::kMaxRank)
     return std::nullopt;
   Box box;
@@ -69,9 +59,8 @@ KernelProgram::tileBox(const CtaState &state, uint32_t rank, int32_t arg,
   return box;
 }
 
-std::optional<KernelProgram::Box>
-KernelProgram::regionBox(const CtaState &state, Value buffer,
-                         ValueRange offsets, ValueRange sizes) {
+std::optional<KernelProgram::Box> KernelProgram::regionBox(const CtaState &state, Value buffer,
+                                                           ValueRange offsets, ValueRange sizes) {
   if (offsets.size() > Box::kMaxRank || sizes.size() != offsets.size())
     return std::nullopt;
   Box box;
@@ -105,26 +94,24 @@ KernelProgram::locate(const CtaState &state, Operation *op, Value buffer,
   if (found)
     return std::pair(*arg, *found);
   if (cast<MemRefType>(buffer.getType()).getRank() > Box::kMaxRank)
-    skipAccesses(op, "its buffer has more than " + Twine(Box::kMaxRank) +
-                         " dimensions");
+    skipAccesses(op, "its buffer has more than " + Twine(Box::kMaxRank) + " dimensions");
   else
     skipAccesses(op, Twine(arg ? "which elements" : "which buffer") +
-                         " it touches depends on data or on sizes that are not "
-                         "bound");
+                         " it touches depends on data or on sizes that are not bound");
   return std::nullopt;
 }
 
-KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
-                                        const Node &node, Event &event) {
+KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state, const Node &node,
+                                        Event &event) {
   Operation *op = node.op;
   event.site = node.site;
   // A tile, or the one element of a scalar access.
-  auto locateTile = [&](Value buffer, uint32_t rank, ValueRange offsets,
-                        Type type, ValueRange valid = {}) {
+  auto locateTile = [&](Value buffer, uint32_t rank, ValueRange offsets, Type type,
+                        ValueRange valid = {}) {
     auto tile = dyn_cast<RankedTensorType>(type);
     return locate(state, op, buffer, [&](int32_t arg) {
-      return tileBox(state, rank, arg, offsets,
-                     tile ? tile.getShape() : ArrayRef<int64_t>(), valid);
+      return tileBox(state, rank, arg, offsets, tile ? tile.getShape() : ArrayRef<int64_t>(),
+                     valid);
     });
   };
   auto access = [&](Event::Kind kind, auto at) {
@@ -148,30 +135,25 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     if (peer >= 0 && peer < int64_t(ranks))
       return true;
     giveUp(op,
-           "names rank " + Twine(peer) + " of a mesh of " + Twine(ranks) +
-               " ranks (on rank " + Twine(state.rank) +
-               "): ranks count from 0",
+           "names rank " + Twine(peer) + " of a mesh of " + Twine(ranks) + " ranks (on rank " +
+               Twine(state.rank) + "): ranks count from 0",
            /*wrong=*/true);
     return false;
   };
 
   if (auto load = dyn_cast<LoadOp>(op))
-    return access(Event::Load, locateTile(load.getSource(), state.rank,
-                                          load.getOffsets(), load.getTile().getType(),
-                                          load.getValid()));
+    return access(Event::Load, locateTile(load.getSource(), state.rank, load.getOffsets(),
+                                          load.getTile().getType(), load.getValid()));
   if (auto load = dyn_cast<memref::LoadOp>(op))
-    return access(Event::Load, locateTile(load.getMemRef(), state.rank,
-                                          load.getIndices(), load.getType()));
+    return access(Event::Load,
+                  locateTile(load.getMemRef(), state.rank, load.getIndices(), load.getType()));
   if (auto store = dyn_cast<memref::StoreOp>(op))
-    return access(Event::Store,
-                  locateTile(store.getMemRef(), state.rank, store.getIndices(),
-                             store.getValue().getType()));
+    return access(Event::Store, locateTile(store.getMemRef(), state.rank, store.getIndices(),
+                                           store.getValue().getType()));
   if (auto store = dyn_cast<StoreOp>(op)) {
     int64_t peer;
-    if (!store.getSignal() && store.getPeer() &&
-        !get(state, store.getPeer()).known) {
-      skipAccesses(op, "the rank that it names depends on data or on sizes "
-                       "that are not bound");
+    if (!store.getSignal() && store.getPeer() && !get(state, store.getPeer()).known) {
+      skipAccesses(op, "the rank that it names depends on data or on sizes that are not bound");
       return Next::Event; // makes no arrival: not followed
     }
     if (!peerOf(store.getPeer(), peer) || !mayReach(state, op, peer))
@@ -182,13 +164,12 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     event.peer = peer;
     event.add = bool(store.getReduction());
     event.strong = store.getStrong();
-    if (auto at = locateTile(store.getDest(), peer, store.getOffsets(),
-                             store.getTile().getType(), store.getValid())) {
+    if (auto at = locateTile(store.getDest(), peer, store.getOffsets(), store.getTile().getType(),
+                             store.getValid())) {
       (own ? event.buffer : event.dstBuffer) = at->first;
       (own ? event.boxes : event.dstBoxes).push_back(at->second);
     }
-    return raise(store.getSignal(), store.getSignalIndex()) ? Next::Event
-                                                            : Next::Unknown;
+    return raise(store.getSignal(), store.getSignalIndex()) ? Next::Event : Next::Unknown;
   }
   if (auto put = dyn_cast<PutOp>(op)) {
     int64_t peer;
@@ -201,9 +182,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     if (!putExists(state, put, peer))
       return Next::Unknown;
     auto locateRegion = [&](Value buffer, ValueRange offsets) {
-      return locate(state, op, buffer, [&](int32_t) {
-        return regionBox(state, buffer, offsets, put.getSizes());
-      });
+      return locate(state, op, buffer,
+                    [&](int32_t) { return regionBox(state, buffer, offsets, put.getSizes()); });
     };
     if (put.getRows()) {
       if (mayBeWritten(put.getSource()) || mayBeWritten(put.getDest()))
@@ -218,8 +198,7 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
         event.dstBoxes.push_back(at->second);
       }
     }
-    return raise(put.getSignal(), put.getSignalIndex()) ? Next::Event
-                                                        : Next::Unknown;
+    return raise(put.getSignal(), put.getSignalIndex()) ? Next::Event : Next::Unknown;
   }
   if (auto signal = dyn_cast<SignalOp>(op)) {
     int64_t peer;
@@ -229,8 +208,7 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
     event.peer = peer;
     event.amount = signal.getAmount();
     event.strong = signal.getStrong();
-    return raise(signal.getSignal(), signal.getIndex()) ? Next::Event
-                                                        : Next::Unknown;
+    return raise(signal.getSignal(), signal.getIndex()) ? Next::Event : Next::Unknown;
   }
   if (auto wait = dyn_cast<WaitOp>(op)) {
     event.kind = Event::Wait;
@@ -242,8 +220,7 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
   if (auto count = dyn_cast<CountOp>(op)) {
     event.kind = Event::Count;
     return raise(count.getCounter(), count.getIndex()) &&
-                   known(state, op, count.getAmount(), "its amount",
-                         event.amount)
+                   known(state, op, count.getAmount(), "its amount", event.amount)
                ? Next::Event
                : Next::Unknown;
   }
@@ -261,9 +238,8 @@ KernelProgram::Next KernelProgram::emit(uint32_t cta, CtaState &state,
   if (auto pop = dyn_cast<mk_sm::PopOp>(op)) {
     event.kind = Event::Pop;
     event.object = *resources.indexOf(pop.getQueue());
-    return known(state, op, pop.getEntry(), "the entry", event.element)
-               ? Next::Event
-               : Next::Unknown;
+    return known(state, op, pop.getEntry(), "the entry", event.element) ? Next::Event
+                                                                        : Next::Unknown;
   }
   event.kind = isa<FenceOp>(op) ? Event::Fence : Event::Settle;
   return Next::Event;

@@ -5,8 +5,7 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-KernelProgram::Scalar KernelProgram::get(const CtaState &state,
-                                         Value value) const {
+KernelProgram::Scalar KernelProgram::get(const CtaState &state, Value value) const {
   auto it = slots.find(value);
   return it == slots.end() ? Scalar() : state.values[it->second];
 }
@@ -17,8 +16,7 @@ void KernelProgram::set(CtaState &state, Value value, Scalar scalar) {
     state.values[it->second] = scalar;
 }
 
-std::optional<int32_t> KernelProgram::bufferOf(const CtaState &state,
-                                               Value value) const {
+std::optional<int32_t> KernelProgram::bufferOf(const CtaState &state, Value value) const {
   while (auto choice = value.getDefiningOp<SelectOp>()) {
     Scalar condition = get(state, choice.getCondition());
     if (!condition.known)
@@ -31,8 +29,7 @@ std::optional<int32_t> KernelProgram::bufferOf(const CtaState &state,
   return int32_t(arg.getArgNumber()) - int32_t(KernelOp(kernel).getNumDims());
 }
 
-KernelProgram::Scalar KernelProgram::extent(uint32_t rank, int32_t arg,
-                                            unsigned dim) {
+KernelProgram::Scalar KernelProgram::extent(uint32_t rank, int32_t arg, unsigned dim) {
   auto key = std::make_tuple(rank, arg, dim);
   if (auto it = extents.find(key); it != extents.end())
     return {it->second, true};
@@ -43,8 +40,7 @@ KernelProgram::Scalar KernelProgram::extent(uint32_t rank, int32_t arg,
 }
 
 /// Shards as the docs of mk.kernel define them.
-KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg,
-                                                   unsigned dim) {
+KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg, unsigned dim) {
   auto type = cast<MemRefType>(kernel.getKernelArg(arg).getType());
   AffineMap shape = kernel.getArgShape(arg);
   SmallVector<Attribute> operands;
@@ -54,24 +50,19 @@ KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg,
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d) {
     Scalar value = get(*scopes[rank], kernel.getDim(d));
     if (!value.known)
-      if (auto it =
-              dims.find(cast<StringAttr>(kernel.getDimNames()[d]).getValue());
+      if (auto it = dims.find(cast<StringAttr>(kernel.getDimNames()[d]).getValue());
           it != dims.end() && !it->second.empty())
-        value = {rank < it->second.size() ? it->second[rank]
-                                          : it->second.front(),
-                 true};
+        value = {rank < it->second.size() ? it->second[rank] : it->second.front(), true};
     if (expr.isFunctionOfDim(d)) {
       if (!value.known)
-        return ShapedType::isDynamic(type.getDimSize(dim))
-                   ? Scalar()
-                   : Scalar{type.getDimSize(dim), true};
+        return ShapedType::isDynamic(type.getDimSize(dim)) ? Scalar()
+                                                           : Scalar{type.getDimSize(dim), true};
       ofRank |= kernel.getDimKind(d) == DimKind::Rank;
     }
     operands.push_back(b.getI64IntegerAttr(value.value));
   }
   auto axisSize = [&](Attribute name) {
-    return mesh.getAxis(mesh.findAxis(cast<StringAttr>(name).getValue()))
-        .getSize();
+    return mesh.getAxis(mesh.findAxis(cast<StringAttr>(name).getValue())).getSize();
   };
   for (Attribute axis : kernel.getSizeAxes())
     operands.push_back(b.getI64IntegerAttr(axisSize(axis)));
@@ -85,8 +76,8 @@ KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg,
   int64_t shards = 1, shard = 0;
   for (Attribute name : cast<ArrayAttr>(split[dim])) {
     int64_t below = 1;
-    for (unsigned a = mesh.findAxis(cast<StringAttr>(name).getValue()) + 1;
-         a < mesh.getNumAxes(); ++a)
+    for (unsigned a = mesh.findAxis(cast<StringAttr>(name).getValue()) + 1; a < mesh.getNumAxes();
+         ++a)
       below *= mesh.getAxis(a).getSize();
     shards *= axisSize(name);
     shard = shard * axisSize(name) + rank / below % axisSize(name);
@@ -96,12 +87,10 @@ KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg,
 }
 
 /// What neither of the cases below knows: upstream's own folder.
-KernelProgram::Scalar KernelProgram::evaluateFold(const CtaState &state,
-                                                  const Node &node,
+KernelProgram::Scalar KernelProgram::evaluateFold(const CtaState &state, const Node &node,
                                                   unsigned result) {
   Operation *op = node.op;
-  if (op->getNumRegions() || op->getNumOperands() == 0 ||
-      !isMemoryEffectFree(op))
+  if (op->getNumRegions() || op->getNumOperands() == 0 || !isMemoryEffectFree(op))
     return {};
   SmallVector<Attribute> operands;
   Builder b(op->getContext());
@@ -109,10 +98,9 @@ KernelProgram::Scalar KernelProgram::evaluateFold(const CtaState &state,
     Type type = operand.getType();
     if (slot == kNoSlot || !state.values[slot].known || !type.isIntOrIndex())
       return {};
-    operands.push_back(
-        type.isInteger(1)
-            ? Attribute(b.getBoolAttr(state.values[slot].value))
-            : Attribute(b.getIntegerAttr(type, state.values[slot].value)));
+    operands.push_back(type.isInteger(1)
+                           ? Attribute(b.getBoolAttr(state.values[slot].value))
+                           : Attribute(b.getIntegerAttr(type, state.values[slot].value)));
   }
   SmallVector<OpFoldResult> results;
   if (mlir::failed(op->fold(operands, results)) || result >= results.size())
@@ -128,9 +116,7 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
   Operation *op = node.op;
   if (node.out.empty())
     return;
-  auto in = [&](unsigned i) {
-    return node.in[i] == kNoSlot ? Scalar() : state.values[node.in[i]];
-  };
+  auto in = [&](unsigned i) { return node.in[i] == kNoSlot ? Scalar() : state.values[node.in[i]]; };
   auto put = [&](Scalar value) {
     if (node.out[0] != kNoSlot)
       state.values[node.out[0]] = value;
@@ -147,12 +133,10 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
         a.known && b.known ? fn(a.value, b.value) : mkernel::checked::Number();
     put(number ? Scalar{*number, true} : Scalar());
   };
-  bool wide =
-      op->getNumOperands() == 2 && op->getOperand(0).getType().isIndex();
+  bool wide = op->getNumOperands() == 2 && op->getOperand(0).getType().isIndex();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto number = dyn_cast<IntegerAttr>(constant.getValue());
-    return put(number ? Scalar{number.getValue().getSExtValue(), true}
-                      : Scalar());
+    return put(number ? Scalar{number.getValue().getSExtValue(), true} : Scalar());
   }
   if (wide && isa<arith::AddIOp>(op))
     return checked(mkernel::checked::add);
@@ -178,15 +162,13 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
       return put({});
     return put(in(0).value ? in(1) : in(2));
   }
-  if (isa<arith::AndIOp, arith::OrIOp>(op) &&
-      op->getResult(0).getType().isInteger(1)) {
+  if (isa<arith::AndIOp, arith::OrIOp>(op) && op->getResult(0).getType().isInteger(1)) {
     // One side may be enough.
     bool absorbing = isa<arith::OrIOp>(op);
     for (unsigned i : {0u, 1u})
       if (in(i).known && bool(in(i).value) == absorbing)
         return put({absorbing, true});
-    return put(in(0).known && in(1).known ? Scalar{!absorbing, true}
-                                          : Scalar());
+    return put(in(0).known && in(1).known ? Scalar{!absorbing, true} : Scalar());
   }
   if (isa<arith::IndexCastOp>(op) && op->getOperand(0).getType().isIndex() &&
       op->getResult(0).getType().isInteger(64))

@@ -11,6 +11,13 @@ static constexpr unsigned kListed = 4;
 
 static StringRef plural(int64_t n) { return n == 1 ? "" : "s"; }
 
+static void noteRaisers(InFlightDiagnostic &error, Value signal) {
+  for (Operation *user : signal.getUsers())
+    if (!isa<WaitOp>(user))
+      error.attachNote(user->getLoc())
+          << "role '" << user->getParentOfType<RoleOp>().getSymName() << "' raises it here";
+}
+
 //===----------------------------------------------------------------------===//
 // Waits
 //===----------------------------------------------------------------------===//
@@ -19,8 +26,7 @@ namespace {
 class StuckReport {
 public:
   StuckReport(KernelProgram &program, Machine &machine, StringRef order)
-      : program(program), machine(machine), order(order),
-        blocked(machine.blocked()) {
+      : program(program), machine(machine), order(order), blocked(machine.blocked()) {
     // The events stay where they are while the rest goes on.
     for (const Machine::Blocked &b : blocked)
       events.push_back(*b.event);
@@ -41,12 +47,8 @@ public:
 
 private:
   bool isPop(unsigned i) { return events[i].kind == KernelProgram::Event::Pop; }
-  bool isBarrier(unsigned i) {
-    return events[i].kind == KernelProgram::Event::Barrier;
-  }
-  int64_t wanted(unsigned i) {
-    return isPop(i) ? events[i].element + 1 : events[i].amount;
-  }
+  bool isBarrier(unsigned i) { return events[i].kind == KernelProgram::Event::Barrier; }
+  int64_t wanted(unsigned i) { return isPop(i) ? events[i].element + 1 : events[i].amount; }
   bool concerns(const Machine::Raise &raise, unsigned i) {
     if (raise.rank != program.rankOf(blocked[i].cta) || isBarrier(i) ||
         raise.object != events[i].object || raise.queue != isPop(i))
@@ -61,46 +63,40 @@ private:
         seen += raise.amount;
     return isBarrier(i) ? INT64_MAX : seen;
   }
-  Operation *op(unsigned i) {
-    return events[i].site < 0 ? nullptr : program.opOf(events[i].site);
-  }
+  Operation *op(unsigned i) { return events[i].site < 0 ? nullptr : program.opOf(events[i].site); }
   std::string object(unsigned i) {
     if (isPop(i))
-      return ("queue '" + program.queue(events[i].object).getName() + "'")
-          .str();
-    return program.describeSignal(program.rankOf(blocked[i].cta),
-                                  events[i].object, events[i].element);
+      return ("queue '" + program.queue(events[i].object).getName() + "'").str();
+    return program.describeSignal(program.rankOf(blocked[i].cta), events[i].object,
+                                  events[i].element);
   }
   std::string state(unsigned i) {
-    return ("needs " + Twine(wanted(i)) + (isPop(i) ? " record" : " arrival") +
-            plural(wanted(i)) + ", saw " + Twine(blocked[i].seen))
+    return ("needs " + Twine(wanted(i)) + (isPop(i) ? " record" : " arrival") + plural(wanted(i)) +
+            ", saw " + Twine(blocked[i].seen))
         .str();
   }
 
   InFlightDiagnostic open(unsigned i) {
     // Loops over queues have been expanded.
     return emitError(op(i)->getLoc())
-           << "'" << (isPop(i) ? "mk.foreach_item" : "mk.wait")
-           << "' op never returns in "
-           << program.describe(blocked[i].cta, op(i))
-           << (order.empty() ? "" : ", ") << order << ": " << object(i) << " "
-           << state(i);
+           << "'" << (isPop(i) ? "mk.foreach_item" : "mk.wait") << "' op never returns in "
+           << program.describe(blocked[i].cta, op(i)) << (order.empty() ? "" : ", ") << order
+           << ": " << object(i) << " " << state(i);
   }
 
   void explainMissing(unsigned i) {
     int64_t last = seenAtLast(i);
     InFlightDiagnostic error = open(i);
     if (isPop(i)) {
-      error << ", and no more than " << last
-            << " are pushed; push one for each that is counted";
+      error << ", and no more than " << last << " are pushed; push one for each that is counted";
       return;
     }
     if (last == 0)
       error << ", and nobody raises it";
     else
       error << ", and gets no more than " << last;
-    error << "; raise it for what is waited for, on the rank that waits, or "
-             "wait for what is raised";
+    error
+        << "; raise it for what is waited for, on the rank that waits, or wait for what is raised";
     listRaisers(error, i);
   }
 
@@ -117,18 +113,13 @@ private:
       if (listed++ == kListed)
         os << "...";
       else
-        os << program.describeSignal(where.rank, number, where.element)
-           << " of rank " << where.rank << " (" << count << ")";
+        os << program.describeSignal(where.rank, number, where.element) << " of rank " << where.rank
+           << " (" << count << ")";
     }
     if (listed)
       error.attachNote(program.signal(number).getLoc())
           << "what would be raised if no wait held anybody up: " << elements;
-    Value signal = program.signal(number).getResult();
-    for (Operation *user : signal.getUsers())
-      if (!isa<WaitOp>(user))
-        error.attachNote(user->getLoc())
-            << "role '" << user->getParentOfType<RoleOp>().getSymName()
-            << "' raises it here";
+    noteRaisers(error, program.signal(number).getResult());
   }
 
   /// From a wait to what would release it, until it comes round.
@@ -160,11 +151,8 @@ private:
       begin = llvm::find(chain, at) - chain.begin();
     unsigned first = chain[begin];
     InFlightDiagnostic error = open(first);
-    error
-        << ", and who would raise it waits as well; let each item wait only "
-           "for "
-           "what comes earlier in the order of roles and items, or give rings "
-           "and roles more slots or CTAs";
+    error << ", and who would raise it waits as well; let each item wait only for what comes "
+             "earlier in the order of roles and items, or give rings and roles more slots or CTAs";
     for (unsigned k = begin; k < chain.size() && k < begin + kListed; ++k) {
       if (!links[k])
         break;
@@ -173,8 +161,7 @@ private:
           << object(chain[k]) << " would be raised here by "
           << program.describe(links[k]->cta, program.opOf(links[k]->site));
       error.attachNote(op(next)->getLoc())
-          << "which waits before that for " << object(next) << ": "
-          << state(next);
+          << "which waits before that for " << object(next) << ": " << state(next);
     }
   }
 
@@ -188,8 +175,7 @@ private:
 };
 } // namespace
 
-void mlir::mk::explainStuck(KernelProgram &program, Machine &machine,
-                            StringRef order) {
+void mlir::mk::explainStuck(KernelProgram &program, Machine &machine, StringRef order) {
   StuckReport(program, machine, order).emit();
 }
 
@@ -197,48 +183,38 @@ void mlir::mk::explainStuck(KernelProgram &program, Machine &machine,
 // Arrivals
 //===----------------------------------------------------------------------===//
 
-LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
-                                       const Machine &machine) {
+LogicalResult mlir::mk::verifyArrivals(KernelProgram &program, const Machine &machine) {
   for (const auto &[where, count] : machine.arrivals()) {
-    std::optional<int64_t> declared =
-        program.declaredArrivals(where.rank, where.signal);
+    std::optional<int64_t> declared = program.declaredArrivals(where.rank, where.signal);
     if (!declared || *declared == count || count == 0)
       continue;
     SignalsOp signals = program.signal(where.signal);
     InFlightDiagnostic error =
-        signals.emitOpError()
-        << program.describeSignal(where.rank, where.signal, where.element)
-        << " of rank " << where.rank << " gets " << count << " arrival"
-        << plural(count) << " in a launch, and is declared with " << *declared
-        << ": the next launch would wait for the wrong value; correct the "
-           "number, or declare it dynamic";
-    for (Operation *user : signals.getResult().getUsers())
-      if (!isa<WaitOp>(user))
-        error.attachNote(user->getLoc())
-            << "role '" << user->getParentOfType<RoleOp>().getSymName()
-            << "' raises it here";
+        signals.emitOpError() << program.describeSignal(where.rank, where.signal, where.element)
+                              << " of rank " << where.rank << " gets " << count << " arrival"
+                              << plural(count) << " in a launch, and is declared with " << *declared
+                              << ": the next launch would wait for the wrong value; correct the "
+                                 "number, or declare it dynamic";
+    noteRaisers(error, signals.getResult());
     return error;
   }
   // Of what gets nothing: launch e waits for the declared arrivals of those before it.
   for (const auto &[where, waiter] : machine.waited()) {
-    std::optional<int64_t> declared =
-        program.declaredArrivals(where.rank, where.signal);
+    std::optional<int64_t> declared = program.declaredArrivals(where.rank, where.signal);
     auto arrivals = machine.arrivals().find(where);
     if (!declared || *declared == 0 ||
         (arrivals != machine.arrivals().end() && arrivals->second != 0))
       continue;
     Operation *wait = program.opOf(waiter.site);
-    InFlightDiagnostic error =
-        wait->emitOpError()
-        << "never returns in later launches in "
-        << program.describe(waiter.cta, wait) << ": "
-        << program.describeSignal(where.rank, where.signal, where.element)
-        << " gets no arrival in a launch, and is declared with " << *declared
-        << ", so that a wait for " << waiter.amount
-        << " waits for those of the launches before; raise it, wait for it only "
-           "where it is raised, or declare it dynamic";
-    error.attachNote(program.signal(where.signal).getLoc())
-        << "the signal is declared here";
+    InFlightDiagnostic error = wait->emitOpError()
+                               << "never returns in later launches in "
+                               << program.describe(waiter.cta, wait) << ": "
+                               << program.describeSignal(where.rank, where.signal, where.element)
+                               << " gets no arrival in a launch, and is declared with " << *declared
+                               << ", so that a wait for " << waiter.amount
+                               << " waits for those of the launches before; raise it, wait for it "
+                                  "only where it is raised, or declare it dynamic";
+    error.attachNote(program.signal(where.signal).getLoc()) << "the signal is declared here";
     return error;
   }
   return success();
@@ -248,32 +224,29 @@ LogicalResult mlir::mk::verifyArrivals(KernelProgram &program,
 // Races
 //===----------------------------------------------------------------------===//
 
-LogicalResult mlir::mk::reportRaces(KernelProgram &program,
-                                    const Machine &machine, StringRef order) {
+LogicalResult mlir::mk::reportRaces(KernelProgram &program, const Machine &machine,
+                                    StringRef order) {
   for (const Race &race : machine.races()) {
     Operation *first = program.opOf(race.first.site);
     Operation *second = program.opOf(race.second.site);
-    InFlightDiagnostic error =
-        second->emitOpError()
-        << "races: " << program.describe(race.second.cta, second) << " "
-        << verbOf(race.second) << " '" << program.bufferName(race.buffer) << "'"
-        << race.both.toString() << " of rank " << race.rank << ", and "
-        << program.describe(race.first.cta, first) << " " << verbOf(race.first)
-        << " it with nothing to order the two" << (order.empty() ? "" : ", ")
-        << order << "; " << remedyOf(race);
+    InFlightDiagnostic error = second->emitOpError()
+                               << "races: " << program.describe(race.second.cta, second) << " "
+                               << verbOf(race.second) << " '" << program.bufferName(race.buffer)
+                               << "'" << race.both.toString() << " of rank " << race.rank
+                               << ", and " << program.describe(race.first.cta, first) << " "
+                               << verbOf(race.first) << " it with nothing to order the two"
+                               << (order.empty() ? "" : ", ") << order << "; " << remedyOf(race);
     error.attachNote(first->getLoc()) << "the other access";
   }
   return failure(!machine.races().empty());
 }
 
-void mlir::mk::noteUnsearched(const KernelProgram &program,
-                              InFlightDiagnostic &remark) {
+void mlir::mk::noteUnsearched(const KernelProgram &program, InFlightDiagnostic &remark) {
   constexpr size_t kMostNotes = 16;
   const auto &places = program.unsearched();
   if (places.empty())
     return;
-  remark << "; " << places.size()
-         << (places.size() == 1 ? " place is" : " places are")
+  remark << "; " << places.size() << (places.size() == 1 ? " place is" : " places are")
          << " not searched for races";
   if (places.size() > kMostNotes)
     remark << ", the first " << kMostNotes << " of them:";
@@ -281,6 +254,5 @@ void mlir::mk::noteUnsearched(const KernelProgram &program,
     remark.attachNote(op->getLoc())
         << (op->getNumRegions() ? "what '" : "'") << op->getName()
         << (op->getNumRegions() ? "' holds" : "'")
-        << " is not searched for races: "
-        << (op->getNumRegions() ? "it " : "") << why;
+        << " is not searched for races: " << (op->getNumRegions() ? "it " : "") << why;
 }

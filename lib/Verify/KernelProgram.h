@@ -1,13 +1,11 @@
 //===- KernelProgram.h - A kernel as events of its CTAs ---------*- C++ -*-===//
 //
-// Evaluates the index arithmetic of a kernel for each rank and CTA, and gives
-// the events that follow from it to a check::Machine. Tiles are not computed:
-// what depends on them is unknown, and a kernel whose communication does cannot
-// be decided.
+// Evaluates the index arithmetic of a kernel for each rank and CTA, and gives the events that
+// follow from it to a check::Machine. Tiles are not computed: what depends on them is unknown, and
+// a kernel whose communication does cannot be decided.
 //
-// The kernel is at the tile level with loops expanded (mk-sm-expand-loops) and
-// ranks as arithmetic (mk-expand-ranks). Of its ops only those are kept that an
-// event needs.
+// The kernel is at the tile level with loops expanded (mk-sm-expand-loops) and ranks as arithmetic
+// (mk-expand-ranks). Of its ops only those are kept that an event needs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_VERIFY_KERNELPROGRAM_H
@@ -35,9 +33,8 @@ public:
   /// `then` lists, for each role, the roles that its CTAs go on with;
   /// `accesses`: also loads and stores of what any op writes; `reads`: and loads of
   /// what none does.
-  KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole,
-                ArrayRef<SmallVector<unsigned>> then, const DimTable &dims,
-                bool accesses, uint64_t maxSteps, bool reads = false);
+  KernelProgram(KernelOp kernel, ArrayRef<int64_t> ctasOfRole, ArrayRef<SmallVector<unsigned>> then,
+                const DimTable &dims, bool accesses, uint64_t maxSteps, bool reads = false);
   ~KernelProgram() override;
 
   uint32_t numRanks() const { return ranks; }
@@ -55,9 +52,7 @@ public:
   const Failure &failure() const { return failed; }
   /// What was not searched for races, in the order in which it was met: ops
   /// whose accesses are not known, or branches and loops that were passed over.
-  const llvm::MapVector<Operation *, std::string> &unsearched() const {
-    return notSearched;
-  }
+  const llvm::MapVector<Operation *, std::string> &unsearched() const { return notSearched; }
   /// What CTAs do may depend on who comes first: some draw items that others could
   /// draw, or use how far a counter is.
   bool hasDraws() const { return draws; }
@@ -74,8 +69,7 @@ public:
   QueueOp queue(int32_t number) { return resources.queues[number]; }
   /// "signal 'ready'[2, 1]".
   std::string describeSignal(uint32_t rank, int32_t number, int64_t element);
-  /// Arrivals that each element of a signal gets by its type; nothing if
-  /// dynamic.
+  /// Arrivals that each element of a signal gets by its type; nothing if dynamic.
   std::optional<int64_t> declaredArrivals(uint32_t rank, int32_t number);
   StringRef bufferName(int32_t buffer) const;
 
@@ -128,37 +122,31 @@ private:
   Scalar extent(uint32_t rank, int32_t arg, unsigned dim);
   Scalar computeExtent(uint32_t rank, int32_t arg, unsigned dim);
   /// Extents of a signal, counter.
-  std::optional<SmallVector<int64_t>> shapeOf(const CtaState &state,
-                                              Value declared) const;
+  std::optional<SmallVector<int64_t>> shapeOf(const CtaState &state, Value declared) const;
   /// Row-major element, or gives up.
-  bool element(const CtaState &state, Operation *op, Value declared,
-               ValueRange index, int64_t &result);
+  bool element(const CtaState &state, Operation *op, Value declared, ValueRange index,
+               int64_t &result);
   /// Whether elements [begin, begin + size) of a dimension of an argument exist on a
   /// rank, as far as that is known; or gives up. `does`: "reads" or "writes".
-  bool exists(const CtaState &state, Operation *op, StringRef does, uint32_t rank,
-              int32_t arg, unsigned dim, int64_t begin, int64_t size);
+  bool exists(const CtaState &state, Operation *op, StringRef does, uint32_t rank, int32_t arg,
+              unsigned dim, int64_t begin, int64_t size);
   /// The same for both ends of a put, and for what a scalar access names.
   bool putExists(const CtaState &state, PutOp put, uint32_t peer);
   bool elementExists(const CtaState &state, Operation *op);
   static bool isScalarAccess(Operation *op);
-  bool known(const CtaState &state, Operation *op, Value value, StringRef what,
-             int64_t &result);
-  /// What an access of a written argument touches. That it cannot be said is
-  /// remembered.
-  std::optional<std::pair<int32_t, Box>>
-  locate(const CtaState &state, Operation *op, Value buffer,
-         function_ref<std::optional<Box>(int32_t)> box);
+  bool known(const CtaState &state, Operation *op, Value value, StringRef what, int64_t &result);
+  /// What an access of a written argument touches. That it cannot be said is remembered.
+  std::optional<std::pair<int32_t, Box>> locate(const CtaState &state, Operation *op, Value buffer,
+                                                function_ref<std::optional<Box>(int32_t)> box);
   void skipAccesses(Operation *op, const Twine &why);
-  /// Whether rules of net axes let a put or a store reach a peer; gives up if
-  /// not.
+  /// Whether rules of net axes let a put or a store reach a peer; gives up if not.
   bool mayReach(const CtaState &state, Operation *op, int64_t peer);
-  bool isInPieces(const CtaState &state, uint32_t rank, Value buffer,
-                  ValueRange offsets, ValueRange sizes, unsigned first);
-  std::optional<Box> tileBox(const CtaState &state, uint32_t rank, int32_t arg,
-                             ValueRange offsets, ArrayRef<int64_t> tile,
-                             ValueRange valid);
-  std::optional<Box> regionBox(const CtaState &state, Value buffer,
-                               ValueRange offsets, ValueRange sizes);
+  bool isInPieces(const CtaState &state, uint32_t rank, Value buffer, ValueRange offsets,
+                  ValueRange sizes, unsigned first);
+  std::optional<Box> tileBox(const CtaState &state, uint32_t rank, int32_t arg, ValueRange offsets,
+                             ArrayRef<int64_t> tile, ValueRange valid);
+  std::optional<Box> regionBox(const CtaState &state, Value buffer, ValueRange offsets,
+                               ValueRange sizes);
 
   KernelOp kernel;
   MeshOp mesh;

@@ -48,12 +48,12 @@ LogicalResult mlir::mk::verifyOpenPeers(KernelOp kernel) {
       StringRef axis = mesh.findNetAxis(rank, *peer);
       if (!axis.empty())
         return op->emitOpError()
-               << "crosses net axis '" << axis << "' (from rank " << rank << " to rank "
-               << *peer << "), where "
-               << (isa<StoreOp>(op) ? "only the transport reaches: store to symmetric memory "
-                                      "here and mk.put it"
-                                    : "the transport cannot add: put to a place of its own "
-                                      "for each source and add there");
+               << "crosses net axis '" << axis << "' (from rank " << rank << " to rank " << *peer
+               << "), where "
+               << (isa<StoreOp>(op)
+                       ? "only the transport reaches: store to symmetric memory here and mk.put it"
+                       : "the transport cannot add: put to a place of its own for each source and "
+                         "add there");
     }
   }
   return success();

@@ -36,7 +36,7 @@ struct KernelProgram::Frame {
 struct KernelProgram::CtaState {
   uint32_t rank = 0, index = 0; // in its role, or as a helper
   uint32_t cta = 0;             // of all ranks
-  size_t part = 0; // 0: mk.prepare, then the role and those it helps
+  size_t part = 0;              // 0: mk.prepare, then the role and those it helps
   bool turned = false, started = false;
   bool lost = false; // it has come to what cannot be known
   int64_t draw = -1; // Event::draw

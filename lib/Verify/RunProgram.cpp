@@ -12,8 +12,7 @@ void KernelProgram::start(CtaState &state, uint32_t cta) {
   state.started = true;
 }
 
-KernelProgram::Next KernelProgram::giveUp(Operation *op, const Twine &text,
-                                          bool wrong) {
+KernelProgram::Next KernelProgram::giveUp(Operation *op, const Twine &text, bool wrong) {
   // The others go on, and may come to what is wrong in any case.
   if (!failed.op || (wrong && !failed.wrong))
     failed = {op, text.str(), wrong};
@@ -187,8 +186,7 @@ void KernelProgram::leave(CtaState &state) {
   } else if (frame.region == 0) { // scf.condition
     Scalar more = state.values[results[0]];
     if (!more.known) {
-      state.lost = !passOver(state, *node,
-                             "loops until a condition that depends on data");
+      state.lost = !passOver(state, *node, "loops until a condition that depends on data");
       state.frames.pop_back();
       return;
     }
@@ -212,8 +210,7 @@ void KernelProgram::leave(CtaState &state) {
 
 /// Goes on behind an op whose control is not known. That is possible if nobody else
 /// would notice more than that memory is accessed; gives up if not.
-bool KernelProgram::passOver(CtaState &state, const Node &node,
-                             StringRef why) {
+bool KernelProgram::passOver(CtaState &state, const Node &node, StringRef why) {
   if (node.hasSync) {
     giveUp(node.op, why);
     return false;
@@ -227,8 +224,7 @@ bool KernelProgram::passOver(CtaState &state, const Node &node,
 }
 
 /// Executes an op; true if there is an event, or the end of all.
-bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
-                         Next &result) {
+bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event, Next &result) {
   Frame &frame = state.frames.back();
   if (stepsLeft-- == 0) {
     ++stepsLeft;
@@ -277,9 +273,9 @@ bool KernelProgram::step(uint32_t cta, CtaState &state, Event &event,
   if (enter(state, node))
     return false;
   if (passOver(state, node,
-               isa<scf::IfOp>(node.op)    ? "is taken or not as data says"
+               isa<scf::IfOp>(node.op)                    ? "is taken or not as data says"
                : isa<mk_sm::ItemsOp, scf::ForOp>(node.op) ? "has bounds that depend on data"
-                                          : "has regions that are not followed"))
+                                                          : "has regions that are not followed"))
     return false;
   result = Next::Unknown;
   return true;

@@ -23,31 +23,27 @@ static llvm::DenseSet<Value> findRaised(KernelOp kernel) {
 static LogicalResult verifyReleasers(KernelOp kernel) {
   llvm::DenseSet<Value> raised = findRaised(kernel);
   LogicalResult result = success();
-  kernel.walk([&](Operation *op) {
-    if (auto wait = dyn_cast<WaitOp>(op)) {
-      auto signals = wait.getSignal().getDefiningOp<SignalsOp>();
-      IntegerAttr count;
-      bool none = matchPattern(wait.getCount(), m_Constant(&count)) &&
-                  count.getInt() <= 0;
-      if (!signals || none || raised.contains(wait.getSignal()))
-        return;
-      result = wait.emitOpError()
-               << "never returns: no put, store or signal of the kernel raises "
-                  "signal '"
-               << signals.getName()
-               << "'; raise it where what is waited for is done";
-    } else if (auto loop = dyn_cast<ForeachItemOp>(op)) {
-      auto queue = loop.getQueue().getDefiningOp<QueueOp>();
-      IntegerAttr count;
-      bool none = matchPattern(loop.getCount(), m_Constant(&count)) &&
-                  count.getInt() <= 0;
-      if (!queue || none || raised.contains(loop.getQueue()))
-        return;
-      result = loop.emitOpError() << "waits for records for ever: nothing is "
-                                     "pushed to queue '"
-                                  << queue.getName() << "'; push one for each that is counted";
-    }
-  });
+  kernel.walk(
+      [&](Operation *op) {
+        if (auto wait = dyn_cast<WaitOp>(op)) {
+          auto signals = wait.getSignal().getDefiningOp<SignalsOp>();
+          IntegerAttr count;
+          bool none = matchPattern(wait.getCount(), m_Constant(&count)) && count.getInt() <= 0;
+          if (!signals || none || raised.contains(wait.getSignal()))
+            return;
+          result = wait.emitOpError()
+                   << "never returns: no put, store or signal of the kernel raises signal '"
+                   << signals.getName() << "'; raise it where what is waited for is done";
+        } else if (auto loop = dyn_cast<ForeachItemOp>(op)) {
+          auto queue = loop.getQueue().getDefiningOp<QueueOp>();
+          IntegerAttr count;
+          bool none = matchPattern(loop.getCount(), m_Constant(&count)) && count.getInt() <= 0;
+          if (!queue || none || raised.contains(loop.getQueue()))
+            return;
+          result = loop.emitOpError() << "waits for records for ever: nothing is pushed to queue '"
+                                      << queue.getName() << "'; push one for each that is counted";
+        }
+      });
   return result;
 }
 
@@ -56,9 +52,8 @@ static LogicalResult verifyReleasers(KernelOp kernel) {
 static bool mayOrder(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return isa<WaitOp, CountOp, ForeachItemOp>(inner)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        return isa<WaitOp, CountOp, ForeachItemOp>(inner) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -81,8 +76,7 @@ static std::optional<Place> findPlace(Operation *op) {
     return at(store.getMemRef(), store.getIndices(), true);
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return at(load.getMemRef(), load.getIndices(), false);
-  if (auto store = dyn_cast<StoreOp>(op);
-      store && !store.getPeer() && store.getValid().empty())
+  if (auto store = dyn_cast<StoreOp>(op); store && !store.getPeer() && store.getValid().empty())
     return at(store.getDest(), store.getOffsets(), true);
   if (auto load = dyn_cast<LoadOp>(op); load && load.getValid().empty())
     return at(load.getSource(), load.getOffsets(), false);
@@ -106,9 +100,8 @@ static LogicalResult verifyBlock(Block &block) {
       if (store.buffer == place->buffer && store.offsets == place->offsets) {
         InFlightDiagnostic error =
             op.emitOpError()
-            << "reads what this CTA stored before, and a store is not ordered "
-               "before a later load: signal behind the store and wait before "
-               "the load, or use the tile itself";
+            << "reads what this CTA stored before, and a store is not ordered before a later load: "
+               "signal behind the store and wait before the load, or use the tile itself";
         error.attachNote(store.op->getLoc()) << "stored here";
         return error;
       }
@@ -121,9 +114,8 @@ LogicalResult mlir::mk::verifyStructure(KernelOp kernel) {
     return failure();
   return failure(kernel
                      .walk([](Block *block) {
-                       return failed(verifyBlock(*block))
-                                  ? WalkResult::interrupt()
-                                  : WalkResult::advance();
+                       return failed(verifyBlock(*block)) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
                      })
                      .wasInterrupted());
 }

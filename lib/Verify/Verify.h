@@ -15,18 +15,19 @@ LogicalResult verifyStructure(KernelOp kernel);
 /// cross a net axis whatever the dimensions are.
 LogicalResult verifyOpenPeers(KernelOp kernel);
 
+/// Adds what a list of name=integer:integer:... says, up to an item that is not of this form; gives
+/// that, or none.
+std::optional<StringRef> readSizes(ArrayRef<std::string> list, DimTable &dims);
+
 /// What a KernelProgram wants of a kernel at the tile level.
 void buildExpandPipeline(OpPassManager &pm);
 
 /// Emits why a run has got stuck. `order`, if not empty: in which order of CTAs.
-void explainStuck(KernelProgram &program, ::mk::check::Machine &machine,
-                  StringRef order = {});
+void explainStuck(KernelProgram &program, ::mk::check::Machine &machine, StringRef order = {});
 /// Compares arrivals with what types say: later launches count on it.
-LogicalResult verifyArrivals(KernelProgram &program,
-                             const ::mk::check::Machine &machine);
+LogicalResult verifyArrivals(KernelProgram &program, const ::mk::check::Machine &machine);
 /// Emits an error for each race.
-LogicalResult reportRaces(KernelProgram &program,
-                          const ::mk::check::Machine &machine,
+LogicalResult reportRaces(KernelProgram &program, const ::mk::check::Machine &machine,
                           StringRef order = {});
 
 /// Adds what was not searched for races to a remark, with a note at each place.

@@ -34,28 +34,32 @@ void mlir::mk::buildExpandPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+std::optional<StringRef> mlir::mk::readSizes(ArrayRef<std::string> list, DimTable &dims) {
+  for (StringRef item : list) {
+    auto [name, text] = item.split('=');
+    SmallVector<StringRef> parts;
+    text.split(parts, ':');
+    for (StringRef part : parts) {
+      int64_t value;
+      if (name.empty() || part.getAsInteger(10, value))
+        return item;
+      dims[name].push_back(value);
+    }
+  }
+  return std::nullopt;
+}
+
 namespace {
-struct VerifyProgressPass
-    : mlir::mk::impl::VerifyProgressPassBase<VerifyProgressPass> {
+struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgressPass> {
   using VerifyProgressPassBase::VerifyProgressPassBase;
 
-  LogicalResult readSizes(DimTable &dims) {
+  LogicalResult readAll(DimTable &dims) {
     for (ArrayRef<std::string> list :
          {ArrayRef<std::string>(sizes), ArrayRef<std::string>(rankSizes)})
-      for (StringRef item : list) {
-        auto [name, text] = item.split('=');
-        SmallVector<StringRef> parts;
-        text.split(parts, ':');
-        for (StringRef part : parts) {
-          int64_t value;
-          if (name.empty() || part.getAsInteger(10, value))
-            return getOperation().emitError()
-                   << "mk-verify-progress: '" << item
-                   << "' is not of the form name=integer or "
-                      "name=integer:integer:...";
-          dims[name].push_back(value);
-        }
-      }
+      if (std::optional<StringRef> item = readSizes(list, dims))
+        return getOperation().emitError()
+               << "mk-verify-progress: '" << *item
+               << "' is not of the form name=integer or name=integer:integer:...";
     return success();
   }
 
@@ -66,9 +70,7 @@ struct VerifyProgressPass
       return "an axis of the mesh has no size";
     for (Attribute name : kernel.getDimNames())
       if (!dims.contains(cast<StringAttr>(name).getValue()))
-        return ("dimension '" + cast<StringAttr>(name).getValue() +
-                "' has no value")
-            .str();
+        return ("dimension '" + cast<StringAttr>(name).getValue() + "' has no value").str();
     return {};
   }
 
@@ -76,17 +78,14 @@ struct VerifyProgressPass
                  const KernelProgram *program = nullptr) {
     if (!report)
       return;
-    InFlightDiagnostic remark = emitRemark(loc)
-                                << "progress of kernel '" << kernel.getSymName()
-                                << "' is not decided: " << why;
+    InFlightDiagnostic remark = emitRemark(loc) << "progress of kernel '" << kernel.getSymName()
+                                                << "' is not decided: " << why;
     if (program)
       noteUnsearched(*program, remark);
   }
 
-  /// A copy with loops expanded, and the roles that each role's CTAs go on
-  /// with.
-  FailureOr<ModuleOp> expand(KernelOp kernel,
-                             SmallVector<SmallVector<unsigned>> &then) {
+  /// A copy with loops expanded, and the roles that each role's CTAs go on with.
+  FailureOr<ModuleOp> expand(KernelOp kernel, SmallVector<SmallVector<unsigned>> &then) {
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     // Nested, so that passes may run on it.
     auto copy = ModuleOp::create(b, kernel.getLoc());
@@ -99,8 +98,7 @@ struct VerifyProgressPass
     OpPassManager pm(ModuleOp::getOperationName());
     buildExpandPipeline(pm);
     // What is said here is said again by the lowering.
-    ScopedDiagnosticHandler quiet(&getContext(),
-                                  [](Diagnostic &) { return success(); });
+    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
     if (succeeded(runPipeline(pm, copy)))
       return copy;
     copy.erase();
@@ -110,24 +108,20 @@ struct VerifyProgressPass
   using Create = function_ref<std::unique_ptr<KernelProgram>(bool)>;
 
   /// Where waits counted some of an element's arrivals: whichever those are.
-  LogicalResult searchAgain(const Machine &first,
-                            ::mk::check::MachineOptions options, Create create,
-                            StringRef order) {
+  LogicalResult searchAgain(const Machine &first, ::mk::check::MachineOptions options,
+                            Create create, StringRef order) {
     options.guarantees = options.races ? first.guarantees() : nullptr;
     if (!options.guarantees)
       return success();
     std::unique_ptr<KernelProgram> program = create(true);
-    Machine machine(program->numRanks(), program->ctasOfRank(), *program,
-                    options);
+    Machine machine(program->numRanks(), program->ctasOfRank(), *program, options);
     (void)machine.run();
     return reportRaces(*program, machine, order);
   }
 
   /// CTAs that draw other items and counts that come in another order.
-  LogicalResult followOtherOrders(const KernelProgram &program,
-                                  const Machine &inTurn,
-                                  ::mk::check::MachineOptions options,
-                                  Create create) {
+  LogicalResult followOtherOrders(const KernelProgram &program, const Machine &inTurn,
+                                  ::mk::check::MachineOptions options, Create create) {
     using Order = ::mk::check::MachineOptions::Order;
     if (!program.hasDraws() && !program.hasCounts())
       return success();
@@ -143,8 +137,7 @@ struct VerifyProgressPass
       Machine machine(other->numRanks(), other->ctasOfRank(), *other, options);
       Machine::End end = machine.run();
       if (other->failure().wrong)
-        return other->failure().op->emitOpError()
-               << other->failure().text << " (" << words << ")";
+        return other->failure().op->emitOpError() << other->failure().text << " (" << words << ")";
       if (failed(reportRaces(*other, machine, words)) ||
           failed(searchAgain(machine, options, create, words)))
         return failure();
@@ -158,47 +151,40 @@ struct VerifyProgressPass
     return success();
   }
 
-  LogicalResult run(KernelOp kernel, KernelOp expanded,
-                    ArrayRef<int64_t> ctasOfRole,
-                    ArrayRef<SmallVector<unsigned>> then,
-                    const DimTable &dims) {
+  LogicalResult run(KernelOp kernel, KernelOp expanded, ArrayRef<int64_t> ctasOfRole,
+                    ArrayRef<SmallVector<unsigned>> then, const DimTable &dims) {
     uint64_t ctas = 0;
     for (int64_t count : ctasOfRole)
       ctas += count;
     ctas *= expanded.getMeshOp().getNumRanks();
     if (ctas > kMaxCtas) {
       undecided(kernel, kernel.getLoc(),
-                "it runs on " + Twine(ctas) + " CTAs, at most " +
-                    Twine(kMaxCtas) + " are followed");
+                "it runs on " + Twine(ctas) + " CTAs, at most " + Twine(kMaxCtas) +
+                    " are followed");
       return success();
     }
-    uint64_t withRaces =
-        std::min<uint64_t>(maxEvents, kClockBytes / (ctas * 8 + 64));
+    uint64_t withRaces = std::min<uint64_t>(maxEvents, kClockBytes / (ctas * 8 + 64));
     std::string noRaces;
     for (bool races : {true, false}) {
       uint64_t limit = races ? withRaces : 10 * maxEvents;
-      KernelProgram program(expanded, ctasOfRole, then, dims, races,
-                            limit * kStepsForEvent);
+      KernelProgram program(expanded, ctasOfRole, then, dims, races, limit * kStepsForEvent);
       if (program.numEventOps() == 0)
         break;
       if (!program.requirementsHold()) {
-        undecided(kernel, kernel.getLoc(),
-                  "a requirement does not hold: no launch is possible");
+        undecided(kernel, kernel.getLoc(), "a requirement does not hold: no launch is possible");
         return success();
       }
       ::mk::check::MachineOptions options;
       options.races = races;
       options.maxEvents = limit;
       options.maxCompared = kMaxCompared;
-      Machine machine(program.numRanks(), program.ctasOfRank(), program,
-                      options);
+      Machine machine(program.numRanks(), program.ctasOfRank(), program, options);
       Machine::End end = machine.run();
       const KernelProgram::Failure &failed = program.failure();
       if (failed.wrong)
         return failed.op->emitOpError() << failed.text;
       auto create = [&](bool withAccesses) {
-        return std::make_unique<KernelProgram>(expanded, ctasOfRole, then, dims,
-                                               withAccesses,
+        return std::make_unique<KernelProgram>(expanded, ctasOfRole, then, dims, withAccesses,
                                                limit * kStepsForEvent);
       };
       if (mlir::failed(reportRaces(program, machine)) ||
@@ -211,13 +197,11 @@ struct VerifyProgressPass
       }
       if (tooLong || end == Machine::End::Unknown) {
         // What is known of the others may race in another order.
-        if (!tooLong &&
-            mlir::failed(followOtherOrders(program, machine, options, create)))
+        if (!tooLong && mlir::failed(followOtherOrders(program, machine, options, create)))
           return failure();
         undecided(kernel, tooLong ? kernel.getLoc() : failed.op->getLoc(),
                   tooLong ? Twine("the kernel is too large to be followed")
-                          : "'" + failed.op->getName().getStringRef() + "' " +
-                                failed.text,
+                          : "'" + failed.op->getName().getStringRef() + "' " + failed.text,
                   &program);
         return success();
       }
@@ -229,32 +213,28 @@ struct VerifyProgressPass
           mlir::failed(followOtherOrders(program, machine, options, create)))
         return failure();
       if (report) {
-        InFlightDiagnostic remark =
-            emitRemark(kernel.getLoc())
-            << "kernel '" << kernel.getSymName()
-            << "' always ends: " << machine.events() << " events of " << ctas
-            << " CTAs" << noRaces;
+        InFlightDiagnostic remark = emitRemark(kernel.getLoc())
+                                    << "kernel '" << kernel.getSymName()
+                                    << "' always ends: " << machine.events() << " events of "
+                                    << ctas << " CTAs" << noRaces;
         noteUnsearched(program, remark);
       }
       return success();
     }
     if (report)
-      emitRemark(kernel.getLoc())
-          << "kernel '" << kernel.getSymName() << "' has nothing to wait for"
-          << noRaces;
+      emitRemark(kernel.getLoc()) << "kernel '" << kernel.getSymName()
+                                  << "' has nothing to wait for" << noRaces;
     return success();
   }
 
   LogicalResult verify(KernelOp kernel, const DimTable &dims) {
     auto isOther = [](Operation *op) {
-      return isa<func::CallOp>(op) ||
-                     isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect())
+      return isa<func::CallOp>(op) || isa_and_nonnull<mk_sm::MkSMDialect>(op->getDialect())
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     };
     if (kernel.walk(isOther).wasInterrupted()) {
-      undecided(kernel, kernel.getLoc(),
-                "it is not at the tile level with calls inlined");
+      undecided(kernel, kernel.getLoc(), "it is not at the tile level with calls inlined");
       return success();
     }
     if (failed(verifyStructure(kernel)))
@@ -275,23 +255,21 @@ struct VerifyProgressPass
     FailureOr<ModuleOp> copy = expand(kernel, then);
     FailureOr<SmallVector<int64_t>> ctas = failure();
     {
-      ScopedDiagnosticHandler quiet(&getContext(),
-                                    [](Diagnostic &) { return success(); });
+      ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
       ctas = getCtas(kernel);
     }
     if (failed(copy) || failed(ctas)) {
       undecided(kernel, kernel.getLoc(), "it cannot be lowered as it is");
       return success();
     }
-    LogicalResult result =
-        run(kernel, *copy->getOps<KernelOp>().begin(), *ctas, then, dims);
+    LogicalResult result = run(kernel, *copy->getOps<KernelOp>().begin(), *ctas, then, dims);
     copy->erase();
     return result;
   }
 
   void runOnOperation() override {
     DimTable dims;
-    if (failed(readSizes(dims)))
+    if (failed(readAll(dims)))
       return signalPassFailure();
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
       if (failed(verify(kernel, dims)))

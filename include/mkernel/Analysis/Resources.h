@@ -62,6 +62,10 @@ SmallVector<unsigned> getPossibleArgs(KernelOp kernel, Value buffer);
 /// Whether all arguments that a buffer may be are ones that no kernel writes: their contents need
 /// no wait.
 bool isNeverWritten(Value buffer);
+/// The buffer, here or at a peer, that an op writes; null if it writes none.
+Value getWritten(Operation *op);
+/// The shape of an array of signals or counters, and its extents that are no numbers.
+std::pair<ArrayRef<int64_t>, ValueRange> getDeclaredShape(Value declared);
 
 } // namespace mlir::mk
 

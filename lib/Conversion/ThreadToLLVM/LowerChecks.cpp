@@ -95,26 +95,23 @@ static SmallVector<Value> lowerReportFailure(const Frame &frame, Ptx &ptx) {
      << "ld.volatile.shared.b32 what, [" << frame.failed() << "]; "
      << "setp.le.u32 some, what, 1; @some bra RIGHT; ";
   param(offsetof(mk_gpu_launch, control));
-  os << "atom.acq_rel.gpu.global.exch.b32 word, [report+"
-     << offsetof(mk_gpu_control, claimed)
+  os << "atom.acq_rel.gpu.global.exch.b32 word, [report+" << offsetof(mk_gpu_control, claimed)
      << "], 1; setp.ne.u32 some, word, 0; @some bra KNOWN; ";
   param(offsetof(mk_gpu_launch, report));
   os << "and.b32 word, what, 255; st.global.b32 [report+" << offsetof(mk_gpu_report, kind)
-     << "], word; shr.s32 word, what, 8; st.global.b32 [report+"
-     << offsetof(mk_gpu_report, role) << "], word; "
+     << "], word; shr.s32 word, what, 8; st.global.b32 [report+" << offsetof(mk_gpu_report, role)
+     << "], word; "
      << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; KNOWN: ";
   param(offsetof(mk_gpu_launch, control));
-  os << "st.relaxed.sys.global.b32 [report+" << offsetof(mk_gpu_control, abort)
-     << "], 1; RIGHT: }";
+  os << "st.relaxed.sys.global.b32 [report+" << offsetof(mk_gpu_control, abort) << "], 1; RIGHT: }";
   return ptx.run(text, {}, {});
 }
 
 void mk::thread::addCheckPatterns(RewritePatternSet &patterns, const Frame &frame) {
-  addPattern<CheckOp>(patterns, [frame](CheckOp op, Ptx &ptx) { return lowerCheck(frame, op, ptx); });
-  addPattern<FailUnlessOp>(patterns, [frame](FailUnlessOp op, Ptx &ptx) {
-    return lowerFailUnless(frame, op, ptx);
-  });
-  addPattern<ReportFailureOp>(patterns, [frame](ReportFailureOp, Ptx &ptx) {
-    return lowerReportFailure(frame, ptx);
-  });
+  addPattern<CheckOp>(patterns,
+                      [frame](CheckOp op, Ptx &ptx) { return lowerCheck(frame, op, ptx); });
+  addPattern<FailUnlessOp>(
+      patterns, [frame](FailUnlessOp op, Ptx &ptx) { return lowerFailUnless(frame, op, ptx); });
+  addPattern<ReportFailureOp>(
+      patterns, [frame](ReportFailureOp, Ptx &ptx) { return lowerReportFailure(frame, ptx); });
 }

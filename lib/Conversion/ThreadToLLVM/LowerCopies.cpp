@@ -32,9 +32,8 @@ static SmallVector<Value> lowerCopyTensor(CopyTensorOp op, Ptx &ptx) {
 static SmallVector<Value> lowerStoreTensor(StoreTensorOp op, Ptx &ptx) {
   SmallVector<Value> operands{op.getMap(), op.getSource()};
   std::string dims = std::to_string(op.getCoordinates().size()) + "d.global.shared::cta";
-  std::string text = op.getAdd()
-                         ? "cp.reduce.async.bulk.tensor." + dims + ".add.tile.bulk_group"
-                         : "cp.async.bulk.tensor." + dims + ".bulk_group";
+  std::string text = op.getAdd() ? "cp.reduce.async.bulk.tensor." + dims + ".add.tile.bulk_group"
+                                 : "cp.async.bulk.tensor." + dims + ".bulk_group";
   text += " [$0, " + listCoordinates(op.getCoordinates(), 2, operands) + "], [$1];";
   return ptx.run(text, {}, operands);
 }
@@ -42,8 +41,8 @@ static SmallVector<Value> lowerStoreTensor(StoreTensorOp op, Ptx &ptx) {
 static SmallVector<Value> lowerStoreBulk(StoreBulkOp op, Ptx &ptx) {
   std::string text = "cp.async.bulk.global.shared::cta.bulk_group";
   if (op.getAdd())
-    text = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add." +
-           getAddition(*op.getAdd()).str();
+    text =
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add." + getAddition(*op.getAdd()).str();
   return ptx.run(text + " [$0], [$1], $2;", {}, {op.getDest(), op.getSource(), op.getBytes()});
 }
 

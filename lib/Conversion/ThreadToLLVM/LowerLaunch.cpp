@@ -8,8 +8,7 @@ using namespace mlir::mk_thread;
 static Value addressOf(Ptx &ptx, const Frame &frame, LLVM::GEPArg offset) {
   LLVM::LLVMFuncOp function = frame.function;
   Block &entry = function.getBody().front();
-  return LLVM::GEPOp::create(ptx.b, ptx.loc,
-                             LLVM::LLVMPointerType::get(ptx.b.getContext()),
+  return LLVM::GEPOp::create(ptx.b, ptx.loc, LLVM::LLVMPointerType::get(ptx.b.getContext()),
                              ptx.b.getI8Type(), entry.getArgument(0), ArrayRef(offset));
 }
 
@@ -30,24 +29,21 @@ void mk::thread::addLaunchPatterns(RewritePatternSet &patterns, const Frame &fra
                                  /*isVolatile=*/false, /*isNonTemporal=*/false,
                                  /*isInvariant=*/true)};
   });
-  addPattern<ParamAddressOp>(
-      patterns, [frame](ParamAddressOp op, Ptx &ptx) -> SmallVector<Value> {
-        if (!op.getIndex())
-          return {addressOf(ptx, frame, static_cast<int32_t>(op.getOffset()))};
-        Value offset = op.getIndex();
-        if (op.getOffset())
-          offset = arith::AddIOp::create(
-              ptx.b, ptx.loc, offset,
-              arith::ConstantIntOp::create(ptx.b, ptx.loc, op.getOffset(), 32));
-        return {addressOf(ptx, frame, offset)};
-      });
-  addPattern<SharedBaseOp>(
-      patterns, [frame](SharedBaseOp op, Ptx &ptx) -> SmallVector<Value> {
-        if (op.getPinned())
-          return ptx.run("mov.b32 $0, " + frame.at(op.getOffset()) + ";", op.getType(), {},
-                         /*touchesMemory=*/false);
-        LLVM::GlobalOp global = frame.shared;
-        Value address = LLVM::AddressOfOp::create(ptx.b, ptx.loc, global);
-        return {LLVM::PtrToIntOp::create(ptx.b, ptx.loc, op.getType(), address)};
-      });
+  addPattern<ParamAddressOp>(patterns, [frame](ParamAddressOp op, Ptx &ptx) -> SmallVector<Value> {
+    if (!op.getIndex())
+      return {addressOf(ptx, frame, static_cast<int32_t>(op.getOffset()))};
+    Value offset = op.getIndex();
+    if (op.getOffset())
+      offset = arith::AddIOp::create(
+          ptx.b, ptx.loc, offset, arith::ConstantIntOp::create(ptx.b, ptx.loc, op.getOffset(), 32));
+    return {addressOf(ptx, frame, offset)};
+  });
+  addPattern<SharedBaseOp>(patterns, [frame](SharedBaseOp op, Ptx &ptx) -> SmallVector<Value> {
+    if (op.getPinned())
+      return ptx.run("mov.b32 $0, " + frame.at(op.getOffset()) + ";", op.getType(), {},
+                     /*touchesMemory=*/false);
+    LLVM::GlobalOp global = frame.shared;
+    Value address = LLVM::AddressOfOp::create(ptx.b, ptx.loc, global);
+    return {LLVM::PtrToIntOp::create(ptx.b, ptx.loc, op.getType(), address)};
+  });
 }

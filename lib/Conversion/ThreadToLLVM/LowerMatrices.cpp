@@ -45,8 +45,7 @@ static SmallVector<Value> lowerWgmma(WgmmaOp op, Ptx &ptx) {
   std::string right = descriptor(op.getRight(), op.getRightOffset(), "db");
   std::string scale = ties ? "1" : "0";
   if (Value accumulate = op.getAccumulate())
-    scale = operand(
-        ptx.b.createOrFold<arith::ExtUIOp>(ptx.loc, ptx.b.getI32Type(), accumulate));
+    scale = operand(ptx.b.createOrFold<arith::ExtUIOp>(ptx.loc, ptx.b.getI32Type(), accumulate));
   std::string text = "{ " + before + ".reg .pred p; setp.ne.b32 p, " + scale +
                      ", 0; wgmma.mma_async.sync.aligned.m64n" + std::to_string(op.getN()) + "k" +
                      std::to_string(op.getK()) + ".f32." + op.getLeftType().str() + "." +
@@ -84,22 +83,10 @@ static const char kDivide[] =
 static StringRef nameOfPair(Type type) { return isa<Float8E4M3FNType>(type) ? "e4m3x2" : "e5m2x2"; }
 
 static SmallVector<Value> lowerApproximate(ApproximateOp op, Ptx &ptx) {
-  const char *name = "";
-  switch (op.getFunction()) {
-  case Approximation::Rcp:
-    name = "rcp.approx.f32";
-    break;
-  case Approximation::RcpFtz:
-    name = "rcp.approx.ftz.f32";
-    break;
-  case Approximation::Sin:
-    name = "sin.approx.f32";
-    break;
-  case Approximation::Cos:
-    name = "cos.approx.f32";
-    break;
-  }
-  return {ptx.pure(std::string(name) + " $0, $1;", op.getType(), op.getX())};
+  static const char *const kNames[] = {"rcp.approx.f32", "rcp.approx.ftz.f32", "sin.approx.f32",
+                                       "cos.approx.f32"};
+  std::string name = kNames[unsigned(op.getFunction())];
+  return {ptx.pure(name + " $0, $1;", op.getType(), op.getX())};
 }
 
 void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
@@ -116,8 +103,8 @@ void mk::thread::addMatrixPatterns(RewritePatternSet &patterns) {
   });
   addPattern<PinOp>(patterns, [](PinOp op, Ptx &ptx) { return ptx.tied("", op.getValues()); });
   addPattern<StMatrixOp>(patterns, [](StMatrixOp op, Ptx &ptx) {
-    return ptx.run(std::string("stmatrix.sync.aligned.m8n8.x4") + (op.getTranspose() ? ".trans" : "") +
-                       ".shared.b16 [$0], {$1, $2, $3, $4};",
+    return ptx.run(std::string("stmatrix.sync.aligned.m8n8.x4") +
+                       (op.getTranspose() ? ".trans" : "") + ".shared.b16 [$0], {$1, $2, $3, $4};",
                    {}, op->getOperands());
   });
   addPattern<OwnZeroOp>(patterns, [](OwnZeroOp op, Ptx &ptx) -> SmallVector<Value> {

@@ -32,9 +32,8 @@ static std::string under(int64_t number, bool isInverted, const std::string &ins
 
 static SmallVector<Value> lowerLoad(LoadOp op, Ptx &ptx) {
   int64_t words = op.getResults().size();
-  std::string instruction = "ld" + spaceOf(op.getAddress()) +
-                            kindOf(op.getBytes(), words, ".u8") + " " + listOperands(0, words) +
-                            ", [$";
+  std::string instruction = "ld" + spaceOf(op.getAddress()) + kindOf(op.getBytes(), words, ".u8") +
+                            " " + listOperands(0, words) + ", [$";
   if (!op.getCondition())
     return ptx.run(instruction + std::to_string(words) + "];", op.getResults().getTypes(),
                    op.getAddress());
@@ -73,15 +72,15 @@ void mk::thread::addMemoryPatterns(RewritePatternSet &patterns, const Frame &fra
                    op.getType(), op->getOperands());
   });
   addPattern<StoreSharedOp>(patterns, [addressOf](StoreSharedOp op, Ptx &ptx) {
-    return ptx.run("st.volatile.shared.b32 " +
-                       addressOf(op.getAddress(), op.getOffset(), "$1") + ", $0;",
+    return ptx.run("st.volatile.shared.b32 " + addressOf(op.getAddress(), op.getOffset(), "$1") +
+                       ", $0;",
                    {}, op->getOperands());
   });
   addPattern<LoadOp>(patterns, lowerLoad);
   addPattern<StoreOp>(patterns, lowerStore);
   auto nameOf = [](StringRef what, auto op) {
-    return (what + "." + stringifyMemOrder(op.getOrder()) + "." +
-            stringifyMemScope(op.getScope()) + ".global")
+    return (what + "." + stringifyMemOrder(op.getOrder()) + "." + stringifyMemScope(op.getScope()) +
+            ".global")
         .str();
   };
   addPattern<AtomicAddOp>(patterns, [nameOf](AtomicAddOp op, Ptx &ptx) {
@@ -89,8 +88,7 @@ void mk::thread::addMemoryPatterns(RewritePatternSet &patterns, const Frame &fra
                    op.getType(), op->getOperands());
   });
   addPattern<ReduceAddOp>(patterns, [nameOf](ReduceAddOp op, Ptx &ptx) {
-    return ptx.run(nameOf("red", op) + ".add.u" + widthOf(op.getAmount().getType()) +
-                       " [$0], $1;",
+    return ptx.run(nameOf("red", op) + ".add.u" + widthOf(op.getAmount().getType()) + " [$0], $1;",
                    {}, op->getOperands());
   });
   addPattern<LoadAtomicOp>(patterns, [nameOf](LoadAtomicOp op, Ptx &ptx) {

@@ -4,9 +4,9 @@
 // and waits for others that did not find at once what they wait for. Stages of a pipeline
 // leave no record: beside products it would make some kernels spill.
 //
-// One thread of each warpgroup that has a track writes. Where it is on its track, and when
-// what it is in began, is kept in shared memory: beside accumulators there is no register.
-// A record is some instructions without a branch, its stores to global memory under a predicate, so that ptxas keeps
+// One thread of each warpgroup that has a track writes. Where it is on its track, and when what it
+// is in began, is kept in shared memory: beside accumulators there is no register. A record is some
+// instructions without a branch, its stores to global memory under a predicate, so that ptxas keeps
 // knowing that warps stay together.
 //
 //===----------------------------------------------------------------------===//
@@ -28,12 +28,12 @@ void SpanText::elect(llvm::raw_ostream &os) const {
   int64_t unread = words + kTrackBytes * kMaxTracks;
   os << "mov.u32 at, %tid.x; ";
   if (track >= 0) {
-    os << "setp.eq.u32 me, at, " << thread << "; selp.b32 place, "
-       << words + kTrackBytes * track << ", " << unread << ", me; ";
+    os << "setp.eq.u32 me, at, " << thread << "; selp.b32 place, " << words + kTrackBytes * track
+       << ", " << unread << ", me; ";
   } else {
     os << "and.b32 now, at, 127; setp.eq.u32 me, now, 0; shr.u32 group, at, 7; "
-       << "mad.lo.u32 place, group, " << kTrackBytes << ", " << words
-       << "; selp.b32 place, place, " << unread << ", me; ";
+       << "mad.lo.u32 place, group, " << kTrackBytes << ", " << words << "; selp.b32 place, place, "
+       << unread << ", me; ";
   }
   // A symbol is an address only in brackets and moves.
   os << "mov.u32 at, mk_shared; add.u32 at, at, place; ";
@@ -49,8 +49,7 @@ void SpanText::writeBegin(llvm::raw_ostream &os) const {
 void SpanText::writeEnd(llvm::raw_ostream &os) const {
   elect(os);
   os << "ld.volatile.shared.b32 place, " << word(TrackWord::Position)
-     << "; setp.lt.u32 fits, place, " << MK_TIMELINE_RECORDS
-     << "; and.pred fits, fits, me; ";
+     << "; setp.lt.u32 fits, place, " << MK_TIMELINE_RECORDS << "; and.pred fits, fits, me; ";
   // The number of the track, then the record's offset.
   os << "mov.u32 now, %ctaid.x; mad.lo.u32 now, now, " << tracks << ", ";
   if (track >= 0)
@@ -60,11 +59,11 @@ void SpanText::writeEnd(llvm::raw_ostream &os) const {
   os << "; mul.lo.u32 now, now, " << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS)
      << "; mad.lo.u32 now, place, " << sizeof(mk_timeline_record) << ", now; "
      << "add.u32 place, place, 1; st.volatile.shared.b32 " << word(TrackWord::Position)
-     << ", place; cvt.u64.u32 time, now; ld.param.b64 tracks, [" << params << "+"
-     << timeline << "]; add.s64 tracks, tracks, time; ";
+     << ", place; cvt.u64.u32 time, now; ld.param.b64 tracks, [" << params << "+" << timeline
+     << "]; add.s64 tracks, tracks, time; ";
   auto put = [&](int64_t field, StringRef text) {
-    os << "@fits st.global.b32 [tracks+" << sizeof(mk_timeline_track) + field << "], "
-       << text << "; ";
+    os << "@fits st.global.b32 [tracks+" << sizeof(mk_timeline_track) + field << "], " << text
+       << "; ";
   };
   put(offsetof(mk_timeline_record, what), std::to_string(what));
   if (StringRef(value).starts_with("[")) {
@@ -95,32 +94,30 @@ const char *mk::thread::getSpanRegisters() {
 // Tracks
 //===----------------------------------------------------------------------===//
 
-/// By the thread that records on the track, or the first one of each warpgroup: `body` may use the track's address
-/// in `tracks`.
+/// By the thread that records on the track, or the first one of each warpgroup: `body` may use the
+/// track's address in `tracks`.
 static std::string onTrack(const SpanText &span, StringRef body) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{ " << getSpanRegisters();
   span.elect(os);
-  os << "mov.u32 now, %ctaid.x; mad.lo.u32 now, now, " << span.tracks
-     << ", " << (span.track < 0 ? "group" : std::to_string(span.track)) << "; mul.lo.u32 now, now, "
-     << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS) << "; ld.param.b64 tracks, ["
-     << span.params << "+" << span.timeline
-     << "]; cvt.u64.u32 time, now; add.s64 tracks, tracks, time; "
+  os << "mov.u32 now, %ctaid.x; mad.lo.u32 now, now, " << span.tracks << ", "
+     << (span.track < 0 ? "group" : std::to_string(span.track)) << "; mul.lo.u32 now, now, "
+     << MK_TIMELINE_TRACK_BYTES(MK_TIMELINE_RECORDS) << "; ld.param.b64 tracks, [" << span.params
+     << "+" << span.timeline << "]; cvt.u64.u32 time, now; add.s64 tracks, tracks, time; "
      << "@me mov.u64 time, %globaltimer; " << body << "}";
   return text;
 }
 
 static SmallVector<Value> openTracks(const SpanText &span, Ptx &ptx) {
-  return ptx.run(
-      onTrack(span, "mov.u32 now, %smid; @me st.global.b32 [tracks+" +
-                        std::to_string(offsetof(mk_timeline_track, sm)) +
-                        "], now; @me st.global.b64 [tracks+" +
-                        std::to_string(offsetof(mk_timeline_track, begin)) +
-                        "], time; cvt.u32.u64 now, time; st.volatile.shared.b32 " +
-                        span.word(TrackWord::Role) + ", now; st.volatile.shared.b32 " +
-                        span.word(TrackWord::Position) + ", 0; "),
-      {}, {});
+  return ptx.run(onTrack(span, "mov.u32 now, %smid; @me st.global.b32 [tracks+" +
+                                   std::to_string(offsetof(mk_timeline_track, sm)) +
+                                   "], now; @me st.global.b64 [tracks+" +
+                                   std::to_string(offsetof(mk_timeline_track, begin)) +
+                                   "], time; cvt.u32.u64 now, time; st.volatile.shared.b32 " +
+                                   span.word(TrackWord::Role) + ", now; st.volatile.shared.b32 " +
+                                   span.word(TrackWord::Position) + ", 0; "),
+                 {}, {});
 }
 
 static SmallVector<Value> closeTracks(const SpanText &span, Ptx &ptx) {
@@ -128,8 +125,7 @@ static SmallVector<Value> closeTracks(const SpanText &span, Ptx &ptx) {
                                    "; @me st.global.b32 [tracks+" +
                                    std::to_string(offsetof(mk_timeline_track, count)) +
                                    "], now; @me st.global.b64 [tracks+" +
-                                   std::to_string(offsetof(mk_timeline_track, end)) +
-                                   "], time; "),
+                                   std::to_string(offsetof(mk_timeline_track, end)) + "], time; "),
                  {}, {});
 }
 

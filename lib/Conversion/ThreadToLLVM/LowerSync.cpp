@@ -53,9 +53,8 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
   });
   addPattern<SyncCtaOp>(patterns,
                         [](SyncCtaOp, Ptx &ptx) { return ptx.run("bar.sync 0;", {}, {}); });
-  addPattern<SyncWarpOp>(patterns, [](SyncWarpOp, Ptx &ptx) {
-    return ptx.run("bar.warp.sync 0xffffffff;", {}, {});
-  });
+  addPattern<SyncWarpOp>(
+      patterns, [](SyncWarpOp, Ptx &ptx) { return ptx.run("bar.warp.sync 0xffffffff;", {}, {}); });
   addPattern<SyncClusterOp>(patterns, [](SyncClusterOp, Ptx &ptx) {
     return ptx.run("barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", {}, {});
   });
@@ -64,8 +63,8 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
   });
   addPattern<SetRegistersOp>(patterns, [](SetRegistersOp op, Ptx &ptx) {
     return ptx.upstream<NVVM::SetMaxRegisterOp>(
-        int32_t(op.getCount()), op.getMore() ? NVVM::SetMaxRegisterAction::increase
-                                             : NVVM::SetMaxRegisterAction::decrease);
+        int32_t(op.getCount()),
+        op.getMore() ? NVVM::SetMaxRegisterAction::increase : NVVM::SetMaxRegisterAction::decrease);
   });
 }
 

@@ -25,8 +25,8 @@ using namespace mlir::mk_thread;
 
 /// The clock counts in units of 2^20 ns, so that it fits a register.
 static constexpr int kClockShift = 20;
-// What is left of a deadline has this bit once it has passed (it is below 0). Behind a failure what is
-// left of a barrier's wait is above kPatience: twice a deadline and some seconds.
+// What is left of a deadline has this bit once it has passed (it is below 0). Behind a failure what
+// is left of a barrier's wait is above kPatience: twice a deadline and some seconds.
 static constexpr int64_t kPassed = 1 << 29, kPatience = 1 << 30, kMorePatience = 8192;
 
 namespace {
@@ -43,9 +43,7 @@ public:
   std::string waitForWord(StringRef poll, StringRef leader);
 
 private:
-  void param(StringRef to, int64_t offset) {
-    report.loadLaunch(os, to, offset);
-  }
+  void param(StringRef to, int64_t offset) { report.loadLaunch(os, to, offset); }
   // With a vote ptxas knows that the warp stays together, and keeps what the loop
   // around computes in uniform registers, where descriptors have to be.
   void agree() {
@@ -53,8 +51,8 @@ private:
       os << "vote.sync.all.pred some, some, 0xffffffff; ";
   }
   void toUnits(int64_t logTimes) {
-    os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, "
-       << kClockShift - logTimes << "; ";
+    os << "mov.b64 {low, high}, value; shf.r.wrap.b32 low, low, high, " << kClockShift - logTimes
+       << "; ";
   }
   void readClock() {
     os << "mov.u64 value, %globaltimer; ";
@@ -114,8 +112,7 @@ private:
 std::string WaitText::waitForBarrier(bool isPatient) {
   const char *poll = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
                      "vote.sync.all.pred done, done, 0xffffffff; @done bra DONE; ";
-  os << "{ .reg .pred done, some; .reg .b32 left, last, low, high; .reg .b64 value; "
-     << poll;
+  os << "{ .reg .pred done, some; .reg .b32 left, last, low, high; .reg .b64 value; " << poll;
   countDown(isPatient ? 1 : 0);
   readClock();
   os << "mov.b32 last, low; AGAIN: " << poll;
@@ -146,7 +143,8 @@ std::string WaitText::waitForBarrier(bool isPatient) {
   return text;
 }
 
-// What the report says may use what `poll` leaves in `seen`. `leader`: 0 in threads that do not wait.
+// What the report says may use what `poll` leaves in `seen`. `leader`: 0 in threads that do not
+// wait.
 std::string WaitText::waitForWord(StringRef poll, StringRef leader) {
   os << "{ .reg .pred done, some; .reg .b32 left, last, low, high, word, seen; "
      << ".reg .b64 value, report; ";
@@ -173,8 +171,7 @@ std::string WaitText::waitForWord(StringRef poll, StringRef leader) {
   os << "bra DONE; STOP: ";
   // Nobody on this GPU has to wait any more; what is found wrong from here on follows from this.
   fail();
-  os << "st.relaxed.sys.global.b32 [value+" << offsetof(mk_gpu_control, claimed)
-     << "], 1; ";
+  os << "st.relaxed.sys.global.b32 [value+" << offsetof(mk_gpu_control, claimed) << "], 1; ";
   if (span) {
     os << "bra DONE; LATE: ";
     span.makeValue = report.element + "cvt.u32.u64 word, value; ";
@@ -208,8 +205,7 @@ static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &
   // What the report says is found anew, or it would be kept through the wait.
   ReportText report(frame, op.getReport());
   if (op.getArray())
-    report.element = "ld.param.b64 value, [" + frame.params + "+" +
-                     std::to_string(*op.getArray()) +
+    report.element = "ld.param.b64 value, [" + frame.params + "+" + std::to_string(*op.getArray()) +
                      "]; sub.s64 value, $0, value; shr.s64 value, value, 2; ";
   else
     report.element = "mov.b64 value, " + operand(op.getElement()) + "; ";
@@ -227,10 +223,8 @@ static SmallVector<Value> lowerWaitWord(const Frame &frame, WaitWordOp op, Ptx &
 }
 
 void mk::thread::addWaitPatterns(RewritePatternSet &patterns, const Frame &frame) {
-  addPattern<BarrierWaitOp>(patterns, [frame](BarrierWaitOp op, Ptx &ptx) {
-    return lowerBarrierWait(frame, op, ptx);
-  });
-  addPattern<WaitWordOp>(patterns, [frame](WaitWordOp op, Ptx &ptx) {
-    return lowerWaitWord(frame, op, ptx);
-  });
+  addPattern<BarrierWaitOp>(
+      patterns, [frame](BarrierWaitOp op, Ptx &ptx) { return lowerBarrierWait(frame, op, ptx); });
+  addPattern<WaitWordOp>(
+      patterns, [frame](WaitWordOp op, Ptx &ptx) { return lowerWaitWord(frame, op, ptx); });
 }

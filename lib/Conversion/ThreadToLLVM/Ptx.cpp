@@ -30,10 +30,10 @@ static SmallVector<Value> makeAsm(Ptx &ptx, StringRef text, StringRef constraint
     type = results.front();
   else if (!results.empty())
     type = LLVM::LLVMStructType::getLiteral(context, SmallVector<Type>(results));
-  auto op = LLVM::InlineAsmOp::create(
-      ptx.b, ptx.loc, type, operands, text, constraints, effects,
-      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  auto op = LLVM::InlineAsmOp::create(ptx.b, ptx.loc, type, operands, text, constraints, effects,
+                                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                      LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
+                                      ArrayAttr());
   SmallVector<Value> values;
   if (results.size() == 1)
     values.push_back(op.getRes());

@@ -66,8 +66,7 @@ struct Ptx {
 std::string listOperands(int64_t first, int64_t count);
 
 /// A pattern that is a function.
-template <typename OpT>
-class FunctionPattern : public OpRewritePattern<OpT> {
+template <typename OpT> class FunctionPattern : public OpRewritePattern<OpT> {
 public:
   using Function = std::function<SmallVector<Value>(OpT, Ptx &)>;
   FunctionPattern(MLIRContext *context, Function function)
@@ -85,8 +84,7 @@ private:
 
 /// Adds a pattern for OpT: `function` makes what stands for its results.
 template <typename OpT>
-void addPattern(RewritePatternSet &patterns,
-                typename FunctionPattern<OpT>::Function function) {
+void addPattern(RewritePatternSet &patterns, typename FunctionPattern<OpT>::Function function) {
   patterns.add<FunctionPattern<OpT>>(patterns.getContext(), std::move(function));
 }
 

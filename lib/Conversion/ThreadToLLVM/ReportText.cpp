@@ -5,21 +5,17 @@ using namespace mlir;
 using namespace mlir::mk::thread;
 
 void ReportText::loadLaunch(llvm::raw_ostream &os, StringRef to, int64_t offset) const {
-  os << "ld.param.b64 " << to << ", [" << frame.params << "+"
-     << frame.attr.getLaunch() + offset << "]; ";
+  os << "ld.param.b64 " << to << ", [" << frame.params << "+" << frame.attr.getLaunch() + offset
+     << "]; ";
 }
 
 void ReportText::write(llvm::raw_ostream &os) const {
   auto put = [&](int64_t offset, StringRef type, StringRef value) {
-    os << "st.global." << type << " [report+" << offset << "], " << value
-       << "; ";
+    os << "st.global." << type << " [report+" << offset << "], " << value << "; ";
   };
-  auto param = [&](int64_t offset) {
-    loadLaunch(os, "report", offset);
-  };
+  auto param = [&](int64_t offset) { loadLaunch(os, "report", offset); };
   param(offsetof(mk_gpu_launch, control));
-  os << "atom.acq_rel.gpu.global.exch.b32 word, [report+"
-     << offsetof(mk_gpu_control, claimed)
+  os << "atom.acq_rel.gpu.global.exch.b32 word, [report+" << offsetof(mk_gpu_control, claimed)
      << "], 1; setp.ne.u32 some, word, 0; @some bra LOST; ";
   param(offsetof(mk_gpu_launch, report));
   put(offsetof(mk_gpu_report, kind), "b32", std::to_string(kind));

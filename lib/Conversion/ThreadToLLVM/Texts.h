@@ -16,16 +16,15 @@ namespace mlir::mk::thread {
 /// The launch's report as PTX: constants, and text that leaves 64 bits in `value`.
 struct ReportText {
   ReportText(const Frame &frame, mk_thread::ReportAttr report)
-      : frame(frame), kind(report.getKind()), role(report.getRole()),
-        number(report.getNumber()) {}
+      : frame(frame), kind(report.getKind()), role(report.getRole()), number(report.getNumber()) {}
 
   Frame frame;
   int64_t kind, role, number;
   std::string named = "0";
   std::string element, wanted, seen, rank;
 
-  /// Writes the report and raises the abort word: the first thread that comes here; all say that the
-  /// CTA has failed. Uses the registers low, word, value, report and some.
+  /// Writes the report and raises the abort word: the first thread that comes here; all say that
+  /// the CTA has failed. Uses the registers low, word, value, report and some.
   void write(llvm::raw_ostream &os) const;
   /// Loads a word of mk_gpu_launch.
   void loadLaunch(llvm::raw_ostream &os, StringRef to, int64_t offset) const;
@@ -40,9 +39,10 @@ using mk_thread::kMaxTracks, mk_thread::kTrackBytes;
 struct SpanText {
   SpanText() = default;
   SpanText(const Frame &frame, mk_thread::SpanAttr span)
-      : params(frame.params), timeline(frame.attr.getTimeline()),
-        tracks(frame.attr.getTracks()), words(frame.attr.getWords()), track(span.getTrack()),
-        thread(span.getThread() < 0 ? 128 * span.getTrack() : span.getThread()), what(span.getWhat()) {}
+      : params(frame.params), timeline(frame.attr.getTimeline()), tracks(frame.attr.getTracks()),
+        words(frame.attr.getWords()), track(span.getTrack()),
+        thread(span.getThread() < 0 ? 128 * span.getTrack() : span.getThread()),
+        what(span.getWhat()) {}
 
   std::string params;      // name of the parameters
   int64_t timeline = 0;    // offset of the tracks' address in them; 0: there are none

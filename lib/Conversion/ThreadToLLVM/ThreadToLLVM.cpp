@@ -26,29 +26,24 @@ static Frame makeFunction(mk_thread::KernelOp kernel) {
   Type i8 = b.getI8Type();
   Frame frame;
   frame.attr = kernel.getFrame();
-  frame.shared = LLVM::GlobalOp::create(
-      b, loc, LLVM::LLVMArrayType::get(i8, 0), /*isConstant=*/false, LLVM::Linkage::External,
-      "mk_shared", Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+  frame.shared = LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(i8, 0),
+                                        /*isConstant=*/false, LLVM::Linkage::External, "mk_shared",
+                                        Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
                                           {LLVM::LLVMPointerType::get(context)});
-  auto function = frame.function =
-      LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(), type);
+  auto function = frame.function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(), type);
   // NVPTX names parameters after their function.
   frame.params = (kernel.getSymName() + "_param_0").str();
-  auto dims = [&](int64_t x) {
-    return b.getDenseI32ArrayAttr({static_cast<int32_t>(x), 1, 1});
-  };
+  auto dims = [&](int64_t x) { return b.getDenseI32ArrayAttr({static_cast<int32_t>(x), 1, 1}); };
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), dims(kernel.getThreads()));
   // Without these two ptxas ignores setmaxnreg (C7508).
   function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   if (kernel.getCluster() > 1)
     function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), dims(kernel.getCluster()));
-  function.setArgAttr(
-      0, LLVM::LLVMDialect::getByValAttrName(),
-      TypeAttr::get(LLVM::LLVMArrayType::get(i8, kernel.getParamBytes())));
-  function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
-                      b.getI64IntegerAttr(64));
+  function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
+                      TypeAttr::get(LLVM::LLVMArrayType::get(i8, kernel.getParamBytes())));
+  function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
   function.setArgAttr(0, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
   function.getBody().takeBody(kernel.getBody());
   Block &entry = function.getBody().front();
@@ -64,8 +59,9 @@ struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertTh
   void runOnOperation() override {
     SmallVector<mk_thread::KernelOp> kernels(getOperation().getOps<mk_thread::KernelOp>());
     if (kernels.size() > 1) {
-      kernels[1].emitOpError("is the second kernel of the module, and both would have the same shared "
-                             "memory; put it into a module of its own");
+      kernels[1].emitOpError(
+          "is the second kernel of the module, and both would have the same shared "
+          "memory; put it into a module of its own");
       return signalPassFailure();
     }
     for (mk_thread::KernelOp kernel : kernels) {

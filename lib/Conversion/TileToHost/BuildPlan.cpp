@@ -26,11 +26,9 @@ using namespace mlir::mk;
 namespace {
 class PlanBuilder {
 public:
-  PlanBuilder(KernelOp kernel, func::FuncOp function,
-              const llvm::StringMap<int64_t> &ctasOfRole)
+  PlanBuilder(KernelOp kernel, func::FuncOp function, const llvm::StringMap<int64_t> &ctasOfRole)
       : kernel(kernel), function(function), mesh(kernel.getMeshOp()),
-        lowering(kernel, function, /*pointerIsLaunch=*/true),
-        checks(lowering) {
+        lowering(kernel, function, /*pointerIsLaunch=*/true), checks(lowering) {
     lowering.ctasOfRole = ctasOfRole;
   }
 
@@ -48,7 +46,6 @@ private:
   void cloneChecked(Operation &op);
   /// This rank's extent of dimension `d` of argument `i`.
   Value localExtent(unsigned i, unsigned d);
-  bool dependsOnRankDim(AffineExpr expr);
   std::optional<std::pair<unsigned, int64_t>> getExtent(Operation *op);
   void write(Value value);
 
@@ -79,17 +76,18 @@ FailureOr<SmallVector<Value>> PlanBuilder::argExtents(unsigned i) {
     AffineExpr known = expr.replaceSymbols(sizes);
     FailureOr<Value> extent = checks.emit(known, dims);
     if (failed(extent))
-      return kernel.emitOpError()
-             << "argument '" << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
-             << "' has extent '" << describeExtent(kernel, expr) << "' in dimension "
-             << d << ", whose divisor is no number above 0: divide by one";
+      return kernel.emitOpError() << "argument '"
+                                  << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
+                                  << "' has extent '" << describeExtent(kernel, expr)
+                                  << "' in dimension " << d
+                                  << ", whose divisor is no number above 0: divide by one";
     extents.push_back(*extent);
   }
   return extents;
 }
 
 void PlanBuilder::cloneChecked(Operation &op) {
-  Operation *copy = lowering.builder().clone(op, mapping);
+  Operation *copy = lowering.b.clone(op, mapping);
   checks.place(getLine(op.getLoc()));
   checks.check(copy);
 }
@@ -135,21 +133,13 @@ void PlanBuilder::countItems(ForeachOp loop) {
   Value total = lowering.index(1);
   checks.place(getLine(loop.getLoc()));
   for (Value bound : bounds)
-    total = checks.mul(total, arith::MaxSIOp::create(lowering.builder(), lowering.loc(),
-                                                     bound, lowering.index(0)));
-}
-
-bool PlanBuilder::dependsOnRankDim(AffineExpr expr) {
-  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
-    if (kernel.getDimKind(d) == DimKind::Rank && expr.isFunctionOfDim(d))
-      return true;
-  return false;
+    total = checks.mul(total, lowering.max(bound, lowering.index(0)));
 }
 
 Value PlanBuilder::localExtent(unsigned i, unsigned d) {
   Value extent = extents[i][d];
   ArrayAttr split = kernel.getArgSplit(i);
-  if (split.empty() || dependsOnRankDim(kernel.getArgShape(i).getResult(d)))
+  if (split.empty() || dependsOnRankDim(kernel, kernel.getArgShape(i).getResult(d)))
     return extent;
   auto axes = cast<ArrayAttr>(split[d]);
   int64_t shards = 1;
@@ -157,28 +147,27 @@ Value PlanBuilder::localExtent(unsigned i, unsigned d) {
   for (Attribute name : axes) {
     unsigned axis = mesh.findAxis(cast<StringAttr>(name).getValue());
     shards *= lowering.getAxisSize(axis);
-    shard = lowering.add(
-        lowering.mul(shard, lowering.index(lowering.getAxisSize(axis))),
-        lowering.getCoord(axis));
+    shard = lowering.add(lowering.mul(shard, lowering.index(lowering.getAxisSize(axis))),
+                         lowering.getCoord(axis));
   }
-  Value chunk = arith::CeilDivSIOp::create(lowering.builder(), lowering.loc(), extent,
-                                           lowering.index(shards));
+  Value chunk =
+      arith::CeilDivSIOp::create(lowering.b, lowering.loc, extent, lowering.index(shards));
   return lowering.clamp(lowering.sub(extent, lowering.mul(shard, chunk)), chunk);
 }
 
 void PlanBuilder::write(Value value) {
-  OpBuilder &b = lowering.builder();
-  Value address = LLVM::GEPOp::create(
-      b, lowering.loc(), lowering.pointerType(), b.getI64Type(),
-      function.getArgument(1), ArrayRef<LLVM::GEPArg>{int32_t(written++)});
-  LLVM::StoreOp::create(b, lowering.loc(), lowering.toI64(value), address);
+  OpBuilder &b = lowering.b;
+  Value address =
+      LLVM::GEPOp::create(b, lowering.loc, lowering.pointerType(), b.getI64Type(),
+                          function.getArgument(1), ArrayRef<LLVM::GEPArg>{int32_t(written++)});
+  LLVM::StoreOp::create(b, lowering.loc, lowering.toI64(value), address);
 }
 
 LogicalResult PlanBuilder::build(const KernelResources &resources) {
-  OpBuilder &b = lowering.builder();
-  Location loc = lowering.loc();
-  Value dims = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, dims),
-                                  lowering.pointerType());
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.loc;
+  Value dims =
+      lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, dims), lowering.pointerType());
   for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
     mapping.map(kernel.getDim(d), lowering.loadElement(dims, d));
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
@@ -219,10 +208,9 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
     for (Value operand : op.getOperands())
       if (!mapping.contains(operand))
         return op.emitOpError()
-               << "feeds the size of a signal, counter or queue, or a "
-                  "requirement, but depends on the contents of an argument; only "
-                  "dimensions, mesh and extents of arguments are known before "
-                  "a launch";
+               << "feeds the size of a signal, counter or queue, or a requirement, but depends on "
+                  "the contents of an argument; only dimensions, mesh and extents of arguments are "
+                  "known before a launch";
     cloneChecked(op);
   }
 
@@ -239,8 +227,7 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
                                     : lowering.index(type.getArrivals()));
   }
   for (CountersOp op : resources.counters)
-    writeShape(cast<CounterType>(op.getResult().getType()).getShape(),
-               op.getExtents());
+    writeShape(cast<CounterType>(op.getResult().getType()).getShape(), op.getExtents());
   for (QueueOp op : resources.queues) {
     int64_t capacity = cast<QueueType>(op.getResult().getType()).getCapacity();
     write(ShapedType::isDynamic(capacity) ? mapping.lookup(op.getCapacity())
@@ -253,8 +240,8 @@ LogicalResult PlanBuilder::build(const KernelResources &resources) {
   Value verdict = checks.getFault();
   for (unsigned i = resources.requirements.size(); i-- > 0;) {
     RequireOp requirement = resources.requirements[i];
-    verdict = lowering.select(mapping.lookup(requirement.getCondition()), verdict,
-                              lowering.i64(i + 1));
+    verdict =
+        lowering.select(mapping.lookup(requirement.getCondition()), verdict, lowering.i64(i + 1));
   }
   func::ReturnOp::create(b, loc, verdict);
   dropMemorySpaces(function);
@@ -271,8 +258,7 @@ struct BuildPlanPass : mk::impl::BuildPlanPassBase<BuildPlanPass> {
       return failure();
     OpBuilder b(kernel);
     func::FuncOp plan = createHostFunction(kernel, kPlanFunction, 2, b.getI64Type());
-    return PlanBuilder(kernel, plan, *ctasOfRole)
-        .build(getChildAnalysis<KernelResources>(kernel));
+    return PlanBuilder(kernel, plan, *ctasOfRole).build(getChildAnalysis<KernelResources>(kernel));
   }
 
   void runOnOperation() override {

@@ -11,13 +11,11 @@ void CheckedArith::place(int64_t line, int64_t argument, int64_t dimension) {
   code = -1 - (line + (int64_t(MK_FAULT_OVERFLOW) << 32) + (extent << 36));
 }
 
-Value CheckedArith::getFault() {
-  return fault ? fault : lowering.i64(0);
-}
+Value CheckedArith::getFault() { return fault ? fault : lowering.i64(0); }
 
 /// `Op` is LLVM's form of the op that says whether its result fits.
 template <typename Op> void CheckedArith::test(Operation *op) {
-  OpBuilder &b = lowering.builder();
+  OpBuilder &b = lowering.b;
   Location loc = op->getLoc();
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   // Constants have been checked where they were bound.
@@ -27,13 +25,11 @@ template <typename Op> void CheckedArith::test(Operation *op) {
     lhs = lowering.toI64(lhs);
     rhs = lowering.toI64(rhs);
   }
-  auto both = LLVM::LLVMStructType::getLiteral(b.getContext(),
-                                               {lhs.getType(), b.getI1Type()});
+  auto both = LLVM::LLVMStructType::getLiteral(b.getContext(), {lhs.getType(), b.getI1Type()});
   Value result = Op::create(b, loc, both, lhs, rhs);
   Value wraps = LLVM::ExtractValueOp::create(b, loc, result, 1);
   Value none = getFault();
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, none,
-                                        lowering.i64(0));
+  Value isFirst = lowering.equal(none, lowering.i64(0));
   Value isFault = arith::AndIOp::create(b, loc, wraps, isFirst);
   fault = lowering.select(isFault, lowering.i64(code), none);
 }
@@ -85,8 +81,8 @@ FailureOr<Value> CheckedArith::emit(AffineExpr expr, ValueRange dims) {
   auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (!divisor || divisor.getValue() < 1)
     return failure();
-  OpBuilder &b = lowering.builder();
-  Location loc = lowering.loc();
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.loc;
   if (kind == AffineExprKind::CeilDiv)
     return Value(arith::CeilDivSIOp::create(b, loc, *lhs, *rhs));
   Value floor = arith::FloorDivSIOp::create(b, loc, *lhs, *rhs);

@@ -21,8 +21,7 @@ public:
   Value mul(Value a, Value b);
   /// Tests an op that has been built, if it is one that may wrap.
   void check(Operation *op);
-  /// An extent with dimensions' values; failure if it divides by what is no
-  /// positive number.
+  /// An extent with dimensions' values; failure if it divides by what is no positive number.
   FailureOr<Value> emit(AffineExpr expr, ValueRange dims);
 
   /// 0, or the fault that was met first, an i64.

@@ -3,16 +3,16 @@
 #include "mkernel/ABI/HostCalls.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Edges.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 
-HostLowering::HostLowering(KernelOp kernel, func::FuncOp function,
-                           bool pointerIsLaunch)
-    : b_(OpBuilder::atBlockBegin(&function.front())), loc_(function.getLoc()),
-      kernel_(kernel), mesh_(kernel.getMeshOp()), function_(function) {
+HostLowering::HostLowering(KernelOp kernel, func::FuncOp function, bool pointerIsLaunch)
+    : IndexMath{OpBuilder::atBlockBegin(&function.front()), function.getLoc()}, kernel_(kernel),
+      mesh_(kernel.getMeshOp()), function_(function) {
   Value pointer = function.getArgument(0);
   if (pointerIsLaunch) {
     launch_ = pointer;
@@ -20,182 +20,141 @@ HostLowering::HostLowering(KernelOp kernel, func::FuncOp function,
     cta_ = pointer;
     launch_ = loadField(cta_, offsetof(mk_cta, launch), pointerType());
   }
-  rank_ = toIndex(loadField(launch_, offsetof(mk_launch, rank), b_.getI32Type()));
-  Value coords =
-      loadField(launch_, offsetof(mk_launch, coords), pointerType());
+  rank_ = toIndex(loadField(launch_, offsetof(mk_launch, rank), b.getI32Type()));
+  Value coords = loadField(launch_, offsetof(mk_launch, coords), pointerType());
   for (unsigned i = 0, e = mesh_.getNumAxes(); i != e; ++i)
     coords_.push_back(getAxisSize(i) == 1 ? index(0) : loadElement(coords, i));
 }
 
 LLVM::LLVMPointerType HostLowering::pointerType() {
-  return LLVM::LLVMPointerType::get(context());
+  return LLVM::LLVMPointerType::get(b.getContext());
 }
 
-Value HostLowering::index(int64_t value) {
-  return arith::ConstantIndexOp::create(b_, loc_, value);
-}
 Value HostLowering::i32(int64_t value) {
-  return arith::ConstantIntOp::create(b_, loc_, b_.getI32Type(), value);
+  return arith::ConstantIntOp::create(b, loc, b.getI32Type(), value);
 }
 Value HostLowering::i64(int64_t value) {
-  return arith::ConstantIntOp::create(b_, loc_, b_.getI64Type(), value);
+  return arith::ConstantIntOp::create(b, loc, b.getI64Type(), value);
 }
 
 Value HostLowering::toI64(Value value) {
   if (value.getType().isIndex())
-    return arith::IndexCastOp::create(b_, loc_, b_.getI64Type(), value);
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
   if (value.getType().isInteger(64))
     return value;
-  return arith::ExtSIOp::create(b_, loc_, b_.getI64Type(), value);
+  return arith::ExtSIOp::create(b, loc, b.getI64Type(), value);
 }
 
 Value HostLowering::toIndex(Value value) {
   if (value.getType().isIndex())
     return value;
-  return arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), value);
-}
-
-Value HostLowering::clamp(Value value, Value high) {
-  return arith::MaxSIOp::create(b_, loc_, min(value, high), index(0));
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
 }
 
 Value HostLowering::loadField(Value base, int64_t offset, Type type) {
   Value address = base;
   if (offset)
-    address = LLVM::GEPOp::create(b_, loc_, pointerType(), b_.getI8Type(), base,
+    address = LLVM::GEPOp::create(b, loc, pointerType(), b.getI8Type(), base,
                                   ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-  return LLVM::LoadOp::create(b_, loc_, type, address, /*alignment=*/0,
+  return LLVM::LoadOp::create(b, loc, type, address, /*alignment=*/0,
                               /*isVolatile=*/false, /*isNonTemporal=*/false,
                               /*isInvariant=*/true);
 }
 
 Value HostLowering::loadElement(Value array, int64_t i) {
-  return toIndex(loadField(array, i * 8, b_.getI64Type()));
+  return toIndex(loadField(array, i * 8, b.getI64Type()));
 }
 
 Value HostLowering::getRank() { return rank_; }
 Value HostLowering::getCoord(unsigned axis) { return coords_[axis]; }
-int64_t HostLowering::getAxisSize(unsigned axis) {
-  return mesh_.getAxis(axis).getSize();
-}
+int64_t HostLowering::getAxisSize(unsigned axis) { return mesh_.getAxis(axis).getSize(); }
 
 Value HostLowering::stackArray(ArrayRef<Value> values, int64_t size) {
   if (size < 0)
     size = values.size();
   Value array;
   {
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(&function_.front());
-    array = LLVM::AllocaOp::create(b_, loc_, pointerType(), b_.getI64Type(),
-                                   i64(size), /*alignment=*/16);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&function_.front());
+    array =
+        LLVM::AllocaOp::create(b, loc, pointerType(), b.getI64Type(), i64(size), /*alignment=*/16);
   }
   for (auto [i, value] : llvm::enumerate(values)) {
-    Value address =
-        LLVM::GEPOp::create(b_, loc_, pointerType(), b_.getI64Type(), array,
-                            ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    LLVM::StoreOp::create(b_, loc_, toI64(value), address);
+    Value address = LLVM::GEPOp::create(b, loc, pointerType(), b.getI64Type(), array,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(b, loc, toI64(value), address);
   }
   return array;
 }
 
-ValueRange HostLowering::call(StringRef name, ValueRange operands,
-                              TypeRange results) {
+ValueRange HostLowering::call(StringRef name, ValueRange operands, TypeRange results) {
   auto module = function_->getParentOfType<ModuleOp>();
   auto callee = module.lookupSymbol<func::FuncOp>(name);
   if (!callee) {
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(module.getBody());
-    callee = func::FuncOp::create(
-        b_, module.getLoc(), name,
-        b_.getFunctionType(operands.getTypes(), results));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    callee = func::FuncOp::create(b, module.getLoc(), name,
+                                  b.getFunctionType(operands.getTypes(), results));
     callee.setPrivate();
   }
-  return func::CallOp::create(b_, loc_, callee, operands).getResults();
+  return func::CallOp::create(b, loc, callee, operands).getResults();
 }
 
 SmallVector<Value> HostLowering::strides(Value buffer) {
-  auto metadata = memref::ExtractStridedMetadataOp::create(b_, loc_, buffer);
-  SmallVector<Value> result(metadata.getStrides().begin(),
-                            metadata.getStrides().end());
-  assert(static_cast<int64_t>(result.size()) ==
-         cast<MemRefType>(buffer.getType()).getRank());
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
+  SmallVector<Value> result(metadata.getStrides().begin(), metadata.getStrides().end());
+  assert(static_cast<int64_t>(result.size()) == cast<MemRefType>(buffer.getType()).getRank());
   return result;
 }
 
 Value HostLowering::address(Value buffer, ValueRange offsets) {
   auto type = cast<MemRefType>(buffer.getType());
-  auto metadata = memref::ExtractStridedMetadataOp::create(b_, loc_, buffer);
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
   Value element = metadata.getOffset();
   for (auto [offset, stride] : llvm::zip(offsets, metadata.getStrides()))
     element = add(element, mul(offset, stride));
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b_, loc_, buffer);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, buffer);
   int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
   Value address = add(base, mul(element, index(bytes)));
-  return LLVM::IntToPtrOp::create(b_, loc_, pointerType(), toI64(address));
+  return LLVM::IntToPtrOp::create(b, loc, pointerType(), toI64(address));
 }
 
 FailureOr<Value> HostLowering::elementType(Operation *op, Type type) {
-  int64_t code = llvm::TypeSwitch<Type, int64_t>(type)
-                     .Case<Float64Type>([](auto) { return MK_F64; })
-                     .Case<Float32Type>([](auto) { return MK_F32; })
-                     .Case<Float16Type>([](auto) { return MK_F16; })
-                     .Case<BFloat16Type>([](auto) { return MK_BF16; })
-                     .Case<Float8E4M3FNType>([](auto) { return MK_F8E4M3; })
-                     .Case<Float8E5M2Type>([](auto) { return MK_F8E5M2; })
-                     .Case<IndexType>([](auto) { return MK_I64; })
-                     .Case<IntegerType>([](IntegerType type) -> int64_t {
-                       switch (type.getWidth()) {
-                       case 64:
-                         return MK_I64;
-                       case 32:
-                         return MK_I32;
-                       case 16:
-                         return MK_I16;
-                       case 8:
-                         return MK_I8;
-                       case 1:
-                         return MK_I1;
-                       default:
-                         return 0;
-                       }
-                     })
-                     .Default([](Type) { return 0; });
-  if (!code)
+  if (auto integer = dyn_cast<IntegerType>(type))
+    type = b.getIntegerType(integer.getWidth());
+  const std::pair<Type, int64_t> codes[] = {{b.getF64Type(), MK_F64},
+                                            {b.getF32Type(), MK_F32},
+                                            {b.getF16Type(), MK_F16},
+                                            {b.getBF16Type(), MK_BF16},
+                                            {b.getType<Float8E4M3FNType>(), MK_F8E4M3},
+                                            {b.getType<Float8E5M2Type>(), MK_F8E5M2},
+                                            {b.getIndexType(), MK_I64},
+                                            {b.getI64Type(), MK_I64},
+                                            {b.getI32Type(), MK_I32},
+                                            {b.getI16Type(), MK_I16},
+                                            {b.getI8Type(), MK_I8},
+                                            {b.getI1Type(), MK_I1}};
+  const auto *code = llvm::find_if(codes, [&](auto &code) { return code.first == type; });
+  if (code == std::end(codes))
     return op->emitOpError() << "moves elements of type " << type
-                             << ", which the host target has no memory format "
-                                "for; use f64, f32, f16, bf16, f8 or an integer "
-                                "of 8 to 64 bits";
-  return i32(code);
+                             << ", which the host target has no memory format for; use f64, f32, "
+                                "f16, bf16, f8 or an integer of 8 to 64 bits";
+  return i32(code->second);
 }
 
-Value HostLowering::number(Value declared) {
-  return i32(numbers.lookup(declared.getDefiningOp()));
-}
+Value HostLowering::number(Value declared) { return i32(numbers.lookup(declared.getDefiningOp())); }
 
-Value HostLowering::linearElement(Operation *op, Value declared,
-                                  ValueRange indices) {
-  ArrayRef<int64_t> shape;
-  ValueRange extents;
-  bool isSignal = true;
-  if (auto signals = declared.getDefiningOp<SignalsOp>()) {
-    shape = signals.getType().getShape();
-    extents = signals.getExtents();
-  } else {
-    auto counters = declared.getDefiningOp<CountersOp>();
-    shape = counters.getType().getShape();
-    extents = counters.getExtents();
-    isSignal = false;
-  }
+Value HostLowering::linearElement(Operation *op, Value declared, ValueRange indices) {
+  auto [shape, extents] = getDeclaredShape(declared);
+  bool isSignal = isa<SignalType>(declared.getType());
   Value linear = index(0);
   SmallVector<Value> sizes;
   unsigned dynamic = 0;
   for (auto [extent, i] : llvm::zip(shape, indices)) {
-    sizes.push_back(ShapedType::isDynamic(extent) ? extents[dynamic++]
-                                                  : index(extent));
+    sizes.push_back(ShapedType::isDynamic(extent) ? extents[dynamic++] : index(extent));
     linear = add(mul(linear, sizes.back()), i);
   }
-  checkIndices(op, isSignal ? MK_USED_SIGNAL : MK_USED_COUNTER, number(declared),
-               indices, sizes);
+  checkIndices(op, isSignal ? MK_USED_SIGNAL : MK_USED_COUNTER, number(declared), indices, sizes);
   return toI64(linear);
 }
 
@@ -212,29 +171,14 @@ Value HostLowering::argumentOf(Value buffer) {
   return {};
 }
 
-namespace {
-/// Edges of tiles as indices of the function that is being built.
-struct EdgeMath {
-  HostLowering &lowering;
-
-  Value min(Value a, Value b) { return lowering.min(a, b); }
-  Value max(Value a, Value b) {
-    return arith::MaxSIOp::create(lowering.builder(), lowering.loc(), a, b);
-  }
-  Value add(Value a, Value b) { return lowering.add(a, b); }
-  Value sub(Value a, Value b) { return lowering.sub(a, b); }
-  Value constant(int64_t number) { return lowering.index(number); }
-};
-} // namespace
-
 HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offsets,
-                                                  ArrayRef<int64_t> tile,
-                                                  ValueRange valid, Value rows) {
+                                                  ArrayRef<int64_t> tile, ValueRange valid,
+                                                  Value rows) {
   auto type = cast<MemRefType>(buffer.getType());
   auto extent = [&](int64_t d) -> Value {
     if (d == 0 && rows)
       return rows;
-    return memref::DimOp::create(b_, loc_, buffer, index(d));
+    return memref::DimOp::create(b, loc, buffer, index(d));
   };
   int64_t lead = type.getRank() - static_cast<int64_t>(tile.size());
   TilePart part;
@@ -243,11 +187,11 @@ HostLowering::TilePart HostLowering::existingPart(Value buffer, ValueRange offse
   for (int64_t d = 0; d < lead; ++d) {
     part.offsets.push_back(offsets[d]);
     Value here = cmp(arith::CmpIPredicate::ult, offsets[d], extent(d));
-    inside = inside ? arith::AndIOp::create(b_, loc_, inside, here) : here;
+    inside = inside ? arith::AndIOp::create(b, loc, inside, here) : here;
   }
   for (auto [d, size] : llvm::enumerate(tile)) {
     Value end = valid.empty() ? Value() : valid[d];
-    TileEdge<Value> edge = clipTile<Value>(EdgeMath{*this}, offsets[lead + d], size,
+    TileEdge<Value> edge = clipTile<Value>(static_cast<IndexMath &>(*this), offsets[lead + d], size,
                                            extent(lead + d), end ? &end : nullptr);
     part.offsets.push_back(edge.begin);
     part.skipped.push_back(edge.skipped);
@@ -261,8 +205,7 @@ func::FuncOp mk::createHostFunction(KernelOp kernel, StringRef name, unsigned po
   OpBuilder b(kernel);
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   auto function = func::FuncOp::create(
-      b, kernel.getLoc(), name,
-      b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
+      b, kernel.getLoc(), name, b.getFunctionType(SmallVector<Type>(pointers, pointer), results));
   function.addEntryBlock();
   return function;
 }
@@ -270,8 +213,8 @@ func::FuncOp mk::createHostFunction(KernelOp kernel, StringRef name, unsigned po
 LogicalResult mk::verifyHostKernel(ModuleOp module) {
   SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
   if (kernels.size() > 1)
-    return kernels[1].emitOpError() << "is the second kernel of the module; a package "
-                                       "has one, choose it with --kernel";
+    return kernels[1].emitOpError()
+           << "is the second kernel of the module; a package has one, choose it with --kernel";
   return failure(!kernels.empty() && failed(verifyMeshIsBound(kernels.front())));
 }
 
@@ -290,8 +233,7 @@ void mk::dropMemorySpaces(Operation *op) {
   replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
     if (!isSymmetric(type))
       return std::nullopt;
-    return MemRefType::get(type.getShape(), type.getElementType(),
-                           type.getLayout());
+    return MemRefType::get(type.getShape(), type.getElementType(), type.getLayout());
   });
   replacer.recursivelyReplaceElementsIn(op, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,

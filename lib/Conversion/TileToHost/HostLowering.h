@@ -11,13 +11,14 @@
 #include "mkernel/Analysis/Sites.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::mk {
 
-class HostLowering {
+class HostLowering : public IndexMath {
 public:
   /// `pointer` is the function's `const mk_cta *`, or its `const mk_launch *`
   /// for mk_plan.
@@ -41,25 +42,10 @@ public:
 
   //===--- Building blocks ------------------------------------------------===//
 
-  Value index(int64_t value);
   Value i32(int64_t value);
   Value i64(int64_t value);
   Value toI64(Value value);
   Value toIndex(Value value);
-  /// Clamps to [0, high].
-  Value clamp(Value value, Value high);
-  Value add(Value a, Value b) { return arith::AddIOp::create(b_, loc_, a, b); }
-  Value sub(Value a, Value b) { return arith::SubIOp::create(b_, loc_, a, b); }
-  Value mul(Value a, Value b) { return arith::MulIOp::create(b_, loc_, a, b); }
-  Value rem(Value a, Value b) { return arith::RemSIOp::create(b_, loc_, a, b); }
-  Value div(Value a, Value b) { return arith::DivSIOp::create(b_, loc_, a, b); }
-  Value min(Value a, Value b) { return arith::MinSIOp::create(b_, loc_, a, b); }
-  Value cmp(arith::CmpIPredicate p, Value a, Value b) {
-    return arith::CmpIOp::create(b_, loc_, p, a, b);
-  }
-  Value select(Value c, Value a, Value b) {
-    return arith::SelectOp::create(b_, loc_, c, a, b);
-  }
 
   /// Loads byte offset `offset` of the structure at `base`.
   Value loadField(Value base, int64_t offset, Type type);
@@ -82,8 +68,7 @@ public:
   /// mk_type of an element type, or an error that names the op.
   FailureOr<Value> elementType(Operation *op, Type type);
 
-  /// Row-major element of a declared array, as an i64; extents from its
-  /// declaration. `op` names it.
+  /// Row-major element of a declared array, as an i64; extents from its declaration. `op` names it.
   Value linearElement(Operation *op, Value declared, ValueRange indices);
   Value number(Value declared);
 
@@ -98,40 +83,41 @@ public:
   };
   /// Of a tile at `offsets` of `buffer`. `rows`: the extent of the buffer's first
   /// dimension, null: as it is here.
-  TilePart existingPart(Value buffer, ValueRange offsets, ArrayRef<int64_t> tile,
-                        ValueRange valid, Value rows = {});
+  TilePart existingPart(Value buffer, ValueRange offsets, ArrayRef<int64_t> tile, ValueRange valid,
+                        Value rows = {});
 
-  OpBuilder &builder() { return b_; }
-  Location loc() { return loc_; }
-  MLIRContext *context() { return b_.getContext(); }
   LLVM::LLVMPointerType pointerType();
 
 private:
-  // One function for each op; files group them as the dialect does.
   LogicalResult lower(Operation *op);
-  LogicalResult lowerItems(mk_sm::ItemsOp op);
-  LogicalResult lowerAtItem(mk_sm::AtItemOp op);
-  LogicalResult lowerTicket(mk_sm::TicketOp op);
-  LogicalResult lowerPop(mk_sm::PopOp op);
+
+  // One function for each op; files group them as the dialect does.
+  LogicalResult lower(mk_sm::ItemsOp op);
+  LogicalResult lower(mk_sm::AtItemOp op);
+  LogicalResult lower(mk_sm::TicketOp op);
+  LogicalResult lower(mk_sm::PopOp op);
+  LogicalResult lower(LoadOp op);
+  LogicalResult lower(StoreOp op);
+  LogicalResult lowerRemoteStore(StoreOp op);
+  LogicalResult lower(DotOp op);
+  LogicalResult lower(ReduceOp op);
+  LogicalResult lower(BroadcastOp op);
+  LogicalResult lower(TransposeOp op);
+  LogicalResult lower(MaskOp op);
+  LogicalResult lower(PutOp op);
+  LogicalResult lower(SignalOp op);
+  LogicalResult lower(WaitOp op);
+  LogicalResult lower(CountOp op);
+  LogicalResult lower(PushOp op);
+  /// The op is lowered to what gives its results.
+  LogicalResult replace(Operation *op, ValueRange values = {});
   /// A copy of a tile in a buffer of its own.
   Value copyToBuffer(Value tile);
-  LogicalResult lowerLoad(LoadOp op);
-  LogicalResult lowerStore(StoreOp op);
-  LogicalResult lowerDot(DotOp op);
-  LogicalResult lowerReduce(ReduceOp op);
-  LogicalResult lowerBroadcast(BroadcastOp op);
-  LogicalResult lowerTranspose(TransposeOp op);
-  LogicalResult lowerMask(MaskOp op);
-  LogicalResult lowerPut(PutOp op);
-  LogicalResult lowerRemoteStore(StoreOp op);
-  LogicalResult lowerSignal(SignalOp op);
-  LogicalResult lowerWait(WaitOp op);
-  LogicalResult lowerCount(CountOp op);
-  LogicalResult lowerPush(PushOp op);
+  /// A tile of the type that has nothing yet.
+  Value emptyTile(RankedTensorType type);
 
   /// {signal, index} operands of a call, or {-1, 0}.
-  std::pair<Value, Value> signalOperands(Operation *op, Value signal,
-                                         ValueRange index);
+  std::pair<Value, Value> signalOperands(Operation *op, Value signal, ValueRange index);
   Value peerOrSelf(Value peer);
   // Checks that what an op names exists (LowerBounds.cpp); a report if it does not.
   void checkIndices(Operation *op, int64_t named, Value number, ValueRange indices,
@@ -140,12 +126,9 @@ private:
   void checkScalarAccess(Operation *op);
   /// Calls of code that is to be checked for races; nothing in other code.
   void recordLine(Location where);
-  void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes,
-                    bool write);
+  void recordAccess(Value buffer, ValueRange offsets, ArrayRef<Value> sizes, bool write);
   void recordScalar(Operation *op);
 
-  OpBuilder b_;
-  Location loc_;
   KernelOp kernel_;
   MeshOp mesh_;
   func::FuncOp function_;

@@ -1,8 +1,7 @@
 //===- LowerBounds.cpp - Checks that what ops name exists -----------------===//
 //
-// One index is compared where it is used; a region is looked at by the runtime, which
-// knows the extents on all ranks. Loads and stores of tiles need neither: they leave
-// out what does not exist.
+// One index is compared where it is used; a region is looked at by the runtime, which knows the
+// extents on all ranks. Loads and stores of tiles need neither: they leave out what does not exist.
 //
 //===----------------------------------------------------------------------===//
 #include "HostLowering.h"
@@ -12,18 +11,17 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-void HostLowering::checkIndices(Operation *op, int64_t named, Value number,
-                                ValueRange indices, ArrayRef<Value> extents) {
+void HostLowering::checkIndices(Operation *op, int64_t named, Value number, ValueRange indices,
+                                ArrayRef<Value> extents) {
   if (!sites)
     return;
   for (auto [d, i, extent] : llvm::enumerate(indices, extents)) {
     Value outside = cmp(arith::CmpIPredicate::uge, i, extent);
-    auto report = scf::IfOp::create(b_, loc_, outside);
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(report.thenBlock());
+    auto report = scf::IfOp::create(b, loc, outside);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(report.thenBlock());
     call("mkrt_outside",
-         {getCta(), i32(sites->numberOf(op)), i32(named), number, i32(d), toI64(i),
-          toI64(extent)});
+         {getCta(), i32(sites->numberOf(op)), i32(named), number, i32(d), toI64(i), toI64(extent)});
   }
 }
 
@@ -41,7 +39,11 @@ void HostLowering::checkPut(PutOp op, Value rows) {
     Value argument = argumentOf(buffer);
     if (!argument)
       return;
-    SmallVector<Value> operands{getCta(), site, i32(named), argument, rank,
+    SmallVector<Value> operands{getCta(),
+                                site,
+                                i32(named),
+                                argument,
+                                rank,
                                 i32(sizes.size()),
                                 stackArray(SmallVector<Value>(offsets)),
                                 stackArray(sizes)};
@@ -56,16 +58,16 @@ void HostLowering::checkPut(PutOp op, Value rows) {
 void HostLowering::checkScalarAccess(Operation *op) {
   if (!sites)
     return;
-  b_.setInsertionPoint(op);
-  loc_ = op->getLoc();
+  b.setInsertionPoint(op);
+  loc = op->getLoc();
   auto load = dyn_cast<memref::LoadOp>(op);
   auto store = dyn_cast<memref::StoreOp>(op);
   Value buffer = load ? load.getMemRef() : store.getMemRef();
   ValueRange indices = load ? load.getIndices() : store.getIndices();
   SmallVector<Value> extents;
   for (unsigned d = 0; d != indices.size(); ++d)
-    extents.push_back(memref::DimOp::create(b_, loc_, buffer, index(d)));
+    extents.push_back(memref::DimOp::create(b, loc, buffer, index(d)));
   Value argument = argumentOf(buffer);
-  checkIndices(op, load ? MK_READ_ARGUMENT : MK_WRITTEN_ARGUMENT,
-               argument ? argument : i32(-1), indices, extents);
+  checkIndices(op, load ? MK_READ_ARGUMENT : MK_WRITTEN_ARGUMENT, argument ? argument : i32(-1),
+               indices, extents);
 }

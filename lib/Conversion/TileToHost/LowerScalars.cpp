@@ -5,62 +5,37 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+LogicalResult HostLowering::replace(Operation *op, ValueRange values) {
+  op->replaceAllUsesWith(values);
+  op->erase();
+  return success();
+}
+
 LogicalResult HostLowering::lower(Operation *op) {
-  b_.setInsertionPoint(op);
-  loc_ = op->getLoc();
-  if (isa<LoadOp, StoreOp, PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp,
-          PushOp>(op))
-    recordLine(loc_);
-  auto replace = [&](Value value) {
-    op->getResult(0).replaceAllUsesWith(value);
-    op->erase();
-    return success();
-  };
+  b.setInsertionPoint(op);
+  loc = op->getLoc();
+  if (isa<LoadOp, StoreOp, PutOp, SignalOp, WaitOp, FenceOp, SettleOp, CountOp, PushOp>(op))
+    recordLine(loc);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       // Of others, mk-expand-ranks makes arithmetic.
-      .Case([&](RankOp) { return replace(getRank()); })
-      .Case([&](CoordOp coord) {
-        return replace(getCoord(mesh_.findAxis(coord.getAxis())));
-      })
-      .Case([&](CtasOfOp ctas) {
-        return replace(index(ctasOfRole.lookup(ctas.getRole())));
-      })
+      .Case([&](RankOp) { return replace(op, getRank()); })
+      .Case([&](CoordOp coord) { return replace(op, getCoord(mesh_.findAxis(coord.getAxis()))); })
+      .Case([&](CtasOfOp ctas) { return replace(op, index(ctasOfRole.lookup(ctas.getRole()))); })
       .Case([&](SelectOp choice) {
-        return replace(select(choice.getCondition(), choice.getTrueValue(),
-                              choice.getFalseValue()));
+        return replace(
+            op, select(choice.getCondition(), choice.getTrueValue(), choice.getFalseValue()));
       })
-      .Case([&](mk_sm::ItemsOp items) { return lowerItems(items); })
-      .Case([&](mk_sm::AtItemOp item) { return lowerAtItem(item); })
-      .Case([&](mk_sm::TicketOp ticket) { return lowerTicket(ticket); })
-      .Case([&](mk_sm::PopOp pop) { return lowerPop(pop); })
-      .Case([&](LoadOp load) { return lowerLoad(load); })
-      .Case([&](StoreOp store) { return lowerStore(store); })
-      .Case([&](DotOp dot) { return lowerDot(dot); })
-      .Case([&](ReduceOp reduce) { return lowerReduce(reduce); })
-      .Case([&](BroadcastOp broadcast) { return lowerBroadcast(broadcast); })
-      .Case([&](TransposeOp transpose) { return lowerTranspose(transpose); })
-      .Case([&](MaskOp mask) { return lowerMask(mask); })
-      .Case([&](PutOp put) { return lowerPut(put); })
-      .Case([&](SignalOp signal) { return lowerSignal(signal); })
-      .Case([&](WaitOp wait) { return lowerWait(wait); })
-      .Case([&](FenceOp fence) {
-        call("mkrt_fence", getCta());
-        fence.erase();
-        return success();
+      .Case<mk_sm::ItemsOp, mk_sm::AtItemOp, mk_sm::TicketOp, mk_sm::PopOp, LoadOp, StoreOp, DotOp,
+            ReduceOp, BroadcastOp, TransposeOp, MaskOp, PutOp, SignalOp, WaitOp, CountOp, PushOp>(
+          [&](auto concrete) { return lower(concrete); })
+      .Case<FenceOp, SettleOp>([&](Operation *order) {
+        call(isa<FenceOp>(order) ? "mkrt_fence" : "mkrt_settle", getCta());
+        return replace(order);
       })
-      .Case([&](SettleOp settle) {
-        call("mkrt_settle", getCta());
-        settle.erase();
-        return success();
-      })
-      .Case([&](CountOp count) { return lowerCount(count); })
-      .Case([&](PushOp push) { return lowerPush(push); })
       // Declarations are read by the ops that use them and go last.
-      .Case<SignalsOp, CountersOp, QueueOp>(
-          [](auto) { return success(); })
+      .Case<SignalsOp, CountersOp, QueueOp>([](auto) { return success(); })
       .Default([](Operation *other) {
-        return other->emitOpError()
-               << "cannot be lowered for the host target yet";
+        return other->emitOpError() << "cannot be lowered for the host target yet";
       });
 }
 

@@ -14,16 +14,15 @@ using namespace mlir;
 using namespace mlir::mk;
 
 /// The part of `buffer`, which may be a tile, that a tile with these sizes covers.
-static Value subview(OpBuilder &b, Location loc, Value buffer,
-                     ValueRange offsets, ArrayRef<OpFoldResult> sizes) {
+static Value subview(OpBuilder &b, Location loc, Value buffer, ValueRange offsets,
+                     ArrayRef<OpFoldResult> sizes) {
   auto type = cast<ShapedType>(buffer.getType());
   SmallVector<OpFoldResult> starts, extents, steps;
   int64_t lead = type.getRank() - static_cast<int64_t>(sizes.size());
   for (int64_t d = 0; d < type.getRank(); ++d) {
     starts.push_back(offsets.empty() ? OpFoldResult(b.getIndexAttr(0))
                                      : getAsOpFoldResult(offsets[d]));
-    extents.push_back(d < lead ? OpFoldResult(b.getIndexAttr(1))
-                               : sizes[d - lead]);
+    extents.push_back(d < lead ? OpFoldResult(b.getIndexAttr(1)) : sizes[d - lead]);
     steps.push_back(b.getIndexAttr(1));
   }
   if (isa<TensorType>(type))
@@ -33,28 +32,26 @@ static Value subview(OpBuilder &b, Location loc, Value buffer,
     std::optional<int64_t> constant = getConstantIntValue(size);
     shape.push_back(constant ? *constant : ShapedType::kDynamic);
   }
-  auto view = memref::SubViewOp::inferRankReducedResultType(
-      shape, cast<MemRefType>(type), starts, extents, steps);
-  return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer,
-                                   starts, extents, steps);
+  auto view = memref::SubViewOp::inferRankReducedResultType(shape, cast<MemRefType>(type), starts,
+                                                            extents, steps);
+  return memref::SubViewOp::create(b, loc, cast<MemRefType>(view), buffer, starts, extents, steps);
 }
 
 using CopyFn = function_ref<void(OpBuilder &, Value outer, Value inner)>;
 
 /// Copies between a tile, a tensor or a buffer, and the part of `buffer` that it covers; the
 /// case of a whole tile has constant sizes, and begins at its offsets.
-static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
-                     Value tile, const HostLowering::TilePart &part, CopyFn copy,
-                     Value pad = {}) {
-  OpBuilder &b = lowering.builder();
-  Location loc = lowering.loc();
+static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets, Value tile,
+                     const HostLowering::TilePart &part, CopyFn copy, Value pad = {}) {
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.loc;
   auto type = cast<ShapedType>(tile.getType());
   Value whole = part.inside;
   if (!whole)
     whole = arith::ConstantIntOp::create(b, loc, 1, 1);
   SmallVector<OpFoldResult> fixed, valid;
   for (auto [size, extent] : llvm::zip(part.sizes, type.getShape())) {
-    Value all = lowering.cmp(arith::CmpIPredicate::eq, size, lowering.index(extent));
+    Value all = lowering.equal(size, lowering.index(extent));
     whole = arith::AndIOp::create(b, loc, whole, all);
     fixed.push_back(b.getIndexAttr(extent));
     valid.push_back(size);
@@ -76,29 +73,23 @@ static void copyTile(HostLowering &lowering, Value buffer, ValueRange offsets,
       });
 }
 
-LogicalResult HostLowering::lowerLoad(LoadOp op) {
+LogicalResult HostLowering::lower(LoadOp op) {
   auto tileType = cast<RankedTensorType>(op.getTile().getType());
   Value pad = op.getPad();
   if (!pad)
-    pad = arith::ConstantOp::create(
-        b_, loc_, b_.getZeroAttr(tileType.getElementType()));
-  TilePart part = existingPart(op.getSource(), op.getOffsets(),
-                               tileType.getShape(), op.getValid());
+    pad = arith::ConstantOp::create(b, loc, b.getZeroAttr(tileType.getElementType()));
+  TilePart part = existingPart(op.getSource(), op.getOffsets(), tileType.getShape(), op.getValid());
   recordAccess(op.getSource(), part.offsets, part.sizes, /*write=*/false);
-  auto bufferType =
-      MemRefType::get(tileType.getShape(), tileType.getElementType());
+  auto bufferType = MemRefType::get(tileType.getShape(), tileType.getElementType());
   // A private copy: the tile is a snapshot, whatever is written later.
-  Value buffer = memref::AllocOp::create(b_, loc_, bufferType);
+  Value buffer = memref::AllocOp::create(b, loc, bufferType);
   auto copy = [&](OpBuilder &b, Value outer, Value inner) {
-    memref::CopyOp::create(b, loc_, outer, inner);
+    memref::CopyOp::create(b, loc, outer, inner);
   };
   copyTile(*this, op.getSource(), op.getOffsets(), buffer, part, copy, pad);
-  op.replaceAllUsesWith(bufferization::ToTensorOp::create(
-                            b_, loc_, tileType, buffer, /*restrict=*/true,
-                            /*writable=*/true)
-                            .getResult());
-  op.erase();
-  return success();
+  return replace(op, bufferization::ToTensorOp::create(b, loc, tileType, buffer, /*restrict=*/true,
+                                                       /*writable=*/true)
+                         .getResult());
 }
 
 /// Writes a tile to memory. As one op that reads a tensor: bufferisation does not see who reads
@@ -110,23 +101,25 @@ static void write(OpBuilder &b, Location loc, Value tile, Value dest) {
 
 Value HostLowering::copyToBuffer(Value tile) {
   auto type = cast<RankedTensorType>(tile.getType());
-  Value buffer = memref::AllocOp::create(
-      b_, loc_, MemRefType::get(type.getShape(), type.getElementType()));
-  write(b_, loc_, tile, buffer);
+  Value buffer =
+      memref::AllocOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+  write(b, loc, tile, buffer);
   return buffer;
 }
 
-LogicalResult HostLowering::lowerStore(StoreOp op) {
+Value HostLowering::emptyTile(RankedTensorType type) {
+  return tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+}
+
+LogicalResult HostLowering::lower(StoreOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
   if (op.getPeer() || op.getSignal() || op.getReduction())
     return lowerRemoteStore(op);
-  TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(),
-                               op.getValid());
+  TilePart part = existingPart(op.getDest(), op.getOffsets(), type.getShape(), op.getValid());
   recordAccess(op.getDest(), part.offsets, part.sizes, /*write=*/true);
-  auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc_, inner, outer); };
+  auto copy = [&](OpBuilder &b, Value outer, Value inner) { write(b, loc, inner, outer); };
   copyTile(*this, op.getDest(), op.getOffsets(), op.getTile(), part, copy);
-  op.erase();
-  return success();
+  return replace(op);
 }
 
 LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
@@ -141,11 +134,10 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
   if (op.getPeer() && cast<MemRefType>(dest.getType()).getRank() &&
       cast<MemRefType>(dest.getType()).isDynamicDim(0))
     // What is written is an argument.
-    rows = toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())},
-                        b_.getI64Type())
-                       .front());
-  TilePart part =
-      existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
+    rows =
+        toIndex(call("mkrt_rows", {getCta(), argumentOf(dest), toI64(op.getPeer())}, b.getI64Type())
+                    .front());
+  TilePart part = existingPart(dest, op.getOffsets(), type.getShape(), op.getValid(), rows);
   SmallVector<Value> destStrides = strides(dest);
   destStrides.erase(destStrides.begin(), destStrides.begin() + lead);
   SmallVector<Value> tileStrides(type.getRank());
@@ -161,39 +153,32 @@ LogicalResult HostLowering::lowerRemoteStore(StoreOp op) {
     destStrides.push_back(index(1));
     tileStrides.push_back(index(1));
   }
-  auto [signal, element_index] =
-      signalOperands(op, op.getSignal(), op.getSignalIndex());
+  auto [signal, element_index] = signalOperands(op, op.getSignal(), op.getSignalIndex());
   int32_t flags = (op.getStrong() ? 1 : 0) | (op.getReduction() ? 2 : 0);
-  call("mkrt_store",
-       {getCta(), address(dest, part.offsets), from, *element,
-        i32(part.sizes.size()), stackArray(part.sizes), stackArray(destStrides),
-        stackArray(tileStrides), peerOrSelf(op.getPeer()), signal, element_index,
-        i32(flags)});
-  op.erase();
-  return success();
+  call("mkrt_store", {getCta(), address(dest, part.offsets), from, *element, i32(part.sizes.size()),
+                      stackArray(part.sizes), stackArray(destStrides), stackArray(tileStrides),
+                      peerOrSelf(op.getPeer()), signal, element_index, i32(flags)});
+  return replace(op);
 }
 
-LogicalResult HostLowering::lowerDot(DotOp op) {
+LogicalResult HostLowering::lower(DotOp op) {
   // tf32 rounds operands; the host multiplies in full precision, which is what
   // the rounding approximates.
   AffineExpr m, n, k;
-  bindDims(context(), m, n, k);
+  bindDims(b.getContext(), m, n, k);
   auto map = [&](AffineExpr row, AffineExpr column, bool transposed) {
     SmallVector<AffineExpr> results = {row, column};
     if (transposed)
       std::swap(results[0], results[1]);
-    return AffineMap::get(3, 0, results, context());
+    return AffineMap::get(3, 0, results, b.getContext());
   };
-  SmallVector<AffineMap> maps = {map(m, k, op.getTransposeA()),
-                                 map(k, n, op.getTransposeB()),
+  SmallVector<AffineMap> maps = {map(m, k, op.getTransposeA()), map(k, n, op.getTransposeB()),
                                  map(m, n, false)};
-  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
-                                                utils::IteratorType::parallel,
-                                                utils::IteratorType::reduction};
+  SmallVector<utils::IteratorType> iterators = {
+      utils::IteratorType::parallel, utils::IteratorType::parallel, utils::IteratorType::reduction};
   auto product = linalg::GenericOp::create(
-      b_, loc_, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()},
-      ValueRange{op.getAcc()}, maps, iterators,
-      [](OpBuilder &b, Location loc, ValueRange args) {
+      b, loc, op.getAcc().getType(), ValueRange{op.getLhs(), op.getRhs()}, ValueRange{op.getAcc()},
+      maps, iterators, [](OpBuilder &b, Location loc, ValueRange args) {
         auto wide = [&](Value value) -> Value {
           if (value.getType() == args[2].getType())
             return value;
@@ -203,64 +188,50 @@ LogicalResult HostLowering::lowerDot(DotOp op) {
         Value sum = arith::AddFOp::create(b, loc, args[2], product);
         linalg::YieldOp::create(b, loc, sum);
       });
-  op.replaceAllUsesWith(product.getResult(0));
-  op.erase();
-  return success();
+  return replace(op, product.getResult(0));
 }
 
-LogicalResult HostLowering::lowerReduce(ReduceOp op) {
+LogicalResult HostLowering::lower(ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   Type element = type.getElementType();
   arith::AtomicRMWKind kind = getReductionKind(op.getKind(), element);
-  Value neutral = arith::getIdentityValue(kind, element, b_, loc_);
-  Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), element);
-  Value init = linalg::FillOp::create(b_, loc_, neutral, empty).getResult(0);
+  Value neutral = arith::getIdentityValue(kind, element, b, loc);
+  Value empty = emptyTile(type);
+  Value init = linalg::FillOp::create(b, loc, neutral, empty).getResult(0);
   auto reduce = linalg::ReduceOp::create(
-      b_, loc_, ValueRange{op.getSource()}, ValueRange{init},
+      b, loc, ValueRange{op.getSource()}, ValueRange{init},
       ArrayRef<int64_t>{static_cast<int64_t>(op.getAxis())},
       [&](OpBuilder &b, Location loc, ValueRange args) {
-        linalg::YieldOp::create(
-            b, loc, arith::getReductionOp(kind, b, loc, args[0], args[1]));
+        linalg::YieldOp::create(b, loc, arith::getReductionOp(kind, b, loc, args[0], args[1]));
       });
-  op.replaceAllUsesWith(reduce.getResult(0));
-  op.erase();
-  return success();
+  return replace(op, reduce.getResult(0));
 }
 
-LogicalResult HostLowering::lowerBroadcast(BroadcastOp op) {
+LogicalResult HostLowering::lower(BroadcastOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value empty =
-      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  auto broadcast = linalg::BroadcastOp::create(b_, loc_, op.getSource(), empty,
-                                               op.getDims());
-  op.replaceAllUsesWith(broadcast.getResult()[0]);
-  op.erase();
-  return success();
+  Value empty = emptyTile(type);
+  auto broadcast = linalg::BroadcastOp::create(b, loc, op.getSource(), empty, op.getDims());
+  return replace(op, broadcast.getResult()[0]);
 }
 
-LogicalResult HostLowering::lowerTranspose(TransposeOp op) {
+LogicalResult HostLowering::lower(TransposeOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value empty =
-      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  auto transposed = linalg::TransposeOp::create(b_, loc_, op.getSource(), empty,
-                                                ArrayRef<int64_t>{1, 0});
-  op.replaceAllUsesWith(transposed.getResult()[0]);
-  op.erase();
-  return success();
+  Value empty = emptyTile(type);
+  auto transposed =
+      linalg::TransposeOp::create(b, loc, op.getSource(), empty, ArrayRef<int64_t>{1, 0});
+  return replace(op, transposed.getResult()[0]);
 }
 
-LogicalResult HostLowering::lowerMask(MaskOp op) {
+LogicalResult HostLowering::lower(MaskOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   IntegerSet set = op.getSet();
-  Value empty =
-      tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  AffineMap identity = b_.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(),
-                                             utils::IteratorType::parallel);
+  Value empty = emptyTile(type);
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
   SmallVector<Value> symbols(op.getSymbols());
   Value otherwise = op.getOtherwise();
   auto masked = linalg::GenericOp::create(
-      b_, loc_, type, ValueRange{op.getSource()}, ValueRange{empty},
+      b, loc, type, ValueRange{op.getSource()}, ValueRange{empty},
       ArrayRef<AffineMap>{identity, identity}, iterators,
       [&](OpBuilder &b, Location loc, ValueRange args) {
         SmallVector<Value> operands;
@@ -270,23 +241,17 @@ LogicalResult HostLowering::lowerMask(MaskOp op) {
         Value zero = arith::ConstantIndexOp::create(b, loc, 0);
         Value inside = arith::ConstantIntOp::create(b, loc, 1, 1);
         for (unsigned i = 0; i < set.getNumConstraints(); ++i) {
-          AffineMap map = AffineMap::get(set.getNumDims(), set.getNumSymbols(),
-                                         set.getConstraint(i));
+          AffineMap map =
+              AffineMap::get(set.getNumDims(), set.getNumSymbols(), set.getConstraint(i));
           // Plain arithmetic: operands need not be affine symbols.
-          Value value =
-              affine::expandAffineMap(b, loc, map, operands)->front();
+          Value value = affine::expandAffineMap(b, loc, map, operands)->front();
           Value holds = arith::CmpIOp::create(
-              b, loc,
-              set.isEq(i) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge,
-              value, zero);
+              b, loc, set.isEq(i) ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge, value,
+              zero);
           inside = arith::AndIOp::create(b, loc, inside, holds);
         }
         linalg::YieldOp::create(
-            b, loc,
-            arith::SelectOp::create(b, loc, inside, args[0], otherwise)
-                .getResult());
+            b, loc, arith::SelectOp::create(b, loc, inside, args[0], otherwise).getResult());
       });
-  op.replaceAllUsesWith(masked.getResult(0));
-  op.erase();
-  return success();
+  return replace(op, masked.getResult(0));
 }

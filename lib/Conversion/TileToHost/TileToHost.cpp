@@ -16,25 +16,22 @@ using namespace mlir;
 using namespace mlir::mk;
 
 namespace {
-struct ConvertTileToHostPass
-    : mk::impl::ConvertTileToHostPassBase<ConvertTileToHostPass> {
+struct ConvertTileToHostPass : mk::impl::ConvertTileToHostPassBase<ConvertTileToHostPass> {
   using ConvertTileToHostPassBase::ConvertTileToHostPassBase;
 
   /// The memref that a launch's descriptor of argument `i` describes.
   Value loadArgument(HostLowering &lowering, KernelOp kernel, unsigned i) {
-    OpBuilder &b = lowering.builder();
-    Location loc = lowering.loc();
+    OpBuilder &b = lowering.b;
+    Location loc = lowering.loc;
     auto type = cast<MemRefType>(kernel.getKernelArg(i).getType());
     Type pointer = lowering.pointerType();
-    Value args = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, args),
-                                    pointer);
+    Value args = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, args), pointer);
     Value descriptor = lowering.loadField(args, i * 8, pointer);
     auto extents = LLVM::LLVMArrayType::get(b.getI64Type(), type.getRank());
     auto layout = LLVM::LLVMStructType::getLiteral(
-        b.getContext(), type.getRank() ? ArrayRef<Type>{pointer, pointer, b.getI64Type(),
-                                                        extents, extents}
-                                       : ArrayRef<Type>{pointer, pointer,
-                                                        b.getI64Type()});
+        b.getContext(), type.getRank()
+                            ? ArrayRef<Type>{pointer, pointer, b.getI64Type(), extents, extents}
+                            : ArrayRef<Type>{pointer, pointer, b.getI64Type()});
     Value value = LLVM::LoadOp::create(b, loc, layout, descriptor);
     // Same space as in the kernel until the whole function is rewritten.
     return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
@@ -51,11 +48,10 @@ struct ConvertTileToHostPass
     sites.forget();
     if (bounds)
       lowering.sites = &sites;
-    OpBuilder &b = lowering.builder();
+    OpBuilder &b = lowering.b;
     IRMapping mapping;
     if (kernel.getNumDims()) {
-      Value dims = lowering.loadField(lowering.getLaunch(),
-                                      offsetof(mk_launch, dims),
+      Value dims = lowering.loadField(lowering.getLaunch(), offsetof(mk_launch, dims),
                                       lowering.pointerType());
       for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
         mapping.map(kernel.getDim(d), lowering.loadElement(dims, d));
@@ -93,13 +89,12 @@ struct ConvertTileToHostPass
     const KernelResources &resources = getChildAnalysis<KernelResources>(kernel);
     if (PrepareOp prepare = resources.prepare;
         prepare &&
-        failed(outline(kernel, prepare.getBody().front(), "mk_prepare",
-                       resources, *ctasOfRole)))
+        failed(outline(kernel, prepare.getBody().front(), "mk_prepare", resources, *ctasOfRole)))
       return failure();
     for (auto [i, role] : llvm::enumerate(resources.roles)) {
       RoleOp op = role;
-      if (failed(outline(kernel, op.getBody().front(),
-                         "mk_role_" + std::to_string(i), resources, *ctasOfRole)))
+      if (failed(outline(kernel, op.getBody().front(), "mk_role_" + std::to_string(i), resources,
+                         *ctasOfRole)))
         return failure();
     }
     if (!sites.empty())
@@ -111,13 +106,12 @@ struct ConvertTileToHostPass
   /// The string `mk_sites`.
   void addSites(KernelOp kernel) {
     std::string text;
-    llvm::raw_string_ostream(text) << llvm::json::Value(
-        llvm::json::Object{{"sites", sites.describe()}});
+    llvm::raw_string_ostream(text)
+        << llvm::json::Value(llvm::json::Object{{"sites", sites.describe()}});
     OpBuilder b(kernel);
-    LLVM::GlobalOp::create(
-        b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
-        /*isConstant=*/true, LLVM::Linkage::Internal, "mk_sites",
-        b.getStringAttr(text));
+    LLVM::GlobalOp::create(b, kernel.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), text.size()),
+                           /*isConstant=*/true, LLVM::Linkage::Internal, "mk_sites",
+                           b.getStringAttr(text));
   }
 
   SiteTable sites;

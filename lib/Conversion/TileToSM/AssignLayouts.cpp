@@ -7,9 +7,8 @@ using namespace mlir::mk;
 using namespace mlir::mk_sm;
 
 namespace {
-/// Spreads layouts over the tiles of a role. Tiles are joined by ops that keep
-/// the layout (elementwise ones, masks, what loops carry) and by those that
-/// drop or add dimensions.
+/// Spreads layouts over the tiles of a role. Tiles are joined by ops that keep the layout
+/// (elementwise ones, masks, what loops carry) and by those that drop or add dimensions.
 class LayoutSpreader {
 public:
   explicit LayoutSpreader(RolePlan &plan) : plan(plan) {}
@@ -22,8 +21,7 @@ public:
         for (Value tile : {dot.getResult(), dot.getAcc(), dot.getLhs()})
           accumulators.push_back(tile);
     });
-    auto mma = MmaAttr::get(plan.op->getContext(),
-                            std::max<int64_t>(plan.warpgroups, 1));
+    auto mma = MmaAttr::get(plan.op->getContext(), std::max<int64_t>(plan.warpgroups, 1));
     for (Value tile : accumulators)
       assign(tile, mma);
     spread();
@@ -56,28 +54,13 @@ private:
       tiles.push_back(tile);
   }
 
-  void join(Value a, Value b) {
+  /// `b` has the layout of `a`, or its slice without `axes`, or that of the transposed tile.
+  void join(Value a, Value b, ArrayRef<int64_t> axes = {}, bool transposes = false) {
     if (!takesPart(a) || !takesPart(b))
       return;
     note(a), note(b);
-    edges[a].push_back({b, {}});
-    edges[b].push_back({a, {}});
-  }
-
-  void joinSlice(Value whole, Value part, ArrayRef<int64_t> axes) {
-    if (!takesPart(whole) || !takesPart(part))
-      return;
-    note(whole), note(part);
-    edges[whole].push_back({part, SmallVector<int64_t>(axes)});
-    edges[part].push_back({whole, SmallVector<int64_t>(axes), /*grows=*/true});
-  }
-
-  void joinTransposed(Value a, Value b) {
-    if (!takesPart(a) || !takesPart(b))
-      return;
-    note(a), note(b);
-    edges[a].push_back({b, {}, /*grows=*/false, /*transposes=*/true});
-    edges[b].push_back({a, {}, /*grows=*/false, /*transposes=*/true});
+    edges[a].push_back({b, SmallVector<int64_t>(axes), /*grows=*/false, transposes});
+    edges[b].push_back({a, SmallVector<int64_t>(axes), /*grows=*/!axes.empty(), transposes});
   }
 
   void connect(Operation *op);
@@ -108,17 +91,16 @@ private:
           assign(edge.other, layout);
         else if (!edge.grows)
           assign(edge.other, getSliceLayout(layout, edge.axes));
-        else if (auto slice = dyn_cast<SliceAttr>(layout);
-                 slice && edge.axes.size() == 1 &&
-                 slice.getAxis() == edge.axes[0] && fits(edge.other, slice.getOf()))
+        else if (auto slice = dyn_cast<SliceAttr>(layout); slice && edge.axes.size() == 1 &&
+                                                           slice.getAxis() == edge.axes[0] &&
+                                                           fits(edge.other, slice.getOf()))
           assign(edge.other, slice.getOf());
       }
     }
     worklist.clear();
   }
 
-  /// The widest access that a tile, or one of the same layout, is loaded or
-  /// stored with.
+  /// The widest access that a tile, or one of the same layout, is loaded or stored with.
   Attribute getDefault(Value start) {
     int64_t bits = 64;
     bool accessed = false;
@@ -127,8 +109,8 @@ private:
     for (unsigned i = 0; i != reached.size(); ++i) {
       Value tile = reached[i];
       auto type = cast<RankedTensorType>(tile.getType());
-      bool isAccess = tile.getDefiningOp<LoadOp>() ||
-                      llvm::any_of(tile.getUsers(), llvm::IsaPred<mk::StoreOp>);
+      bool isAccess =
+          tile.getDefiningOp<LoadOp>() || llvm::any_of(tile.getUsers(), llvm::IsaPred<mk::StoreOp>);
       if (isAccess) {
         accessed = true;
         bits = std::min<int64_t>(bits, type.getElementTypeBitWidth());
@@ -157,13 +139,11 @@ void LayoutSpreader::connect(Operation *op) {
   if (forEachFlow(op, [&](Value from, Value to) { join(from, to); }))
     return;
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    joinSlice(reduce.getSource(), reduce.getResult(),
-              {static_cast<int64_t>(reduce.getAxis())});
+    join(reduce.getSource(), reduce.getResult(), {static_cast<int64_t>(reduce.getAxis())});
   } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-    joinSlice(broadcast.getResult(), broadcast.getSource(),
-              broadcast.getDims());
+    join(broadcast.getResult(), broadcast.getSource(), broadcast.getDims());
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    joinTransposed(transpose.getSource(), transpose.getResult());
+    join(transpose.getSource(), transpose.getResult(), {}, /*transposes=*/true);
   } else if (auto mask = dyn_cast<MaskOp>(op)) {
     join(mask.getSource(), mask.getResult());
   } else if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults()) {

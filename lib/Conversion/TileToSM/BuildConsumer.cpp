@@ -1,7 +1,7 @@
 //===- BuildConsumer.cpp - The partition that computes --------------------===//
 #include "Rebuilder.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -9,8 +9,7 @@ using namespace mlir;
 using namespace mlir::mk_sm;
 
 bool mk_sm::isLocal(mk::StoreOp store) {
-  return !store.getPeer() ||
-         mk::getKernel(store).getMeshOp().getNumRanks() == 1;
+  return !store.getPeer() || mk::getKernel(store).getMeshOp().getNumRanks() == 1;
 }
 
 /// Says that elements change threads.
@@ -24,8 +23,7 @@ static Value noteConversion(ConvertLayoutOp convert, StringRef role) {
 namespace {
 class ConsumerBuilder : public Rebuilder {
 public:
-  ConsumerBuilder(RolePlan &plan, const Channels &channels, const Slice &slice,
-                  OpBuilder &b)
+  ConsumerBuilder(RolePlan &plan, const Channels &channels, const Slice &slice, OpBuilder &b)
       : Rebuilder(plan, channels, slice, b) {
     for (auto [i, site] : llvm::enumerate(plan.sites)) {
       waits[site.waitBefore].push_back(i);
@@ -43,8 +41,7 @@ private:
   }
 
   Type getType(Value value) override {
-    return isTile(value) ? fragmentType(value, plan.getLayout(value))
-                         : value.getType();
+    return isTile(value) ? fragmentType(value, plan.getLayout(value)) : value.getType();
   }
 
   using Rebuilder::get;
@@ -58,20 +55,16 @@ private:
       Value fragment = get(tile);
       if (getLayout(fragment.getType()) == layout)
         return fragment;
-      return noteConversion(ConvertLayoutOp::create(b, tile.getLoc(),
-                                                    fragmentType(tile, layout), fragment),
-                            plan.getName());
+      return noteConversion(
+          ConvertLayoutOp::create(b, tile.getLoc(), fragmentType(tile, layout), fragment),
+          plan.getName());
     }
     RankedTensorType type = fragmentType(tile, layout);
     if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
-      return tensor::SplatOp::create(b, tile.getLoc(), type,
-                                     get(splat.getInput()), ValueRange());
-    auto value = cast<DenseElementsAttr>(
-        tile.getDefiningOp<arith::ConstantOp>().getValue());
-    auto attr =
-        value.isSplat()
-            ? DenseElementsAttr::get(type, value.getSplatValue<Attribute>())
-            : DenseElementsAttr::getFromRawBuffer(type, value.getRawData());
+      return tensor::SplatOp::create(b, tile.getLoc(), type, get(splat.getInput()), ValueRange());
+    auto value = cast<DenseElementsAttr>(tile.getDefiningOp<arith::ConstantOp>().getValue());
+    auto attr = value.isSplat() ? DenseElementsAttr::get(type, value.getSplatValue<Attribute>())
+                                : DenseElementsAttr::getFromRawBuffer(type, value.getRawData());
     return arith::ConstantOp::create(b, tile.getLoc(), type, attr);
   }
   /// The fragment with the layout that the tile has anyway.
@@ -81,9 +74,8 @@ private:
   void mapConverted(Value from, Value to) {
     Attribute layout = plan.getLayout(from);
     if (getLayout(to.getType()) != layout)
-      to = noteConversion(
-          ConvertLayoutOp::create(b, from.getLoc(), fragmentType(from, layout), to),
-          plan.getName());
+      to = noteConversion(ConvertLayoutOp::create(b, from.getLoc(), fragmentType(from, layout), to),
+                          plan.getName());
     mapping.map(from, to);
   }
 
@@ -97,14 +89,12 @@ private:
       Value ring = channels.rings[site.ring];
       auto type = cast<RingType>(ring.getType());
       Location loc = site.getFirst().getLoc();
-      Value slot = mk_sm::WaitOp::create(
-          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring, ValueRange());
+      Value slot = mk_sm::WaitOp::create(b, loc, SlotType::get(b.getContext(), type.getTiles()),
+                                         ring, ValueRange());
       for (auto [j, load] : llvm::enumerate(site.loads)) {
         mk::LoadOp from = load;
-        Type staged = StagedType::get(b.getContext(),
-                                      cast<RankedTensorType>(from.getType()));
-        mapping.map(from.getResult(),
-                    TileOp::create(b, from.getLoc(), staged, slot, j));
+        Type staged = StagedType::get(b.getContext(), cast<RankedTensorType>(from.getType()));
+        mapping.map(from.getResult(), TileOp::create(b, from.getLoc(), staged, slot, j));
       }
     }
   }
@@ -124,8 +114,8 @@ private:
       return success();
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp, mk::BroadcastOp,
-              mk::TransposeOp, mk::SignalOp, mk::PutOp>([&](auto concrete) {
+        .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp, mk::BroadcastOp, mk::TransposeOp,
+              mk::SignalOp, mk::PutOp>([&](auto concrete) {
           rebuildOp(concrete);
           return success();
         })
@@ -166,9 +156,9 @@ private:
   /// The transposed fragment, in the layout in which no element moves.
   Value transpose(Value fragment) {
     auto type = cast<RankedTensorType>(fragment.getType());
-    auto turned = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)},
-                                        type.getElementType(),
-                                        getTransposedLayout(type.getEncoding()));
+    auto turned =
+        RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType(),
+                              getTransposedLayout(type.getEncoding()));
     return mk::TransposeOp::create(b, fragment.getLoc(), turned, fragment);
   }
 
@@ -180,9 +170,8 @@ private:
     fresh.getSourceMutable().assign(source);
     fresh.getResult().setType(fragmentType(op, layout));
     if (!movesNothing(fresh))
-      remark::analysis(op.getLoc(), describeRemark(kSplitRoles, plan.getName()))
-          << remark::add("moves elements between threads, from {0} to {1}", from,
-                         fragmentType(op, layout));
+      remark::analysis(op.getLoc(), describeRemark(kSplitRoles, plan.getName())) << remark::add(
+          "moves elements between threads, from {0} to {1}", from, fragmentType(op, layout));
   }
 
   void rebuildOp(mk::ReduceOp op) {
@@ -199,30 +188,29 @@ private:
     // Of slices there is no slice: dealt out anew.
     if (isa<SliceAttr>(getLayout(source.getType()))) {
       auto type = cast<RankedTensorType>(op.getSource().getType());
-      source = getAs(op.getSource(),
-                     getBlockedLayout(plan, type, type.getElementTypeBitWidth()));
+      source = getAs(op.getSource(), getBlockedLayout(plan, type, type.getElementTypeBitWidth()));
     }
     Operation *fresh = copy(op);
     fresh->setOperand(0, source);
     Attribute layout = getLayout(source.getType());
     // What is dealt out anew goes where it is wanted.
-    layout = isa<BlockedAttr>(layout)
-                 ? plan.getLayout(op)
-                 : getSliceLayout(layout, {int64_t(op.getAxis())});
+    layout = isa<BlockedAttr>(layout) ? plan.getLayout(op)
+                                      : getSliceLayout(layout, {int64_t(op.getAxis())});
     fresh->getResult(0).setType(fragmentType(op, layout));
     mapConverted(op, fresh->getResult(0));
   }
 
   void rebuildOp(mk::BroadcastOp op) {
     Attribute layout = plan.getLayout(op);
-    if (auto transposed = dyn_cast<TransposedAttr>(layout); transposed && op.getDims().size() == 1) {
+    if (auto transposed = dyn_cast<TransposedAttr>(layout);
+        transposed && op.getDims().size() == 1) {
       int64_t dim = 1 - op.getDims()[0];
       Value source = getAs(op.getSource(), getSliceLayout(transposed.getOf(), {dim}));
       auto type = cast<RankedTensorType>(op.getType());
       auto turned = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)},
                                           type.getElementType(), transposed.getOf());
-      Value spread = mk::BroadcastOp::create(b, op.getLoc(), turned, source,
-                                             b.getDenseI64ArrayAttr({dim}));
+      Value spread =
+          mk::BroadcastOp::create(b, op.getLoc(), turned, source, b.getDenseI64ArrayAttr({dim}));
       mapping.map(op, transpose(spread));
       return;
     }
@@ -273,29 +261,20 @@ void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
     fresh.getSignalIndexMutable().clear();
     fresh.setStrong(false);
   } else {
-    SmallVector<Value> offsets, valid;
-    for (Value offset : op.getOffsets())
-      offsets.push_back(get(offset));
-    for (Value extent : op.getValid())
-      valid.push_back(get(extent));
-    mk_sm::StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), offsets, valid,
-                    local ? Value() : get(op.getPeer()), channels.staging,
-                    op.getReduction().has_value());
+    mk_sm::StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), getAll(op.getOffsets()),
+                           getAll(op.getValid()), local ? Value() : get(op.getPeer()),
+                           channels.staging, op.getReduction().has_value());
   }
   // A signal releases what was stored before it.
   if (!op.getSignal())
     return;
-  SmallVector<Value> index;
-  for (Value i : op.getSignalIndex())
-    index.push_back(get(i));
-  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), index,
+  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), getAll(op.getSignalIndex()),
                        local ? Value() : get(op.getPeer()),
                        /*amount=*/1, op.getStrong());
 }
 
 /// One matrix op, complete when it returns.
-Value ConsumerBuilder::multiply(mk::DotOp op, Value lhs, Value acc,
-                                bool needsFence) {
+Value ConsumerBuilder::multiply(mk::DotOp op, Value lhs, Value acc, bool needsFence) {
   Location loc = op.getLoc();
   bool inRegisters = isTile(lhs);
   SmallVector<Value> touched;
@@ -308,8 +287,8 @@ Value ConsumerBuilder::multiply(mk::DotOp op, Value lhs, Value acc,
     lhs = fence.getResults().front();
   if (needsFence)
     acc = fence.getResults().back();
-  auto mma = MmaOp::create(b, loc, acc.getType(), lhs, get(op.getRhs()), acc,
-                           Value(), op.getTransposeA(), op.getTransposeB());
+  auto mma = MmaOp::create(b, loc, acc.getType(), lhs, get(op.getRhs()), acc, Value(),
+                           op.getTransposeA(), op.getTransposeB());
   auto wait = MmaWaitOp::create(b, loc, /*pending=*/0, mma.getResult());
   return wait.getResults().front();
 }
@@ -317,27 +296,23 @@ Value ConsumerBuilder::multiply(mk::DotOp op, Value lhs, Value acc,
 void ConsumerBuilder::rebuildOp(mk::DotOp op) {
   Attribute layout = plan.getLayout(op);
   Value acc = getAs(op.getAcc(), layout);
-  Value lhs = plan.getStaged(op.getLhs()) ? get(op.getLhs())
-                                          : getAs(op.getLhs(), layout);
+  Value lhs = plan.getStaged(op.getLhs()) ? get(op.getLhs()) : getAs(op.getLhs(), layout);
   if (!isSummedApart(op)) {
     bool fromZero = matchPattern(op.getAcc(), m_AnyZeroFloat());
     mapping.map(op.getResult(), multiply(op, lhs, acc, !fromZero));
     return;
   }
   auto accType = cast<RankedTensorType>(acc.getType());
-  Value zero = arith::ConstantOp::create(
-      b, op.getLoc(), accType,
-      DenseElementsAttr::get(accType, b.getF32FloatAttr(0.0)));
+  Value zero = arith::ConstantOp::create(b, op.getLoc(), accType,
+                                         DenseElementsAttr::get(accType, b.getF32FloatAttr(0.0)));
   Value part = multiply(op, lhs, zero, /*needsFence=*/false);
-  mapping.map(op.getResult(),
-              arith::AddFOp::create(b, op.getLoc(), acc, part).getResult());
+  mapping.map(op.getResult(), arith::AddFOp::create(b, op.getLoc(), acc, part).getResult());
 }
 
 /// Scalars are copied; of tiles, ops that have the same layout on both sides.
 LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
   // Made where they are used.
-  if (op->getNumResults() == 1 && isTile(op->getResult(0)) &&
-      isLayoutFree(op->getResult(0)))
+  if (op->getNumResults() == 1 && isTile(op->getResult(0)) && isLayoutFree(op->getResult(0)))
     return success();
   auto isTileValue = [](Value value) { return isTile(value); };
   if (llvm::none_of(op->getOperands(), isTileValue) &&
@@ -346,16 +321,14 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
     return success();
   }
   if (isa<tensor::ExtractOp>(op))
-    return op->emitOpError()
-           << "takes one element of a tile, which for " << mk::getSmTarget(op).getName()
-           << " lies in some other thread: read "
-              "it from memory by memref.load";
+    return op->emitOpError() << "takes one element of a tile, which for "
+                             << mk::getSmTarget(op).getName()
+                             << " lies in some other thread: read it from memory by memref.load";
   bool known = isa<mk::MaskOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
   if (!known || !llvm::all_of(op->getResults(), isTileValue))
     return op->emitOpError()
            << "works on tiles, but has no lowering for " << mk::getSmTarget(op).getName()
-           << ": use mk ops, "
-              "elementwise arith and math, and constants (docs/targets.md)";
+           << ": use mk ops, elementwise arith and math, and constants (docs/targets.md)";
   Attribute layout = plan.getLayout(op->getResult(0));
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
@@ -367,7 +340,7 @@ LogicalResult ConsumerBuilder::rebuildOther(Operation *op) {
   return success();
 }
 
-LogicalResult mk_sm::buildConsumer(RolePlan &plan, const Channels &channels,
-                                   const Slice &slice, OpBuilder &b) {
+LogicalResult mk_sm::buildConsumer(RolePlan &plan, const Channels &channels, const Slice &slice,
+                                   OpBuilder &b) {
   return ConsumerBuilder(plan, channels, slice, b).rebuild(plan.getBody());
 }

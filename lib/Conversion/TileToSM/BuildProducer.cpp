@@ -28,17 +28,13 @@ private:
     Location loc = load.getLoc();
     if (load == site.getFirst()) {
       auto type = cast<RingType>(ring.getType());
-      slots[staged.site] = AcquireOp::create(
-          b, loc, SlotType::get(b.getContext(), type.getTiles()), ring, ValueRange());
+      slots[staged.site] = AcquireOp::create(b, loc, SlotType::get(b.getContext(), type.getTiles()),
+                                             ring, ValueRange());
     }
-    SmallVector<Value> offsets, valid;
-    for (Value offset : load.getOffsets())
-      offsets.push_back(get(offset));
-    for (Value extent : load.getValid())
-      valid.push_back(get(extent));
     Value pad = load.getPad() ? get(load.getPad()) : Value();
-    CopyOp::create(b, loc, get(load.getSource()), offsets, valid, pad,
-                   slots[staged.site], staged.index, /*shared=*/1, /*landing=*/Value());
+    CopyOp::create(b, loc, get(load.getSource()), getAll(load.getOffsets()),
+                   getAll(load.getValid()), pad, slots[staged.site], staged.index, /*shared=*/1,
+                   /*landing=*/Value());
     if (load == site.getLast())
       CommitOp::create(b, loc, ring, slots[staged.site]);
   }
@@ -48,8 +44,8 @@ private:
     Location loc = number.getLoc();
     Type type = number.getType();
     if (!type.isIntOrIndex())
-      number = arith::BitcastOp::create(
-          b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), number);
+      number =
+          arith::BitcastOp::create(b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), number);
     if (!type.isIndex())
       number = arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
     SendOp::create(b, loc, channels.mailboxes.lookup(1), number, ValueRange());
@@ -64,7 +60,7 @@ private:
 };
 } // namespace
 
-LogicalResult mk_sm::buildProducer(RolePlan &plan, const Channels &channels,
-                                   const Slice &slice, OpBuilder &b) {
+LogicalResult mk_sm::buildProducer(RolePlan &plan, const Channels &channels, const Slice &slice,
+                                   OpBuilder &b) {
   return ProducerBuilder(plan, channels, slice, b).rebuild(plan.getBody());
 }

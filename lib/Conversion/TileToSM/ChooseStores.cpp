@@ -7,8 +7,9 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's scratch,
-/// whose extents are known: shared memory and the copy engine would only be a detour before a signal.
+/// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's
+/// scratch, whose extents are known: shared memory and the copy engine would only be a detour
+/// before a signal.
 static bool fillsSectors(mk::StoreOp store, RankedTensorType type) {
   auto buffer = dyn_cast<BlockArgument>(store.getDest());
   auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
@@ -28,13 +29,13 @@ static std::string findObstacle(mk::StoreOp store, RankedTensorType type) {
   bool adds = store.getReduction().has_value();
   bool inChunks = isMatrix && canStoreInChunks(type, adds, sm.getChunk());
   if (isa<TransposedAttr>(layout) && !inChunks)
-    return "transposed tiles leave through shared memory where their elements have 16 bits, and their "
-           "rows are at most 64 or a multiple of 64";
+    return "transposed tiles leave through shared memory where their elements have 16 bits, and "
+           "their rows are at most 64 or a multiple of 64";
   if (!isMatrix)
     return "its tile has not the layout of accumulators";
   if (!isa<FloatType>(type.getElementType()) || (bits != 16 && bits != 32))
-    return "its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes in "
-           "order";
+    return "its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes "
+           "in order";
   if (!inChunks)
     return llvm::formatv("its {0} columns {1} no multiple of {2}", type.getDimSize(1),
                          adds ? "are added and" : "are", sm.getChunk() * 8 / bits);
@@ -44,7 +45,8 @@ static std::string findObstacle(mk::StoreOp store, RankedTensorType type) {
 }
 
 static RankedTensorType getFragment(RolePlan &plan, mk::StoreOp store) {
-  return withLayout(cast<RankedTensorType>(store.getTile().getType()), plan.getLayout(store.getTile()));
+  return withLayout(cast<RankedTensorType>(store.getTile().getType()),
+                    plan.getLayout(store.getTile()));
 }
 
 bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
@@ -59,7 +61,8 @@ void mk_sm::explainStore(RolePlan &plan, mk::StoreOp store) {
   else if (plan.sites.empty())
     return;
   else if (fillsSectors(store, type))
-    passed(store, kSplitRoles) << "is stored from registers: to scratch of known extents, in whole sectors";
+    passed(store, kSplitRoles)
+        << "is stored from registers: to scratch of known extents, in whole sectors";
   else
     missed(store, kSplitRoles) << "is stored from registers: " << findObstacle(store, type);
 }

@@ -31,8 +31,8 @@ static SmallVector<LoadOp> findStaged(Operation *role) {
     OpBuilder b(load->getContext());
     b.setInsertionPointAfter(load);
     Operation *copy = b.clone(*load);
-    load->getResult(0).replaceUsesWithIf(
-        copy->getResult(0), [](OpOperand &use) { return !isMultiplied(use); });
+    load->getResult(0).replaceUsesWithIf(copy->getResult(0),
+                                         [](OpOperand &use) { return !isMultiplied(use); });
   }
   return staged;
 }
@@ -61,67 +61,57 @@ static LogicalResult checkDot(DotOp dot, ArrayRef<LoadOp> loads) {
                              << machine << " do not: convert the operands to one of "
                              << llvm::interleaved(unit.getOperands().getAsValueRange<TypeAttr>());
   if (element.isF32() && dot.getPrecision() != Precision::TF32)
-    return dot.emitOpError()
-           << "multiplies f32 in full precision, which the tensor cores of " << machine
-           << " do not: say 'precision = tf32', or convert the operands";
+    return dot.emitOpError() << "multiplies f32 in full precision, which the tensor cores of "
+                             << machine
+                             << " do not: say 'precision = tf32', or convert the operands";
   if (!isStaged(dot.getRhs(), loads))
     return dot.emitOpError()
-           << "takes its right operand from registers (" << rhs
-           << "), but the tensor cores of " << machine
-           << " read it from shared memory: store the tile and "
-              "mk.load it behind a signal, or compute the transposed product "
-              "with this tile on the left";
+           << "takes its right operand from registers (" << rhs << "), but the tensor cores of "
+           << machine
+           << " read it from shared memory: store the tile and mk.load it behind a signal, or "
+              "compute the transposed product with this tile on the left";
   if (!lhsStaged && dot.getTransposeA())
-    return dot.emitOpError()
-           << "transposes a left operand in registers (" << lhs
-           << "), which the tensor cores of " << machine
-           << " do not: load it from memory, or compute it "
-              "transposed";
+    return dot.emitOpError() << "transposes a left operand in registers (" << lhs
+                             << "), which the tensor cores of " << machine
+                             << " do not: load it from memory, or compute it transposed";
   if (!lhsStaged && bits != 16)
-    return dot.emitOpError()
-           << "takes a left operand of " << element
-           << " from registers, where for " << machine
-           << " its elements lie in other threads than "
-              "those of an accumulator: convert it to bf16 or f16, or load it "
-              "from memory";
+    return dot.emitOpError() << "takes a left operand of " << element
+                             << " from registers, where for " << machine
+                             << " its elements lie in other threads than those of an accumulator: "
+                                "convert it to bf16 or f16, or load it from memory";
   if (!unit.transposes(element) && (dot.getTransposeA() || !dot.getTransposeB()))
-    return dot.emitOpError()
-           << "multiplies " << element
-           << " operands that are not K-major, and the tensor cores of " << machine
-           << " transpose "
-           << llvm::interleaved(unit.getTransposed().getAsValueRange<TypeAttr>())
-           << " only: the left tile must be M x K (no transpose_a), the right one N x K "
-              "(transpose_b)";
+    return dot.emitOpError() << "multiplies " << element
+                             << " operands that are not K-major, and the tensor cores of "
+                             << machine << " transpose "
+                             << llvm::interleaved(unit.getTransposed().getAsValueRange<TypeAttr>())
+                             << " only: the left tile must be M x K (no transpose_a), the right "
+                                "one N x K (transpose_b)";
   int64_t k = rhs.getDimSize(dot.getTransposeB());
   int64_t step = 8 * unit.getKBytes() / bits;
   if (k % step)
-    return dot.emitOpError()
-           << "has K = " << k << ", but the tensor cores of " << machine
-           << " take steps of " << step << " of "
-           << element << ": use K = " << llvm::alignTo(k, step);
+    return dot.emitOpError() << "has K = " << k << ", but the tensor cores of " << machine
+                             << " take steps of " << step << " of " << element
+                             << ": use K = " << llvm::alignTo(k, step);
   if (bits == 8 && k > unit.getKOf_8Bits())
     return dot.emitOpError()
-           << "adds up " << k << " products of " << element
-           << " in the tensor cores of " << machine
+           << "adds up " << k << " products of " << element << " in the tensor cores of " << machine
            << ", which keep few bits of a sum of them; sums go on in f32 after at most "
            << unit.getKOf_8Bits() << ": use tiles of K = " << unit.getKOf_8Bits();
   auto layout = MmaAttr::get(dot.getContext(), 1);
-  if (std::string problem = explainLayout(acc.getShape(), layout);
-      !problem.empty())
-    return dot.emitOpError() << "accumulates in " << acc
-                             << ", which the tensor cores of " << machine << " do not: " << problem;
+  if (std::string problem = explainLayout(acc.getShape(), layout); !problem.empty())
+    return dot.emitOpError() << "accumulates in " << acc << ", which the tensor cores of "
+                             << machine << " do not: " << problem;
   return success();
 }
 
 /// The most warpgroups, of 2, 3 and 1, that share the rows of all dots; one where teams
 /// have items of their own.
 static LogicalResult chooseWarpgroups(RolePlan &plan, ArrayRef<DotOp> dots) {
-  plan.op->walk([&](ItemsOp items) {
-    plan.teams = std::max<int64_t>(plan.teams, items.getTeams());
-  });
+  plan.op->walk(
+      [&](ItemsOp items) { plan.teams = std::max<int64_t>(plan.teams, items.getTeams()); });
   auto note = [&] {
-    analysis(plan.op, kSplitRoles) << remark::add(
-        "has dots in {0} teams of {1} warpgroups", plan.teams, plan.warpgroups);
+    analysis(plan.op, kSplitRoles)
+        << remark::add("has dots in {0} teams of {1} warpgroups", plan.teams, plan.warpgroups);
     return success();
   };
   if (plan.teams > 1) {
@@ -155,8 +145,7 @@ static Operation *ancestorIn(Block *block, Operation *op) {
 
 /// Loads with the same number in a block follow each other with no use of a
 /// staged tile and no effect between them, so that one slot can hold them all.
-static llvm::DenseMap<Operation *, int64_t>
-numberSections(ArrayRef<LoadOp> loads) {
+static llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<LoadOp> loads) {
   llvm::DenseMap<Operation *, int64_t> section;
   llvm::DenseSet<Block *> seen;
   for (LoadOp first : loads) {
@@ -189,18 +178,16 @@ static bool readsResultsHere(Operation *op, ArrayRef<LoadOp> staged) {
       .wasInterrupted();
 }
 
-/// Waits as late as possible: before the first use, or before anything behind
-/// the loads that others may see, which must not come before what was read. What
-/// the consumer reads itself may be guarded by a wait of the producer alone, for
-/// which the slot stands.
+/// Waits as late as possible: before the first use, or before anything behind the loads that others
+/// may see, which must not come before what was read. What the consumer reads itself may be guarded
+/// by a wait of the producer alone, for which the slot stands.
 static void placeWait(Site &site, ArrayRef<LoadOp> staged) {
   Block *block = site.getBlock();
   llvm::DenseSet<Operation *> users;
   for (LoadOp load : site.loads)
     for (Operation *user : load->getUsers())
       users.insert(ancestorIn(block, user));
-  for (Operation *op = site.getLast()->getNextNode(); op;
-       op = op->getNextNode()) {
+  for (Operation *op = site.getLast()->getNextNode(); op; op = op->getNextNode()) {
     bool uses = users.contains(op);
     if (!site.waitBefore && (uses || hasOtherEffects(op) || readsResultsHere(op, staged)))
       site.waitBefore = op;
@@ -213,8 +200,8 @@ static void placeWait(Site &site, ArrayRef<LoadOp> staged) {
 /// block lies in the other.
 static bool areApart(const Site &a, const Site &b) {
   Block *first = a.getBlock(), *second = b.getBlock();
-  return !ancestorIn(first, second->getParentOp()) &&
-         !ancestorIn(second, first->getParentOp()) && first != second;
+  return !ancestorIn(first, second->getParentOp()) && !ancestorIn(second, first->getParentOp()) &&
+         first != second;
 }
 
 static LogicalResult assignRing(RolePlan &plan, Site &site) {
@@ -223,10 +210,10 @@ static LogicalResult assignRing(RolePlan &plan, Site &site) {
     tiles.push_back(load.getType());
   LoadOp first = site.getFirst();
   auto emit = [&]() {
-    return first.emitOpError() << "is staged for a mk.dot of " << getSmTarget(first).getName() << ": ";
+    return first.emitOpError() << "is staged for a mk.dot of " << getSmTarget(first).getName()
+                               << ": ";
   };
-  if (!RingType::getChecked(emit, first.getContext(), ShapedType::kDynamic,
-                            ArrayRef<Type>(tiles)))
+  if (!RingType::getChecked(emit, first.getContext(), ShapedType::kDynamic, ArrayRef<Type>(tiles)))
     return failure();
   for (auto [number, ring] : llvm::enumerate(plan.rings)) {
     bool apart = llvm::all_of(plan.sites, [&](const Site &other) {
@@ -257,17 +244,16 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
   for (LoadOp load : loads)
     groups.insert(load);
   for (DotOp dot : dots) {
-    Operation *lhs = dot.getLhs().getDefiningOp(),
-              *rhs = dot.getRhs().getDefiningOp();
+    Operation *lhs = dot.getLhs().getDefiningOp(), *rhs = dot.getRhs().getDefiningOp();
     if (!isStaged(dot.getLhs(), loads))
       continue;
     if (lhs->getBlock() != rhs->getBlock())
-      analysis(dot, kSplitRoles) << "has operands in slots of their own: they are loaded in "
-                                    "different loops or branches";
+      analysis(dot, kSplitRoles)
+          << "has operands in slots of their own: they are loaded in different loops or branches";
     else if (section.lookup(lhs) != section.lookup(rhs))
       missed(dot, kSplitRoles) << "has operands in slots of their own, which costs a barrier more: "
-                                  "between their loads stands a use of a staged tile or an op "
-                                  "that others see; load them one after the other";
+                                  "between their loads stands a use of a staged tile or an op that "
+                                  "others see; load them one after the other";
     else
       groups.unionSets(lhs, rhs);
   }
@@ -278,11 +264,10 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
     placeWait(site, loads);
     if (failed(assignRing(plan, site)))
       return failure();
-    passed(site.getFirst(), kSplitRoles) << remark::add(
-        "is staged: ring {0}, {1} tiles in a slot", site.ring, site.loads.size());
+    passed(site.getFirst(), kSplitRoles)
+        << remark::add("is staged: ring {0}, {1} tiles in a slot", site.ring, site.loads.size());
     for (auto [i, load] : llvm::enumerate(site.loads))
-      plan.staged[load] = {static_cast<unsigned>(plan.sites.size()),
-                           static_cast<int64_t>(i)};
+      plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), static_cast<int64_t>(i)};
     plan.sites.push_back(site);
   }
   return success();

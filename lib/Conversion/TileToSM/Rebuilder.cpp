@@ -11,11 +11,10 @@ LogicalResult Rebuilder::rebuild(Block &block) {
       break;
     enter(&op);
     if (slice.contains(&op)) {
-      LogicalResult done =
-          llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case<ItemsOp, scf::ForOp, scf::WhileOp, scf::IfOp>(
-                  [&](auto control) { return rebuild(control); })
-              .Default([&](Operation *leaf) { return rebuildLeaf(leaf); });
+      LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+                               .Case<ItemsOp, scf::ForOp, scf::WhileOp, scf::IfOp>(
+                                   [&](auto control) { return rebuild(control); })
+                               .Default([&](Operation *leaf) { return rebuildLeaf(leaf); });
       if (failed(done))
         return failure();
     }
@@ -26,8 +25,8 @@ LogicalResult Rebuilder::rebuild(Block &block) {
 
 /// Teams are the partition's from here on.
 LogicalResult Rebuilder::rebuild(ItemsOp loop) {
-  auto fresh = ItemsOp::create(b, loop.getLoc(), get(loop.getTotal()), /*teams=*/1,
-                               loop.getEvery());
+  auto fresh =
+      ItemsOp::create(b, loop.getLoc(), get(loop.getTotal()), /*teams=*/1, loop.getEvery());
   mapping.map(loop.getItem(), fresh.getItem());
   mapping.map(loop.getRound(), fresh.getRound());
   OpBuilder::InsertionGuard guard(b);
@@ -44,9 +43,8 @@ LogicalResult Rebuilder::rebuild(scf::ForOp loop) {
     kept.push_back(i);
     inits.push_back(get(loop.getInits()[i], arg));
   }
-  auto fresh =
-      scf::ForOp::create(b, loop.getLoc(), get(loop.getLowerBound()),
-                         get(loop.getUpperBound()), get(loop.getStep()), inits);
+  auto fresh = scf::ForOp::create(b, loop.getLoc(), get(loop.getLowerBound()),
+                                  get(loop.getUpperBound()), get(loop.getStep()), inits);
   mapping.map(loop.getInductionVar(), fresh.getInductionVar());
   for (auto [j, i] : llvm::enumerate(kept)) {
     mapping.map(loop.getRegionIterArgs()[i], fresh.getRegionIterArgs()[j]);
@@ -63,8 +61,7 @@ LogicalResult Rebuilder::rebuild(scf::ForOp loop) {
     return success();
   SmallVector<Value> yielded;
   for (unsigned i : kept)
-    yielded.push_back(
-        get(loop.getYieldedValues()[i], loop.getRegionIterArgs()[i]));
+    yielded.push_back(get(loop.getYieldedValues()[i], loop.getRegionIterArgs()[i]));
   scf::YieldOp::create(b, loop.getLoc(), yielded);
   return success();
 }
@@ -88,18 +85,15 @@ LogicalResult Rebuilder::rebuild(scf::WhileOp loop) {
     }
   auto fresh = scf::WhileOp::create(b, loop.getLoc(), types, inits);
   OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&fresh.getBefore(), {},
-                                ValueRange(inits).getTypes(), initLocs);
+  Block *before = b.createBlock(&fresh.getBefore(), {}, ValueRange(inits).getTypes(), initLocs);
   for (auto [j, i] : llvm::enumerate(keptBefore))
     mapping.map(loop.getBeforeArguments()[i], before->getArgument(j));
   if (failed(rebuild(*loop.getBeforeBody())))
     return failure();
   SmallVector<Value> passed, yielded;
   for (unsigned i : keptAfter)
-    passed.push_back(
-        get(loop.getConditionOp().getArgs()[i], loop.getAfterArguments()[i]));
-  scf::ConditionOp::create(b, loop.getLoc(),
-                           get(loop.getConditionOp().getCondition()), passed);
+    passed.push_back(get(loop.getConditionOp().getArgs()[i], loop.getAfterArguments()[i]));
+  scf::ConditionOp::create(b, loop.getLoc(), get(loop.getConditionOp().getCondition()), passed);
 
   Block *after = b.createBlock(&fresh.getAfter(), {}, types, locs);
   for (auto [j, i] : llvm::enumerate(keptAfter)) {
@@ -109,8 +103,7 @@ LogicalResult Rebuilder::rebuild(scf::WhileOp loop) {
   if (failed(rebuild(*loop.getAfterBody())))
     return failure();
   for (unsigned i : keptBefore)
-    yielded.push_back(
-        get(loop.getYieldOp().getResults()[i], loop.getBeforeArguments()[i]));
+    yielded.push_back(get(loop.getYieldOp().getResults()[i], loop.getBeforeArguments()[i]));
   scf::YieldOp::create(b, loop.getLoc(), yielded);
   return success();
 }
@@ -124,9 +117,8 @@ LogicalResult Rebuilder::rebuild(scf::IfOp branch) {
       types.push_back(getType(result));
     }
   bool hasElse = branch.elseBlock();
-  auto fresh =
-      scf::IfOp::create(b, branch.getLoc(), types, get(branch.getCondition()),
-                        /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+  auto fresh = scf::IfOp::create(b, branch.getLoc(), types, get(branch.getCondition()),
+                                 /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
   for (auto [j, i] : llvm::enumerate(kept))
     mapping.map(branch.getResult(i), fresh.getResult(j));
   auto fill = [&](Block *from, Block *to) -> LogicalResult {
@@ -136,8 +128,7 @@ LogicalResult Rebuilder::rebuild(scf::IfOp branch) {
       return failure();
     SmallVector<Value> yielded;
     for (unsigned i : kept)
-      yielded.push_back(
-          get(from->getTerminator()->getOperand(i), branch.getResult(i)));
+      yielded.push_back(get(from->getTerminator()->getOperand(i), branch.getResult(i)));
     scf::YieldOp::create(b, branch.getLoc(), yielded);
     return success();
   };

@@ -16,12 +16,10 @@ struct Channels {
   Value staging;                            // null without staged stores
 };
 
-/// Copies control flow with those values that the slice keeps; partitions say
-/// what becomes of ops.
+/// Copies control flow with those values that the slice keeps; partitions say what becomes of ops.
 class Rebuilder {
 public:
-  Rebuilder(RolePlan &plan, const Channels &channels, const Slice &slice,
-            OpBuilder &b)
+  Rebuilder(RolePlan &plan, const Channels &channels, const Slice &slice, OpBuilder &b)
       : plan(plan), channels(channels), slice(slice), b(b) {}
   virtual ~Rebuilder() = default;
 
@@ -36,10 +34,11 @@ protected:
   /// The type of the copy of a value that control flow returns.
   virtual Type getType(Value value) { return value.getType(); }
   /// The copy of `value`, in the form that the copy of `like` has.
-  virtual Value get(Value value, Value like) {
-    return mapping.lookupOrDefault(value);
-  }
+  virtual Value get(Value value, Value like) { return mapping.lookupOrDefault(value); }
   Value get(Value value) { return mapping.lookupOrDefault(value); }
+  SmallVector<Value> getAll(ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return get(value); });
+  }
   /// Copies an op as it is.
   Operation *copy(Operation *op) { return b.clone(*op, mapping); }
 
@@ -57,10 +56,10 @@ private:
 };
 
 /// Both return failure after an error has been reported.
-LogicalResult buildProducer(RolePlan &plan, const Channels &channels,
-                            const Slice &slice, OpBuilder &b);
-LogicalResult buildConsumer(RolePlan &plan, const Channels &channels,
-                            const Slice &slice, OpBuilder &b);
+LogicalResult buildProducer(RolePlan &plan, const Channels &channels, const Slice &slice,
+                            OpBuilder &b);
+LogicalResult buildConsumer(RolePlan &plan, const Channels &channels, const Slice &slice,
+                            OpBuilder &b);
 
 /// Whether this store can go through a staging area.
 bool isStagedStore(RolePlan &plan, mk::StoreOp store);

@@ -27,8 +27,7 @@ static int64_t countRegisters(const RolePlan &plan, Value tile) {
 static bool isHeldOver(Value tile, Operation *op) {
   Block *scope = tile.getParentBlock();
   Operation *here = scope->findAncestorOpInBlock(*op);
-  if (!here ||
-      (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
+  if (!here || (tile.getDefiningOp() && !tile.getDefiningOp()->isBeforeInBlock(here)))
     return false;
   return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
     // The innermost block that holds both.
@@ -55,8 +54,7 @@ static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::Do
                                                     int64_t columns, int64_t warpgroups) {
   mk::SmAttr sm = mk::getSm(dot);
   mk::RegistersAttr file = sm.getRegisters();
-  int64_t first =
-      file.getOfSm() / (128 * (warpgroups + 1)) / file.getStep() * file.getStep();
+  int64_t first = file.getOfSm() / (128 * (warpgroups + 1)) / file.getStep() * file.getStep();
   mk::RegisterReserveAttr reserve = file.getReserve();
   int64_t other = reserve.getProduct() + (plan.getStaged(dot.getLhs()) ? 0 : reserve.getLeft());
   return {columns > sm.getMatrixUnit().getColumns() ? 0 : columns / 2 + other, first};
@@ -87,8 +85,9 @@ static bool isNeverWhole(Value tile) {
   Operation *op = tile.getDefiningOp();
   if (!op || op->getNumRegions())
     return false;
-  bool passes = isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp,
-                    arith::CmpIOp>(op);
+  bool passes =
+      isa<mk::LoadOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::CmpFOp, arith::CmpIOp>(
+          op);
   return (passes && op->hasOneUse()) || findOnlyStore(op);
 }
 
@@ -169,8 +168,7 @@ bool LiveTiles::fits(Value tile, int64_t dim, int64_t size) {
     for (Value held : point.held)
       needed += countRegisters(plan, held, shape(held));
     SmallVector<int64_t> made = shape(point.made);
-    if (needed > point.budget ||
-        !explainLayout(made, plan.getLayout(point.made)).empty())
+    if (needed > point.budget || !explainLayout(made, plan.getLayout(point.made)).empty())
       return false;
     auto dot = dyn_cast<mk::DotOp>(point.op);
     if (!dot)
@@ -202,23 +200,20 @@ LogicalResult LiveTiles::refuse(const Point &point, int64_t needed) {
   auto made = cast<RankedTensorType>(point.made.getType());
   StringRef kind = isa<mk::DotOp>(point.op) ? "accumulators" : "tiles";
   InFlightDiagnostic diag =
-      point.op->emitOpError() << "needs " << needed
-                        << " registers in each thread for the tiles that are "
-                           "live here, a thread of "
-                        << warpgroups << " warpgroups of " << mk::getSmTarget(plan.op).getName() << " has "
-                        << point.budget
-                        << " for them";
+      point.op->emitOpError()
+      << "needs " << needed
+      << " registers in each thread for the tiles that are live here, a thread of " << warpgroups
+      << " warpgroups of " << mk::getSmTarget(plan.op).getName() << " has " << point.budget
+      << " for them";
   bool isMatrix = made.getRank() == 2;
   if (int64_t columns = isMatrix ? findFitting(point.made, 1, 16) : 0)
     diag << ": use " << kind << " of at most " << made.getDimSize(0) << " x " << columns;
   else if (int64_t rows = isMatrix ? findFitting(point.made, 0, rowsOf(plan)) : 0)
     diag << ": use " << kind << " of at most " << rows << " x " << made.getDimSize(1);
   else
-    diag << ": use fewer or smaller tiles; no other width or height of this one alone is "
-            "enough";
+    diag << ": use fewer or smaller tiles; no other width or height of this one alone is enough";
   for (Value tile : point.held)
-    diag.attachNote(tile.getLoc())
-        << tile.getType() << " takes " << countRegisters(plan, tile);
+    diag.attachNote(tile.getLoc()) << tile.getType() << " takes " << countRegisters(plan, tile);
   return diag;
 }
 
@@ -228,10 +223,10 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
   if (needed <= first)
     return success();
   InFlightDiagnostic diag = dot.emitOpError()
-         << "takes " << needed << " registers in one instruction of " << columns
-         << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
-         << warpgroups << " warpgroups and a producer of "
-         << mk::getSmTarget(dot).getName() << " begin with " << first;
+                            << "takes " << needed << " registers in one instruction of " << columns
+                            << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
+                            << warpgroups << " warpgroups and a producer of "
+                            << mk::getSmTarget(dot).getName() << " begin with " << first;
   mk::MatrixUnitAttr unit = mk::getSm(dot).getMatrixUnit();
   int64_t rows = 2 * unit.getRows();
   if (int64_t fewer = findFitting(dot.getResult(), 1, unit.getColumnStep()))
@@ -276,8 +271,7 @@ LogicalResult LiveTiles::check() {
   return success();
 }
 
-LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget,
-                                    int64_t warpgroups) {
+LogicalResult mk_sm::checkRegisters(RolePlan &plan, int64_t budget, int64_t warpgroups) {
   return LiveTiles(plan, budget, warpgroups).check();
 }
 
@@ -300,8 +294,9 @@ mk::RegisterSplitAttr mk_sm::leaveToMovers(mk::KernelOp kernel, mk::RegisterSpli
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
   int64_t consumers = 128 * split.getWarpgroups(), threads = 128 + consumers;
   mk::RegisterReserveAttr reserve = file.getReserve();
-  int64_t producer = std::max(split.getProducer(), kernel.getMeshOp().hasNet() ? reserve.getNetMover()
-                                                                               : reserve.getMover());
+  int64_t producer =
+      std::max(split.getProducer(),
+               kernel.getMeshOp().hasNet() ? reserve.getNetMover() : reserve.getMover());
   int64_t left = (file.getAtStart(threads) * threads - 128 * producer) / consumers;
   int64_t consumer = std::min<int64_t>(split.getConsumer(), left / file.getStep() * file.getStep());
   return mk::RegisterSplitAttr::get(kernel.getContext(), split.getWarpgroups(), producer, consumer,

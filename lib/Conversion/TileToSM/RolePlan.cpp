@@ -30,8 +30,7 @@ Attribute mk_sm::getBlockedLayout(const RolePlan &plan, RankedTensorType tile, i
   int64_t widest = 8 * mk::getSm(plan.op).getAccess();
   int64_t vector = std::max<int64_t>(1, widest / std::max<int64_t>(bits, 8));
   int64_t columns = tile.getRank() ? tile.getShape().back() : 1;
-  while (vector > 1 &&
-         (columns % vector || tile.getNumElements() < threads * vector))
+  while (vector > 1 && (columns % vector || tile.getNumElements() < threads * vector))
     vector /= 2;
   return BlockedAttr::get(tile.getContext(), threads, vector);
 }
@@ -58,8 +57,7 @@ Attribute mk_sm::getSliceLayout(Attribute of, ArrayRef<int64_t> axes) {
 
 bool mk_sm::isSummedApart(mk::DotOp dot) {
   auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
-  return lhs.getElementTypeBitWidth() == 8 &&
-         !matchPattern(dot.getAcc(), m_AnyZeroFloat());
+  return lhs.getElementTypeBitWidth() == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
 }
 
 bool mk_sm::isItemLoop(Operation *op) {
@@ -87,15 +85,13 @@ bool mk_sm::mayPrecede(Operation *first, Operation *second, Operation *role) {
     return a->isBeforeInBlock(b);
   // Regions of a loop follow each other, branches of an scf.if do not.
   return isa<scf::WhileOp>(common) &&
-         a->getParentRegion()->getRegionNumber() <
-             b->getParentRegion()->getRegionNumber();
+         a->getParentRegion()->getRegionNumber() < b->getParentRegion()->getRegionNumber();
 }
 
 bool mk_sm::hasOtherEffects(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-            isMemoryEffectFree(inner))
+        if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() || isMemoryEffectFree(inner))
           return WalkResult::advance();
         auto effects = dyn_cast<MemoryEffectOpInterface>(inner);
         if (effects && effects.onlyHasEffect<MemoryEffects::Read>())
@@ -111,8 +107,8 @@ bool mk_sm::readsResults(Operation *op) {
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return !mk::isNeverWritten(load.getMemRef());
   // Their effects on what they guard or write are declared as reads, too.
-  if (op->getNumRegions() || isa<mk::StoreOp, mk::SignalOp, mk::CountOp,
-                                 mk::PushOp, mk::SettleOp, mk::FenceOp>(op))
+  if (op->getNumRegions() ||
+      isa<mk::StoreOp, mk::SignalOp, mk::CountOp, mk::PushOp, mk::SettleOp, mk::FenceOp>(op))
     return false;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   return effects && effects.hasEffect<MemoryEffects::Read>();

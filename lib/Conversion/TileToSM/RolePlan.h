@@ -55,8 +55,7 @@ struct RolePlan {
   llvm::DenseMap<Value, Attribute> layouts;
   Attribute getLayout(Value tile) const;
 
-  /// Registers that tiles take in one thread of the consumer where most of them
-  /// are live.
+  /// Registers that tiles take in one thread of the consumer where most of them are live.
   int64_t liveRegisters = 0;
 
   /// Numbers that both partitions read from memory that somebody writes: the producer reads
@@ -74,9 +73,7 @@ struct RolePlan {
 /// What the remarks of the split are from.
 constexpr StringRef kSplitRoles = "mk-sm-split-roles";
 
-inline bool isTile(Value value) {
-  return isa<RankedTensorType>(value.getType());
-}
+inline bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 /// Whether the tile is the same everywhere and is made in whatever layout a
 /// user asks for: a constant or a splat.
@@ -111,13 +108,11 @@ LogicalResult planStaging(RolePlan &plan);
 /// Gives every fragment a layout. `warpgroups` must be set.
 void assignLayouts(RolePlan &plan);
 
-/// Computes `liveRegisters`; tiles that do not fit into `budget` registers a
-/// thread are an error, and products for which the threads of a kernel of so many
-/// warpgroups have too few to begin with.
+/// Computes `liveRegisters`; tiles that do not fit into `budget` registers a thread are an error,
+/// and products for which the threads of a kernel of so many warpgroups have too few to begin with.
 LogicalResult checkRegisters(RolePlan &plan, int64_t budget, int64_t warpgroups);
 
-/// Registers of one thread of each partition; null if the target has none for so many
-/// warpgroups.
+/// Registers of one thread of each partition; null if the target has none for so many warpgroups.
 mk::RegisterSplitAttr getRegisterSplit(mk::RegistersAttr file, int64_t warpgroups,
                                        int64_t liveRegisters, bool waitsInProducer = false);
 

@@ -3,6 +3,7 @@
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Transforms/FunctionPass.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -72,8 +73,7 @@ static bool isFilledInnermost(CreateRingOp ring) {
     if (!loop)
       continue;
     WalkResult result = loop->walk([&](AcquireOp other) {
-      return enclosingLoop(other) == loop ? WalkResult::advance()
-                                          : WalkResult::interrupt();
+      return enclosingLoop(other) == loop ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (!result.wasInterrupted())
       return true;
@@ -95,7 +95,8 @@ void Budget::collect() {
       take(&op);
     auto ring = dyn_cast<CreateRingOp>(op);
     if (ring && !ring.getResult().getType().hasDepth())
-      rings.push_back({ring, ring.getResult().getType().getSlotBytes(chunk), isFilledInnermost(ring), 1});
+      rings.push_back(
+          {ring, ring.getResult().getType().getSlotBytes(chunk), isFilledInnermost(ring), 1});
   }
 }
 
@@ -149,8 +150,8 @@ bool Budget::canDoWithOneSlot() {
   });
 }
 
-/// Halves the largest extents of all tiles, down to `least`, until `fits` says that it is enough; false if
-/// that cannot be. What tiles have in common stays common.
+/// Halves the largest extents of all tiles, down to `least`, until `fits` says that it is enough;
+/// false if that cannot be. What tiles have in common stays common.
 static bool shrinkAll(MutableArrayRef<RankedTensorType> tiles, int64_t least,
                       llvm::function_ref<bool()> fits) {
   while (!fits()) {
@@ -168,8 +169,7 @@ static bool shrinkAll(MutableArrayRef<RankedTensorType> tiles, int64_t least,
   return true;
 }
 
-/// The tile with rows, then columns halved until `excess` bytes are saved; null
-/// if that cannot be.
+/// The tile with rows, then columns halved until `excess` bytes are saved; null if that cannot be.
 static RankedTensorType shrink(RankedTensorType tile, int64_t excess, mk::SmAttr sm) {
   SmallVector<int64_t> shape(tile.getShape());
   int64_t bits = tile.getElementTypeBitWidth();
@@ -186,13 +186,12 @@ static RankedTensorType shrink(RankedTensorType tile, int64_t excess, mk::SmAttr
 }
 
 LogicalResult Budget::refuse() {
-  auto name = isa<mk::RoleOp>(role) ? cast<mk::RoleOp>(role).getSymName()
-                                    : StringRef("prepare");
-  InFlightDiagnostic diag = role->emitOpError()
-                            << "'" << name << "' needs " << used()
-                            << " bytes of shared memory for its rings, with 2 "
-                               "slots where a loop fills one; "
-                            << mk::getSmTarget(role).getName() << " has " << available << " for them";
+  auto name = isa<mk::RoleOp>(role) ? cast<mk::RoleOp>(role).getSymName() : StringRef("prepare");
+  InFlightDiagnostic diag =
+      role->emitOpError()
+      << "'" << name << "' needs " << used()
+      << " bytes of shared memory for its rings, with 2 slots where a loop fills one; "
+      << mk::getSmTarget(role).getName() << " has " << available << " for them";
   // What takes most, of what loops fill.
   llvm::MapVector<Type, int64_t> copies;
   for (Ring &ring : rings)
@@ -208,8 +207,7 @@ LogicalResult Budget::refuse() {
       largest = tile;
   RankedTensorType smaller;
   if (largest)
-    smaller =
-        shrink(largest, llvm::divideCeil(used() - available, copies[largest]), sm);
+    smaller = shrink(largest, llvm::divideCeil(used() - available, copies[largest]), sm);
   if (smaller) {
     diag << ": use " << smaller << " instead of " << largest;
   } else {
@@ -233,8 +231,8 @@ LogicalResult Budget::refuse() {
       }
   }
   for (Ring &ring : rings) {
-    diag.attachNote(ring.op.getLoc()) << ring.op.getResult().getType() << ": "
-                                      << ring.depth << " of " << ring.bytes;
+    diag.attachNote(ring.op.getLoc())
+        << ring.op.getResult().getType() << ": " << ring.depth << " of " << ring.bytes;
   }
   return diag;
 }
@@ -251,12 +249,11 @@ LogicalResult Budget::choose() {
   }
   if (used() > available)
     return refuse();
-  bool hasInner =
-      llvm::any_of(rings, [](const Ring &ring) { return ring.inner; });
+  bool hasInner = llvm::any_of(rings, [](const Ring &ring) { return ring.inner; });
   while (deepen(/*inner=*/true, 3)) {
   }
-  bool enough = llvm::all_of(
-      rings, [](const Ring &ring) { return !ring.inner || ring.depth >= 3; });
+  bool enough =
+      llvm::all_of(rings, [](const Ring &ring) { return !ring.inner || ring.depth >= 3; });
   if (enough || !hasInner)
     deepen(/*inner=*/false, 2);
   while (deepen(/*inner=*/true, std::numeric_limits<int64_t>::max())) {
@@ -278,17 +275,17 @@ void Budget::explain() {
   for (const Ring &ring : rings) {
     if (ring.inner && ring.depth == 1)
       missed(ring.op, kSizeRings) << remark::add(
-          "has a ring of one slot of {0} bytes, so that nothing is fetched while it is in use; "
-          "{1} bytes are left: use smaller tiles",
+          "has a ring of one slot of {0} bytes, so that nothing is fetched while it is in use; {1} "
+          "bytes are left: use smaller tiles",
           ring.bytes, available - used());
     else if (ring.inner && ring.depth < 3)
       missed(ring.op, kSizeRings) << remark::add(
-          "has a ring of {0} slots of {1} bytes, less than the 3 that hide a copy's time; {2} bytes "
-          "are left: use smaller tiles",
+          "has a ring of {0} slots of {1} bytes, less than the 3 that hide a copy's time; {2} "
+          "bytes are left: use smaller tiles",
           ring.depth, ring.bytes, available - used());
     else
-      analysis(ring.op, kSizeRings) << remark::add("has a ring of {0} slots of {1} bytes",
-                                                   ring.depth, ring.bytes);
+      analysis(ring.op, kSizeRings)
+          << remark::add("has a ring of {0} slots of {1} bytes", ring.depth, ring.bytes);
   }
 }
 
@@ -307,7 +304,8 @@ void Budget::growStaging() {
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
     int64_t buffers = staging.getResult().getType().getBuffers();
     int64_t bytes = getStagingBytes(chunk) * warpgroups;
-    int64_t more = std::min(countWantedBuffers(staging, chunk) - buffers, (available - used()) / bytes);
+    int64_t more =
+        std::min(countWantedBuffers(staging, chunk) - buffers, (available - used()) / bytes);
     staging.getResult().setType(StagingType::get(staging.getContext(), buffers + more));
     available -= more * bytes;
   }
@@ -315,7 +313,8 @@ void Budget::growStaging() {
 
 void Budget::explainStaging() {
   for (auto staging : role->getRegion(0).getOps<CreateStagingOp>()) {
-    int64_t buffers = staging.getResult().getType().getBuffers(), wanted = countWantedBuffers(staging, chunk);
+    int64_t buffers = staging.getResult().getType().getBuffers(),
+            wanted = countWantedBuffers(staging, chunk);
     if (buffers < wanted)
       missed(staging, kSizeRings) << remark::add(
           "has {0} of {1} buffers for stores, so that they wait for the copy engine; {2} bytes are "
@@ -326,20 +325,12 @@ void Budget::explainStaging() {
   }
 }
 
-namespace {
-struct SizeRingsPass : mk::impl::SizeRingsPassBase<SizeRingsPass> {
-  using SizeRingsPassBase::SizeRingsPassBase;
+static LogicalResult sizeRings(Operation *op) {
+  if (!isa<mk::RoleOp, mk::PrepareOp>(op))
+    return success();
+  Budget budget(op);
+  budget.collect();
+  return budget.choose();
+}
 
-  void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-      if (!isa<mk::RoleOp, mk::PrepareOp>(op))
-        return WalkResult::advance();
-      Budget budget(op);
-      budget.collect();
-      return budget.choose();
-    });
-    if (result.wasInterrupted())
-      signalPassFailure();
-  }
-};
-} // namespace
+template struct mk::FunctionPass<mk::impl::SizeRingsPassBase, sizeRings>;

@@ -24,9 +24,9 @@ LogicalResult Slice::addControl(Operation *op) {
     return add(loop.getConditionOp().getCondition());
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return add(branch.getCondition());
-  return op->emitOpError()
-         << "holds a part of a role, which cannot be split between the warps of "
-         << mk::getSmTarget(op).getName() << ": use scf.for, scf.while and scf.if";
+  return op->emitOpError() << "holds a part of a role, which cannot be split between the warps of "
+                           << mk::getSmTarget(op).getName()
+                           << ": use scf.for, scf.while and scf.if";
 }
 
 LogicalResult Slice::add(Operation *op) {
@@ -56,11 +56,9 @@ LogicalResult Slice::addArgument(BlockArgument arg) {
     return add(op);
   unsigned i = arg.getArgNumber();
   if (arg.getOwner() == loop.getAfterBody())
-    return failure(failed(add(loop.getConditionOp().getArgs()[i])) ||
-                   failed(add(op)));
+    return failure(failed(add(loop.getConditionOp().getArgs()[i])) || failed(add(op)));
   return failure(failed(add(loop.getInits()[i])) ||
-                 failed(add(loop.getYieldOp().getResults()[i])) ||
-                 failed(add(op)));
+                 failed(add(loop.getYieldOp().getResults()[i])) || failed(add(op)));
 }
 
 LogicalResult Slice::addResult(OpResult result) {
@@ -75,18 +73,15 @@ LogicalResult Slice::addResult(OpResult result) {
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return add(loop.getConditionOp().getArgs()[i]);
   if (auto branch = dyn_cast<scf::IfOp>(op))
-    return addAll({branch.thenYield().getResults()[i],
-                   branch.elseYield().getResults()[i]});
+    return addAll({branch.thenYield().getResults()[i], branch.elseYield().getResults()[i]});
   return success();
 }
 
 LogicalResult Slice::add(Value value) {
-  if (!role->getRegion(0).isAncestor(value.getParentRegion()) ||
-      !values.insert(value).second)
+  if (!role->getRegion(0).isAncestor(value.getParentRegion()) || !values.insert(value).second)
     return success();
   if (auto arg = dyn_cast<BlockArgument>(value))
-    return failure(failed(addArgument(arg)) ||
-                   failed(add(arg.getOwner()->getParentOp())));
+    return failure(failed(addArgument(arg)) || failed(add(arg.getOwner()->getParentOp())));
   auto result = cast<OpResult>(value);
   return failure(failed(add(result.getOwner())) || failed(addResult(result)));
 }

@@ -18,8 +18,7 @@ public:
   /// has been reported, if the partition cannot have it.
   using Operands = std::function<FailureOr<SmallVector<Value>>(Operation *)>;
 
-  Slice(Operation *role, Operands operandsOf)
-      : role(role), operandsOf(std::move(operandsOf)) {}
+  Slice(Operation *role, Operands operandsOf) : role(role), operandsOf(std::move(operandsOf)) {}
 
   /// Adds an op and all that it needs.
   LogicalResult add(Operation *op);

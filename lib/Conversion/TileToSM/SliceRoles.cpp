@@ -1,5 +1,4 @@
-//===- SliceRoles.cpp - Which partition does what
-//--------------------------===//
+//===- SliceRoles.cpp - Which partition does what -------------------------===//
 //
 // The producer gets what it takes to fetch tiles and items, the consumer
 // everything that acts. Both have the control flow and the scalars for it.
@@ -7,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "RoleSplitter.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Resources.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -16,31 +16,6 @@ using namespace mlir::mk_sm;
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
-
-/// The buffers that a value may be.
-static llvm::SmallSetVector<Value, 2> findBuffers(Value buffer) {
-  llvm::SmallSetVector<Value, 2> found;
-  SmallVector<Value> worklist{buffer};
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    if (auto choice = value.getDefiningOp<mk::SelectOp>())
-      worklist.append({choice.getTrueValue(), choice.getFalseValue()});
-    else
-      found.insert(value);
-  }
-  return found;
-}
-
-/// The buffer of this rank that an op writes; null if it writes none.
-static Value findDestination(Operation *op) {
-  if (auto store = dyn_cast<mk::StoreOp>(op))
-    return store.getDest();
-  if (auto store = dyn_cast<memref::StoreOp>(op))
-    return store.getMemRef();
-  if (auto put = dyn_cast<mk::PutOp>(op))
-    return put.getDest();
-  return {};
-}
 
 static Operation *findCommonLoop(Operation *a, Operation *b, Operation *role) {
   for (Operation *up = a->getParentOp(); up != role; up = up->getParentOp())
@@ -66,13 +41,11 @@ FailureOr<SmallVector<Value>> RoleSplitter::producerOperands(Operation *op) {
     return operands;
   InFlightDiagnostic diag =
       op->emitOpError()
-      << "decides which tiles come next, for a mk.dot or as items of a loop, "
-         "but for "
+      << "decides which tiles come next, for a mk.dot or as items of a loop, but for "
       << mk::getSmTarget(op).getName()
-      << " they are fetched ahead of everything that computes: let the "
-         "choice depend on scalars that are read or computed without tiles "
-         "and counters, or put the work behind it into a role of its own that "
-         "a queue or a signal starts";
+      << " they are fetched ahead of everything that computes: let the choice depend on scalars "
+         "that are read or computed without tiles and counters, or put the work behind it into a "
+         "role of its own that a queue or a signal starts";
   return diag;
 }
 
@@ -86,22 +59,25 @@ FailureOr<SmallVector<Value>> RoleSplitter::consumerOperands(Operation *op) {
   return operands;
 }
 
-/// The producer draws the next item as soon as the loads of this one are under way. Where the consumer waits for others at
-/// the end of an item, the next one would go to a CTA that is late already, while others have nothing left to do. So the
-/// producer waits, too, where nothing is loaded behind the wait. Teams are not held up: another one works on the next item.
+/// The producer draws the next item as soon as the loads of this one are under way. Where the
+/// consumer waits for others at the end of an item, the next one would go to a CTA that is late
+/// already, while others have nothing left to do. So the producer waits, too, where nothing is
+/// loaded behind the wait. Teams are not held up: another one works on the next item.
 bool RoleSplitter::holdsBackDraw(mk::WaitOp wait) {
   if (plan.teams > 1 || producer.contains(wait.getOperation()))
     return false;
   bool inDrawn = llvm::any_of(ops, [&](Operation *op) {
     auto loop = op->getParentOfType<LoopLikeOpInterface>();
     return isa<TicketOp>(op) && loop && loop->isProperAncestor(wait) &&
-           llvm::none_of(llvm::make_range(llvm::find(ops, wait.getOperation()), ops.end()), [&](Operation *load) {
-             return plan.staged.contains(load) && loop->isProperAncestor(load);
-           });
+           llvm::none_of(llvm::make_range(llvm::find(ops, wait.getOperation()), ops.end()),
+                         [&](Operation *load) {
+                           return plan.staged.contains(load) && loop->isProperAncestor(load);
+                         });
   });
   if (!inDrawn)
     return false;
-  // Its place and its conditions are scalars that the producer computes without reading more than it does.
+  // Its place and its conditions are scalars that the producer computes without reading more than
+  // it does.
   bool reads = false;
   Slice trial(plan.op, [&](Operation *op) -> FailureOr<SmallVector<Value>> {
     if (!isa<mk::WaitOp>(op) && !isDraw(op) && !isScalar(op))
@@ -113,8 +89,8 @@ bool RoleSplitter::holdsBackDraw(mk::WaitOp wait) {
 }
 
 LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
-  // Where there is nothing to fetch the consumer draws its items itself, when it gets to them: one that is
-  // drawn ahead waits until the one before is done, however many CTAs have nothing to do.
+  // Where there is nothing to fetch the consumer draws its items itself, when it gets to them: one
+  // that is drawn ahead waits until the one before is done, however many CTAs have nothing to do.
   if (plan.staged.empty()) {
     analysis(plan.op, kSplitRoles) << "stages no tiles: it has no producer";
     return success();
@@ -134,8 +110,8 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
       if (!isa<mk::WaitOp>(wait) || producer.contains(wait))
         continue;
       bool guards = llvm::any_of(ops, [&](Operation *op) {
-        return producer.contains(op) && !isDraw(op) && !isa<mk::WaitOp>(op) &&
-               readsResults(op) && mayPrecede(wait, op, plan.op);
+        return producer.contains(op) && !isDraw(op) && !isa<mk::WaitOp>(op) && readsResults(op) &&
+               mayPrecede(wait, op, plan.op);
       });
       if (!guards)
         continue;
@@ -147,12 +123,14 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
   for (Operation *op : ops)
     if (auto wait = dyn_cast<mk::WaitOp>(op); wait && holdsBackDraw(wait)) {
       if (!mayWait) {
-        missed(op, kSplitRoles) << "does not hold back the next item, which waits as well: the producer has too few registers to "
-                                   "wait, since the kernel's tiles take them: use smaller tiles";
+        missed(op, kSplitRoles)
+            << "does not hold back the next item, which waits as well: the producer has too few "
+               "registers to wait, since the kernel's tiles take them: use smaller tiles";
         continue;
       }
       beforeDraws.insert(op);
-      passed(op, kSplitRoles) << "is waited for by the producer, too, before it draws the next item";
+      passed(op, kSplitRoles)
+          << "is waited for by the producer, too, before it draws the next item";
     }
   for (Operation *wait : beforeDraws)
     if (failed(producer.add(wait)))
@@ -170,20 +148,19 @@ LogicalResult RoleSplitter::sliceProducer(bool mayWait) {
 /// A number that both partitions read must be the same for both, so the
 /// consumer may not write it while the producer may have yet to read it.
 LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
-  llvm::SmallSetVector<Value, 2> read = findBuffers(load.getMemRef());
+  auto kernel = load->getParentOfType<mk::KernelOp>();
+  SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getMemRef());
   for (Operation *op : ops) {
-    Value dest = findDestination(op);
-    if (!dest || llvm::none_of(findBuffers(dest), [&](Value buffer) {
-          return read.contains(buffer);
-        }))
+    Value dest = mk::getWritten(op);
+    if (!dest || llvm::none_of(mk::getPossibleArgs(kernel, dest),
+                               [&](unsigned arg) { return llvm::is_contained(read, arg); }))
       continue;
     if (!findCommonLoop(load, op, plan.op) && !mayPrecede(load, op, plan.op))
       continue;
-    InFlightDiagnostic diag =
-        load.emitOpError()
-        << "is read to find the tiles that are loaded ahead, while another "
-           "part of the role writes to the same buffer behind it: keep what "
-           "is written in a buffer of its own, or write it in another role";
+    InFlightDiagnostic diag = load.emitOpError()
+                              << "is read to find the tiles that are loaded ahead, while another "
+                                 "part of the role writes to the same buffer behind it: keep what "
+                                 "is written in a buffer of its own, or write it in another role";
     diag.attachNote(op->getLoc()) << "written here";
     return diag;
   }
@@ -193,14 +170,12 @@ LogicalResult RoleSplitter::checkOverwritten(memref::LoadOp load) {
 /// Whether between the wait and the op the consumer takes a slot that the
 /// producer fills behind its own wait. Loops count as executed unless
 /// `alsoWithoutItems`.
-bool RoleSplitter::isCovered(Operation *wait, Operation *op,
-                             bool alsoWithoutItems) {
+bool RoleSplitter::isCovered(Operation *wait, Operation *op, bool alsoWithoutItems) {
   auto from = llvm::find(ops, wait), to = llvm::find(ops, op);
   return from < to && std::any_of(from, to, [&](Operation *load) {
            if (!plan.staged.contains(load))
              return false;
-           for (Operation *up = load->getParentOp(); up != plan.op;
-                up = up->getParentOp()) {
+           for (Operation *up = load->getParentOp(); up != plan.op; up = up->getParentOp()) {
              bool certain = isa<LoopLikeOpInterface>(up) && !alsoWithoutItems;
              if (!certain && !up->isAncestor(op) && !up->isAncestor(wait))
                return false;
@@ -239,9 +214,9 @@ LogicalResult RoleSplitter::sliceConsumer() {
       if (!wait || consumer.contains(op) || !mustWaitInConsumer(wait))
         continue;
       if (producer.contains(op) && !beforeDraws.contains(op))
-        missed(op, kSplitRoles) << "is waited for by both partitions: what the consumer reads or "
-                                   "does behind it is not held back by slots that are filled "
-                                   "behind it";
+        missed(op, kSplitRoles)
+            << "is waited for by both partitions: what the consumer reads or does behind it is not "
+               "held back by slots that are filled behind it";
       if (failed(consumer.add(op)))
         return failure();
       changed = true;

@@ -2,6 +2,7 @@
 #include "RoleSplitter.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Conversion/Passes.h"
+#include "mkernel/Transforms/FunctionPass.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_SPLITROLESPASS
@@ -34,9 +35,8 @@ LogicalResult RoleSplitter::prepare(bool mayWait) {
 }
 
 bool RoleSplitter::waitsInProducer() const {
-  return llvm::any_of(ops, [&](Operation *op) {
-    return isa<mk::WaitOp>(op) && producer.contains(op);
-  });
+  return llvm::any_of(ops,
+                      [&](Operation *op) { return isa<mk::WaitOp>(op) && producer.contains(op); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -48,8 +48,8 @@ Channels RoleSplitter::createChannels(OpBuilder &b) {
   Location loc = plan.op->getLoc();
   MLIRContext *context = b.getContext();
   for (const SmallVector<Type> &tiles : plan.rings)
-    channels.rings.push_back(CreateRingOp::create(
-        b, loc, RingType::get(context, ShapedType::kDynamic, tiles)));
+    channels.rings.push_back(
+        CreateRingOp::create(b, loc, RingType::get(context, ShapedType::kDynamic, tiles)));
   bool stages = false;
   for (Operation *op : ops) {
     if (isReceived(op)) {
@@ -57,15 +57,13 @@ Channels RoleSplitter::createChannels(OpBuilder &b) {
       Value &mailbox = channels.mailboxes[op->getNumResults()];
       if (!mailbox)
         mailbox = CreateMailboxOp::create(
-            b, loc,
-            MailboxType::get(context, kMailboxDepth, op->getNumResults()));
+            b, loc, MailboxType::get(context, kMailboxDepth, op->getNumResults()));
     }
     auto store = dyn_cast<mk::StoreOp>(op);
     stages |= store && isStagedStore(plan, store);
   }
   if (stages)
-    channels.staging = CreateStagingOp::create(
-        b, loc, StagingType::get(context, kStagingBuffers));
+    channels.staging = CreateStagingOp::create(b, loc, StagingType::get(context, kStagingBuffers));
   return channels;
 }
 
@@ -80,8 +78,8 @@ LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
   b.setInsertionPointToEnd(fresh.get());
   Channels channels = createChannels(b);
   using Build = decltype(&buildProducer);
-  auto create = [&](PartitionKind kind, int64_t warps, int64_t budget, int64_t teams,
-                    Build build, const Slice &slice) -> LogicalResult {
+  auto create = [&](PartitionKind kind, int64_t warps, int64_t budget, int64_t teams, Build build,
+                    const Slice &slice) -> LogicalResult {
     OpBuilder::InsertionGuard guard(b);
     auto partition = PartitionOp::create(b, loc, kind, warps, budget, teams);
     b.createBlock(&partition.getBody());
@@ -91,10 +89,11 @@ LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
   auto role = dyn_cast<mk::RoleOp>(plan.op);
   bool isBeside = role && role.getBeside();
   if (hasProducer)
-    built = create(PartitionKind::Producer, 1, registers.getProducer(), /*teams=*/1,
-                   buildProducer, producer);
+    built = create(PartitionKind::Producer, 1, registers.getProducer(), /*teams=*/1, buildProducer,
+                   producer);
   if (isBeside)
-    built = create(PartitionKind::Mover, 1, registers.getProducer(), /*teams=*/1, buildConsumer, consumer);
+    built = create(PartitionKind::Mover, 1, registers.getProducer(), /*teams=*/1, buildConsumer,
+                   consumer);
   else if (succeeded(built))
     built = create(PartitionKind::Consumer, 4 * plan.warpgroups * plan.teams,
                    registers.getConsumer(), plan.teams, buildConsumer, consumer);
@@ -116,8 +115,7 @@ LogicalResult RoleSplitter::split(mk::RegisterSplitAttr registers) {
 static LogicalResult splitKernel(mk::KernelOp kernel) {
   SmallVector<std::unique_ptr<RoleSplitter>> roles;
   for (Operation &op : kernel.getBody().front())
-    if (isa<mk::RoleOp, mk::PrepareOp>(op) &&
-        op.getRegion(0).getOps<PartitionOp>().empty())
+    if (isa<mk::RoleOp, mk::PrepareOp>(op) && op.getRegion(0).getOps<PartitionOp>().empty())
       roles.push_back(std::make_unique<RoleSplitter>(&op));
   int64_t most = 0;
   for (auto &role : roles) {
@@ -125,15 +123,14 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
       return failure();
     most = std::max(most, role->plan.warpgroups * role->plan.teams);
   }
-  // A CTA has as many threads as its largest role wants; roles without dots
-  // take them all.
+  // A CTA has as many threads as its largest role wants; roles without dots take them all.
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
   int64_t warpgroups = most ? most : getRegisterSplit(file, 2, 0) ? 2 : 1, live = 0;
   if (!getRegisterSplit(file, warpgroups, 0))
-    return kernel.emitOpError() << "has consumers of " << warpgroups << " warpgroups; "
-                                << mk::getSmTarget(kernel).getName()
-                                << " has registers for fewer: use no teams (order without "
-                                   "'alternate')";
+    return kernel.emitOpError()
+           << "has consumers of " << warpgroups << " warpgroups; "
+           << mk::getSmTarget(kernel).getName()
+           << " has registers for fewer: use no teams (order without 'alternate')";
   bool waits = false;
   for (auto &role : roles) {
     if (!role->plan.warpgroups)
@@ -142,31 +139,23 @@ static LogicalResult splitKernel(mk::KernelOp kernel) {
       return failure();
     live = std::max(live, role->plan.liveRegisters);
   }
-  bool mayWait = getRegisterSplit(file, warpgroups, live) == getRegisterSplit(file, warpgroups, live, /*waitsInProducer=*/true);
+  bool mayWait = getRegisterSplit(file, warpgroups, live) ==
+                 getRegisterSplit(file, warpgroups, live, /*waitsInProducer=*/true);
   for (auto &role : roles) {
     if (failed(role->prepare(mayWait)))
       return failure();
     waits |= role->waitsInProducer();
   }
-  mk::RegisterSplitAttr registers = leaveToMovers(kernel, getRegisterSplit(file, warpgroups, live, waits));
+  mk::RegisterSplitAttr registers =
+      leaveToMovers(kernel, getRegisterSplit(file, warpgroups, live, waits));
   for (auto &role : roles) {
-    analysis(role->plan.op, kSplitRoles) << remark::add(
-        "holds tiles in {0} of {1} registers of a thread; a producer's has {2}",
-        role->plan.liveRegisters, registers.getConsumer(), registers.getProducer());
+    analysis(role->plan.op, kSplitRoles)
+        << remark::add("holds tiles in {0} of {1} registers of a thread; a producer's has {2}",
+                       role->plan.liveRegisters, registers.getConsumer(), registers.getProducer());
     if (failed(role->split(registers)))
       return failure();
   }
   return success();
 }
 
-namespace {
-struct SplitRolesPass : mk::impl::SplitRolesPassBase<SplitRolesPass> {
-  using SplitRolesPassBase::SplitRolesPassBase;
-
-  void runOnOperation() override {
-    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(splitKernel(kernel)))
-        return signalPassFailure();
-  }
-};
-} // namespace
+template struct mk::FunctionPass<mk::impl::SplitRolesPassBase, splitKernel>;

@@ -78,12 +78,10 @@ TiedExtents::TiedExtents(Operation *role) {
 }
 
 bool TiedExtents::areTied(Value a, int64_t dimOfA, Value b, int64_t dimOfB) const {
-  return (a == b && dimOfA == dimOfB) ||
-         classes.isEquivalent(extent(a, dimOfA), extent(b, dimOfB));
+  return (a == b && dimOfA == dimOfB) || classes.isEquivalent(extent(a, dimOfA), extent(b, dimOfB));
 }
 
-SmallVector<int64_t> TiedExtents::getShape(Value tile, Value of, int64_t dim,
-                                           int64_t size) const {
+SmallVector<int64_t> TiedExtents::getShape(Value tile, Value of, int64_t dim, int64_t size) const {
   SmallVector<int64_t> shape(cast<RankedTensorType>(tile.getType()).getShape());
   for (auto [d, value] : llvm::enumerate(shape))
     if (areTied(tile, d, of, dim))

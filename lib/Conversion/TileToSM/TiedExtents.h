@@ -1,9 +1,8 @@
 //===- TiedExtents.h - Extents of tiles that change together ---*- C++ -*-===//
 //
-// A message that advises other extents has to know which tiles get them: those of a
-// product's columns are the rows of the right operand and, where the product is multiplied
-// again, the columns that are summed there, but not those of another accumulator that
-// happens to be as wide.
+// A message that advises other extents has to know which tiles get them: those of a product's
+// columns are the rows of the right operand and, where the product is multiplied again, the columns
+// that are summed there, but not those of another accumulator that happens to be as wide.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_CONVERSION_TILETOSM_TIEDEXTENTS_H

@@ -1,8 +1,9 @@
 //===- VerifyTiles.cpp - Tiles that no SM holds, ways that no put goes ----===//
 #include "mkernel/Analysis/RankEvaluator.h"
 #include "mkernel/Conversion/Passes.h"
-#include "mkernel/Dialect/Tile/Tile.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mkernel/Transforms/FunctionPass.h"
 #include "llvm/Support/InterleavedRange.h"
 
 namespace mlir::mk {
@@ -20,19 +21,18 @@ static LogicalResult verifyTilesFit(mk::KernelOp kernel) {
       if (!tile || !tile.hasStaticShape() || !tile.getElementType().isIntOrFloat())
         continue;
       // At most 2^24 elements (mk.kernel's verifier), so that nothing wraps.
-      int64_t bytes = tile.getNumElements() *
-                      llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
+      int64_t bytes = tile.getNumElements() * llvm::divideCeil(tile.getElementTypeBitWidth(), 8);
       if (bytes <= most)
         continue;
       // What was folded stands nowhere in the file; who uses it does.
       Operation *where = op;
       if (isa<UnknownLoc>(op->getLoc()) && !op->use_empty())
         where = *op->user_begin();
-      return where->emitOpError()
-             << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
-             << " elements of " << tile.getElementType() << ", " << (bytes >> 10)
-             << " KiB; an SM has registers of " << (most >> 10)
-             << " KiB and less shared memory: use smaller extents";
+      return where->emitOpError() << "has a tile of " << llvm::interleaved(tile.getShape(), " x ")
+                                  << " elements of " << tile.getElementType() << ", "
+                                  << (bytes >> 10) << " KiB; an SM has registers of "
+                                  << (most >> 10)
+                                  << " KiB and less shared memory: use smaller extents";
     }
     return WalkResult::advance();
   });
@@ -61,21 +61,14 @@ static LogicalResult verifyWays(mk::KernelOp kernel) {
     if (!mesh.hasNet() || !put.getVia() || isReachedAsSaid(put, mesh))
       return WalkResult::advance();
     return put.emitOpError() << "goes via " << stringifyLinkKind(*put.getVia())
-                             << ", but its peer may be reached otherwise on some rank: leave "
-                                "'via' out, so that code for both ways is made";
+                             << ", but its peer may be reached otherwise on some rank: leave 'via' "
+                                "out, so that code for both ways is made";
   });
   return failure(result.wasInterrupted());
 }
 
-namespace {
-struct VerifyTilesPass : mk::impl::VerifyTilesPassBase<VerifyTilesPass> {
-  using VerifyTilesPassBase::VerifyTilesPassBase;
+static LogicalResult verifyTiles(mk::KernelOp kernel) {
+  return failure(failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)));
+}
 
-  void runOnOperation() override {
-    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(verifyTilesFit(kernel)) || failed(verifyWays(kernel)))
-        return signalPassFailure();
-    markAllAnalysesPreserved();
-  }
-};
-} // namespace
+template struct mk::FunctionPass<mk::impl::VerifyTilesPassBase, verifyTiles>;

@@ -25,8 +25,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ve
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
 void mk::collectProblems(llvm::LLVMContext &context, std::string &problems) {
@@ -46,12 +45,11 @@ mk::translateModule(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMCon
                     bool vectorizes, llvm::function_ref<void(llvm::Module &)> adjust) {
   // Known before the translation, which writes the alignment of each access.
   llvm::DataLayout layout = machine.createDataLayout();
-  module->setAttr(
-      "llvm.data_layout",
-      StringAttr::get(module.getContext(), layout.getStringRepresentation()));
+  module->setAttr("llvm.data_layout",
+                  StringAttr::get(module.getContext(), layout.getStringRepresentation()));
   // The name of the file is not part of the code. What it verifies it tells standard error.
-  std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(
-      module, context, "mkernel", /*disableVerification=*/true);
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, "mkernel", /*disableVerification=*/true);
   if (!translated)
     return module.emitError("cannot be translated to LLVM IR");
   translated->setTargetTriple(machine.getTargetTriple());

@@ -20,9 +20,9 @@ static Type *bitsOf(Type *type) {
 static Value *select(SelectInst *select) {
   IRBuilder<> b(select);
   Type *bits = bitsOf(select->getType());
-  Value *chosen = b.CreateSelect(select->getCondition(),
-                                 b.CreateBitCast(select->getTrueValue(), bits),
-                                 b.CreateBitCast(select->getFalseValue(), bits));
+  Value *chosen =
+      b.CreateSelect(select->getCondition(), b.CreateBitCast(select->getTrueValue(), bits),
+                     b.CreateBitCast(select->getFalseValue(), bits));
   return b.CreateBitCast(chosen, select->getType());
 }
 
@@ -66,8 +66,7 @@ void mlir::mk::keepBf16AsBits(Module &module) {
     auto collect = [&](auto wanted) {
       SmallVector<Instruction *> found;
       for (Instruction &instruction : instructions(function))
-        if (instruction.getType()->getScalarType()->isBFloatTy() &&
-            wanted(instruction))
+        if (instruction.getType()->getScalarType()->isBFloatTy() && wanted(instruction))
           found.push_back(&instruction);
       return found;
     };

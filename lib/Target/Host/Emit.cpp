@@ -3,8 +3,8 @@
 #include "HostMachine.h"
 #include "mkernel/ABI/Package.h"
 #include "mkernel/Runtime/PackageC.h"
-#include "mkernel/Target/Host/Metadata.h"
 #include "mkernel/Target/Common.h"
+#include "mkernel/Target/Host/Metadata.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
@@ -19,6 +19,7 @@ using namespace mlir;
 
 /// What compiled code may call besides the runtime: memory functions that
 /// LLVM itself introduces, and functions of mathematics.
+// clang-format off
 static const char *const kLibraryCalls[] = {
     "malloc", "free", "aligned_alloc", "memcpy", "memmove", "memset", "memcmp",
     "acos", "acosf", "acosh", "acoshf", "asin", "asinf", "asinh", "asinhf",
@@ -35,6 +36,7 @@ static const char *const kLibraryCalls[] = {
     "sinhf", "sqrt", "sqrtf", "tan", "tanf", "tanh", "tanhf", "tgamma",
     "tgammaf", "trunc", "truncf",
 };
+// clang-format on
 
 /// The entry points of mkernel/ABI/HostCalls.h, read from it by the build.
 static const char *const kRuntimeCalls[] = {
@@ -43,8 +45,8 @@ static const char *const kRuntimeCalls[] = {
 
 static LogicalResult checkSymbols(StringRef bytes, Location loc) {
   // LLVM wrote it.
-  auto object = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(
-      llvm::MemoryBufferRef(bytes, "kernel.o")));
+  auto object = llvm::cantFail(
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "kernel.o")));
   llvm::StringSet<> allowed;
   for (const char *name : kLibraryCalls)
     allowed.insert(name);
@@ -56,13 +58,11 @@ static LogicalResult checkSymbols(StringRef bytes, Location loc) {
   for (const llvm::object::SymbolRef &symbol : object->symbols()) {
     uint32_t flags = llvm::cantFail(symbol.getFlags());
     StringRef name = llvm::cantFail(symbol.getName());
-    if (!(flags & llvm::object::SymbolRef::SF_Undefined) || name.empty() ||
-        allowed.contains(name))
+    if (!(flags & llvm::object::SymbolRef::SF_Undefined) || name.empty() || allowed.contains(name))
       continue;
     emitError(loc) << "compiled code needs '" << name
-                   << "', which is neither a runtime entry point nor a C "
-                      "library function that a package may use; the op that "
-                      "calls it cannot be used on the host target";
+                   << "', which is neither a runtime entry point nor a C library function that a "
+                      "package may use; the op that calls it cannot be used on the host target";
     result = failure();
   }
   return result;
@@ -73,8 +73,7 @@ LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
   std::string problems;
   llvm::LLVMContext context;
   mk::collectProblems(context, problems);
-  FailureOr<std::unique_ptr<llvm::Module>> translated =
-      translateHostModule(module, cpu, context);
+  FailureOr<std::unique_ptr<llvm::Module>> translated = translateHostModule(module, cpu, context);
   if (failed(translated))
     return failure();
   std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
@@ -82,8 +81,8 @@ LogicalResult mk::emitSharedObject(ModuleOp module, const HostCpu &cpu,
   SmallVector<char, 0> relocatable;
   llvm::raw_svector_ostream os(relocatable);
   llvm::legacy::PassManager passes;
-  [[maybe_unused]] bool cannot = machine->addPassesToEmitFile(
-      passes, os, nullptr, llvm::CodeGenFileType::ObjectFile);
+  [[maybe_unused]] bool cannot =
+      machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::ObjectFile);
   assert(!cannot && "every native target writes objects");
   passes.run(**translated);
   if (!problems.empty())
@@ -114,8 +113,7 @@ static LogicalResult pack(ModuleOp module, const mk::HostCpu &cpu, llvm::json::O
     needs.push_back(feature);
   metadata["cpu_features"] = std::move(needs);
   std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::json::Value(std::move(metadata));
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(metadata));
   addDigest(module, text);
   SmallVector<char, 0> payload;
   if (failed(mk::emitSharedObject(module, cpu, payload)))
@@ -125,8 +123,8 @@ static LogicalResult pack(ModuleOp module, const mk::HostCpu &cpu, llvm::json::O
   void *bytes = nullptr;
   size_t size = 0;
   char *error = nullptr;
-  if (mk_package_write(text.data(), text.size(), payload.data(),
-                       payload.size(), &bytes, &size, &error) != 0) {
+  if (mk_package_write(text.data(), text.size(), payload.data(), payload.size(), &bytes, &size,
+                       &error) != 0) {
     module.emitError("cannot be packed: ") << (error ? error : "");
     mk_package_free(error);
     return failure();
@@ -141,8 +139,7 @@ LogicalResult mk::emitContainer(ModuleOp module, const HostCpu &cpu, llvm::json:
   return pack(module, cpu, std::move(metadata), versions, package);
 }
 
-LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu,
-                              llvm::json::Object metadata,
+LogicalResult mk::emitPackage(ModuleOp module, const HostCpu &cpu, llvm::json::Object metadata,
                               SmallVectorImpl<char> &package) {
   // Larger ones are for checks without a run.
   if (const auto *dims = metadata.getArray("dims"))

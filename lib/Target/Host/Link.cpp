@@ -70,8 +70,7 @@ int startDrain(int from, int to, pthread_t &thread) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 256 << 10);
   uint64_t halves = uint64_t(from) << 32 | uint32_t(to);
-  int err =
-      pthread_create(&thread, &attributes, drain, reinterpret_cast<void *>(halves));
+  int err = pthread_create(&thread, &attributes, drain, reinterpret_cast<void *>(halves));
   pthread_attr_destroy(&attributes);
   return err;
 }
@@ -92,10 +91,9 @@ bool read(const Descriptor &file, SmallVectorImpl<char> &bytes) {
 }
 } // namespace
 
-/// lld resets every command line option of the process before it parses its
-/// own, of which it is given none. That would undo what the program that this
-/// library is part of was told (mk-opt), or has set itself (options of code
-/// generators). The build wraps the one function that does it.
+/// lld resets every command line option of the process before it parses its own, of which it is
+/// given none. That would undo what the program that this library is part of was told (mk-opt), or
+/// has set itself (options of code generators). The build wraps the one function that does it.
 extern "C" void MKERNEL_RESET_ALL_OPTIONS() {}
 
 /// lld has one context for each process.
@@ -106,12 +104,10 @@ static constexpr const char *kRemedy =
 
 LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
                                    SmallVectorImpl<char> &shared) {
-  // The linker makes temporary files beside an output that is a file: it writes
-  // to a pipe.
+  // The linker makes temporary files beside an output that is a file: it writes to a pipe.
   Descriptor input, reader, writer, output;
   int ends[2];
-  if (!fill(input, relocatable) || !fill(output, "") ||
-      ::pipe2(ends, O_CLOEXEC) != 0)
+  if (!fill(input, relocatable) || !fill(output, "") || ::pipe2(ends, O_CLOEXEC) != 0)
     return emitError(loc) << "the object cannot be handed to the linker: "
                           << llvm::sys::StrError(errno) << kRemedy;
   reader.fd = ends[0];
@@ -119,18 +115,10 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
   std::string from = input.path(), to = writer.path();
   // Symbols of the runtime and the C library are found among those of the
   // process that loads the object.
-  const char *args[] = {"ld.lld",
-                        "-shared",
-                        "--hash-style=gnu",
-                        "--eh-frame-hdr",
-                        "-znoexecstack",
-                        "-zrelro",
-                        "-znow",
-                        "--gc-sections",
-                        "--threads=1",
-                        "-o",
-                        to.c_str(),
-                        from.c_str()};
+  const char *args[] = {
+      "ld.lld",   "-shared",   "--hash-style=gnu", "--eh-frame-hdr", "-znoexecstack",
+      "-zrelro",  "-znow",     "--gc-sections",    "--threads=1",    "-o",
+      to.c_str(), from.c_str()};
   std::string messages;
   llvm::raw_string_ostream os(messages);
   lld::Result result;
@@ -138,8 +126,7 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
   pthread_t receiver;
   if (int err = startDrain(reader.fd, output.fd, receiver))
     return emitError(loc) << "the linker needs a thread: " << llvm::sys::StrError(err)
-                          << "; raise the limit of memory (ulimit -v) or of threads "
-                             "(ulimit -u)";
+                          << "; raise the limit of memory (ulimit -v) or of threads (ulimit -u)";
   {
     std::lock_guard<std::mutex> lock(linkerMutex);
     result = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}});
@@ -148,12 +135,11 @@ LogicalResult mk::linkSharedObject(Location loc, StringRef relocatable,
   void *failed = nullptr;
   pthread_join(receiver, &failed);
   if (result.retCode != 0)
-    return emitError(loc) << "the object cannot be linked: "
-                          << StringRef(messages).trim();
+    return emitError(loc) << "the object cannot be linked: " << StringRef(messages).trim();
   if (failed)
     errno = static_cast<int>(reinterpret_cast<uintptr_t>(failed));
   if (failed || !read(output, shared))
-    return emitError(loc) << "what the linker made cannot be read: "
-                          << llvm::sys::StrError(errno) << kRemedy;
+    return emitError(loc) << "what the linker made cannot be read: " << llvm::sys::StrError(errno)
+                          << kRemedy;
   return success();
 }

@@ -25,16 +25,13 @@ StringRef mk::getPackageTypeName(Type type) {
     return "f8e4m3";
   if (isa<Float8E5M2Type>(type))
     return "f8e5m2";
-  for (auto [width, name] :
-       {std::pair(64, "i64"), {32, "i32"}, {16, "i16"}, {8, "i8"}, {1, "i1"}})
+  for (auto [width, name] : {std::pair(64, "i64"), {32, "i32"}, {16, "i16"}, {8, "i8"}, {1, "i1"}})
     if (type.isSignlessInteger(width))
       return name;
   return {};
 }
 
-static StringRef getString(Attribute attr) {
-  return cast<StringAttr>(attr).getValue();
-}
+static StringRef getString(Attribute attr) { return cast<StringAttr>(attr).getValue(); }
 
 //===----------------------------------------------------------------------===//
 // Parts of the interface
@@ -72,14 +69,6 @@ static json::Array describeDims(KernelOp kernel, const DimValues &values) {
   return dims;
 }
 
-/// Whether an extent is each rank's own, so that the global one is a sum.
-static bool dependsOnRankDim(KernelOp kernel, AffineExpr extent) {
-  for (unsigned d = 0, e = kernel.getNumDims(); d != e; ++d)
-    if (kernel.getDimKind(d) == DimKind::Rank && extent.isFunctionOfDim(d))
-      return true;
-  return false;
-}
-
 static json::Array describeArgs(KernelOp kernel) {
   json::Array args;
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
@@ -98,15 +87,14 @@ static json::Array describeArgs(KernelOp kernel) {
       local.push_back(dependsOnRankDim(kernel, extent));
       extents.push_back(describeExtent(kernel, extent));
     }
-    args.push_back(json::Object{
-        {"name", getString(kernel.getArgNames()[i])},
-        {"kind", stringifyArgKind(kernel.getArgKind(i))},
-        {"type", getPackageTypeName(type.getElementType())},
-        {"rank", type.getRank()},
-        {"symmetric", isSymmetric(type)},
-        {"local", std::move(local)},
-        {"extents", std::move(extents)},
-        {"split", std::move(splits)}});
+    args.push_back(json::Object{{"name", getString(kernel.getArgNames()[i])},
+                                {"kind", stringifyArgKind(kernel.getArgKind(i))},
+                                {"type", getPackageTypeName(type.getElementType())},
+                                {"rank", type.getRank()},
+                                {"symmetric", isSymmetric(type)},
+                                {"local", std::move(local)},
+                                {"extents", std::move(extents)},
+                                {"split", std::move(splits)}});
   }
   return args;
 }
@@ -118,31 +106,26 @@ static int64_t getThen(const KernelResources &resources, RoleOp role) {
   return -1;
 }
 
-static void describeResources(const KernelResources &resources,
-                              json::Object &object) {
+static void describeResources(const KernelResources &resources, json::Object &object) {
   json::Array signals, counters, queues, loops, requirements;
   for (SignalsOp op : resources.signals) {
     SignalType type = op.getResult().getType();
-    signals.push_back(json::Object{
-        {"name", op.getName()},
-        {"rank", static_cast<int64_t>(type.getShape().size())},
-        {"scope", stringifyScope(type.getScope())},
-        {"dynamic", type.isDynamic()}});
+    signals.push_back(json::Object{{"name", op.getName()},
+                                   {"rank", static_cast<int64_t>(type.getShape().size())},
+                                   {"scope", stringifyScope(type.getScope())},
+                                   {"dynamic", type.isDynamic()}});
   }
   for (CountersOp op : resources.counters)
-    counters.push_back(json::Object{
-        {"name", op.getName()},
-        {"rank",
-         static_cast<int64_t>(op.getResult().getType().getShape().size())}});
+    counters.push_back(
+        json::Object{{"name", op.getName()},
+                     {"rank", static_cast<int64_t>(op.getResult().getType().getShape().size())}});
   for (QueueOp op : resources.queues)
     queues.push_back(
-        json::Object{{"name", op.getName()},
-                     {"width", op.getResult().getType().getWidth()}});
+        json::Object{{"name", op.getName()}, {"width", op.getResult().getType().getWidth()}});
   for (const KernelResources::Loop &loop : resources.loops) {
     StringRef schedule = "queue";
     if (auto foreach = dyn_cast<ForeachOp>(loop.op))
-      schedule = foreach.getScheduleKind() == ScheduleKind::Static ? "static"
-                                                                   : "ticket";
+      schedule = foreach.getScheduleKind() == ScheduleKind::Static ? "static" : "ticket";
     loops.push_back(json::Object{{"role", loop.role}, {"schedule", schedule}});
   }
   for (RequireOp op : resources.requirements)
@@ -170,48 +153,42 @@ func::FuncOp mk::findReference(KernelOp kernel) {
 bool mk::hasDestinations(KernelOp kernel, func::FuncOp reference) {
   unsigned inputs = 0;
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
-    inputs += llvm::is_contained({ArgKind::In, ArgKind::InOut},
-                                 kernel.getArgKind(i));
+    inputs += llvm::is_contained({ArgKind::In, ArgKind::InOut}, kernel.getArgKind(i));
   FunctionType type = reference.getFunctionType();
   return type.getNumResults() > 0 &&
-         type.getNumInputs() - countReferenceDims(reference) ==
-             inputs + type.getNumResults();
+         type.getNumInputs() - countReferenceDims(reference) == inputs + type.getNumResults();
 }
 
 /// Matches tensors of the reference with arguments of the kernel, by position
 /// among those of the kinds listed.
-static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
-                               TypeRange tensors, ArrayRef<ArgKind> kinds,
-                               StringRef what, json::Array &indices,
+static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference, TypeRange tensors,
+                               ArrayRef<ArgKind> kinds, StringRef what, json::Array &indices,
                                json::Array &types) {
   SmallVector<unsigned> args;
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
     if (llvm::is_contained(kinds, kernel.getArgKind(i)))
       args.push_back(i);
   if (args.size() != tensors.size())
-    return reference.emitError()
-           << "@" << reference.getSymName() << " has " << tensors.size() << ' '
-           << what << " but kernel '" << kernel.getSymName() << "' has "
-           << args.size() << " arguments of kind "
-           << stringifyArgKind(kinds[0]) << " or " << stringifyArgKind(kinds[1])
-           << "; they correspond in order";
+    return reference.emitError() << "@" << reference.getSymName() << " has " << tensors.size()
+                                 << ' ' << what << " but kernel '" << kernel.getSymName()
+                                 << "' has " << args.size() << " arguments of kind "
+                                 << stringifyArgKind(kinds[0]) << " or "
+                                 << stringifyArgKind(kinds[1]) << "; they correspond in order";
   for (auto [arg, type] : llvm::zip(args, tensors)) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     auto buffer = cast<MemRefType>(kernel.getKernelArg(arg).getType());
     StringRef name = getString(kernel.getArgNames()[arg]);
     if (!tensor || tensor.getRank() != buffer.getRank())
       return reference.emitError()
-             << "@" << reference.getSymName() << " takes or returns " << type
-             << " for argument '" << name << "' of kernel '"
-             << kernel.getSymName() << "', which has rank "
+             << "@" << reference.getSymName() << " takes or returns " << type << " for argument '"
+             << name << "' of kernel '" << kernel.getSymName() << "', which has rank "
              << buffer.getRank() << ": give the tensor as many dimensions";
     StringRef element = getPackageTypeName(tensor.getElementType());
     bool isFloat = isa<FloatType>(buffer.getElementType());
     if (element.empty() || isFloat != isa<FloatType>(tensor.getElementType()))
       return reference.emitError()
-             << "@" << reference.getSymName() << " takes or returns "
-             << tensor.getElementType() << " for argument '" << name
-             << "' of type " << buffer.getElementType()
+             << "@" << reference.getSymName() << " takes or returns " << tensor.getElementType()
+             << " for argument '" << name << "' of type " << buffer.getElementType()
              << "; use f64 for floats and an integer for integers";
     indices.push_back(arg);
     types.push_back(element);
@@ -220,8 +197,7 @@ static LogicalResult matchArgs(KernelOp kernel, func::FuncOp reference,
 }
 
 /// Indices of the dimensions that the reference takes behind its tensors.
-static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference,
-                               json::Array &indices) {
+static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference, json::Array &indices) {
   unsigned count = countReferenceDims(reference);
   unsigned first = reference.getNumArguments() - count;
   for (unsigned i = 0, e = reference.getNumArguments(); i != e; ++i) {
@@ -229,8 +205,7 @@ static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference,
     if (!name && !reference.getArgAttr(i, kReferenceDim))
       continue;
     InFlightDiagnostic error = reference.emitError()
-                               << "argument " << i << " of @"
-                               << reference.getSymName() << " ";
+                               << "argument " << i << " of @" << reference.getSymName() << " ";
     if (!name)
       return error << "has the attribute '" << kReferenceDim
                    << "', which has to be the name of a dimension, a string";
@@ -242,10 +217,9 @@ static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference,
       ++dim;
     if (dim == dims) {
       error << "stands for dimension '" << name.getValue() << "', but kernel '"
-            << kernel.getSymName() << "' has";
-      for (unsigned d = 0; d != dims; ++d)
-        error << (d ? ", '" : " '") << getString(kernel.getDimNames()[d]) << "'";
-      return dims ? error : error << " none";
+            << kernel.getSymName() << "' has ";
+      return dims ? error << quoted(kernel.getDimNames().getAsValueRange<StringAttr>())
+                  : error << "none";
     }
     Type type = reference.getArgumentTypes()[i];
     bool perRank = kernel.getDimKind(dim) == DimKind::Rank;
@@ -253,18 +227,16 @@ static LogicalResult matchDims(KernelOp kernel, func::FuncOp reference,
     if (perRank ? !list || list.getRank() != 1 || !list.isDynamicDim(0) ||
                       !list.getElementType().isInteger(64)
                 : !type.isIndex())
-      return error << "stands for dimension '" << name.getValue()
-                   << "' and is of type " << type << "; it has to be "
-                   << (perRank ? "tensor<?xi64>, with a value for each rank"
-                               : "index");
+      return error << "stands for dimension '" << name.getValue() << "' and is of type " << type
+                   << "; it has to be "
+                   << (perRank ? "tensor<?xi64>, with a value for each rank" : "index");
     error.abandon();
     indices.push_back(dim);
   }
   return success();
 }
 
-static FailureOr<json::Value>
-describeReference(KernelOp kernel, const MetadataOptions &options) {
+static FailureOr<json::Value> describeReference(KernelOp kernel, const MetadataOptions &options) {
   func::FuncOp reference = options.reference;
   if (!reference)
     return json::Value(nullptr);
@@ -275,15 +247,12 @@ describeReference(KernelOp kernel, const MetadataOptions &options) {
   TypeRange tensors = type.getInputs().drop_back(dims.size());
   if (hasDestinations(kernel, reference))
     tensors = tensors.drop_back(type.getNumResults());
-  if (failed(matchArgs(kernel, reference, tensors,
-                       {ArgKind::In, ArgKind::InOut}, "arguments", inputs,
-                       types)) ||
-      failed(matchArgs(kernel, reference, type.getResults(),
-                       {ArgKind::Out, ArgKind::InOut}, "results", outputs,
-                       types)))
+  if (failed(matchArgs(kernel, reference, tensors, {ArgKind::In, ArgKind::InOut}, "arguments",
+                       inputs, types)) ||
+      failed(matchArgs(kernel, reference, type.getResults(), {ArgKind::Out, ArgKind::InOut},
+                       "results", outputs, types)))
     return failure();
-  json::Object object{{"inputs", std::move(inputs)},
-                      {"types", std::move(types)}};
+  json::Object object{{"inputs", std::move(inputs)}, {"types", std::move(types)}};
   if (options.roundings) {
     json::Array epsilons;
     SmallVector<double> all = getRoundings(kernel, options.fp8Sums);
@@ -301,23 +270,19 @@ describeReference(KernelOp kernel, const MetadataOptions &options) {
 // Whole
 //===----------------------------------------------------------------------===//
 
-FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
-                                          const MetadataOptions &options) {
+FailureOr<json::Object> mk::buildMetadata(KernelOp kernel, const MetadataOptions &options) {
   for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i) {
-    Type type = cast<MemRefType>(kernel.getKernelArg(i).getType())
-                    .getElementType();
+    Type type = cast<MemRefType>(kernel.getKernelArg(i).getType()).getElementType();
     if (getPackageTypeName(type).empty())
-      return kernel.emitError()
-             << "argument '" << getString(kernel.getArgNames()[i])
-             << "' has elements of type " << type
-             << ", which packages cannot hold: use f64, f32, f16, bf16, f8E4M3FN, f8E5M2, or i64 "
-                "to i1 (for index, i64)";
+      return kernel.emitError() << "argument '" << getString(kernel.getArgNames()[i])
+                                << "' has elements of type " << type
+                                << ", which packages cannot hold: use f64, f32, f16, bf16, "
+                                   "f8E4M3FN, f8E5M2, or i64 to i1 (for index, i64)";
   }
   FailureOr<SmallVector<int64_t>> ctas = getCtas(kernel);
   if (failed(ctas))
     return failure();
-  FailureOr<json::Value> reference =
-      describeReference(kernel, options);
+  FailureOr<json::Value> reference = describeReference(kernel, options);
   if (failed(reference))
     return failure();
   KernelResources resources = getKernelResources(kernel);
@@ -325,9 +290,8 @@ FailureOr<json::Object> mk::buildMetadata(KernelOp kernel,
   int64_t grid = 0;
   for (auto [i, role] : llvm::enumerate(resources.roles)) {
     RoleOp op = role;
-    json::Object about{{"name", op.getSymName()},
-                       {"ctas", (*ctas)[i]},
-                       {"then", getThen(resources, op)}};
+    json::Object about{
+        {"name", op.getSymName()}, {"ctas", (*ctas)[i]}, {"then", getThen(resources, op)}};
     if (StringAttr beside = op.getBeside())
       about["beside"] = *resources.roleIndex(beside.getValue());
     grid += options.runsBeside && op.getBeside() ? 0 : (*ctas)[i];
@@ -359,18 +323,16 @@ json::Value mk::buildSignature(ModuleOp module) {
       std::string ctas; // #mk.ctas<...>
       llvm::raw_string_ostream(ctas) << role.getCtas();
       StringRef text = StringRef(ctas).split('<').second.drop_back();
-      roles.push_back(json::Object{{"name", role.getSymName()},
-                                   {"ctas", text.str()},
-                                   {"then", getThen(resources, role)}});
+      roles.push_back(json::Object{
+          {"name", role.getSymName()}, {"ctas", text.str()}, {"then", getThen(resources, role)}});
     }
-    json::Object object{
-        {"kernel", kernel.getSymName()},
-        {"mesh", describeMesh(kernel.getMeshOp())},
-        {"dims", describeDims(kernel, {})},
-        {"args", describeArgs(kernel)},
-        {"roles", std::move(roles)},
-        {"prepare", static_cast<bool>(resources.prepare)},
-        {"reference", static_cast<bool>(findReference(kernel))}};
+    json::Object object{{"kernel", kernel.getSymName()},
+                        {"mesh", describeMesh(kernel.getMeshOp())},
+                        {"dims", describeDims(kernel, {})},
+                        {"args", describeArgs(kernel)},
+                        {"roles", std::move(roles)},
+                        {"prepare", static_cast<bool>(resources.prepare)},
+                        {"reference", static_cast<bool>(findReference(kernel))}};
     describeResources(resources, object);
     kernels.push_back(std::move(object));
   }

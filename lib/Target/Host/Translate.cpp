@@ -26,8 +26,8 @@ static const llvm::Target *getNativeTarget() {
     mk::setLlvmOption("dag-maps-huge-region", "100");
   });
   std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(
-      llvm::Triple(llvm::sys::getDefaultTargetTriple()), error);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(llvm::Triple(llvm::sys::getDefaultTargetTriple()), error);
   assert(target && "it has just been registered");
   return target;
 }
@@ -46,13 +46,10 @@ FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
   }
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   // Asked without a CPU first: asking with an unknown one prints a warning.
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      target->createMCSubtargetInfo(triple, "", ""));
+  std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, "", ""));
   if (!info || !info->isCPUStringValid(cpu.name))
-    return emitError(loc) << "there is no CPU '" << cpu.name << "' for "
-                          << triple.getArchName()
-                          << "; use 'native' or a name that "
-                             "'llc -mcpu=help' lists";
+    return emitError(loc) << "there is no CPU '" << cpu.name << "' for " << triple.getArchName()
+                          << "; use 'native' or a name that 'llc -mcpu=help' lists";
   info.reset(target->createMCSubtargetInfo(triple, cpu.name, cpu.features));
   cpu.vectorBits = 128;
   if (triple.isX86())
@@ -63,10 +60,8 @@ FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
 #define MK_NAME(name) name,
     static constexpr StringRef known[] = {MK_CPU_FEATURES(MK_NAME)};
 #undef MK_NAME
-    for (const llvm::SubtargetFeatureKV &feature :
-         info->getEnabledProcessorFeatures())
-      if (const auto *name = llvm::find(known, StringRef(feature.Key));
-          name != std::end(known))
+    for (const llvm::SubtargetFeatureKV &feature : info->getEnabledProcessorFeatures())
+      if (const auto *name = llvm::find(known, StringRef(feature.Key)); name != std::end(known))
         cpu.needs.push_back(*name);
   }
   return cpu;
@@ -74,16 +69,16 @@ FailureOr<mk::HostCpu> mk::resolveCpu(StringRef name, Location loc) {
 
 std::unique_ptr<llvm::TargetMachine> mk::makeHostMachine(const HostCpu &cpu) {
   const llvm::Target *target = getNativeTarget();
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      llvm::Triple(llvm::sys::getDefaultTargetTriple()), cpu.name, cpu.features,
-      llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(llvm::Triple(llvm::sys::getDefaultTargetTriple()), cpu.name,
+                                  cpu.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// What the loader of a package looks up.
 static bool isEntryPoint(StringRef name) {
-  return name == "mk_plan" || name == "mk_select" || name == "mk_prepare" || name == "mk_reference" ||
-         name.starts_with("mk_role_");
+  return name == "mk_plan" || name == "mk_select" || name == "mk_prepare" ||
+         name == "mk_reference" || name.starts_with("mk_role_");
 }
 
 /// What the loader looks up besides: code for a GPU, which travels with its host
@@ -111,8 +106,7 @@ static void setAttributes(llvm::Module &module, const mk::HostCpu &cpu) {
 }
 
 FailureOr<std::unique_ptr<llvm::Module>>
-mk::translateHostModule(ModuleOp module, const HostCpu &cpu,
-                        llvm::LLVMContext &context) {
+mk::translateHostModule(ModuleOp module, const HostCpu &cpu, llvm::LLVMContext &context) {
   std::unique_ptr<llvm::TargetMachine> machine = mk::makeHostMachine(cpu);
   return translateModule(module, *machine, context, /*vectorizes=*/true,
                          [&](llvm::Module &translated) {

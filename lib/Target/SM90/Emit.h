@@ -20,8 +20,8 @@ namespace mlir::mk {
 inline constexpr double kFp8Sums = 0x1p-11;
 
 /// To optimised LLVM IR for sm_90a.
-FailureOr<std::unique_ptr<llvm::Module>>
-translateDeviceModule(ModuleOp module, llvm::LLVMContext &context);
+FailureOr<std::unique_ptr<llvm::Module>> translateDeviceModule(ModuleOp module,
+                                                               llvm::LLVMContext &context);
 
 /// To PTX text, ISA 8.6 (the newest that CUDA 12.9 assembles).
 FailureOr<std::string> emitPtx(ModuleOp module);

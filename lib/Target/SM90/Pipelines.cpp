@@ -40,7 +40,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createExpandLoopsPass(loops));
   pm.addPass(mk_sm::createReverseFoldsPass());
   pm.addPass(createExpandFoldsPass());
-  pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
+  pm.addPass(createSymbolDCEPass());   // helpers are inlined, folds expanded
   pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
   cleanUp(pm);
   pm.addPass(mk_sm::createDropLimitsPass());
@@ -68,8 +68,8 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   verify(pm, "sized");
   VerifyPhasePassOptions left;
   left.phase = "the lowering to the SM level";
-  left.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer", "mk.fold",
-                 "mk.dot",     "mk.param"};
+  left.forbid = {"mk.foreach", "mk.foreach_item", "mk.foreach_peer",
+                 "mk.fold",    "mk.dot",          "mk.param"};
   pm.addPass(createVerifyPhasePass(left));
 }
 
@@ -135,16 +135,15 @@ void mk::registerSmPipelines() {
   PassPipelineRegistration<>("mk-thread-expand",
                              "Ops of the thread level that are work of several steps into these",
                              expandThreadOps);
-  PassPipelineRegistration<PipelineOptions>(
-      "mk-sm-to-llvm", "From the SM level to the LLVM dialect",
-      [](OpPassManager &pm, const PipelineOptions &options) {
-        buildThreadPipeline(pm, options.get());
-        buildThreadCodePipeline(pm);
-      });
-  PassPipelineRegistration<PipelineOptions>(
-      "mk-sm", "From the tile level to the SM level",
-      [](OpPassManager &pm, const PipelineOptions &options) {
-        buildTilePipeline(pm, options.get());
-        buildSmLoweringPipeline(pm);
-      });
+  PassPipelineRegistration<PipelineOptions>("mk-sm-to-llvm",
+                                            "From the SM level to the LLVM dialect",
+                                            [](OpPassManager &pm, const PipelineOptions &options) {
+                                              buildThreadPipeline(pm, options.get());
+                                              buildThreadCodePipeline(pm);
+                                            });
+  PassPipelineRegistration<PipelineOptions>("mk-sm", "From the tile level to the SM level",
+                                            [](OpPassManager &pm, const PipelineOptions &options) {
+                                              buildTilePipeline(pm, options.get());
+                                              buildSmLoweringPipeline(pm);
+                                            });
 }

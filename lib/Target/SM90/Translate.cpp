@@ -1,10 +1,10 @@
 //===- Translate.cpp - To optimised LLVM IR and PTX -----------------------===//
 #include "Convergent.h"
-#include "mkernel/Target/Common.h"
 #include "Emit.h"
+#include "mkernel/Target/Common.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -50,14 +50,13 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine() {
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   assert(target && "it has just been registered");
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, "sm_90a", "+ptx86", llvm::TargetOptions(), std::nullopt,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, "sm_90a", "+ptx86", llvm::TargetOptions(), std::nullopt,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static FailureOr<std::unique_ptr<llvm::Module>>
-translate(ModuleOp module, llvm::TargetMachine &machine,
-          llvm::LLVMContext &context) {
+translate(ModuleOp module, llvm::TargetMachine &machine, llvm::LLVMContext &context) {
   // What scf.for says of its loop arrives as a discardable attribute, which is not translated.
   module.walk([](LLVM::BrOp op) {
     if (auto loop = op->getAttrOfType<LLVM::LoopAnnotationAttr>("llvm.loop_annotation"))
@@ -67,8 +66,8 @@ translate(ModuleOp module, llvm::TargetMachine &machine,
   return mk::translateModule(module, machine, context, /*vectorizes=*/false, mk::markConvergent);
 }
 
-FailureOr<std::unique_ptr<llvm::Module>>
-mk::translateDeviceModule(ModuleOp module, llvm::LLVMContext &context) {
+FailureOr<std::unique_ptr<llvm::Module>> mk::translateDeviceModule(ModuleOp module,
+                                                                   llvm::LLVMContext &context) {
   std::unique_ptr<llvm::TargetMachine> machine = makeMachine();
   return translate(module, *machine, context);
 }
@@ -78,8 +77,7 @@ FailureOr<std::string> mk::emitPtx(ModuleOp module) {
   std::string problems;
   llvm::LLVMContext context;
   mk::collectProblems(context, problems);
-  FailureOr<std::unique_ptr<llvm::Module>> translated =
-      translate(module, *machine, context);
+  FailureOr<std::unique_ptr<llvm::Module>> translated = translate(module, *machine, context);
   if (failed(translated))
     return failure();
   PassGate gate;
@@ -87,8 +85,8 @@ FailureOr<std::string> mk::emitPtx(ModuleOp module) {
   SmallVector<char, 0> text;
   llvm::raw_svector_ostream os(text);
   llvm::legacy::PassManager passes;
-  [[maybe_unused]] bool cannot = machine->addPassesToEmitFile(
-      passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  [[maybe_unused]] bool cannot =
+      machine->addPassesToEmitFile(passes, os, nullptr, llvm::CodeGenFileType::AssemblyFile);
   assert(!cannot && "the target writes text");
   passes.run(**translated);
   if (!problems.empty())

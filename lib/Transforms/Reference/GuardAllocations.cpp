@@ -3,6 +3,7 @@
 #include "mkernel/ABI/Package.h"
 #include "mkernel/Analysis/Lines.h"
 #include "mkernel/Support/Checked.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,17 +19,15 @@ static constexpr int64_t kMaxElements = int64_t(1) << 46;
 
 /// Whether `extents` are not negative and have a product that can be had.
 static Value isPossible(OpBuilder &b, Location loc, MemRefType type, ValueRange dynamic) {
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  Value good = arith::ConstantIntOp::create(b, loc, 1, 1), left = index(kMaxElements);
+  IndexMath m{b, loc};
+  Value good = arith::ConstantIntOp::create(b, loc, 1, 1), left = m.index(kMaxElements);
   unsigned next = 0;
   for (int64_t extent : type.getShape()) {
-    Value size = ShapedType::isDynamic(extent) ? dynamic[next++] : index(extent);
+    Value size = ShapedType::isDynamic(extent) ? dynamic[next++] : m.index(extent);
     // left: how many of these there may be at most; each extent takes its part.
-    Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, size, left);
+    Value fits = m.cmp(arith::CmpIPredicate::ule, size, left);
     good = arith::AndIOp::create(b, loc, good, fits);
-    Value divisor = arith::MaxUIOp::create(b, loc, size, index(1));
+    Value divisor = arith::MaxUIOp::create(b, loc, size, m.index(1));
     left = arith::DivUIOp::create(b, loc, left, divisor);
   }
   return good;
@@ -79,8 +78,7 @@ void mk::guardMemory(LLVM::LLVMFuncOp function) {
     OpBuilder b = OpBuilder::atBlockEnd(block);
     Location loc = call.getLoc();
     Value null = LLVM::ZeroOp::create(b, loc, call.getResult().getType());
-    Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq,
-                                      call.getResult(), null);
+    Value none = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, call.getResult(), null);
     int64_t fault = -1 - (getLine(loc) + (int64_t(MK_FAULT_MEMORY) << 32));
     Value code = LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(fault));
     LLVM::CondBrOp::create(b, loc, none, exit, ValueRange(code), rest, ValueRange());

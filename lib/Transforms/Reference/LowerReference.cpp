@@ -29,8 +29,7 @@ namespace {
 LogicalResult decompose(ModuleOp module) {
   IRRewriter rewriter(module.getContext());
   SmallVector<linalg::AggregatedOpInterface> aggregates;
-  module.walk(
-      [&](linalg::AggregatedOpInterface op) { aggregates.push_back(op); });
+  module.walk([&](linalg::AggregatedOpInterface op) { aggregates.push_back(op); });
   for (linalg::AggregatedOpInterface op : aggregates) {
     if (op->getNumResults() == 0)
       return op->emitOpError("works on buffers and cannot be used in a reference; use tensors");
@@ -61,8 +60,7 @@ void lowerCopies(ModuleOp module) {
   module.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
   for (memref::CopyOp copy : copies) {
     OpBuilder builder(copy);
-    linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(),
-                             copy.getTarget());
+    linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
     copy.erase();
   }
 }
@@ -74,26 +72,23 @@ LogicalResult verifyBufferizable(ModuleOp module) {
         (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) &&
          llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>)))
       return WalkResult::advance();
-    return op->emitOpError("cannot be used in a reference, which is written with linalg, tensor, "
-                           "arith, math and scf");
+    return op->emitOpError(
+        "cannot be used in a reference, which is written with linalg, tensor, arith, math and scf");
   });
   return failure(result.wasInterrupted());
 }
 
-struct LowerReferencePass
-    : PassWrapper<LowerReferencePass, OperationPass<ModuleOp>> {
+struct LowerReferencePass : PassWrapper<LowerReferencePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerReferencePass)
 
   LowerReferencePass() = default;
   LowerReferencePass(const LowerReferencePass &other) : PassWrapper(other) {}
 
-  Option<std::string> function{*this, "function",
-                               llvm::cl::desc("name of the reference"),
+  Option<std::string> function{*this, "function", llvm::cl::desc("name of the reference"),
                                llvm::cl::init("reference")};
   Option<bool> destinations{
       *this, "destinations",
-      llvm::cl::desc("the last arguments, as many as results, stand for the "
-                     "results' extents"),
+      llvm::cl::desc("the last arguments, as many as results, stand for the results' extents"),
       llvm::cl::init(false)};
 
   StringRef getArgument() const override { return "mk-lower-reference"; }
@@ -101,9 +96,8 @@ struct LowerReferencePass
     return "Lowers a reference on whole tensors to the LLVM dialect";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect,
-                    bufferization::BufferizationDialect, linalg::LinalgDialect,
-                    memref::MemRefDialect, scf::SCFDialect,
+    registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                    linalg::LinalgDialect, memref::MemRefDialect, scf::SCFDialect,
                     tensor::TensorDialect>();
     OpPassManager pm(ModuleOp::getOperationName());
     buildReferenceInput(pm);
@@ -112,8 +106,7 @@ struct LowerReferencePass
     pm.getDependentDialects(registry);
   }
 
-  LogicalResult
-  run(llvm::function_ref<void(OpPassManager &)> build) {
+  LogicalResult run(llvm::function_ref<void(OpPassManager &)> build) {
     OpPassManager pm(ModuleOp::getOperationName());
     build(pm);
     return runPipeline(pm, getOperation());
@@ -151,8 +144,7 @@ struct LowerReferencePass
     unsigned dims = countReferenceDims(reference);
     TypeRange inputs = TypeRange(reference.getArgumentTypes()).drop_back(dims);
     if (destinations)
-      inputs = inputs.drop_back(
-          std::min<size_t>(inputs.size(), reference.getNumResults()));
+      inputs = inputs.drop_back(std::min<size_t>(inputs.size(), reference.getNumResults()));
     for (TypeRange types : {inputs, TypeRange(reference.getResultTypes())})
       for (Type type : types)
         if (auto tensor = dyn_cast<RankedTensorType>(type))
@@ -165,8 +157,8 @@ struct LowerReferencePass
                  << call.getCallee() << ", which has no body: write it in this file";
       if (!isa<LLVM::LLVMDialect>(op->getDialect()))
         return WalkResult::advance();
-      return op->emitOpError("cannot be used in a reference, which is written with "
-                             "linalg, tensor, arith, math and scf");
+      return op->emitOpError("cannot be used in a reference, which is written with linalg, tensor, "
+                             "arith, math and scf");
     });
     ranks.append(dims, 1);
     if (foreign.wasInterrupted() || failed(verifyInlinedSize(module, reference, "a reference")) ||
@@ -176,8 +168,7 @@ struct LowerReferencePass
         failed(verifyBufferizable(module)))
       return failure();
     auto entry = module.lookupSymbol<func::FuncOp>("mk_reference_rows");
-    // Extents from those of the inputs: a use of the whole result would keep all
-    // of it alive.
+    // Extents from those of the inputs: a use of the whole result would keep all of it alive.
     RewritePatternSet extents(module.getContext());
     memref::populateResolveRankedShapedTypeResultDimsPatterns(extents);
     (void)applyPatternsGreedily(entry, std::move(extents));

@@ -1,5 +1,6 @@
 //===- ReferenceEntry.cpp - The reference as a function on buffers --------===//
 #include "mkernel/Analysis/ReferenceDims.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/Reference.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -26,22 +27,19 @@ static LogicalResult resolveSizes(ModuleOp module, MeshOp mesh) {
     if (std::optional<StringRef> name = size.getAxis()) {
       int64_t axis = mesh.findAxis(*name);
       if (axis < 0)
-        return size.emitOpError()
-               << "in the reference names axis '" << *name << "', but mesh @"
-               << mesh.getSymName() << " has " << mesh.describeAxes();
+        return size.emitOpError() << "in the reference names axis '" << *name << "', but mesh @"
+                                  << mesh.getSymName() << " has " << mesh.describeAxes();
       ranks = mesh.getAxis(axis).getSize();
     }
     OpBuilder builder(size);
     size.replaceAllUsesWith(
-        arith::ConstantIndexOp::create(builder, size.getLoc(), ranks)
-            .getResult());
+        arith::ConstantIndexOp::create(builder, size.getLoc(), ranks).getResult());
     size.erase();
   }
   return success();
 }
 
-FailureOr<OwningOpRef<ModuleOp>>
-mk::extractReference(func::FuncOp reference, MeshOp mesh) {
+FailureOr<OwningOpRef<ModuleOp>> mk::extractReference(func::FuncOp reference, MeshOp mesh) {
   auto parent = reference->getParentOfType<ModuleOp>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(reference.getLoc());
   SmallVector<Operation *> worklist{reference};
@@ -53,12 +51,10 @@ mk::extractReference(func::FuncOp reference, MeshOp mesh) {
     if (!uses)
       continue;
     for (const SymbolTable::SymbolUse &use : *uses) {
-      Operation *symbol =
-          SymbolTable::lookupSymbolIn(parent, use.getSymbolRef());
+      Operation *symbol = SymbolTable::lookupSymbolIn(parent, use.getSymbolRef());
       if (!symbol) {
         use.getUser()->emitError()
-            << "the reference uses " << use.getSymbolRef()
-            << ", which the file does not define";
+            << "the reference uses " << use.getSymbolRef() << ", which the file does not define";
         return failure();
       }
       if (seen.insert(symbol).second)
@@ -80,91 +76,72 @@ mk::extractReference(func::FuncOp reference, MeshOp mesh) {
 
 /// The buffer behind a tensor: rows may be padded, elements of a row are
 /// contiguous (otherwise nothing could be vectorised).
-static FailureOr<MemRefType> getBufferType(func::FuncOp reference, Type type,
-                                           const Twine &what) {
+static FailureOr<MemRefType> getBufferType(func::FuncOp reference, Type type, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.getElementType().isIntOrFloat()) {
-    reference.emitError() << "the reference's " << what << " is of type "
-                          << type
+    reference.emitError() << "the reference's " << what << " is of type " << type
                           << "; it must be a ranked tensor of f64 or integers";
     return failure();
   }
   SmallVector<int64_t> strides(tensor.getRank(), ShapedType::kDynamic);
   if (!strides.empty())
     strides.back() = 1;
-  return MemRefType::get(tensor.getShape(), tensor.getElementType(),
-                         StridedLayoutAttr::get(reference.getContext(),
-                                                ShapedType::kDynamic,
-                                                strides));
+  return MemRefType::get(
+      tensor.getShape(), tensor.getElementType(),
+      StridedLayoutAttr::get(reference.getContext(), ShapedType::kDynamic, strides));
 }
 
 namespace {
 /// Writes the requested rows of results to their buffers.
-struct EntryBuilder {
-  OpBuilder builder;
-  Location loc;
+struct EntryBuilder : IndexMath {
   Value row, rows;
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-
   Value sameShape(Value result, Value out) {
-    Value same = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value same = arith::ConstantIntOp::create(b, loc, 1, 1);
     auto type = cast<RankedTensorType>(result.getType());
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      Value mine = tensor::DimOp::create(builder, loc, result, d);
-      Value wanted = memref::DimOp::create(builder, loc, out, d);
-      Value equal = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::eq, mine, wanted);
-      same = arith::AndIOp::create(builder, loc, same, equal);
+      Value mine = tensor::DimOp::create(b, loc, result, d);
+      Value wanted = memref::DimOp::create(b, loc, out, d);
+      same = arith::AndIOp::create(b, loc, same, equal(mine, wanted));
     }
     return same;
   }
 
   void write(Value result, Value out) {
     auto type = cast<RankedTensorType>(result.getType());
-    SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes;
     for (int64_t d = 0; d < type.getRank(); ++d)
-      sizes.push_back(memref::getMixedSize(builder, loc, out, d));
+      sizes.push_back(memref::getMixedSize(b, loc, out, d));
     if (type.getRank() > 0) {
       // The rows asked for, cut to those that there are.
-      Value extent = getValueOrCreateConstantIndexOp(builder, loc, sizes[0]);
+      Value extent = getValueOrCreateConstantIndexOp(b, loc, sizes[0]);
       Value zero = index(0);
-      Value all = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::slt, rows, zero);
-      Value from = arith::SelectOp::create(builder, loc, all, zero, row);
-      from = arith::MinSIOp::create(builder, loc, from, extent);
-      Value left = arith::SubIOp::create(builder, loc, extent, from);
-      Value wanted = arith::SelectOp::create(builder, loc, all, left, rows);
-      Value count = arith::MinSIOp::create(builder, loc, wanted, left);
+      Value all = less(rows, zero);
+      Value from = select(all, zero, row);
+      from = min(from, extent);
+      Value left = sub(extent, from);
+      Value wanted = select(all, left, rows);
+      Value count = min(wanted, left);
       // A result of another shape is not written at all: what the caller put
       // into the buffer before shows it.
-      sizes[0] = arith::SelectOp::create(builder, loc, sameShape(result, out),
-                                         count, zero)
-                     .getResult();
+      sizes[0] = select(sameShape(result, out), count, zero);
       offsets[0] = from;
-      result = tensor::ExtractSliceOp::create(builder, loc, result, offsets,
-                                              sizes, strides);
-      out = memref::SubViewOp::create(builder, loc, out, offsets, sizes,
-                                      strides);
+      result = tensor::ExtractSliceOp::create(b, loc, result, offsets, sizes, strides);
+      out = memref::SubViewOp::create(b, loc, out, offsets, sizes, strides);
     }
-    auto written = bufferization::MaterializeInDestinationOp::create(
-        builder, loc, Type(), result, out);
+    auto written = bufferization::MaterializeInDestinationOp::create(b, loc, Type(), result, out);
     written.setRestrict(true);
     written.setWritable(true);
   }
 };
 } // namespace
 
-LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
-                                       bool destinations) {
+LogicalResult mk::buildReferenceEntry(func::FuncOp reference, bool destinations) {
   if (!reference.getBody().hasOneBlock())
     return reference.emitError()
-           << "the reference must be one block of ops; use scf ops for "
-              "control flow";
+           << "the reference must be one block of ops; use scf ops for control flow";
   SmallVector<Type> types;
   FunctionType signature = reference.getFunctionType();
   unsigned numDims = countReferenceDims(reference);
@@ -173,23 +150,19 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
   if (destinations) {
     unsigned numResults = signature.getNumResults();
     if (numInputs < numResults ||
-        signature.getInputs().slice(numInputs - numResults, numResults) !=
-            signature.getResults())
+        signature.getInputs().slice(numInputs - numResults, numResults) != signature.getResults())
       return reference.emitError()
              << "the reference's last arguments must be of its results' types";
     numInputs -= numResults;
   }
-  for (auto [i, type] :
-       llvm::enumerate(signature.getInputs().take_front(numInputs))) {
-    FailureOr<MemRefType> buffer =
-        getBufferType(reference, type, "argument " + Twine(i));
+  for (auto [i, type] : llvm::enumerate(signature.getInputs().take_front(numInputs))) {
+    FailureOr<MemRefType> buffer = getBufferType(reference, type, "argument " + Twine(i));
     if (failed(buffer))
       return failure();
     types.push_back(*buffer);
   }
   for (auto [i, type] : llvm::enumerate(signature.getResults())) {
-    FailureOr<MemRefType> buffer =
-        getBufferType(reference, type, "result " + Twine(i));
+    FailureOr<MemRefType> buffer = getBufferType(reference, type, "result " + Twine(i));
     if (failed(buffer))
       return failure();
     types.push_back(*buffer);
@@ -197,21 +170,19 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
   OpBuilder builder(reference);
   Location loc = reference.getLoc();
   unsigned firstDim = types.size();
-  types.append(numDims, MemRefType::get({ShapedType::kDynamic},
-                                        builder.getI64Type()));
+  types.append(numDims, MemRefType::get({ShapedType::kDynamic}, builder.getI64Type()));
   unsigned numBuffers = types.size();
   types.append(2, builder.getIndexType());
   auto entry = func::FuncOp::create(builder, loc, "mk_reference_rows",
-                                    builder.getFunctionType(
-                                        types, builder.getI64Type()));
+                                    builder.getFunctionType(types, builder.getI64Type()));
   // Makes upstream add a function that takes descriptors by pointer.
   entry->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
   IRMapping mapping;
   for (unsigned i = 0; i != numInputs; ++i) {
-    auto tensor = bufferization::ToTensorOp::create(
-        builder, loc, signature.getInput(i), block->getArgument(i));
+    auto tensor = bufferization::ToTensorOp::create(builder, loc, signature.getInput(i),
+                                                    block->getArgument(i));
     tensor.setRestrict(true);
     mapping.map(reference.getArgument(i), tensor.getResult());
   }
@@ -221,11 +192,9 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
     SmallVector<Value> extents;
     for (int64_t d = 0; d < type.getRank(); ++d)
       if (type.isDynamicDim(d))
-        extents.push_back(
-            memref::DimOp::create(builder, loc, block->getArgument(i), d));
-    mapping.map(
-        reference.getArgument(i),
-        tensor::EmptyOp::create(builder, loc, type, extents).getResult());
+        extents.push_back(memref::DimOp::create(builder, loc, block->getArgument(i), d));
+    mapping.map(reference.getArgument(i),
+                tensor::EmptyOp::create(builder, loc, type, extents).getResult());
   }
   for (unsigned i = 0; i != numDims; ++i) {
     Value list = block->getArgument(firstDim + i), value;
@@ -243,15 +212,14 @@ LogicalResult mk::buildReferenceEntry(func::FuncOp reference,
   }
   for (Operation &op : reference.getBody().front().without_terminator())
     builder.clone(op, mapping);
-  EntryBuilder writer{builder, loc, block->getArgument(numBuffers),
-                      block->getArgument(numBuffers + 1)};
+  EntryBuilder writer{
+      {builder, loc}, block->getArgument(numBuffers), block->getArgument(numBuffers + 1)};
   Operation *terminator = reference.getBody().front().getTerminator();
   for (auto [i, result] : llvm::enumerate(terminator->getOperands()))
     writer.write(mapping.lookup(result), block->getArgument(numInputs + i));
   // Its status: nothing has gone wrong. mk-guard-divisions may find something.
-  func::ReturnOp::create(
-      writer.builder, loc,
-      ValueRange(arith::ConstantIntOp::create(writer.builder, loc, 0, 64)));
+  func::ReturnOp::create(writer.b, loc,
+                         ValueRange(arith::ConstantIntOp::create(writer.b, loc, 0, 64)));
   reference.erase();
   return success();
 }
@@ -265,8 +233,7 @@ static int64_t countContiguous(linalg::GenericOp op, unsigned dim) {
   int64_t count = 0;
   for (AffineMap map : op.getIndexingMapsArray())
     if (map.getNumResults() > 0)
-      if (auto last = dyn_cast<AffineDimExpr>(
-              map.getResult(map.getNumResults() - 1)))
+      if (auto last = dyn_cast<AffineDimExpr>(map.getResult(map.getNumResults() - 1)))
         count += last.getPosition() == dim;
   return count;
 }

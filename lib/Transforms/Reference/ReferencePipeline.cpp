@@ -1,7 +1,7 @@
 //===- ReferencePipeline.cpp - Upstream passes for the reference ----------===//
 #include "mkernel/Transforms/Passes.h"
-#include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Transforms/Reference.h"
+#include "mkernel/Transforms/Sizes/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"

@@ -8,8 +8,7 @@ using namespace mlir;
 using namespace mlir::mk;
 
 LogicalResult mk::addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> ranks) {
-  auto wrapper =
-      module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_ciface_mk_reference_rows");
+  auto wrapper = module.lookupSymbol<LLVM::LLVMFuncOp>("_mlir_ciface_mk_reference_rows");
   auto rows = module.lookupSymbol<LLVM::LLVMFuncOp>("mk_reference_rows");
   assert(wrapper && rows && "upstream's lowerings keep the names of functions");
   for (LLVM::LLVMFuncOp function : {wrapper, rows})
@@ -21,22 +20,19 @@ LogicalResult mk::addReferenceEntryPoint(ModuleOp module, ArrayRef<int64_t> rank
   // two pointers, of which the second is used, an offset, sizes and strides.
   unsigned position = 0;
   for (int64_t rank : ranks) {
-    rows.setArgAttr(position + 1, LLVM::LLVMDialect::getNoAliasAttrName(),
-                    builder.getUnitAttr());
+    rows.setArgAttr(position + 1, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     position += 3 + 2 * rank;
   }
   Location loc = wrapper.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   Type i64 = builder.getI64Type();
-  auto entry = LLVM::LLVMFuncOp::create(
-      builder, loc, "mk_reference",
-      LLVM::LLVMFunctionType::get(i64, {pointer, i64, i64}));
+  auto entry = LLVM::LLVMFuncOp::create(builder, loc, "mk_reference",
+                                        LLVM::LLVMFunctionType::get(i64, {pointer, i64, i64}));
   Block *block = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   SmallVector<Value> operands;
   for (unsigned i = 0; i != ranks.size(); ++i) {
-    Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer,
-                                     block->getArgument(0),
+    Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, block->getArgument(0),
                                      ArrayRef<LLVM::GEPArg>{int32_t(i)});
     operands.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
   }
@@ -51,8 +47,8 @@ LogicalResult mk::hideReferenceSymbols(ModuleOp module) {
   WalkResult result = module.walk([&](Operation *op) -> WalkResult {
     if (isa<ModuleOp>(op) || isa<LLVM::LLVMDialect>(op->getDialect()))
       return WalkResult::advance();
-    return op->emitOpError("cannot be used in a reference, which is written with "
-                           "linalg, tensor, arith, math and scf");
+    return op->emitOpError(
+        "cannot be used in a reference, which is written with linalg, tensor, arith, math and scf");
   });
   if (result.wasInterrupted())
     return failure();
@@ -70,8 +66,7 @@ LogicalResult mk::hideReferenceSymbols(ModuleOp module) {
     }
   }
   for (Operation *op : internal) {
-    std::string name =
-        "mk_reference." + SymbolTable::getSymbolName(op).str();
+    std::string name = "mk_reference." + SymbolTable::getSymbolName(op).str();
     assert(!symbols.lookup(name) && "no function is left but the reference");
     if (failed(symbols.rename(op, name)))
       llvm_unreachable("every op with regions is known here");

@@ -28,8 +28,7 @@ struct Slicer {
   func::FuncOp function;
   IRRewriter rewriter;
 
-  explicit Slicer(func::FuncOp function)
-      : function(function), rewriter(function.getContext()) {}
+  explicit Slicer(func::FuncOp function) : function(function), rewriter(function.getContext()) {}
 
   /// Extents that consumers ask for are computed from the operands instead.
   void resolveDims(Operation *op) {
@@ -48,8 +47,7 @@ struct Slicer {
       unsigned result = cast<OpResult>(dim.getSource()).getResultNumber();
       OpFoldResult extent = shapes[result][*dim.getConstantIndex()];
       rewriter.setInsertionPoint(op);
-      rewriter.replaceOp(dim, getValueOrCreateConstantIndexOp(
-                                  rewriter, dim.getLoc(), extent));
+      rewriter.replaceOp(dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), extent));
     }
   }
 
@@ -65,23 +63,20 @@ struct Slicer {
     return slices;
   }
 
-  /// The value of a slice, without the whole of its source; null if there is
-  /// no way to compute it.
+  /// The value of a slice, without the whole of its source; null if there is no way to compute it.
   Value compute(tensor::ExtractSliceOp slice, Operation *producer) {
     rewriter.setInsertionPoint(slice);
     if (isa<tensor::EmptyOp>(producer))
-      return tensor::EmptyOp::create(rewriter, slice.getLoc(),
-                                     slice.getMixedSizes(),
+      return tensor::EmptyOp::create(rewriter, slice.getLoc(), slice.getMixedSizes(),
                                      slice.getType().getElementType());
     if (auto outer = dyn_cast<tensor::ExtractSliceOp>(producer)) {
       SmallVector<OpFoldResult> offsets, sizes, strides;
-      if (failed(affine::mergeOffsetsSizesAndStrides(
-              rewriter, slice.getLoc(), outer, slice, outer.getDroppedDims(),
-              offsets, sizes, strides)))
+      if (failed(affine::mergeOffsetsSizesAndStrides(rewriter, slice.getLoc(), outer, slice,
+                                                     outer.getDroppedDims(), offsets, sizes,
+                                                     strides)))
         return {};
-      return tensor::ExtractSliceOp::create(rewriter, slice.getLoc(),
-                                            slice.getType(), outer.getSource(),
-                                            offsets, sizes, strides);
+      return tensor::ExtractSliceOp::create(rewriter, slice.getLoc(), slice.getType(),
+                                            outer.getSource(), offsets, sizes, strides);
     }
     if (!isa<TilingInterface>(producer))
       return {};
@@ -109,8 +104,7 @@ struct Slicer {
     if (slices.size() > kMaxSlices)
       return;
     for (tensor::ExtractSliceOp slice : slices) {
-      // A slice that drops dimensions of extent one is one that does not,
-      // reshaped.
+      // A slice that drops dimensions of extent one is one that does not, reshaped.
       if (slice.getType().getRank() != slice.getSourceType().getRank() &&
           !isa<tensor::ExtractSliceOp>(op))
         continue;
@@ -119,8 +113,7 @@ struct Slicer {
         return;
       if (value.getType() != slice.getType()) {
         rewriter.setInsertionPoint(slice);
-        value = tensor::CastOp::create(rewriter, slice.getLoc(),
-                                       slice.getType(), value);
+        value = tensor::CastOp::create(rewriter, slice.getLoc(), slice.getType(), value);
       }
       rewriter.replaceOp(slice, value);
     }

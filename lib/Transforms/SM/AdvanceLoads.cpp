@@ -8,16 +8,12 @@
 // The last iteration loads its own again, which exists.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_ADVANCELOADSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -40,8 +36,7 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   llvm::SmallPtrSet<Operation *, 16> moved;
   SmallVector<Operation *> taking;
   for (Operation &op : llvm::make_range(body->begin(), end->getIterator()))
-    if (isPure(&op) && !op.getNumRegions() &&
-        llvm::any_of(op.getOperands(), [&](Value operand) {
+    if (isPure(&op) && !op.getNumRegions() && llvm::any_of(op.getOperands(), [&](Value operand) {
           return llvm::is_contained(values, operand) ||
                  llvm::is_contained(taking, operand.getDefiningOp());
         }))
@@ -60,72 +55,45 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   }
 }
 
-/// The loop with `first` carried besides; its body is that of `loop`, which is gone.
-static scf::ForOp carry(scf::ForOp loop, ValueRange first) {
-  OpBuilder b(loop);
-  SmallVector<Value> inits(loop.getInitArgs());
-  llvm::append_range(inits, first);
-  auto fresh = scf::ForOp::create(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
-                                  loop.getStep(), inits);
-  Block *body = fresh.getBody(), *old = loop.getBody();
-  if (!body->empty())
-    body->clear();
-  body->getOperations().splice(body->begin(), old->getOperations());
-  for (auto [from, to] : llvm::zip(old->getArguments(), body->getArguments()))
-    from.replaceAllUsesWith(to);
-  for (auto [from, to] : llvm::zip(loop.getResults(), fresh.getResults()))
-    from.replaceAllUsesWith(to);
-  loop.erase();
-  return fresh;
-}
-
 static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
   passed(loop, kAdvanceLoads) << remark::add("loads {0} values an iteration ahead", loads.size());
-  OpBuilder before(loop);
-  Value runs = hasIterations(before, loop);
-  loop = carry(loop, loadEarlyIf(before, runs, loop, loads, loop.getLowerBound()));
-  Block *body = loop.getBody();
-  Location loc = loop.getLoc();
-  ValueRange carried = loop.getRegionIterArgs().take_back(loads.size());
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPoint(loop);
+  Value runs = hasIterations(rewriter, loop);
+  SmallVector<Value> first = loadEarlyIf(rewriter, runs, loop, loads, loop.getLowerBound());
   // Behind the start of the dots, which hide them.
-  Operation *end = findBehindDots(body);
-  OpBuilder b(end);
-  Value next = arith::AddIOp::create(b, loc, loop.getInductionVar(), loop.getStep());
-  Value exists =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
-  SmallVector<Value> yielded(body->getTerminator()->getOperands());
-  llvm::append_range(
-      yielded, loadEarly(b, loop, loads,
-                         arith::SelectOp::create(b, loc, exists, next, loop.getInductionVar())));
-  for (auto [load, value] : llvm::zip(loads, carried))
+  Operation *end = findBehindDots(loop.getBody());
+  auto loadNext = [&](OpBuilder &, Location loc, ArrayRef<BlockArgument>) {
+    mk::IndexMath m{OpBuilder(end), loc};
+    Value next = m.add(loop.getInductionVar(), loop.getStep());
+    Value exists = m.less(next, loop.getUpperBound());
+    return loadEarly(m.b, loop, loads, m.select(exists, next, loop.getInductionVar()));
+  };
+  auto fresh = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false, loadNext));
+  ValueRange carried = fresh.getRegionIterArgs().take_back(loads.size());
+  for (auto [load, value] : llvm::zip(loads, carried)) {
     load->getResult(0).replaceAllUsesWith(value);
-  body->getTerminator()->setOperands(yielded);
-  for (Operation *load : loads)
     load->erase();
-  sink(body, end, carried);
+  }
+  sink(fresh.getBody(), end, carried);
 }
 
-namespace {
-struct AdvanceLoadsPass : mk_sm::impl::AdvanceLoadsPassBase<AdvanceLoadsPass> {
-  using AdvanceLoadsPassBase::AdvanceLoadsPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      Operation *large = nullptr;
-      SmallVector<Operation *> loads = getEarlyLoads(loop, &large);
-      // What stands behind the start of a dot is hidden by that.
-      auto isHidden = [&](Operation *load) {
-        return llvm::any_of(loop.getBody()->getOps<MmaOp>(),
-                            [&](MmaOp dot) { return dot->isBeforeInBlock(load); });
-      };
-      llvm::erase_if(loads, isHidden);
-      if (large && !isHidden(large))
-        missed(large, kAdvanceLoads) << "is waited for where it is used: with other loads it takes "
-                                        "too many registers to be carried; load it in front of the "
-                                        "loop, or let fewer rows be a tile";
-      if (!loads.empty())
-        advance(loop, loads);
-    }
+void mk_sm::advanceLoads(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    Operation *large = nullptr;
+    SmallVector<Operation *> loads = getEarlyLoads(loop, &large);
+    // What stands behind the start of a dot is hidden by that.
+    auto isHidden = [&](Operation *load) {
+      return llvm::any_of(loop.getBody()->getOps<MmaOp>(),
+                          [&](MmaOp dot) { return dot->isBeforeInBlock(load); });
+    };
+    llvm::erase_if(loads, isHidden);
+    if (large && !isHidden(large))
+      missed(large, kAdvanceLoads)
+          << "is waited for where it is used: with other loads it takes too many registers to be "
+             "carried; load it in front of the loop, or let fewer rows be a tile";
+    if (!loads.empty())
+      advance(loop, loads);
   }
-};
-} // namespace
+}

@@ -1,14 +1,9 @@
 //===- AlternateItems.cpp - Two teams take a CTA's items in turn ----------===//
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_ALTERNATEITEMSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -17,8 +12,8 @@ static bool usesRing(Operation &op) { return holds<WaitOp>(&op); }
 
 static InFlightDiagnostic refuse(Operation *op, StringRef reason) {
   return op->emitOpError() << reason
-                           << "; its role has order(alternate = 2), whose teams work on "
-                              "items of their own: leave alternate out";
+                           << "; its role has order(alternate = 2), whose teams work on items of "
+                              "their own: leave alternate out";
 }
 
 /// Ops that all threads of a partition come to at the same item.
@@ -26,8 +21,8 @@ static LogicalResult checkOps(PartitionOp partition) {
   if (getExchangeBytes(partition->getParentOp()))
     return refuse(partition, "moves elements between threads through shared memory");
   WalkResult result = partition.walk([](Operation *op) -> WalkResult {
-    if (isa<ReceiveOp, TicketOp, PopOp, mk::WaitOp, mk::PutOp, mk::CountOp, mk::PushOp,
-            TurnWaitOp, TurnPassOp>(op))
+    if (isa<ReceiveOp, TicketOp, PopOp, mk::WaitOp, mk::PutOp, mk::CountOp, mk::PushOp, TurnWaitOp,
+            TurnPassOp>(op))
       return refuse(op, "is done once for all warpgroups of the consumer");
     return WalkResult::advance();
   });
@@ -90,7 +85,9 @@ static void sinkIntoBranches(Block &block) {
   branch.erase();
 }
 
-static LogicalResult alternate(PartitionOp partition) {
+LogicalResult mk_sm::alternateItems(PartitionOp partition) {
+  if (partition.getTeams() == 1)
+    return success();
   if (failed(checkOps(partition)))
     return failure();
   SmallVector<Operation *> users;
@@ -107,16 +104,15 @@ static LogicalResult alternate(PartitionOp partition) {
   Location loc = loop.getLoc();
   OpBuilder b(loop);
   Value team = TeamIndexOp::create(b, loc);
-  Value ctas = mk::CtasOfOp::create(b, loc, b.getIndexType(),
-                                    FlatSymbolRefAttr::get(role.getSymNameAttr()));
+  Value ctas =
+      mk::CtasOfOp::create(b, loc, b.getIndexType(), FlatSymbolRefAttr::get(role.getSymNameAttr()));
   Value mine = arith::MulIOp::create(b, loc, team, ctas);
   // Both teams go around equally often, so that turns come out even.
   auto pairs = ItemsOp::create(b, loc, loop.getTotal(), /*teams=*/1, /*every=*/2);
   b.setInsertionPointToStart(&pairs.getBody().front());
   Value item = arith::AddIOp::create(b, loc, pairs.getItem(), mine);
   Value round = arith::AddIOp::create(b, loc, pairs.getRound(), team);
-  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item,
-                                       loop.getTotal());
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, item, loop.getTotal());
   auto choice = scf::IfOp::create(b, loc, exists, /*withElseRegion=*/true);
   loop.getItem().replaceAllUsesWith(item);
   loop.getRound().replaceAllUsesWith(round);
@@ -132,17 +128,3 @@ static LogicalResult alternate(PartitionOp partition) {
   loop.erase();
   return success();
 }
-
-namespace {
-struct AlternateItemsPass : mk_sm::impl::AlternateItemsPassBase<AlternateItemsPass> {
-  using AlternateItemsPassBase::AlternateItemsPassBase;
-
-  void runOnOperation() override {
-    WalkResult result = getOperation().walk([](PartitionOp partition) -> WalkResult {
-      return partition.getTeams() > 1 ? alternate(partition) : success();
-    });
-    if (result.wasInterrupted())
-      signalPassFailure();
-  }
-};
-} // namespace

@@ -1,14 +1,9 @@
 //===- AssignStages.cpp - Which slot of a channel, in which phase ---------===//
+#include "Functions.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_ASSIGNSTAGESPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -37,7 +32,8 @@ public:
     if (postsTiles(partition))
       partition.walk([&](StoreOp store) {
         if (!store.getPosting())
-          store.getPostingMutable().assign(count(posting, store.getLoc(), /*slots=*/1, /*parity=*/1));
+          store.getPostingMutable().assign(
+              count(posting, store.getLoc(), /*slots=*/1, /*parity=*/1));
       });
     llvm::for_each(puts, [&](mk::PutOp put) { wrap(put); });
     if (partition.getTeams() == 1 || cursors.empty())
@@ -106,12 +102,6 @@ private:
   Value putLoad, putStore, landing, posting;
   Value last; // of these
 };
-
-struct AssignStagesPass : mk_sm::impl::AssignStagesPassBase<AssignStagesPass> {
-  using AssignStagesPassBase::AssignStagesPassBase;
-
-  void runOnOperation() override {
-    getOperation().walk([](PartitionOp partition) { Stages(partition).run(); });
-  }
-};
 } // namespace
+
+void mk_sm::assignStages(PartitionOp partition) { Stages(partition).run(); }

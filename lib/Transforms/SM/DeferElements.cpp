@@ -1,16 +1,11 @@
 //===- DeferElements.cpp - Elements are computed where they are taken -----===//
+#include "Functions.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_DEFERELEMENTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -69,9 +64,8 @@ static bool mayWait(mk::KernelOp kernel, mk::LoadOp load, Operation *store) {
   Value dest = isa<mk_sm::StoreOp>(store) ? cast<mk_sm::StoreOp>(store).getDest()
                                           : cast<mk::StoreOp>(store).getDest();
   SmallVector<unsigned> read = mk::getPossibleArgs(kernel, load.getSource());
-  return llvm::none_of(mk::getPossibleArgs(kernel, dest), [&](unsigned arg) {
-    return llvm::is_contained(read, arg);
-  });
+  return llvm::none_of(mk::getPossibleArgs(kernel, dest),
+                       [&](unsigned arg) { return llvm::is_contained(read, arg); });
 }
 
 static bool isConversion(Operation *op) {
@@ -93,8 +87,7 @@ static Operation *findOnlyTaker(Operation *op) {
     return nullptr;
   mk::LoadOp from = findLoad(op);
   Operation *user = *op->user_begin();
-  if (!from || user->getBlock() != op->getBlock() ||
-      from->getBlock() != op->getBlock())
+  if (!from || user->getBlock() != op->getBlock() || from->getBlock() != op->getBlock())
     return nullptr;
   if (isConversion(user))
     return findOnlyTaker(user);
@@ -129,13 +122,14 @@ bool Deferral::takesBefore(Operation *op, Operation *store) {
            mayWaitFor(op, load);
   });
   return takes && llvm::any_of(op->getOperands(), [&](Value operand) {
-    Operation *def = operand.getDefiningOp();
-    return operand.getType() == op->getResult(0).getType() &&
-           !matchPattern(operand, m_Constant()) && !findLoad(def) && (!def || !isDeferred(def)) &&
-           llvm::all_of(operand.getUsers(), [&](Operation *user) {
-             return user == op || insideMutuallyExclusiveRegions(user, op);
-           });
-  });
+           Operation *def = operand.getDefiningOp();
+           return operand.getType() == op->getResult(0).getType() &&
+                  !matchPattern(operand, m_Constant()) && !findLoad(def) &&
+                  (!def || !isDeferred(def)) &&
+                  llvm::all_of(operand.getUsers(), [&](Operation *user) {
+                    return user == op || insideMutuallyExclusiveRegions(user, op);
+                  });
+         });
 }
 
 bool Deferral::isDeferred(Operation *op) {
@@ -151,19 +145,10 @@ bool Deferral::isDeferred(Operation *op) {
   return mayWaitFor(taker, load) && (!store || takesBefore(taker, store));
 }
 
-namespace {
-struct DeferElementsPass : mk_sm::impl::DeferElementsPassBase<DeferElementsPass> {
-  using DeferElementsPassBase::DeferElementsPassBase;
-
-  void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<mk::KernelOp>()) {
-      Deferral deferral(kernel);
-      kernel.walk([&](Operation *op) {
-        if (deferral.isDeferred(op))
-          op->setAttr(kDeferredAttr, UnitAttr::get(&getContext()));
-      });
-    }
-    markAllAnalysesPreserved();
-  }
-};
-} // namespace
+void mk_sm::deferElements(mk::KernelOp kernel) {
+  Deferral deferral(kernel);
+  kernel.walk([&](Operation *op) {
+    if (deferral.isDeferred(op))
+      op->setAttr(kDeferredAttr, UnitAttr::get(op->getContext()));
+  });
+}

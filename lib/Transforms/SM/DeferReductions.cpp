@@ -13,14 +13,9 @@
 // the exchange between lanes is done once.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_DEFERREDUCTIONSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -45,8 +40,7 @@ bool holdsSums(Type type) {
 }
 
 /// The op that defines `value` if it stands in `block` and nothing else uses it.
-template <typename OpT>
-OpT getOwn(Value value, Block *block) {
+template <typename OpT> OpT getOwn(Value value, Block *block) {
   auto op = value.getDefiningOp<OpT>();
   return op && op->getBlock() == block && op->hasOneUse() ? op : OpT();
 }
@@ -119,13 +113,12 @@ void transform(scf::ForOp loop, Recurrence &found) {
   if (found.scaling) {
     b.setInsertionPoint(found.scaling);
     Location loc = found.scaling.getLoc();
-    Value factors = mk::BroadcastOp::create(b, loc, partial, found.factor,
-                                            b.getDenseI64ArrayAttr({1}));
+    Value factors =
+        mk::BroadcastOp::create(b, loc, partial, found.factor, b.getDenseI64ArrayAttr({1}));
     before = arith::MulFOp::create(b, loc, arg, factors, found.scaling.getFastmath());
   }
   b.setInsertionPoint(found.add);
-  Value sum = arith::AddFOp::create(b, found.add.getLoc(), before, next,
-                                    found.add.getFastmath());
+  Value sum = arith::AddFOp::create(b, found.add.getLoc(), before, next, found.add.getFastmath());
   found.add->replaceAllUsesWith(ValueRange(sum));
   found.add->erase();
   found.reduce->erase();
@@ -137,23 +130,15 @@ void transform(scf::ForOp loop, Recurrence &found) {
   init.set(spread(b, loop.getLoc(), init.get(), partial));
   result.setType(partial);
   b.setInsertionPointAfter(loop);
-  auto whole = mk::ReduceOp::create(b, loop.getLoc(), sums, mk::Reduction::Add,
-                                    result, /*axis=*/1);
+  auto whole = mk::ReduceOp::create(b, loop.getLoc(), sums, mk::Reduction::Add, result, /*axis=*/1);
   result.replaceAllUsesExcept(whole.getResult(), whole);
 }
-
-struct DeferReductionsPass
-    : mk_sm::impl::DeferReductionsPassBase<DeferReductionsPass> {
-  using DeferReductionsPassBase::DeferReductionsPassBase;
-
-  void runOnOperation() override {
-    getOperation().walk([](scf::ForOp loop) {
-      for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
-        if (std::optional<Recurrence> found = match(loop, i))
-          transform(loop, *found);
-        else
-          explainKept(loop, i);
-    });
-  }
-};
 } // namespace
+
+void mk_sm::deferReductions(scf::ForOp loop) {
+  for (unsigned i = 0, e = loop.getNumResults(); i != e; ++i)
+    if (std::optional<Recurrence> found = match(loop, i))
+      transform(loop, *found);
+    else
+      explainKept(loop, i);
+}

@@ -9,16 +9,11 @@
 //     acc = mma_wait 0 acc; release
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_DEFERWAITSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -99,9 +94,8 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
     found.chains.push_back(std::move(chain));
   }
   for (Operation &op : *loop.getBody()) {
-    bool touches =
-        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
-        llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+    bool touches = llvm::any_of(op.getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
+                   llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
     if (auto release = dyn_cast<ReleaseOp>(op))
       found.releases.push_back(release);
     else if (isa<MmaFenceOp>(op))
@@ -118,97 +112,91 @@ std::optional<Accumulation> analyse(scf::ForOp loop) {
     return std::nullopt;
   if (int64_t most = mk::getSm(loop).getMatrixUnit().getPending(); found.numDots > most)
     return giveUp(loop, ("has more dots than the " + Twine(most) +
-                         " that can be waited for apart: use larger tiles").str());
+                         " that can be waited for apart: use larger tiles")
+                            .str());
   return found;
 }
 
-struct DeferWaitsPass : mk_sm::impl::DeferWaitsPassBase<DeferWaitsPass> {
-  using DeferWaitsPassBase::DeferWaitsPassBase;
+/// Forwards what ops with as many operands as results pass through.
+void forward(Operation *op) {
+  for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands()))
+    result.replaceAllUsesWith(operand);
+  op->erase();
+}
 
-  /// Forwards what ops with as many operands as results pass through.
-  static void forward(Operation *op) {
-    for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands()))
-      result.replaceAllUsesWith(operand);
-    op->erase();
-  }
-
-  /// The releases of one iteration, if `condition`.
-  static void releaseIf(OpBuilder &b, Location loc, Value condition,
-                        ArrayRef<Value> rings) {
-    if (rings.empty())
-      return;
-    scf::IfOp::create(b, loc, condition, [&](OpBuilder &inner, Location) {
-      for (Value ring : rings)
-        ReleaseOp::create(inner, loc, ring, ValueRange());
-      scf::YieldOp::create(inner, loc);
-    });
-  }
-
-  void transform(scf::ForOp loop, Accumulation &found) {
-    Location loc = loop.getLoc();
-    passed(loop, kDeferWaits) << remark::add(
-        "keeps {0} dots in flight until those of the next iteration have begun", found.numDots);
-    SmallVector<Value> rings;
-    for (ReleaseOp release : found.releases) {
-      rings.push_back(release.getRing());
-      release.erase();
-    }
-    for (Operation *op : found.fences)
-      forward(op);
-    for (Operation *op : found.waits)
-      forward(op);
-
-    MmaOp first = found.chains.front().dots.front();
-    MmaOp last = first;
-    for (Chain &chain : found.chains)
-      for (MmaOp dot : chain.dots) {
-        if (dot->isBeforeInBlock(first))
-          first = dot;
-        if (last->isBeforeInBlock(dot))
-          last = dot;
-      }
-    OpBuilder b(first);
-    Value notFirst =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
-                              loop.getInductionVar(), loop.getLowerBound());
-    MmaFenceOp::create(b, loc, ValueRange());
-    b.setInsertionPointAfter(last);
-    MmaWaitOp::create(b, loc, found.numDots, ValueRange());
-    releaseIf(b, loc, notFirst, rings);
-
-    // Behind the loop everything is complete; without an iteration the carried
-    // values are what they were before.
-    b.setInsertionPoint(loop);
-    scf::IfOp branch = branchOnIterations(b, loop);
-    loop.replaceAllUsesWith(branch.getResults());
-    for (Chain &chain : found.chains) {
-      OpOperand &init = loop.getInitArgsMutable()[chain.carried];
-      if (isZero(init.get())) {
-        // No need to fill registers with zeros.
-        chain.dots.front().getAccumulateMutable().assign(notFirst);
-        init.set(ub::PoisonOp::create(b, loc, init.get().getType()));
-      } else {
-        init.set(
-            MmaFenceOp::create(b, loc, ValueRange(init.get())).getResult(0));
-      }
-    }
-    loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-    b.setInsertionPointAfter(loop);
-    SmallVector<Value> results(loop.getResults()), waited;
-    for (Chain &chain : found.chains)
-      waited.push_back(loop.getResult(chain.carried));
-    auto wait = MmaWaitOp::create(b, loc, 0, waited);
-    for (auto [chain, value] : llvm::zip(found.chains, wait.getResults()))
-      results[chain.carried] = value;
+/// The releases of one iteration, if `condition`.
+void releaseIf(OpBuilder &b, Location loc, Value condition, ArrayRef<Value> rings) {
+  if (rings.empty())
+    return;
+  scf::IfOp::create(b, loc, condition, [&](OpBuilder &inner, Location) {
     for (Value ring : rings)
-      ReleaseOp::create(b, loc, ring, ValueRange());
-    scf::YieldOp::create(b, loc, results);
-  }
+      ReleaseOp::create(inner, loc, ring, ValueRange());
+    scf::YieldOp::create(inner, loc);
+  });
+}
 
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation()))
-      if (std::optional<Accumulation> found = analyse(loop))
-        transform(loop, *found);
+void transform(scf::ForOp loop, Accumulation &found) {
+  Location loc = loop.getLoc();
+  passed(loop, kDeferWaits) << remark::add(
+      "keeps {0} dots in flight until those of the next iteration have begun", found.numDots);
+  SmallVector<Value> rings;
+  for (ReleaseOp release : found.releases) {
+    rings.push_back(release.getRing());
+    release.erase();
   }
-};
+  for (Operation *op : found.fences)
+    forward(op);
+  for (Operation *op : found.waits)
+    forward(op);
+
+  MmaOp first = found.chains.front().dots.front();
+  MmaOp last = first;
+  for (Chain &chain : found.chains)
+    for (MmaOp dot : chain.dots) {
+      if (dot->isBeforeInBlock(first))
+        first = dot;
+      if (last->isBeforeInBlock(dot))
+        last = dot;
+    }
+  OpBuilder b(first);
+  Value notFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, loop.getInductionVar(),
+                                         loop.getLowerBound());
+  MmaFenceOp::create(b, loc, ValueRange());
+  b.setInsertionPointAfter(last);
+  MmaWaitOp::create(b, loc, found.numDots, ValueRange());
+  releaseIf(b, loc, notFirst, rings);
+
+  // Behind the loop everything is complete; without an iteration the carried
+  // values are what they were before.
+  b.setInsertionPoint(loop);
+  scf::IfOp branch = branchOnIterations(b, loop);
+  loop.replaceAllUsesWith(branch.getResults());
+  for (Chain &chain : found.chains) {
+    OpOperand &init = loop.getInitArgsMutable()[chain.carried];
+    if (isZero(init.get())) {
+      // No need to fill registers with zeros.
+      chain.dots.front().getAccumulateMutable().assign(notFirst);
+      init.set(ub::PoisonOp::create(b, loc, init.get().getType()));
+    } else {
+      init.set(MmaFenceOp::create(b, loc, ValueRange(init.get())).getResult(0));
+    }
+  }
+  loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  b.setInsertionPointAfter(loop);
+  SmallVector<Value> results(loop.getResults()), waited;
+  for (Chain &chain : found.chains)
+    waited.push_back(loop.getResult(chain.carried));
+  auto wait = MmaWaitOp::create(b, loc, 0, waited);
+  for (auto [chain, value] : llvm::zip(found.chains, wait.getResults()))
+    results[chain.carried] = value;
+  for (Value ring : rings)
+    ReleaseOp::create(b, loc, ring, ValueRange());
+  scf::YieldOp::create(b, loc, results);
+}
 } // namespace
+
+void mk_sm::deferWaits(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module))
+    if (std::optional<Accumulation> found = analyse(loop))
+      transform(loop, *found);
+}

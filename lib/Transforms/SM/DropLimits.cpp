@@ -6,17 +6,12 @@
 // the dimension that a dot sums over is always seen: nothing times a NaN is zero.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_DROPLIMITSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -33,8 +28,7 @@ public:
   bool isDropped(Value tile, int64_t dim) {
     if (!seen.insert({tile, dim}).second)
       return true; // around a loop
-    return llvm::all_of(tile.getUses(),
-                        [&](OpOperand &use) { return isDropped(use, dim); });
+    return llvm::all_of(tile.getUses(), [&](OpOperand &use) { return isDropped(use, dim); });
   }
 
 private:
@@ -67,9 +61,9 @@ bool Rest::isDropped(mk::MaskOp mask, int64_t dim) {
       continue;
     AffineExpr end = getAffineSymbolExpr(s, context) - 1 - getAffineDimExpr(dim, context);
     for (unsigned i = 0; i != set.getNumConstraints(); ++i)
-      if (!set.isEq(i) && simplifyAffineExpr(set.getConstraint(i) - end, set.getNumDims(),
-                                             set.getNumSymbols()) ==
-                              getAffineConstantExpr(0, context))
+      if (!set.isEq(i) &&
+          simplifyAffineExpr(set.getConstraint(i) - end, set.getNumDims(), set.getNumSymbols()) ==
+              getAffineConstantExpr(0, context))
         return true;
   }
   return isDropped(mask.getResult(), dim);
@@ -77,8 +71,7 @@ bool Rest::isDropped(mk::MaskOp mask, int64_t dim) {
 
 bool Rest::isYieldDropped(Operation *parent, unsigned number, int64_t dim) {
   if (auto loop = dyn_cast<scf::ForOp>(parent))
-    return isDropped(loop.getRegionIterArg(number), dim) &&
-           isDropped(loop.getResult(number), dim);
+    return isDropped(loop.getRegionIterArg(number), dim) && isDropped(loop.getResult(number), dim);
   return isa<scf::IfOp>(parent) && isDropped(parent->getResult(number), dim);
 }
 
@@ -116,34 +109,25 @@ static bool isMultiplied(OpOperand &use) {
   return isa<mk::DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
 }
 
-namespace {
-struct DropLimitsPass : mk_sm::impl::DropLimitsPassBase<DropLimitsPass> {
-  using DropLimitsPassBase::DropLimitsPassBase;
-
-  void runOnOperation() override {
-    getOperation().walk([](mk::LoadOp load) {
-      // Other tiles are loaded by threads, which know where one ends.
-      if (load->use_empty() || !llvm::all_of(load->getUses(), isMultiplied))
-        return;
-      ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
-      OpBuilder b(load);
-      for (auto [d, end] : llvm::enumerate(load.getValid())) {
-        if (std::optional<int64_t> number = getConstantIntValue(end);
-            number && *number >= shape[d])
-          continue;
-        if (!Rest(end).isDropped(load.getResult(), d)) {
-          analysis(load, kDropLimits) << remark::add(
-              "is written over behind the end of dimension {0}, where that is not its argument's: "
-              "its product shows what lies there", int64_t(d));
-          continue;
-        }
-        passed(load, kDropLimits) << remark::add(
-            "is loaded whole along dimension {0}: nothing of its product is seen behind its end",
-            int64_t(d));
-        load.getValidMutable()[d].set(
-            arith::ConstantIndexOp::create(b, load.getLoc(), shape[d]));
-      }
-    });
+void mk_sm::dropLimits(mk::LoadOp load) {
+  // Other tiles are loaded by threads, which know where one ends.
+  if (load->use_empty() || !llvm::all_of(load->getUses(), isMultiplied))
+    return;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(load.getType()).getShape();
+  OpBuilder b(load);
+  for (auto [d, end] : llvm::enumerate(load.getValid())) {
+    if (std::optional<int64_t> number = getConstantIntValue(end); number && *number >= shape[d])
+      continue;
+    if (!Rest(end).isDropped(load.getResult(), d)) {
+      analysis(load, kDropLimits) << remark::add(
+          "is written over behind the end of dimension {0}, where that is not its argument's: its "
+          "product shows what lies there",
+          int64_t(d));
+      continue;
+    }
+    passed(load, kDropLimits) << remark::add(
+        "is loaded whole along dimension {0}: nothing of its product is seen behind its end",
+        int64_t(d));
+    load.getValidMutable()[d].set(arith::ConstantIndexOp::create(b, load.getLoc(), shape[d]));
   }
-};
-} // namespace
+}

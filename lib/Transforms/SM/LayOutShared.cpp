@@ -19,14 +19,14 @@ using namespace mlir::mk_sm;
 static LogicalResult verifyRing(CreateRingOp ring) {
   RingType type = ring.getResult().getType();
   if (!type.hasDepth())
-    return ring.emitOpError() << "declares a ring of unknown depth; mk-sm-size-rings "
-                                 "chooses it, or write a number";
+    return ring.emitOpError()
+           << "declares a ring of unknown depth; mk-sm-size-rings chooses it, or write a number";
   for (Type tile : type.getTiles())
     if (int64_t rows = cast<RankedTensorType>(tile).getShape().end()[-2]; rows % 8)
-      return ring.emitOpError() << "stages " << tile
-                                << ", whose rows are no multiple of 8, the rows of the 128-byte "
-                                   "swizzle; the next are "
-                                << llvm::alignTo(rows, 8);
+      return ring.emitOpError()
+             << "stages " << tile
+             << ", whose rows are no multiple of 8, the rows of the 128-byte swizzle; the next are "
+             << llvm::alignTo(rows, 8);
   return success();
 }
 
@@ -43,7 +43,8 @@ static std::string describe(Operation *owner) {
 }
 
 static std::string describe(Operation *owner, const SharedPiece &piece) {
-  return describe(owner) + llvm::formatv("{0} {1} x {2}", piece.name, piece.count, piece.bytes).str();
+  return describe(owner) +
+         llvm::formatv("{0} {1} x {2}", piece.name, piece.count, piece.bytes).str();
 }
 
 static Operation *getScope(Operation *owner) {
@@ -54,7 +55,8 @@ static Operation *getScope(Operation *owner) {
 static void printMap(mk::KernelOp kernel, SharedMemoryOp memory) {
   llvm::errs() << llvm::formatv("kernel '{0}': {1} of {2} bytes of shared memory\n"
                                 "  offset   bytes  align  what\n",
-                                kernel.getSymName(), memory.getBytes(), mk::getSm(kernel).getShared());
+                                kernel.getSymName(), memory.getBytes(),
+                                mk::getSm(kernel).getShared());
   std::multimap<int64_t, std::string> lines;
   for (Operation *owner : getSharedOwners(kernel))
     for (const SharedPiece &piece : getSharedPieces(owner)) {

@@ -21,8 +21,7 @@ SmallVector<scf::ForOp> mk_sm::getDotLoops(ModuleOp module) {
     for (Operation &op : *loop.getBody()) {
       dots |= isa<MmaOp>(op);
       op.walk([&](Operation *inner) {
-        nested |= isa<LoopLikeOpInterface>(inner) ||
-                  (isa<MmaOp>(inner) && inner != &op);
+        nested |= isa<LoopLikeOpInterface>(inner) || (isa<MmaOp>(inner) && inner != &op);
       });
     }
     if (dots && !nested)
@@ -34,8 +33,7 @@ SmallVector<scf::ForOp> mk_sm::getDotLoops(ModuleOp module) {
 bool mk_sm::isZero(Value value) {
   DenseElementsAttr elements;
   return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
-         isa<FloatType>(elements.getElementType()) &&
-         elements.getSplatValue<APFloat>().isPosZero();
+         isa<FloatType>(elements.getElementType()) && elements.getSplatValue<APFloat>().isPosZero();
 }
 
 Value mk_sm::skipFence(Value value) {
@@ -49,8 +47,7 @@ MmaWaitOp mk_sm::getFullWait(Value value, unsigned &result) {
     return {};
   OpOperand &use = *value.use_begin();
   auto wait = dyn_cast<MmaWaitOp>(use.getOwner());
-  if (!wait || wait.getPending() != 0 ||
-      wait->getBlock() != value.getParentBlock())
+  if (!wait || wait.getPending() != 0 || wait->getBlock() != value.getParentBlock())
     return {};
   result = use.getOperandNumber();
   return wait;
@@ -110,9 +107,8 @@ SmallVector<Operation *> mk_sm::getEarlyLoads(scf::ForOp loop, Operation **large
                    : isa<memref::LoadOp>(op) ? cast<memref::LoadOp>(op).getMemRef()
                                              : Value();
     // What the loop only carries on is for a later iteration already.
-    bool used = llvm::any_of(op.getUsers(), [&](Operation *user) {
-      return user != loop.getBody()->getTerminator();
-    });
+    bool used = llvm::any_of(
+        op.getUsers(), [&](Operation *user) { return user != loop.getBody()->getTerminator(); });
     llvm::SetVector<Operation *> slice;
     if (!source || !used || !mk::isNeverWritten(source) ||
         !llvm::all_of(op.getOperands(),
@@ -142,7 +138,8 @@ SmallVector<Value> mk_sm::loadEarly(OpBuilder &b, scf::ForOp loop, ArrayRef<Oper
   map.map(loop.getInductionVar(), iteration);
   for (Operation *op : slice)
     b.clone(*op, map);
-  return llvm::map_to_vector(loads, [&](Operation *load) { return map.lookup(load->getResult(0)); });
+  return llvm::map_to_vector(loads,
+                             [&](Operation *load) { return map.lookup(load->getResult(0)); });
 }
 
 SmallVector<Value> mk_sm::loadEarlyIf(OpBuilder &b, Value condition, scf::ForOp loop,

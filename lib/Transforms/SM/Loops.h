@@ -8,8 +8,7 @@
 
 namespace mlir::mk_sm {
 
-/// The loops of consumer partitions that hold matrix ops directly and no other
-/// loop.
+/// The loops of consumer partitions that hold matrix ops directly and no other loop.
 SmallVector<scf::ForOp> getDotLoops(ModuleOp module);
 
 /// Whether `value` is a constant fragment of zeros.

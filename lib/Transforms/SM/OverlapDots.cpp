@@ -14,16 +14,11 @@
 //     acc = wait0(mma p, z, o')
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_OVERLAPDOTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -33,8 +28,7 @@ static constexpr StringRef kOverlapDots = "mk-sm-overlap-dots";
 namespace {
 class Overlap {
 public:
-  explicit Overlap(scf::ForOp loop)
-      : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
+  explicit Overlap(scf::ForOp loop) : loop(loop), body(loop.getBody()), loc(loop.getLoc()) {}
 
   /// Whether the loop has the shape; fills the members below. Says why not, where there are
   /// dots to overlap.
@@ -55,8 +49,7 @@ private:
   bool dependsOn(Operation *op, const OpSet &set) const;
 
   /// Clones ops of the body for which `wanted` holds.
-  void clone(OpBuilder &b, IRMapping &map,
-             llvm::function_ref<bool(Operation *)> wanted);
+  void clone(OpBuilder &b, IRMapping &map, llvm::function_ref<bool(Operation *)> wanted);
   /// An iteration, with the late dot of the one before. `map` maps what this
   /// iteration carries, `before` what the late dot takes.
   void cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before);
@@ -141,8 +134,7 @@ bool Overlap::analyseLate() {
     if (tile->getBlock() != body)
       continue; // outside of the loop
     auto wait = tile.getSlot().getDefiningOp<WaitOp>();
-    if (!tile->hasOneUse() || !wait || !wait->hasOneUse() ||
-        wait->getBlock() != body)
+    if (!tile->hasOneUse() || !wait || !wait->hasOneUse() || wait->getBlock() != body)
       return giveUp(late, "reads a tile that comes in one slot with those of other dots, or that "
                           "others read, and the slot cannot be kept: load its tile apart");
     lateOps.insert(tile);
@@ -150,13 +142,11 @@ bool Overlap::analyseLate() {
     rings.insert(wait.getRing());
   }
   for (Operation &op : *body) {
-    if (auto release = dyn_cast<ReleaseOp>(op);
-        release && rings.contains(release.getRing())) {
+    if (auto release = dyn_cast<ReleaseOp>(op); release && rings.contains(release.getRing())) {
       lateReleases.push_back(release);
       lateOps.insert(release);
     } else if (auto wait = dyn_cast<WaitOp>(op);
-               wait && rings.contains(wait.getRing()) &&
-               !lateOps.contains(wait)) {
+               wait && rings.contains(wait.getRing()) && !lateOps.contains(wait)) {
       return giveUp(late, "takes slots of a ring that others take slots of in the same iteration");
     }
   }
@@ -166,8 +156,7 @@ bool Overlap::analyseLate() {
 bool Overlap::analyseRescaling() {
   Value arg = loop.getRegionIterArgs()[accumulator];
   for (Operation &op : body->without_terminator()) {
-    bool depends = llvm::is_contained(op.getOperands(), arg) ||
-                   dependsOn(&op, rescaling);
+    bool depends = llvm::is_contained(op.getOperands(), arg) || dependsOn(&op, rescaling);
     if (!depends || lateOps.contains(&op))
       continue;
     if (!isPure(&op) || op.getNumRegions())
@@ -177,8 +166,7 @@ bool Overlap::analyseRescaling() {
   }
   // What depends on it is put off with it, so nothing else sees it but the next iteration.
   for (Value value : body->getTerminator()->getOperands())
-    if (value == arg ||
-        (value.getDefiningOp() && rescaling.contains(value.getDefiningOp())))
+    if (value == arg || (value.getDefiningOp() && rescaling.contains(value.getDefiningOp())))
       return giveUp(late, "has an accumulator that the loop carries on in another place, too");
   return true;
 }
@@ -197,15 +185,13 @@ bool Overlap::analyse() {
       return false;
   if (!analyseLate() || !analyseRescaling())
     return false;
-  // Early dots stand behind nothing but scalars and channels, so that they can
-  // be started first.
+  // Early dots stand behind nothing but scalars and channels, so that they can be started first.
   bool fragments = false;
   for (Operation &op : body->without_terminator()) {
     if (isa<MmaOp>(op) && &op != late && fragments)
       return giveUp(&op, "stands behind work on tiles in registers: move it in front of that");
     if (!isa<MmaOp, MmaFenceOp, MmaWaitOp, TileOp, arith::ConstantOp>(op))
-      fragments |= llvm::any_of(op.getResultTypes(),
-                                llvm::IsaPred<RankedTensorType>);
+      fragments |= llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
     if (op.getNumRegions())
       return giveUp(&op, "is control flow between dots: compute both ways and select");
   }
@@ -216,8 +202,7 @@ bool Overlap::analyse() {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-void Overlap::clone(OpBuilder &b, IRMapping &map,
-                    llvm::function_ref<bool(Operation *)> wanted) {
+void Overlap::clone(OpBuilder &b, IRMapping &map, llvm::function_ref<bool(Operation *)> wanted) {
   for (Operation &op : body->without_terminator())
     if (wanted(&op))
       b.clone(op, map);
@@ -238,9 +223,7 @@ void Overlap::passFence(MmaFenceOp fence, IRMapping &map) {
 }
 
 Value Overlap::startLate(OpBuilder &b, IRMapping &map) {
-  clone(b, map, [&](Operation *op) {
-    return lateOps.contains(op) && isa<WaitOp, TileOp>(op);
-  });
+  clone(b, map, [&](Operation *op) { return lateOps.contains(op) && isa<WaitOp, TileOp>(op); });
   // Behind the wait, or ptxas makes a fence of its own there (C7520).
   fenceLate(b, map);
   for (Operation *op : lateOps)
@@ -293,8 +276,8 @@ void Overlap::cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before) {
     if (auto wait = dyn_cast<MmaWaitOp>(op)) {
       // Dots complete in order; the late one is the youngest.
       int64_t pending = early.size() - ++waited + 1;
-      auto copy = MmaWaitOp::create(b, loc, pending,
-                                    ValueRange(map.lookup(wait.getFragments()[0])));
+      auto copy =
+          MmaWaitOp::create(b, loc, pending, ValueRange(map.lookup(wait.getFragments()[0])));
       map.map(wait.getResult(0), copy.getResult(0));
       continue;
     }
@@ -311,8 +294,7 @@ void Overlap::cloneSteady(OpBuilder &b, IRMapping &map, IRMapping &before) {
 
 SmallVector<Value> Overlap::carriedBy(IRMapping &map) {
   SmallVector<Value> values;
-  for (auto [i, value] :
-       llvm::enumerate(body->getTerminator()->getOperands()))
+  for (auto [i, value] : llvm::enumerate(body->getTerminator()->getOperands()))
     if (i != accumulator)
       values.push_back(map.lookupOrDefault(value));
   for (Value operand : lateOperands)
@@ -327,16 +309,14 @@ void Overlap::transform() {
   scf::IfOp branch = branchOnIterations(b, loop);
   IRMapping first;
   first.map(loop.getInductionVar(), loop.getLowerBound());
-  for (auto [arg, init] :
-       llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+  for (auto [arg, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
     first.map(arg, init);
   // All of it but the late dot.
   clone(b, first, [&](Operation *op) { return !lateOps.contains(op); });
 
-  Value second =
-      arith::AddIOp::create(b, loc, loop.getLowerBound(), loop.getStep());
-  auto steady = scf::ForOp::create(b, loc, second, loop.getUpperBound(),
-                                   loop.getStep(), carriedBy(first));
+  Value second = arith::AddIOp::create(b, loc, loop.getLowerBound(), loop.getStep());
+  auto steady =
+      scf::ForOp::create(b, loc, second, loop.getUpperBound(), loop.getStep(), carriedBy(first));
   unsigned numOthers = loop.getNumResults() - 1;
   auto mapOthers = [&](IRMapping &map, ValueRange values) {
     unsigned next = 0;
@@ -345,8 +325,7 @@ void Overlap::transform() {
         map.map(arg, values[next++]);
   };
   auto mapLate = [&](IRMapping &map, ValueRange values) {
-    for (auto [operand, value] :
-         llvm::zip(lateOperands, values.drop_front(numOthers)))
+    for (auto [operand, value] : llvm::zip(lateOperands, values.drop_front(numOthers)))
       map.map(operand, value);
   };
   {
@@ -372,16 +351,10 @@ void Overlap::transform() {
   loop.erase();
 }
 
-namespace {
-struct OverlapDotsPass : mk_sm::impl::OverlapDotsPassBase<OverlapDotsPass> {
-  using OverlapDotsPassBase::OverlapDotsPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      Overlap overlap(loop);
-      if (overlap.analyse())
-        overlap.transform();
-    }
+void mk_sm::overlapDots(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    Overlap overlap(loop);
+    if (overlap.analyse())
+      overlap.transform();
   }
-};
-} // namespace
+}

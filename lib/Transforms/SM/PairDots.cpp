@@ -2,7 +2,8 @@
 //
 // Turns
 //   for j: slot = wait; p = mma_wait 0 (mma x, y, 0); release; acc = f(p, acc)
-// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the target, here 4), and
+// into the same for what is left of a multiple of `paired_turns` iterations (a threshold of the
+// target, here 4), and
 //   for 4 iterations at a time:
 //     p = mma x, y, 0; q = mma x, y, 0
 //     p = mma_wait 1 p; release; acc = f(p, acc); p = mma x, y, 0
@@ -13,18 +14,14 @@
 // What f loads from places known before goes with the mma.
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_PAIRDOTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -38,10 +35,10 @@ struct Started {
   SmallVector<Value> carried;
 };
 
-class Pairing {
+class Pairing : mk::IndexMath {
 public:
   explicit Pairing(scf::ForOp loop)
-      : loop(loop), body(loop.getBody()), loc(loop.getLoc()),
+      : mk::IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop), body(loop.getBody()),
         turns(mk::getSm(loop).getThresholds().getPairedTurns()) {}
 
   /// Whether the loop has the form; fills the members below. Says why not, where results are
@@ -58,25 +55,19 @@ private:
   bool fitsRegisters();
 
   /// Starts the dot of iteration `number`, behind what `carried` is computed from.
-  Started start(OpBuilder &b, Value number, ArrayRef<Value> carried = {});
+  Started start(Value number, ArrayRef<Value> carried = {});
   /// Does the rest of the iteration with what was started and `loaded`; gives what it carries on.
-  SmallVector<Value> finish(OpBuilder &b, Value number, ArrayRef<Value> carried,
-                            const Started &started, ValueRange loaded, int64_t pending);
+  SmallVector<Value> finish(Value number, ArrayRef<Value> carried, const Started &started,
+                            ValueRange loaded, int64_t pending);
   /// A turn of iterations from `number` on, for which `loaded` has been loaded; gives what the
   /// last one carries on, and what has been loaded for the next turn.
-  SmallVector<Value> goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
-                             ValueRange loaded);
+  SmallVector<Value> goRound(Value number, SmallVector<Value> carried, ValueRange loaded);
 
   /// `number` + `more`.
-  Value after(OpBuilder &b, Value number, int64_t more) {
-    if (!more)
-      return number;
-    return arith::AddIOp::create(b, loc, number, arith::ConstantIndexOp::create(b, loc, more));
-  }
+  Value after(Value number, int64_t more) { return more ? add(number, index(more)) : number; }
 
   scf::ForOp loop;
   Block *body;
-  Location loc;
   int64_t turns; // iterations that go together, an even number
   Value upper;   // of all iterations
   MmaOp dot;
@@ -102,8 +93,8 @@ bool Pairing::analyseOps() {
   for (Value operand : {Value(dot.getLhs()), Value(dot.getRhs())}) {
     auto tile = operand.getDefiningOp<TileOp>();
     if (!tile)
-      return giveUp(dot, "has a left operand in registers, which is computed first: load it from "
-                         "memory");
+      return giveUp(
+          dot, "has a left operand in registers, which is computed first: load it from memory");
     auto slot = tile.getSlot().getDefiningOp<mk_sm::WaitOp>();
     if (tile->getBlock() != body)
       continue; // the same in all iterations
@@ -121,8 +112,8 @@ bool Pairing::analyseOps() {
     if (op.getNumRegions())
       return giveUp(&op, "is control flow in a loop of dots: compute both ways and select");
     if (!onlyReads(&op))
-      return giveUp(&op, "acts on what others see between dots, which are waited for: do it "
-                         "behind the loop");
+      return giveUp(
+          &op, "acts on what others see between dots, which are waited for: do it behind the loop");
     auto slot = dyn_cast<mk_sm::WaitOp>(op);
     auto release = dyn_cast<ReleaseOp>(op);
     if ((slot && !starting.contains(slot)) || (release && !rings.contains(release.getRing())))
@@ -170,9 +161,8 @@ bool Pairing::analyse() {
   if (!wait || wait.getFragments().size() != 1 || !isZero(skipFence(dot.getAcc())) ||
       dot.getAccumulate())
     return false;
-  bool worked = llvm::any_of(wait.getResult(0).getUsers(), [&](Operation *user) {
-    return user != body->getTerminator();
-  });
+  bool worked = llvm::any_of(wait.getResult(0).getUsers(),
+                             [&](Operation *user) { return user != body->getTerminator(); });
   if (!worked || !analyseOps())
     return false;
   loads = getEarlyLoads(loop);
@@ -183,7 +173,7 @@ bool Pairing::analyse() {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-Started Pairing::start(OpBuilder &b, Value number, ArrayRef<Value> carried) {
+Started Pairing::start(Value number, ArrayRef<Value> carried) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
   for (Operation *op : starting)
@@ -205,9 +195,8 @@ Started Pairing::start(OpBuilder &b, Value number, ArrayRef<Value> carried) {
   return started;
 }
 
-SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> carried,
-                                   const Started &started, ValueRange loaded,
-                                   int64_t pending) {
+SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const Started &started,
+                                   ValueRange loaded, int64_t pending) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
   map.map(loop.getRegionIterArgs(), carried);
@@ -228,25 +217,23 @@ SmallVector<Value> Pairing::finish(OpBuilder &b, Value number, ArrayRef<Value> c
   return next;
 }
 
-SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Value> carried,
-                                    ValueRange loaded) {
+SmallVector<Value> Pairing::goRound(Value number, SmallVector<Value> carried, ValueRange loaded) {
   SmallVector<Value> numbers, next;
   for (int64_t i = 0; i != turns; ++i)
-    numbers.push_back(after(b, number, i));
+    numbers.push_back(after(number, i));
   // The last turn loads its own once more, which exists.
-  Value turn = arith::ConstantIndexOp::create(b, loc, turns), following;
+  Value turn = index(turns), following;
   if (!loads.empty())
-    following = arith::MinSIOp::create(b, loc, after(b, number, turns),
-                                       arith::SubIOp::create(b, loc, upper, turn));
-  Started started[] = {start(b, numbers[0]), start(b, numbers[1])};
+    following = min(after(number, turns), sub(upper, turn));
+  Started started[] = {start(numbers[0]), start(numbers[1])};
   for (int64_t i = 0; i != turns; ++i) {
-    carried = finish(b, numbers[i], carried, started[i % 2],
+    carried = finish(numbers[i], carried, started[i % 2],
                      loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
     if (!loads.empty())
-      llvm::append_range(next, loadEarly(b, loop, loads, after(b, following, i)));
+      llvm::append_range(next, loadEarly(b, loop, loads, after(following, i)));
     if (i + 2 >= turns)
       continue;
-    started[i % 2] = start(b, numbers[i + 2], carried);
+    started[i % 2] = start(numbers[i + 2], carried);
     carried = started[i % 2].carried;
   }
   llvm::append_range(carried, next);
@@ -255,21 +242,20 @@ SmallVector<Value> Pairing::goRound(OpBuilder &b, Value number, SmallVector<Valu
 
 void Pairing::transform() {
   passed(dot, kPairDots) << "is under way while the result of the one before is used";
-  OpBuilder b(loop);
   Value lower = loop.getLowerBound();
   upper = loop.getUpperBound();
-  Value none = arith::ConstantIndexOp::create(b, loc, 0);
-  Value turn = arith::ConstantIndexOp::create(b, loc, turns);
-  Value count = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), none);
+  Value none = index(0);
+  Value turn = index(turns);
+  Value count = max(sub(upper, lower), none);
   Value left = arith::RemUIOp::create(b, loc, count, turn);
-  Value middle = arith::AddIOp::create(b, loc, lower, left);
+  Value middle = add(lower, left);
   b.setInsertionPointAfter(loop);
   SmallVector<Value> inits(loop.getResults());
   if (!loads.empty()) {
-    Value hasTurns = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, middle, upper);
+    Value hasTurns = less(middle, upper);
     SmallVector<Value> first;
     for (int64_t i = 0; i != turns; ++i)
-      first.push_back(after(b, middle, i));
+      first.push_back(after(middle, i));
     llvm::append_range(inits, loadEarlyIf(b, hasTurns, loop, loads, first));
   }
   auto rounds = scf::ForOp::create(b, loc, middle, upper, turn, inits);
@@ -277,7 +263,7 @@ void Pairing::transform() {
   ValueRange args = rounds.getRegionIterArgs();
   size_t results = loop.getNumResults();
   scf::YieldOp::create(b, loc,
-                       goRound(b, rounds.getInductionVar(),
+                       goRound(rounds.getInductionVar(),
                                llvm::to_vector_of<Value>(args.take_front(results)),
                                args.drop_front(results)));
   for (auto [whole, part] : llvm::zip(rounds.getResults(), loop.getResults()))
@@ -285,16 +271,10 @@ void Pairing::transform() {
   loop.setUpperBound(middle);
 }
 
-namespace {
-struct PairDotsPass : mk_sm::impl::PairDotsPassBase<PairDotsPass> {
-  using PairDotsPassBase::PairDotsPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      Pairing pairing(loop);
-      if (pairing.analyse())
-        pairing.transform();
-    }
+void mk_sm::pairDots(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    Pairing pairing(loop);
+    if (pairing.analyse())
+      pairing.transform();
   }
-};
-} // namespace
+}

@@ -1,16 +1,11 @@
 //===- PostStores.cpp - Tiles for peers are left to a warp of their own ----===//
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_POSTSTORESPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -20,7 +15,8 @@ static constexpr StringRef kPostStores = "mk-sm-post-stores";
 /// Bytes of the tile in the staging area, of all warpgroups.
 static int64_t getPostedBytes(StoreOp store, int64_t chunk) {
   auto layout = cast<MmaAttr>(store.getTile().getType().getEncoding());
-  return countStoreParts(store.getTile().getType(), chunk) * getStagingBytes(chunk) * layout.getWarpgroups();
+  return countStoreParts(store.getTile().getType(), chunk) * getStagingBytes(chunk) *
+         layout.getWarpgroups();
 }
 
 /// What is left for a staging area, if rings have the slots that they need.
@@ -34,7 +30,8 @@ static int64_t getRoom(Operation *role) {
   take(role);
   for (Operation &op : role->getRegion(0).getOps()) {
     if (auto ring = dyn_cast<CreateRingOp>(op))
-      room -= sm.getThresholds().getBusySlots() * ring.getResult().getType().getSlotBytes(sm.getChunk());
+      room -= sm.getThresholds().getBusySlots() *
+              ring.getResult().getType().getSlotBytes(sm.getChunk());
     else if (isa<CreateMailboxOp>(op))
       take(&op);
   }
@@ -52,7 +49,8 @@ static const char *findObstacle(StoreOp store) {
   if (!isa<MmaAttr>(store.getTile().getType().getEncoding()))
     return "its tile is transposed";
   if (getPostedBytes(store, mk::getSm(store).getChunk()) > getRoom(role))
-    return "there is no room for all of its tile beside the slots that each ring needs: use smaller tiles";
+    return "there is no room for all of its tile beside the slots that each ring needs: use "
+           "smaller tiles";
   return nullptr;
 }
 
@@ -96,8 +94,8 @@ static StoreOp mergeRanks(scf::ForOp loop) {
   return store;
 }
 
-/// Whether an item stores several tiles one behind the other, of which the sender has room for one: in a loop
-/// that does nothing for products.
+/// Whether an item stores several tiles one behind the other, of which the sender has room for one:
+/// in a loop that does nothing for products.
 static bool isRepeated(StoreOp store) {
   for (Operation *op = store->getParentOp(); !isa<PartitionOp>(op); op = op->getParentOp())
     if (isa<scf::ForOp>(op) && !holds<WaitOp, MmaOp>(op))
@@ -116,47 +114,44 @@ static const char *findObstacle(StoreOp store, mk::SignalOp signal) {
   return signal.getAmount() == 1 ? nullptr : "it counts more than one arrival";
 }
 
-namespace {
-struct PostStoresPass : mk_sm::impl::PostStoresPassBase<PostStoresPass> {
-  using PostStoresPassBase::PostStoresPassBase;
-
-  void visit(StoreOp store) {
-    if (!store.getPeer())
-      return;
-    if (const char *obstacle = findObstacle(store)) {
-      missed(store, kPostStores) << "is sent by the consumer, which waits for the link: " << obstacle;
-      return;
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(store->getParentOp()))
-      mergeRanks(loop);
-    if (isRepeated(store)) {
-      missed(store, kPostStores) << "is sent by the consumer, which waits for the link: an item stores several tiles one "
-                                    "behind the other, of which the sender takes one: store one at known ranks in a loop "
-                                    "that does nothing else";
-      return;
-    }
-    int64_t chunk = mk::getSm(store).getChunk();
-    auto staging = cast<CreateStagingOp>(store.getStaging().getDefiningOp());
-    int64_t buffers = std::max<int64_t>(staging.getResult().getType().getBuffers(),
-                                        countStoreParts(store.getTile().getType(), chunk));
-    staging.getResult().setType(StagingType::get(&getContext(), buffers));
-    store.setPosted(true);
-    auto signal = dyn_cast_or_null<mk::SignalOp>(store->getNextNode());
-    if (const char *obstacle = findObstacle(store, signal)) {
-      missed(signal, kPostStores) << "waits until the tile has crossed the link, and the consumer with it: " << obstacle;
-    } else if (signal && signal.getPeer() == store.getPeer()) {
-      store.getSignalMutable().assign(signal.getSignal());
-      store.getSignalIndexMutable().assign(signal.getIndex());
-      signal.erase();
-    }
-    passed(store, kPostStores) << remark::add(
-        "is left to the CTA's sender, for {0} rank(s), through {1} buffers", store.getPeers().size(), buffers);
+static void post(StoreOp store) {
+  if (!store.getPeer())
+    return;
+  if (const char *obstacle = findObstacle(store)) {
+    missed(store, kPostStores) << "is sent by the consumer, which waits for the link: " << obstacle;
+    return;
   }
-
-  void runOnOperation() override {
-    SmallVector<StoreOp> stores;
-    getOperation().walk([&](StoreOp store) { stores.push_back(store); });
-    llvm::for_each(stores, [&](StoreOp store) { visit(store); });
+  if (auto loop = dyn_cast<scf::ForOp>(store->getParentOp()))
+    mergeRanks(loop);
+  if (isRepeated(store)) {
+    missed(store, kPostStores)
+        << "is sent by the consumer, which waits for the link: an item stores several tiles one "
+           "behind the other, of which the sender takes one: store one at known ranks in a loop "
+           "that does nothing else";
+    return;
   }
-};
-} // namespace
+  int64_t chunk = mk::getSm(store).getChunk();
+  auto staging = cast<CreateStagingOp>(store.getStaging().getDefiningOp());
+  int64_t buffers = std::max<int64_t>(staging.getResult().getType().getBuffers(),
+                                      countStoreParts(store.getTile().getType(), chunk));
+  staging.getResult().setType(StagingType::get(store.getContext(), buffers));
+  store.setPosted(true);
+  auto signal = dyn_cast_or_null<mk::SignalOp>(store->getNextNode());
+  if (const char *obstacle = findObstacle(store, signal)) {
+    missed(signal, kPostStores)
+        << "waits until the tile has crossed the link, and the consumer with it: " << obstacle;
+  } else if (signal && signal.getPeer() == store.getPeer()) {
+    store.getSignalMutable().assign(signal.getSignal());
+    store.getSignalIndexMutable().assign(signal.getIndex());
+    signal.erase();
+  }
+  passed(store, kPostStores) << remark::add(
+      "is left to the CTA's sender, for {0} rank(s), through {1} buffers", store.getPeers().size(),
+      buffers);
+}
+
+void mk_sm::postStores(ModuleOp module) {
+  SmallVector<StoreOp> stores;
+  module.walk([&](StoreOp store) { stores.push_back(store); });
+  llvm::for_each(stores, [&](StoreOp store) { post(store); });
+}

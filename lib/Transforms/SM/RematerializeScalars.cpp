@@ -1,21 +1,15 @@
 //===- RematerializeScalars.cpp - Scalars computed anew for each item -----===//
+#include "Functions.h"
 #include "mkernel/Dialect/SM/SM.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_REMATERIALIZESCALARSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
-
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-/// Whether an op computes a scalar from other scalars, the same whenever and
-/// wherever in a CTA.
+/// Whether an op computes a scalar from other scalars, the same whenever and wherever in a CTA.
 static bool isRepeatable(Operation *op) {
   return op->getNumResults() == 1 && op->getNumRegions() == 0 &&
          op->getResult(0).getType().isIntOrIndex() && !isa<arith::ConstantOp>(op) &&
@@ -73,24 +67,16 @@ private:
   SetVector<Operation *> ops; // in an order in which they can stand
 };
 
-struct RematerializeScalarsPass
-    : mk_sm::impl::RematerializeScalarsPassBase<RematerializeScalarsPass> {
-  using RematerializeScalarsPassBase::RematerializeScalarsPassBase;
-
-  void visit(PartitionOp partition) {
-    SmallVector<Operation *> loops;
-    for (Operation &op : partition.getBody().front())
-      if (isa<ItemsOp, scf::ForOp, scf::WhileOp>(op))
-        loops.push_back(&op);
-    if (partition.getKind() == PartitionKind::Consumer && loops.size() < 2)
-      return;
-    for (Operation *loop : loops)
-      for (Region &region : loop->getRegions())
-        Inputs(region, partition->getParentOfType<mk::KernelOp>()).rematerialize();
-  }
-
-  void runOnOperation() override {
-    getOperation().walk([&](PartitionOp partition) { visit(partition); });
-  }
-};
 } // namespace
+
+void mk_sm::rematerializeScalars(PartitionOp partition) {
+  SmallVector<Operation *> loops;
+  for (Operation &op : partition.getBody().front())
+    if (isa<ItemsOp, scf::ForOp, scf::WhileOp>(op))
+      loops.push_back(&op);
+  if (partition.getKind() == PartitionKind::Consumer && loops.size() < 2)
+    return;
+  for (Operation *loop : loops)
+    for (Region &region : loop->getRegions())
+      Inputs(region, partition->getParentOfType<mk::KernelOp>()).rematerialize();
+}

@@ -4,22 +4,18 @@
 // `uniform` if it is the same for all of them at the same point of their
 // programs, and `aligned` if it is a uniform multiple of c plus the CTA's place.
 //
-// A role that waits for other CTAs shares nothing, since one of a cluster could wait for the other, which waits for
-// a slot. Unless all have told each other before they wait: so do CTAs that divide an item (`mk-expand-stream-k`).
+// A role that waits for other CTAs shares nothing, since one of a cluster could wait for the other,
+// which waits for a slot. Unless all have told each other before they wait: so do CTAs that divide
+// an item (`mk-expand-stream-k`).
 //
 //===----------------------------------------------------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_SHARECOPIESPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -32,8 +28,7 @@ static constexpr int64_t kSwizzleRows = 8;
 namespace {
 class Uniformity {
 public:
-  Uniformity(int64_t size, const llvm::StringMap<int64_t> &ctas)
-      : size(size), ctas(ctas) {}
+  Uniformity(int64_t size, const llvm::StringMap<int64_t> &ctas) : size(size), ctas(ctas) {}
 
   bool isUniform(Value value);
   /// Whether all CTAs execute what stands directly in `scope` equally often, if
@@ -79,28 +74,25 @@ bool Uniformity::compute(Value value) {
     if (auto items = dyn_cast<ItemsOp>(parent))
       return arg == items.getRound() && areClusters(items);
     auto loop = dyn_cast<scf::ForOp>(parent);
-    return loop && arg == loop.getInductionVar() &&
-           isUniform(loop.getLowerBound()) && isUniform(loop.getStep());
+    return loop && arg == loop.getInductionVar() && isUniform(loop.getLowerBound()) &&
+           isUniform(loop.getStep());
   }
   Operation *op = value.getDefiningOp();
   if (isa<arith::DivSIOp, arith::DivUIOp>(op) && isAligned(op->getOperand(0)) &&
       isSize(op->getOperand(1)))
     return true;
   auto all = [&] {
-    return llvm::all_of(op->getOperands(),
-                        [&](Value operand) { return isUniform(operand); });
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isUniform(operand); });
   };
   // Numbers that nobody writes while the kernel runs.
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     auto arg = dyn_cast<BlockArgument>(load.getMemRef());
     auto kernel = op->getParentOfType<mk::KernelOp>();
     return arg && arg.getOwner() == &kernel.getBody().front() &&
-           kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) ==
-               mk::ArgKind::In &&
-           all();
+           kernel.getArgKind(arg.getArgNumber() - kernel.getNumDims()) == mk::ArgKind::In && all();
   }
-  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 &&
-         isMemoryEffectFree(op) && all();
+  return !isa<CtaIndexOp, DealtItemOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         all();
 }
 
 bool Uniformity::isAligned(Value value) {
@@ -141,165 +133,149 @@ bool Uniformity::isUniform(Operation *op) {
          isUniform(loop.getStep());
 }
 
-namespace {
-struct ShareCopiesPass : mk_sm::impl::ShareCopiesPassBase<ShareCopiesPass> {
-  using ShareCopiesPassBase::ShareCopiesPassBase;
-
-  int64_t grid = 0; // CTAs of the kernel
-
-  /// Whether the CTAs of a cluster come to `op` equally often.
-  static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
-    for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up);
-         up = up->getParentOp())
-      if (!uniformity.isUniform(up))
-        return false;
-    return true;
-  }
-
-  static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
-    int64_t rows = copy.getTileType().getShape().end()[-2];
-    if (rows % (size * kSwizzleRows))
+/// Whether the CTAs of a cluster come to `op` equally often.
+static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
+  for (Operation *up = op->getParentOp(); !isa<PartitionOp>(up); up = up->getParentOp())
+    if (!uniformity.isUniform(up))
       return false;
-    return llvm::all_of(copy->getOperands(), [&](Value operand) {
-      return operand == copy.getSlot() || uniformity.isUniform(operand);
-    });
-  }
+  return true;
+}
 
-  /// The copies of a role that clusters of `size` can share.
-  static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
-                                        const llvm::StringMap<int64_t> &ctas) {
-    Uniformity uniformity(size, ctas);
-    SmallVector<CopyOp> found;
-    for (auto ring : role.getBody().front().getOps<CreateRingOp>()) {
-      SmallVector<CopyOp> copies;
-      bool alike = true;
-      for (Operation *user : ring->getUsers()) {
-        auto acquire = dyn_cast<AcquireOp>(user);
-        if (!acquire)
-          continue;
-        alike &= isReachedAlike(acquire, uniformity);
-        for (Operation *use : acquire.getSlot().getUsers())
-          if (auto copy = dyn_cast<CopyOp>(use))
-            if (isReachedAlike(copy, uniformity) && isSame(copy, size, uniformity))
-              copies.push_back(copy);
-      }
-      if (alike)
-        llvm::append_range(found, copies);
-    }
-    return found;
-  }
+static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
+  int64_t rows = copy.getTileType().getShape().end()[-2];
+  if (rows % (size * kSwizzleRows))
+    return false;
+  return llvm::all_of(copy->getOperands(), [&](Value operand) {
+    return operand == copy.getSlot() || uniformity.isUniform(operand);
+  });
+}
 
-  /// Whether all CTAs that may come to `wait` tell what it waits for before they wait for anything behind that: each
-  /// does so in front of it, in its only item. What they need until then does not depend on who waits already, since all
-  /// copies in front of the wait have been asked for by then.
-  static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
-    auto items = wait->getParentOfType<ItemsOp>();
-    APInt total;
-    if (!items || !matchPattern(items.getTotal(), m_ConstantInt(&total)) || total.sgt(ctas))
-      return false;
-    Block *body = &items.getBody().front();
-    Operation *at = body->findAncestorOpInBlock(*wait);
-    return llvm::all_of(wait.getSignal().getUsers(), [&](Operation *user) {
-      return isa<mk::WaitOp>(user) ||
-             (isa<mk::SignalOp>(user) && user->getBlock() == body && user->isBeforeInBlock(at));
-    });
-  }
-
-  /// Whether a CTA of the role may wait for another one: that may be one of its
-  /// cluster, which would wait for slots that this one does not release.
-  static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
-    return holds<PopOp>(role) ||
-           role.walk([&](mk::WaitOp wait) {
-                 return isToldBefore(wait, ctas) ? WalkResult::advance() : WalkResult::interrupt();
-               })
-               .wasInterrupted();
-  }
-
-  /// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
-  /// number `first` on.
-  void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
-               const llvm::StringMap<int64_t> &ctas) {
+/// The copies of a role that clusters of `size` can share.
+static SmallVector<CopyOp> findShared(mk::RoleOp role, int64_t size,
+                                      const llvm::StringMap<int64_t> &ctas) {
+  Uniformity uniformity(size, ctas);
+  SmallVector<CopyOp> found;
+  for (auto ring : role.getBody().front().getOps<CreateRingOp>()) {
     SmallVector<CopyOp> copies;
-    role.walk([&](CopyOp copy) {
-      if (copy.getShared() == 1)
-        copies.push_back(copy);
-    });
-    if (copies.empty())
-      return;
-    if (grid % size || first % size || count % size) {
-      missed(role, kShareCopies) << remark::add(
-          "has {0} of {1} CTAs from number {2} on, which are no whole clusters of {3}: change its "
-          "number",
-          count, grid, first, size);
-      return;
+    bool alike = true;
+    for (Operation *user : ring->getUsers()) {
+      auto acquire = dyn_cast<AcquireOp>(user);
+      if (!acquire)
+        continue;
+      alike &= isReachedAlike(acquire, uniformity);
+      for (Operation *use : acquire.getSlot().getUsers())
+        if (auto copy = dyn_cast<CopyOp>(use))
+          if (isReachedAlike(copy, uniformity) && isSame(copy, size, uniformity))
+            copies.push_back(copy);
     }
-    if (waitsForOthers(role, count)) {
-      missed(role, kShareCopies) << "waits for other CTAs, of which one may be in the same cluster "
-                                    "and wait in turn";
-      return;
-    }
-    Uniformity uniformity(size, ctas);
-    for (CopyOp copy : copies) {
-      int64_t rows = copy.getTileType().getShape().end()[-2];
-      if (!isReachedAlike(copy, uniformity))
-        missed(copy, kShareCopies) << remark::add(
-            "may be reached by {0} CTAs side by side unequally often: have a multiple of {0} items, "
-            "with loops and branches that do not depend on which",
-            size);
-      else if (rows % (size * kSwizzleRows))
-        missed(copy, kShareCopies) << remark::add(
-            "has {0} rows, of which {1} CTAs cannot fetch equal parts: use a multiple of {2}", rows,
-            size, size * kSwizzleRows);
-      else if (!isSame(copy, size, uniformity))
-        missed(copy, kShareCopies) << remark::add(
-            "fetches what is different in {0} CTAs side by side, or may be: items that differ in a "
-            "last dimension of extent {0} alone have the same",
-            size);
-      else
-        missed(copy, kShareCopies) << "fills a ring that CTAs side by side fill unequally often";
-    }
+    if (alike)
+      llvm::append_range(found, copies);
   }
+  return found;
+}
 
-  LogicalResult share(mk::KernelOp kernel) {
-    FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
-    if (failed(counts))
-      return failure();
-    grid = mk::countGrid(kernel, *counts);
-    llvm::StringMap<int64_t> ctas;
-    SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
-    for (auto [role, count] : llvm::zip(roles, *counts))
-      ctas[role.getSymName()] = count;
-    // One size for the kernel: it is launched in clusters of it.
-    int64_t chosen = 2;
-    for (int64_t size = mk::getSm(kernel).getCluster(); size > 1; size /= 2) {
-      if (grid % size)
-        continue;
-      SmallVector<CopyOp> copies;
-      for (mk::RoleOp role : roles) {
-        auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
-        if (first % size == 0 && count % size == 0 && !waitsForOthers(role, count))
-          llvm::append_range(copies, findShared(role, size, ctas));
-      }
-      for (CopyOp copy : copies) {
-        copy.setShared(size);
-        passed(copy, kShareCopies) << remark::add("is fetched once for {0} CTAs", size);
-      }
-      if (copies.empty())
-        continue;
-      chosen = size;
-      break;
-    }
+/// Whether all CTAs that may come to `wait` tell what it waits for before they wait for anything
+/// behind that: each does so in front of it, in its only item. What they need until then does not
+/// depend on who waits already, since all copies in front of the wait have been asked for by then.
+static bool isToldBefore(mk::WaitOp wait, int64_t ctas) {
+  auto items = wait->getParentOfType<ItemsOp>();
+  APInt total;
+  if (!items || !matchPattern(items.getTotal(), m_ConstantInt(&total)) || total.sgt(ctas))
+    return false;
+  Block *body = &items.getBody().front();
+  Operation *at = body->findAncestorOpInBlock(*wait);
+  return llvm::all_of(wait.getSignal().getUsers(), [&](Operation *user) {
+    return isa<mk::WaitOp>(user) ||
+           (isa<mk::SignalOp>(user) && user->getBlock() == body && user->isBeforeInBlock(at));
+  });
+}
+
+/// Whether a CTA of the role may wait for another one: that may be one of its
+/// cluster, which would wait for slots that this one does not release.
+static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
+  return holds<PopOp>(role) || role.walk([&](mk::WaitOp wait) {
+                                     return isToldBefore(wait, ctas) ? WalkResult::advance()
+                                                                     : WalkResult::interrupt();
+                                   })
+                                   .wasInterrupted();
+}
+
+/// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
+/// number `first` on of all in `grid`.
+static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count, int64_t grid,
+                    const llvm::StringMap<int64_t> &ctas) {
+  SmallVector<CopyOp> copies;
+  role.walk([&](CopyOp copy) {
+    if (copy.getShared() == 1)
+      copies.push_back(copy);
+  });
+  if (copies.empty())
+    return;
+  if (grid % size || first % size || count % size) {
+    missed(role, kShareCopies) << remark::add("has {0} of {1} CTAs from number {2} on, which are "
+                                              "no whole clusters of {3}: change its number",
+                                              count, grid, first, size);
+    return;
+  }
+  if (waitsForOthers(role, count)) {
+    missed(role, kShareCopies)
+        << "waits for other CTAs, of which one may be in the same cluster and wait in turn";
+    return;
+  }
+  Uniformity uniformity(size, ctas);
+  for (CopyOp copy : copies) {
+    int64_t rows = copy.getTileType().getShape().end()[-2];
+    if (!isReachedAlike(copy, uniformity))
+      missed(copy, kShareCopies) << remark::add(
+          "may be reached by {0} CTAs side by side unequally often: have a multiple of {0} items, "
+          "with loops and branches that do not depend on which",
+          size);
+    else if (rows % (size * kSwizzleRows))
+      missed(copy, kShareCopies) << remark::add(
+          "has {0} rows, of which {1} CTAs cannot fetch equal parts: use a multiple of {2}", rows,
+          size, size * kSwizzleRows);
+    else if (!isSame(copy, size, uniformity))
+      missed(copy, kShareCopies) << remark::add(
+          "fetches what is different in {0} CTAs side by side, or may be: items that differ in a "
+          "last dimension of extent {0} alone have the same",
+          size);
+    else
+      missed(copy, kShareCopies) << "fills a ring that CTAs side by side fill unequally often";
+  }
+}
+
+LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
+  FailureOr<SmallVector<int64_t>> counts = mk::getCtas(kernel);
+  if (failed(counts))
+    return failure();
+  int64_t grid = mk::countGrid(kernel, *counts);
+  llvm::StringMap<int64_t> ctas;
+  SmallVector<mk::RoleOp> roles(kernel.getBody().front().getOps<mk::RoleOp>());
+  for (auto [role, count] : llvm::zip(roles, *counts))
+    ctas[role.getSymName()] = count;
+  // One size for the kernel: it is launched in clusters of it.
+  int64_t chosen = 2;
+  for (int64_t size = mk::getSm(kernel).getCluster(); size > 1; size /= 2) {
+    if (grid % size)
+      continue;
+    SmallVector<CopyOp> copies;
     for (mk::RoleOp role : roles) {
       auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
-      explain(role, chosen, first, count, ctas);
+      if (first % size == 0 && count % size == 0 && !waitsForOthers(role, count))
+        llvm::append_range(copies, findShared(role, size, ctas));
     }
-    return success();
+    for (CopyOp copy : copies) {
+      copy.setShared(size);
+      passed(copy, kShareCopies) << remark::add("is fetched once for {0} CTAs", size);
+    }
+    if (copies.empty())
+      continue;
+    chosen = size;
+    break;
   }
-
-  void runOnOperation() override {
-    for (mk::KernelOp kernel : getOperation().getOps<mk::KernelOp>())
-      if (failed(share(kernel)))
-        return signalPassFailure();
+  for (mk::RoleOp role : roles) {
+    auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
+    explain(role, chosen, first, count, grid, ctas);
   }
-};
-} // namespace
+  return success();
+}

@@ -1,15 +1,10 @@
 //===- SpillFragments.cpp - Scratch in the order of registers -------------===//
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_SPILLFRAGMENTSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -56,7 +51,8 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
         access->tile != (accesses.empty() ? *access : accesses.front()).tile)
       return {};
     int64_t rank = access->tile.getRank();
-    bool whole = type.getRank() >= rank && type.getShape().take_back(rank) == access->tile.getShape() &&
+    bool whole = type.getRank() >= rank &&
+                 type.getShape().take_back(rank) == access->tile.getShape() &&
                  llvm::all_of(ArrayRef(access->offsets).take_back(rank),
                               [](Value offset) { return matchPattern(offset, m_Zero()); });
     if (!whole)
@@ -66,39 +62,33 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
   return accesses;
 }
 
-struct SpillFragmentsPass : mk_sm::impl::SpillFragmentsPassBase<SpillFragmentsPass> {
-  using SpillFragmentsPassBase::SpillFragmentsPassBase;
-
-  void rewrite(BlockArgument buffer, const Access &access) {
-    OpBuilder b(access.op);
-    ValueRange index = ArrayRef(access.offsets).drop_back(access.tile.getRank());
-    Location loc = access.op->getLoc();
-    if (auto load = dyn_cast<mk::LoadOp>(access.op)) {
-      auto reload = ReloadOp::create(b, loc, access.tile, buffer, index);
-      int64_t whole = mk::getSm(load).getThresholds().getReloadedElements();
-      if (load->hasAttr(kDeferredAttr) && getNumElements(access.tile) > whole)
-        reload->setAttr(kDeferredAttr, b.getUnitAttr());
-      load.getTile().replaceAllUsesWith(reload.getTile());
-      load.erase();
-      return;
-    }
-    auto staged = dyn_cast<StoreOp>(access.op);
-    Value tile = staged ? Value(staged.getTile()) : cast<mk::StoreOp>(access.op).getTile();
-    auto staging = staged ? staged.getStaging().getDefiningOp() : nullptr;
-    passed(access.op, kSpillFragments) << "stores to scratch in the order of registers";
-    SpillOp::create(b, loc, tile, buffer, index);
-    access.op->erase();
-    if (staging && staging->use_empty())
-      staging->erase();
+void rewrite(BlockArgument buffer, const Access &access) {
+  OpBuilder b(access.op);
+  ValueRange index = ArrayRef(access.offsets).drop_back(access.tile.getRank());
+  Location loc = access.op->getLoc();
+  if (auto load = dyn_cast<mk::LoadOp>(access.op)) {
+    auto reload = ReloadOp::create(b, loc, access.tile, buffer, index);
+    int64_t whole = mk::getSm(load).getThresholds().getReloadedElements();
+    if (load->hasAttr(kDeferredAttr) && getNumElements(access.tile) > whole)
+      reload->setAttr(kDeferredAttr, b.getUnitAttr());
+    load.getTile().replaceAllUsesWith(reload.getTile());
+    load.erase();
+    return;
   }
-
-  void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<mk::KernelOp>())
-      for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
-        if (BlockArgument buffer = kernel.getKernelArg(i); kernel.getArgKind(i) == mk::ArgKind::Scratch)
-          for (const Access &access : findAccesses(buffer))
-            rewrite(buffer, access);
-    markAllAnalysesPreserved();
-  }
-};
+  auto staged = dyn_cast<StoreOp>(access.op);
+  Value tile = staged ? Value(staged.getTile()) : cast<mk::StoreOp>(access.op).getTile();
+  auto staging = staged ? staged.getStaging().getDefiningOp() : nullptr;
+  passed(access.op, kSpillFragments) << "stores to scratch in the order of registers";
+  SpillOp::create(b, loc, tile, buffer, index);
+  access.op->erase();
+  if (staging && staging->use_empty())
+    staging->erase();
+}
 } // namespace
+
+void mk_sm::spillFragments(mk::KernelOp kernel) {
+  for (unsigned i = 0, e = kernel.getNumKernelArgs(); i != e; ++i)
+    if (BlockArgument buffer = kernel.getKernelArg(i); kernel.getArgKind(i) == mk::ArgKind::Scratch)
+      for (const Access &access : findAccesses(buffer))
+        rewrite(buffer, access);
+}

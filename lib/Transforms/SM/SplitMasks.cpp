@@ -1,14 +1,10 @@
 //===- SplitMasks.cpp - Iterations without masks --------------------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
-#include "mkernel/Transforms/SM/Passes.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/IRMapping.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_SPLITMASKSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
@@ -24,26 +20,15 @@ struct Linear {
   int64_t slope = 0;
 };
 
-class Splitter {
+class Splitter : mk::IndexMath {
 public:
-  explicit Splitter(scf::ForOp loop)
-      : loop(loop), b(loop), loc(loop.getLoc()) {}
+  explicit Splitter(scf::ForOp loop) : mk::IndexMath{OpBuilder(loop), loop.getLoc()}, loop(loop) {}
 
   void run();
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  Value addTo(Value a, Value c) {
-    return a && c ? arith::AddIOp::create(b, loc, a, c).getResult()
-                  : (a ? a : c);
-  }
-  Value scale(Value a, int64_t factor) {
-    return a && factor != 1
-               ? arith::MulIOp::create(b, loc, a, index(factor)).getResult()
-               : a;
-  }
+  Value addTo(Value a, Value c) { return a && c ? add(a, c) : a ? a : c; }
+  Value scale(Value a, int64_t factor) { return a && factor != 1 ? mul(a, index(factor)) : a; }
   std::optional<Linear> analyse(Value value);
   Linear combine(Linear x, int64_t a, Linear y, int64_t c);
   /// The first iteration in which a constraint may not hold for a whole tile;
@@ -51,14 +36,12 @@ private:
   std::optional<Value> firstMasked(mk::MaskOp mask);
 
   scf::ForOp loop;
-  OpBuilder b;
-  Location loc;
 };
 } // namespace
 
 Linear Splitter::combine(Linear x, int64_t a, Linear y, int64_t c) {
-  return {addTo(scale(x.base, a), scale(y.base, c)),
-          x.constant * a + y.constant * c, x.slope * a + y.slope * c};
+  return {addTo(scale(x.base, a), scale(y.base, c)), x.constant * a + y.constant * c,
+          x.slope * a + y.slope * c};
 }
 
 std::optional<Linear> Splitter::analyse(Value value) {
@@ -97,8 +80,8 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
       missed(mask, kSplitMasks) << "has an equation, which holds for no whole tile";
       return std::nullopt;
     }
-    if (failed(getFlattenedAffineExpr(set.getConstraint(i), set.getNumDims(),
-                                      set.getNumSymbols(), &flat)) ||
+    if (failed(getFlattenedAffineExpr(set.getConstraint(i), set.getNumDims(), set.getNumSymbols(),
+                                      &flat)) ||
         flat.size() != set.getNumDims() + set.getNumSymbols() + 1) {
       missed(mask, kSplitMasks) << "has a constraint with divisions or remainders: write it with "
                                    "sums and constant factors";
@@ -128,16 +111,14 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
     Value base = addTo(least.base, index(least.constant));
     Value limit;
     if (least.slope == 0) {
-      Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                          base, index(0));
-      limit = arith::SelectOp::create(b, loc, holds, loop.getUpperBound(),
-                                      loop.getLowerBound());
+      Value holds = cmp(arith::CmpIPredicate::sge, base, index(0));
+      limit = select(holds, loop.getUpperBound(), loop.getLowerBound());
     } else {
       // base + slope * j >= 0 up to j = floor(base / -slope).
       Value last = arith::FloorDivSIOp::create(b, loc, base, index(-least.slope));
-      limit = arith::AddIOp::create(b, loc, last, index(1));
+      limit = add(last, index(1));
     }
-    end = arith::MinSIOp::create(b, loc, end, limit);
+    end = min(end, limit);
   }
   return end;
 }
@@ -159,9 +140,9 @@ void Splitter::run() {
     std::optional<Value> end = firstMasked(mask);
     if (!end)
       return;
-    middle = arith::MinSIOp::create(b, loc, middle, *end);
+    middle = min(middle, *end);
   }
-  middle = arith::MaxSIOp::create(b, loc, middle, loop.getLowerBound());
+  middle = max(middle, loop.getLowerBound());
 
   passed(loop, kSplitMasks) << remark::add(
       "is split into iterations without masks and some with {0}", masks.size());
@@ -177,13 +158,7 @@ void Splitter::run() {
   loop.getInitArgsMutable().assign(whole.getResults());
 }
 
-namespace {
-struct SplitMasksPass : mk_sm::impl::SplitMasksPassBase<SplitMasksPass> {
-  using SplitMasksPassBase::SplitMasksPassBase;
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation()))
-      Splitter(loop).run();
-  }
-};
-} // namespace
+void mk_sm::splitMasks(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module))
+    Splitter(loop).run();
+}

@@ -1,72 +1,60 @@
 //===- TakeTurns.cpp - Two warpgroups issue dots alternately --------------===//
+#include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
-#include "mkernel/Transforms/SM/Passes.h"
-
-namespace mlir::mk_sm {
-#define GEN_PASS_DEF_TAKETURNSPASS
-#include "mkernel/Transforms/SM/Passes.h.inc"
-} // namespace mlir::mk_sm
 
 using namespace mlir;
 using namespace mlir::mk_sm;
 
 static constexpr StringRef kTakeTurns = "mk-sm-take-turns";
 
-namespace {
-struct TakeTurnsPass : mk_sm::impl::TakeTurnsPassBase<TakeTurnsPass> {
-  using TakeTurnsPassBase::TakeTurnsPassBase;
+/// Work on fragments besides that of the tensor cores.
+static bool isFragmentWork(Operation &op) {
+  return !isa<MmaOp, MmaFenceOp, MmaWaitOp, scf::YieldOp>(op) &&
+         llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
 
-  /// Work on fragments besides that of the tensor cores.
-  static bool isFragmentWork(Operation &op) {
-    return !isa<MmaOp, MmaFenceOp, MmaWaitOp, scf::YieldOp>(op) &&
-           llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
-  }
-
-  void runOnOperation() override {
-    for (scf::ForOp loop : getDotLoops(getOperation())) {
-      auto partition = loop->getParentOfType<PartitionOp>();
-      // What is issued before the first wait for a part of it.
-      Operation *first = nullptr, *last = nullptr;
-      unsigned dots = 0;
-      bool waits = false, works = llvm::any_of(*loop.getBody(), isFragmentWork);
-      for (Operation &op : *loop.getBody()) {
-        if (auto wait = dyn_cast<MmaWaitOp>(op); wait && !waits) {
-          if (wait.getPending() == 0)
-            break;
-          waits = true;
-        }
-        if (isa<MmaOp, MmaFenceOp>(op) && !waits) {
-          first = first ? first : &op;
-          last = &op;
-          dots += isa<MmaOp>(op);
-        }
+void mk_sm::takeTurns(ModuleOp module) {
+  for (scf::ForOp loop : getDotLoops(module)) {
+    auto partition = loop->getParentOfType<PartitionOp>();
+    // What is issued before the first wait for a part of it.
+    Operation *first = nullptr, *last = nullptr;
+    unsigned dots = 0;
+    bool waits = false, works = llvm::any_of(*loop.getBody(), isFragmentWork);
+    for (Operation &op : *loop.getBody()) {
+      if (auto wait = dyn_cast<MmaWaitOp>(op); wait && !waits) {
+        if (wait.getPending() == 0)
+          break;
+        waits = true;
       }
-      if (!works || llvm::range_size(loop.getBody()->getOps<MmaOp>()) < 2)
-        continue;
-      if (!waits || dots < 2) {
-        missed(loop, kTakeTurns) << "waits for each dot at once, so warpgroups have nothing to "
-                                    "compute while dots of the other one run";
-        continue;
+      if (isa<MmaOp, MmaFenceOp>(op) && !waits) {
+        first = first ? first : &op;
+        last = &op;
+        dots += isa<MmaOp>(op);
       }
-      if (partition.getTeams() != 1) {
-        missed(loop, kTakeTurns) << "is run by teams, which take turns over items";
-        continue;
-      }
-      if (partition.getNumWarpgroups() != 2) {
-        missed(loop, kTakeTurns) << remark::add("is run by {0} warpgroups; two take turns: use "
-                                                "tiles of {1} rows",
-                                                partition.getNumWarpgroups(),
-                                                2 * mk::getSm(loop).getMatrixUnit().getRows());
-        continue;
-      }
-      passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";
-      OpBuilder b(first);
-      TurnWaitOp::create(b, loop.getLoc(), ValueRange());
-      b.setInsertionPointAfter(last);
-      TurnPassOp::create(b, loop.getLoc(), ValueRange());
     }
+    if (!works || llvm::range_size(loop.getBody()->getOps<MmaOp>()) < 2)
+      continue;
+    if (!waits || dots < 2) {
+      missed(loop, kTakeTurns) << "waits for each dot at once, so warpgroups have nothing to "
+                                  "compute while dots of the other one run";
+      continue;
+    }
+    if (partition.getTeams() != 1) {
+      missed(loop, kTakeTurns) << "is run by teams, which take turns over items";
+      continue;
+    }
+    if (partition.getNumWarpgroups() != 2) {
+      missed(loop, kTakeTurns) << remark::add(
+          "is run by {0} warpgroups; two take turns: use tiles of {1} rows",
+          partition.getNumWarpgroups(), 2 * mk::getSm(loop).getMatrixUnit().getRows());
+      continue;
+    }
+    passed(loop, kTakeTurns) << "has two warpgroups issue dots in turn";
+    OpBuilder b(first);
+    TurnWaitOp::create(b, loop.getLoc(), ValueRange());
+    b.setInsertionPointAfter(last);
+    TurnPassOp::create(b, loop.getLoc(), ValueRange());
   }
-};
-} // namespace
+}

@@ -33,8 +33,8 @@ static bool loadsTile(const llvm::SetVector<Operation *> &deferred) {
   });
 }
 
-/// Whether more is deferred to a store of `tile` than may be computed twice: a load of a tile, which has two
-/// ways itself, or more than `cheapOps`.
+/// Whether more is deferred to a store of `tile` than may be computed twice: a load of a tile,
+/// which has two ways itself, or more than `cheapOps`.
 static bool isExpensive(Value tile, int64_t cheapOps) {
   llvm::SetVector<Operation *> deferred = getDeferred(tile);
   return int64_t(deferred.size()) > cheapOps || loadsTile(deferred);

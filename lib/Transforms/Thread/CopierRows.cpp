@@ -85,7 +85,7 @@ void Copier::bringPieces(int64_t unit, bool whole) {
         Value isWhole = e.resize(e.eq(bytes, unit), e.i32);
         Value last = e.add(e.sub(request.rowsLeft, 1), isWhole);
         Value isValid = e.and_(e.cmp(Predicate::sge, thisRow, request.rowsFrom),
-                             e.cmp(Predicate::slt, thisRow, last));
+                               e.cmp(Predicate::slt, thisRow, last));
         Value word = unit == 4 ? toWord(e, source) : source;
         isValid = e.and_(isValid, e.cmp(Predicate::uge, word, request.start));
         bytes = e.select(isValid, bytes, e.c32(0));
@@ -94,10 +94,9 @@ void Copier::bringPieces(int64_t unit, bool whole) {
         source = toWord(e, source);
       Value place = e.xor_(e.shl(e.and_(thisRow, 7), 4), at);
       Value dest = e.add(e.add(to, place), k * kChunkBytes);
-      e.create<NVVM::CpAsyncOp>(e.pointer(dest), e.pointer(source), unit,
-                                unit == 16 ? NVVM::LoadCacheModifierKind::CG
-                                           : NVVM::LoadCacheModifierKind::CA,
-                                bytes);
+      e.create<NVVM::CpAsyncOp>(
+          e.pointer(dest), e.pointer(source), unit,
+          unit == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA, bytes);
     }
     scf::YieldOp::create(e.b, e.loc,
                          ValueRange{e.add(from, step), e.add(to, getStepLines() * kChunkBytes)});
@@ -115,11 +114,15 @@ void Copier::start() {
                            e.cmp(Predicate::sge, request.bytesLeft, e.shl(request.chunks, 7)));
       whole = e.and_(whole, e.eq(e.or_(request.rowsFrom, request.bytesFrom), 0));
       whole = e.and_(whole, e.cmp(Predicate::uge, toWord(e, request.base), request.start));
-      e.ifThenElse(whole, [&] { bringPieces(4, true); }, [&] { bringPieces(4, false); });
+      e.ifThenElse(
+          whole, [&] { bringPieces(4, true); }, [&] { bringPieces(4, false); });
     };
-    e.ifThenElse(isAligned(16), [&] { bringPieces(16, false); }, [&] {
-      e.ifThenElse(isAligned(8), [&] { bringPieces(8, false); }, inWords);
-    });
+    e.ifThenElse(
+        isAligned(16), [&] { bringPieces(16, false); },
+        [&] {
+          e.ifThenElse(
+              isAligned(8), [&] { bringPieces(8, false); }, inWords);
+        });
   });
 }
 
@@ -211,8 +214,7 @@ void Copier::copyPiece(int64_t size, Value row, Value byte, Value to) {
     Value at = e.add(loop.getInductionVar(), k);
     Value isValid = e.and_(isRow, e.cmp(Predicate::sge, at, request.bytesFrom));
     isValid = e.and_(isValid, e.cmp(Predicate::slt, at, request.bytesLeft));
-    Value element =
-        e.loadWords(type, from, size, e.resize(isValid, e.i32), e.cint(type, 0))[0];
+    Value element = e.loadWords(type, from, size, e.resize(isValid, e.i32), e.cint(type, 0))[0];
     word = e.or_(word, e.shl(e.resize(element, e.i32), 8 * k));
     from = e.add(from, request.columnStride);
   }
@@ -236,11 +238,10 @@ Value Copier::isIncomplete(Value row, Value byte) {
 Value Copier::mayBeIncomplete() {
   Value front = e.cmp(Predicate::ne, request.bytesFrom, int64_t(0));
   // No row comes before the first that exists.
-  Value cut = e.cmp(Predicate::ult, toWord(e, addressOf(request.rowsFrom, e.c32(0))),
-                    request.start);
+  Value cut =
+      e.cmp(Predicate::ult, toWord(e, addressOf(request.rowsFrom, e.c32(0))), request.start);
   Value end = e.and_(e.cmp(Predicate::sle, request.rowsLeft, request.rows),
-                     e.cmp(Predicate::slt, request.bytesLeft,
-                           e.add(e.shl(request.chunks, 7), 4)));
+                     e.cmp(Predicate::slt, request.bytesLeft, e.add(e.shl(request.chunks, 7), 4)));
   return e.or_(e.or_(front, cut), e.or_(end, e.not_(isDense())));
 }
 
@@ -267,7 +268,8 @@ void Copier::completePieces() {
 
 void Copier::finish(function_ref<void()> arrive) {
   if (llvm::any_of(sizes, [](int64_t size) { return size < 4; }))
-    e.ifThenElse(hasMisalignedRows(), [&] { shiftRows(arrive); }, arrive);
+    e.ifThenElse(
+        hasMisalignedRows(), [&] { shiftRows(arrive); }, arrive);
   else
     arrive();
   e.ifThen(mayBeIncomplete(), [&] {

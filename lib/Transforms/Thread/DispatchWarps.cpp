@@ -1,27 +1,25 @@
 //===- DispatchWarps.cpp - Branches to what threads run -------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_DISPATCHWARPSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
 
-/// Registers change hands once, at the top; roles are told apart inside, so that ptxas sees one reallocation.
+/// Registers change hands once, at the top; roles are told apart inside, so that ptxas sees one
+/// reallocation.
 static void specialize(SpecializeOp op, Emitter &e) {
   auto run = [&](bool consumes, Region &region) {
     if (auto registers = op.getRegisters())
       e.create<SetRegistersOp>((*registers)[consumes], /*more=*/consumes);
-    bool defers = region.walk([](FailUnlessOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    bool defers =
+        region.walk([](FailUnlessOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (!defers)
       region.walk([](ReportFailureOp report) { report.erase(); });
     moveRegion(region, e);
   };
   e.ifThenElse(
-      e.eq(e.shr(op.getWarp(), 2), 0), [&] { run(false, op.getProducers()); }, [&] { run(true, op.getConsumers()); });
+      e.eq(e.shr(op.getWarp(), 2), 0), [&] { run(false, op.getProducers()); },
+      [&] { run(true, op.getConsumers()); });
 }
 
 /// Warps with lower numbers do not come to the op.
@@ -48,7 +46,8 @@ static void branchOnWarp(ByWarpsOp op, Emitter &e) {
     mine = e.cmp(Predicate::ult, e.sub(op.getWarp(), first), last - first + 1);
   if (op.getOtherwise().empty())
     return e.ifThen(mine, [&] { moveRegion(op.getBody(), e); });
-  e.ifThenElse(mine, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
+  e.ifThenElse(
+      mine, [&] { moveRegion(op.getBody(), e); }, [&] { moveRegion(op.getOtherwise(), e); });
 }
 
 static void branchOnCta(ByCtasOp op, Emitter &e) {
@@ -71,14 +70,9 @@ static void runOnce(OnceOp op, Emitter &e) {
     e.syncWarp();
 }
 
-namespace {
-struct DispatchWarpsPass : mk_thread::impl::DispatchWarpsPassBase<DispatchWarpsPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<ByWarpsOp>(module, branchOnWarp); // looks for what is around
-    expandEach<SpecializeOp>(module, specialize);
-    expandEach<ByCtasOp>(module, branchOnCta);
-    expandEach<OnceOp>(module, runOnce);
-  }
-};
-} // namespace
+void mk_thread::dispatchWarps(ModuleOp module) {
+  expandEach<ByWarpsOp>(module, branchOnWarp); // looks for what is around
+  expandEach<SpecializeOp>(module, specialize);
+  expandEach<ByCtasOp>(module, branchOnCta);
+  expandEach<OnceOp>(module, runOnce);
+}

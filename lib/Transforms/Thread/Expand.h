@@ -3,7 +3,6 @@
 #define MKERNEL_LIB_TRANSFORMS_THREAD_EXPAND_H
 
 #include "mkernel/Dialect/Thread/Emitter.h"
-#include "mkernel/Transforms/Thread/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::mk_thread {
@@ -40,6 +39,28 @@ inline void moveRegion(Region &region, Emitter &e, ValueRange arguments = {}) {
     argument.replaceAllUsesWith(value);
   e.b.getInsertionBlock()->getOperations().splice(e.b.getInsertionPoint(), block.getOperations());
 }
+
+// What passes do with a module or with each kernel in it; the file has the name.
+void dispatchWarps(ModuleOp module);
+void expandAccesses(ModuleOp module);
+void expandChannels(ModuleOp module);
+void expandCommands(ModuleOp module);
+void expandCopiers(ModuleOp module);
+void expandCopies(ModuleOp module);
+void expandElements(ModuleOp module);
+void expandExchanges(ModuleOp module);
+void expandLaunch(ModuleOp module);
+void expandMath(KernelOp kernel);
+void expandProducts(ModuleOp module);
+void expandQueues(ModuleOp module);
+void expandReductions(ModuleOp module);
+void expandRuns(ModuleOp module);
+void expandSender(ModuleOp module);
+void expandSignals(ModuleOp module);
+void expandStores(ModuleOp module);
+void expandTrims(ModuleOp module);
+void expandTurns(ModuleOp module);
+void promoteVariables(KernelOp kernel);
 
 } // namespace mlir::mk_thread
 

@@ -1,16 +1,11 @@
 //===- ExpandAccesses.cpp - Elements of a thread in global memory ---------===//
 //
-// Elements that a thread holds one behind the other in a row are moved together where the op says so; else
-// each by itself.
+// Elements that a thread holds one behind the other in a row are moved together where the op says
+// so; else each by itself.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/Dialect/Thread/Places.h"
-
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDACCESSESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -20,8 +15,7 @@ namespace {
 /// Where elements lie in memory, and which exist.
 template <typename OpT> class Access {
 public:
-  Access(OpT op, Emitter &e)
-      : op(op), e(e), tile(op.getTile()), places(e, tile, op.getThread()) {}
+  Access(OpT op, Emitter &e) : op(op), e(e), tile(op.getTile()), places(e, tile, op.getThread()) {}
 
   RankedTensorType getTile() { return tile; }
   Value isOwner() { return places.isOwner(); }
@@ -43,7 +37,8 @@ public:
     Value at = op.getStart();
     int64_t rank = tile.getRank();
     for (int64_t d = 0; d < rank; ++d)
-      at = e.add(at, e.mul(e.add(place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
+      at = e.add(
+          at, e.mul(e.add(place.base[d], d + 1 < rank ? place.offset[d] : 0), op.getStrides()[d]));
     // A tile of one element has no dimension.
     return rank ? e.add(at, e.mul(op.getStrides().back(), place.offset.back())) : at;
   }
@@ -63,7 +58,8 @@ private:
 
 /// Loads `bytes` as 32-bit words, or as one value of another width, where `exists` holds;
 /// `pad` elsewhere.
-static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int64_t bytes, ArrayRef<Value> pad) {
+static SmallVector<Value> loadWhere(Emitter &e, Value exists, Value address, int64_t bytes,
+                                    ArrayRef<Value> pad) {
   SmallVector<Value> start(pad);
   if (bytes == 1)
     start[0] = e.resize(start[0], e.i16);
@@ -113,16 +109,8 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
     }
     return result;
   };
-  int64_t perWord = 4 / size;
-  SmallVector<Type> types(op.getNumResults() / perWord, size == 4 ? element : e.i32);
-  auto choice = e.create<scf::IfOp>(types, op.getTogether(), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToStart(choice.thenBlock());
-  e.create<scf::YieldOp>(e.pack(inRuns()));
-  e.b.setInsertionPointToStart(choice.elseBlock());
-  e.create<scf::YieldOp>(e.pack(singly()));
-  e.b.setInsertionPointAfter(choice);
-  SmallVector<Value> words(choice.getResults());
+  SmallVector<Value> words = e.choose(
+      op.getTogether(), [&] { return e.pack(inRuns()); }, [&] { return e.pack(singly()); });
   return size == 4 ? words : e.unpack(words, element, op.getNumResults());
 }
 
@@ -174,11 +162,7 @@ static void store(StoreElementsOp op, Emitter &e) {
   op.getTogether() ? e.ifThenElse(op.getTogether(), inRuns, singly) : inRuns();
 }
 
-namespace {
-struct ExpandAccessesPass : mk_thread::impl::ExpandAccessesPassBase<ExpandAccessesPass> {
-  void runOnOperation() override {
-    replaceEach<LoadElementsOp>(getOperation(), load);
-    expandEach<StoreElementsOp>(getOperation(), store);
-  }
-};
-} // namespace
+void mk_thread::expandAccesses(ModuleOp module) {
+  replaceEach<LoadElementsOp>(module, load);
+  expandEach<StoreElementsOp>(module, store);
+}

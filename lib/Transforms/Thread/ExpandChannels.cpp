@@ -1,15 +1,10 @@
 //===- ExpandChannels.cpp - Rings and mailboxes become barriers -----------===//
 //
-// Where a cluster fills slots together, each warp of all its CTAs arrives at `empty`. Bytes may come before the own
-// producer does: its arrival ends the phase.
+// Where a cluster fills slots together, each warp of all its CTAs arrives at `empty`. Bytes may
+// come before the own producer does: its arrival ends the phase.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
-
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCHANNELSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -29,7 +24,8 @@ template <typename OpT> struct Slot {
   Value getEmpty() { return at(channel.getEmpty(), 8); }
   Value getTiles() { return at(channel.getSlots(), channel.getBytes()); }
   void wait(Value barrier) {
-    e.create<BarrierWaitOp>(barrier, op.getParity(), op.getStage(), op.getReport(), /*patient=*/true);
+    e.create<BarrierWaitOp>(barrier, op.getParity(), op.getStage(), op.getReport(),
+                            /*patient=*/true);
   }
 };
 } // namespace
@@ -43,7 +39,8 @@ static void initSlots(InitSlotsOp op, Emitter &e) {
 }
 
 static void arriveOnce(Emitter &e, Value lane, Value barrier) {
-  e.ifThen(e.eq(lane, 0), [&] { e.create<BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value()); });
+  e.ifThen(e.eq(lane, 0),
+           [&] { e.create<BarrierArriveOp>(barrier, /*cta=*/Value(), /*bytes=*/Value()); });
 }
 
 static SmallVector<Value> takeSlot(TakeSlotOp op, Emitter &e) {
@@ -60,9 +57,8 @@ static void releaseSlot(ReleaseSlotOp op, Emitter &e) {
   // Each CTA of the cluster writes into the slot: lane l tells CTA l. Nothing written is
   // handed over, and what the matrix ops have read they have: at cluster scope the
   // arrival would be a fence of the whole GPU (MEMBAR.GPU), which takes longer than the step.
-  e.ifThen(e.cmp(arith::CmpIPredicate::ult, op.getLane(), int64_t(*op.getCtas())), [&] {
-    e.create<BarrierArriveOp>(empty, /*cta=*/op.getLane(), /*bytes=*/Value());
-  });
+  e.ifThen(e.cmp(arith::CmpIPredicate::ult, op.getLane(), int64_t(*op.getCtas())),
+           [&] { e.create<BarrierArriveOp>(empty, /*cta=*/op.getLane(), /*bytes=*/Value()); });
 }
 
 static void sendWords(SendWordsOp op, Emitter &e) {
@@ -88,17 +84,12 @@ static SmallVector<Value> receiveWords(ReceiveWordsOp op, Emitter &e) {
   return words;
 }
 
-namespace {
-struct ExpandChannelsPass : mk_thread::impl::ExpandChannelsPassBase<ExpandChannelsPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<InitSlotsOp>(module, initSlots);
-    replaceEach<TakeSlotOp>(module, takeSlot);
-    expandEach<CommitSlotOp>(
-        module, [](CommitSlotOp op, Emitter &e) { arriveOnce(e, op.getLane(), op.getFull()); });
-    expandEach<ReleaseSlotOp>(module, releaseSlot);
-    expandEach<SendWordsOp>(module, sendWords);
-    replaceEach<ReceiveWordsOp>(module, receiveWords);
-  }
-};
-} // namespace
+void mk_thread::expandChannels(ModuleOp module) {
+  expandEach<InitSlotsOp>(module, initSlots);
+  replaceEach<TakeSlotOp>(module, takeSlot);
+  expandEach<CommitSlotOp>(
+      module, [](CommitSlotOp op, Emitter &e) { arriveOnce(e, op.getLane(), op.getFull()); });
+  expandEach<ReleaseSlotOp>(module, releaseSlot);
+  expandEach<SendWordsOp>(module, sendWords);
+  replaceEach<ReceiveWordsOp>(module, receiveWords);
+}

@@ -1,25 +1,18 @@
 //===- ExpandCommands.cpp - The GPU's side of the ring to the proxy -------===//
 //
-// One thread of a partition, or of each team, writes its commands; for the proxy movers are teams, too. A place is reserved first and
-// written once the proxy has consumed what was there a lap ago.
+// One thread of a partition, or of each team, writes its commands; for the proxy movers are teams,
+// too. A place is reserved first and written once the proxy has consumed what was there a lap ago.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/ABI/Command.h"
 #include "mkernel/ABI/Gpu.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCOMMANDSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
 
-static Value findNetwork(Emitter &e) {
-  return e.launchFieldHere(offsetof(mk_gpu_launch, network));
-}
+static Value findNetwork(Emitter &e) { return e.launchFieldHere(offsetof(mk_gpu_launch, network)); }
 
 static void placeCommand(CommandOp op, Emitter &e) {
   Value network = findNetwork(e);
@@ -78,30 +71,26 @@ static void countCommands(CountCommandsOp op, Emitter &e) {
   e.reduceAdd(word, e.c32(op.getCount()), MemOrder::Relaxed, MemScope::Cta);
 }
 
-// Others of the CTA count in the same words, and what they send may be complete first. So as many have to be
-// complete as are counted behind that: then all were, when that many were.
+// Others of the CTA count in the same words, and what they send may be complete first. So as many
+// have to be complete as are counted behind that: then all were, when that many were.
 static void awaitCommands(AwaitCommandsOp op, Emitter &e) {
   auto goesOn = [&] {
     Value network = findNetwork(e);
     Value word = wordOfCta(e, network, offsetof(mk_gpu_network, submitted), op.getCta());
     Value submitted = e.loadRelaxed(e.i32, word, MemScope::Cta);
     Value completed = wordOfCta(e, network, offsetof(mk_gpu_network, completed), op.getCta());
-    e.create<WaitWordOp>(MemScope::Sys, completed, submitted, /*equal=*/false, submitted, /*second=*/Value(), /*leader=*/Value(),
-                         e.c64(0), /*array=*/IntegerAttr(), op.getReport(), op.getSpanAttr());
+    e.create<WaitWordOp>(MemScope::Sys, completed, submitted, /*equal=*/false, submitted,
+                         /*second=*/Value(), /*leader=*/Value(), e.c64(0), /*array=*/IntegerAttr(),
+                         op.getReport(), op.getSpanAttr());
     Value more = e.cmp(Predicate::ne, e.loadRelaxed(e.i32, word, MemScope::Cta), submitted);
     return e.and_(more, e.isFine());
   };
   e.whileTrue(goesOn, [] {});
 }
 
-namespace {
-struct ExpandCommandsPass : mk_thread::impl::ExpandCommandsPassBase<ExpandCommandsPass> {
-  void runOnOperation() override {
-    expandEach<CommandOp>(getOperation(), [](CommandOp op, Emitter &e) {
-      e.ifFine([&] { placeCommand(op, e); });
-    });
-    expandEach<CountCommandsOp>(getOperation(), countCommands);
-    expandEach<AwaitCommandsOp>(getOperation(), awaitCommands);
-  }
-};
-} // namespace
+void mk_thread::expandCommands(ModuleOp module) {
+  expandEach<CommandOp>(module,
+                        [](CommandOp op, Emitter &e) { e.ifFine([&] { placeCommand(op, e); }); });
+  expandEach<CountCommandsOp>(module, countCommands);
+  expandEach<AwaitCommandsOp>(module, awaitCommands);
+}

@@ -1,17 +1,12 @@
 //===- ExpandCopiers.cpp - Copies without the copy engine -----------------===//
 //
-// The producer leaves a request in shared memory, has a barrier wait for the copiers, other warps of
-// its warpgroup, and goes on when they have come for it. They have up to kDepth requests under way,
-// and finish them in turn.
+// The producer leaves a request in shared memory, has a barrier wait for the copiers, other warps
+// of its warpgroup, and goes on when they have come for it. They have up to kDepth requests under
+// way, and finish them in turn.
 //
 //===----------------------------------------------------------------------===//
 #include "Copier.h"
 #include "Expand.h"
-
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCOPIERSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -19,12 +14,12 @@ using Predicate = arith::CmpIPredicate;
 
 /// Requests that are under way at the same time.
 static constexpr int64_t kDepth = 3;
-// The producer writes a request before the copiers come for it, when those under way may be
-// kDepth.
+// The producer writes a request before the copiers come for it, when those under way may be kDepth.
 static_assert(kRequests == kDepth + 1 && llvm::isPowerOf2_64(kRequests));
 
 static Value requestAt(Emitter &e, CopiersAttr copiers, Value number) {
-  return e.add(e.sharedBase, e.add(e.mul(e.and_(number, kRequests - 1), kRequestBytes), copiers.getRequests()));
+  return e.add(e.sharedBase,
+               e.add(e.mul(e.and_(number, kRequests - 1), kRequestBytes), copiers.getRequests()));
 }
 
 /// Producer and copiers meet.
@@ -49,10 +44,11 @@ static void post(Emitter &e, CopiersAttr copiers, Value lane, CopyRequest reques
 }
 
 static void requestCopy(RequestCopyOp op, Emitter &e) {
-  CopyRequest request{op.getBase(), op.getStart(), op.getRowStride(), op.getColumnStride(),
-                      op.getRowsFrom(), op.getRowsLeft(), op.getBytesFrom(), op.getBytesLeft(),
-                      e.c32(op.getRows()), e.c32(op.getChunks()), e.c32(op.getSize()),
-                      op.getDest(), op.getBarrier()};
+  CopyRequest request{op.getBase(),          op.getStart(),       op.getRowStride(),
+                      op.getColumnStride(),  op.getRowsFrom(),    op.getRowsLeft(),
+                      op.getBytesFrom(),     op.getBytesLeft(),   e.c32(op.getRows()),
+                      e.c32(op.getChunks()), e.c32(op.getSize()), op.getDest(),
+                      op.getBarrier()};
   post(e, op.getCopiers(), op.getLane(), request);
 }
 
@@ -104,9 +100,12 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
       copier.finish([&] {
         auto waitFor = [&](int64_t others) { e.create<NVVM::CpAsyncWaitGroupOp>(others); };
         static_assert(kDepth == 3);
-        e.ifThenElse(e.eq(open, 1), [&] { waitFor(0); }, [&] {
-          e.ifThenElse(e.eq(open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
-        });
+        e.ifThenElse(
+            e.eq(open, 1), [&] { waitFor(0); },
+            [&] {
+              e.ifThenElse(
+                  e.eq(open, 2), [&] { waitFor(1); }, [&] { waitFor(2); });
+            });
         // Lanes go on with what others have brought.
         e.syncWarp();
       });
@@ -123,13 +122,8 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandCopiersPass : mk_thread::impl::ExpandCopiersPassBase<ExpandCopiersPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<RequestCopyOp>(module, requestCopy);
-    expandEach<DismissCopiersOp>(module, dismissCopiers);
-    expandEach<ServeCopiesOp>(module, serveCopies);
-  }
-};
-} // namespace
+void mk_thread::expandCopiers(ModuleOp module) {
+  expandEach<RequestCopyOp>(module, requestCopy);
+  expandEach<DismissCopiersOp>(module, dismissCopiers);
+  expandEach<ServeCopiesOp>(module, serveCopies);
+}

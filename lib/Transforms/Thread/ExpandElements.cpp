@@ -4,11 +4,6 @@
 #include "mkernel/Dialect/Thread/Places.h"
 #include "mlir/IR/AffineExpr.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDELEMENTSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -119,25 +114,18 @@ static SmallVector<Value> scale(ScaleElementsOp op, Emitter &e) {
     isScaled = isScaled ? e.or_(isScaled, scaled) : scaled;
   }
   Value any = e.create<NVVM::VoteSyncOp>(e.i1, e.c32(-1), isScaled, NVVM::VoteSyncKind::any);
-  auto choice = e.create<scf::IfOp>(op.getResultTypes(), any, /*withElseRegion=*/true);
   SmallVector<unsigned> map = getSliceElements(op.getTile(), op.getAxis());
   auto contract = arith::FastMathFlagsAttr::get(e.b.getContext(), arith::FastMathFlags::contract);
-  OpBuilder::InsertionGuard guard(e.b);
-  e.b.setInsertionPointToEnd(choice.elseBlock());
-  e.create<scf::YieldOp>(op.getElements());
-  e.b.setInsertionPointToEnd(choice.thenBlock());
-  SmallVector<Value> products;
-  for (auto [x, i] : llvm::zip_equal(op.getElements(), map))
-    products.push_back(e.create<arith::MulFOp>(x, op.getFactors()[i], contract));
-  e.create<scf::YieldOp>(products);
-  return SmallVector<Value>(choice.getResults());
+  auto multiply = [&] {
+    SmallVector<Value> products;
+    for (auto [x, i] : llvm::zip_equal(op.getElements(), map))
+      products.push_back(e.create<arith::MulFOp>(x, op.getFactors()[i], contract));
+    return products;
+  };
+  return e.choose(any, multiply, [&] { return SmallVector<Value>(op.getElements()); });
 }
 
-namespace {
-struct ExpandElementsPass : mk_thread::impl::ExpandElementsPassBase<ExpandElementsPass> {
-  void runOnOperation() override {
-    replaceEach<MaskElementsOp>(getOperation(), mask);
-    replaceEach<ScaleElementsOp>(getOperation(), scale);
-  }
-};
-} // namespace
+void mk_thread::expandElements(ModuleOp module) {
+  replaceEach<MaskElementsOp>(module, mask);
+  replaceEach<ScaleElementsOp>(module, scale);
+}

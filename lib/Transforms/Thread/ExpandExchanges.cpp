@@ -1,22 +1,18 @@
 //===- ExpandExchanges.cpp - Elements that change threads -----------------===//
 //
-// Threads write the elements that they hold to shared memory, and read those that they are to have. What
-// does not fit at once goes in parts.
+// Threads write the elements that they hold to shared memory, and read those that they are to have.
+// What does not fit at once goes in parts.
 //
 //===----------------------------------------------------------------------===//
 #include "Exchange.h"
 #include "mkernel/Dialect/SM/SM.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDEXCHANGESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
-/// The first element of a thread that, in all dimensions with a stride, has the place of element `i`: runs
-/// lie in a row, and where a round of all threads is whole rows, or a part of one, they repeat columns.
+/// The first element of a thread that, in all dimensions with a stride, has the place of element
+/// `i`: runs lie in a row, and where a round of all threads is whole rows, or a part of one, they
+/// repeat columns.
 static unsigned findFirstAlike(RankedTensorType tile, ArrayRef<int64_t> strides, unsigned i) {
   auto blocked = dyn_cast<mk_sm::BlockedAttr>(tile.getEncoding());
   if (!blocked || tile.getRank() != 2 || llvm::count(strides, 0) != 1)
@@ -39,7 +35,8 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   int64_t n = op.getNumResults(), size = getElementBytes(type);
   Exchange room(e, op.getRoom(), op.getBarrier());
   Places places(e, from, op.getThread()), resultPlaces(e, to, op.getThread());
-  SmallVector<std::pair<Value, Value>> sources, results; // numbers of elements, and whether they exist
+  SmallVector<std::pair<Value, Value>> sources,
+      results; // numbers of elements, and whether they exist
   for (unsigned i = 0; i != op.getElements().size(); ++i) {
     Place place = places.at(i);
     sources.emplace_back(places.number(place), place.exists);
@@ -80,8 +77,6 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   return loaded;
 }
 
-namespace {
-struct ExpandExchangesPass : mk_thread::impl::ExpandExchangesPassBase<ExpandExchangesPass> {
-  void runOnOperation() override { replaceEach<ExchangeElementsOp>(getOperation(), exchange); }
-};
-} // namespace
+void mk_thread::expandExchanges(ModuleOp module) {
+  replaceEach<ExchangeElementsOp>(module, exchange);
+}

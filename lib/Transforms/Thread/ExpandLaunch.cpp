@@ -3,17 +3,14 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDLAUNCHPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
 namespace abi = ::mkernel::abi;
 
-static Value countCtas(Emitter &e) { return e.launchField(offsetof(mk_gpu_launch, num_ctas), e.i32); }
+static Value countCtas(Emitter &e) {
+  return e.launchField(offsetof(mk_gpu_launch, num_ctas), e.i32);
+}
 
 static void beginLaunch(BeginLaunchOp op, Emitter &e) {
   auto kernel = op->getParentOfType<KernelOp>();
@@ -22,7 +19,8 @@ static void beginLaunch(BeginLaunchOp op, Emitter &e) {
     // to others. A launch that waits for nobody does no harm.
     Value before = e.c32(0);
     if (op.getWaits())
-      before = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)), MemScope::Gpu);
+      before = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)),
+                             MemScope::Gpu);
     moveRegion(op.getBody(), e);
     // LLVM declares shared memory only where something uses its address.
     e.storeSharedHere(before, e.sharedBase, kernel.getFrame().getFailed());
@@ -43,8 +41,10 @@ static SmallVector<Value> readEpoch(EpochOp, Emitter &e) {
 }
 
 static void arrive(LastArrivalOp op, Emitter &e) {
-  int64_t word = op.getMoved() ? offsetof(mk_gpu_control, moved) : offsetof(mk_gpu_control, prepared);
-  Value before = e.atomicAdd(e.add(e.controlAddress(), word), e.c32(1), MemOrder::AcqRel, MemScope::Gpu);
+  int64_t word =
+      op.getMoved() ? offsetof(mk_gpu_control, moved) : offsetof(mk_gpu_control, prepared);
+  Value before =
+      e.atomicAdd(e.add(e.controlAddress(), word), e.c32(1), MemOrder::AcqRel, MemScope::Gpu);
   if (op.getBody().front().empty())
     return;
   Value all = e.mul(e.add(op.getEpoch(), 1), e.mul(countCtas(e), op.getEach()));
@@ -54,14 +54,15 @@ static void arrive(LastArrivalOp op, Emitter &e) {
 static void awaitPrepared(AwaitPreparedOp op, Emitter &e) {
   Value all = countCtas(e);
   e.create<WaitWordOp>(MemScope::Gpu, e.add(e.controlAddress(), offsetof(mk_gpu_control, prepared)),
-                       e.mul(e.add(op.getEpoch(), 1), all), /*equal=*/false, all, /*second=*/Value(),
-                       /*leader=*/Value(), /*element=*/e.c64(0), /*array=*/IntegerAttr(), op.getReport(),
-                       op.getSpanAttr());
+                       e.mul(e.add(op.getEpoch(), 1), all), /*equal=*/false, all,
+                       /*second=*/Value(),
+                       /*leader=*/Value(), /*element=*/e.c64(0), /*array=*/IntegerAttr(),
+                       op.getReport(), op.getSpanAttr());
   e.fenceAsyncGlobal();
 }
 
-// All writes of the CTA come before its arrival: bar.sync orders them within the CTA and the release of the
-// arrival beyond it.
+// All writes of the CTA come before its arrival: bar.sync orders them within the CTA and the
+// release of the arrival beyond it.
 static void endLaunch(EndLaunchOp op, Emitter &e) {
   int64_t threads = op->getParentOfType<KernelOp>().getThreads(), consumers = threads - 128;
   auto meet = [&] { e.barrier(e.c32(op.getBarrier()), consumers); };
@@ -69,8 +70,8 @@ static void endLaunch(EndLaunchOp op, Emitter &e) {
   Value me = e.sub(e.readNumber(/*here=*/true), 128), isFirst = e.eq(me, 0);
   Value flag = e.add(e.sharedBase, op.getFlag()), control = e.controlAddress();
   e.ifThen(isFirst, [&] {
-    Value before = e.atomicAdd(e.add(control, offsetof(mk_gpu_control, finished)), e.c32(1), MemOrder::AcqRel,
-                               MemScope::Gpu);
+    Value before = e.atomicAdd(e.add(control, offsetof(mk_gpu_control, finished)), e.c32(1),
+                               MemOrder::AcqRel, MemScope::Gpu);
     e.store(e.resize(e.cmp(Predicate::eq, e.add(before, 1), countCtas(e)), e.i32), flag);
   });
   meet();
@@ -89,7 +90,8 @@ static void endLaunch(EndLaunchOp op, Emitter &e) {
 }
 
 static void rebaseSignals(RebaseSignalsOp op, Emitter &e) {
-  Value from = e.loadParam(op.getArray(), e.i64), to = e.loadParam(op.getArray() + abi::kSignalBases, e.i64), net;
+  Value from = e.loadParam(op.getArray(), e.i64),
+        to = e.loadParam(op.getArray() + abi::kSignalBases, e.i64), net;
   if (op.getNet())
     net = e.loadParam(op.getArray() + abi::kSignalNet, e.i64);
   e.forRange(op.getThread(), e.resize(op.getCount(), e.i32), e.c32(op.getThreads()), [&](Value k) {
@@ -100,16 +102,11 @@ static void rebaseSignals(RebaseSignalsOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandLaunchPass : mk_thread::impl::ExpandLaunchPassBase<ExpandLaunchPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<BeginLaunchOp>(module, beginLaunch);
-    expandEach<LastArrivalOp>(module, arrive);
-    expandEach<AwaitPreparedOp>(module, awaitPrepared);
-    expandEach<EndLaunchOp>(module, endLaunch);
-    expandEach<RebaseSignalsOp>(module, rebaseSignals);
-    replaceEach<EpochOp>(module, readEpoch);
-  }
-};
-} // namespace
+void mk_thread::expandLaunch(ModuleOp module) {
+  expandEach<BeginLaunchOp>(module, beginLaunch);
+  expandEach<LastArrivalOp>(module, arrive);
+  expandEach<AwaitPreparedOp>(module, awaitPrepared);
+  expandEach<EndLaunchOp>(module, endLaunch);
+  expandEach<RebaseSignalsOp>(module, rebaseSignals);
+  replaceEach<EpochOp>(module, readEpoch);
+}

@@ -9,18 +9,15 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDMATHPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
 static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
 static Value scale(Emitter &e, Value x, double by) { return e.create<LLVM::FMulOp>(x, e.cf32(by)); }
-static Value exp2(Emitter &e, Value x) { return e.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", e.f32, x); }
+static Value exp2(Emitter &e, Value x) {
+  return e.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", e.f32, x);
+}
 static Value log2(Emitter &e, Value x) { return e.intrinsic("llvm.nvvm.lg2.approx.f", e.f32, x); }
 static Value isAbove(Emitter &e, Value x, double bound) {
   return e.create<LLVM::FCmpOp>(LLVM::FCmpPredicate::ogt, x, e.cf32(bound));
@@ -33,18 +30,19 @@ static Value polynomial(Emitter &e, Value x, ArrayRef<double> coefficients) {
   return result;
 }
 
-// Below 1 in x: x * p(x^2), to 5e-8. Above: 1 - 2^-q(|x|), to 1e-7; it is 1 in
-// f32 from 4 on.
+// Below 1 in x: x * p(x^2), to 5e-8. Above: 1 - 2^-q(|x|), to 1e-7; it is 1 in f32 from 4 on.
 static Value erf(Emitter &e, Value x) {
   Value magnitude = e.create<LLVM::FAbsOp>(x);
   Value square = e.create<LLVM::FMulOp>(x, x);
-  Value series = polynomial(e, square, {1.1283791261787375, -0.37612343775328305, 0.11280316652508654,
-                                        -0.02671505423235779, 0.004921762027973871, -0.0005648059865865217});
+  Value series = polynomial(e, square,
+                            {1.1283791261787375, -0.37612343775328305, 0.11280316652508654,
+                             -0.02671505423235779, 0.004921762027973871, -0.0005648059865865217});
   Value low = e.create<LLVM::FMulOp>(x, series);
   Value bounded = e.create<LLVM::MinNumOp>(magnitude, e.cf32(4.0));
-  Value exponent = polynomial(
-      e, bounded, {0.0008909133267058423, 1.624953940127221, 0.9213369816580977, 0.14946043280474255,
-                   -0.03276548538463222, 0.004979527845011994, -0.0004595527171043288, 1.9199675475928535e-05});
+  Value exponent = polynomial(e, bounded,
+                              {0.0008909133267058423, 1.624953940127221, 0.9213369816580977,
+                               0.14946043280474255, -0.03276548538463222, 0.004979527845011994,
+                               -0.0004595527171043288, 1.9199675475928535e-05});
   Value power = exp2(e, e.create<LLVM::FNegOp>(exponent));
   Value high = e.create<LLVM::FSubOp>(e.cf32(1.0), power);
   high = e.create<LLVM::CopySignOp>(high, x);
@@ -56,8 +54,9 @@ static Value erf(Emitter &e, Value x) {
 static Value tanh(Emitter &e, Value x) {
   Value magnitude = e.create<LLVM::FAbsOp>(x);
   Value square = e.create<LLVM::FMulOp>(x, x);
-  Value series = polynomial(e, square, {0.999999915864399, -0.3333219295587255, 0.13308288073982,
-                                        -0.052006408181034185, 0.015328155854566726});
+  Value series = polynomial(e, square,
+                            {0.999999915864399, -0.3333219295587255, 0.13308288073982,
+                             -0.052006408181034185, 0.015328155854566726});
   Value low = e.create<LLVM::FMulOp>(x, series);
   Value power = exp2(e, scale(e, x, 2 * kLog2E));
   Value sum = e.create<LLVM::FAddOp>(power, e.cf32(1.0));
@@ -99,8 +98,12 @@ static Value translate(Emitter &e, Operation *op, ValueRange operands) {
       .Case([&](math::CeilOp) { return e.create<LLVM::FCeilOp>(x); })
       .Case([&](math::RoundEvenOp) { return e.create<LLVM::RoundEvenOp>(x); })
       .Case([&](math::TruncOp) { return e.create<LLVM::FTruncOp>(x); })
-      .Case([&](math::CountLeadingZerosOp) { return e.create<LLVM::CountLeadingZerosOp>(type, x, false); })
-      .Case([&](math::CountTrailingZerosOp) { return e.create<LLVM::CountTrailingZerosOp>(type, x, false); })
+      .Case([&](math::CountLeadingZerosOp) {
+        return e.create<LLVM::CountLeadingZerosOp>(type, x, false);
+      })
+      .Case([&](math::CountTrailingZerosOp) {
+        return e.create<LLVM::CountTrailingZerosOp>(type, x, false);
+      })
       .Case([&](math::CtPopOp) { return e.create<LLVM::CtPopOp>(x); })
       .Case([&](math::AbsIOp) { return e.maxS(x, e.sub(e.cint(type, 0), x)); })
       .Default([](Operation *) { return Value(); });
@@ -128,29 +131,23 @@ static Value expand(Emitter &e, Operation *op) {
   return result && isHalf ? Value(e.create<LLVM::FPTruncOp>(type, result)) : result;
 }
 
-namespace {
-struct ExpandMathPass : mk_thread::impl::ExpandMathPassBase<ExpandMathPass> {
-  void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<KernelOp>()) {
-      SmallVector<Operation *> ops;
-      kernel.walk([&](Operation *op) {
-        if (isa<math::MathDialect>(op->getDialect()) ||
-            isa<arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
-          ops.push_back(op);
-      });
-      if (ops.empty())
-        continue;
-      Emitter emitter(kernel.getContext(), kernel.getLoc());
-      emitter.enter(kernel);
-      for (Operation *op : ops) {
-        emitter.loc = op->getLoc();
-        emitter.b.setInsertionPoint(op);
-        if (Value result = expand(emitter, op)) {
-          op->replaceAllUsesWith(ValueRange(result));
-          op->erase();
-        }
-      }
+void mk_thread::expandMath(KernelOp kernel) {
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) {
+    if (isa<math::MathDialect>(op->getDialect()) ||
+        isa<arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
+      ops.push_back(op);
+  });
+  if (ops.empty())
+    return;
+  Emitter emitter(kernel.getContext(), kernel.getLoc());
+  emitter.enter(kernel);
+  for (Operation *op : ops) {
+    emitter.loc = op->getLoc();
+    emitter.b.setInsertionPoint(op);
+    if (Value result = expand(emitter, op)) {
+      op->replaceAllUsesWith(ValueRange(result));
+      op->erase();
     }
   }
-};
-} // namespace
+}

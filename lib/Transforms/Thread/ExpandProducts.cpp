@@ -1,7 +1,7 @@
 //===- ExpandProducts.cpp - Products in single instructions ---------------===//
 //
-// One instruction of the matrix unit for each block of 64 rows, block of columns and step along
-// the contraction. What a descriptor says of a staged tile (PTX ISA, "Matrix descriptor"; strides in
+// One instruction of the matrix unit for each block of 64 rows, block of columns and step along the
+// contraction. What a descriptor says of a staged tile (PTX ISA, "Matrix descriptor"; strides in
 // units of 16 bytes):
 //   rows along the contraction (K-major): 8 rows lie 1024 bytes from the next 8, a
 //     step along K is 32 bytes, after four of them the next chunk begins;
@@ -11,11 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
-
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDPRODUCTSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -36,8 +31,8 @@ struct Operand {
     Value low = e.resize(e.shr(address, 4), e.i64);
     return e.or_(low, e.c64(static_cast<int64_t>(swizzle128 | stride | leading << 16)));
   }
-  /// How far step `step` along K at row (or column) `first`, a multiple of 64 unless K-major, lies from the
-  /// first one, in units of 16 bytes.
+  /// How far step `step` along K at row (or column) `first`, a multiple of 64 unless K-major, lies
+  /// from the first one, in units of 16 bytes.
   int64_t offset(int64_t step, int64_t first) const {
     int64_t bytes = kMajor ? step / 4 * rows * kChunkBytes + step % 4 * 32 + first * kChunkBytes
                            : first / 64 * rows * kChunkBytes + step * 16 * kChunkBytes;
@@ -47,9 +42,11 @@ struct Operand {
 } // namespace
 
 static SmallVector<Value> multiply(ProductOp op, Emitter &e) {
-  int64_t cluster = op->getParentOfType<KernelOp>().getCluster(), stepK = 32 / getMatrixBytes(op.getLeftType());
+  int64_t cluster = op->getParentOfType<KernelOp>().getCluster(),
+          stepK = 32 / getMatrixBytes(op.getLeftType());
   int64_t k = op.getDepth(), n = op.getColumns(), width = op.getWidth();
-  Operand a{int64_t(op.getLeftRows()), !op.getTransposeLeft()}, y{int64_t(op.getRightRows()), !op.getTransposeRight()};
+  Operand a{int64_t(op.getLeftRows()), !op.getTransposeLeft()},
+      y{int64_t(op.getRightRows()), !op.getTransposeRight()};
   bool inRegisters = op.getLeft().size() != 1;
   Value aBase = inRegisters ? Value() : a.descriptor(e, op.getLeft().front(), cluster);
   Value bBase = y.descriptor(e, op.getRight(), cluster);
@@ -65,19 +62,17 @@ static SmallVector<Value> multiply(ProductOp op, Emitter &e) {
           left = op.getLeft().slice(row / 64 * (k / 4) + step * stepWords, stepWords);
         // The first step may start from nothing.
         Value counts = step == 0 ? op.getAccumulate() : Value();
-        auto part = MutableArrayRef(sums).slice(row / 64 * perBlock + column / width * perPart, perPart);
-        auto result = e.create<WgmmaOp>(SmallVector<Type>(perPart, e.f32), width, stepK, op.getLeftType(),
-                                        op.getRightType(), left, inRegisters ? 0 : a.offset(step, row), bBase,
-                                        y.offset(step, column), step == 0 && zero ? ValueRange() : ValueRange(part),
-                                        counts, op.getTransposeLeft(), op.getTransposeRight());
+        auto part =
+            MutableArrayRef(sums).slice(row / 64 * perBlock + column / width * perPart, perPart);
+        auto result = e.create<WgmmaOp>(
+            SmallVector<Type>(perPart, e.f32), width, stepK, op.getLeftType(), op.getRightType(),
+            left, inRegisters ? 0 : a.offset(step, row), bBase, y.offset(step, column),
+            step == 0 && zero ? ValueRange() : ValueRange(part), counts, op.getTransposeLeft(),
+            op.getTransposeRight());
         llvm::copy(result.getResults(), part.begin());
       }
   e.create<WgmmaCommitOp>();
   return sums;
 }
 
-namespace {
-struct ExpandProductsPass : mk_thread::impl::ExpandProductsPassBase<ExpandProductsPass> {
-  void runOnOperation() override { replaceEach<ProductOp>(getOperation(), multiply); }
-};
-} // namespace
+void mk_thread::expandProducts(ModuleOp module) { replaceEach<ProductOp>(module, multiply); }

@@ -3,11 +3,6 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDQUEUESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 namespace abi = ::mkernel::abi;
@@ -15,7 +10,8 @@ namespace abi = ::mkernel::abi;
 static SmallVector<Value> fetchOnce(FetchOnceOp op, Emitter &e) {
   auto fetch = [&] {
     return e.valueIfFine(e.c64(op.getOtherwise()), [&] {
-      return e.resize(e.atomicAdd(op.getAddress(), op.getAmount(), op.getOrder(), MemScope::Gpu), e.i64);
+      return e.resize(e.atomicAdd(op.getAddress(), op.getAmount(), op.getOrder(), MemScope::Gpu),
+                      e.i64);
     });
   };
   Value isFirst = e.eq(op.getThread(), 0);
@@ -41,10 +37,11 @@ static void pushRecord(PushRecordOp op, Emitter &e) {
     Value tail = e.loadParam(at + abi::kQueueTail, e.i64);
     Value entry = e.resize(e.atomicAdd(tail, e.c32(1), MemOrder::Relaxed, MemScope::Gpu), e.i64);
     if (op.getReport())
-      entry = e.create<CheckOp>(entry, /*size=*/Value(), /*extent=*/Value(),
-                                e.b.getI64IntegerAttr(at + abi::kQueueCapacity), /*chosen=*/Value(), /*rank=*/Value(),
-                                /*values=*/ValueRange(), ArrayRef<int64_t>(), *op.getNamed(), *op.getReport(),
-                                /*redirect=*/true);
+      entry = e.create<CheckOp>(
+          entry, /*size=*/Value(), /*extent=*/Value(),
+          e.b.getI64IntegerAttr(at + abi::kQueueCapacity), /*chosen=*/Value(), /*rank=*/Value(),
+          /*values=*/ValueRange(), ArrayRef<int64_t>(), *op.getNamed(), *op.getReport(),
+          /*redirect=*/true);
     auto write = [&] {
       Value record = e.add(e.loadParam(at, e.i64), e.mul(entry, 8 * op.getWords().size()));
       for (auto [i, word] : llvm::enumerate(op.getWords()))
@@ -68,27 +65,24 @@ static SmallVector<Value> popRecord(PopRecordOp op, Emitter &e) {
   int64_t at = op.getQueue();
   Value wanted = e.add(op.getEpoch(), 1);
   Value flag = e.add(e.loadParam(at + abi::kQueueReady, e.i64), e.shl(op.getEntry(), 2));
-  e.create<WaitWordOp>(MemScope::Gpu, flag, wanted, /*equal=*/true, wanted, /*second=*/Value(), /*leader=*/Value(),
-                       /*element=*/Value(), e.b.getI64IntegerAttr(at + abi::kQueueReady), op.getReport(),
-                       op.getSpanAttr());
+  e.create<WaitWordOp>(MemScope::Gpu, flag, wanted, /*equal=*/true, wanted, /*second=*/Value(),
+                       /*leader=*/Value(),
+                       /*element=*/Value(), e.b.getI64IntegerAttr(at + abi::kQueueReady),
+                       op.getReport(), op.getSpanAttr());
   // What the record speaks of may be read by the copy engine next.
   e.fenceAsyncGlobal();
   Value record = e.add(e.loadParam(at, e.i64), e.mul(op.getEntry(), 8 * op.getWords().size()));
   Value failed = e.create<AgreeOnFailureOp>(op.getBarrier(), op.getThreadsAttr());
   SmallVector<Value> results{failed};
   for (size_t i = 0; i != op.getWords().size(); ++i)
-    results.push_back(e.loadWords(e.i64, e.add(record, 8 * i), 8, failed, e.c64(0), /*inverted=*/true)[0]);
+    results.push_back(
+        e.loadWords(e.i64, e.add(record, 8 * i), 8, failed, e.c64(0), /*inverted=*/true)[0]);
   return results;
 }
 
-namespace {
-struct ExpandQueuesPass : mk_thread::impl::ExpandQueuesPassBase<ExpandQueuesPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    replaceEach<FetchOnceOp>(module, fetchOnce);
-    expandEach<PushRecordOp>(module, pushRecord);
-    replaceEach<PopRecordOp>(module, popRecord);
-    replaceEach<AgreeOnFailureOp>(module, agreeOnFailure);
-  }
-};
-} // namespace
+void mk_thread::expandQueues(ModuleOp module) {
+  replaceEach<FetchOnceOp>(module, fetchOnce);
+  expandEach<PushRecordOp>(module, pushRecord);
+  replaceEach<PopRecordOp>(module, popRecord);
+  replaceEach<AgreeOnFailureOp>(module, agreeOnFailure);
+}

@@ -3,11 +3,6 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDREDUCTIONSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::MmaAttr;
@@ -53,7 +48,8 @@ static SmallVector<Value> reduceInThread(ReduceElementsOp op, Emitter &e, ArrayR
     while (chain.size() > 1) {
       SmallVector<Value> half;
       for (size_t i = 0; i < chain.size(); i += 2)
-        half.push_back(i + 1 < chain.size() ? combine(e, op.getKind(), chain[i], chain[i + 1]) : chain[i]);
+        half.push_back(i + 1 < chain.size() ? combine(e, op.getKind(), chain[i], chain[i + 1])
+                                            : chain[i]);
       chain = half;
     }
     result.push_back(chain.front());
@@ -61,7 +57,8 @@ static SmallVector<Value> reduceInThread(ReduceElementsOp op, Emitter &e, ArrayR
   return result;
 }
 
-/// Columns of accumulators: those of a thread, of the lanes of a warp, then of the warps, in this order.
+/// Columns of accumulators: those of a thread, of the lanes of a warp, then of the warps, in this
+/// order.
 static SmallVector<Value> reduceColumns(ReduceElementsOp op, Emitter &e) {
   RankedTensorType from = op.getFrom();
   Type type = getRegisterType(from.getElementType());
@@ -85,20 +82,21 @@ static SmallVector<Value> reduceColumns(ReduceElementsOp op, Emitter &e) {
   for (auto [value, address] : llvm::zip(result, addresses)) {
     value = room.load({}, address, type);
     for (int64_t warp = 1; warp < warps; ++warp)
-      value = combine(e, op.getKind(), value, room.load({}, e.add(address, warp * columns * size), type));
+      value = combine(e, op.getKind(), value,
+                      room.load({}, e.add(address, warp * columns * size), type));
   }
   return result;
 }
 
-// Each thread leaves what it has of a result, groups of lanes take what was left,
-// all read results.
+// Each thread leaves what it has of a result, groups of lanes take what was left, all read results.
 static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
   RankedTensorType from = op.getFrom(), to = op.getTo();
   Type type = getRegisterType(from.getElementType());
   Partials partials(from, op.getAxis());
   int64_t size = getElementBytes(type), axis = op.getAxis(), extent = from.getDimSize(axis);
   int64_t threads = op.getRoom()->getThreads(), numResults = from.getNumElements() / extent;
-  int64_t perPart = std::min(numResults, (op.getRoom()->getBytes() / size - numResults) / partials.pitch);
+  int64_t perPart =
+      std::min(numResults, (op.getRoom()->getBytes() / size - numResults) / partials.pitch);
   Exchange room(e, *op.getRoom(), op.getBarrier());
   Places places(e, from, op.getThread()), resultPlaces(e, to, op.getThread());
 
@@ -150,15 +148,18 @@ static SmallVector<Value> reduceDealt(ReduceElementsOp op, Emitter &e) {
       auto at = [&](Value k) {
         return room.load({}, e.add(partialsAt, e.mul(e.add(start, k), size)), type);
       };
-      auto loop = e.create<scf::ForOp>(e.add(lane, lanes), e.c32(partials.count), e.c32(lanes), at(lane));
+      auto loop =
+          e.create<scf::ForOp>(e.add(lane, lanes), e.c32(partials.count), e.c32(lanes), at(lane));
       {
         OpBuilder::InsertionGuard guard(e.b);
         e.b.setInsertionPointToStart(loop.getBody());
-        Value next = combine(e, op.getKind(), loop.getRegionIterArgs()[0], at(loop.getInductionVar()));
+        Value next =
+            combine(e, op.getKind(), loop.getRegionIterArgs()[0], at(loop.getInductionVar()));
         e.create<scf::YieldOp>(next);
       }
       Value value = combineLanes(e, op.getKind(), loop.getResult(0), 1, lanes);
-      room.store(e.and_(exists, e.eq(lane, 0)), e.add(room.start(), e.mul(e.add(row, first), size)), value);
+      room.store(e.and_(exists, e.eq(lane, 0)), e.add(room.start(), e.mul(e.add(row, first), size)),
+                 value);
     });
   }
   room.meet();
@@ -192,8 +193,4 @@ static SmallVector<Value> reduce(ReduceElementsOp op, Emitter &e) {
   return result;
 }
 
-namespace {
-struct ExpandReductionsPass : mk_thread::impl::ExpandReductionsPassBase<ExpandReductionsPass> {
-  void runOnOperation() override { replaceEach<ReduceElementsOp>(getOperation(), reduce); }
-};
-} // namespace
+void mk_thread::expandReductions(ModuleOp module) { replaceEach<ReduceElementsOp>(module, reduce); }

@@ -7,11 +7,6 @@
 #include "Expand.h"
 #include "mkernel/ABI/Command.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDRUNSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -41,11 +36,11 @@ struct Runs {
   }
 
   Emitter &e;
-  Value source, dest;        // of the first
-  Value list;                // numbers of source rows, i32 in shared memory, if listed
-  Value count, run;          // i32; bytes, i64
-  ValueRange sizes;          // of each dimension of runs, i32
-  ValueRange from, to;       // bytes
+  Value source, dest;  // of the first
+  Value list;          // numbers of source rows, i32 in shared memory, if listed
+  Value count, run;    // i32; bytes, i64
+  ValueRange sizes;    // of each dimension of runs, i32
+  ValueRange from, to; // bytes
 };
 } // namespace
 
@@ -135,7 +130,8 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
   auto barrierOf = [&](Value stage) {
     return e.add(e.add(e.sharedBase, slots.getBarriers()), e.mul(e.read(stage, e.i32), 8));
   };
-  Value loadStage = places[0], loadParity = places[1], storeStage = places[2], storeParity = places[3];
+  Value loadStage = places[0], loadParity = places[1], storeStage = places[2],
+        storeParity = places[3];
   auto advance = [&](Value stage, Value parity) { e.advance(stage, parity, slots.getCount()); };
   e.forRange(e.c32(0), e.add(total, ahead), e.c32(1), [&](Value n) {
     e.ifThen(e.cmp(Predicate::sge, n, ahead), [&] {
@@ -166,10 +162,11 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
   e.ifThen(sender, [&] { e.create<WaitGroupOp>(0, /*read=*/false); });
 }
 
-// As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the same time is bounded by
-// what has come, and the products of the same SM have room.
+// As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the
+// same time is bounded by what has come, and the products of the same SM have room.
 static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
-  // The batch goes with `net_mover`, the registers that the target's description reserves for this code.
+  // The batch goes with `net_mover`, the registers that the target's description reserves for this
+  // code.
   constexpr int64_t kUnit = 16, kBatch = 8, kStep = 32 * kBatch;
   SmallVector<Type> words(kUnit / 4, e.i32);
   Value lane = op.getThread();
@@ -184,7 +181,8 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
       SmallVector<Value> isIn(kBatch);
       for (int64_t i = 0; i != kBatch; ++i) {
         if (!whole)
-          isIn[i] = e.resize(e.cmp(Predicate::ult, e.add(e.add(batch, lane), 32 * i), units), e.i32);
+          isIn[i] =
+              e.resize(e.cmp(Predicate::ult, e.add(e.add(batch, lane), 32 * i), units), e.i32);
         SmallVector<Value> none(whole ? 0 : words.size(), e.c32(0));
         values[i] = e.loadWords(words, e.add(at, 32 * kUnit * i), kUnit, isIn[i], none);
       }
@@ -250,13 +248,14 @@ static void sendRuns(SendRunsOp op, Emitter &e) {
   auto command = [&](int64_t kind, Value flags, Value from, Value to, Value bytes, Value slot) {
     if (op.getTeam())
       flags = e.or_(flags, op.getTeam());
-    e.create<CommandOp>(kind, flags, op.getPeer(), op.getCta(), from, to, bytes, slot, signal ? 1 : 0,
-                        op.getReport(), op.getSpanAttr());
+    e.create<CommandOp>(kind, flags, op.getPeer(), op.getCta(), from, to, bytes, slot,
+                        signal ? 1 : 0, op.getReport(), op.getSpanAttr());
   };
   Value none = e.c64(0), slot = signal ? signal : none;
   // A put of nothing is an arrival, too.
   Value empty = e.eq(total, 0);
-  e.ifThen(runs.list || signal ? e.cbool(true) : e.not_(empty), [&] { e.create<CountCommandsOp>(1, op.getCta()); });
+  e.ifThen(runs.list || signal ? e.cbool(true) : e.not_(empty),
+           [&] { e.create<CountCommandsOp>(1, op.getCta()); });
   e.fence(MemScope::Sys);
   e.forRange(e.c32(0), total, e.c32(1), [&](Value n) {
     runs.part(n, parts, kCommandBytes, [&](Value from, Value to, Value bytes) {
@@ -275,14 +274,9 @@ static void sendRuns(SendRunsOp op, Emitter &e) {
     e.ifThen(empty, [&] { command(MK_CMD_SIGNAL, e.c32(last), none, none, e.c32(0), slot); });
 }
 
-namespace {
-struct ExpandRunsPass : mk_thread::impl::ExpandRunsPassBase<ExpandRunsPass> {
-  void runOnOperation() override {
-    replaceEach<PlanRunsOp>(getOperation(), planRuns);
-    replaceEach<CopyRunsOp>(getOperation(), copyRuns);
-    expandEach<SendRunsOp>(getOperation(), [](SendRunsOp op, Emitter &e) {
-      e.ifFine([&] { sendRuns(op, e); });
-    });
-  }
-};
-} // namespace
+void mk_thread::expandRuns(ModuleOp module) {
+  replaceEach<PlanRunsOp>(module, planRuns);
+  replaceEach<CopyRunsOp>(module, copyRuns);
+  expandEach<SendRunsOp>(module,
+                         [](SendRunsOp op, Emitter &e) { e.ifFine([&] { sendRuns(op, e); }); });
+}

@@ -1,25 +1,21 @@
 //===- ExpandSender.cpp - Tiles that a warp of its own sends --------------===//
 //
-// The consumer says in shared memory where a tile of the staging area goes, and works on; the sender has the copy engine
-// store it. A link that all SMs store to takes what is under way in turn, and what the engine fetches for the same SM
-// stands behind it: with tiles of 64 KiB under way on all SMs, products that went on beside took 21 % longer. So the sender
-// has one piece under way at a time, and takes its time.
+// The consumer says in shared memory where a tile of the staging area goes, and works on; the
+// sender has the copy engine store it. A link that all SMs store to takes what is under way in
+// turn, and what the engine fetches for the same SM stands behind it: with tiles of 64 KiB under
+// way on all SMs, products that went on beside took 21 % longer. So the sender has one piece under
+// way at a time, and takes its time.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/ABI/Gpu.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDSENDERPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
 
-/// The words of a post, by their offsets: the tile's number (0: there are no more), whether it is sent, the element of
-/// the signal, where the tile begins, the ranks.
+/// The words of a post, by their offsets: the tile's number (0: there are no more), whether it is
+/// sent, the element of the signal, where the tile begins, the ranks.
 static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, kPeers = 32;
 static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBytes);
 /// The sender sleeps so long at a time, in nanoseconds: a tile takes longer on any machine.
@@ -27,7 +23,9 @@ static constexpr int64_t kNap = 200;
 
 static void writePost(PostTileOp op, Emitter &e) {
   Value at = e.add(e.sharedBase, op.getPost());
-  auto write = [&](Value word, int64_t offset) { e.storeSharedHere(e.resize(word, e.i32), at, offset); };
+  auto write = [&](Value word, int64_t offset) {
+    e.storeSharedHere(e.resize(word, e.i32), at, offset);
+  };
   write(e.c32(op.getNumber()), kNumber);
   if (!op.getNumber())
     return;
@@ -55,7 +53,8 @@ static void hurrySender(HurrySenderOp op, Emitter &e) {
   e.ifThen(e.eq(op.getThread(), 0),
            [&] { e.storeSharedHere(hurry, e.add(e.sharedBase, op.getPost()), kPostHurry); });
   if (op.getParity())
-    e.create<BarrierWaitOp>(e.add(e.sharedBase, *op.getSent()), op.getParity(), e.c32(0), *op.getReport(),
+    e.create<BarrierWaitOp>(e.add(e.sharedBase, *op.getSent()), op.getParity(), e.c32(0),
+                            *op.getReport(),
                             /*patient=*/false);
 }
 
@@ -88,7 +87,8 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
   int64_t all = tile.getGroups() * parts * pieces;
   Value pauses = e.maxS(e.mul(away, 4 * all), e.c32(1));
   Value time = e.mul(e.minS(e.maxS(took, e.c32(0)), e.c32(op.getSpread() * 4 / 3)), 3);
-  Value pause = e.b.createOrFold<arith::DivUIOp>(e.loc, time, pauses), next = e.variable(e.i32, e.c32(0));
+  Value pause = e.b.createOrFold<arith::DivUIOp>(e.loc, time, pauses),
+        next = e.variable(e.i32, e.c32(0));
   e.write(next, readTime(e));
   auto send = [&](Value i) {
     Value peer = e.loadSharedHere(e.i32, e.add(at, e.mul(i, 4)), kPeers);
@@ -129,33 +129,33 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
   // Stores reach across links only, and so does their signal.
   if (tile.getSignal() >= 0)
     e.create<RaiseOp>(tile.getSignal(), e.resize(word(kElement), e.i64), 1, MemScope::Sys,
-                      e.resize(word(kPeers), e.i64), /*cta=*/Value(), /*strong=*/false, /*team=*/Value(),
-                      ReportAttr(), SpanAttr());
-  e.create<BarrierArriveOp>(e.add(e.sharedBase, tile.getSent()), /*cta=*/Value(), /*bytes=*/Value());
+                      e.resize(word(kPeers), e.i64), /*cta=*/Value(), /*strong=*/false,
+                      /*team=*/Value(), ReportAttr(), SpanAttr());
+  e.create<BarrierArriveOp>(e.add(e.sharedBase, tile.getSent()), /*cta=*/Value(),
+                            /*bytes=*/Value());
 }
 
 static void servePosts(ServePostsOp op, Emitter &e) {
   Value lane = e.and_(e.readNumber(), 31);
   Value more = e.variable(e.i32, e.c32(1)), last = e.variable(e.i32, e.c32(0));
   e.write(last, readTime(e));
-  e.whileTrue([&] { return e.cmp(Predicate::ne, e.read(more, e.i32), 0); }, [&] {
-    e.barrier(e.c32(op.getBarrier()), kPostCallers);
-    Value number = e.fromLane0(e.loadSharedHere(e.i32, e.add(e.sharedBase, op.getPost()), kNumber));
-    e.write(more, number);
-    Value now = readTime(e), took = e.sub(now, e.read(last, e.i32));
-    e.write(last, now);
-    for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
-      e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)), [&, tile = tile] { sendTile(e, tile, op, took); });
-    e.syncWarp();
-  });
+  e.whileTrue([&] { return e.cmp(Predicate::ne, e.read(more, e.i32), 0); },
+              [&] {
+                e.barrier(e.c32(op.getBarrier()), kPostCallers);
+                Value number = e.fromLane0(
+                    e.loadSharedHere(e.i32, e.add(e.sharedBase, op.getPost()), kNumber));
+                e.write(more, number);
+                Value now = readTime(e), took = e.sub(now, e.read(last, e.i32));
+                e.write(last, now);
+                for (auto [i, tile] : llvm::enumerate(op.getTiles().getAsRange<PostedAttr>()))
+                  e.ifThen(e.and_(e.eq(number, i + 1), e.eq(lane, 0)),
+                           [&, tile = tile] { sendTile(e, tile, op, took); });
+                e.syncWarp();
+              });
 }
 
-namespace {
-struct ExpandSenderPass : mk_thread::impl::ExpandSenderPassBase<ExpandSenderPass> {
-  void runOnOperation() override {
-    expandEach<PostTileOp>(getOperation(), postTile);
-    expandEach<HurrySenderOp>(getOperation(), hurrySender);
-    expandEach<ServePostsOp>(getOperation(), servePosts);
-  }
-};
-} // namespace
+void mk_thread::expandSender(ModuleOp module) {
+  expandEach<PostTileOp>(module, postTile);
+  expandEach<HurrySenderOp>(module, hurrySender);
+  expandEach<ServePostsOp>(module, servePosts);
+}

@@ -4,11 +4,6 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDSIGNALSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -28,14 +23,15 @@ static void sendSignal(RaiseOp op, Emitter &e) {
   if (op.getTeam())
     flags = e.or_(flags, op.getTeam());
   for (int64_t left = amount; left > 0; left -= most)
-    e.create<CommandOp>(int64_t(MK_CMD_SIGNAL), flags, op.getPeer(), op.getCta(), none, none, e.c32(0), slot,
-                        std::min(left, most), *op.getReport(), op.getSpanAttr());
+    e.create<CommandOp>(int64_t(MK_CMD_SIGNAL), flags, op.getPeer(), op.getCta(), none, none,
+                        e.c32(0), slot, std::min(left, most), *op.getReport(), op.getSpanAttr());
 }
 
 static void raise(RaiseOp op, Emitter &e) {
   Value here = e.add(e.loadParam(op.getArray(), e.i64), e.shl(op.getElement(), 2));
   auto reach = [&](Value address) {
-    e.ifFine([&] { e.reduceAdd(address, e.c32(op.getAmount()), MemOrder::Release, op.getScope()); });
+    e.ifFine(
+        [&] { e.reduceAdd(address, e.c32(op.getAmount()), MemOrder::Release, op.getScope()); });
   };
   if (!op.getPeer())
     return reach(here);
@@ -50,7 +46,8 @@ static void raise(RaiseOp op, Emitter &e) {
 static void tellPeers(TellPeersOp op, Emitter &e) {
   // Others of this launch may have failed, and with it peers that wait for them.
   if (op.getUnlessAborted()) {
-    Value abort = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)), MemScope::Gpu);
+    Value abort = e.loadRelaxed(e.i32, e.add(e.controlAddress(), offsetof(mk_gpu_control, abort)),
+                                MemScope::Gpu);
     auto alive = scf::IfOp::create(e.b, e.loc, e.eq(abort, 0), /*withElseRegion=*/false);
     e.b.setInsertionPointToStart(alive.thenBlock());
   }
@@ -79,8 +76,7 @@ static void awaitSignal(AwaitSignalOp op, Emitter &e) {
 }
 
 /// An element of the launch's own signals.
-template <typename OpT>
-static void awaitRank(OpT op, Emitter &e, Value rank, SpanAttr span) {
+template <typename OpT> static void awaitRank(OpT op, Emitter &e, Value rank, SpanAttr span) {
   e.create<AwaitSignalOp>(MemScope::Sys, op.getArray(), rank, op.getNet(), op.getWanted(), e.c32(1),
                           /*leader=*/Value(), op.getReport(), span);
 }
@@ -93,13 +89,11 @@ static SmallVector<Value> awaitPeer(AwaitPeerOp op, Emitter &e) {
     bit = e.b.createOrFold<arith::ShLIOp>(e.loc, e.c32(1), e.resize(peer, e.i32));
     waits = e.and_(waits, e.eq(e.and_(seen, bit), 0));
   }
-  auto choice = scf::IfOp::create(e.b, e.loc, TypeRange(e.i32), waits, /*withElseRegion=*/true);
-  e.b.setInsertionPointToStart(choice.thenBlock());
-  awaitRank(op, e, peer, op.getSpanAttr());
-  scf::YieldOp::create(e.b, e.loc, isKept ? e.or_(seen, bit) : seen);
-  e.b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(e.b, e.loc, seen);
-  return {choice.getResult(0)};
+  auto wait = [&]() -> SmallVector<Value> {
+    awaitRank(op, e, peer, op.getSpanAttr());
+    return {isKept ? e.or_(seen, bit) : seen};
+  };
+  return e.choose(waits, wait, [&]() -> SmallVector<Value> { return {seen}; });
 }
 
 static void awaitPeers(AwaitPeersOp op, Emitter &e) {
@@ -110,15 +104,10 @@ static void awaitPeers(AwaitPeersOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandSignalsPass : mk_thread::impl::ExpandSignalsPassBase<ExpandSignalsPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<TellPeersOp>(module, tellPeers);
-    expandEach<RaiseOp>(module, raise);
-    replaceEach<AwaitPeerOp>(module, awaitPeer);
-    expandEach<AwaitPeersOp>(module, awaitPeers);
-    expandEach<AwaitSignalOp>(module, awaitSignal);
-  }
-};
-} // namespace
+void mk_thread::expandSignals(ModuleOp module) {
+  expandEach<TellPeersOp>(module, tellPeers);
+  expandEach<RaiseOp>(module, raise);
+  replaceEach<AwaitPeerOp>(module, awaitPeer);
+  expandEach<AwaitPeersOp>(module, awaitPeers);
+  expandEach<AwaitSignalOp>(module, awaitSignal);
+}

@@ -6,11 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDSTORESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -36,7 +31,8 @@ static void storeBuffer(StoreBufferOp op, Emitter &e) {
       Value tileRow = e.add(row, op.getRow());
       Value exists = e.and_(e.cmp(Predicate::sge, tileRow, op.getRowsFrom()),
                             e.cmp(Predicate::slt, tileRow, op.getRowsLeft()));
-      body(exists, e.divU(at, size), e.add(op.getSource(), e.add(e.mul(row, kChunkBytes), swizzled)),
+      body(exists, e.divU(at, size),
+           e.add(op.getSource(), e.add(e.mul(row, kChunkBytes), swizzled)),
            e.add(op.getDest(), e.mul(e.resize(row, e.i64), rowBytes)));
     });
   };
@@ -51,7 +47,8 @@ static void storeBuffer(StoreBufferOp op, Emitter &e) {
         Value value = e.resize(e.shr(word, 8 * size * k), e.b.getIntegerType(8 * size));
         if (addition && element.isF32())
           value = LLVM::BitcastOp::create(e.b, e.loc, e.f32, value);
-        e.storeWhere(e.and_(rowExists, columnsExist(inTile, inTile)), bytesAt(row, at), size, value, addition);
+        e.storeWhere(e.and_(rowExists, columnsExist(inTile, inTile)), bytesAt(row, at), size, value,
+                     addition);
       }
     });
   };
@@ -59,9 +56,9 @@ static void storeBuffer(StoreBufferOp op, Emitter &e) {
     return singly();
   auto inPieces = [&](int64_t bytes) {
     forPieces(bytes, [&](Value rowExists, Value column, Value from, Value row) {
-      SmallVector<Value> words =
-          bytes == 4 ? SmallVector<Value>{e.load(e.i32, from)}
-                     : e.loadWords({e.i32, e.i32, e.i32, e.i32}, from, bytes);
+      SmallVector<Value> words = bytes == 4
+                                     ? SmallVector<Value>{e.load(e.i32, from)}
+                                     : e.loadWords({e.i32, e.i32, e.i32, e.i32}, from, bytes);
       e.storeWhere(rowExists, bytesAt(row, column), bytes, words);
     });
   };
@@ -74,12 +71,9 @@ static void storeBuffer(StoreBufferOp op, Emitter &e) {
       [&] {
         if (size == 4)
           return singly();
-        e.ifThenElse(aligned(4), [&] { inPieces(4); }, singly);
+        e.ifThenElse(
+            aligned(4), [&] { inPieces(4); }, singly);
       });
 }
 
-namespace {
-struct ExpandStoresPass : mk_thread::impl::ExpandStoresPassBase<ExpandStoresPass> {
-  void runOnOperation() override { expandEach<StoreBufferOp>(getOperation(), storeBuffer); }
-};
-} // namespace
+void mk_thread::expandStores(ModuleOp module) { expandEach<StoreBufferOp>(module, storeBuffer); }

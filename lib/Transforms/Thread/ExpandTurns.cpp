@@ -1,11 +1,6 @@
 //===- ExpandTurns.cpp - Turns of two warpgroups --------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDTURNSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -14,7 +9,9 @@ static constexpr int64_t kThreads = 256;
 
 /// The named barrier of this warpgroup's turns. The thread's number is read anew: kept, the
 /// warpgroup's would take a register from the fragments.
-static Value ownBarrier(Emitter &e, int64_t first) { return e.add(e.shr(e.readNumber(), 7), first - 1); }
+static Value ownBarrier(Emitter &e, int64_t first) {
+  return e.add(e.shr(e.readNumber(), 7), first - 1);
+}
 
 static SmallVector<Value> takeTurn(TakeTurnOp op, Emitter &e) {
   e.barrier(ownBarrier(e, op.getFirst()), kThreads);
@@ -37,11 +34,7 @@ static void passTurn(PassTurnOp op, Emitter &e) {
   e.arriveAt(other, kThreads);
 }
 
-namespace {
-struct ExpandTurnsPass : mk_thread::impl::ExpandTurnsPassBase<ExpandTurnsPass> {
-  void runOnOperation() override {
-    replaceEach<TakeTurnOp>(getOperation(), takeTurn);
-    expandEach<PassTurnOp>(getOperation(), passTurn);
-  }
-};
-} // namespace
+void mk_thread::expandTurns(ModuleOp module) {
+  replaceEach<TakeTurnOp>(module, takeTurn);
+  expandEach<PassTurnOp>(module, passTurn);
+}

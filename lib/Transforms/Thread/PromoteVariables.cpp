@@ -5,16 +5,11 @@
 // behind an op follows from the order of the program: each block is walked once.
 //
 //===----------------------------------------------------------------------===//
+#include "Expand.h"
 #include "mkernel/Dialect/Thread/Thread.h"
-#include "mkernel/Transforms/Thread/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/SaveAndRestore.h"
-
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_PROMOTEVARIABLESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -29,15 +24,15 @@ public:
   void run();
 
 private:
-  /// Variables that the op's regions store, and that are loaded there (`inside`), outside of it, or in
-  /// the next iteration of a loop around it.
+  /// Variables that the op's regions store, and that are loaded there (`inside`), outside of it, or
+  /// in the next iteration of a loop around it.
   Variables findChanged(Operation *op, bool inside);
   SmallVector<Value> read(const Variables &from);
   void write(const Variables &to, ValueRange written);
 
   void visitBlock(Block &block);
-  /// Visits a region that begins with `first` in the variables, as its last arguments if it has them;
-  /// its terminator gives them as well.
+  /// Visits a region that begins with `first` in the variables, as its last arguments if it has
+  /// them; its terminator gives them as well.
   void visitRegion(Region &region, const Variables &changed, bool hasArguments);
   void visitFor(scf::ForOp op);
   void visitWhile(scf::WhileOp op);
@@ -137,8 +132,8 @@ void Promotion::visitWhile(scf::WhileOp op) {
   rewriter.setInsertionPoint(op);
   SmallVector<Value> inits(op.getInits());
   llvm::append_range(inits, read(changed));
-  auto loop = scf::WhileOp::create(rewriter, op.getLoc(),
-                                   appendTypes(op.getResultTypes(), changed), inits);
+  auto loop =
+      scf::WhileOp::create(rewriter, op.getLoc(), appendTypes(op.getResultTypes(), changed), inits);
   loop.getBefore().takeBody(op.getBefore());
   loop.getAfter().takeBody(op.getAfter());
   llvm::SaveAndRestore outer(carried);
@@ -161,8 +156,7 @@ void Promotion::visitIf(scf::IfOp op) {
   if (otherwise)
     choice.getElseRegion().takeBody(op.getElseRegion());
   else if (!changed.empty())
-    rewriter.createBlock(&choice.getElseRegion()),
-        scf::YieldOp::create(rewriter, op.getLoc());
+    rewriter.createBlock(&choice.getElseRegion()), scf::YieldOp::create(rewriter, op.getLoc());
   DenseMap<Operation *, Value> before = values;
   for (Region &region : choice->getRegions()) {
     if (!region.empty())
@@ -207,11 +201,4 @@ void Promotion::run() {
     rewriter.eraseOp(variable);
 }
 
-namespace {
-struct PromoteVariablesPass : mk_thread::impl::PromoteVariablesPassBase<PromoteVariablesPass> {
-  void runOnOperation() override {
-    for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      Promotion(kernel).run();
-  }
-};
-} // namespace
+void mk_thread::promoteVariables(KernelOp kernel) { Promotion(kernel).run(); }

@@ -27,24 +27,20 @@ struct CallGraph {
         calls.push_back(call);
     });
     if (total > kMaxInlinedOps)
-      return root->emitError() << what << " has more than " << kMaxInlinedOps
-                               << " ops: use loops";
+      return root->emitError() << what << " has more than " << kMaxInlinedOps << " ops: use loops";
     for (func::CallOp call : calls) {
       auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
       if (!callee || callee.isExternal())
         continue; // inlining says so
       if (depth == kMaxDepth)
-        return call.emitOpError() << "calls @" << call.getCallee()
-                                  << " through more than " << kMaxDepth
-                                  << " functions: call fewer in a row";
+        return call.emitOpError() << "calls @" << call.getCallee() << " through more than "
+                                  << kMaxDepth << " functions: call fewer in a row";
       FailureOr<int64_t> size = count(callee, depth + 1);
       if (failed(size))
         return failure();
       if (*size < 0)
-        return call.emitOpError()
-               << "calls @" << call.getCallee()
-               << " recursively; functions of " << what
-               << " are inlined and cannot recurse";
+        return call.emitOpError() << "calls @" << call.getCallee() << " recursively; functions of "
+                                  << what << " are inlined and cannot recurse";
       total = mkernel::checked::add(total, *size).value_or(INT64_MAX);
       if (total > kMaxInlinedOps)
         return call.emitOpError()

@@ -8,7 +8,7 @@ using namespace mlir::mk;
 /// Of index arithmetic on numbers: the result, or that it does not fit, where
 /// upstream's folders give what is left of it.
 static std::optional<mkernel::checked::Number> computeChecked(Operation *op,
-                                                     ArrayRef<Attribute> operands) {
+                                                              ArrayRef<Attribute> operands) {
   if (op->getNumOperands() != 2 || !op->getOperand(0).getType().isIndex())
     return std::nullopt;
   auto lhs = dyn_cast_or_null<IntegerAttr>(operands[0]);
@@ -38,9 +38,8 @@ Attribute IndexEvaluator::compute(Value value) {
     if (!kernel)
       return {};
     MeshOp mesh = kernel.getMeshOp();
-    int64_t ranks = size.getAxis()
-                        ? mesh.getAxis(mesh.findAxis(*size.getAxis())).getSize()
-                        : mesh.getNumRanks();
+    int64_t ranks = size.getAxis() ? mesh.getAxis(mesh.findAxis(*size.getAxis())).getSize()
+                                   : mesh.getNumRanks();
     return ShapedType::isDynamic(ranks) ? Attribute() : builder.getIndexAttr(ranks);
   }
   if (!isMemoryEffectFree(op))
@@ -82,6 +81,4 @@ void IndexEvaluator::assume(Value value, int64_t number) {
   known[value] = Builder(value.getContext()).getIndexAttr(number);
 }
 
-std::optional<int64_t> mk::evaluateIndex(Value value) {
-  return IndexEvaluator().getIndex(value);
-}
+std::optional<int64_t> mk::evaluateIndex(Value value) { return IndexEvaluator().getIndex(value); }

@@ -1,11 +1,11 @@
 //===- ItemOrder.cpp - The items of a loop in its order -------------------===//
 #include "mkernel/Transforms/ItemOrder.h"
+#include "mkernel/Transforms/IndexMath.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 
-SmallVector<Value> mk::clampBounds(OpBuilder &b, Location loc,
-                                   ValueRange bounds) {
+SmallVector<Value> mk::clampBounds(OpBuilder &b, Location loc, ValueRange bounds) {
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   SmallVector<Value> clamped;
   for (Value bound : bounds)
@@ -21,33 +21,12 @@ Value mk::countItems(OpBuilder &b, Location loc, ValueRange bounds) {
 }
 
 namespace {
-struct ItemBuilder {
-  OpBuilder &b;
-  Location loc;
+struct ItemBuilder : IndexMath {
   const ItemSpace &space;
   SmallVector<Value> indices;
 
   ItemBuilder(OpBuilder &b, Location loc, const ItemSpace &space)
-      : b(b), loc(loc), space(space), indices(space.bounds.size()) {}
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return arith::DivSIOp::create(b, loc, x, y); }
-  Value rem(Value x, Value y) { return arith::RemSIOp::create(b, loc, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value clamp(Value x, Value high) {
-    return arith::MaxSIOp::create(b, loc, min(x, high), index(0));
-  }
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
-  }
-  Value select(Value c, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, c, x, y);
-  }
+      : IndexMath{b, loc}, space(space), indices(space.bounds.size()) {}
 
   void rowMajor(Value t);
   void raster(Value t);
@@ -59,8 +38,8 @@ struct ItemBuilder {
     return {first, clamp(space.own[1], sub(space.bounds[0], first))};
   }
   Value spread(Value p, Value first, Value count);
-  Value sections(Value position, Value first, Value count, Value ownBefore,
-                 Value otherBefore, bool ownFirst);
+  Value sections(Value position, Value first, Value count, Value ownBefore, Value otherBefore,
+                 bool ownFirst);
 };
 } // namespace
 
@@ -72,8 +51,9 @@ void ItemBuilder::rowMajor(Value t) {
   indices[0] = t;
 }
 
-/// Groups of rows of dimension 0 are walked along dimension 1. None has own rows and others where those are two sections:
-/// the first wave of CTAs would come to the second section, which may wait for other ranks.
+/// Groups of rows of dimension 0 are walked along dimension 1. None has own rows and others where
+/// those are two sections: the first wave of CTAs would come to the second section, which may wait
+/// for other ranks.
 void ItemBuilder::raster(Value t) {
   Value inner = countItems(b, loc, ArrayRef(space.bounds).drop_front(2));
   Value rest = rem(t, inner), tile = div(t, inner);
@@ -87,7 +67,8 @@ void ItemBuilder::raster(Value t) {
     end = select(isLeading, leading, end);
     tile = sub(tile, select(isLeading, index(0), before));
   }
-  // (Groups that are as even as they can be were tried: 1 % slower than whole ones and a last one of few rows.)
+  // (Groups that are as even as they can be were tried: 1 % slower than whole ones and a last one
+  // of few rows.)
   Value rows = index(space.order.getRaster());
   Value perGroup = mul(rows, space.bounds[1]);
   Value first = mul(div(tile, perGroup), rows);
@@ -127,21 +108,17 @@ void ItemBuilder::longestFirst(Value t) {
 
 /// Place `position` of own items from `ownBefore` on and others from
 /// `otherBefore` on, one kind behind the other.
-Value ItemBuilder::sections(Value position, Value first, Value count,
-                            Value ownBefore, Value otherBefore, bool ownFirst) {
+Value ItemBuilder::sections(Value position, Value first, Value count, Value ownBefore,
+                            Value otherBefore, bool ownFirst) {
   Value others = sub(space.bounds[0], count);
   auto own = [&](Value q) { return add(first, q); };
-  auto other = [&](Value q) {
-    return select(less(q, first), q, add(q, count));
-  };
+  auto other = [&](Value q) { return select(less(q, first), q, add(q, count)); };
   Value leading = ownFirst ? sub(count, ownBefore) : sub(others, otherBefore);
   Value isLeading = less(position, leading);
   Value behind = sub(position, leading);
   if (ownFirst)
-    return select(isLeading, own(add(ownBefore, position)),
-                  other(add(otherBefore, behind)));
-  return select(isLeading, other(add(otherBefore, position)),
-                own(add(ownBefore, behind)));
+    return select(isLeading, own(add(ownBefore, position)), other(add(otherBefore, behind)));
+  return select(isLeading, other(add(otherBefore, position)), own(add(ownBefore, behind)));
 }
 
 /// One own item after every n others while both last.
@@ -151,8 +128,7 @@ Value ItemBuilder::spread(Value p, Value first, Value count) {
   Value others = sub(space.bounds[0], count);
   Value groups = min(count, div(others, n));
   Value group = div(p, period), place = rem(p, period);
-  Value isOwn =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, n);
+  Value isOwn = equal(place, n);
   Value q = add(mul(group, n), place);
   Value other = select(less(q, first), q, add(q, count));
   Value mixed = select(isOwn, add(first, group), other);
@@ -173,8 +149,7 @@ Value ItemBuilder::ownPlace(Value p) {
                   /*ownFirst=*/place == OwnPlace::First);
 }
 
-SmallVector<Value> mk::getItemIndices(OpBuilder &b, Location loc, Value t,
-                                      const ItemSpace &space) {
+SmallVector<Value> mk::getItemIndices(OpBuilder &b, Location loc, Value t, const ItemSpace &space) {
   ItemBuilder items(b, loc, space);
   OrderAttr order = space.order;
   if (order && order.getRaster())
@@ -187,8 +162,7 @@ SmallVector<Value> mk::getItemIndices(OpBuilder &b, Location loc, Value t,
     return items.indices;
   Value p = items.indices[0];
   if (order.getStagger())
-    p = items.rem(items.add(items.add(p, space.rank), items.index(1)),
-                  space.bounds[0]);
+    p = items.rem(items.add(items.add(p, space.rank), items.index(1)), space.bounds[0]);
   items.indices[0] = items.ownPlace(p);
   return items.indices;
 }

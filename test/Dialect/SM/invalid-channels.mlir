@@ -199,7 +199,7 @@ mk.kernel @offsets on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     %ring = mk_sm.create_ring : !ring
     mk_sm.partition producer warps(1) registers(40) {
       %s = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{has 1 offsets into a buffer of rank 2: give one for each dimension}}
+      // expected-error @+1 {{has 1 offsets into a buffer of rank 2: give one, in elements, for each dimension}}
       mk_sm.copy %a[%c0] to %s[0] : memref<64x64xbf16>, !slot
     }
   }
@@ -530,7 +530,7 @@ mk.kernel @store_offsets on @mesh (out %f : memref<64x64xf32> [64, 64]) {
     %out = mk_sm.create_staging : !mk_sm.staging<2>
     mk_sm.partition consumer warps(4) registers(168) {
       %t = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
-      // expected-error @+1 {{has 1 offsets into a buffer of rank 2: give one for each dimension}}
+      // expected-error @+1 {{has 1 offsets into a buffer of rank 2: give one, in elements, for each dimension}}
       mk_sm.store %t, %f[%c0] through %out : tensor<64x64xf32, #acc>, memref<64x64xf32>, !mk_sm.staging<2>
     }
   }

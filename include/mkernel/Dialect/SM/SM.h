@@ -20,6 +20,42 @@
 #define GET_TYPEDEF_CLASSES
 #include "mkernel/Dialect/SM/SMTypes.h.inc"
 
+namespace mlir::mk_sm {
+
+/// Refuses an op that does not stand in a partition of the kind.
+LogicalResult verifyIn(Operation *op, PartitionKind kind);
+template <PartitionKind kind> struct In {
+  template <typename OpT> class Impl : public OpTrait::TraitBase<OpT, Impl> {
+  public:
+    static LogicalResult verifyTrait(Operation *op) { return verifyIn(op, kind); }
+  };
+};
+
+/// Refuses an op that stands neither in a role nor in mk.prepare.
+LogicalResult verifyInScope(Operation *op);
+template <typename OpT> class InScope : public OpTrait::TraitBase<OpT, InScope> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return verifyInScope(op); }
+};
+
+/// Refuses a place in a channel that is no stage and parity.
+LogicalResult verifyPlace(Operation *op, ValueRange place);
+template <typename OpT> class HasPlace : public OpTrait::TraitBase<OpT, HasPlace> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return verifyPlace(op, cast<OpT>(op).getPlace()); }
+};
+
+/// Refuses a slot that has other tiles than its ring.
+LogicalResult verifySlot(Operation *op, RingType ring, SlotType slot);
+template <typename OpT> class HasSlot : public OpTrait::TraitBase<OpT, HasSlot> {
+public:
+  static LogicalResult verifyTrait(Operation *op) {
+    return verifySlot(op, cast<OpT>(op).getRing().getType(), cast<OpT>(op).getSlot().getType());
+  }
+};
+
+} // namespace mlir::mk_sm
+
 #define GET_OP_CLASSES
 #include "mkernel/Dialect/SM/SMOps.h.inc"
 

@@ -80,6 +80,9 @@ public:
   void ifThen(Value condition, function_ref<void()> body);
   void ifThenElse(Value condition, function_ref<void()> then,
                   function_ref<void()> otherwise);
+  /// What one of two bodies gives.
+  SmallVector<Value> choose(Value condition, function_ref<SmallVector<Value>()> then,
+                            function_ref<SmallVector<Value>()> otherwise);
   /// `body` at the end of an op's region, which has one block.
   void within(Region &region, function_ref<void()> body);
   /// `body` for each value of an i32 from `from` below `to`.

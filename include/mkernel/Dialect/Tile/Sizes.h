@@ -3,6 +3,7 @@
 #define MKERNEL_DIALECT_TILE_SIZES_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "llvm/Support/InterleavedRange.h"
 
 namespace mlir::mk {
 
@@ -14,6 +15,12 @@ constexpr int64_t kMaxRanks = 65536;
 
 /// An extent of an argument as a file writes it, by names of dimensions and axes.
 std::string describeExtent(KernelOp kernel, AffineExpr extent);
+/// Whether an extent is each rank's own, so that the whole is a sum.
+bool dependsOnRankDim(KernelOp kernel, AffineExpr extent);
+/// Names for a message: 'a', 'b', 'c'.
+template <typename Range> auto quoted(const Range &names) {
+  return llvm::interleaved(names, "', '", "'", "'");
+}
 
 } // namespace mlir::mk
 

@@ -36,6 +36,11 @@ namespace mlir::mk {
 /// Whether a type is a tile: a tensor whose extents are numbers, or parameters
 /// that #mk.extents names.
 bool isTile(Type type);
+
+/// What a kernel declares, as effects name it.
+struct Declarations : SideEffects::Resource::Base<Declarations> {
+  StringRef getName() final { return "declarations of a kernel"; }
+};
 } // namespace mlir::mk
 
 #define GET_OP_CLASSES
@@ -51,6 +56,11 @@ inline KernelOp getKernel(Operation *op) {
 /// Whether the CTAs of a role share the items of this loop (mk.foreach or
 /// mk.foreach_item): it is in no other such loop.
 bool isDistributedLoop(Operation *op);
+
+/// What loads and stores have in common: offsets, in elements, one for each dimension of `buffer`; none
+/// or one valid extent for each dimension of the tile.
+LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
+                           RankedTensorType tile);
 
 /// Whether buffers of this type lie in the symmetric heap.
 bool isSymmetric(Type type);

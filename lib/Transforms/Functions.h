@@ -1,0 +1,29 @@
+//===- Functions.h - Passes of the tile level -----------------*- C++ -*-===//
+//
+// What each pass without options does with a module, or with each op of a kind in it; the file has
+// its name.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_TRANSFORMS_FUNCTIONS_H
+#define MKERNEL_LIB_TRANSFORMS_FUNCTIONS_H
+
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::mk {
+
+void expandFolds(ModuleOp module);
+LogicalResult expandFp8(Operation *op);
+LogicalResult expandRanks(KernelOp kernel);
+LogicalResult expandStreamK(KernelOp kernel);
+void guardDivisions(func::FuncOp function);
+LogicalResult hoistBuffers(func::FuncOp function);
+LogicalResult inlineCalls(ModuleOp module);
+LogicalResult lowerAsserts(func::FuncOp function);
+void lowerCopies(memref::CopyOp copy);
+LogicalResult materializeCarries(Operation *op);
+
+} // namespace mlir::mk
+
+#endif // MKERNEL_LIB_TRANSFORMS_FUNCTIONS_H

@@ -1,0 +1,35 @@
+//===- Passes.cpp - Classes of passes that are functions -----------------===//
+#include "mkernel/Transforms/Passes.h"
+#include "Functions.h"
+#include "mkernel/Transforms/FunctionPass.h"
+#include "mkernel/Transforms/Sizes/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::mk {
+#define GEN_PASS_DEF_EXPANDFOLDSPASS
+#define GEN_PASS_DEF_EXPANDFP8PASS
+#define GEN_PASS_DEF_EXPANDRANKSPASS
+#define GEN_PASS_DEF_EXPANDSTREAMKPASS
+#define GEN_PASS_DEF_GUARDDIVISIONSPASS
+#define GEN_PASS_DEF_HOISTBUFFERSPASS
+#define GEN_PASS_DEF_INLINECALLSPASS
+#define GEN_PASS_DEF_LOWERASSERTSPASS
+#define GEN_PASS_DEF_LOWERCOPIESPASS
+#define GEN_PASS_DEF_MATERIALIZECARRIESPASS
+#include "mkernel/Transforms/Passes.h.inc"
+#include "mkernel/Transforms/Sizes/Passes.h.inc"
+
+template struct FunctionPass<impl::ExpandFoldsPassBase, expandFolds>;
+template struct FunctionPass<impl::ExpandFp8PassBase, expandFp8>;
+template struct FunctionPass<impl::ExpandRanksPassBase, expandRanks>;
+template struct FunctionPass<impl::ExpandStreamKPassBase, expandStreamK>;
+template struct FunctionPass<impl::GuardDivisionsPassBase, guardDivisions>;
+template struct FunctionPass<impl::HoistBuffersPassBase, hoistBuffers>;
+template struct FunctionPass<impl::InlineCallsPassBase, inlineCalls>;
+template struct FunctionPass<impl::LowerAssertsPassBase, lowerAsserts>;
+template struct FunctionPass<impl::LowerCopiesPassBase, lowerCopies>;
+template struct FunctionPass<impl::MaterializeCarriesPassBase, materializeCarries>;
+} // namespace mlir::mk

@@ -1,0 +1,35 @@
+//===- Functions.h - Passes of the SM level -------------------*- C++ -*-===//
+//
+// What each pass without options does with a module, or with each op of a kind in it; the file has
+// its name.
+//
+//===----------------------------------------------------------------------===//
+#ifndef MKERNEL_LIB_TRANSFORMS_SM_FUNCTIONS_H
+#define MKERNEL_LIB_TRANSFORMS_SM_FUNCTIONS_H
+
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::mk_sm {
+
+void advanceLoads(ModuleOp module);
+LogicalResult alternateItems(PartitionOp partition);
+void assignStages(PartitionOp partition);
+LogicalResult assignWarps(mk::KernelOp kernel);
+void deferElements(mk::KernelOp kernel);
+void deferReductions(scf::ForOp loop);
+void deferWaits(ModuleOp module);
+void dropLimits(mk::LoadOp load);
+void overlapDots(ModuleOp module);
+void pairDots(ModuleOp module);
+void postStores(ModuleOp module);
+void rematerializeScalars(PartitionOp partition);
+void reverseFolds(mk::FoldOp fold);
+LogicalResult shareCopies(mk::KernelOp kernel);
+void spillFragments(mk::KernelOp kernel);
+void splitMasks(ModuleOp module);
+void takeTurns(ModuleOp module);
+
+} // namespace mlir::mk_sm
+
+#endif // MKERNEL_LIB_TRANSFORMS_SM_FUNCTIONS_H

@@ -1,0 +1,53 @@
+//===- Passes.cpp - Classes of passes that are functions -----------------===//
+#include "mkernel/Transforms/Thread/Passes.h"
+#include "Expand.h"
+#include "mkernel/Transforms/FunctionPass.h"
+
+namespace mlir::mk_thread {
+#define GEN_PASS_DEF_DISPATCHWARPSPASS
+#define GEN_PASS_DEF_EXPANDACCESSESPASS
+#define GEN_PASS_DEF_EXPANDCHANNELSPASS
+#define GEN_PASS_DEF_EXPANDCOMMANDSPASS
+#define GEN_PASS_DEF_EXPANDCOPIERSPASS
+#define GEN_PASS_DEF_EXPANDCOPIESPASS
+#define GEN_PASS_DEF_EXPANDELEMENTSPASS
+#define GEN_PASS_DEF_EXPANDEXCHANGESPASS
+#define GEN_PASS_DEF_EXPANDLAUNCHPASS
+#define GEN_PASS_DEF_EXPANDMATHPASS
+#define GEN_PASS_DEF_EXPANDPRODUCTSPASS
+#define GEN_PASS_DEF_EXPANDQUEUESPASS
+#define GEN_PASS_DEF_EXPANDREDUCTIONSPASS
+#define GEN_PASS_DEF_EXPANDRUNSPASS
+#define GEN_PASS_DEF_EXPANDSENDERPASS
+#define GEN_PASS_DEF_EXPANDSIGNALSPASS
+#define GEN_PASS_DEF_EXPANDSTORESPASS
+#define GEN_PASS_DEF_EXPANDTRIMSPASS
+#define GEN_PASS_DEF_EXPANDTURNSPASS
+#define GEN_PASS_DEF_PROMOTEVARIABLESPASS
+#include "mkernel/Transforms/Thread/Passes.h.inc"
+} // namespace mlir::mk_thread
+
+namespace mlir::mk {
+template struct FunctionPass<mk_thread::impl::DispatchWarpsPassBase, mk_thread::dispatchWarps>;
+template struct FunctionPass<mk_thread::impl::ExpandAccessesPassBase, mk_thread::expandAccesses>;
+template struct FunctionPass<mk_thread::impl::ExpandChannelsPassBase, mk_thread::expandChannels>;
+template struct FunctionPass<mk_thread::impl::ExpandCommandsPassBase, mk_thread::expandCommands>;
+template struct FunctionPass<mk_thread::impl::ExpandCopiersPassBase, mk_thread::expandCopiers>;
+template struct FunctionPass<mk_thread::impl::ExpandCopiesPassBase, mk_thread::expandCopies>;
+template struct FunctionPass<mk_thread::impl::ExpandElementsPassBase, mk_thread::expandElements>;
+template struct FunctionPass<mk_thread::impl::ExpandExchangesPassBase, mk_thread::expandExchanges>;
+template struct FunctionPass<mk_thread::impl::ExpandLaunchPassBase, mk_thread::expandLaunch>;
+template struct FunctionPass<mk_thread::impl::ExpandMathPassBase, mk_thread::expandMath>;
+template struct FunctionPass<mk_thread::impl::ExpandProductsPassBase, mk_thread::expandProducts>;
+template struct FunctionPass<mk_thread::impl::ExpandQueuesPassBase, mk_thread::expandQueues>;
+template struct FunctionPass<mk_thread::impl::ExpandReductionsPassBase,
+                             mk_thread::expandReductions>;
+template struct FunctionPass<mk_thread::impl::ExpandRunsPassBase, mk_thread::expandRuns>;
+template struct FunctionPass<mk_thread::impl::ExpandSenderPassBase, mk_thread::expandSender>;
+template struct FunctionPass<mk_thread::impl::ExpandSignalsPassBase, mk_thread::expandSignals>;
+template struct FunctionPass<mk_thread::impl::ExpandStoresPassBase, mk_thread::expandStores>;
+template struct FunctionPass<mk_thread::impl::ExpandTrimsPassBase, mk_thread::expandTrims>;
+template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::expandTurns>;
+template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
+                             mk_thread::promoteVariables>;
+} // namespace mlir::mk
