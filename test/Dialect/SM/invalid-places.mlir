@@ -331,6 +331,3 @@ mk.kernel @queue on @mesh (in %m : memref<4xi32> [4]) {
     mk_sm.pop %m[%c0] : memref<4xi32>
   }
 }
-  mk_sm.pop %m[%i] : memref<4xi32>
-  return
-}
