@@ -223,14 +223,20 @@ SmallVector<Value> Pairing::goRound(Value number, SmallVector<Value> carried, Va
     numbers.push_back(after(number, i));
   // The last turn loads its own once more, which exists.
   Value turn = index(turns), following;
-  if (!loads.empty())
-    following = min(after(number, turns), sub(upper, turn));
+  if (!loads.empty()) {
+    Value last = sub(upper, turn);
+    following = min(after(number, turns), last);
+  }
   Started started[] = {start(numbers[0]), start(numbers[1])};
   for (int64_t i = 0; i != turns; ++i) {
     carried = finish(numbers[i], carried, started[i % 2],
                      loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
-    if (!loads.empty())
-      llvm::append_range(next, loadEarly(b, loop, loads, after(following, i)));
+    // All in front of the last start: where loads stand between the last two waits, ptxas moves what
+    // is done with the first result behind the second wait, when no dot is under way any more.
+    int64_t loading = std::max<int64_t>(turns - 2, 1);
+    if (i < loading && !loads.empty())
+      for (int64_t of = i * turns / loading, end = (i + 1) * turns / loading; of != end; ++of)
+        llvm::append_range(next, loadEarly(b, loop, loads, after(following, of)));
     if (i + 2 >= turns)
       continue;
     started[i % 2] = start(numbers[i + 2], carried);
