@@ -1,11 +1,6 @@
 //===- DispatchWarps.cpp - Branches to what threads run -------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_DISPATCHWARPSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -71,14 +66,9 @@ static void runOnce(OnceOp op, Emitter &e) {
     e.syncWarp();
 }
 
-namespace {
-struct DispatchWarpsPass : mk_thread::impl::DispatchWarpsPassBase<DispatchWarpsPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<ByWarpsOp>(module, branchOnWarp); // looks for what is around
-    expandEach<SpecializeOp>(module, specialize);
-    expandEach<ByCtasOp>(module, branchOnCta);
-    expandEach<OnceOp>(module, runOnce);
-  }
-};
-} // namespace
+void mk_thread::dispatchWarps(ModuleOp module) {
+  expandEach<ByWarpsOp>(module, branchOnWarp); // looks for what is around
+  expandEach<SpecializeOp>(module, specialize);
+  expandEach<ByCtasOp>(module, branchOnCta);
+  expandEach<OnceOp>(module, runOnce);
+}

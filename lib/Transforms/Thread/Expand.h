@@ -8,6 +8,20 @@
 
 namespace mlir::mk_thread {
 
+// What a pass does, and the function that does it (Passes.cpp).
+#define MK_THREAD_STEPS(DO)                                                                       \
+  DO(DispatchWarps, dispatchWarps) DO(ExpandAccesses, expandAccesses)                             \
+  DO(ExpandChannels, expandChannels) DO(ExpandCommands, expandCommands)                           \
+  DO(ExpandCopiers, expandCopiers) DO(ExpandCopies, expandCopies)                                 \
+  DO(ExpandElements, expandElements) DO(ExpandExchanges, expandExchanges)                         \
+  DO(ExpandLaunch, expandLaunch) DO(ExpandMath, expandMath) DO(ExpandProducts, expandProducts)    \
+  DO(ExpandQueues, expandQueues) DO(ExpandReductions, expandReductions)                           \
+  DO(ExpandRuns, expandRuns) DO(ExpandSender, expandSender) DO(ExpandSignals, expandSignals)      \
+  DO(ExpandStores, expandStores) DO(ExpandTrims, expandTrims) DO(ExpandTurns, expandTurns)        \
+  DO(PromoteVariables, promoteVariables) DO(StageFragments, stageFragments)
+#define MK_DECLARE(NAME, FUNCTION) void FUNCTION(ModuleOp module);
+MK_THREAD_STEPS(MK_DECLARE)
+
 /// Each op of a kind makes way for what `emit` emits in its place, whose results it gives.
 template <typename OpT>
 void replaceEach(ModuleOp module, function_ref<SmallVector<Value>(OpT, Emitter &)> emit) {

@@ -7,11 +7,6 @@
 #include "Expand.h"
 #include "mkernel/Dialect/Thread/Places.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDACCESSESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -126,6 +121,19 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
   return size == 4 ? words : e.unpack(words, element, op.getNumResults());
 }
 
+static SmallVector<Value> reload(ReloadElementsOp op, Emitter &e) {
+  constexpr int64_t kRun = 4; // the longest access of the PTX ISA (v4.b32)
+  SmallVector<Value> zero(kRun, e.c32(0)), result;
+  for (size_t k = 0; k < op.getWhich().size(); k += kRun)
+    for (Value word : e.loadWords(TypeRange(ValueRange(zero)),
+                                  e.add(op.getAddress(), op.getWhich()[k] / kRun * op.getStep()), 4 * kRun,
+                                  op.getExists(), zero)) {
+      Type type = op.getElements()[k].getType();
+      result.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
+    }
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
@@ -174,11 +182,8 @@ static void store(StoreElementsOp op, Emitter &e) {
   op.getTogether() ? e.ifThenElse(op.getTogether(), inRuns, singly) : inRuns();
 }
 
-namespace {
-struct ExpandAccessesPass : mk_thread::impl::ExpandAccessesPassBase<ExpandAccessesPass> {
-  void runOnOperation() override {
-    replaceEach<LoadElementsOp>(getOperation(), load);
-    expandEach<StoreElementsOp>(getOperation(), store);
-  }
-};
-} // namespace
+void mk_thread::expandAccesses(ModuleOp module) {
+  replaceEach<LoadElementsOp>(module, load);
+  replaceEach<ReloadElementsOp>(module, reload);
+  expandEach<StoreElementsOp>(module, store);
+}

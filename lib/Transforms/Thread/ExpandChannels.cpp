@@ -6,11 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCHANNELSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -88,17 +83,12 @@ static SmallVector<Value> receiveWords(ReceiveWordsOp op, Emitter &e) {
   return words;
 }
 
-namespace {
-struct ExpandChannelsPass : mk_thread::impl::ExpandChannelsPassBase<ExpandChannelsPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<InitSlotsOp>(module, initSlots);
-    replaceEach<TakeSlotOp>(module, takeSlot);
-    expandEach<CommitSlotOp>(
-        module, [](CommitSlotOp op, Emitter &e) { arriveOnce(e, op.getLane(), op.getFull()); });
-    expandEach<ReleaseSlotOp>(module, releaseSlot);
-    expandEach<SendWordsOp>(module, sendWords);
-    replaceEach<ReceiveWordsOp>(module, receiveWords);
-  }
-};
-} // namespace
+void mk_thread::expandChannels(ModuleOp module) {
+  expandEach<InitSlotsOp>(module, initSlots);
+  replaceEach<TakeSlotOp>(module, takeSlot);
+  expandEach<CommitSlotOp>(
+      module, [](CommitSlotOp op, Emitter &e) { arriveOnce(e, op.getLane(), op.getFull()); });
+  expandEach<ReleaseSlotOp>(module, releaseSlot);
+  expandEach<SendWordsOp>(module, sendWords);
+  replaceEach<ReceiveWordsOp>(module, receiveWords);
+}

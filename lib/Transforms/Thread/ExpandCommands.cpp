@@ -8,11 +8,6 @@
 #include "mkernel/ABI/Command.h"
 #include "mkernel/ABI/Gpu.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCOMMANDSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -94,14 +89,10 @@ static void awaitCommands(AwaitCommandsOp op, Emitter &e) {
   e.whileTrue(goesOn, [] {});
 }
 
-namespace {
-struct ExpandCommandsPass : mk_thread::impl::ExpandCommandsPassBase<ExpandCommandsPass> {
-  void runOnOperation() override {
-    expandEach<CommandOp>(getOperation(), [](CommandOp op, Emitter &e) {
-      e.ifFine([&] { placeCommand(op, e); });
-    });
-    expandEach<CountCommandsOp>(getOperation(), countCommands);
-    expandEach<AwaitCommandsOp>(getOperation(), awaitCommands);
-  }
-};
-} // namespace
+void mk_thread::expandCommands(ModuleOp module) {
+  expandEach<CommandOp>(module, [](CommandOp op, Emitter &e) {
+    e.ifFine([&] { placeCommand(op, e); });
+  });
+  expandEach<CountCommandsOp>(module, countCommands);
+  expandEach<AwaitCommandsOp>(module, awaitCommands);
+}

@@ -8,11 +8,6 @@
 #include "Copier.h"
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCOPIERSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -123,13 +118,8 @@ static void serveCopies(ServeCopiesOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandCopiersPass : mk_thread::impl::ExpandCopiersPassBase<ExpandCopiersPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<RequestCopyOp>(module, requestCopy);
-    expandEach<DismissCopiersOp>(module, dismissCopiers);
-    expandEach<ServeCopiesOp>(module, serveCopies);
-  }
-};
-} // namespace
+void mk_thread::expandCopiers(ModuleOp module) {
+  expandEach<RequestCopyOp>(module, requestCopy);
+  expandEach<DismissCopiersOp>(module, dismissCopiers);
+  expandEach<ServeCopiesOp>(module, serveCopies);
+}

@@ -1,11 +1,6 @@
 //===- ExpandCopies.cpp - Tiles that the copy engine brings ---------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDCOPIESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -36,8 +31,4 @@ static void copyTile(CopyTileOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandCopiesPass : mk_thread::impl::ExpandCopiesPassBase<ExpandCopiesPass> {
-  void runOnOperation() override { expandEach<CopyTileOp>(getOperation(), copyTile); }
-};
-} // namespace
+void mk_thread::expandCopies(ModuleOp module) { expandEach<CopyTileOp>(module, copyTile); }

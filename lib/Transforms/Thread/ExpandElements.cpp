@@ -4,11 +4,6 @@
 #include "mkernel/Dialect/Thread/Places.h"
 #include "mlir/IR/AffineExpr.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDELEMENTSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -133,11 +128,7 @@ static SmallVector<Value> scale(ScaleElementsOp op, Emitter &e) {
   return SmallVector<Value>(choice.getResults());
 }
 
-namespace {
-struct ExpandElementsPass : mk_thread::impl::ExpandElementsPassBase<ExpandElementsPass> {
-  void runOnOperation() override {
-    replaceEach<MaskElementsOp>(getOperation(), mask);
-    replaceEach<ScaleElementsOp>(getOperation(), scale);
-  }
-};
-} // namespace
+void mk_thread::expandElements(ModuleOp module) {
+  replaceEach<MaskElementsOp>(module, mask);
+  replaceEach<ScaleElementsOp>(module, scale);
+}

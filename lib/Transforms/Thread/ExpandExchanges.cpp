@@ -7,11 +7,6 @@
 #include "Exchange.h"
 #include "mkernel/Dialect/SM/SM.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDEXCHANGESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -80,8 +75,4 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   return loaded;
 }
 
-namespace {
-struct ExpandExchangesPass : mk_thread::impl::ExpandExchangesPassBase<ExpandExchangesPass> {
-  void runOnOperation() override { replaceEach<ExchangeElementsOp>(getOperation(), exchange); }
-};
-} // namespace
+void mk_thread::expandExchanges(ModuleOp module) { replaceEach<ExchangeElementsOp>(module, exchange); }

@@ -3,11 +3,6 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDLAUNCHPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -100,16 +95,11 @@ static void rebaseSignals(RebaseSignalsOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandLaunchPass : mk_thread::impl::ExpandLaunchPassBase<ExpandLaunchPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<BeginLaunchOp>(module, beginLaunch);
-    expandEach<LastArrivalOp>(module, arrive);
-    expandEach<AwaitPreparedOp>(module, awaitPrepared);
-    expandEach<EndLaunchOp>(module, endLaunch);
-    expandEach<RebaseSignalsOp>(module, rebaseSignals);
-    replaceEach<EpochOp>(module, readEpoch);
-  }
-};
-} // namespace
+void mk_thread::expandLaunch(ModuleOp module) {
+  expandEach<BeginLaunchOp>(module, beginLaunch);
+  expandEach<LastArrivalOp>(module, arrive);
+  expandEach<AwaitPreparedOp>(module, awaitPrepared);
+  expandEach<EndLaunchOp>(module, endLaunch);
+  expandEach<RebaseSignalsOp>(module, rebaseSignals);
+  replaceEach<EpochOp>(module, readEpoch);
+}

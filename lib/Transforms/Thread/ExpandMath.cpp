@@ -9,11 +9,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDMATHPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -128,29 +123,25 @@ static Value expand(Emitter &e, Operation *op) {
   return result && isHalf ? Value(e.create<LLVM::FPTruncOp>(type, result)) : result;
 }
 
-namespace {
-struct ExpandMathPass : mk_thread::impl::ExpandMathPassBase<ExpandMathPass> {
-  void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<KernelOp>()) {
-      SmallVector<Operation *> ops;
-      kernel.walk([&](Operation *op) {
-        if (isa<math::MathDialect>(op->getDialect()) ||
-            isa<arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
-          ops.push_back(op);
-      });
-      if (ops.empty())
-        continue;
-      Emitter emitter(kernel.getContext(), kernel.getLoc());
-      emitter.enter(kernel);
-      for (Operation *op : ops) {
-        emitter.loc = op->getLoc();
-        emitter.b.setInsertionPoint(op);
-        if (Value result = expand(emitter, op)) {
-          op->replaceAllUsesWith(ValueRange(result));
-          op->erase();
-        }
+void mk_thread::expandMath(ModuleOp module) {
+  for (auto kernel : module.getOps<KernelOp>()) {
+    SmallVector<Operation *> ops;
+    kernel.walk([&](Operation *op) {
+      if (isa<math::MathDialect>(op->getDialect()) ||
+          isa<arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
+        ops.push_back(op);
+    });
+    if (ops.empty())
+      continue;
+    Emitter emitter(kernel.getContext(), kernel.getLoc());
+    emitter.enter(kernel);
+    for (Operation *op : ops) {
+      emitter.loc = op->getLoc();
+      emitter.b.setInsertionPoint(op);
+      if (Value result = expand(emitter, op)) {
+        op->replaceAllUsesWith(ValueRange(result));
+        op->erase();
       }
     }
   }
-};
-} // namespace
+}

@@ -12,11 +12,6 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDPRODUCTSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -76,8 +71,4 @@ static SmallVector<Value> multiply(ProductOp op, Emitter &e) {
   return sums;
 }
 
-namespace {
-struct ExpandProductsPass : mk_thread::impl::ExpandProductsPassBase<ExpandProductsPass> {
-  void runOnOperation() override { replaceEach<ProductOp>(getOperation(), multiply); }
-};
-} // namespace
+void mk_thread::expandProducts(ModuleOp module) { replaceEach<ProductOp>(module, multiply); }

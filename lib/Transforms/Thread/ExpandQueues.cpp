@@ -3,11 +3,6 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDQUEUESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 namespace abi = ::mkernel::abi;
@@ -81,14 +76,9 @@ static SmallVector<Value> popRecord(PopRecordOp op, Emitter &e) {
   return results;
 }
 
-namespace {
-struct ExpandQueuesPass : mk_thread::impl::ExpandQueuesPassBase<ExpandQueuesPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    replaceEach<FetchOnceOp>(module, fetchOnce);
-    expandEach<PushRecordOp>(module, pushRecord);
-    replaceEach<PopRecordOp>(module, popRecord);
-    replaceEach<AgreeOnFailureOp>(module, agreeOnFailure);
-  }
-};
-} // namespace
+void mk_thread::expandQueues(ModuleOp module) {
+  replaceEach<FetchOnceOp>(module, fetchOnce);
+  expandEach<PushRecordOp>(module, pushRecord);
+  replaceEach<PopRecordOp>(module, popRecord);
+  replaceEach<AgreeOnFailureOp>(module, agreeOnFailure);
+}

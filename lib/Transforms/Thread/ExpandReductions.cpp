@@ -3,11 +3,6 @@
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDREDUCTIONSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using mk_sm::MmaAttr;
@@ -192,8 +187,4 @@ static SmallVector<Value> reduce(ReduceElementsOp op, Emitter &e) {
   return result;
 }
 
-namespace {
-struct ExpandReductionsPass : mk_thread::impl::ExpandReductionsPassBase<ExpandReductionsPass> {
-  void runOnOperation() override { replaceEach<ReduceElementsOp>(getOperation(), reduce); }
-};
-} // namespace
+void mk_thread::expandReductions(ModuleOp module) { replaceEach<ReduceElementsOp>(module, reduce); }

@@ -7,11 +7,6 @@
 #include "Expand.h"
 #include "mkernel/ABI/Command.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDRUNSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -275,14 +270,10 @@ static void sendRuns(SendRunsOp op, Emitter &e) {
     e.ifThen(empty, [&] { command(MK_CMD_SIGNAL, e.c32(last), none, none, e.c32(0), slot); });
 }
 
-namespace {
-struct ExpandRunsPass : mk_thread::impl::ExpandRunsPassBase<ExpandRunsPass> {
-  void runOnOperation() override {
-    replaceEach<PlanRunsOp>(getOperation(), planRuns);
-    replaceEach<CopyRunsOp>(getOperation(), copyRuns);
-    expandEach<SendRunsOp>(getOperation(), [](SendRunsOp op, Emitter &e) {
-      e.ifFine([&] { sendRuns(op, e); });
-    });
-  }
-};
-} // namespace
+void mk_thread::expandRuns(ModuleOp module) {
+  replaceEach<PlanRunsOp>(module, planRuns);
+  replaceEach<CopyRunsOp>(module, copyRuns);
+  expandEach<SendRunsOp>(module, [](SendRunsOp op, Emitter &e) {
+    e.ifFine([&] { sendRuns(op, e); });
+  });
+}

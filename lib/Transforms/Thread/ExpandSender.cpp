@@ -9,11 +9,6 @@
 #include "Expand.h"
 #include "mkernel/ABI/Gpu.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDSENDERPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -150,12 +145,8 @@ static void servePosts(ServePostsOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandSenderPass : mk_thread::impl::ExpandSenderPassBase<ExpandSenderPass> {
-  void runOnOperation() override {
-    expandEach<PostTileOp>(getOperation(), postTile);
-    expandEach<HurrySenderOp>(getOperation(), hurrySender);
-    expandEach<ServePostsOp>(getOperation(), servePosts);
-  }
-};
-} // namespace
+void mk_thread::expandSender(ModuleOp module) {
+  expandEach<PostTileOp>(module, postTile);
+  expandEach<HurrySenderOp>(module, hurrySender);
+  expandEach<ServePostsOp>(module, servePosts);
+}

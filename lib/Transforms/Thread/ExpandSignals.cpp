@@ -4,11 +4,6 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/GpuParams.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDSIGNALSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -110,15 +105,10 @@ static void awaitPeers(AwaitPeersOp op, Emitter &e) {
   });
 }
 
-namespace {
-struct ExpandSignalsPass : mk_thread::impl::ExpandSignalsPassBase<ExpandSignalsPass> {
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    expandEach<TellPeersOp>(module, tellPeers);
-    expandEach<RaiseOp>(module, raise);
-    replaceEach<AwaitPeerOp>(module, awaitPeer);
-    expandEach<AwaitPeersOp>(module, awaitPeers);
-    expandEach<AwaitSignalOp>(module, awaitSignal);
-  }
-};
-} // namespace
+void mk_thread::expandSignals(ModuleOp module) {
+  expandEach<TellPeersOp>(module, tellPeers);
+  expandEach<RaiseOp>(module, raise);
+  replaceEach<AwaitPeerOp>(module, awaitPeer);
+  expandEach<AwaitPeersOp>(module, awaitPeers);
+  expandEach<AwaitSignalOp>(module, awaitSignal);
+}

@@ -6,11 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDSTORESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -78,8 +73,4 @@ static void storeBuffer(StoreBufferOp op, Emitter &e) {
       });
 }
 
-namespace {
-struct ExpandStoresPass : mk_thread::impl::ExpandStoresPassBase<ExpandStoresPass> {
-  void runOnOperation() override { expandEach<StoreBufferOp>(getOperation(), storeBuffer); }
-};
-} // namespace
+void mk_thread::expandStores(ModuleOp module) { expandEach<StoreBufferOp>(module, storeBuffer); }

@@ -6,11 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDTRIMSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 using Predicate = arith::CmpIPredicate;
@@ -57,8 +52,4 @@ static void trimTile(TrimTileOp op, Emitter &e) {
   e.syncWarp();
 }
 
-namespace {
-struct ExpandTrimsPass : mk_thread::impl::ExpandTrimsPassBase<ExpandTrimsPass> {
-  void runOnOperation() override { expandEach<TrimTileOp>(getOperation(), trimTile); }
-};
-} // namespace
+void mk_thread::expandTrims(ModuleOp module) { expandEach<TrimTileOp>(module, trimTile); }

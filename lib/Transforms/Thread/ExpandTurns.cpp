@@ -1,11 +1,6 @@
 //===- ExpandTurns.cpp - Turns of two warpgroups --------------------------===//
 #include "Expand.h"
 
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_EXPANDTURNSPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
-
 using namespace mlir;
 using namespace mlir::mk_thread;
 
@@ -37,11 +32,7 @@ static void passTurn(PassTurnOp op, Emitter &e) {
   e.arriveAt(other, kThreads);
 }
 
-namespace {
-struct ExpandTurnsPass : mk_thread::impl::ExpandTurnsPassBase<ExpandTurnsPass> {
-  void runOnOperation() override {
-    replaceEach<TakeTurnOp>(getOperation(), takeTurn);
-    expandEach<PassTurnOp>(getOperation(), passTurn);
-  }
-};
-} // namespace
+void mk_thread::expandTurns(ModuleOp module) {
+  replaceEach<TakeTurnOp>(module, takeTurn);
+  expandEach<PassTurnOp>(module, passTurn);
+}

@@ -6,15 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Dialect/Thread/Thread.h"
-#include "mkernel/Transforms/Thread/Passes.h"
+#include "Expand.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/SaveAndRestore.h"
-
-namespace mlir::mk_thread {
-#define GEN_PASS_DEF_PROMOTEVARIABLESPASS
-#include "mkernel/Transforms/Thread/Passes.h.inc"
-} // namespace mlir::mk_thread
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -207,11 +202,7 @@ void Promotion::run() {
     rewriter.eraseOp(variable);
 }
 
-namespace {
-struct PromoteVariablesPass : mk_thread::impl::PromoteVariablesPassBase<PromoteVariablesPass> {
-  void runOnOperation() override {
-    for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      Promotion(kernel).run();
-  }
-};
-} // namespace
+void mk_thread::promoteVariables(ModuleOp module) {
+  for (KernelOp kernel : module.getOps<KernelOp>())
+    Promotion(kernel).run();
+}
