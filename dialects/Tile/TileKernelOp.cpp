@@ -254,12 +254,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   props.setArgShapes(builder.getArrayAttr(argShapes));
   props.setArgSplits(builder.getArrayAttr(argSplits));
   props.setArgTypes(builder.getArrayAttr(argTypes));
-  Region *body = result.addRegion();
-  if (parser.parseRegion(*body, blockArgs))
-    return failure();
-  if (body->empty())
-    body->emplaceBlock();
-  return success();
+  return parseRegionOf(parser, result, blockArgs);
 }
 
 void KernelOp::print(OpAsmPrinter &p) {

@@ -26,8 +26,8 @@ static ParseResult parseIndices(OpAsmParser &parser,
   return success();
 }
 
-static ParseResult parseRegionOf(OpAsmParser &parser, OperationState &result,
-                                 ArrayRef<OpAsmParser::Argument> args) {
+ParseResult mk::parseRegionOf(OpAsmParser &parser, OperationState &result,
+                              ArrayRef<OpAsmParser::Argument> args) {
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, args))
     return failure();

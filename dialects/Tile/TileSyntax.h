@@ -8,6 +8,7 @@
 #define MKERNEL_DIALECTS_TILE_TILESYNTAX_H
 
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/IR/OpImplementation.h"
 
 namespace mlir::mk {
 
@@ -22,6 +23,10 @@ ParseResult parseBody(AsmParser &parser, ScheduleAttr &schedule);
 void printBody(AsmPrinter &printer, ScheduleAttr schedule);
 ParseResult parseBody(AsmParser &parser, OrderAttr &order);
 void printBody(AsmPrinter &printer, OrderAttr order);
+
+/// The region of an op, which gets a block also where nothing is written in it.
+ParseResult parseRegionOf(OpAsmParser &parser, OperationState &result,
+                          ArrayRef<OpAsmParser::Argument> args);
 
 /// Parses a comma-separated list of axis names without brackets.
 ParseResult parseAxisNames(AsmParser &parser, SmallVectorImpl<Attribute> &names);

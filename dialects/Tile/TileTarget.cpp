@@ -9,9 +9,8 @@ using namespace mlir::mk;
 using Emit = function_ref<InFlightDiagnostic()>;
 
 /// Every number has to be at least 1.
-static LogicalResult
-verifyPositive(Emit emit, StringRef what,
-               std::initializer_list<std::pair<StringRef, int64_t>> numbers) {
+static LogicalResult verifyPositive(Emit emit, StringRef what,
+                                    std::initializer_list<std::pair<StringRef, int64_t>> numbers) {
   for (auto [name, number] : numbers)
     if (number < 1)
       return emit() << what << " with " << name << " = " << number << ": it is at least 1";
@@ -28,20 +27,21 @@ LogicalResult RegisterSplitAttr::verify(Emit emit, int64_t warpgroups, int64_t p
       {{"warpgroups", warpgroups}, {"producer", producer}, {"consumer", consumer}});
 }
 
-LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t idle,
-                                          int64_t product, int64_t left, int64_t early,
-                                          int64_t mover, int64_t netMover) {
+LogicalResult RegisterReserveAttr::verify(Emit emit, int64_t scalars, int64_t idle, int64_t product,
+                                          int64_t left, int64_t early, int64_t mover,
+                                          int64_t netMover) {
   if (std::min({scalars, idle, product, left, early, mover, netMover}) < 0 || idle > scalars)
-    return emit() << "a reserve of " << scalars << " registers for scalars, " << idle
-                  << " of them idle, " << product << " for products and " << left
-                  << " for left operands: none is negative, and those that idle are some of the first";
+    return emit()
+           << "a reserve of " << scalars << " registers for scalars, " << idle << " of them idle, "
+           << product << " for products and " << left
+           << " for left operands: none is negative, and those that idle are some of the first";
   return success();
 }
 
 LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int64_t most,
                                     int64_t step, RegisterReserveAttr reserve, ArrayAttr splits) {
-  if (failed(verifyPositive(
-          emit, "registers", {{"of_sm", ofSm}, {"least", least}, {"most", most}, {"step", step}})))
+  if (failed(verifyPositive(emit, "registers",
+                            {{"of_sm", ofSm}, {"least", least}, {"most", most}, {"step", step}})))
     return failure();
   if (least > most || least % step || most % step)
     return emit() << "registers of a thread from " << least << " to " << most
@@ -122,19 +122,16 @@ LogicalResult TensorMapsAttr::verify(Emit emit, int64_t count, int64_t rank, int
 }
 
 LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, int64_t copies,
-                                int64_t fetch, int64_t cache, int64_t elements,
-                                int64_t functions, int64_t sustained, int64_t memory,
-                                int64_t latency, int64_t launch,
+                                int64_t fetch, int64_t cache, int64_t elements, int64_t functions,
+                                int64_t sustained, int64_t memory, int64_t latency, int64_t launch,
                                 int64_t item, int64_t split, int64_t line, int64_t offLine,
                                 int64_t byThreads, int64_t beside, int64_t apart, int64_t packing) {
   if (std::min({latency, launch, item, split, packing}) < 0)
-    return emit() << "rates with latency = " << latency
-                  << ", launch = " << launch << ", item = " << item << ", split = " << split
-                  << ", packing = " << packing << ": times are not negative";
-  std::pair<StringRef, int64_t> percentages[] = {{"off_line", offLine},
-                                                 {"by_threads", byThreads},
-                                                 {"beside", beside},
-                                                 {"apart", apart}};
+    return emit() << "rates with latency = " << latency << ", launch = " << launch
+                  << ", item = " << item << ", split = " << split << ", packing = " << packing
+                  << ": times are not negative";
+  std::pair<StringRef, int64_t> percentages[] = {
+      {"off_line", offLine}, {"by_threads", byThreads}, {"beside", beside}, {"apart", apart}};
   for (auto [name, percent] : percentages)
     if (percent < 100)
       return emit() << "rates with " << name << " = " << percent
@@ -153,15 +150,12 @@ LogicalResult RatesAttr::verify(Emit emit, int64_t products, int64_t operands, i
                          {"memory", memory}});
 }
 
-LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t smallRingDepth,
-                                     int64_t smallSlot, int64_t putSlots, int64_t putSlot,
-                                     int64_t unrolledParts, int64_t cheapOps,
-                                     int64_t spilledElements, int64_t busySlots,
-                                     int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
-                                     int64_t slicedParts, int64_t guardedElements,
-                                     int64_t reduceChains, int64_t loadedElements,
-                                     int64_t groupedElements, int64_t reloadedElements,
-                                     int64_t postedRows, int64_t postedSpread) {
+LogicalResult ThresholdsAttr::verify(
+    Emit emit, int64_t ringDepth, int64_t smallRingDepth, int64_t smallSlot, int64_t putSlots,
+    int64_t putSlot, int64_t unrolledParts, int64_t cheapOps, int64_t spilledElements,
+    int64_t busySlots, int64_t pairedTurns, int64_t partsAhead, int64_t itemParts,
+    int64_t slicedParts, int64_t guardedElements, int64_t reduceChains, int64_t loadedElements,
+    int64_t groupedElements, int64_t reloadedElements, int64_t postedRows, int64_t postedSpread) {
   if (failed(verifyPositive(emit, "thresholds",
                             {{"ring_depth", ringDepth},
                              {"small_ring_depth", smallRingDepth},
@@ -201,8 +195,8 @@ LogicalResult ThresholdsAttr::verify(Emit emit, int64_t ringDepth, int64_t small
 
 LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
                              int64_t exchange, int64_t chunk, int64_t access,
-                             RegistersAttr registers,
-                             MatrixUnitAttr, TensorMapsAttr, ThresholdsAttr) {
+                             RegistersAttr registers, MatrixUnitAttr, TensorMapsAttr,
+                             ThresholdsAttr) {
   if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
     return failure();
   if (threads < 256 || threads % 128)
@@ -212,8 +206,8 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
   int64_t most = threads / 128 - 1;
   for (auto split : registers.getSplits().getAsRange<RegisterSplitAttr>())
     if (split.getWarpgroups() > most)
-      return emit() << split << " is for more warpgroups than the " << most
-                    << " that CTAs of " << threads << " threads have beside a producer";
+      return emit() << split << " is for more warpgroups than the " << most << " that CTAs of "
+                    << threads << " threads have beside a producer";
   if (cluster < 1 || cluster > 16 || !llvm::isPowerOf2_64(cluster))
     return emit() << "clusters of up to " << cluster << " CTAs: it is 1, 2, 4, 8 or 16";
   if (access < 1 || access > 16 || !llvm::isPowerOf2_64(access))
@@ -226,8 +220,8 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
   return success();
 }
 
-LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid,
-                                 SmAttr, RatesAttr) {
+LogicalResult TargetAttr::verify(Emit emit, StringRef name, StringRef backend, int64_t grid, SmAttr,
+                                 RatesAttr) {
   if (name.empty() || backend.empty())
     return emit() << "a target without a " << (name.empty() ? "name" : "backend")
                   << ": write name = \"what messages call it\", backend = \"who makes its code\"";

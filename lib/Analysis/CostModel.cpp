@@ -15,12 +15,13 @@ struct Time {
 };
 } // namespace
 
-/// Bytes of shared memory for barriers, mailboxes and what tickets come by: follows from the code that
-/// this compiler makes.
+/// Bytes of shared memory for barriers, mailboxes and what tickets come by: follows from the code
+/// that this compiler makes.
 static constexpr int64_t kSmallThings = 2048;
 
-/// How sharply the longer one of two things that overlap counts: with infinity it would count alone. Fitted to times
-/// in bursts: of 6, 8 and 12 the one with the best choices and the least error.
+/// How sharply the longer one of two things that overlap counts: with infinity it would count
+/// alone. Fitted to times in bursts: of 6, 8 and 12 the one with the best choices and the least
+/// error.
 static constexpr double kTogether = 8;
 
 /// How many times as long something takes.
@@ -40,8 +41,8 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
   return 0;
 }
 
-/// What shared memory holds besides rings, at least: each warpgroup stores by two buffers of a chunk of
-/// the rows of an instruction (`mk-sm-size-rings`).
+/// What shared memory holds besides rings, at least: each warpgroup stores by two buffers of a
+/// chunk of the rows of an instruction (`mk-sm-size-rings`).
 static int64_t countOtherBytes(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
   return loop.once + 2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams +
          kSmallThings;
@@ -52,7 +53,8 @@ static int64_t countSlots(const LoopWork &loop, SmAttr sm) {
   ThresholdsAttr most = sm.getThresholds();
   int64_t slots = (sm.getShared() - countOtherBytes(loop, countWarpgroups(loop, sm), sm)) /
                   std::max<int64_t>(loop.slot, 1);
-  int64_t deepest = loop.slot <= most.getSmallSlot() ? most.getSmallRingDepth() : most.getRingDepth();
+  int64_t deepest =
+      loop.slot <= most.getSmallSlot() ? most.getSmallRingDepth() : most.getRingDepth();
   return std::clamp<int64_t>(slots, 1, deepest);
 }
 
@@ -72,8 +74,8 @@ static Time together(Time a, Time b) {
   return time;
 }
 
-/// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as it is
-/// free, so that each turn waits for its share of the time until a copy has come.
+/// Parts of a loop around products overlap: the longest counts. A slot is fetched again as soon as
+/// it is free, so that each turn waits for its share of the time until a copy has come.
 static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, SmAttr sm,
                          RatesAttr rates) {
   double comes = work.copies * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +
@@ -86,7 +88,8 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, S
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
   time = together(time, {copies, "copies"});
   if (work.turns > 0)
-    time = longer(time, {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
+    time = longer(time,
+                  {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
                        "elements"});
   // Threads add up what the matrix unit has made, and only then let it go on.
@@ -94,19 +97,21 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, S
   return time;
 }
 
-/// What stands before and behind it, of which nothing overlaps; a team has its share of the threads.
+/// What stands before and behind it, of which nothing overlaps; a team has its share of the
+/// threads.
 static Time getOuterTime(const LoopWork &loop, const Work &work, RatesAttr rates) {
-  Time time = {loop.teams * (work.elements / rates.getElements() +
-                             work.functions / rates.getFunctions()),
+  Time time = {loop.teams *
+                   (work.elements / rates.getElements() + work.functions / rates.getFunctions()),
                "elements"};
   Time moved = inTime(work.copies + work.loads + work.stores, rates.getCopies(), "copies");
   double products = work.products / rates.getProducts() + work.sums / rates.getElements();
   return {time.ns + moved.ns + products, longer(time, moved).bound};
 }
 
-/// How many turns a CTA makes where items are divided, and as many bytes as how many parts have are moved
-/// to add them up (`mk-expand-stream-k`): 0 if nothing is divided.
-static std::pair<double, double> divideTurns(const LoopWork &loop, double turns, ThresholdsAttr thresholds) {
+/// How many turns a CTA makes where items are divided, and as many bytes as how many parts have are
+/// moved to add them up (`mk-expand-stream-k`): 0 if nothing is divided.
+static std::pair<double, double> divideTurns(const LoopWork &loop, double turns,
+                                             ThresholdsAttr thresholds) {
   double ctas = loop.ctas, waves = std::floor(loop.items / ctas);
   if (loop.items == waves * ctas)
     return {waves * turns, 0};
@@ -200,8 +205,8 @@ static bool fitRegisters(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
     if (split.getWarpgroups() == warpgroups * loop.teams && !split.getAbove())
       registers = std::max(registers, split.getConsumer());
   // Where CTAs share items, what others have summed up is added to what is there.
-  int64_t scalars = file.getReserve().getScalars() *
-                    (loop.schedule == ScheduleKind::StreamK ? 2 : 1);
+  int64_t scalars =
+      file.getReserve().getScalars() * (loop.schedule == ScheduleKind::StreamK ? 2 : 1);
   // One instruction has to do with the registers that threads begin with.
   int64_t instruction = std::min(loop.columns, sm.getMatrixUnit().getColumns()) / 2;
   return instruction + file.getReserve().getProduct() <=

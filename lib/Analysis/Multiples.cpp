@@ -1,6 +1,7 @@
 //===- Multiples.cpp - What an index is a multiple of ---------------------===//
 //
-// Powers of two alone: such a one divides a sum, a product or a difference also where that wraps around.
+// Powers of two alone: such a one divides a sum, a product or a difference also where that wraps
+// around.
 //
 //===----------------------------------------------------------------------===//
 #include "mkernel/Analysis/Multiples.h"
@@ -36,8 +37,8 @@ public:
     if (known)
       if (std::optional<int64_t> number = known(value))
         return ofNumber(*number);
-    // A value that a loop carries is divided by what divides its first value and what each turn adds: the value itself
-    // does not limit that.
+    // A value that a loop carries is divided by what divides its first value and what each turn
+    // adds: the value itself does not limit that.
     if (!open.insert(value).second)
       return kAll;
     unsigned twos = isa<BlockArgument>(value) ? ofArgument(cast<BlockArgument>(value))
@@ -82,11 +83,13 @@ private:
   unsigned ofResult(OpResult value) {
     unsigned i = value.getResultNumber();
     return llvm::TypeSwitch<Operation *, unsigned>(value.getOwner())
-        .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp, arith::MaxUIOp,
-              arith::RemSIOp, arith::RemUIOp, arith::IndexCastOp, arith::IndexCastUIOp>(
-            [&](Operation *op) { return ofAll(op->getOperands()); })
+        .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp,
+              arith::MaxUIOp, arith::RemSIOp, arith::RemUIOp, arith::IndexCastOp,
+              arith::IndexCastUIOp>([&](Operation *op) { return ofAll(op->getOperands()); })
         .Case([&](arith::MulIOp op) { return std::min(of(op.getLhs()) + of(op.getRhs()), kAll); })
-        .Case([&](arith::SelectOp op) { return ofAll({op.getTrueValue(), op.getFalseValue()}); })
+        .Case([&](arith::SelectOp op) {
+          return ofAll({op.getTrueValue(), op.getFalseValue()});
+        })
         .Case([&](scf::IfOp op) {
           return ofAll({op.thenYield().getOperand(i), op.elseYield().getOperand(i)});
         })

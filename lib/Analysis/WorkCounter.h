@@ -24,7 +24,8 @@ bool isCarried(Value tile);
 /// Counts with one choice of parameters. What returns a bool has given up if it is false.
 class WorkCounter {
 public:
-  WorkCounter(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params, std::string &why)
+  WorkCounter(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params,
+              std::string &why)
       : kernel(kernel), numbers(kernel, sizes, params), why(why),
         unit(getSm(kernel).getMatrixUnit()), rates(getSmTarget(kernel).getRates()),
         chunk(getSm(kernel).getChunk()) {}

@@ -6,10 +6,15 @@
 using namespace mlir;
 using namespace mlir::mk;
 
+/// Whether the result of an op follows from sizes and parameters alone, but not from the IR.
+static bool isGiven(Operation *op) {
+  return isa<ParamOp, memref::DimOp, RankOp, CoordOp, CtasOfOp>(op);
+}
+
 WorkNumbers::WorkNumbers(KernelOp kernel, const NamedNumbers &sizes, const NamedNumbers &params)
     : kernel(kernel), sizes(sizes), params(params) {
   kernel.walk([&](Operation *op) {
-    if (isa<ParamOp, memref::DimOp, RankOp, CoordOp, CtasOfOp>(op))
+    if (isGiven(op))
       known.push_back(op);
   });
   reset();
@@ -82,6 +87,12 @@ void WorkNumbers::assumeCtas(ArrayRef<int64_t> ctas) {
   for (auto [role, count] : llvm::zip(kernel.getBody().getOps<RoleOp>(), ctas))
     ctasOf[role.getSymName()] = count;
   reset();
+}
+
+std::optional<int64_t> WorkNumbers::getGiven(Value value) {
+  Operation *op = value.getDefiningOp();
+  bool given = op ? isGiven(op) : value.getParentBlock() == &kernel.getBody().front();
+  return given ? numbers.getIndex(value) : std::nullopt;
 }
 
 std::optional<int64_t> WorkNumbers::getParam(StringAttr name) {

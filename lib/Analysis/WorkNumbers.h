@@ -19,6 +19,9 @@ public:
   void assumeCtas(ArrayRef<int64_t> ctas);
 
   std::optional<int64_t> getIndex(Value value) { return numbers.getIndex(value); }
+  /// Of what sizes and parameters give, whatever the item is: dimensions, parameters, ranks,
+  /// numbers of CTAs.
+  std::optional<int64_t> getGiven(Value value);
   std::optional<int64_t> getParam(StringAttr name);
   /// Elements of a dimension of an argument that the rank has.
   std::optional<int64_t> getShard(unsigned arg, unsigned dim);

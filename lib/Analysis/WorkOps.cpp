@@ -10,11 +10,12 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-/// What the strides of a tensor map are multiples of, in bytes: a rule of the driver's API for all machines
-/// (cuTensorMapEncodeTiled).
+/// What the strides of a tensor map are multiples of, in bytes: a rule of the driver's API for all
+/// machines (cuTensorMapEncodeTiled).
 static constexpr int64_t kMapAlignment = 16;
 
-/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period, which the PTX ISA fixes).
+/// What the parts that CTAs of a cluster fetch of a tile are multiples of (the swizzle's period,
+/// which the PTX ISA fixes).
 static constexpr int64_t kSwizzleRows = 8;
 
 static bool isStaged(Value tile) { return tile.getDefiningOp<LoadOp>() != nullptr; }
@@ -39,7 +40,8 @@ bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
   double rows = llvm::divideCeil((*acc)[0], unit.getRows());
   double columns = llvm::divideCeil((*acc)[1], unit.getColumns());
   // The left one is read at half the rate of the right one.
-  work.operands += times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? 2 * m * columns : 0));
+  work.operands +=
+      times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? 2 * m * columns : 0));
   bool isSummedApart = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
   if (isSummedApart)
     work.sums += times * m * n;
@@ -72,7 +74,8 @@ bool WorkCounter::countTile(Operation *op, Work &work, double times) {
   return true;
 }
 
-/// Tiles leave in chunks of their rows, also where the last one is not full: by how much that is more.
+/// Tiles leave in chunks of their rows, also where the last one is not full: by how much that is
+/// more.
 double WorkCounter::countChunks(Type tile) {
   auto shape = numbers.getShape(tile);
   if (!shape || shape->size() != 2)
@@ -95,27 +98,27 @@ bool WorkCounter::isPacked(Value buffer) {
   return known->second;
 }
 
-/// Whether rows of a tile begin at multiples of so many bytes: those of what it is fetched from, and its first column.
+/// Whether rows of a tile begin at multiples of so many bytes: those of what it is fetched from,
+/// and its first column.
 bool WorkCounter::beginsAtMultiples(LoadOp load, bool packs, int64_t bytes) {
   if (!packs && !numbers.areRowsAligned(load.getSource(), bytes))
     return false;
   int64_t bits = std::max(8u, cast<RankedTensorType>(load.getType()).getElementTypeBitWidth());
-  auto known = [&](Value value) -> std::optional<int64_t> {
-    Operation *op = value.getDefiningOp();
-    if (op ? isa<ParamOp, memref::DimOp, RankOp, CoordOp, CtasOfOp>(op)
-           : value.getParentBlock() == &kernel.getBody().front())
-      return numbers.getIndex(value);
-    return std::nullopt;
-  };
+  auto known = [&](Value value) { return numbers.getGiven(value); };
   ValueRange at = load.getOffsets();
-  return at.empty() || isProbablyMultipleOf(at.back(), std::max<int64_t>(8 * bytes / bits, 1), known);
+  return at.empty() ||
+         isProbablyMultipleOf(at.back(), std::max<int64_t>(8 * bytes / bits, 1), known);
 }
 
 /// Adds a copy of so many bytes into shared memory.
 void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
   bool packs = isPacked(load.getSource());
+  if (!rates) {
+    work.copies += bytes;
+    return;
+  }
   // What no tensor map describes is copied by threads, element by element.
-  if (rates && !packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment)) {
+  if (!packs && !numbers.areRowsAligned(load.getSource(), kMapAlignment)) {
     work.copies += bytes * rates.getByThreads() / 100;
     return;
   }
@@ -126,15 +129,14 @@ void WorkCounter::addCopies(LoadOp load, double bytes, Work &work) {
   if (chunks > 1)
     bytes *= std::ceil(chunks) / chunks;
   work.copies += bytes;
-  if (!rates)
-    return;
   // At which half, quarter or eighth of a line rows begin.
   int64_t step = rates.getLine();
   while (step > kMapAlignment && !beginsAtMultiples(load, packs, step))
     step /= 2;
   double halvings = std::log2(double(rates.getLine()) / step);
   // All of it comes in at each SM, but CTAs that share a copy ask for a part each.
-  work.asked += bytes * std::pow(rates.getOffLine() / 100.0, halvings) / (isShared(load) ? cluster : 1);
+  work.asked +=
+      bytes * std::pow(rates.getOffLine() / 100.0, halvings) / (isShared(load) ? cluster : 1);
 }
 
 /// Whether CTAs side by side do the same parts of items side by side (`mk-expand-stream-k`).
@@ -143,7 +145,8 @@ static bool dividesSideBySide(const LoopWork &work) {
   return work.isShared && 2 * (work.items - kept) <= work.ctas;
 }
 
-/// Where CTAs side by side, which take items one after the other, are clusters that can share copies
+/// Where CTAs side by side, which take items one after the other, are clusters that can share
+/// copies
 /// (`mk-sm-share-copies`).
 void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const LoopWork &work) {
   cluster = 1;

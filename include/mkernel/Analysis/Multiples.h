@@ -9,11 +9,12 @@
 
 namespace mlir::mk {
 
-/// Whether an index is a multiple of `number`, a power of two, whatever the sizes and loop counters are that it
-/// follows from. False where that is not known. Helper functions have to be inlined.
+/// Whether an index is a multiple of `number`, a power of two, whatever the sizes and loop counters
+/// are that it follows from. False where that is not known. Helper functions have to be inlined.
 bool isMultipleOf(Value index, int64_t number);
 
-/// The same by an estimate: `known` gives numbers of some values, and what nothing is known of counts as a multiple.
+/// The same by an estimate: `known` gives numbers of some values, and what nothing is known of
+/// counts as a multiple.
 bool isProbablyMultipleOf(Value index, int64_t number,
                           llvm::function_ref<std::optional<int64_t>(Value)> known);
 

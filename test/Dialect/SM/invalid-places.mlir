@@ -323,8 +323,11 @@ func.func @draw(%i: index) {
 
 // -----
 
-func.func @queue(%m: memref<4xi32>, %i: index) {
-  // expected-error @+1 {{reads a queue, not 'memref<4xi32>'}}
-  mk_sm.pop %m[%i] : memref<4xi32>
-  return
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @queue on @mesh (in %m : memref<4xi32> [4]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    // expected-error @+1 {{reads a queue, not 'memref<4xi32>'}}
+    mk_sm.pop %m[%c0] : memref<4xi32>
+  }
 }
