@@ -7,7 +7,8 @@ using namespace mlir;
 using namespace mlir::mk_thread;
 
 SmallVector<Type> mk_thread::getElementTypes(RankedTensorType tile) {
-  return SmallVector<Type>(std::max<int64_t>(mk_sm::getNumElements(tile), 0), getRegisterType(tile.getElementType()));
+  int64_t count = tile.getRank() ? std::max<int64_t>(mk_sm::getNumElements(tile), 0) : 1;
+  return SmallVector<Type>(count, getRegisterType(tile.getElementType()));
 }
 SmallVector<Type> mk_thread::getPackedTypes(Type element, int64_t count) {
   int64_t per = getPerWord(element);

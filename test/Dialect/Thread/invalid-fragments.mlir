@@ -22,7 +22,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{has 1 values for elements [32, 33] of}}
+  // expected-error @+1 {{has 1 values for elements [32, 33] of 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>', of which a thread holds 32, each as 'bf16': name some of them, or none for all, and give each, or words of them}}
   %a = mk_thread.take_elements only [32, 33] of %t : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> -> i32
 }
 
@@ -35,7 +35,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{has 2 values for elements [-1, 0] of}}
+  // expected-error @+1 {{has 2 values for elements [-1, 0] of 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>', of which a thread holds 32, each as 'bf16': name some of them, or none for all, and give each, or words of them}}
   mk_thread.load_ahead [-1, 0] of %t : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
 }
 
@@ -48,7 +48,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{ends in no elementwise op, spread or load that gives it, all of it}}
+  // expected-error @+1 {{of 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>' ends in no elementwise op, spread or load that gives it, all of it}}
   %a = mk_thread.on_demand : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> {
     mk_thread.sync_warp
   }
@@ -63,7 +63,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{ends in no elementwise op, spread or load that gives it, all of it}}
+  // expected-error @+1 {{of 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>' ends in no elementwise op, spread or load that gives it, all of it}}
   %a = mk_thread.on_demand : tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> {
     %l:2 = mk_thread.load_elements [0, 1] of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> at %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) thread(%w) : f32, f32
   }
@@ -78,7 +78,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{moves elements between threads; spread a slice, one element, or the transposed tile}}
+  // expected-error @+1 {{of 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>' to 'tensor<64x64xbf16, #mk_sm.blocked<threads = 128, vector = 2>>' moves elements between threads; spread a slice, one element, or the transposed tile}}
   %a = mk_thread.spread %t : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>> to tensor<64x64xbf16, #mk_sm.blocked<threads = 128, vector = 2>>
 }
 
@@ -91,7 +91,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %x = arith.constant 0.0 : f32
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{give it a layout that fits, and 2 strides, offsets and limits}}
+  // expected-error @+1 {{stores 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>'; give it a layout that fits, and 2 strides, offsets and limits}}
   mk_thread.store_fragment %t to %g strides(%g) offsets(%g, %g) limits(%g, %g) grouped 32 thread(%w) : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
 }
 
@@ -119,7 +119,7 @@ mk_thread.kernel @k threads(256) cluster(1) params(512) shared(20480)
   %yes = arith.constant true
   %t = arith.constant dense<0.0> : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>
   %b = arith.constant dense<0.0> : tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>>
-  // expected-error @+1 {{which is no accumulator in chunks of 128 bytes}}
+  // expected-error @+1 {{stores 'tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>>', which is no accumulator in chunks of 128 bytes}}
   mk_thread.stage_fragment %b in 1024 buffers 1 barrier 2 where %yes at() rows 64 : tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>> {
   ^bb0(%i: i32, %j: i32, %k: i32):
     mk_thread.sync_warp

@@ -32,7 +32,7 @@ mk_thread.kernel @parts threads(256) cluster(1) params(512) shared(20480)
   // CHECK: mk_thread.commit_group
   // CHECK: else
   // CHECK: mk_thread.commit_group
-  // CHECK-NEXT: mk_thread.sync_warp
+  // CHECK: mk_thread.sync_warp
   // CHECK: llvm.loop_annotation
   mk_thread.stage_fragment %c in 1024 buffers 1 regular barrier 2 where %there map(%g : i64) at(%w, %w) rows 64
       : tensor<64x128xbf16, #acc> {
