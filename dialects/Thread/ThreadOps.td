@@ -13,6 +13,6 @@ include "ThreadTileOps.td"
 include "ThreadChannelOps.td"
 include "ThreadQueueOps.td"
 include "ThreadTransferOps.td"
-include "ThreadElementOps.td"
+include "ThreadFragmentOps.td"
 
 #endif // MKERNEL_THREAD_OPS

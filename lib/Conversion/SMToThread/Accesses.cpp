@@ -5,20 +5,23 @@
 // addresses decide at run time.
 //
 //===----------------------------------------------------------------------===//
-#include "Taker.h"
-#include <numeric>
+#include "Lowering.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
+static SmallVector<int32_t> numberElements(RankedTensorType tile) {
+  return llvm::to_vector(llvm::seq<int32_t>(0, getNumElements(tile)));
+}
+
 Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, ValueRange at, ValueRange valid,
                                   bool runs) {
   SmallVector<Value> offsets = scalars(at);
   int64_t rank = tile.getRank(), size = getElementBytes(tile.getElementType());
   Access access;
-  enterPlaces();
+  access.thread = readPlace();
   access.start = elementAddress(buffer, offsets);
   llvm::append_range(access.strides, ArrayRef(byteStrides(buffer)).take_back(rank));
   access.limits = limits(buffer, offsets, rank, valid);
@@ -37,45 +40,33 @@ Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, V
   return access;
 }
 
-LogicalResult Lowering::emitLoad(LoadOp op) {
+LogicalResult Lowering::lower(LoadOp op) {
   auto type = cast<RankedTensorType>(op.getTile().getType());
-  int64_t n = count(type), size = getElementBytes(type.getElementType());
-  if (failed(buffer(op, op.getSource())))
+  int64_t size = getElementBytes(type.getElementType());
+  FailureOr<Buffer> buffer = this->buffer(op, op.getSource());
+  if (failed(buffer))
     return failure();
   if (!llvm::is_contained({1, 2, 4, 8}, size))
     return op.emitOpError() << "loads elements of " << size << " bytes";
-  if (op->hasAttr(kDeferredAttr))
-    return defer(op.getTile());
-  SmallVector<unsigned> all(n);
-  std::iota(all.begin(), all.end(), 0);
-  set(op.getTile(), loadElements(op, all));
-  return success();
-}
-
-SmallVector<Value> Lowering::loadElements(LoadOp op, ArrayRef<unsigned> which) {
-  auto type = cast<RankedTensorType>(op.getTile().getType());
-  int64_t run = mk_thread::getRun(type);
-  bool whole = which.size() % run == 0;
-  for (size_t k = 0; whole && k < which.size(); k += run)
-    for (int64_t r = 0; r < run; ++r)
-      whole &= which[k] % run == 0 && which[k + r] == which[k] + r;
-  Value pad = op.getPad() ? scalar(op.getPad()) : Value();
-  Access from = access(*buffer(op, op.getSource()), type, op.getOffsets(), op.getValid(), whole);
-  auto load = create<mk_thread::LoadElementsOp>(SmallVector<Type>(which.size(), scalarType(type.getElementType())),
-                                                SmallVector<int32_t>(which.begin(), which.end()), type, from.start,
-                                                from.strides, from.offsets, from.limits, pad, from.together,
-                                                placeThread);
-  return SmallVector<Value>(load.getResults());
+  return setFragment(op, [&] {
+    Value pad = op.getPad() ? scalar(op.getPad()) : Value();
+    Access from = access(*buffer, type, op.getOffsets(), op.getValid(), getNumElements(type) % mk_thread::getRun(type) == 0);
+    return create<mk_thread::LoadElementsOp>(getElementTypes(type), numberElements(type), type, from.start, from.strides,
+                                             from.offsets, from.limits, pad, from.together, from.thread);
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
-  Value tile = op.getTile();
-  auto type = cast<RankedTensorType>(tile.getType());
-  int64_t n = count(type);
+LogicalResult Lowering::lower(mk::StoreOp op) {
+  Value peer;
+  if (op.getPeer() && hasPeers()) {
+    peer = existingPeer(scalar(op.getPeer()));
+    awaitReady(peer);
+  }
+  auto type = cast<RankedTensorType>(op.getTile().getType());
   FailureOr<Buffer> buffer = this->buffer(op, op.getDest());
   if (failed(buffer))
     return failure();
@@ -91,53 +82,44 @@ LogicalResult Lowering::storeDirectly(mk::StoreOp op, Value peer) {
     add = mk_thread::MemScopeAttr::get(b.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
   Access to = access(*buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
-  // What is computed for the store is computed run by run.
-  auto store = [&](Taker &taker, ArrayRef<int32_t> part, bool inRuns, Value together = {}) {
-    size_t step = !isDeferred(tile) || together ? part.size() : inRuns ? mk_thread::getRun(type) : 1;
-    for (; !part.empty(); part = part.drop_front(step)) {
-      ArrayRef<int32_t> which = part.take_front(step);
-      auto stored = llvm::map_to_vector(which, [&](int32_t i) { return taker.take(tile, i); });
-      create<mk_thread::StoreElementsOp>(stored, which, type, to.start, to.strides, to.offsets, to.limits, inRuns,
-                                         together, add, placeThread);
-    }
-  };
-  // Ops that have waited for the store, some at a time.
-  auto inParts = [&](Taker &taker, function_ref<void(ArrayRef<int32_t>)> body) {
-    int64_t grouped = getThresholds().getGroupedElements();
-    for (int64_t first = 0; first < n; first += grouped) {
-      auto part = llvm::to_vector(llvm::seq<int32_t>(first, std::min(n, first + grouped)));
-      taker.load(tile, SmallVector<unsigned>(part.begin(), part.end()));
-      body(part);
-    }
-  };
-  auto choose = [&](function_ref<void(bool)> body) {
-    to.together ? ifThenElse(to.together, [&] { body(true); }, [&] { body(false); }) : body(false);
-  };
-  // Computed once in front of both ways, values live longer, which a loop of products
-  // before them may pay for (ptxas): only what is expensive.
-  if (op->hasAttr(kOnceAttr) && to.together) {
-    Taker taker(*this);
-    inParts(taker, [&](ArrayRef<int32_t> part) { store(taker, part, /*inRuns=*/false, to.together); });
-    return success();
-  }
-  choose([&](bool inRuns) {
-    Taker taker(*this);
-    inParts(taker, [&](ArrayRef<int32_t> part) { store(taker, part, inRuns); });
-  });
-  return success();
-}
-
-LogicalResult Lowering::emitStore(mk::StoreOp op) {
-  Value peer;
-  if (op.getPeer() && hasPeers()) {
-    peer = existingPeer(scalar(op.getPeer()));
-    awaitReady(peer);
-  }
-  if (failed(storeDirectly(op, peer)))
-    return failure();
+  create<mk_thread::StoreFragmentOp>(scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
+                                     getThresholds().getGroupedElements(), op->hasAttr(kOnceAttr), to.thread);
   if (Value signal = op.getSignal()) {
     Value element = signalElement(op, signal, op.getSignalIndex());
     once([&] { raise(signalArray(signal), element, 1, peer, op.getStrong()); });
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// In the order of registers
+//===----------------------------------------------------------------------===//
+
+Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRange index, RankedTensorType tile) {
+  Buffer where = *buffer(op, memory);
+  SmallVector<Value> offsets = scalars(index);
+  Value exists = cbool(true);
+  for (auto [offset, extent] : llvm::zip(offsets, where.type.getShape()))
+    exists = and_(exists, cmp(arith::CmpIPredicate::ult, offset, extent));
+  offsets.append(tile.getRank(), c64(0));
+  Value own = mul(resize(readPlace(), i64), 16);
+  return {add(elementAddress(where, offsets), own), 16 * partition.getNumThreads(), resize(exists, i32)};
+}
+
+LogicalResult Lowering::lower(SpillOp op) {
+  if (failed(buffer(op, op.getBuffer())))
+    return failure();
+  auto [address, step, exists] = spillPlace(op, op.getBuffer(), op.getIndex(), op.getTile().getType());
+  create<mk_thread::SpillFragmentOp>(scalar(op.getTile()), address, step, exists);
+  return success();
+}
+
+LogicalResult Lowering::lower(ReloadOp op) {
+  if (failed(buffer(op, op.getBuffer())))
+    return failure();
+  RankedTensorType type = op.getTile().getType();
+  return setFragment(op, [&] {
+    auto [address, step, exists] = spillPlace(op, op.getBuffer(), op.getIndex(), type);
+    return create<mk_thread::ReloadElementsOp>(getElementTypes(type), numberElements(type), type, address, step, exists);
+  });
 }

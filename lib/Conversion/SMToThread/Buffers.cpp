@@ -57,10 +57,6 @@ Value Lowering::strideOf(const Buffer &buffer, int64_t d) {
   return wordOf(buffer, 1 + buffer.type.getRank() + d);
 }
 
-Value Lowering::mapAddress(unsigned map) {
-  return create<mk_thread::ParamAddressOp>(int64_t(map * MK_GPU_TENSOR_MAP_BYTES));
-}
-
 std::pair<Value, Value> Lowering::tensorMap(const Buffer &buffer,
                                             ArrayRef<int64_t> box) {
   Value number = mapNumber(buffer, box);
@@ -138,13 +134,6 @@ Value Lowering::takesBox(Value usable, ValueRange offsets, Type element, bool st
     if (!getConstantIntValue(offset))
       signs = or_(signs, resize(scalar(offset), i32));
   return and_(usable, cmp(Predicate::sge, signs, int64_t(0)));
-}
-
-Value Lowering::covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape) {
-  Value all = cbool(true);
-  for (auto [limit, extent] : llvm::zip(limits, shape))
-    all = and_(all, cmp(Predicate::sge, limit, extent));
-  return all;
 }
 
 Value Lowering::elementAddress(const Buffer &buffer, ArrayRef<Value> offsets) {

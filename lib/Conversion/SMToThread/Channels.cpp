@@ -29,21 +29,21 @@ void Lowering::takeSlot(Value slot, Value ring, ValueRange place, bool fills) {
   set(slot, {taken.getSlot(), taken.getFull()});
 }
 
-LogicalResult Lowering::emitRelease(ReleaseOp op) {
+LogicalResult Lowering::lower(ReleaseOp op) {
   Channel channel(op.getRing().getDefiningOp());
   create<mk_thread::ReleaseSlotOp>(channel.place, scalar(op.getPlace()[0]), lane,
                                    channel.shared > 1 ? b.getI64IntegerAttr(channel.shared) : IntegerAttr());
   return success();
 }
 
-LogicalResult Lowering::emitSend(SendOp op) {
+LogicalResult Lowering::lower(SendOp op) {
   Channel channel(op.getMailbox().getDefiningOp());
   create<mk_thread::SendWordsOp>(scalars(op.getValues()), channel.place, scalar(op.getPlace()[0]),
                                  scalar(op.getPlace()[1]), lane, makeReport(MK_WAIT_RING, -1));
   return success();
 }
 
-LogicalResult Lowering::emitReceive(ReceiveOp op) {
+LogicalResult Lowering::lower(ReceiveOp op) {
   Channel channel(op.getMailbox().getDefiningOp());
   SmallVector<Type> types(op.getValues().size(), i64);
   auto words = create<mk_thread::ReceiveWordsOp>(types, channel.place, scalar(op.getPlace()[0]),
@@ -91,13 +91,13 @@ void Lowering::emitTurnPass(ValueRange handed) {
 /// The ticket of those who get none any more: no loop has so many items.
 static constexpr int64_t kNoTicket = int64_t(1) << 62;
 
-LogicalResult Lowering::emitTicket(TicketOp op) {
+LogicalResult Lowering::lower(TicketOp op) {
   Value counter = loadParam(params.loops[op.getLoop()], i64);
   set(op, fetchOnce(MemOrder::Relaxed, counter, c32(1), kNoTicket));
   return success();
 }
 
-LogicalResult Lowering::emitPop(PopOp op) {
+LogicalResult Lowering::lower(PopOp op) {
   unsigned number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
   Value entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity}, scalar(op.getEntry()));

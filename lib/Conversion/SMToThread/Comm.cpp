@@ -46,7 +46,7 @@ Value Lowering::signalElement(Operation *op, Value signal, ValueRange index) {
   return linearElement(shape, declared.getExtents(), checked);
 }
 
-LogicalResult Lowering::emitSignal(SignalOp op) {
+LogicalResult Lowering::lower(SignalOp op) {
   Value element = signalElement(op, op.getSignal(), op.getIndex());
   Value peer;
   if (op.getPeer() && hasPeers())
@@ -60,7 +60,7 @@ LogicalResult Lowering::emitSignal(SignalOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
+LogicalResult Lowering::lower(mk::WaitOp op) {
   auto declared = op.getSignal().getDefiningOp<SignalsOp>();
   auto type = cast<SignalType>(op.getSignal().getType());
   int64_t number = *resources.indexOf(op.getSignal());
@@ -89,7 +89,7 @@ LogicalResult Lowering::emitWaitSignal(mk::WaitOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitCount(CountOp op) {
+LogicalResult Lowering::lower(CountOp op) {
   auto declared = op.getCounter().getDefiningOp<CountersOp>();
   auto type = cast<CounterType>(op.getCounter().getType());
   int64_t number = *resources.indexOf(op.getCounter());
@@ -106,7 +106,7 @@ LogicalResult Lowering::emitCount(CountOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitPush(PushOp op) {
+LogicalResult Lowering::lower(PushOp op) {
   int64_t number = *resources.indexOf(op.getQueue());
   SmallVector<Value> words;
   for (Value word : scalars(op.getRecord()))

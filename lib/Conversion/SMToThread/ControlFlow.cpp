@@ -100,7 +100,7 @@ LogicalResult Lowering::emitWaits(scf::ForOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitFor(scf::ForOp op) {
+LogicalResult Lowering::lower(scf::ForOp op) {
   // One track has room for one wait at a time.
   if (!places && !isOneWarp() && isLoopOfWaits(op))
     return emitWaits(op);
@@ -108,7 +108,7 @@ LogicalResult Lowering::emitFor(scf::ForOp op) {
                      scalar(op.getStep()), op.getInitArgs(), [](Value) {});
 }
 
-LogicalResult Lowering::emitItems(ItemsOp op) {
+LogicalResult Lowering::lower(ItemsOp op) {
   auto role = op->getParentOfType<RoleOp>();
   int64_t sharing = role ? ctas[*resources.indexOf(role)] : countGrid(kernel, ctas);
   return emitCounted(op, ctaInRole, scalar(op.getTotal()), c64(sharing * op.getEvery()), {},
@@ -154,7 +154,7 @@ LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value s
   return success();
 }
 
-LogicalResult Lowering::emitIf(scf::IfOp op) {
+LogicalResult Lowering::lower(scf::IfOp op) {
   SmallVector<Type> types = packedTypes(op.getResultTypes());
   bool otherwise = !op.getElseRegion().empty();
   auto choice = scf::IfOp::create(b, loc, types, scalar(op.getCondition()),
@@ -177,7 +177,7 @@ LogicalResult Lowering::emitIf(scf::IfOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitWhile(scf::WhileOp op) {
+LogicalResult Lowering::lower(scf::WhileOp op) {
   SmallVector<Type> before = packedTypes(op.getInits().getTypes());
   SmallVector<Type> after = packedTypes(op.getResultTypes());
   auto loop = scf::WhileOp::create(b, loc, after, packAll(op.getInits()));

@@ -20,7 +20,7 @@ void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int6
   ArrayRef<int64_t> shape = copy.tile.getShape();
   create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
                                 copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier, lane,
-                                shared > 1 ? placeInCluster() : Value(),
+                                shared > 1 ? and_(cta, cluster - 1) : Value(),
                                 shared > 1 ? b.getI64IntegerAttr(shared) : IntegerAttr());
 }
 
@@ -41,7 +41,7 @@ void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
                                    landing, lane, makeCopiers());
 }
 
-LogicalResult Lowering::emitCopy(CopyOp op) {
+LogicalResult Lowering::lower(CopyOp op) {
   FailureOr<Buffer> from = buffer(op, op.getSource());
   if (failed(from))
     return failure();

@@ -17,16 +17,6 @@ mk_thread::RoomAttr Lowering::getRoom() {
                                   memory.exchangeBytes);
 }
 
-SmallVector<Value> Lowering::allElements(Value from) {
-  SmallVector<Value> all(elements(from));
-  all.resize(count(from.getType()), all.front());
-  return all;
-}
-
-SmallVector<Type> Lowering::elementTypes(Type type) {
-  return SmallVector<Type>(count(type), scalarType(getElementTypeOrSelf(type)));
-}
-
 LogicalResult Lowering::exchange(Value from, Value to, ArrayRef<int64_t> dims, bool transposes) {
   auto source = cast<RankedTensorType>(from.getType()), result = cast<RankedTensorType>(to.getType());
   // Dimensions that the source does not have do not count.
@@ -36,31 +26,26 @@ LogicalResult Lowering::exchange(Value from, Value to, ArrayRef<int64_t> dims, b
       strides[d] = left[s++];
   if (transposes)
     std::reverse(strides.begin(), strides.end());
-  SmallVector<Value> moved = allElements(from);
-  enterPlaces();
+  SmallVector<Value> moved = elements(from);
+  Value thread = readPlace();
   Value barrier = isOneWarp() ? Value() : partitionBarrier();
-  auto op = create<mk_thread::ExchangeElementsOp>(elementTypes(result), moved, source, result, strides, getRoom(),
-                                                  placeThread, barrier);
-  set(to, SmallVector<Value>(op.getResults()));
+  auto op = create<mk_thread::ExchangeElementsOp>(getElementTypes(result), moved, source, result, strides, getRoom(),
+                                                  thread, barrier);
+  set(to, op.getResults());
   return success();
 }
 
-LogicalResult Lowering::emitConvertLayout(ConvertLayoutOp op) {
+LogicalResult Lowering::lower(ConvertLayoutOp op) {
   if (op.getSource().getType() != op.getType())
     return exchange(op.getSource(), op.getResult(), {});
-  SmallVector<Value> same(elements(op.getSource()));
-  set(op, same);
+  set(op, scalar(op.getSource()));
   return success();
 }
 
-LogicalResult Lowering::emitTranspose(TransposeOp op) {
+LogicalResult Lowering::lower(TransposeOp op) {
   if (!movesNothing(op))
     return exchange(op.getSource(), op.getResult(), {}, /*transposes=*/true);
-  if (op->hasAttr(kDeferredAttr))
-    return defer(op.getResult());
-  SmallVector<Value> same(elements(op.getSource()));
-  set(op, same);
-  return success();
+  return setFragment(op, [&] { return create<mk_thread::SpreadOp>(op.getType(), scalar(op.getSource())); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -68,19 +53,17 @@ LogicalResult Lowering::emitTranspose(TransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 void Lowering::reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains, mk_thread::RoomAttr room) {
-  SmallVector<Value> source = allElements(from);
+  SmallVector<Value> source = elements(from);
   Value thread, barrier;
-  if (room) {
-    enterPlaces();
-    thread = placeThread, barrier = isOneWarp() ? Value() : partitionBarrier();
-  }
+  if (room)
+    thread = readPlace(), barrier = isOneWarp() ? Value() : partitionBarrier();
   auto op = create<mk_thread::ReduceElementsOp>(
-      elementTypes(to.getType()), *mk_thread::symbolizeCombination(stringifyReduction(kind)), source,
+      getElementTypes(cast<RankedTensorType>(to.getType())), *mk_thread::symbolizeCombination(stringifyReduction(kind)), source,
       cast<RankedTensorType>(from.getType()), axis, cast<RankedTensorType>(to.getType()), chains, room, thread, barrier);
-  set(to, SmallVector<Value>(op.getResults()));
+  set(to, op.getResults());
 }
 
-LogicalResult Lowering::emitReduce(ReduceOp op) {
+LogicalResult Lowering::lower(ReduceOp op) {
   auto from = cast<RankedTensorType>(op.getSource().getType());
   auto to = cast<RankedTensorType>(op.getType());
   int64_t axis = op.getAxis();
@@ -91,7 +74,7 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
   if (isMma && to.getEncoding() != SliceAttr::get(op.getContext(), axis, from.getEncoding()))
     return op.emitOpError() << "of " << from << " gives " << to
                             << "; its layout must be the slice of the source's";
-  if (!isMma && (!isa_and_nonnull<BlockedAttr>(from.getEncoding()) || count(to) < 0))
+  if (!isMma && (!isa_and_nonnull<BlockedAttr>(from.getEncoding()) || getNumElements(to) < 0))
     return op.emitOpError() << "of " << from << " to " << to
                             << " cannot be lowered for " << getSmTarget(op).getName()
                             << " yet: it takes tiles "
@@ -106,7 +89,7 @@ LogicalResult Lowering::emitReduce(ReduceOp op) {
   return success();
 }
 
-LogicalResult Lowering::emitPartialSum(PartialSumOp op) {
+LogicalResult Lowering::lower(PartialSumOp op) {
   // A thread has two results a row here, so half as many chains of each are as much under way.
   int64_t chains = std::max<int64_t>(getThresholds().getReduceChains() / 2, 1);
   reduce(Reduction::Add, op.getSource(), /*axis=*/1, op.getResult(), chains, {});

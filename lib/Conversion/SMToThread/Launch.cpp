@@ -11,9 +11,8 @@ using namespace mlir::mk_sm;
 void Lowering::beginLaunch() {
   auto begin = create<mk_thread::BeginLaunchOp>(thread, facts.waitsForOthers);
   within(begin.getBody(), [&] {
-    for (unsigned i = 0; i != params.maps.size(); ++i) {
-      create<mk_thread::PrefetchMapOp>(mapAddress(i));
-    }
+    for (size_t i = 0; i != params.maps.size(); ++i)
+      create<mk_thread::PrefetchMapOp>(create<mk_thread::ParamAddressOp>(int64_t(i * MK_GPU_TENSOR_MAP_BYTES)));
     auto init = [&](int64_t offset, int64_t arrivals) {
       create<mk_thread::BarrierInitOp>(add(sharedBase, offset), arrivals);
     };

@@ -20,8 +20,6 @@ namespace mlir::mk::sm {
 using namespace mk_sm;
 using mk_thread::SpanClock;
 
-class Taker;
-
 class Lowering : public Emitter {
 public:
   Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
@@ -44,8 +42,6 @@ public:
   SiteTable *places = nullptr;
 
 private:
-  friend Taker;
-
   //===--- Structure ------------------------------------------------------===//
 
   void loadParams();
@@ -77,27 +73,23 @@ private:
 
   LogicalResult emit(Operation *op);
   LogicalResult emitOps(Block &block); // without its terminator
-  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult lower(scf::ForOp op), lower(ItemsOp op), lower(scf::IfOp op), lower(scf::WhileOp op),
+      lower(ReleaseOp op), lower(SendOp op), lower(ReceiveOp op), lower(TicketOp op), lower(PopOp op), lower(CopyOp op),
+      lower(LoadOp op), lower(mk::StoreOp op), lower(mk_sm::StoreOp op), lower(SpillOp op), lower(ReloadOp op),
+      lower(MmaFenceOp op), lower(MmaOp op), lower(MmaWaitOp op), lower(ConvertLayoutOp op), lower(ReduceOp op), lower(PartialSumOp op),
+      lower(BroadcastOp op), lower(TransposeOp op), lower(MaskOp op),
+      lower(SignalOp op), lower(mk::WaitOp op), lower(CountOp op), lower(PushOp op);
   LogicalResult emitWaits(scf::ForOp op);
   bool boundLoop(Operation *op, Value from, Value &to, Value step);
-  LogicalResult emitItems(ItemsOp op);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
                             function_ref<void(Value)> enter);
-  LogicalResult emitIf(scf::IfOp op);
-  LogicalResult emitWhile(scf::WhileOp op);
   LogicalResult emitScalarOrElementwise(Operation *op);
 
   // Channels
   /// Waits for a slot that is to be filled, or is full.
   void takeSlot(Value slot, Value ring, ValueRange place, bool fills);
-  LogicalResult emitRelease(ReleaseOp op);
-  LogicalResult emitSend(SendOp op);
-  LogicalResult emitReceive(ReceiveOp op);
-  LogicalResult emitTicket(TicketOp op);
-  LogicalResult emitPop(PopOp op);
 
   // Copies and stores of tiles
-  LogicalResult emitCopy(CopyOp op);
   void copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared);
   /// Has the copiers bring a tile, for which `barrier` waits.
   void copyByThreads(const TileCopy &copy, Value barrier);
@@ -109,18 +101,11 @@ private:
   void awaitLanding(CopyOp op, function_ref<void(Value)> bring);
   /// Writes the pad, or zero, over what is not valid of a tile that has come.
   void trim(CopyOp op, const TileCopy &copy);
-  Value padWord(CopyOp op, int64_t size);
   std::array<Value, 4> findExisting(const TileCopy &copy, ValueRange valid);
   Value narrow(Value value);
-  LogicalResult emitStaged(mk_sm::StoreOp op);
-  /// Part by part; the copy engine stores with `map` where `usable` holds, else the threads do.
-  /// `peers` are the buffers at ranks to which it is posted.
-  void storeThroughStaging(mk_sm::StoreOp op, ArrayRef<Buffer> to, ArrayRef<Value> peers, Value map,
-                           Value usable, Taker &taker);
-  /// Emits `body` for each number from `from` on, of which `number` chooses one at run time.
-  void forCase(Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body);
-  /// All threads of the warpgroup store what exists of a part, wherever it goes.
-  void storeByThreads(mk_sm::StoreOp op, const Buffer &to, const StagedPart &part);
+  /// The copy engine stores with `map` where `usable` holds, else threads to each of the buffers. No map: the tile
+  /// is posted.
+  void stage(mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map, Value usable);
   // Tiles that are left to the sender
   /// Waits until the sender has sent what the partition has posted.
   void awaitSent();
@@ -135,35 +120,24 @@ private:
   /// The tensor map of a peer's part of the buffer, and whether it may be used.
   std::pair<Value, Value> peerMap(const Buffer &buffer, ArrayRef<int64_t> box,
                                   Value peer);
-  LogicalResult storeDirectly(mk::StoreOp op, Value peer);
-  LogicalResult emitLoad(LoadOp op);
   /// What ops that access elements of a tile at `offsets` name.
   struct Access {
     Value start;
     SmallVector<Value> strides, offsets, limits;
+    Value thread;
     Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null: never
   };
   Access access(const Buffer &buffer, RankedTensorType tile, ValueRange offsets, ValueRange valid, bool runs);
-  /// Some elements of a load.
-  SmallVector<Value> loadElements(LoadOp op, ArrayRef<unsigned> which);
-  LogicalResult emitStore(mk::StoreOp op);
   /// Where a thread's first registers of a spilled fragment lie, the distance to its next ones, and
   /// whether that is within the buffer.
   struct SpillPlace {
-    Value address, exists;
+    Value address;
     int64_t step;
+    Value exists;
   };
   SpillPlace spillPlace(Operation *op, Value memory, ValueRange index, RankedTensorType tile);
-  LogicalResult emitSpill(SpillOp op);
-  LogicalResult emitReload(ReloadOp op);
-  /// Elements, by number: those asked for, in ascending order, and what comes with them.
-  SmallVector<std::pair<unsigned, Value>> reloadElements(ReloadOp op, ArrayRef<unsigned> which);
 
   // Matrices
-  LogicalResult emitFence(MmaFenceOp op);
-  LogicalResult emitMma(MmaOp op);
-  LogicalResult emitMmaWait(MmaWaitOp op);
-  LogicalResult emitConvertLayout(ConvertLayoutOp op);
   /// Cursors are handed over with the turn.
   void emitTurnWait(ValueRange taken);
   void emitTurnPass(ValueRange handed);
@@ -171,11 +145,6 @@ private:
   // Fragments
   /// Threads exchange elements in `room`, if it is given.
   void reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains, mk_thread::RoomAttr room);
-  LogicalResult emitReduce(ReduceOp op);
-  LogicalResult emitPartialSum(PartialSumOp op);
-  LogicalResult emitBroadcast(BroadcastOp op);
-  LogicalResult emitTranspose(TransposeOp op);
-  LogicalResult emitMask(MaskOp op);
 
   // Elements that change threads
   mk_thread::RoomAttr getRoom();
@@ -184,10 +153,6 @@ private:
   LogicalResult exchange(Value from, Value to, ArrayRef<int64_t> dims, bool transposes = false);
 
   // Communication
-  LogicalResult emitSignal(SignalOp op);
-  LogicalResult emitWaitSignal(mk::WaitOp op);
-  LogicalResult emitCount(CountOp op);
-  LogicalResult emitPush(PushOp op);
   Value linearElement(ArrayRef<int64_t> shape, ValueRange extents,
                       ArrayRef<Value> index);
   SignalArray signalArray(Value signal);
@@ -292,48 +257,37 @@ private:
 
   //===--- Values ---------------------------------------------------------===//
 
-  void set(Value from, ArrayRef<Value> to) {
-    values[from].assign(to.begin(), to.end());
+  /// A fragment, or elements or words of it, for a tile; two addresses for a slot; else a scalar.
+  void set(Value from, ValueRange to);
+  /// The scalar or the fragment.
+  Value scalar(Value from) {
+    assert(values.contains(from) && "used before it was emitted");
+    return values[from].front();
   }
-  Value scalar(Value from) { return elements(from).front(); }
   SmallVector<Value> scalars(ValueRange from);
-  /// All values that stand for `from`; computes those that are deferred.
-  ArrayRef<Value> elements(Value from);
-  /// As many as there are, also where one stands for all.
-  SmallVector<Value> allElements(Value from);
-  SmallVector<Type> elementTypes(Type type);
+  /// What a thread holds of it.
+  SmallVector<Value> elements(Value from);
+  /// What `emit` makes, in place or, if the op is deferred, on demand.
+  LogicalResult setFragment(Operation *op, function_ref<Operation *()> emit);
   /// Says that there is no code for an elementwise op.
   LogicalResult refuse(Operation *op);
-  static Type scalarType(Type type) { return getRegisterType(type); }
-  /// Number of values that stand for a value of the type; -1 if it is none of the thread's.
-  int64_t count(Type type);
 
   /// As words, in which they cross loops.
-  SmallVector<Type> packedTypes(TypeRange types);
+  static SmallVector<Type> packedTypes(Type type);
+  static SmallVector<Type> packedTypes(TypeRange types);
   SmallVector<Value> packAll(ValueRange from);
   void unpackAll(ValueRange to, ValueRange words);
 
   //===--- Elementwise ----------------------------------------------------===//
 
-  /// The elements are computed where they are taken (Taker.h).
-  LogicalResult defer(Value tile) {
-    values.erase(tile);
-    return success();
-  }
-  bool isDeferred(Value value);
-  /// Whether there is code for an op of arith or math.
-  static bool hasCode(Operation *op);
   /// The factors of rows or columns by which the op scales a tile that a loop carries, if
   /// it does; a warp whose factors are all one goes past the products.
   BroadcastOp findFactors(Operation *op);
   LogicalResult emitScaling(Operation *op, BroadcastOp broadcast);
 
-  //===--- Layouts --------------------------------------------------------===//
-
-  /// Reads the thread's number anew, for places of elements: LLVM would compute
-  /// all places of a loop before it, and keep them. `here`: where it stands, also in a loop that
-  /// this lowering makes.
-  void enterPlaces(bool here = false);
+  /// The thread's number in the partition, read anew, for places of elements: LLVM would compute all places of a loop
+  /// before it, and keep them.
+  Value readPlace();
 
   //===--- Buffers --------------------------------------------------------===//
 
@@ -351,7 +305,6 @@ private:
   Value wordOf(const Buffer &buffer, int64_t word);
   /// The address of the tensor map with this box, and whether it may be used;
   /// null if there is none.
-  Value mapAddress(unsigned map);
   Value mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers = false);
   std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
   /// How many elements from the offset on exist, for each dimension of a tile.
@@ -362,8 +315,6 @@ private:
                      ArrayRef<int64_t> shape, ValueRange valid);
   /// i1: `usable`, and the copy engine takes a box that begins at `offsets`.
   Value takesBox(Value usable, ValueRange offsets, Type element, bool stores);
-  /// i1: all of the tile is there.
-  Value covers(ArrayRef<Value> limits, ArrayRef<int64_t> shape);
   Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);
 
   //===--- Threads --------------------------------------------------------===//
@@ -371,13 +322,10 @@ private:
   /// Whether the partition is one warp, a producer or a mover.
   bool isOneWarp() { return partition.getKind() != PartitionKind::Consumer; }
   bool isMover() { return partition.getKind() == PartitionKind::Mover; }
-  /// The CTA's place in its cluster.
-  Value placeInCluster() { return and_(cta, cluster - 1); }
   /// All threads of the partition have come here.
   void barrierPartition();
   /// Its named barrier, of a consumer, and that of a warpgroup.
   Value partitionBarrier();
-  Value warpgroupBarrier(Value group) { return add(group, warps.getBarrier("warpgroup")); }
   /// `body` by one thread once all have come here.
   void once(function_ref<void()> body);
   /// One thread adds to a word; every thread gets what was there before, or `otherwise` after a failure.
@@ -419,7 +367,6 @@ private:
   Value partitionThread; // in the partition
   int64_t mover = 0;     // its number, in a mover
   Value group;           // warpgroup of the consumer
-  Value placeThread, placeLane, placeWarp, placeGroup; // since enterPlaces
   bool storesPending = false;
   DenseMap<Value, Cursor> cursors;
 

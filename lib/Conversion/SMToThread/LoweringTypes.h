@@ -13,6 +13,7 @@ using mk_thread::MemOrder;
 using mk_thread::MemScope;
 using mk_thread::Place;
 using mk_thread::Places;
+using mk_thread::getElementTypes;
 using mk_thread::getRegisterType;
 using mk_thread::getSliceElements;
 using mk_thread::isZero;
@@ -32,13 +33,6 @@ struct Buffer {
 struct SignalArray {
   int64_t param = 0;
   MemScope scope = MemScope::Sys;
-};
-
-/// 64 rows of 128 bytes of a tile, which a warpgroup has put into a buffer for the copy
-/// engine.
-struct StagedPart {
-  Value source;      // the buffer, i32
-  Value row, column; // of its first element, i32: the row in the warpgroup's part of the tile
 };
 
 /// A tile on its way from a buffer to its place in a slot.

@@ -34,48 +34,25 @@ static int64_t getColumns(int64_t n, int64_t most) {
   return 0;
 }
 
-static bool isZeroFragment(ArrayRef<Value> elements) {
-  return llvm::all_equal(elements) && isZero(elements.front());
-}
-
-LogicalResult Lowering::emitFence(MmaFenceOp op) {
-  SmallVector<Value> words;
-  for (Value fragment : op.getFragments())
-    if (!isZeroFragment(elements(fragment)))
-      llvm::append_range(words, pack(elements(fragment)));
+LogicalResult Lowering::lower(MmaFenceOp op) {
+  // Zero needs no registers: the first product starts from nothing.
+  auto isHeld = [&](Value fragment) { return !isZero(scalar(fragment)); };
+  SmallVector<Value> words = packAll(llvm::filter_to_vector(op.getFragments(), isHeld)), results;
   words = create<mk_thread::WgmmaFenceOp>(TypeRange(ValueRange(words)), words).getResults();
-  ArrayRef<Value> left = words;
-  for (auto [from, to] : llvm::zip(op.getFragments(), op.getResults())) {
-    SmallVector<Value> old(elements(from));
-    // Zero needs no registers: the first product starts from nothing.
-    if (isZeroFragment(old)) {
-      set(to, old);
-      continue;
-    }
-    int64_t taken = pack(old).size();
-    set(to, unpack(left.take_front(taken), old.front().getType(), old.size()));
-    left = left.drop_front(taken);
-  }
+  for (auto [from, to] : llvm::zip(op.getFragments(), op.getResults()))
+    isHeld(from) ? results.push_back(to) : set(to, scalar(from));
+  unpackAll(results, words);
   return success();
 }
 
-LogicalResult Lowering::emitMmaWait(MmaWaitOp op) {
-  SmallVector<Value> words;
-  for (Value fragment : op.getFragments())
-    llvm::append_range(words, pack(elements(fragment)));
-  words = create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
-              .getResults();
-  ArrayRef<Value> left = words;
-  for (auto [from, to] : llvm::zip(op.getFragments(), op.getResults())) {
-    SmallVector<Value> old(elements(from));
-    int64_t taken = pack(old).size();
-    set(to, unpack(left.take_front(taken), old.front().getType(), old.size()));
-    left = left.drop_front(taken);
-  }
+LogicalResult Lowering::lower(MmaWaitOp op) {
+  SmallVector<Value> words = packAll(op.getFragments());
+  unpackAll(op.getResults(), create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
+                                 .getResults());
   return success();
 }
 
-LogicalResult Lowering::emitMma(MmaOp op) {
+LogicalResult Lowering::lower(MmaOp op) {
   RankedTensorType acc = op.getAcc().getType();
   auto tileOf = [](Value value) {
     if (auto staged = dyn_cast<StagedType>(value.getType()))
@@ -121,13 +98,16 @@ LogicalResult Lowering::emitMma(MmaOp op) {
                             << ", no multiple of the " << stepK
                             << " of one instruction";
 
-  SmallVector<Value> left, sums(elements(op.getAcc()));
-  if (op.getAccumulate() && isZeroFragment(sums))
+  SmallVector<Value> left, sums;
+  bool isZeroSum = isZero(scalar(op.getAcc()));
+  if (op.getAccumulate() && isZeroSum)
     return op.emitOpError() << "says when its accumulator counts, but that is "
                                "the constant zero";
   int64_t rowsOfA = a.getShape().end()[-2];
+  if (!isZeroSum)
+    sums = elements(op.getAcc());
   if (inRegisters) {
-    left = pack(elements(op.getLhs()));
+    left = packAll(op.getLhs());
   } else {
     // The warpgroup's own rows: chunks of 64 where columns lie along the contraction.
     int64_t stride = (transposeA ? rowsOfGroup / 64 * rowsOfA : rowsOfGroup) * kChunkBytes;
@@ -136,9 +116,9 @@ LogicalResult Lowering::emitMma(MmaOp op) {
   }
   Value right = scalar(op.getRhs()), counts = op.getAccumulate() ? scalar(op.getAccumulate()) : Value();
   auto product = create<mk_thread::ProductOp>(
-      SmallVector<Type>(sums.size(), f32), rowsOfGroup, n, k, columns, name, nameB, left,
-      inRegisters ? 0 : rowsOfA, right, y.getShape().end()[-2], isZeroFragment(sums) ? ValueRange() : ValueRange(sums), counts,
+      getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
+      inRegisters ? 0 : rowsOfA, right, y.getShape().end()[-2], sums, counts,
       /*transpose_left=*/!inRegisters && transposeA, /*transpose_right=*/transposeB);
-  set(op.getResult(), SmallVector<Value>(product.getResults()));
+  set(op.getResult(), product.getResults());
   return success();
 }

@@ -27,26 +27,21 @@ LogicalResult Lowering::emit(Operation *op) {
   currentOp = op;
   if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
     TypedAttr value = constantOp.getValue();
-    if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-      if (!dense.isSplat())
-        return refuseDense(op);
-      value = cast<TypedAttr>(dense.getSplatValue<Attribute>());
-    }
-    Type type = scalarType(value.getType());
+    Type type = getRegisterType(value.getType());
+    if (auto dense = dyn_cast<DenseElementsAttr>(value); dense && !dense.isSplat())
+      return refuseDense(op);
     if (isa<IndexType, IntegerType>(value.getType()))
       value = b.getIntegerAttr(type, cast<IntegerAttr>(value).getInt());
     else if (type != value.getType()) // fp8: its bits
-      value = b.getIntegerAttr(
-          type, cast<FloatAttr>(value).getValue().bitcastToAPInt());
-    set(op->getResult(0),
-        SmallVector<Value>(count(op->getResult(0).getType()), constant(value)));
+      value = b.getIntegerAttr(type, cast<FloatAttr>(value).getValue().bitcastToAPInt());
+    set(op->getResult(0), constant(value));
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](scf::ForOp op) { return emitFor(op); })
-      .Case([&](ItemsOp op) { return emitItems(op); })
-      .Case([&](scf::IfOp op) { return emitIf(op); })
-      .Case([&](scf::WhileOp op) { return emitWhile(op); })
+      .Case<scf::ForOp, ItemsOp, scf::IfOp, scf::WhileOp, ReleaseOp, SendOp, ReceiveOp, TicketOp, PopOp, CopyOp, LoadOp,
+            mk::StoreOp, mk_sm::StoreOp, SpillOp, ReloadOp, MmaFenceOp, MmaOp, MmaWaitOp, ConvertLayoutOp, ReduceOp,
+            PartialSumOp, BroadcastOp, TransposeOp, MaskOp, SignalOp, mk::WaitOp, CountOp, PushOp>(
+          [&](auto op) { return lower(op); })
       // Scalars of the kernel
       .Case([&](memref::DimOp op) -> LogicalResult {
         FailureOr<Buffer> from = buffer(op, op.getSource());
@@ -62,7 +57,7 @@ LogicalResult Lowering::emit(Operation *op) {
           return failure();
         SmallVector<Value> indices =
             checkScalar(op, MK_READ_ARGUMENT, *from, op.getIndices());
-        set(op, loadScalar(op, scalarType(op.getType()),
+        set(op, loadScalar(op, getRegisterType(op.getType()),
                            elementAddress(*from, indices)));
         return success();
       })
@@ -127,31 +122,16 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, partition.getTeams() > 1 ? resize(group, i64) : c64(0));
         return success();
       })
-      .Case([&](arith::IndexCastOp op) {
-        Type type = scalarType(getElementTypeOrSelf(op.getType()));
-        SmallVector<Value> result;
-        for (Value value : elements(op.getIn()))
-          result.push_back(resize(value, type, /*isSigned=*/true));
-        set(op, result);
-        return success();
-      })
-      .Case([&](arith::IndexCastUIOp op) {
-        Type type = scalarType(getElementTypeOrSelf(op.getType()));
-        SmallVector<Value> result;
-        for (Value value : elements(op.getIn()))
-          result.push_back(resize(value, type));
-        set(op, result);
-        return success();
-      })
       // Buffers are looked through where they are used.
       .Case([](SelectOp) { return success(); })
       .Case([&](ub::PoisonOp op) {
-        Type type = scalarType(getElementTypeOrSelf(op.getType()));
-        set(op, SmallVector<Value>(count(op.getType()), LLVM::PoisonOp::create(b, loc, type)));
+        Type type = getRegisterType(getElementTypeOrSelf(op.getType()));
+        auto tile = dyn_cast<RankedTensorType>(op.getType());
+        set(op, SmallVector<Value>(tile ? getNumElements(tile) : 1, create<LLVM::PoisonOp>(type)));
         return success();
       })
       .Case([&](tensor::SplatOp op) {
-        set(op, SmallVector<Value>(count(op.getType()), scalar(op.getInput())));
+        set(op, SmallVector<Value>(getNumElements(op.getType()), scalar(op.getInput())));
         return success();
       })
       // Channels
@@ -173,12 +153,10 @@ LogicalResult Lowering::emit(Operation *op) {
         takeSlot(op.getSlot(), op.getRing(), op.getPlace(), isa<AcquireOp>(op));
         return success();
       })
-      .Case([&](CopyOp op) { return emitCopy(op); })
       .Case([&](CommitOp op) {
         create<mk_thread::CommitSlotOp>(elements(op.getSlot())[1], lane);
         return success();
       })
-      .Case([&](ReleaseOp op) { return emitRelease(op); })
       .Case([&](TileOp op) {
         int64_t offset = 0;
         for (Type tile : op.getSlot().getType().getTiles().take_front(op.getIndex()))
@@ -186,25 +164,6 @@ LogicalResult Lowering::emit(Operation *op) {
         set(op, add(elements(op.getSlot())[0], offset));
         return success();
       })
-      .Case([&](SendOp op) { return emitSend(op); })
-      .Case([&](ReceiveOp op) { return emitReceive(op); })
-      .Case([&](TicketOp op) { return emitTicket(op); })
-      .Case([&](PopOp op) { return emitPop(op); })
-      // Tiles
-      .Case([&](MmaFenceOp op) { return emitFence(op); })
-      .Case([&](MmaOp op) { return emitMma(op); })
-      .Case([&](MmaWaitOp op) { return emitMmaWait(op); })
-      .Case([&](ConvertLayoutOp op) { return emitConvertLayout(op); })
-      .Case([&](mk_sm::StoreOp op) { return emitStaged(op); })
-      .Case([&](SpillOp op) { return emitSpill(op); })
-      .Case([&](ReloadOp op) { return emitReload(op); })
-      .Case([&](LoadOp op) { return emitLoad(op); })
-      .Case([&](mk::StoreOp op) { return emitStore(op); })
-      .Case([&](ReduceOp op) { return emitReduce(op); })
-      .Case([&](PartialSumOp op) { return emitPartialSum(op); })
-      .Case([&](BroadcastOp op) { return emitBroadcast(op); })
-      .Case([&](TransposeOp op) { return emitTranspose(op); })
-      .Case([&](MaskOp op) { return emitMask(op); })
       .Case([&](TurnWaitOp op) {
         emitTurnWait(op.getCursors());
         return success();
@@ -213,11 +172,6 @@ LogicalResult Lowering::emit(Operation *op) {
         emitTurnPass(op.getCursors());
         return success();
       })
-      // Communication
-      .Case([&](SignalOp op) { return emitSignal(op); })
-      .Case([&](mk::WaitOp op) { return emitWaitSignal(op); })
-      .Case([&](CountOp op) { return emitCount(op); })
-      .Case([&](PushOp op) { return emitPush(op); })
       .Case([&](PipelinePutOp op) {
         Operation *put = currentOp = &op.getBody().front().front();
         LogicalResult result = emitPut(cast<PutOp>(put), op);

@@ -25,9 +25,9 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   finishStores();
   if (Value rows = op.getRows()) {
     barrierPartition();
-    enterPlaces();
+    Value thread = readPlace();
     auto type = cast<RankedTensorType>(rows.getType());
-    Places places(*this, type, placeThread);
+    Places places(*this, type, thread);
     SmallVector<Value> values(elements(rows));
     for (auto [i, value] : llvm::enumerate(values)) {
       Place where = places.at(i);

@@ -221,7 +221,7 @@ void Lowering::barrierPartition() {
 
 Value Lowering::partitionBarrier() {
   // A team is a warpgroup.
-  return partition.getTeams() > 1 ? warpgroupBarrier(group) : c32(warps.getBarrier("consumer"));
+  return partition.getTeams() > 1 ? add(group, warps.getBarrier("warpgroup")) : c32(warps.getBarrier("consumer"));
 }
 
 void Lowering::once(function_ref<void()> body) {

@@ -28,7 +28,9 @@ Value Lowering::isCut(CopyOp op, const TileCopy &copy) {
     Value whole = endsByItself(always, copy.from, copy.offsets, shape, op.getValid());
     return whole == always ? Value() : not_(whole);
   }
-  Value whole = covers(limits(copy.from, copy.offsets, shape.size(), op.getValid()), shape);
+  Value whole = cbool(true);
+  for (auto [limit, extent] : llvm::zip(limits(copy.from, copy.offsets, shape.size(), op.getValid()), shape))
+    whole = and_(whole, cmp(Predicate::sge, limit, extent));
   for (Value offset : copy.offsets)
     whole = and_(whole, cmp(Predicate::sge, offset, int64_t(0)));
   return not_(whole);
@@ -47,26 +49,19 @@ void Lowering::awaitLanding(CopyOp op, function_ref<void(Value)> bring) {
   advance(op.getLanding());
 }
 
-/// A pad in each element of a word.
-Value Lowering::padWord(CopyOp op, int64_t size) {
-  if (!op.getPad())
-    return c32(0);
-  Value pad = scalar(op.getPad());
-  if (!pad.getType().isInteger())
-    pad = LLVM::BitcastOp::create(b, loc, b.getIntegerType(8 * size), pad);
-  pad = resize(pad, i32);
-  for (int64_t bytes = size; bytes < 4; bytes *= 2)
-    pad = or_(pad, shl(pad, 8 * bytes));
-  return pad;
-}
-
 void Lowering::trim(CopyOp op, const TileCopy &copy) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   int64_t rows = copy.tile.getShape().end()[-2];
   int64_t chunks = llvm::divideCeil(copy.tile.getShape().back() * size, kChunkBytes);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, op.getValid());
-  create<mk_thread::TrimTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows, chunks, size,
-                                padWord(op, size), lane);
+  // A pad in each element of a word.
+  Value pad = op.getPad() ? scalar(op.getPad()) : c32(0);
+  if (!pad.getType().isInteger())
+    pad = create<LLVM::BitcastOp>(b.getIntegerType(8 * size), pad);
+  pad = resize(pad, i32);
+  for (int64_t bytes = size; bytes < 4 && op.getPad(); bytes *= 2)
+    pad = or_(pad, shl(pad, 8 * bytes));
+  create<mk_thread::TrimTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows, chunks, size, pad, lane);
 }
 
 /// [from, left) of the rows and of the columns of a tile, where elements exist.

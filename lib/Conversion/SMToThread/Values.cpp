@@ -1,84 +1,76 @@
 //===- Values.cpp - What stands for a value -------------------------------===//
-#include "Taker.h"
+#include "Lowering.h"
 
 using namespace mlir;
 using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-int64_t Lowering::count(Type type) {
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return getNumElements(tensor);
-  if (isa<SlotType>(type))
-    return 2;
-  return isa<StagedType, IndexType, IntegerType, FloatType>(type) ? 1 : -1;
+void Lowering::set(Value from, ValueRange to) {
+  Value value = isa<RankedTensorType>(from.getType()) && !isa<RankedTensorType>(to.front().getType())
+                    ? create<mk_thread::HoldElementsOp>(from.getType(), to)
+                    : to.front();
+  values[from] = {value};
+  if (isa<SlotType>(from.getType()))
+    values[from].push_back(to[1]);
 }
 
 SmallVector<Value> Lowering::scalars(ValueRange from) {
   return llvm::map_to_vector(from, [&](Value value) { return scalar(value); });
 }
 
-bool Lowering::isDeferred(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasAttr(kDeferredAttr) && !values.contains(value);
+SmallVector<Value> Lowering::elements(Value from) {
+  auto type = dyn_cast<RankedTensorType>(from.getType());
+  if (!type)
+    return SmallVector<Value>(ArrayRef(values[from]));
+  return create<mk_thread::TakeElementsOp>(getElementTypes(type), DenseI32ArrayAttr(), scalar(from)).getResults();
 }
 
-ArrayRef<Value> Lowering::elements(Value from) {
-  if (isDeferred(from)) {
-    Taker taker(*this);
-    SmallVector<Value> all;
-    for (unsigned i = 0, e = count(from.getType()); i != e; ++i)
-      all.push_back(taker.take(from, i));
-    set(from, all);
+LogicalResult Lowering::setFragment(Operation *op, function_ref<Operation *()> emit) {
+  Value tile = op->getResult(0);
+  if (!op->hasAttr(kDeferredAttr)) {
+    set(tile, emit()->getResults());
+    return success();
   }
-  assert(values.contains(from) && "used before it was emitted");
-  return values[from];
+  auto demanded = create<mk_thread::OnDemandOp>(tile.getType());
+  within(demanded.getBody(), [&] { emit(); });
+  set(tile, demanded.getFragment());
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//
 
+SmallVector<Type> Lowering::packedTypes(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  if (isa<SlotType, StagedType>(type))
+    return SmallVector<Type>(isa<SlotType>(type) ? 2 : 1, IntegerType::get(type.getContext(), 32));
+  int64_t n = tile ? getNumElements(tile) : 1;
+  Type element = getRegisterType(getElementTypeOrSelf(type));
+  return n == 1 ? SmallVector<Type>{element} : mk_thread::getPackedTypes(element, n);
+}
 SmallVector<Type> Lowering::packedTypes(TypeRange types) {
   SmallVector<Type> packed;
-  for (Type type : types) {
-    int64_t n = count(type);
-    Type element = isa<SlotType, StagedType>(type)
-                       ? i32
-                       : scalarType(getElementTypeOrSelf(type));
-    int64_t per = n == 1 ? 1 : mk_thread::getPerWord(element);
-    packed.append(llvm::divideCeil(n, per), per == 1 ? element : i32);
-  }
+  for (Type type : types)
+    llvm::append_range(packed, packedTypes(type));
   return packed;
 }
 
 SmallVector<Value> Lowering::packAll(ValueRange from) {
   SmallVector<Value> words;
-  for (Value value : from) {
-    ArrayRef<Value> parts = elements(value);
-    if (parts.size() == 1)
-      words.push_back(parts.front());
-    else
-      words.append(pack(parts));
-  }
+  for (Value value : from)
+    llvm::append_range(words, isa<RankedTensorType>(value.getType())
+                                  ? create<mk_thread::TakeElementsOp>(packedTypes(value.getType()),
+                                                                      DenseI32ArrayAttr(), scalar(value)).getResults()
+                                  : ValueRange(values[value]));
   return words;
 }
 
 void Lowering::unpackAll(ValueRange to, ValueRange words) {
-  SmallVector<Value> all(words);
-  ArrayRef<Value> left = all;
   for (Value value : to) {
-    Type type = value.getType();
-    int64_t n = count(type);
-    Type element = isa<SlotType, StagedType>(type)
-                       ? i32
-                       : scalarType(getElementTypeOrSelf(type));
-    int64_t per = n == 1 ? 1 : mk_thread::getPerWord(element);
-    int64_t taken = llvm::divideCeil(n, per);
-    if (per == 1)
-      set(value, left.take_front(taken));
-    else
-      set(value, unpack(left.take_front(taken), element, n));
-    left = left.drop_front(taken);
+    size_t count = packedTypes(value.getType()).size();
+    set(value, words.take_front(count));
+    words = words.drop_front(count);
   }
 }

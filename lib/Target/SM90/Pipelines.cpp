@@ -75,6 +75,8 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
 
 /// Work of several steps into these; those that make ops for others come first.
 static void expandThreadOps(OpPassManager &pm) {
+  pm.addPass(mk_thread::createStageFragmentsPass());
+  pm.addPass(mk_thread::createUnrollFragmentsPass());
   pm.addPass(mk_thread::createDispatchWarpsPass());
   pm.addPass(mk_thread::createExpandLaunchPass());
   pm.addPass(mk_thread::createExpandQueuesPass());

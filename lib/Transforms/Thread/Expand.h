@@ -61,6 +61,7 @@ void expandStores(ModuleOp module);
 void expandTrims(ModuleOp module);
 void expandTurns(ModuleOp module);
 void promoteVariables(KernelOp kernel);
+void stageFragments(ModuleOp module);
 
 } // namespace mlir::mk_thread
 

@@ -114,6 +114,19 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
   return size == 4 ? words : e.unpack(words, element, op.getNumResults());
 }
 
+static SmallVector<Value> reload(ReloadElementsOp op, Emitter &e) {
+  constexpr int64_t kRun = 4; // the longest access of the PTX ISA (v4.b32)
+  SmallVector<Value> zero(kRun, e.c32(0)), result;
+  for (size_t k = 0; k < op.getWhich().size(); k += kRun)
+    for (Value word : e.loadWords(TypeRange(ValueRange(zero)),
+                                  e.add(op.getAddress(), op.getWhich()[k] / kRun * op.getStep()), 4 * kRun,
+                                  op.getExists(), zero)) {
+      Type type = op.getElements()[k].getType();
+      result.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
+    }
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
@@ -164,5 +177,6 @@ static void store(StoreElementsOp op, Emitter &e) {
 
 void mk_thread::expandAccesses(ModuleOp module) {
   replaceEach<LoadElementsOp>(module, load);
+  replaceEach<ReloadElementsOp>(module, reload);
   expandEach<StoreElementsOp>(module, store);
 }

@@ -24,6 +24,7 @@ namespace mlir::mk_thread {
 #define GEN_PASS_DEF_EXPANDTRIMSPASS
 #define GEN_PASS_DEF_EXPANDTURNSPASS
 #define GEN_PASS_DEF_PROMOTEVARIABLESPASS
+#define GEN_PASS_DEF_STAGEFRAGMENTSPASS
 #include "mkernel/Transforms/Thread/Passes.h.inc"
 } // namespace mlir::mk_thread
 
@@ -50,4 +51,5 @@ template struct FunctionPass<mk_thread::impl::ExpandTrimsPassBase, mk_thread::ex
 template struct FunctionPass<mk_thread::impl::ExpandTurnsPassBase, mk_thread::expandTurns>;
 template struct FunctionPass<mk_thread::impl::PromoteVariablesPassBase,
                              mk_thread::promoteVariables>;
+template struct FunctionPass<mk_thread::impl::StageFragmentsPassBase, mk_thread::stageFragments>;
 } // namespace mlir::mk

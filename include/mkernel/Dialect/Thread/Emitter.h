@@ -239,6 +239,12 @@ int64_t getPerWord(Type type);
 /// Whether a value is the constant zero.
 bool isZero(Value value);
 
+bool isFp8(Type type);
+/// Whether there is code for an op of arith or math, on scalars or on fragments.
+bool hasCode(Operation *op);
+/// Such an op on scalars, or on one element of each operand.
+Value compute(Emitter &e, Operation *op, ArrayRef<Value> operands);
+
 } // namespace mlir::mk_thread
 
 #endif // MKERNEL_DIALECT_THREAD_EMITTER_H

@@ -73,6 +73,9 @@ int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
 /// How many elements of a thread, from each that is a multiple on, lie one behind the other in a row and
 /// may be accessed together in global memory.
 int64_t getRun(RankedTensorType tile);
+/// What a thread holds of a tile, as elements; none if its layout does not fit. So many elements, as words.
+SmallVector<Type> getElementTypes(RankedTensorType tile);
+SmallVector<Type> getPackedTypes(Type element, int64_t count);
 /// Refuses an op in which a thread has other elements of a tile than these.
 LogicalResult verifyElements(Operation *op, RankedTensorType tile, TypeRange elements);
 

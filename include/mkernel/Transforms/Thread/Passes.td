@@ -24,6 +24,21 @@ class ExpandPass<string name> : Pass<name, "::mlir::ModuleOp"> {
                            "::mlir::mk_thread::MkThreadDialect"];
 }
 
+def StageFragmentsPass : ExpandPass<"mk-thread-stage-fragments"> {
+  let summary = "Turns stores of fragments into accesses to staging buffers, or to global memory, part by part";
+  let description = [{
+    Elements are taken as they are stored. Runs in front of `mk-thread-unroll-fragments`.
+  }];
+}
+
+def UnrollFragmentsPass : ExpandPass<"mk-thread-unroll-fragments"> {
+  let summary = "Turns fragments into the elements that a thread holds, a value each";
+  let description = [{
+    Ops of arith and math become ops on elements, from one element to the next; those on demand are computed where their
+    elements are taken. Loads for them go together, as many as the target's thresholds say. No fragments are left.
+  }];
+}
+
 def DispatchWarpsPass : ExpandPass<"mk-thread-dispatch-warps"> {
   let summary = "Turns code of some warps, CTAs or one thread into branches on their numbers";
   let description = [{

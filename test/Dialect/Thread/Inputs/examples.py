@@ -9,9 +9,13 @@ TYPES = {
     "i16": "bits",
     "!llvm.ptr": "map",
     "i1": "yes",
+    "tensor<64x8xbf16, #mk_sm.mma<warpgroups = 1>>": "tile",
+    "tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>": "sums",
+    "tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>": "wide",
+    "tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>>": "slice",
 }
 TYPE_OF = {name: type for type, names in TYPES.items() for name in names.split()}
-KERNEL = """mk_thread.kernel @example threads(384) cluster(2) params(512) shared(4096)
+KERNEL = """mk_thread.kernel @example threads(384) cluster(2) params(512) shared(20480)
     frame(<launch = 64, failed = 1032, timeline = 16, tracks = 3, words = 2048>) {"""
 
 
@@ -30,7 +34,8 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.td")):
         else:
             results = re.findall(r"^ *(%[^=]*?) *=", example, re.M)
             defined = re.findall(r"%(\w+)", " ".join(results))
-            defined += re.findall(r"\^\w+\(%(\w+):", example)
+            for arguments in re.findall(r"\^\w+\((.*?)\)", example):
+                defined += re.findall(r"%(\w+)", arguments)
             used = sorted(set(re.findall(r"%(\w+)", example)) - set(defined))
             print(KERNEL, *map(define, used), example, "}", sep="\n")
         print("}")

@@ -1,0 +1,123 @@
+//===- ThreadFragmentOps.cpp - Fragments as values ------------------------===//
+#include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Thread/Emitter.h"
+#include "mkernel/Dialect/Thread/Thread.h"
+
+using namespace mlir;
+using namespace mlir::mk_thread;
+
+SmallVector<Type> mk_thread::getElementTypes(RankedTensorType tile) {
+  int64_t count = tile.getRank() ? std::max<int64_t>(mk_sm::getNumElements(tile), 0) : 1;
+  return SmallVector<Type>(count, getRegisterType(tile.getElementType()));
+}
+SmallVector<Type> mk_thread::getPackedTypes(Type element, int64_t count) {
+  int64_t per = getPerWord(element);
+  return SmallVector<Type>(llvm::divideCeil(count, per),
+                           per == 1 ? element : IntegerType::get(element.getContext(), 32));
+}
+
+/// Refuses numbers of elements that a thread does not hold, and values that are neither these elements, nor the
+/// words in which they are packed. No numbers: all elements.
+static LogicalResult verifyValues(Operation *op, RankedTensorType tile, ArrayRef<int32_t> which, TypeRange types) {
+  SmallVector<Type> elements = getElementTypes(tile);
+  size_t all = elements.size();
+  bool exist = all && llvm::all_of(which, [&](int32_t i) { return i >= 0 && size_t(i) < all; });
+  if (!which.empty())
+    elements.resize(which.size(), getRegisterType(tile.getElementType()));
+  if (exist && (TypeRange(elements) == types ||
+                TypeRange(getPackedTypes(getRegisterType(tile.getElementType()), elements.size())) == types))
+    return success();
+  return op->emitOpError() << "has " << types.size() << " values for elements [" << which << "] of " << tile
+                           << ", of which a thread holds " << all << ", each as "
+                           << getRegisterType(tile.getElementType())
+                           << ": name some of them, or none for all, and give each, or words of them";
+}
+
+LogicalResult HoldElementsOp::verify() {
+  return verifyValues(*this, getFragment().getType(), {}, getElements().getTypes());
+}
+LogicalResult TakeElementsOp::verify() {
+  return verifyValues(*this, getFragment().getType(), getWhich().value_or(ArrayRef<int32_t>()), getResultTypes());
+}
+LogicalResult LoadAheadOp::verify() {
+  RankedTensorType tile = getFragment().getType();
+  return verifyValues(*this, tile, getWhich(),
+                      SmallVector<Type>(getWhich().size(), getRegisterType(tile.getElementType())));
+}
+
+LogicalResult OnDemandOp::verify() {
+  Operation *op = getBody().front().empty() ? nullptr : getOp();
+  RankedTensorType type = getFragment().getType();
+  auto computes = [&](Operation *op) {
+    return op->getNumResults() == 1 && op->getResult(0).getType() == type && !op->getNumRegions() &&
+           (isa<SpreadOp>(op) || llvm::is_contained({"arith", "math"}, op->getName().getDialectNamespace()));
+  };
+  bool loads = isa_and_nonnull<LoadElementsOp, ReloadElementsOp>(op) &&
+               TypeRange(getElementTypes(type)) == op->getResultTypes();
+  if (getBody().getNumArguments() || !op || !(loads || computes(op)))
+    return emitOpError() << "of " << type << " ends in no elementwise op, spread or load that gives it, all of it";
+  return success();
+}
+
+LogicalResult SpreadOp::verify() {
+  RankedTensorType from = getSource().getType(), to = getFragment().getType();
+  auto slice = dyn_cast_or_null<mk_sm::SliceAttr>(from.getEncoding());
+  Attribute transposed = mk_sm::getTransposedLayout(from.getEncoding());
+  SmallVector<int64_t> shape(to.getShape());
+  if (slice && slice.getAxis() < to.getRank())
+    shape.erase(shape.begin() + slice.getAxis());
+  else if (transposed)
+    std::reverse(shape.begin(), shape.end());
+  bool fits = slice ? slice.getOf() == to.getEncoding() : transposed && transposed == to.getEncoding();
+  if (from.getElementType() != to.getElementType() || (from.getRank() && (!fits || from.getShape() != ArrayRef(shape))))
+    return emitOpError() << "of " << from << " to " << to
+                         << " moves elements between threads; spread a slice, one element, or the transposed tile";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// To memory
+//===----------------------------------------------------------------------===//
+
+LogicalResult StoreFragmentOp::verify() {
+  RankedTensorType tile = getFragment().getType();
+  size_t rank = tile.getRank();
+  if (getStrides().size() != rank || getOffsets().size() != rank || getLimits().size() != rank ||
+      getElementTypes(tile).empty())
+    return emitOpError() << "stores " << tile << "; give it a layout that fits, and " << rank
+                         << " strides, offsets and limits";
+  return getAdd() ? verifyAddition(*this, tile.getElementType()) : success();
+}
+
+LogicalResult StageFragmentOp::verify() {
+  RankedTensorType tile = getFragment().getType();
+  if (!mk_sm::countStoreParts(tile, kChunkBytes) || !mk_sm::canStoreInChunks(tile, getAdd(), kChunkBytes))
+    return emitOpError() << "stores " << tile << ", which is no accumulator in chunks of " << kChunkBytes << " bytes";
+  if (mk_sm::countStoreRows(tile) % getRows())
+    return emitOpError() << "sends parts of " << mk_sm::countStoreRows(tile) << " rows by " << getRows()
+                         << "; use a divisor";
+  if (getMap() && (getCoordinates().size() < 2 || getCoordinates().size() > 5))
+    return emitOpError() << "has " << getCoordinates().size() << " coordinates; a tile in parts has 2 to 5";
+  if (getOtherwise().getNumArguments() != 3 ||
+      !llvm::all_of(getOtherwise().getArgumentTypes(), [](Type type) { return type.isInteger(32); }))
+    return emitOpError("needs a region with three arguments: a buffer, a row and a column (i32)");
+  int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / 128 - 1;
+  return verifyInShared(*this, getStaging(), 128, groups * getBuffers() * kBufferRows * kChunkBytes);
+}
+
+/// Refuses a fragment that is not written to memory in runs of four registers.
+static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, ArrayRef<int32_t> which) {
+  bool runs = !which.empty() && which.size() % 4 == 0;
+  for (auto [k, i] : llvm::enumerate(which))
+    runs &= i % 4 == int32_t(k % 4) && i == which[k - k % 4] + int32_t(k % 4);
+  if (mk_sm::mayBeSpilled(tile) && runs)
+    return success();
+  return op->emitOpError() << "moves elements [" << which << "] of " << tile
+                           << "; use accumulators of 32-bit elements, and whole runs of 4";
+}
+LogicalResult SpillFragmentOp::verify() { return verifySpilled(*this, getFragment().getType(), {0, 1, 2, 3}); }
+LogicalResult ReloadElementsOp::verify() {
+  return failed(verifySpilled(*this, getTile(), getWhich()))
+             ? failure()
+             : verifyValues(*this, getTile(), getWhich(), getResultTypes());
+}
