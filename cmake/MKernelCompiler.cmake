@@ -31,7 +31,9 @@ function(mkernel_configure_compiler_target name)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(${name} PRIVATE -fPIC
     $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>
-    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:${gnu_options}>")
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:${gnu_options}>"
+    # Else no two precompiled headers are the same, and ccache finds nothing again.
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:SHELL:-Xclang -fno-pch-timestamp>")
   if(MKERNEL_PCH_LAUNCHER)
     set_target_properties(${name} PROPERTIES
       CXX_COMPILER_LAUNCHER "${MKERNEL_PCH_LAUNCHER}")

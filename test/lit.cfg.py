@@ -86,6 +86,10 @@ if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
 
+# scripts/test-long runs what takes too long to be run with each change.
+if os.environ.get("MK_LONG_TESTS") == "1":
+    config.available_features.add("long")
+
 if shutil.which("apt-get"):
     config.available_features.add("apt")
 mpirun = shutil.which("mpirun")

@@ -63,6 +63,7 @@ def MkThread_CopyBulkOp : MkThread_EffectOp<"copy_bulk"> {
   let arguments = (ins MkThread_Global:$source, MkThread_Shared:$dest, I32:$bytes,
                        MkThread_Shared:$barrier);
   let assemblyFormat = "$source `to` $dest `,` $bytes `counted` `by` $barrier attr-dict";
+  let hasVerifier = 1;
 }
 def MkThread_StoreBulkOp : MkThread_EffectOp<"store_bulk"> {
   let summary = "starts to copy bytes from shared into global memory, or to add elements there";

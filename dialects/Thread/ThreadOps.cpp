@@ -6,6 +6,7 @@
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mkernel/Dialect/Tile/Target.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -186,7 +187,15 @@ LogicalResult CopyTensorOp::verify() {
   return verifyCoordinates(*this, getCoordinates().size());
 }
 LogicalResult StoreTensorOp::verify() { return verifyCoordinates(*this, getCoordinates().size()); }
-LogicalResult StoreBulkOp::verify() { return verifyAddition(*this, getAdd()); }
+static LogicalResult verifyBulk(Operation *op, Value bytes) {
+  if (std::optional<int64_t> count = getConstantIntValue(bytes); count && (*count < 0 || *count % 16))
+    return op->emitOpError() << "copies " << *count << " bytes; the copy engine takes multiples of 16";
+  return success();
+}
+LogicalResult CopyBulkOp::verify() { return verifyBulk(*this, getBytes()); }
+LogicalResult StoreBulkOp::verify() {
+  return failed(verifyBulk(*this, getBytes())) ? failure() : verifyAddition(*this, getAdd());
+}
 
 //===----------------------------------------------------------------------===//
 // Matrices

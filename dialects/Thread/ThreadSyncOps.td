@@ -148,13 +148,16 @@ def MkThread_SyncWarpOp : MkThread_EffectOp<"sync_warp"> {
 def MkThread_SyncClusterOp : MkThread_EffectOp<"sync_cluster"> {
   let summary = "waits until all threads of the cluster have come";
   let description = [{
-    Nothing is released: what was written before is published by a fence of its own.
+    Nothing is released: what was written before is published by a fence of its own. With `release`
+    all that threads did before is done, arrivals at barriers of other CTAs too: behind it these may end.
 
     ```mlir
     mk_thread.sync_cluster
+    mk_thread.sync_cluster release
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins UnitAttr:$release);
+  let assemblyFormat = "(`release` $release^)? attr-dict";
 }
 def MkThread_SyncLaunchesOp : MkThread_EffectOp<"sync_launches"> {
   let summary = "waits for the launch before, and lets the next one begin where there is room";

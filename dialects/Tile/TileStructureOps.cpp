@@ -55,6 +55,13 @@ int64_t MeshOp::getNumRanks() {
   return ranks;
 }
 
+int64_t MeshOp::getStride(unsigned axis) {
+  int64_t stride = 1;
+  for (unsigned i = axis + 1; i < getNumAxes(); ++i)
+    stride *= getAxis(i).getSize();
+  return stride;
+}
+
 std::string MeshOp::describeAxes() {
   auto names = llvm::map_range(getAxes().getAsRange<AxisAttr>(), std::mem_fn(&AxisAttr::getName));
   return (getNumAxes() == 1 ? "axis " : "axes ") + quoted(names).str();

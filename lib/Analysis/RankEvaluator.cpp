@@ -28,7 +28,7 @@ Attribute RankEvaluator::evaluate(Operation *op) {
   if (auto own = dyn_cast<RankOp>(op); own && !own.getAxes())
     return b.getIndexAttr(rank);
   if (auto coord = dyn_cast<CoordOp>(op); coord && !coord.getRank())
-    return b.getIndexAttr(getCoordinate(mesh.findAxis(coord.getAxis())));
+    return b.getIndexAttr(mesh.getCoordinate(rank, mesh.findAxis(coord.getAxis())));
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
       op->getDialect()->getNamespace() != "arith")
     return {};
@@ -44,11 +44,4 @@ Attribute RankEvaluator::evaluate(Operation *op) {
   if (auto value = dyn_cast<Value>(folded[0]))
     return evaluate(value);
   return cast<Attribute>(folded[0]);
-}
-
-int64_t RankEvaluator::getCoordinate(unsigned axis) {
-  int64_t below = 1;
-  for (unsigned i = axis + 1; i < mesh.getNumAxes(); ++i)
-    below *= mesh.getAxis(i).getSize();
-  return rank / below % mesh.getAxis(axis).getSize();
 }

@@ -14,14 +14,6 @@ struct RankExpander : IndexMath {
 
   int64_t size(unsigned axis) { return mesh.getAxis(axis).getSize(); }
 
-  /// Product of the sizes of the axes from `first` on.
-  int64_t sizeFrom(unsigned first) {
-    int64_t product = 1;
-    for (unsigned i = first; i < mesh.getNumAxes(); ++i)
-      product *= size(i);
-    return product;
-  }
-
   Value ownCoord(unsigned axis) {
     if (size(axis) == 1)
       return index(0);
@@ -51,7 +43,7 @@ struct RankExpander : IndexMath {
       return index(0);
     if (!op.getRank())
       return op;
-    Value place = div(op.getRank(), index(sizeFrom(axis + 1)));
+    Value place = div(op.getRank(), index(mesh.getStride(axis)));
     return rem(place, index(size(axis)));
   }
 

@@ -75,12 +75,9 @@ KernelProgram::Scalar KernelProgram::computeExtent(uint32_t rank, int32_t arg, u
     return {whole, true};
   int64_t shards = 1, shard = 0;
   for (Attribute name : cast<ArrayAttr>(split[dim])) {
-    int64_t below = 1;
-    for (unsigned a = mesh.findAxis(cast<StringAttr>(name).getValue()) + 1; a < mesh.getNumAxes();
-         ++a)
-      below *= mesh.getAxis(a).getSize();
+    unsigned axis = mesh.findAxis(cast<StringAttr>(name).getValue());
     shards *= axisSize(name);
-    shard = shard * axisSize(name) + rank / below % axisSize(name);
+    shard = shard * axisSize(name) + mesh.getCoordinate(rank, axis);
   }
   int64_t chunk = std::max<int64_t>(mkernel::checked::ceilDiv(whole, shards).value_or(0), 0);
   return {std::clamp<int64_t>(whole - shard * chunk, 0, chunk), true};
@@ -176,11 +173,7 @@ void KernelProgram::evaluate(CtaState &state, const Node &node) {
   if (isa<RankOp>(op))
     return put({state.rank, true});
   if (auto coord = dyn_cast<CoordOp>(op)) {
-    unsigned axis = mesh.findAxis(coord.getAxis());
-    int64_t below = 1;
-    for (unsigned a = axis + 1; a < mesh.getNumAxes(); ++a)
-      below *= mesh.getAxis(a).getSize();
-    return put({state.rank / below % mesh.getAxis(axis).getSize(), true});
+    return put({mesh.getCoordinate(state.rank, mesh.findAxis(coord.getAxis())), true});
   }
   if (isa<mk_sm::CtaIndexOp>(op))
     return put({state.index, true});

@@ -32,8 +32,8 @@ constexpr uint64_t kMaxPending = 4096;
   bool named = (c.channel < channels) & bool(isNet[std::min<uint32_t>(c.peer, world)]) &
                ((c.slot < slots) | !signal);
   // Offsets have 48 bits and sizes 32: the sums do not wrap.
-  bool inside = (std::min(c.src, c.dst) >= windowBegin) & (c.bytes > 0) &
-                (std::max(c.src, c.dst) + c.bytes <= windowEnd);
+  bool inside = int(std::min(c.src, c.dst) >= windowBegin) & int(c.bytes > 0) &
+                int(std::max(c.src, c.dst) + c.bytes <= windowEnd);
   bool free = !(pending | numOpen) & (numUnused > 0) & !failed.load(std::memory_order_relaxed);
   if (!(isWellFormed(words) & plain & named & inside & free)) [[unlikely]]
     return false;

@@ -300,7 +300,7 @@ bool mk::ptx::decodeSync(Instr &instr) {
     instr.exec = nanosleep;
   } else if (op == "mapa.shared::cluster.u32") {
     instr.exec = mapa;
-  } else if (op == "barrier.cluster.arrive.relaxed") {
+  } else if (op == "barrier.cluster.arrive.relaxed" || op == "barrier.cluster.arrive.release") {
     converge(clusterArrive, 0);
   } else if (op == "barrier.cluster.wait.acquire") {
     converge(clusterWait, 0);

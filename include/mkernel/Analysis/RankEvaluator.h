@@ -18,7 +18,6 @@ private:
   /// Null if the value depends on more.
   Attribute evaluate(Value value);
   Attribute evaluate(Operation *op);
-  int64_t getCoordinate(unsigned axis);
 
   MeshOp mesh;
   int64_t rank;

@@ -100,7 +100,15 @@ LogicalResult Lowering::emitWaits(scf::ForOp op) {
   return success();
 }
 
+/// Whether each step of a loop of products loads from memory. What addresses are computed from is
+/// read once then, in front of the loop; elsewhere a register costs more than reading it again.
+static bool loadsBesideProducts(scf::ForOp op) {
+  return !op.getOps<MmaOp>().empty() &&
+         (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty());
+}
+
 LogicalResult Lowering::lower(scf::ForOp op) {
+  llvm::SaveAndRestore keeps(keepsWords, keepsWords || loadsBesideProducts(op));
   // One track has room for one wait at a time.
   if (!places && !isOneWarp() && isLoopOfWaits(op))
     return emitWaits(op);

@@ -363,6 +363,7 @@ private:
   Value readySeen; // a variable: peers known to have begun, a bit each
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;
+  bool keepsWords = false; // words of buffers are read in front of the loop that is emitted
   bool waitsApart = false; // threads of the partition wait for different things, and meet behind that
   Value partitionThread; // in the partition
   int64_t mover = 0;     // its number, in a mover

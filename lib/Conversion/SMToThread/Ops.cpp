@@ -81,10 +81,7 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](CoordOp op) {
         MeshOp mesh = kernel.getMeshOp();
         unsigned axis = mesh.findAxis(op.getAxis());
-        int64_t below = 1;
-        for (unsigned i = axis + 1; i < mesh.getNumAxes(); ++i)
-          below *= mesh.getAxis(i).getSize();
-        set(op, remU(divU(ownRank(), below), mesh.getAxis(axis).getSize()));
+        set(op, remU(divU(ownRank(), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
         return success();
       })
       .Case([&](CtasOfOp op) {

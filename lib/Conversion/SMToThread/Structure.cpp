@@ -150,7 +150,7 @@ LogicalResult Lowering::run() {
   within(sides.getConsumers(), [&] { result = emitConsumers(); });
   // Others still arrive at this CTA's barriers.
   if (cluster > 1)
-    create<mk_thread::SyncClusterOp>();
+    create<mk_thread::SyncClusterOp>(/*release=*/true);
   return result;
 }
 

@@ -54,6 +54,17 @@ static Frame makeFunction(mk_thread::KernelOp kernel) {
   return frame;
 }
 
+/// Refuses ops that are left: they stand for several steps.
+static LogicalResult refuseSteps(LLVM::LLVMFuncOp function) {
+  WalkResult walked = function.walk([](Operation *op) -> WalkResult {
+    if (!isa_and_nonnull<mk_thread::MkThreadDialect>(op->getDialect()))
+      return WalkResult::advance();
+    return op->emitOpError("is no instruction, it stands for several steps; run the passes that expand ops of the "
+                           "thread level (mk-thread-*) first");
+  });
+  return failure(walked.wasInterrupted());
+}
+
 namespace {
 struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertThreadToLLVMPass> {
   void runOnOperation() override {
@@ -76,6 +87,8 @@ struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertTh
       addCheckPatterns(patterns, frame);
       addSpanPatterns(patterns, frame);
       walkAndApplyPatterns(frame.function, std::move(patterns));
+      if (failed(refuseSteps(frame.function)))
+        return signalPassFailure();
     }
   }
 };

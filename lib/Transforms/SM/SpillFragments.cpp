@@ -38,6 +38,12 @@ std::optional<Access> getAccess(OpOperand &use) {
   return std::nullopt;
 }
 
+/// No accesses: the buffer keeps the order of memory, because of one of them.
+SmallVector<Access> giveUp(Operation *op, StringRef why) {
+  missed(op, kSpillFragments) << why;
+  return {};
+}
+
 /// All accesses to a buffer if they are by fragments of one type, each in a place of its own.
 SmallVector<Access> findAccesses(BlockArgument buffer) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
@@ -47,16 +53,23 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
   int64_t most = mk::getSm(buffer.getOwner()->getParentOp()).getThresholds().getSpilledElements();
   for (OpOperand &use : buffer.getUses()) {
     std::optional<Access> access = getAccess(use);
-    if (!access || !mayBeSpilled(access->tile) || getNumElements(access->tile) > most ||
-        access->tile != (accesses.empty() ? *access : accesses.front()).tile)
-      return {};
+    if (!access)
+      return giveUp(use.getOwner(), "keeps scratch in the order of memory: it takes more or less of it than whole "
+                                    "tiles; leave out valid, pad, peer, signal and reduction");
+    if (!mayBeSpilled(access->tile) || getNumElements(access->tile) > most)
+      return giveUp(use.getOwner(), "keeps scratch in the order of memory: its tile is no accumulator, or too large; "
+                                    "use smaller tiles, or more warpgroups");
+    if (!accesses.empty() && access->tile != accesses.front().tile)
+      return giveUp(use.getOwner(), "keeps scratch in the order of memory: others access it by tiles of another type; "
+                                    "use one type, or another buffer");
     int64_t rank = access->tile.getRank();
     bool whole = type.getRank() >= rank &&
                  type.getShape().take_back(rank) == access->tile.getShape() &&
                  llvm::all_of(ArrayRef(access->offsets).take_back(rank),
                               [](Value offset) { return matchPattern(offset, m_Zero()); });
     if (!whole)
-      return {};
+      return giveUp(use.getOwner(), "keeps scratch in the order of memory: tiles do not follow each other in it; give "
+                                    "the buffer a dimension for them in front of those of the tile");
     accesses.push_back(*access);
   }
   return accesses;

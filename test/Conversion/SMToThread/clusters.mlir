@@ -47,7 +47,7 @@ mk.kernel @shared on @mesh dims(uniform M) (
     }
   }
   // A CTA stays while others arrive at its barriers.
-  // CHECK: mk_thread.sync_cluster
+  // CHECK: mk_thread.sync_cluster release
   // CHECK-NEXT: }
 }
 // Its box is half of the tile's rows.

@@ -155,3 +155,25 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error @+1 {{acquires at scope cta; what others signal is acquired at gpu or sys}}
   mk_thread.await_signal cta 72[%g], %w count(%w) report(<kind = 1, role = 0, number = 0>)
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %g = mk_thread.param 16 : i64
+  %s = mk_thread.shared_base 0
+  %17 = arith.constant 17 : i32
+  // expected-error @+1 {{copies 17 bytes; the copy engine takes multiples of 16}}
+  mk_thread.copy_bulk %g to %s, %17 counted by %s
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %g = mk_thread.param 16 : i64
+  %s = mk_thread.shared_base 0
+  %24 = arith.constant 24 : i32
+  // expected-error @+1 {{copies 24 bytes; the copy engine takes multiples of 16}}
+  mk_thread.store_bulk %s to %g, %24
+}

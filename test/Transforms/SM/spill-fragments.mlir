@@ -58,7 +58,8 @@ mk.kernel @alone on @mesh dims(uniform M) (
 mk.kernel @others on @mesh dims(uniform M) (
     out %c : memref<8x64x64xf32> [8, 64, 64], scratch %shifted : memref<8x64x64xf32> [8, 64, 64],
     scratch %short : memref<8x64x64xbf16> [8, 64, 64], scratch %two : memref<8x64x64xf32> [8, 64, 64],
-    scratch %partly : memref<8x64x64xf32> [8, 64, 64], scratch %wide : memref<8x64x256xf32> [8, 64, 256]) {
+    scratch %partly : memref<8x64x64xf32> [8, 64, 64], scratch %wide : memref<8x64x256xf32> [8, 64, 256],
+    scratch %mixed : memref<8x64x64xf32> [8, 64, 64]) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %x = arith.constant dense<1.0> : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>
@@ -66,12 +67,21 @@ mk.kernel @others on @mesh dims(uniform M) (
   mk.role @r ctas(1) {
     mk_sm.partition consumer warps(4) registers(240) {
       mk.store %x, %c[%M, %c0, %c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xf32>
+      // expected-remark @+1 {{mk-sm-spill-fragments: missed: keeps scratch in the order of memory: tiles do not follow each other in it; give the buffer a dimension for them in front of those of the tile (in role 'r')}}
       mk.store %x, %shifted[%M, %c0, %c32] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xf32>
+      // expected-remark @+1 {{mk-sm-spill-fragments: missed: keeps scratch in the order of memory: its tile is no accumulator, or too large; use smaller tiles, or more warpgroups (in role 'r')}}
       mk.store %h, %short[%M, %c0, %c0] : tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xbf16>
       mk.store %x, %two[%M, %c0, %c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xf32>
+      // expected-remark @+1 {{mk-sm-spill-fragments: missed: keeps scratch in the order of memory: its tile is no accumulator, or too large; use smaller tiles, or more warpgroups (in role 'r')}}
       %y = mk.load %two[%M, %c0, %c0] : memref<8x64x64xf32> -> tensor<64x64xf32, #mk_sm.blocked<threads = 128, vector = 4>>
       %w = arith.constant dense<1.0> : tensor<64x256xf32, #mk_sm.mma<warpgroups = 1>>
+      // expected-remark @+1 {{mk-sm-spill-fragments: missed: keeps scratch in the order of memory: its tile is no accumulator, or too large; use smaller tiles, or more warpgroups (in role 'r')}}
       mk.store %w, %wide[%M, %c0, %c0] : tensor<64x256xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x256xf32>
+      %n = arith.constant dense<1.0> : tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>
+      // expected-remark @+1 {{mk-sm-spill-fragments: missed: keeps scratch in the order of memory: others access it by tiles of another type; use one type, or another buffer (in role 'r')}}
+      mk.store %n, %mixed[%M, %c0, %c0] : tensor<64x32xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xf32>
+      mk.store %x, %mixed[%M, %c0, %c0] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xf32>
+      // expected-remark @+1 {{mk-sm-spill-fragments: missed: keeps scratch in the order of memory: it takes more or less of it than whole tiles; leave out valid, pad, peer, signal and reduction (in role 'r')}}
       mk.store %x, %partly[%M, %c0, %c0] valid(%M, %c32) : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, memref<8x64x64xf32>
     }
   }

@@ -1,12 +1,10 @@
-// RUN: mk-opt %s --pass-pipeline='builtin.module(func.func(mk-lower-copies,mk-hoist-buffers))' --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: mk-opt %s --pass-pipeline='builtin.module(func.func(mk-hoist-buffers))' --split-input-file --verify-diagnostics | FileCheck %s
 
-// One slot at the entry for the allocation of every iteration; copies become
-// linalg ops, a copy onto itself disappears.
+// One slot at the entry for the allocation of every iteration.
 // CHECK-LABEL: func @hoist
 // CHECK-NEXT: %[[SLOT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<8xf32>
 // CHECK: scf.for
-// CHECK-NEXT: linalg.copy ins(%{{.*}} : memref<8xf32>) outs(%[[SLOT]] : memref<8xf32>)
-// CHECK-NOT: copy
+// CHECK-NEXT: memref.copy %{{.*}}, %[[SLOT]]
 // CHECK-NOT: dealloc
 func.func @hoist(%a: memref<8xf32>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -14,7 +12,6 @@ func.func @hoist(%a: memref<8xf32>, %n: index) {
   scf.for %i = %c0 to %n step %c1 {
     %t = memref.alloc() : memref<8xf32>
     memref.copy %a, %t : memref<8xf32> to memref<8xf32>
-    memref.copy %t, %t : memref<8xf32> to memref<8xf32>
     memref.dealloc %t : memref<8xf32>
   }
   return
