@@ -22,6 +22,16 @@ static int64_t getCertain(CtasAttr ctas, int64_t grid) {
   return std::max<int64_t>(std::floor(product + 1e-6), ctas.getMin());
 }
 
+/// How many CTAs of a role do an item together: it has whole clusters of them.
+static int64_t getTogether(RoleOp role) {
+  int64_t together = 1;
+  role.walk([&](ForeachOp loop) {
+    if (ScheduleAttr schedule = loop.getScheduleAttr())
+      together = std::max(together, schedule.getTogether());
+  });
+  return together;
+}
+
 /// "'send' 1, 'push' 2, 'gemm' at least 4".
 static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;
@@ -112,6 +122,7 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
   for (auto [n, i] : llvm::enumerate(open)) {
     int64_t count = open.size();
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
+    ctas[i] -= ctas[i] % getTogether(roles[i]);
   }
   return addBeside();
 }
@@ -158,6 +169,16 @@ FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
                                 << cluster << ": a kernel has clusters of one size";
     cluster = std::max(cluster, shared);
     return WalkResult::advance();
+  });
+  kernel.walk([&](mk_sm::SwapPartsOp swap) {
+    if (result.wasInterrupted())
+      return;
+    if (cluster != 1 && swap.getCtas() != cluster) {
+      swap.emitOpError() << "is done by " << swap.getCtas() << " CTAs together, but others by "
+                         << cluster << ": a kernel has clusters of one size";
+      result = WalkResult::interrupt();
+    }
+    cluster = swap.getCtas();
   });
   if (result.wasInterrupted())
     return failure();

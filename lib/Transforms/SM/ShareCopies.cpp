@@ -255,8 +255,11 @@ LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
     ctas[role.getSymName()] = count;
   // One size for the kernel: it is launched in clusters of it.
   int64_t chosen = 2;
+  FailureOr<int64_t> given = mk::findClusterSize(kernel);
+  if (failed(given))
+    return failure();
   for (int64_t size = mk::getSm(kernel).getCluster(); size > 1; size /= 2) {
-    if (grid % size)
+    if (grid % size || (*given > 1 && size != *given))
       continue;
     SmallVector<CopyOp> copies;
     for (mk::RoleOp role : roles) {
