@@ -10,6 +10,7 @@
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mkernel/Transforms/Reductions.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::mk;
@@ -83,6 +84,10 @@ LogicalResult Division::check() {
                                 << step << " columns";
     columns = tile.getDimSize(1) / ctas;
   }
+  // Threads of different CTAs hold the same columns of accumulators only.
+  if (!holds<DotOp>(fold))
+    return fold.emitOpError() << "has no mk.dot, but CTAs have parts of what products add up to: "
+                                 "leave parts out";
   return success();
 }
 
@@ -122,6 +127,8 @@ LogicalResult Division::run() {
   if (failed(check()))
     return failure();
   items.setParts(1);
+  if (matchPattern(fold.getCount(), m_Zero()))
+    return success(); // nothing to divide
   items.getTotalMutable().assign(mul(items.getTotal(), index(ctas)));
   b.setInsertionPointToStart(&items.getBody().front());
   Value size = index(ctas), own = items.getItem();

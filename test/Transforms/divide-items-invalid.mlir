@@ -4,11 +4,14 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(6) {
     // expected-error @+1 {{is done by 6 of 6 CTAs from number 0 on, which are no whole clusters of 4: change its number, or use fewer parts}}
     mk_sm.items (%i) round(%n) of %M parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
-        mk.yield %s : tensor<64x64xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
       }
       mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     }
@@ -21,11 +24,14 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
     // expected-error @+1 {{has teams that take items in turn, but its items are divided: leave alternate out, or parts}}
     mk_sm.items (%i) round(%n) of %M teams(2) parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
-        mk.yield %s : tensor<64x64xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
       }
       mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     }
@@ -38,14 +44,18 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
     // expected-error @+1 {{has 2 folds side by side, of which parts divide one: leave parts out}}
     mk_sm.items (%i) round(%n) of %M parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
-        mk.yield %s : tensor<64x64xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
       }
       %b = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
-        mk.yield %s : tensor<64x64xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
       }
       mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     }
@@ -58,12 +68,15 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
       // expected-error @+1 {{stands before the fold that parts divide, and would take effect for each part: move it behind the fold, or use schedule(ticket)}}
       mk.store %x, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
-        mk.yield %s : tensor<64x64xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
       }
       mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     }
@@ -76,11 +89,14 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<64x72xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x72xbf16>
   mk.role @r ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
       // expected-error @+1 {{carries 'tensor<64x72xf32>', of which 4 CTAs cannot have parts: use elements of 32 bits and a multiple of 32 columns}}
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x72xf32> {
-        mk.yield %s : tensor<64x72xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x72xbf16>, tensor<64x72xf32>
+        mk.yield %d : tensor<64x72xf32>
       }
       mk.store %a, %c[%i, %c0] : tensor<64x72xf32>, memref<?x?xf32>
     }
@@ -93,10 +109,13 @@ mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
       %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
-        mk.yield %s : tensor<64x64xf32>
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
       }
       // expected-error @+1 {{works on more than one row at a time, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
       %m = mk.reduce add %a axis 1 : tensor<64x64xf32> -> tensor<64xf32>
@@ -137,10 +156,27 @@ mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
   %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
   mk.role @r ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
       // expected-error @+1 {{does not say how parts are put together: add combine(...)}}
       %a = mk.fold (%k) in (%K) iter(%s = %x) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+    }
+  }
+}
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{has no mk.dot, but CTAs have parts of what products add up to: leave parts out}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
         mk.yield %s : tensor<64x64xf32>
       }
     }

@@ -28,14 +28,15 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: %[[TO:.*]] = arith.addi %c0, %[[COLUMN]] : index
 // CHECK: mk.store %[[OUT]], %c[%[[ITEM]], %[[TO]]]
 // CHECK-NOT: mk.fold
-mk.kernel @four on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xf32> [M, K], in %b : memref<?xf32> [K], out %c : memref<?x?xbf16> [M, K]) {
+mk.kernel @four on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], in %b : memref<?xf32> [K], out %c : memref<?x?xbf16> [M, K]) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   mk.role @gemm ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(4) {
       %acc = mk.fold (%k) in (%K) iter(%s = %zero) combine(add) : tensor<64x64xf32> {
-        %t = mk.load %a[%i, %k] : memref<?x?xf32> -> tensor<64x64xf32>
-        %next = arith.addf %s, %t : tensor<64x64xf32>
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %next = mk.dot %t, %u, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
         mk.yield %next : tensor<64x64xf32>
       }
       %bias = mk.load %b[%c0] : memref<?xf32> -> tensor<64xf32>
@@ -56,18 +57,44 @@ mk.mesh @mesh (gpu = 1 via link)
 // CHECK: arith.maximumf
 // CHECK: mk_sm.swap_parts %{{.*}}#1
 // CHECK: arith.maximumf
-mk.kernel @two on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xf32> [M, K], out %c : memref<?x?xf32> [M, K]) {
+mk.kernel @two on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], out %c : memref<?x?xf32> [M, K]) {
   %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %low = arith.constant dense<0xFF800000> : tensor<64x64xf32>
   mk.role @gemm ctas(8) {
     mk_sm.items (%i) round(%n) of %M parts(2) {
       %x, %y = mk.fold (%k) in (%K) iter(%s = %low, %r = %low) combine(max) : tensor<64x64xf32>, tensor<64x64xf32> {
-        %t = mk.load %a[%i, %k] : memref<?x?xf32> -> tensor<64x64xf32>
-        %next = arith.maximumf %s, %t : tensor<64x64xf32>
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %d = mk.dot %t, %u, %zero : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        %next = arith.maximumf %s, %d : tensor<64x64xf32>
         mk.yield %next, %r : tensor<64x64xf32>, tensor<64x64xf32>
       }
       %sum = arith.addf %x, %y : tensor<64x64xf32>
       mk.store %sum, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+// No step, no part.
+mk.mesh @mesh (gpu = 1 via link)
+// CHECK-LABEL: mk.kernel @none
+// CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M {
+// CHECK-NOT: mk_sm.swap_parts
+mk.kernel @none on @mesh dims(uniform M, uniform K) (in %a : memref<?x?xbf16> [M, K], out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @gemm ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(2) {
+      %x = mk.fold (%k) in (%c0) iter(%s = %zero) combine(add) : tensor<64x64xf32> {
+        %t = mk.load %a[%i, %k] : memref<?x?xbf16> -> tensor<64x16xbf16>
+        %u = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+        %next = mk.dot %t, %u, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %next : tensor<64x64xf32>
+      }
+      mk.store %x, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
     }
   }
 }
