@@ -36,7 +36,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -83,7 +83,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -130,7 +130,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -177,7 +177,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
