@@ -160,25 +160,22 @@ FailureOr<SmallVector<int64_t>> mk::getCtas(KernelOp kernel) {
   return ctas;
 }
 
+int64_t mk::countTogether(Operation *op) {
+  if (auto copy = dyn_cast<mk_sm::CopyOp>(op))
+    return copy.getShared();
+  auto swap = dyn_cast<mk_sm::SwapPartsOp>(op);
+  return swap ? swap.getCtas() : 1;
+}
+
 FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
   int64_t cluster = 1;
-  WalkResult result = kernel.walk([&](mk_sm::CopyOp copy) -> WalkResult {
-    int64_t shared = copy.getShared();
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
+    int64_t shared = countTogether(op);
     if (shared != 1 && cluster != 1 && shared != cluster)
-      return copy.emitOpError() << "is shared by " << shared << " CTAs and another copy by "
-                                << cluster << ": a kernel has clusters of one size";
+      return op->emitOpError() << "is shared by " << shared << " CTAs and another op by "
+                               << cluster << ": a kernel has clusters of one size";
     cluster = std::max(cluster, shared);
     return WalkResult::advance();
-  });
-  kernel.walk([&](mk_sm::SwapPartsOp swap) {
-    if (result.wasInterrupted())
-      return;
-    if (cluster != 1 && swap.getCtas() != cluster) {
-      swap.emitOpError() << "is done by " << swap.getCtas() << " CTAs together, but others by "
-                         << cluster << ": a kernel has clusters of one size";
-      result = WalkResult::interrupt();
-    }
-    cluster = swap.getCtas();
   });
   if (result.wasInterrupted())
     return failure();
