@@ -9,7 +9,8 @@
 // and N follow each other, so that CTAs side by side do them and can fetch together
 // what they share (not by tickets; one of the two is 1); RASTER, how many rows of such
 // groups are walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the
-// last TAIL waves along K; TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
+// last TAIL waves along K; CLUSTER_K, how many CTAs do a tile together, each a part of K (with
+// SCHEDULE 0, TEAMS 1; TN is a multiple of 8 CLUSTER_K); TEAMS, 2: two teams of warpgroups take the tiles of a CTA in turn
 // (with SCHEDULE 0), 1: all share each tile.
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
@@ -35,6 +36,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -47,7 +49,7 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -81,6 +83,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -93,7 +96,7 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -127,6 +130,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -139,7 +143,7 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index
@@ -173,6 +177,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
   mk.param "TEAMS" = 1 in [1, 2]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -185,7 +190,7 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER, alternate = TEAMS) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER, alternate = TEAMS) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

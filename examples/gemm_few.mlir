@@ -12,7 +12,8 @@
 // follow each other, so that CTAs side by side do them and can fetch the tokens together (with
 // SCHEDULE 0); RASTER, how many
 // rows of tiles are walked together; SCHEDULE, 0 static or 2 stream_k, which splits the last TAIL
-// waves along K: all there is, where tiles are fewer than SMs.
+// waves along K: all there is, where tiles are fewer than SMs; CLUSTER_K, how many CTAs do a tile
+// together, each a part of K (with SCHEDULE 0; TM is a multiple of 8 CLUSTER_K).
 
 !a = tensor<?x?xbf16, #mk.extents<TM, TK>>
 !b = tensor<?x?xbf16, #mk.extents<TN, TK>>
@@ -33,6 +34,7 @@ mk.kernel @gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %c0 = arith.constant 0 : index
   %columns = memref.dim %b, %c0 : memref<?x?xbf16>
   %row_tiles = arith.ceildivui %M, %tm : index
@@ -44,7 +46,7 @@ mk.kernel @gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %j) in (%row_tiles, %column_groups, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER) {
       %row = arith.muli %m, %tm : index
       %column0 = arith.muli %n, %group_columns : index
       %column1 = arith.muli %j, %tn : index

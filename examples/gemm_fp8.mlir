@@ -7,7 +7,8 @@
 // M and N follow each other, so that CTAs side by side do them and can fetch together what
 // they share (not by tickets; one of the two is 1); RASTER, how many rows of such groups are
 // walked together; SCHEDULE, 0 static, 1 ticket or 2 stream_k, which splits the last TAIL
-// waves along K.
+// waves along K; CLUSTER_K, how many CTAs do a tile together, each a part of K (with SCHEDULE 0; TN
+// is a multiple of 8 CLUSTER_K).
 
 !a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
@@ -30,6 +31,7 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %rows = memref.dim %a, %c0 : memref<?x?xf8E4M3FN>
   %group_rows = arith.muli %tm, %cm : index
   %group_columns = arith.muli %tn, %cn : index
@@ -43,7 +45,7 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
     %s = memref.load %scale[%c0] : memref<?xf32>
     %scales = tensor.splat %s[%tm, %tn] : !acc
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

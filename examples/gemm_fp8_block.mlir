@@ -10,7 +10,8 @@
 // CLUSTER_N, how many tiles along M and N follow each other, so that CTAs side by side do
 // them and can fetch together what they share (not by tickets; one of the two is 1);
 // RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or
-// 2 stream_k, which splits the last TAIL waves along K.
+// 2 stream_k, which splits the last TAIL waves along K; CLUSTER_K, how many CTAs do a tile together,
+// each a part of K (with SCHEDULE 0; TN is a multiple of 8 CLUSTER_K).
 
 !a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
@@ -37,6 +38,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %n_left = arith.remui %c128, %tn : index
   %n_fits = arith.cmpi eq, %n_left, %c0 : index
   mk.require %n_fits, "TN must divide 128: all columns of a tile have one scale"
@@ -56,7 +58,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     mk.foreach (%m, %n, %i, %j) in (%row_groups, %column_groups, %cm, %cn)
-        schedule(param SCHEDULE, tail = TAIL) order(raster = RASTER) {
+        schedule(param SCHEDULE, tail = TAIL, parts = CLUSTER_K) order(raster = RASTER) {
       %row0 = arith.muli %m, %group_rows : index
       %row1 = arith.muli %i, %tm : index
       %row = arith.addi %row0, %row1 : index

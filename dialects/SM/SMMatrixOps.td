@@ -183,4 +183,28 @@ def MkSM_ReloadOp : MkSM_EffectOp<"reload", [MkSM_InConsumer]> {
   let hasVerifier = 1;
 }
 
+def MkSM_SwapPartsOp : MkSM_EffectOp<"swap_parts", [MkSM_InScope]> {
+  let summary = "gives each CTA of a cluster its columns of the tiles that all of them have";
+  let description = [{
+    The CTAs of a cluster, as many as there are results, come to it together, each with a tile. CTA r gets of all tiles
+    columns r * n to r * n + n - 1, in the order of the CTAs. Threads keep their elements: what goes to another CTA goes
+    to the same thread there, through the shared memory of that CTA. `counted`, the cursor of these exchanges, is added by
+    mk-sm-assign-stages.
+
+    ```mlir
+    %a, %b = mk_sm.swap_parts %t : tensor<128x64xf32, #mk_sm.mma<warpgroups = 2>>
+        -> tensor<128x32xf32, #mk_sm.mma<warpgroups = 2>>, tensor<128x32xf32, #mk_sm.mma<warpgroups = 2>>
+    ```
+  }];
+  let arguments = (ins MkSM_Fragment:$tile, Optional<MkSM_CursorType>:$counter);
+  let results = (outs Variadic<MkSM_Fragment>:$parts);
+  let assemblyFormat = "$tile (`counted` `(` $counter^ `)`)? attr-dict `:` type($tile) `->` type($parts)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getCtas() { return getParts().size(); }
+    /// Bytes of what a CTA gets.
+    int64_t getBytes() { return 4 * getTile().getType().getNumElements(); }
+  }];
+}
+
 #endif // MKERNEL_SM_MATRIX_OPS

@@ -24,6 +24,7 @@ void ItemsOp::build(OpBuilder &b, OperationState &state, Value total, int64_t te
   Properties &properties = state.getOrAddProperties<Properties>();
   properties.setTeams(b.getI64IntegerAttr(teams));
   properties.setEvery(b.getI64IntegerAttr(every));
+  properties.setParts(b.getI64IntegerAttr(1));
   auto *body = new Block;
   body->addArguments({b.getIndexType(), b.getIndexType()}, {state.location, state.location});
   state.addRegion()->push_back(body);
@@ -50,6 +51,7 @@ ParseResult ItemsOp::parse(OpAsmParser &parser, OperationState &state) {
   item.type = round.type = index;
   return failure(failed(parseNumber("teams", [&](IntegerAttr n) { properties.setTeams(n); })) ||
                  failed(parseNumber("every", [&](IntegerAttr n) { properties.setEvery(n); })) ||
+                 failed(parseNumber("parts", [&](IntegerAttr n) { properties.setParts(n); })) ||
                  failed(parser.parseOptionalAttrDictWithKeyword(state.attributes)) ||
                  failed(parser.parseRegion(*state.addRegion(), {item, round})));
 }
@@ -60,7 +62,9 @@ void ItemsOp::print(OpAsmPrinter &p) {
     p << " teams(" << getTeams() << ')';
   if (getEvery() != 1)
     p << " every(" << getEvery() << ')';
-  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"teams", "every"});
+  if (getParts() != 1)
+    p << " parts(" << getParts() << ')';
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"teams", "every", "parts"});
   p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

@@ -226,7 +226,7 @@ def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, Re
     of a target over items in static order is this op: nothing else divides items.
 
     `teams(t)` asks for a consumer whose t teams take the items in turn. `every(n)` visits the
-    first of each n items only.
+    first of each n items only. `parts(p)`: p CTAs side by side may do an item together (`mk-divide-items`).
 
     ```mlir
     mk_sm.items (%item) round(%n) of %total { ... }
@@ -234,7 +234,8 @@ def MkSM_ItemsOp : MkSM_Op<"items", [MkSM_InScope, SingleBlock, NoTerminator, Re
     ```
   }];
   let arguments = (ins Index:$total, DefaultValuedAttr<I64Attr, "1">:$teams,
-                       DefaultValuedAttr<I64Attr, "1">:$every);
+                       DefaultValuedAttr<I64Attr, "1">:$every,
+                       DefaultValuedAttr<I64Attr, "1">:$parts);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

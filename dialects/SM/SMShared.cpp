@@ -122,6 +122,12 @@ SmallVector<SharedPiece> mk_sm::getSharedPieces(Operation *owner) {
     }
     if (int64_t bytes = getExchangeBytes(owner))
       pieces.push_back({"exchange", 1, bytes, chunk, /*ofRole=*/true});
+    int64_t parts = 0;
+    owner->walk([&](SwapPartsOp swap) { parts = std::max(parts, swap.getBytes()); });
+    if (parts) {
+      pieces.push_back({"parts", 1, parts, chunk, /*ofRole=*/true});
+      pieces.push_back({"swaps", 2, kBarrier, kBarrier});
+    }
     if (postsTiles(owner))
       pieces.push_back({"sent", 1, kBarrier, kBarrier});
     auto trims = [](CopyOp copy) {

@@ -13,6 +13,9 @@ LogicalResult verifyShared(Operation *op, Attribute value);
 /// consumer's threads.
 LogicalResult verifyFragment(Operation *op, Type type);
 
+/// Checks that so many CTAs can be a cluster.
+LogicalResult verifyTogether(Operation *op, int64_t ctas);
+
 } // namespace mlir::mk_sm
 
 #endif // MKERNEL_DIALECTS_SM_SMVERIFY_H

@@ -251,3 +251,30 @@ LogicalResult ReloadOp::verify() {
   return verifySpilled(*this, getTile().getType(), cast<MemRefType>(getBuffer().getType()),
                        getIndex().size());
 }
+
+LogicalResult SwapPartsOp::verify() {
+  RankedTensorType tile = getTile().getType();
+  int64_t ctas = getCtas(), step = MmaAttr::kColumns * ctas;
+  if (ctas == 1 || failed(verifyTogether(*this, ctas)))
+    return ctas == 1 ? emitOpError() << "has one result: give one for each of 2, 4 or 8 CTAs"
+                     : failure();
+  if (tile.getRank() != 2 || tile.getElementTypeBitWidth() != 32 || tile.getDimSize(1) % step)
+    return emitOpError() << "divides " << tile << " among " << ctas
+                         << " CTAs: it takes matrices of elements of 32 bits with a multiple of "
+                         << step << " columns";
+  auto part = RankedTensorType::get({tile.getDimSize(0), tile.getDimSize(1) / ctas},
+                                    tile.getElementType(), tile.getEncoding());
+  for (Type type : getParts().getTypes())
+    if (type != part)
+      return emitOpError() << "gives " << type << ", but one of " << ctas << " parts of " << tile
+                           << " is " << part;
+  auto partition = (*this)->getParentOfType<PartitionOp>();
+  if (!partition)
+    return success();
+  if (failed(verifyIn(*this, PartitionKind::Consumer)) || failed(verifyFragment(*this, tile)))
+    return failure();
+  if (!isa<MmaAttr>(tile.getEncoding()) || partition.getTeams() > 1)
+    return emitOpError() << "takes tiles with layout #mk_sm.mma of a consumer without teams, not "
+                         << tile << " of " << partition.getTeams();
+  return getCounter() ? verifyCounts(*this, getCounter(), 1, "buffer of parts") : success();
+}

@@ -99,6 +99,12 @@ LogicalResult ReadDimOp::verify() {
   return success();
 }
 
+LogicalResult mk_sm::verifyTogether(Operation *op, int64_t ctas) {
+  if (llvm::is_contained({1, 2, 4, 8}, ctas))
+    return success();
+  return op->emitOpError() << "makes parts for " << ctas << " CTAs: a cluster has 1, 2, 4 or 8";
+}
+
 LogicalResult ItemsOp::verify() {
   Block &body = getBody().front();
   if (body.getNumArguments() != 2 ||
@@ -110,7 +116,7 @@ LogicalResult ItemsOp::verify() {
     if (value != 1 && value != 2)
       return emitOpError() << "has " << name << "(" << value
                            << "): items are taken by one team or by two in turn";
-  return success();
+  return verifyTogether(*this, getParts());
 }
 
 /// What is drawn once for the CTA is drawn ahead, where somebody runs ahead.

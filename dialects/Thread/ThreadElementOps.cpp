@@ -70,6 +70,27 @@ LogicalResult ExchangeElementsOp::verify() {
   return verifyRoom(*this, getRoom(), getBarrier(), getElementBytes(from.getElementType()));
 }
 
+LogicalResult SwapElementsOp::verify() {
+  RankedTensorType tile = getTile();
+  if (failed(verifyElements(*this, tile, getElements().getTypes())) ||
+      failed(verifyElements(*this, tile, getResultTypes())))
+    return failure();
+  int64_t ctas = getCtas(), cluster = (*this)->getParentOfType<KernelOp>().getCluster();
+  if (ctas < 2 || ctas != cluster)
+    return emitOpError() << "is done by " << ctas << " CTAs of a cluster that has " << cluster
+                         << ": it takes two or more, and all";
+  if (!isa<MmaAttr>(tile.getEncoding()) || tile.getElementTypeBitWidth() != 32 ||
+      tile.getDimSize(1) % (ctas * MmaAttr::kColumns))
+    return emitOpError() << "takes accumulators of 32 bits with a multiple of "
+                         << ctas * MmaAttr::kColumns << " columns, not " << tile;
+  if (getRoom().getBytes() != 4 * tile.getNumElements())
+    return emitOpError() << "gets " << 4 * tile.getNumElements() << " bytes, and has room for "
+                         << getRoom().getBytes();
+  if (failed(verifyInShared(*this, getBarriers(), 8, 16)))
+    return failure();
+  return verifyInShared(*this, getRoom().getOffset(), 16, getRoom().getBytes());
+}
+
 Partials::Partials(RankedTensorType tile, int64_t axis) {
   auto blocked = cast<BlockedAttr>(tile.getEncoding());
   int64_t extent = tile.getDimSize(axis), vector = blocked.getVector(),

@@ -54,6 +54,29 @@ def MkThread_ExchangeElementsOp : MkThread_EffectOp<"exchange_elements", [AttrSi
   }];
   let hasVerifier = 1;
 }
+def MkThread_SwapElementsOp : MkThread_EffectOp<"swap_elements"> {
+  let summary = "gives each CTA of a cluster its columns of accumulators that all of them have";
+  let description = [{
+    `ctas` CTAs do so together, of which this one is number `in`. Its threads send to the same threads of each CTA what they hold
+    of its columns, into the room there, and get what all CTAs have of their own, CTA by CTA. At `barriers` lie the one
+    that counts bytes that have come, and the one at which warps arrive that have read them: both are in a
+    phase of `parity` for what comes now.
+
+    ```mlir
+    %c:8 = mk_thread.swap_elements %x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7 of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>>
+        ctas 2 in(%cta) room <threads = 128, offset = 1024, bytes = 4096> barriers 512 parity(%parity) thread(%thread)
+        report(<kind = 1, role = 0, number = -1>) : (f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32)
+    ```
+  }];
+  let arguments = (ins MkThread_Elements:$elements, MkThread_Tile:$tile, I64Attr:$ctas, MkThread_RoomAttr:$room,
+                       MkThread_Offset:$barriers, I32:$cta, I32:$parity, I32:$thread, MkThread_ReportAttr:$report);
+  let results = (outs MkThread_Elements:$results);
+  let assemblyFormat = [{
+    $elements `of` $tile `ctas` $ctas `in` `(` $cta `)` `room` $room `barriers` $barriers `parity` `(` $parity `)`
+    `thread` `(` $thread `)` `report` `(` $report `)` attr-dict `:` functional-type($elements, $results)
+  }];
+  let hasVerifier = 1;
+}
 def MkThread_ReduceElementsOp : MkThread_EffectOp<"reduce_elements", [AttrSizedOperandSegments]> {
   let summary = "reduces a tile along an axis";
   let description = [{

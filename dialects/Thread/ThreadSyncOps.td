@@ -74,6 +74,33 @@ def MkThread_BarrierWaitOp : MkThread_EffectOp<"mbarrier_wait"> {
   }];
 }
 
+def MkThread_MapSharedOp : MkThread_Op<"map_shared", [Pure]> {
+  let summary = "where in the cluster's shared memory lies what a CTA of it has at an address";
+  let description = [{
+    ```mlir
+    %there = mk_thread.map_shared %slot in %cta
+    ```
+  }];
+  let arguments = (ins MkThread_Shared:$address, I32:$cta);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$address `in` $cta attr-dict";
+}
+def MkThread_SendSharedOp : MkThread_EffectOp<"send_shared"> {
+  let summary = "stores four words in the shared memory of a CTA of the cluster, which its barrier counts";
+  let description = [{
+    Both addresses are results of `map_shared` for the same CTA. The thread does not wait; whoever
+    waits for the barrier's phase sees the words.
+
+    ```mlir
+    mk_thread.send_shared %w0, %w1, %w2, %w3 to %there + 2048 told %full
+    ```
+  }];
+  let arguments = (ins I32:$first, I32:$second, I32:$third, I32:$fourth, I32:$address, MkThread_Offset:$offset, I32:$barrier);
+  let assemblyFormat = [{
+    $first `,` $second `,` $third `,` $fourth `to` $address `+` $offset `told` $barrier attr-dict
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Named barriers, warps and clusters
 //===----------------------------------------------------------------------===//

@@ -175,8 +175,8 @@ void CtasAttr::print(AsmPrinter &printer) const { printAttr(printer, *this); }
 
 ParseResult mk::parseBody(AsmParser &parser, ScheduleAttr &schedule) {
   StringRef name;
-  int64_t tail = 0;
-  StringAttr kindParam, tailParam;
+  int64_t tail = 0, parts = 0;
+  StringAttr kindParam, tailParam, partsParam;
   std::optional<ScheduleKind> kind = ScheduleKind::Static;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&name))
@@ -188,11 +188,14 @@ ParseResult mk::parseBody(AsmParser &parser, ScheduleAttr &schedule) {
     return parser.emitError(loc) << "unknown schedule '" << name
                                  << "', expected static, ticket, stream_k or param NAME";
   }
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("tail") || parseValueOrParam(parser, tail, tailParam)))
-    return failure();
-  schedule =
-      parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *kind, tail, kindParam, tailParam);
+  while (succeeded(parser.parseOptionalComma())) {
+    bool isParts = succeeded(parser.parseOptionalKeyword("parts"));
+    if ((!isParts && parser.parseKeyword("tail")) ||
+        parseValueOrParam(parser, isParts ? parts : tail, isParts ? partsParam : tailParam))
+      return failure();
+  }
+  schedule = parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *kind, tail, parts,
+                                             kindParam, tailParam, partsParam);
   return success(bool(schedule));
 }
 
@@ -206,6 +209,10 @@ void mk::printBody(AsmPrinter &printer, ScheduleAttr schedule) {
   if (schedule.getTail() || schedule.getTailParam()) {
     printer << ", tail = ";
     printValueOrParam(printer, schedule.getTail(), schedule.getTailParam());
+  }
+  if (schedule.getParts() || schedule.getPartsParam()) {
+    printer << ", parts = ";
+    printValueOrParam(printer, schedule.getParts(), schedule.getPartsParam());
   }
 }
 

@@ -142,24 +142,33 @@ def Mk_CtasAttr : Mk_Attr<"Ctas", "ctas"> {
 def Mk_ScheduleAttr : Mk_Attr<"Schedule", "schedule"> {
   let summary = "how the items of a loop are given to CTAs";
   let description = [{
-    `static`: item i goes to CTA i mod n. `ticket`: CTAs draw the next item, in
+    `static`: item i goes to CTA i mod n; with `parts = p`, 2, 4 or 8, p CTAs side by side do an item together: each has
+    a part of the steps of its fold, and finishes a part of the columns of what all parts add up to
+    (`mk-divide-items`; on a target without clusters each item is one CTA's). `ticket`: CTAs draw the next item, in
     order. `stream_k, tail = t`: items that fill whole waves are `static`; the steps of
     the folds of the others (the last wave, which is not full, and t - 1 before it) are divided
     among the CTAs: each item into as many parts, up to 8, where there are CTAs for two or more of each,
     else all steps evenly. The fold's `combine` says how parts are put together. It is
     expanded into ordinary ops by `mk-expand-stream-k`.
 
-    `param S` leaves the choice to the parameter `S` (0 static, 1 ticket, 2 stream_k); `tail`
-    may be a parameter's name as well, and is used if the choice is stream_k.
+    `param S` leaves the choice to the parameter `S` (0 static, 1 ticket, 2 stream_k); `tail` and `parts`
+    may be parameters' names as well. The one is used if the choice is stream_k, the other if it is static.
 
     ```mlir
     #mk.schedule<ticket>
     #mk.schedule<stream_k, tail = 1>
-    #mk.schedule<param S, tail = T>
+    #mk.schedule<static, parts = 4>
+    #mk.schedule<param S, tail = T, parts = P>
     ```
   }];
-  let parameters = (ins "::mlir::mk::ScheduleKind":$kind, "int64_t":$tail,
-                        Mk_ParamName<"kind">:$kindParam, Mk_ParamName<"tail">:$tailParam);
+  // 0 means absent for tail and parts.
+  let parameters = (ins "::mlir::mk::ScheduleKind":$kind, "int64_t":$tail, "int64_t":$parts,
+                        Mk_ParamName<"kind">:$kindParam, Mk_ParamName<"tail">:$tailParam,
+                        Mk_ParamName<"parts">:$partsParam);
+  let extraClassDeclaration = [{
+    /// CTAs that do an item together.
+    int64_t getTogether() const { return getParts() ? getParts() : 1; }
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

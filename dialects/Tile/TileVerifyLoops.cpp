@@ -8,7 +8,11 @@ using namespace mlir;
 using namespace mlir::mk;
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ScheduleKind kind,
-                                   int64_t tail, StringAttr kindParam, StringAttr tailParam) {
+                                   int64_t tail, int64_t parts, StringAttr kindParam,
+                                   StringAttr tailParam, StringAttr partsParam) {
+  if (!llvm::is_contained({0, 1, 2, 4, 8}, parts))
+    return emitError() << "has parts = " << parts
+                       << ": 1, 2, 4 or 8 CTAs of a cluster do an item together";
   if (kindParam)
     return success(); // known when it is resolved
   if (kind == ScheduleKind::StreamK && tail < 1 && !tailParam)
@@ -17,6 +21,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (kind != ScheduleKind::StreamK && (tail || tailParam))
     return emitError() << "schedule " << stringifyScheduleKind(kind)
                        << " has no tail: only stream_k splits one";
+  if (kind != ScheduleKind::Static && (parts || partsParam))
+    return emitError() << "schedule " << stringifyScheduleKind(kind)
+                       << " has no parts: only items of static are done by CTAs side by side";
   return success();
 }
 

@@ -44,8 +44,9 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
 /// What shared memory holds besides rings, at least: each warpgroup stores by two buffers of a
 /// chunk of the rows of an instruction (`mk-sm-size-rings`).
 static int64_t countOtherBytes(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
-  return loop.once + 2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams +
-         kSmallThings;
+  int64_t sent = loop.parts > 1 ? 4 * loop.accumulators : 0;
+  return loop.once + sent +
+         2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams + kSmallThings;
 }
 
 /// Slots of its rings, as if all were one.
@@ -82,7 +83,8 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, S
                  work.loads / rates.getCopies();
   // All SMs share the L2 cache, those that have nothing to do leave it to the others.
   bool isDivided = loop.schedule == ScheduleKind::StreamK;
-  double busy = isDivided ? 1 : std::min(1.0, loop.items / std::max<double>(loop.ctas, 1));
+  double busy =
+      isDivided ? 1 : std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
   double copies = std::max(comes, busy * work.asked / rates.getCache());
   Time time = inTime(work.products, rates.getProducts(), "products");
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));
@@ -136,6 +138,18 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr 
   return {time, longer(inner, outer).bound};
 }
 
+/// Where CTAs do an item together each has some of its turns, sends what these give, and finishes
+/// some of its columns (`mk-divide-items`).
+static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm, RatesAttr rates) {
+  double turns = std::max(loop.samples.front().inner.turns, 1.0), parts = loop.parts;
+  LoopWork part = loop;
+  part.storeParts = llvm::divideCeil(loop.storeParts, loop.parts);
+  double own = std::ceil(turns / parts) * inner.ns / turns * inPercent(rates.getApart());
+  double sent = rates.getLatency() + loop.accumulators * 4.0 / rates.getCopies();
+  double item = own + sent + outer.ns / parts + getItemTime(part, sm, rates);
+  return {std::ceil(loop.items * parts / loop.ctas) * item, longer(inner, outer).bound};
+}
+
 /// What the CTA with most to do takes for its items.
 static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr rates) {
   if (loop.samples.empty() || loop.items < 1 || loop.ctas < 1)
@@ -154,6 +168,8 @@ static Time getLoopTime(const LoopWork &loop, double fresh, SmAttr sm, RatesAttr
   }
   if (loop.schedule == ScheduleKind::StreamK)
     return getDividedTime(loop, inner, outer, sm, rates);
+  if (loop.parts > 1)
+    return getPartsTime(loop, inner, outer, sm, rates);
   double mean = sum / loop.samples.size();
   double share = loop.items / loop.ctas; // of each CTA, if it could be cut
   if (loop.samples.size() == 1) {
@@ -218,8 +234,11 @@ bool mk::fits(const KernelWork &work, SmAttr sm) {
   for (const LoopWork &loop : work.loops) {
     if (!loop.rows)
       continue;
-    if (loop.teams > 1 && loop.schedule == ScheduleKind::StreamK)
-      return false; // `mk-expand-stream-k` refuses it
+    if (loop.teams > 1 && (loop.schedule == ScheduleKind::StreamK || loop.parts > 1))
+      return false; // `mk-expand-stream-k` and `mk-divide-items` refuse it
+    if (loop.parts > 1 &&
+        (!loop.ctas || loop.columns % (loop.parts * sm.getMatrixUnit().getColumnStep())))
+      return false; // parts are whole steps of columns
     if (loop.teams > 1 && loop.storeParts > sm.getThresholds().getUnrolledParts())
       return false; // it would be stored in a loop, for longer than another item's products take
     int64_t warpgroups = countWarpgroups(loop, sm);

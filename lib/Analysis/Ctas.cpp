@@ -22,6 +22,16 @@ static int64_t getCertain(CtasAttr ctas, int64_t grid) {
   return std::max<int64_t>(std::floor(product + 1e-6), ctas.getMin());
 }
 
+/// How many CTAs of a role do an item together: it has whole clusters of them.
+static int64_t getTogether(RoleOp role) {
+  int64_t together = 1;
+  role.walk([&](ForeachOp loop) {
+    if (ScheduleAttr schedule = loop.getScheduleAttr())
+      together = std::max(together, schedule.getTogether());
+  });
+  return together;
+}
+
 /// "'send' 1, 'push' 2, 'gemm' at least 4".
 static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;
@@ -112,6 +122,7 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
   for (auto [n, i] : llvm::enumerate(open)) {
     int64_t count = open.size();
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
+    ctas[i] -= ctas[i] % getTogether(roles[i]);
   }
   return addBeside();
 }
@@ -149,13 +160,20 @@ FailureOr<SmallVector<int64_t>> mk::getCtas(KernelOp kernel) {
   return ctas;
 }
 
+int64_t mk::countTogether(Operation *op) {
+  if (auto copy = dyn_cast<mk_sm::CopyOp>(op))
+    return copy.getShared();
+  auto swap = dyn_cast<mk_sm::SwapPartsOp>(op);
+  return swap ? swap.getCtas() : 1;
+}
+
 FailureOr<int64_t> mk::findClusterSize(KernelOp kernel) {
   int64_t cluster = 1;
-  WalkResult result = kernel.walk([&](mk_sm::CopyOp copy) -> WalkResult {
-    int64_t shared = copy.getShared();
+  WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
+    int64_t shared = countTogether(op);
     if (shared != 1 && cluster != 1 && shared != cluster)
-      return copy.emitOpError() << "is shared by " << shared << " CTAs and another copy by "
-                                << cluster << ": a kernel has clusters of one size";
+      return op->emitOpError() << "is shared by " << shared << " CTAs and another op by "
+                               << cluster << ": a kernel has clusters of one size";
     cluster = std::max(cluster, shared);
     return WalkResult::advance();
   });

@@ -111,12 +111,12 @@ LogicalResult mk_sm::verifySizes(mk::KernelOp kernel) {
   int64_t grid = mk::countGrid(kernel, *counts);
   for (auto role : kernel.getBody().front().getOps<mk::RoleOp>()) {
     auto [first, count] = mk::getCtaRange(kernel, *counts, role.getSymName());
-    WalkResult result = role.walk([&, first = first, count = count](CopyOp copy) -> WalkResult {
-      int64_t shared = copy.getShared();
+    WalkResult result = role.walk([&, first = first, count = count](Operation *op) -> WalkResult {
+      int64_t shared = mk::countTogether(op);
       if (first % shared || count % shared || grid % shared)
-        return copy.emitOpError() << "is shared by " << shared << " CTAs, but its role has "
-                                  << count << " of " << grid << " from number " << first
-                                  << " on: all of these have to be multiples of " << shared;
+        return op->emitOpError() << "is shared by " << shared << " CTAs, but its role has "
+                                 << count << " of " << grid << " from number " << first
+                                 << " on: all of these have to be multiples of " << shared;
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

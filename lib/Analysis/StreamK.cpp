@@ -13,11 +13,25 @@
 using namespace mlir;
 using namespace mlir::mk;
 
-FoldSlices::FoldSlices(FoldOp fold) : fold(fold) {
+LogicalResult mk::verifyBefore(FoldOp fold, StringRef who) {
+  Operation *found = nullptr;
+  for (Operation &op : llvm::make_range(fold->getBlock()->begin(), fold->getIterator()))
+    op.walk([&](Operation *inner) {
+      if (!found && isa<StoreOp, PutOp, SignalOp, CountOp, PushOp>(inner))
+        found = inner;
+    });
+  if (!found)
+    return success();
+  return found->emitOpError() << "stands before the fold that " << who
+                              << ", and would take effect for each part: move it behind the fold, "
+                                 "or use schedule(ticket)";
+}
+
+FoldSlices::FoldSlices(FoldOp fold, int64_t axis) : fold(fold) {
   SmallVector<Operation *> behind;
   for (Operation *op = fold->getNextNode(); op; op = op->getNextNode())
     behind.push_back(op);
-  (void)(visitResults() && llvm::all_of(behind, [&](Operation *op) { return visitDown(op); }) &&
+  (void)(visitResults(axis) && llvm::all_of(behind, [&](Operation *op) { return visitDown(op); }) &&
          llvm::all_of(llvm::reverse(behind), [&](Operation *op) { return visitUp(op); }) &&
          llvm::all_of(behind, [&](Operation *op) { return agrees(op); }));
 }
@@ -59,16 +73,17 @@ bool FoldSlices::fail(Operation *op, StringRef why) {
   return false;
 }
 
-bool FoldSlices::visitResults() {
-  if (!isa<ReductionAttr>(fold.getCombineAttr()))
+bool FoldSlices::visitResults(int64_t axis) {
+  if (!isa_and_nonnull<ReductionAttr>(fold.getCombineAttr()))
     return fail(fold, "is combined by a function");
-  int64_t rows = 0;
+  int64_t extent = 0;
   for (auto [i, result] : llvm::enumerate(fold.getResults())) {
-    auto type = cast<RankedTensorType>(result.getType());
-    if (!type.getRank() || (i && type.getDimSize(0) != rows))
-      return fail(fold, "carries tiles of different numbers of rows");
-    rows = type.getDimSize(0);
-    axes[result] = 0;
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || type.getRank() <= axis || (i && type.getDimSize(axis) != extent))
+      return fail(fold, axis ? "carries what are no matrices of as many columns"
+                             : "carries tiles of different numbers of rows");
+    extent = type.getDimSize(axis);
+    axes[result] = axis;
   }
   return true;
 }

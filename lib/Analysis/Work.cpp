@@ -177,9 +177,17 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
       work.schedule = symbolizeScheduleKind(numbers.getParam(schedule.getKindParam()).value_or(0))
                           .value_or(ScheduleKind::Static);
   }
-  if (work.schedule == ScheduleKind::StreamK)
-    for (FoldOp fold : loop.getBody().getOps<FoldOp>())
+  if (ScheduleAttr schedule = loop.getScheduleAttr();
+      schedule && work.schedule == ScheduleKind::Static)
+    work.parts = schedule.getPartsParam() ? numbers.getParam(schedule.getPartsParam()).value_or(1)
+                                          : schedule.getTogether();
+  work.ctas -= work.ctas % std::max<int64_t>(work.parts, 1);
+  for (FoldOp fold : loop.getBody().getOps<FoldOp>()) {
+    if (work.schedule == ScheduleKind::StreamK)
       work.isShared = bool(FoldSlices(fold));
+    if (work.parts > 1 && !FoldSlices(fold, /*axis=*/1))
+      return giveUp(fold, "cannot be finished by columns, which CTAs that do it together have");
+  }
   if (OrderAttr order = loop.getOrderAttr()) {
     work.teams = order.getAlternateParam() ? numbers.getParam(order.getAlternateParam()).value_or(1)
                                            : std::max<int64_t>(order.getAlternate(), 1);

@@ -154,7 +154,7 @@ void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const Lo
   size_t last = bounds.size();
   while (last > 0 && bounds[last - 1] == 1)
     --last;
-  bool isStatic = work.schedule == ScheduleKind::Static;
+  bool isStatic = work.schedule == ScheduleKind::Static && work.parts == 1;
   if (!last || !(isStatic || (work.schedule == ScheduleKind::StreamK && dividesSideBySide(work))))
     return;
   for (int64_t size = getSm(kernel).getCluster(); size > 1; size /= 2)

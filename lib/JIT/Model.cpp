@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::mk;
 
 /// More combinations than these would take longer than the compilation.
-static constexpr int64_t kMostCombinations = 4096;
+static constexpr int64_t kMostCombinations = 16384;
 /// What is faster by less than this share is not worth another choice than the default, or than the
 /// one that was measured nearby; times that differ by less than the last one are alike. These say
 /// how far the model is to be trusted, on any machine.

@@ -48,7 +48,7 @@ private:
   LogicalResult expand(ForeachPeerOp op);
 
   /// The items of this CTA: calls `body` with the number of each.
-  void overOwnItems(Value total, int64_t teams, function_ref<void(Value)> body);
+  void overOwnItems(Value total, int64_t teams, int64_t parts, function_ref<void(Value)> body);
   void overTickets(Operation *op, Value total, function_ref<void(Value)> body);
   void inOrder(Value total, function_ref<void(Value)> body);
   /// Tickets count on from one execution of a loop to the next.
@@ -89,8 +89,10 @@ void LoopExpander::inOrder(Value total, function_ref<void(Value)> body) {
   body(loop.getInductionVar());
 }
 
-void LoopExpander::overOwnItems(Value total, int64_t teams, function_ref<void(Value)> body) {
+void LoopExpander::overOwnItems(Value total, int64_t teams, int64_t parts,
+                                function_ref<void(Value)> body) {
   auto loop = mk_sm::ItemsOp::create(b, loc, total, teams);
+  loop.setParts(parts);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&loop.getBody().front());
   body(loop.getItem());
@@ -207,7 +209,7 @@ LogicalResult LoopExpander::expand(ForeachOp op) {
   if (tickets)
     overTickets(op, total, body);
   else if (distributed)
-    overOwnItems(total, *teams, body);
+    overOwnItems(total, *teams, op.getSchedule() ? op.getSchedule()->getTogether() : 1, body);
   else
     inOrder(total, body);
   op.erase();

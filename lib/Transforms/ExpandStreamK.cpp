@@ -107,18 +107,8 @@ LogicalResult Expansion::check() {
       return fold.emitOpError() << "carries a scalar (value " << i
                                 << "), which schedule stream_k cannot pass between CTAs: carry a "
                                    "tile, or use schedule(ticket)";
-  // They would take effect once for each part.
-  for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode()) {
-    Operation *found = nullptr;
-    op->walk([&](Operation *inner) {
-      if (isa<StoreOp, PutOp, SignalOp, CountOp, PushOp>(inner))
-        found = inner;
-    });
-    if (found)
-      return found->emitOpError()
-             << "stands before the fold that schedule stream_k splits, and would take effect for "
-                "each part: move it behind the fold, or use schedule(ticket)";
-  }
+  if (failed(verifyBefore(fold, "schedule stream_k splits")))
+    return failure();
   auto name = dyn_cast<FlatSymbolRefAttr>(fold.getCombineAttr());
   if (!name)
     return success();
@@ -199,7 +189,8 @@ IRMapping Expansion::itemAt(Value t) {
 static ForeachOp createLoop(OpBuilder &b, Location loc, Value bound) {
   auto created = ForeachOp::create(
       b, loc, ValueRange{bound}, ValueRange(),
-      ScheduleAttr::get(b.getContext(), ScheduleKind::Static, 0, StringAttr(), StringAttr()),
+      ScheduleAttr::get(b.getContext(), ScheduleKind::Static, /*tail=*/0, /*parts=*/0, StringAttr(),
+                        StringAttr(), StringAttr()),
       OrderAttr());
   Block &body = created.getBody().emplaceBlock();
   body.addArgument(b.getIndexType(), loc);

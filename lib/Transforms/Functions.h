@@ -7,12 +7,14 @@
 #ifndef MKERNEL_LIB_TRANSFORMS_FUNCTIONS_H
 #define MKERNEL_LIB_TRANSFORMS_FUNCTIONS_H
 
+#include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace mlir::mk {
 
+LogicalResult divideItems(mk_sm::ItemsOp items);
 void expandFolds(ModuleOp module);
 LogicalResult expandFp8(Operation *op);
 LogicalResult expandRanks(KernelOp kernel);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::mk {
+#define GEN_PASS_DEF_DIVIDEITEMSPASS
 #define GEN_PASS_DEF_EXPANDFOLDSPASS
 #define GEN_PASS_DEF_EXPANDFP8PASS
 #define GEN_PASS_DEF_EXPANDRANKSPASS
@@ -22,6 +23,7 @@ namespace mlir::mk {
 #include "mkernel/Transforms/Passes.h.inc"
 #include "mkernel/Transforms/Sizes/Passes.h.inc"
 
+template struct FunctionPass<impl::DivideItemsPassBase, divideItems>;
 template struct FunctionPass<impl::ExpandFoldsPassBase, expandFolds>;
 template struct FunctionPass<impl::ExpandFp8PassBase, expandFp8>;
 template struct FunctionPass<impl::ExpandRanksPassBase, expandRanks>;

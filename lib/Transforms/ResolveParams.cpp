@@ -123,7 +123,7 @@ std::optional<Type> Resolver::replace(RankedTensorType type) {
 }
 
 std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
-  if (!schedule.getKindParam() && !schedule.getTailParam())
+  if (!schedule.getKindParam() && !schedule.getTailParam() && !schedule.getPartsParam())
     return std::nullopt;
   ScheduleKind kind = schedule.getKind();
   if (StringAttr name = schedule.getKindParam()) {
@@ -149,7 +149,19 @@ std::optional<Attribute> Resolver::replace(ScheduleAttr schedule) {
     bad = true;
     tail = 1;
   }
-  return ScheduleAttr::get(schedule.getContext(), kind, tail, StringAttr(), StringAttr());
+  int64_t parts = schedule.getParts();
+  if (StringAttr name = schedule.getPartsParam())
+    parts = number(name, "a schedule of parts =", 1, 1, 8);
+  if (!llvm::isPowerOf2_64(std::max<int64_t>(parts, 1))) {
+    if (!bad)
+      current->emitOpError() << "has parts = " << parts << ", which are 1, 2, 4 or 8";
+    bad = true;
+    parts = 1;
+  }
+  if (kind != ScheduleKind::Static || parts == 1)
+    parts = 0;
+  return ScheduleAttr::get(schedule.getContext(), kind, tail, parts, StringAttr(), StringAttr(),
+                           StringAttr());
 }
 
 std::optional<Attribute> Resolver::replace(OrderAttr order) {

@@ -31,6 +31,8 @@ bool parse(const std::string &opcode, Access &access) {
   std::string word;
   std::getline(words, word, '.');
   bool reduces = word == "red" || word == "atom";
+  if (opcode.rfind("st.async.", 0) == 0)
+    return false;
   if (word == "st")
     access.op = kStore;
   else if (word != "ld" && !reduces)

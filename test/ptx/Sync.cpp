@@ -217,6 +217,41 @@ void mapa(Warp &warp, const Instr &instr, uint32_t lanes) {
   });
 }
 
+/// st.async: words in the shared memory of a CTA of the cluster, some time later, and bytes that
+/// its barrier counts then.
+void sendWords(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  struct Sent {
+    Cta *cta;
+    uint32_t to, barrier, words[4];
+  };
+  std::vector<Sent> all;
+  forLanes(lanes, [&](uint32_t lane) {
+    Sent sent;
+    sent.to = uint32_t(warp.address(ops[0], lane));
+    sent.barrier = uint32_t(warp.address(ops[5], lane));
+    sent.cta = &warp.cta.window(sent.to);
+    if (sent.cta != &warp.cta.window(sent.barrier))
+      throw Error("sends words to one CTA of a cluster and tells another one");
+    if (sent.to % 16)
+      throw Error("sends words to an address that is no multiple of 16");
+    sent.cta->at(sent.to, 16);
+    sent.cta->barrier(sent.barrier);
+    for (size_t i = 0; i < 4; ++i)
+      sent.words[i] = uint32_t(warp.value(ops[1 + i], lane));
+    all.push_back(sent);
+  });
+  warp.machine.at(warp.machine.copyTime(), [all, &machine = warp.machine] {
+    for (const Sent &sent : all) {
+      sent.cta->writeShared(sent.to, sent.words, 16, false);
+      MBarrier &b = sent.cta->barrier(sent.barrier);
+      b.bytes -= 16;
+      sent.cta->settle(b);
+    }
+    machine.changed();
+  });
+}
+
 void clusterArrive(Warp &warp, const Instr &, uint32_t) {
   auto &b = *warp.cta.clusterBarrier;
   warp.clusterPhase = b.phase;
@@ -300,6 +335,8 @@ bool mk::ptx::decodeSync(Instr &instr) {
     instr.exec = nanosleep;
   } else if (op == "mapa.shared::cluster.u32") {
     instr.exec = mapa;
+  } else if (op == "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32") {
+    instr.exec = sendWords;
   } else if (op == "barrier.cluster.arrive.relaxed" || op == "barrier.cluster.arrive.release") {
     converge(clusterArrive, 0);
   } else if (op == "barrier.cluster.wait.acquire") {

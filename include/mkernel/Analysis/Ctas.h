@@ -35,8 +35,10 @@ CtaRange getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef role);
 /// Those of all roles, each once.
 int64_t countGrid(KernelOp kernel, ArrayRef<int64_t> ctas);
 
-/// CTAs of a cluster of a kernel at the SM level: those that share copies, or 1. Emits an error where
-/// copies are shared by different numbers.
+/// How many CTAs of a cluster do an op of the SM level together: 1 for most.
+int64_t countTogether(Operation *op);
+/// CTAs of a cluster of a kernel at the SM level: those that share copies, or parts of items, or 1.
+/// Emits an error where they are different numbers.
 FailureOr<int64_t> findClusterSize(KernelOp kernel);
 
 /// Refuses a kernel on a mesh with an axis of unknown size.

@@ -7,11 +7,15 @@
 
 namespace mlir::mk {
 
-/// Whether what stands behind a fold can be done for some rows of its results at a time, and which
-/// tiles are cut for that.
+/// Nothing that stands in front of a fold of which parts are made, by what `who` says, may take
+/// effect: it would for each part.
+LogicalResult verifyBefore(FoldOp fold, StringRef who);
+
+/// Whether what stands behind a fold can be done for some rows of its results at a time (or columns:
+/// for what is cut along `axis`), and which tiles are cut for that.
 class FoldSlices {
 public:
-  explicit FoldSlices(FoldOp fold);
+  explicit FoldSlices(FoldOp fold, int64_t axis = 0);
 
   /// Why the whole tiles are needed at once, and the op, or null.
   StringRef getObstacle() const { return obstacle; }
@@ -28,7 +32,7 @@ public:
   static std::optional<int64_t> getAxisBefore(Operation *op, int64_t axis);
 
 private:
-  bool visitResults();
+  bool visitResults(int64_t axis);
   bool visitDown(Operation *op);
   bool visitUp(Operation *op);
   bool require(Operation *user, Value tile, int64_t axis);

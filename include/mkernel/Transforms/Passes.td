@@ -65,6 +65,21 @@ def ExpandStreamKPass : Pass<"mk-expand-stream-k", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def DivideItemsPass : Pass<"mk-divide-items", "::mlir::ModuleOp"> {
+  let summary = "Has CTAs of a cluster do an item together";
+  let description = [{
+    Of `mk_sm.items ... parts(p)` each item becomes p, of which CTAs side by side do one each: the steps of the item's
+    fold are cut into p even parts, in order. Behind the fold `mk_sm.swap_parts` gives each CTA some columns of
+    all parts, which it combines in their order and finishes. No memory but that of the CTAs is used,
+    and the result is the same each time.
+
+    The CTAs of the role are whole clusters, and what stands behind the fold works on each column by itself.
+
+    Runs between the expansion of loops and that of folds.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::mk_sm::MkSMDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def InlineCallsPass : Pass<"mk-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Inlines every function that a kernel calls";
   let description = [{

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
+#include "mkernel/ABI/Gpu.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
@@ -46,6 +47,22 @@ LogicalResult Lowering::lower(TransposeOp op) {
   if (!movesNothing(op))
     return exchange(op.getSource(), op.getResult(), {}, /*transposes=*/true);
   return setFragment(op, [&] { return create<mk_thread::SpreadOp>(op.getType(), scalar(op.getSource())); });
+}
+
+LogicalResult Lowering::lower(SwapPartsOp op) {
+  RankedTensorType tile = op.getTile().getType();
+  SmallVector<Value> held = elements(op.getTile());
+  auto room = mk_thread::RoomAttr::get(b.getContext(), partition.getNumThreads(), memory.parts, op.getBytes());
+  Value phase = read(cursors[op.getCounter()].phase, i32);
+  SmallVector<Type> types(held.size(), held.front().getType());
+  auto swap = create<mk_thread::SwapElementsOp>(types, held, tile, op.getCtas(), room, memory.swaps,
+                                                and_(cta, op.getCtas() - 1), phase, readPlace(),
+                                                makeReport(MK_WAIT_RING, -1));
+  advance(op.getCounter());
+  size_t size = held.size() / op.getCtas();
+  for (auto [i, part] : llvm::enumerate(op.getParts()))
+    set(part, swap.getResults().slice(i * size, size));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,6 +25,11 @@ void Lowering::beginLaunch() {
       for (int64_t barrier : {memory.landing, memory.sent})
         if (barrier)
           init(barrier, 1);
+      if (memory.swaps) {
+        // Each warp of all CTAs says that it has read what was sent.
+        init(memory.swaps, 1);
+        init(memory.swaps + 8, params.cluster * findPartition(&scope, PartitionKind::Consumer).getWarps());
+      }
       for (Operation &op : scope.getRegion(0).front()) {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
           continue;

@@ -77,7 +77,7 @@ private:
       lower(ReleaseOp op), lower(SendOp op), lower(ReceiveOp op), lower(TicketOp op), lower(PopOp op), lower(CopyOp op),
       lower(LoadOp op), lower(mk::StoreOp op), lower(mk_sm::StoreOp op), lower(SpillOp op), lower(ReloadOp op),
       lower(MmaFenceOp op), lower(MmaOp op), lower(MmaWaitOp op), lower(ConvertLayoutOp op), lower(ReduceOp op), lower(PartialSumOp op),
-      lower(BroadcastOp op), lower(TransposeOp op), lower(MaskOp op),
+      lower(BroadcastOp op), lower(TransposeOp op), lower(SwapPartsOp op), lower(MaskOp op),
       lower(SignalOp op), lower(mk::WaitOp op), lower(CountOp op), lower(PushOp op);
   LogicalResult emitWaits(scf::ForOp op);
   bool boundLoop(Operation *op, Value from, Value &to, Value step);

@@ -40,7 +40,7 @@ LogicalResult Lowering::emit(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<scf::ForOp, ItemsOp, scf::IfOp, scf::WhileOp, ReleaseOp, SendOp, ReceiveOp, TicketOp, PopOp, CopyOp, LoadOp,
             mk::StoreOp, mk_sm::StoreOp, SpillOp, ReloadOp, MmaFenceOp, MmaOp, MmaWaitOp, ConvertLayoutOp, ReduceOp,
-            PartialSumOp, BroadcastOp, TransposeOp, MaskOp, SignalOp, mk::WaitOp, CountOp, PushOp>(
+            PartialSumOp, BroadcastOp, TransposeOp, SwapPartsOp, MaskOp, SignalOp, mk::WaitOp, CountOp, PushOp>(
           [&](auto op) { return lower(op); })
       // Scalars of the kernel
       .Case([&](memref::DimOp op) -> LogicalResult {

@@ -170,6 +170,10 @@ ScopeMemory::ScopeMemory(Operation *scope) {
       puts = offset, putSlots = piece.count, putSlotBytes = piece.bytes;
     else if (piece.name == "put_barriers")
       putBarriers = offset;
+    else if (piece.name == "parts")
+      parts = offset;
+    else if (piece.name == "swaps")
+      swaps = offset;
     else if (piece.name == "landing")
       landing = offset;
     else if (piece.name == "sent")

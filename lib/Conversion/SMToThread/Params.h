@@ -79,6 +79,7 @@ struct ScopeMemory {
   int64_t puts = 0, putSlots = 0, putSlotBytes = 0, putBarriers = 0;
   int64_t exchange = 0, exchangeBytes = 0;
   int64_t sent = 0; // of the barrier at which the sender says that it has sent what was posted; 0: none
+  int64_t parts = 0, swaps = 0; // of what other CTAs of the cluster send, and of the barriers of that
   int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
 };
 

@@ -44,6 +44,11 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
             return copy.emitOpError() << "has no cursor of its landing: run mk-sm-assign-stages";
           return success();
         })
+        .Case([](mk_sm::SwapPartsOp swap) -> LogicalResult {
+          if (!swap.getCounter())
+            return swap.emitOpError() << "has no cursor that counts it: run mk-sm-assign-stages";
+          return success();
+        })
         .Case([](PutOp put) -> LogicalResult {
           auto partition = put->getParentOfType<mk_sm::PartitionOp>();
           if (!isa<mk_sm::PipelinePutOp>(put->getParentOp()) &&

@@ -22,6 +22,15 @@ static void addBarrierPatterns(RewritePatternSet &patterns) {
                      {}, {op.getBarrier(), cta});
     return ptx.run("mbarrier.arrive.shared::cta.b64 _, [$0];", {}, op.getBarrier());
   });
+  addPattern<MapSharedOp>(patterns, [](MapSharedOp op, Ptx &ptx) {
+    return SmallVector<Value>{
+        ptx.pure("mapa.shared::cluster.u32 $0, $1, $2;", op.getType(), op.getOperands())};
+  });
+  addPattern<SendSharedOp>(patterns, [](SendSharedOp op, Ptx &ptx) {
+    return ptx.run("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [$4+" +
+                       toString(op.getOffset()) + "], {$0, $1, $2, $3}, [$5];",
+                   {}, op.getOperands());
+  });
   addPattern<BarrierExpectOp>(patterns, [](BarrierExpectOp op, Ptx &ptx) {
     return ptx.run("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], " +
                        toString(op.getBytes()) + ";",

@@ -144,6 +144,9 @@ void LayoutSpreader::connect(Operation *op) {
     join(broadcast.getResult(), broadcast.getSource(), broadcast.getDims());
   } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
     join(transpose.getSource(), transpose.getResult(), {}, /*transposes=*/true);
+  } else if (auto swap = dyn_cast<SwapPartsOp>(op)) {
+    for (Value part : swap.getParts())
+      join(swap.getTile(), part);
   } else if (auto mask = dyn_cast<MaskOp>(op)) {
     join(mask.getSource(), mask.getResult());
   } else if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults()) {

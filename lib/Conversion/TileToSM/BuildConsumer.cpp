@@ -115,7 +115,7 @@ private:
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<mk::LoadOp, mk::StoreOp, mk::DotOp, mk::ReduceOp, mk::BroadcastOp, mk::TransposeOp,
-              mk::SignalOp, mk::PutOp>([&](auto concrete) {
+              mk::SignalOp, mk::PutOp, SwapPartsOp>([&](auto concrete) {
           rebuildOp(concrete);
           return success();
         })
@@ -233,6 +233,14 @@ private:
     auto fresh = cast<mk::PutOp>(copy(op));
     if (rows)
       fresh.getRowsMutable().assign(rows);
+  }
+
+  void rebuildOp(SwapPartsOp op) {
+    Value tile = getTile(op.getTile());
+    auto fresh = cast<SwapPartsOp>(copy(op));
+    fresh.getTileMutable().assign(tile);
+    for (auto [from, to] : llvm::zip_equal(op.getParts(), fresh.getParts()))
+      to.setType(getType(from));
   }
 
   void rebuildOp(mk::StoreOp op);

@@ -38,6 +38,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   ExpandLoopsPassOptions loops;
   loops.deal = true;
   pm.addPass(createExpandLoopsPass(loops));
+  pm.addPass(createDivideItemsPass());
   pm.addPass(mk_sm::createReverseFoldsPass());
   pm.addPass(createExpandFoldsPass());
   pm.addPass(createSymbolDCEPass());   // helpers are inlined, folds expanded

@@ -24,6 +24,10 @@ public:
             if (partition.getKind() != PartitionKind::Mover) // it has no slots
               puts.push_back(put);
           })
+          .Case([&](SwapPartsOp swap) {
+            if (!swap.getCounter())
+              swap.getCounterMutable().assign(count(swaps, swap.getLoc(), /*slots=*/1));
+          })
           .Case([&](CopyOp copy) {
             if (copy.mayTrim() && !copy.getLanding())
               copy.getLandingMutable().assign(count(landing, copy.getLoc(), /*slots=*/1));
@@ -99,7 +103,7 @@ private:
   PartitionOp partition;
   OpBuilder b;
   llvm::MapVector<std::pair<Value, OperationName>, Value> cursors;
-  Value putLoad, putStore, landing, posting;
+  Value putLoad, putStore, landing, posting, swaps;
   Value last; // of these
 };
 } // namespace

@@ -77,6 +77,59 @@ static SmallVector<Value> exchange(ExchangeElementsOp op, Emitter &e) {
   return loaded;
 }
 
+/// Bytes of four registers of a thread: the longest access of the PTX ISA.
+static constexpr int64_t kRun = 4, kRunBytes = 4 * kRun;
+
+/// Register k of a thread's part for CTA `cta`, among all that it holds: blocks of rows follow each
+/// other, in each of which columns do.
+static int64_t findInParts(SwapElementsOp op, int64_t cta, int64_t k) {
+  int64_t inBlock = op.getTile().getDimSize(1) / 2, part = inBlock / int64_t(op.getCtas());
+  return k / part * inBlock + cta * part + k % part;
+}
+
+static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
+  int64_t ctas = op.getCtas(), perPart = op.getElements().size() / ctas;
+  int64_t step = kRunBytes * op.getRoom().getThreads(), partBytes = perPart / kRun * step;
+  Value full = e.add(e.sharedBase, op.getBarriers()), read = e.add(full, 8);
+  Value place = e.add(e.add(e.sharedBase, op.getRoom().getOffset()), e.mul(op.getThread(), kRunBytes));
+  Value own = e.add(place, e.mul(op.getCta(), partBytes));
+  auto wait = [&](Value barrier, Value parity) {
+    e.create<BarrierWaitOp>(barrier, parity, e.c32(0), op.getReport(), /*patient=*/true);
+  };
+  // All have read what came before.
+  wait(read, e.xor_(op.getParity(), 1));
+  e.ifThen(e.eq(op.getThread(), 0), [&] {
+    e.create<BarrierArriveOp>(full, /*cta=*/Value(), /*bytes=*/e.c32(ctas * partBytes));
+  });
+  for (int64_t cta = 0; cta < ctas; ++cta) {
+    Value to = e.create<MapSharedOp>(own, e.c32(cta)), told = e.create<MapSharedOp>(full, e.c32(cta));
+    for (int64_t k = 0; k < perPart; k += kRun) {
+      SmallVector<Value> words;
+      for (int64_t i = 0; i < kRun; ++i) {
+        Value element = op.getElements()[findInParts(op, cta, k + i)];
+        words.push_back(element.getType() == e.i32 ? element : Value(e.create<LLVM::BitcastOp>(e.i32, element)));
+      }
+      e.create<SendSharedOp>(words[0], words[1], words[2], words[3], to, k / kRun * step, told);
+    }
+  }
+  wait(full, op.getParity());
+  SmallVector<Value> results;
+  SmallVector<Type> types(kRun, e.i32);
+  for (int64_t cta = 0; cta < ctas; ++cta)
+    for (int64_t k = 0; k < perPart; k += kRun)
+      for (Value word : e.loadWords(types, e.add(place, cta * partBytes + k / kRun * step), kRunBytes)) {
+        Type type = op.getResultTypes().front();
+        results.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
+      }
+  // Nothing written is handed over (see mk-thread-expand-channels).
+  e.syncWarp();
+  Value lane = e.and_(op.getThread(), 31);
+  e.ifThen(e.cmp(arith::CmpIPredicate::ult, lane, ctas),
+           [&] { e.create<BarrierArriveOp>(read, /*cta=*/lane, /*bytes=*/Value()); });
+  return results;
+}
+
 void mk_thread::expandExchanges(ModuleOp module) {
+  replaceEach<SwapElementsOp>(module, swap);
   replaceEach<ExchangeElementsOp>(module, exchange);
 }

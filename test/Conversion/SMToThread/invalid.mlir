@@ -105,7 +105,7 @@ mk.kernel @sizes on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
     mk_sm.partition producer warps(1) registers(40) {
       %slot = mk_sm.acquire %ring : !mk_sm.ring<1, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
       mk_sm.copy %a[%c0, %c0] to %slot[0] shared(4) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
-      // expected-error @+1 {{is shared by 2 CTAs and another copy by 4: a kernel has clusters of one size}}
+      // expected-error @+1 {{is shared by 2 CTAs and another op by 4: a kernel has clusters of one size}}
       mk_sm.copy %a[%c0, %c0] to %slot[1] shared(2) : memref<64x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
     }
   }

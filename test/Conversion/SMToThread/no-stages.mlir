@@ -44,6 +44,20 @@ mk.kernel @landing on @mesh (in %a : memref<64x64xbf16> [64, 64]) {
 
 // -----
 
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @swapped on @mesh (out %s : memref<64x64xf32> [64, 64]) {
+  mk.role @r ctas(2) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %t = arith.constant dense<1.0> : tensor<64x64xf32, #acc>
+      // expected-error @+1 {{has no cursor that counts it: run mk-sm-assign-stages}}
+      %a, %b = mk_sm.swap_parts %t : tensor<64x64xf32, #acc> -> tensor<64x32xf32, #acc>, tensor<64x32xf32, #acc>
+    }
+  }
+}
+
+// -----
+
 mk.mesh @mesh (gpu = 2 via link)
 #acc = #mk_sm.mma<warpgroups = 1>
 mk.kernel @posted on @mesh (out %s : memref<64x64xbf16, #mk.symmetric> [64, 64]) {

@@ -17,6 +17,10 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.mbarrier_arrive %b expect(%c)
   // CHECK: "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], 32768;"
   mk_thread.mbarrier_expect %b, 32768
+  // CHECK: "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r"
+  %there = mk_thread.map_shared %b in %c
+  // CHECK: "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [$4+2048], {$0, $1, $2, $3}, [$5];"
+  mk_thread.send_shared %c, %c, %c, %c to %there + 2048 told %there
   // CHECK: "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [$0], 3;"
   mk_thread.mbarrier_complete %b, 3
   // CHECK: "bar.sync $0, 256;", "r,~{memory}"

@@ -23,6 +23,9 @@ mk.kernel @items on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
     // CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M every(2) attributes {test.note} {
     mk_sm.items (%i) round(%n) of %M every(2) attributes {test.note} {
     }
+    // CHECK: mk_sm.items (%{{.*}}) round(%{{.*}}) of %M parts(4) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+    }
     // CHECK: mk_sm.dealt_item
     %first = mk_sm.dealt_item
     // CHECK: %[[T:.*]] = mk_sm.ticket loop(1)

@@ -143,3 +143,33 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   // expected-error @+1 {{adds elements of 'i8', which memory does not; use f32, f64, bf16, f16, i32 or i64}}
   mk_thread.store_elements %i as [1] of tensor<8x32xi8, #mk_sm.blocked<threads = 128, vector = 2>> to %g strides(%g, %g) offsets(%g, %g) limits(%g, %g) add gpu thread(%w) : i8
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(8192)
+    frame(<launch = 64, failed = 8184>) {
+  %w = mk_thread.cta_id
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{is done by 4 CTAs of a cluster that has 2: it takes two or more, and all}}
+  %a:8 = mk_thread.swap_elements %x, %x, %x, %x, %x, %x, %x, %x of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>> ctas 4 in(%w) room <threads = 128, offset = 1024, bytes = 4096> barriers 512 parity(%w) thread(%w) report(<kind = 1, role = 0, number = -1>) : (f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(8192)
+    frame(<launch = 64, failed = 8184>) {
+  %w = mk_thread.cta_id
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{gets 4096 bytes, and has room for 1024}}
+  %a:8 = mk_thread.swap_elements %x, %x, %x, %x, %x, %x, %x, %x of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>> ctas 2 in(%w) room <threads = 128, offset = 1024, bytes = 1024> barriers 512 parity(%w) thread(%w) report(<kind = 1, role = 0, number = -1>) : (f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(8192)
+    frame(<launch = 64, failed = 8184>) {
+  %w = mk_thread.cta_id
+  %x = arith.constant 0.0 : f32
+  // expected-error @+1 {{takes accumulators of 32 bits with a multiple of 16 columns, not 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>'}}
+  %a:4 = mk_thread.swap_elements %x, %x, %x, %x of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> ctas 2 in(%w) room <threads = 128, offset = 1024, bytes = 2048> barriers 512 parity(%w) thread(%w) report(<kind = 1, role = 0, number = -1>) : (f32, f32, f32, f32) -> (f32, f32, f32, f32)
+}

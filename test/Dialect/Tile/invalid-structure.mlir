@@ -85,6 +85,16 @@ func.func private @f() attributes {x = #mk.schedule<ticket, tail = 1>}
 
 // -----
 
+// expected-error @+1 {{schedule ticket has no parts: only items of static are done by CTAs side by side}}
+func.func private @f() attributes {x = #mk.schedule<ticket, parts = 2>}
+
+// -----
+
+// expected-error @+1 {{has parts = 3: 1, 2, 4 or 8 CTAs of a cluster do an item together}}
+func.func private @f() attributes {x = #mk.schedule<static, parts = 3>}
+
+// -----
+
 // expected-error @+1 {{an order has a negative number: raster, spread and longest_first count items}}
 func.func private @f() attributes {x = #mk.order<raster = -1>}
 

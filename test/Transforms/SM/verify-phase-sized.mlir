@@ -98,7 +98,7 @@ mk.kernel @sizes on @mesh dims(uniform M) (in %a : memref<64x64xbf16> [64, 64]) 
       mk_sm.copy %a[%c0, %c0] to %s[0] shared(2) : memref<64x64xbf16>, !slot
       mk_sm.commit %ring, %s : !ring, !slot
       %t = mk_sm.acquire %ring : !ring -> !slot
-      // expected-error @+1 {{is shared by 4 CTAs and another copy by 2: a kernel has clusters of one size}}
+      // expected-error @+1 {{is shared by 4 CTAs and another op by 2: a kernel has clusters of one size}}
       mk_sm.copy %a[%c0, %c0] to %t[0] shared(4) : memref<64x64xbf16>, !slot
       mk_sm.commit %ring, %t : !ring, !slot
     }

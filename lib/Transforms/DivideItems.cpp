@@ -1,0 +1,153 @@
+//===- DivideItems.cpp - Items that CTAs of a cluster do together ---------===//
+//
+// CTAs r, r + 1, ... r + p - 1 (r a multiple of p) do an item: each some steps of its fold, in
+// order. Behind it each gets some columns of all parts, puts them together in the order of the
+// CTAs, and goes on with these columns alone. A CTA without steps brings what the fold begins with.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "SliceEpilogue.h"
+#include "mkernel/Analysis/Ctas.h"
+#include "mkernel/Transforms/IndexMath.h"
+#include "mkernel/Transforms/Reductions.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+using namespace mlir::mk_sm;
+
+namespace {
+class Division : IndexMath {
+public:
+  explicit Division(ItemsOp items)
+      : IndexMath{OpBuilder(items), items.getLoc()}, items(items), ctas(items.getParts()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  LogicalResult checkClusters();
+  SmallVector<Value> foldPart(Value part);
+  SmallVector<Value> combine(ValueRange tiles);
+
+  ItemsOp items;
+  int64_t ctas;
+  FoldOp fold;
+  int64_t columns = 0; // of a part
+};
+} // namespace
+
+LogicalResult Division::checkClusters() {
+  auto role = items->getParentOfType<RoleOp>();
+  auto kernel = items->getParentOfType<KernelOp>();
+  if (!role)
+    return items.emitOpError() << "stands in mk.prepare, where no item is divided: leave parts out";
+  FailureOr<SmallVector<int64_t>> counts = getCtas(kernel);
+  if (failed(counts))
+    return failure();
+  auto [first, count] = getCtaRange(kernel, *counts, role.getSymName());
+  int64_t grid = countGrid(kernel, *counts);
+  if (grid % ctas == 0 && first % ctas == 0 && count % ctas == 0)
+    return success();
+  return items.emitOpError() << "is done by " << count << " of " << grid << " CTAs from number "
+                             << first << " on, which are no whole clusters of " << ctas
+                             << ": change its number, or use fewer parts";
+}
+
+LogicalResult Division::check() {
+  if (failed(checkClusters()))
+    return failure();
+  if (items.getTeams() > 1)
+    return items.emitOpError() << "has teams that take items in turn, but its items are divided: "
+                                  "leave alternate out, or parts";
+  auto folds = items.getBody().getOps<FoldOp>();
+  if (!llvm::hasSingleElement(folds))
+    return items.emitOpError() << "has " << llvm::range_size(folds)
+                               << " folds side by side, of which parts divide one: leave parts out";
+  fold = *folds.begin();
+  if (!fold.getCombineAttr())
+    return fold.emitOpError() << "does not say how parts are put together: add combine(...)";
+  if (failed(verifyBefore(fold, "parts divide")))
+    return failure();
+  FoldSlices slices(fold, /*axis=*/1);
+  if (!slices)
+    return slices.getObstacleOp()->emitOpError()
+           << slices.getObstacle() << ", so parts of items cannot be finished column by column: "
+           << "use another schedule, or leave parts out";
+  for (Type result : fold.getResultTypes()) {
+    auto tile = cast<RankedTensorType>(result);
+    int64_t step = ctas * MmaAttr::kColumns;
+    if (tile.getElementTypeBitWidth() != 32 || tile.getRank() != 2 || tile.getDimSize(1) % step)
+      return fold.emitOpError() << "carries " << tile << ", of which " << ctas
+                                << " CTAs cannot have parts: use elements of 32 bits and a "
+                                   "multiple of "
+                                << step << " columns";
+    columns = tile.getDimSize(1) / ctas;
+  }
+  // Threads of different CTAs hold the same columns of accumulators only.
+  if (!holds<DotOp>(fold))
+    return fold.emitOpError() << "has no mk.dot, but CTAs have parts of what products add up to: "
+                                 "leave parts out";
+  return success();
+}
+
+/// What the steps of part `part` add up to.
+SmallVector<Value> Division::foldPart(Value part) {
+  Value size = index(ctas), steps = max(fold.getCount(), index(0));
+  Value from = div(mul(part, steps), size);
+  Value to = div(mul(add(part, index(1)), steps), size);
+  Value count = sub(to, from);
+  auto own = cast<FoldOp>(b.clone(*fold));
+  own.getCountMutable().assign(count);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&own.getBody().front());
+  BlockArgument step = own.getBody().getArgument(0);
+  Value shifted = add(from, step);
+  step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
+  return SmallVector<Value>(own.getResults());
+}
+
+/// The columns of this CTA of what all CTAs have.
+SmallVector<Value> Division::combine(ValueRange tiles) {
+  SmallVector<Value> sums;
+  Reduction kind = cast<ReductionAttr>(fold.getCombineAttr()).getValue();
+  for (Value tile : tiles) {
+    SmallVector<Type> types(ctas, cutTile(tile.getType(), 1, columns));
+    auto swap = SwapPartsOp::create(b, loc, types, tile, /*counter=*/Value());
+    arith::AtomicRMWKind how = getReductionKind(kind, getElementTypeOrSelf(tile.getType()));
+    Value sum = swap.getParts().front();
+    for (Value part : swap.getParts().drop_front())
+      sum = arith::getReductionOp(how, b, loc, sum, part);
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+LogicalResult Division::run() {
+  if (failed(check()))
+    return failure();
+  items.setParts(1);
+  if (matchPattern(fold.getCount(), m_Zero()))
+    return success(); // nothing to divide
+  items.getTotalMutable().assign(mul(items.getTotal(), index(ctas)));
+  b.setInsertionPointToStart(&items.getBody().front());
+  Value size = index(ctas), own = items.getItem();
+  Value item = div(own, size), part = rem(own, size);
+  llvm::SmallPtrSet<Operation *, 2> both{item.getDefiningOp(), part.getDefiningOp()};
+  own.replaceAllUsesExcept(item, both);
+  b.setInsertionPoint(fold);
+  loc = fold.getLoc();
+  SmallVector<Value> sums = combine(foldPart(part));
+  cloneSlice(b, fold, FoldSlices(fold, /*axis=*/1), IRMapping(), sums, mul(part, index(columns)),
+             columns);
+  SmallVector<Operation *> whole;
+  for (Operation *op = fold; op; op = op->getNextNode())
+    whole.push_back(op);
+  for (Operation *op : llvm::reverse(whole))
+    op->erase();
+  return success();
+}
+
+LogicalResult mk::divideItems(ItemsOp items) {
+  return items.getParts() == 1 ? success() : Division(items).run();
+}

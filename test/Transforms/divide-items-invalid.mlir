@@ -1,0 +1,184 @@
+// RUN: mk-opt %s --mk-divide-items --split-input-file --verify-diagnostics
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(6) {
+    // expected-error @+1 {{is done by 6 of 6 CTAs from number 0 on, which are no whole clusters of 4: change its number, or use fewer parts}}
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    // expected-error @+1 {{has teams that take items in turn, but its items are divided: leave alternate out, or parts}}
+    mk_sm.items (%i) round(%n) of %M teams(2) parts(4) {
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    // expected-error @+1 {{has 2 folds side by side, of which parts divide one: leave parts out}}
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      %b = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{stands before the fold that parts divide, and would take effect for each part: move it behind the fold, or use schedule(ticket)}}
+      mk.store %x, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      mk.store %a, %c[%i, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x72xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x72xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{carries 'tensor<64x72xf32>', of which 4 CTAs cannot have parts: use elements of 32 bits and a multiple of 32 columns}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x72xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x72xbf16>, tensor<64x72xf32>
+        mk.yield %d : tensor<64x72xf32>
+      }
+      mk.store %a, %c[%i, %c0] : tensor<64x72xf32>, memref<?x?xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+      // expected-error @+1 {{works on more than one row at a time, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
+      %m = mk.reduce add %a axis 1 : tensor<64x64xf32> -> tensor<64xf32>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  mk.prepare {
+    // expected-error @+1 {{stands in mk.prepare, where no item is divided: leave parts out}}
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+    }
+  }
+  mk.role @r ctas(8) {
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %x = arith.constant 0.0 : f32
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{carries what are no matrices of as many columns, so parts of items cannot be finished column by column: use another schedule, or leave parts out}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : f32 {
+        mk.yield %s : f32
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  %l = arith.constant dense<0.0> : tensor<64x16xbf16>
+  %r = arith.constant dense<0.0> : tensor<16x64xbf16>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{does not say how parts are put together: add combine(...)}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) : tensor<64x64xf32> {
+        %d = mk.dot %l, %r, %s : tensor<64x16xbf16>, tensor<16x64xbf16>, tensor<64x64xf32>
+        mk.yield %d : tensor<64x64xf32>
+      }
+    }
+  }
+}
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @k on @mesh dims(uniform M, uniform K) (out %c : memref<?x?xf32> [M, K]) {
+  %x = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @r ctas(8) {
+    mk_sm.items (%i) round(%n) of %M parts(4) {
+      // expected-error @+1 {{has no mk.dot, but CTAs have parts of what products add up to: leave parts out}}
+      %a = mk.fold (%k) in (%K) iter(%s = %x) combine(add) : tensor<64x64xf32> {
+        mk.yield %s : tensor<64x64xf32>
+      }
+    }
+  }
+}
