@@ -12,7 +12,7 @@ static mk::RoleOp findRole(mk::KernelOp kernel, StringRef name) {
   return {};
 }
 
-bool mk_sm::goesOnWith(mk::RoleOp role, mk::RoleOp later) {
+bool mk_sm::isFollowedBy(mk::RoleOp role, mk::RoleOp later) {
   auto kernel = role->getParentOfType<mk::KernelOp>();
   llvm::SmallPtrSet<Operation *, 4> seen; // a cycle is refused elsewhere
   while (role && role.getThen() && seen.insert(role).second) {
@@ -48,7 +48,7 @@ static LogicalResult verifyOrder(WarpsOp op, mk::KernelOp kernel) {
       return op.emitOpError() << "has '" << name << "' in its order, which is no role of the "
                               << "kernel with CTAs of its own, or stands there already";
     for (mk::RoleOp before : order)
-      if (goesOnWith(role, before))
+      if (isFollowedBy(role, before))
         return op.emitOpError() << "comes to role '" << before.getSymName() << "' before role '"
                                 << name << "', which goes on with it";
     order.push_back(role);
@@ -135,7 +135,7 @@ LogicalResult SyncWarpsOp::verify() {
     return emitOpError() << "stands behind other ops of its role: put it at the beginning";
   for (StringRef name : getFrom().getAsValueRange<FlatSymbolRefAttr>()) {
     mk::RoleOp from = findRole(role->getParentOfType<mk::KernelOp>(), name);
-    if (!from || !goesOnWith(from, role))
+    if (!from || !isFollowedBy(from, role))
       return emitOpError() << "waits for CTAs of '" << name << "', no role that goes on with '"
                            << role.getSymName() << "'";
   }

@@ -212,7 +212,7 @@ static LogicalResult verifyKernelScope(Operation &op) {
 }
 
 /// CTAs that come late can only take part in loops that hand out items.
-static LogicalResult verifyHelped(RoleOp role, RoleOp helper) {
+static LogicalResult verifySuccessor(RoleOp role, RoleOp helper) {
   WalkResult result = role.walk([&](ForeachOp loop) {
     if (!isDistributedLoop(loop) || (loop.getSchedule() && loop.getSchedule()->getKindParam()) ||
         loop.getScheduleKind() == ScheduleKind::Ticket)
@@ -277,7 +277,7 @@ static LogicalResult verifyRoles(KernelOp kernel) {
       return role.emitOpError() << "'" << role.getSymName() << "' goes on with @" << *role.getThen()
                                 << ", which is run beside @" << next.getBeside().getValue()
                                 << " and nowhere else: drop 'then'";
-    if (failed(verifyHelped(next, role)))
+    if (failed(verifySuccessor(next, role)))
       return failure();
   }
   // Each role names at most one other, so a chain longer than the number of

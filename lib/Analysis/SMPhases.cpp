@@ -72,7 +72,7 @@ static LogicalResult verifyUnsplit(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Whether the op acts on what others see. Those that do stand in consumers.
-static bool acts(Operation *op) {
+static bool hasVisibleEffect(Operation *op) {
   return isa<mk::StoreOp, mk::SignalOp, mk::CountOp, mk::PushOp, mk::PutOp, mk::SettleOp,
              mk::FenceOp, memref::StoreOp>(op);
 }
@@ -142,7 +142,7 @@ static LogicalResult verifyWork(Operation *scope, Phase phase) {
         if (isa<mk::DotOp, mk::ForeachOp, mk::ForeachItemOp, mk::ForeachPeerOp, mk::FoldOp>(op))
           return op->emitOpError()
                  << "is of the tile level in a partition: run mk-sm-split-roles on the whole role";
-        if (partition.getKind() == PartitionKind::Producer && acts(op))
+        if (partition.getKind() == PartitionKind::Producer && hasVisibleEffect(op))
           return op->emitOpError() << "acts on what others see in a producer, which runs ahead of "
                                       "what is computed: move it into the consumer";
         if (isa<TurnWaitOp, TurnPassOp, TeamIndexOp>(op) && phase == Phase::Partitioned)

@@ -86,11 +86,11 @@ struct Binder {
       }
       binding.dims[name] = values;
     }
-    return bindWhatTheFileSays();
+    return bindFileDefaults();
   }
 
   /// Dimensions with a size in the file are bound to it.
-  LogicalResult bindWhatTheFileSays() {
+  LogicalResult bindFileDefaults() {
     for (auto [i, attr] : llvm::enumerate(kernel.getDimNames())) {
       std::optional<int64_t> size = kernel.getDimSize(i);
       if (!size)

@@ -4,7 +4,7 @@
 // follow from it to a check::Machine. Tiles are not computed: what depends on them is unknown, and
 // a kernel whose communication does cannot be decided.
 //
-// The kernel is at the tile level with loops expanded (mk-sm-expand-loops) and ranks as arithmetic
+// The kernel is at the tile level with loops expanded (mk-expand-loops) and ranks as arithmetic
 // (mk-expand-ranks). Of its ops only those are kept that an event needs.
 //
 //===----------------------------------------------------------------------===//

@@ -136,6 +136,7 @@ public:
   uint64_t commits = 0, retired = 0;
   std::vector<uint64_t> inFlight; // by register: the group that writes it
   uint64_t clusterPhase = 0;
+  uint32_t arrivals = 0; // at barriers of other CTAs, under way
 
   uint32_t *words = nullptr;
 
@@ -157,6 +158,7 @@ struct Cta {
   MBarrier &barrier(uint32_t address); // throws
   /// Completes the phase if nothing is missing.
   void settle(MBarrier &barrier);
+  bool hasEnded() const;
 
   Machine &machine;
   Rank &rank;

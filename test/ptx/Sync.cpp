@@ -2,6 +2,8 @@
 
 #include "Table.h"
 
+#include <algorithm>
+
 using namespace mk::ptx;
 
 namespace {
@@ -151,24 +153,56 @@ void initialise(Warp &warp, const Instr &instr, uint32_t lanes) {
   warp.machine.changed();
 }
 
+void count(Cta &cta, uint32_t address, uint32_t arrivals, const View &released) {
+  MBarrier &b = cta.barrier(address);
+  if (arrivals > b.pending)
+    throw Error("more arrivals than mbarrier.init said");
+  b.pending -= arrivals;
+  b.arriving.join(released);
+  cta.settle(b);
+}
+
+/// Arrivals at barriers of other CTAs are messages: they come some time later, and the CTA must
+/// not have ended by then.
+void arriveElsewhere(Warp &warp, std::vector<std::pair<Cta *, uint32_t>> barriers) {
+  ++warp.arrivals;
+  ++warp.cta.rank.inFlight;
+  warp.machine.at(warp.machine.copyTime(), [&warp, barriers, released = warp.released()] {
+    for (auto [cta, address] : barriers) {
+      if (cta->hasEnded())
+        throw Error("rank " + std::to_string(cta->rank.number) + ", CTA " + std::to_string(cta->index) +
+                    " had ended when an arrival came at its mbarrier at " + std::to_string(address) +
+                    ": a barrier of the cluster has to release arrivals before CTAs end");
+      count(*cta, address, 1, released);
+    }
+    --warp.arrivals;
+    --warp.cta.rank.inFlight;
+    warp.machine.changed();
+  });
+}
+
 void arrive(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   size_t given = instr.ops.size() - (instr.b - 1);
   bool expects = contains(instr.opcode, ".expect_tx.");
+  std::vector<std::pair<Cta *, uint32_t>> elsewhere;
   forLanes(lanes, [&](uint32_t lane) {
     uint32_t address = uint32_t(warp.address(ops[1], lane));
     Cta &cta = warp.cta.window(address);
     MBarrier &b = cta.barrier(address);
+    if (&cta != &warp.cta) {
+      if (expects || given > 2)
+        throw Error("arrives at another CTA's mbarrier with more than one arrival");
+      elsewhere.push_back({&cta, address});
+      return;
+    }
     if (expects)
       b.bytes += int64_t(uint32_t(warp.value(ops[2], lane)));
-    uint32_t count =
-        !expects && given > 2 ? uint32_t(warp.value(ops[2], lane)) : 1;
-    if (count > b.pending)
-      throw Error("more arrivals than mbarrier.init said");
-    b.pending -= count;
-    b.arriving.join(warp.released());
-    cta.settle(b);
+    count(cta, address, !expects && given > 2 ? uint32_t(warp.value(ops[2], lane)) : 1,
+          warp.released());
   });
+  if (!elsewhere.empty())
+    arriveElsewhere(warp, std::move(elsewhere));
   warp.machine.changed();
 }
 
@@ -252,7 +286,9 @@ void sendWords(Warp &warp, const Instr &instr, uint32_t lanes) {
   });
 }
 
-void clusterArrive(Warp &warp, const Instr &, uint32_t) {
+void clusterArrive(Warp &warp, const Instr &instr, uint32_t) {
+  if (contains(instr.opcode, ".release") && warp.arrivals)
+    return warp.again();
   auto &b = *warp.cta.clusterBarrier;
   warp.clusterPhase = b.phase;
   if (++b.arrived == warp.cta.cluster.size() * warp.cta.warps.size()) {
@@ -274,6 +310,10 @@ MBarrier &Cta::barrier(uint32_t address) {
   if (it == barriers.end())
     throw Error("there is no mbarrier at " + std::to_string(address));
   return it->second;
+}
+
+bool Cta::hasEnded() const {
+  return std::all_of(warps.begin(), warps.end(), [](const auto &warp) { return warp->live == 0; });
 }
 
 void Cta::settle(MBarrier &b) {

@@ -21,7 +21,7 @@ Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, V
   SmallVector<Value> offsets = scalars(at);
   int64_t rank = tile.getRank(), size = getElementBytes(tile.getElementType());
   Access access;
-  access.thread = readPlace();
+  access.thread = keepsWords ? partitionThread : readThreadInPartition();
   access.start = elementAddress(buffer, offsets);
   llvm::append_range(access.strides, ArrayRef(byteStrides(buffer)).take_back(rank));
   access.limits = limits(buffer, offsets, rank, valid);
@@ -102,7 +102,7 @@ Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRang
   for (auto [offset, extent] : llvm::zip(offsets, where.type.getShape()))
     exists = and_(exists, cmp(arith::CmpIPredicate::ult, offset, extent));
   offsets.append(tile.getRank(), c64(0));
-  Value own = mul(resize(readPlace(), i64), 16);
+  Value own = mul(resize(readThreadInPartition(), i64), 16);
   return {add(elementAddress(where, offsets), own), 16 * partition.getNumThreads(), resize(exists, i32)};
 }
 

@@ -23,7 +23,7 @@ static std::optional<int64_t> constantOf(Value value) {
   return number.getSExtValue();
 }
 
-Value Lowering::check(Operation *op, const Named &named, Value begin, Value size,
+Value Lowering::check(Operation *op, const CheckedEntity &named, Value begin, Value size,
                       ArrayRef<AtLeast> when) {
   if (!sites)
     return begin;
@@ -61,7 +61,7 @@ SmallVector<Value> Lowering::checkIndices(Operation *op, int64_t kind, int64_t n
                                           ValueRange index) {
   SmallVector<Value> checked;
   for (auto [d, extent, i] : llvm::enumerate(shape, index)) {
-    Named named{kind, int64_t(d), number, {}, param + 8 * int64_t(d)};
+    CheckedEntity named{kind, int64_t(d), number, {}, param + 8 * int64_t(d)};
     if (!ShapedType::isDynamic(extent))
       named.extent = c64(extent);
     checked.push_back(check(op, named, scalar(i)));
@@ -106,7 +106,7 @@ SmallVector<Value> Lowering::checkRegion(Operation *op, int64_t kind,
   for (auto [d, offset] : llvm::enumerate(offsets)) {
     if (!indices.empty() && exists(buffer, d, indices[d]))
       continue;
-    Named named{kind, int64_t(d), buffer.arg, {}, -1, {}, rank};
+    CheckedEntity named{kind, int64_t(d), buffer.arg, {}, -1, {}, rank};
     bool isParam = buffer.arg >= 0 && buffer.type.isDynamicDim(d) &&
                    !(d == 0 && buffer.rows);
     if (isParam)

@@ -110,7 +110,7 @@ SmallVector<Value> Lowering::limits(const Buffer &buffer,
   return result;
 }
 
-Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
+Value Lowering::isBoundedByBuffer(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
                              ArrayRef<int64_t> shape, ValueRange valid) {
   int64_t lead = offsets.size() - shape.size();
   for (auto [d, end] : llvm::enumerate(valid)) {
@@ -123,7 +123,7 @@ Value Lowering::endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value>
   return usable;
 }
 
-Value Lowering::takesBox(Value usable, ValueRange offsets, Type element, bool stores) {
+Value Lowering::isBoxAddressable(Value usable, ValueRange offsets, Type element, bool stores) {
   if (!isEngineColumn(offsets.back(), element)) {
     Value byte = mul(scalar(offsets.back()), getElementBytes(element));
     usable = and_(usable, eq(and_(byte, kEngineBytes - 1), 0));

@@ -77,15 +77,15 @@ LogicalResult Lowering::lower(mk::WaitOp op) {
   Value count = scalar(op.getCount());
   // Of a consumer one thread asks, the others wait at a barrier: hundreds of warps that ask for
   // one word keep the slice of the L2 busy in which it lies, and hold up who writes there.
-  Value leader = isOneWarp() || waitsApart ? Value() : eq(partitionThread, 0);
+  Value leader = isOneWarp() || waitsDiverge ? Value() : eq(partitionThread, 0);
   hurrySender();
   waitArrivals(signalArray(op.getSignal()), element, add(base, resize(count, i32)),
                MK_WAIT_SIGNAL, number, count, leader);
-  if (waitsApart)
+  if (waitsDiverge)
     return success();
   if (leader)
     barrierPartition();
-  noteWait();
+  updateWaitFailed();
   return success();
 }
 

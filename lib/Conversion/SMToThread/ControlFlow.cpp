@@ -47,7 +47,7 @@ struct Lowering::ItemSpan {
 
 /// Makes bounds in 64 bits fit 32, the loop empty where they do not: a CTA that went through more would never
 /// end. Whether it is known to begin at 0 or above.
-bool Lowering::boundLoop(Operation *op, Value from, Value &to, Value step) {
+bool Lowering::clampUpperBound(Operation *op, Value from, Value &to, Value step) {
   constexpr int64_t kMost = 1 << 30;
   APInt constant;
   bool positive = matchPattern(from, m_ConstantInt(&constant)) && !constant.isNegative();
@@ -83,7 +83,7 @@ static bool isLoopOfWaits(scf::ForOp op) {
 LogicalResult Lowering::emitWaits(scf::ForOp op) {
   Value from = scalar(op.getLowerBound()), to = scalar(op.getUpperBound()),
         step = scalar(op.getStep());
-  boundLoop(op, from, to, step);
+  clampUpperBound(op, from, to, step);
   Value own = resize(partitionThread, i64);
   auto loop = scf::ForOp::create(b, loc, add(from, mul(own, step)), to,
                                  mul(step, partition.getNumThreads()));
@@ -91,12 +91,12 @@ LogicalResult Lowering::emitWaits(scf::ForOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     set(op.getInductionVar(), loop.getInductionVar());
-    llvm::SaveAndRestore apart(waitsApart, true);
+    llvm::SaveAndRestore apart(waitsDiverge, true);
     if (failed(emitOps(*op.getBody())))
       return failure();
   }
   barrierPartition();
-  noteWait();
+  updateWaitFailed();
   return success();
 }
 
@@ -136,7 +136,7 @@ LogicalResult Lowering::emitCounted(Operation *op, Value from, Value to, Value s
   bool narrow = from.getType().isInteger(64);
   bool positive = false;
   if (narrow) {
-    positive = boundLoop(op, from, to, step);
+    positive = clampUpperBound(op, from, to, step);
     from = resize(from, i32), to = resize(to, i32), step = resize(step, i32);
   }
   // All lanes have the same end. If it comes from a division, which branches, ptxas does

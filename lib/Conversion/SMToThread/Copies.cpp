@@ -59,7 +59,7 @@ LogicalResult Lowering::lower(CopyOp op) {
                             << ": compile the variant for any strides";
   Type element = tile.getElementType();
   if (map && byThreads)
-    usable = takesBox(usable, op.getOffsets(), element, /*stores=*/false);
+    usable = isBoxAddressable(usable, op.getOffsets(), element, /*stores=*/false);
   if (!isEngineColumn(op.getOffsets().back(), element)) {
     if (!byThreads)
       return op.emitOpError() << "may begin at a column that is no multiple of 16 bytes, which the copy "
@@ -82,11 +82,11 @@ LogicalResult Lowering::lower(CopyOp op) {
     bring(full, op.getShared());
     return success();
   }
-  auto bringAndTrim = [&] {
+  auto copyAndTrim = [&] {
     // Each CTA brings all of it: what comes from others is not counted here.
     awaitLanding(op, [&](Value landing) { bring(landing, /*shared=*/1); });
     trim(op, copy);
   };
-  ifThenElse(cut, bringAndTrim, [&] { bring(full, op.getShared()); });
+  ifThenElse(cut, copyAndTrim, [&] { bring(full, op.getShared()); });
   return success();
 }

@@ -28,7 +28,7 @@ LogicalResult Lowering::exchange(Value from, Value to, ArrayRef<int64_t> dims, b
   if (transposes)
     std::reverse(strides.begin(), strides.end());
   SmallVector<Value> moved = elements(from);
-  Value thread = readPlace();
+  Value thread = readThreadInPartition();
   Value barrier = isOneWarp() ? Value() : partitionBarrier();
   auto op = create<mk_thread::ExchangeElementsOp>(getElementTypes(result), moved, source, result, strides, getRoom(),
                                                   thread, barrier);
@@ -56,7 +56,7 @@ LogicalResult Lowering::lower(SwapPartsOp op) {
   Value phase = read(cursors[op.getCounter()].phase, i32);
   SmallVector<Type> types(held.size(), held.front().getType());
   auto swap = create<mk_thread::SwapElementsOp>(types, held, tile, op.getCtas(), room, memory.swaps,
-                                                and_(cta, op.getCtas() - 1), phase, readPlace(),
+                                                and_(cta, op.getCtas() - 1), phase, readThreadInPartition(),
                                                 makeReport(MK_WAIT_RING, -1));
   advance(op.getCounter());
   size_t size = held.size() / op.getCtas();
@@ -73,7 +73,7 @@ void Lowering::reduce(Reduction kind, Value from, int64_t axis, Value to, int64_
   SmallVector<Value> source = elements(from);
   Value thread, barrier;
   if (room)
-    thread = readPlace(), barrier = isOneWarp() ? Value() : partitionBarrier();
+    thread = readThreadInPartition(), barrier = isOneWarp() ? Value() : partitionBarrier();
   auto op = create<mk_thread::ReduceElementsOp>(
       getElementTypes(cast<RankedTensorType>(to.getType())), *mk_thread::symbolizeCombination(stringifyReduction(kind)), source,
       cast<RankedTensorType>(from.getType()), axis, cast<RankedTensorType>(to.getType()), chains, room, thread, barrier);

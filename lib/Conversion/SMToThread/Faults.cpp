@@ -62,7 +62,7 @@ Value Lowering::agreeOnFailure() {
   return create<mk_thread::AgreeOnFailureOp>(barrier, threads);
 }
 
-void Lowering::noteWait() {
+void Lowering::updateWaitFailed() {
   if (waitFailed)
     write(waitFailed, agreeOnFailure());
 }

@@ -6,7 +6,7 @@ using namespace mlir::mk;
 using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
-Value Lowering::readPlace() {
+Value Lowering::readThreadInPartition() {
   Value number = readNumber();
   if (isOneWarp())
     return and_(number, 31);
@@ -37,7 +37,7 @@ LogicalResult Lowering::lower(BroadcastOp op) {
 
 LogicalResult Lowering::lower(MaskOp op) {
   SmallVector<Value> source = elements(op.getSource()), symbols = scalars(op.getSymbols());
-  Value thread = readPlace();
+  Value thread = readThreadInPartition();
   set(op, create<mk_thread::MaskElementsOp>(TypeRange(ValueRange(source)), source, op.getType(), op.getSet(), symbols,
                                             scalar(op.getOtherwise()), thread)
               .getResults());

@@ -18,7 +18,7 @@ static bool mayReachOut(Operation *op) {
 
 bool mk::sm::reachesOut(Operation *scope) { return holdsAny(scope, mayReachOut); }
 
-static bool onlyMoversReachOut(KernelOp kernel) {
+static bool onlyMoversCommunicate(KernelOp kernel) {
   return !holdsAny(kernel, [](Operation *op) {
     auto partition = op->getParentOfType<PartitionOp>();
     if (!partition || partition.getKind() == PartitionKind::Mover)
@@ -36,7 +36,7 @@ sm::KernelFacts mk::sm::findFacts(KernelOp kernel, const KernelResources &resour
   facts.waitsForOthers =
       !resources.signals.empty() || !resources.queues.empty() || resources.prepare || hasPeers;
   facts.keepsCounts = facts.waitsForOthers || !resources.counters.empty() || holds<TicketOp>(kernel);
-  facts.onlyMoversReachOut = hasPeers && warps.getMovers() && onlyMoversReachOut(kernel);
+  facts.onlyMoversCommunicate = hasPeers && warps.getMovers() && onlyMoversCommunicate(kernel);
   kernel.walk([&](mk_sm::StoreOp op) {
     if (op.getPosted())
       facts.posted.push_back(op);

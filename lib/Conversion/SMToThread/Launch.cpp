@@ -51,7 +51,7 @@ void Lowering::endLaunch() {
     if (hasPeers()) {
       roleNumber = -1;
       partition = {};
-      if (!facts.onlyMoversReachOut)
+      if (!facts.onlyMoversCommunicate)
         ifThen(eq(me, 0), [&] { tellPeers(params.done, /*unlessAborted=*/true); });
       readEpoch();
       beginSpan(SpanClock::Op);

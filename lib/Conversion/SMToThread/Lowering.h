@@ -80,7 +80,7 @@ private:
       lower(BroadcastOp op), lower(TransposeOp op), lower(SwapPartsOp op), lower(MaskOp op),
       lower(SignalOp op), lower(mk::WaitOp op), lower(CountOp op), lower(PushOp op);
   LogicalResult emitWaits(scf::ForOp op);
-  bool boundLoop(Operation *op, Value from, Value &to, Value step);
+  bool clampUpperBound(Operation *op, Value from, Value &to, Value step);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
                             function_ref<void(Value)> enter);
   LogicalResult emitScalarOrElementwise(Operation *op);
@@ -175,7 +175,7 @@ private:
   /// The launch fails with a report unless element `begin` exists, or `size` from there on
   /// (i64), where all of `when` hold. Gives `begin`; without `size` and `when` 0 where that does not
   /// exist.
-  Value check(Operation *op, const Named &named, Value begin, Value size = {},
+  Value check(Operation *op, const CheckedEntity &named, Value begin, Value size = {},
               ArrayRef<AtLeast> when = {});
   /// Gives the indices, 0 where they do not exist.
   SmallVector<Value> checkIndices(Operation *op, int64_t kind, int64_t number,
@@ -228,7 +228,7 @@ private:
   /// meet for it.
   Value agreeOnFailure();
   /// To be called behind a wait for a signal.
-  void noteWait();
+  void updateWaitFailed();
   bool mayBeWritten(const Buffer &buffer);
   /// Whether what is loaded, or from where, has no meaning after a failure.
   bool isUncertain(memref::LoadOp op);
@@ -287,7 +287,7 @@ private:
 
   /// The thread's number in the partition, read anew, for places of elements: LLVM would compute all places of a loop
   /// before it, and keep them.
-  Value readPlace();
+  Value readThreadInPartition();
 
   //===--- Buffers --------------------------------------------------------===//
 
@@ -311,10 +311,10 @@ private:
   SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
                             int64_t tileRank, ValueRange valid);
   /// i1: `usable`, and `valid` ends nothing that the buffer or the tile does not end.
-  Value endsByItself(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
+  Value isBoundedByBuffer(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
                      ArrayRef<int64_t> shape, ValueRange valid);
   /// i1: `usable`, and the copy engine takes a box that begins at `offsets`.
-  Value takesBox(Value usable, ValueRange offsets, Type element, bool stores);
+  Value isBoxAddressable(Value usable, ValueRange offsets, Type element, bool stores);
   Value elementAddress(const Buffer &buffer, ArrayRef<Value> offsets);
 
   //===--- Threads --------------------------------------------------------===//
@@ -364,7 +364,7 @@ private:
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;
   bool keepsWords = false; // words of buffers are read in front of the loop that is emitted
-  bool waitsApart = false; // threads of the partition wait for different things, and meet behind that
+  bool waitsDiverge = false; // threads of the partition wait for different things, and meet behind that
   Value partitionThread; // in the partition
   int64_t mover = 0;     // its number, in a mover
   Value group;           // warpgroup of the consumer

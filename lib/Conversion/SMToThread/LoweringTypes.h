@@ -45,7 +45,7 @@ struct TileCopy {
 };
 
 /// What an op names, of which an index or a range has to exist (mkernel/ABI/Site.h).
-struct Named {
+struct CheckedEntity {
   int64_t kind = 0, dim = 0; // mk_named
   int64_t number = 0;        // of the argument, signal, counter or queue,
   Value chosen;              // or which one, an i32

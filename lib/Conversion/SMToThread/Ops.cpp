@@ -104,10 +104,10 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       .Case([&](DealtItemOp op) {
         auto role = op->getParentOfType<RoleOp>();
-        bool hasHelpers = llvm::any_of(resources.roles,
-                                       [&](RoleOp other) { return goesOnWith(other, role); });
+        bool isHelped = llvm::any_of(resources.roles,
+                                       [&](RoleOp other) { return isFollowedBy(other, role); });
         Value item = ctaInRole;
-        if (hasHelpers) {
+        if (isHelped) {
           auto [first, own] = ctasOf(*resources.indexOf(role));
           item = select(cmp(arith::CmpIPredicate::ult, sub(cta, first), own), item, c64(-1));
         }

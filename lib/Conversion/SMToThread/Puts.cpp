@@ -25,7 +25,7 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   finishStores();
   if (Value rows = op.getRows()) {
     barrierPartition();
-    Value thread = readPlace();
+    Value thread = readThreadInPartition();
     auto type = cast<RankedTensorType>(rows.getType());
     Places places(*this, type, thread);
     SmallVector<Value> values(elements(rows));

@@ -91,7 +91,7 @@ LogicalResult Lowering::emitMover(int64_t number) {
   if (failed(emitRole(*resources.roleIndex(name), PartitionKind::Mover)))
     return failure();
   closeTracks(/*ofMover=*/true);
-  if (!facts.onlyMoversReachOut)
+  if (!facts.onlyMoversCommunicate)
     return success();
   // Long before products end peers know that nothing more comes from here.
   readEpoch();
@@ -129,7 +129,7 @@ LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {
   };
   SmallVector<unsigned> members;
   for (auto [i, other] : llvm::enumerate(resources.roles))
-    if (i == number || goesOnWith(other, role))
+    if (i == number || isFollowedBy(other, role))
       members.push_back(i);
   int64_t all = 0;
   for (unsigned member : members)

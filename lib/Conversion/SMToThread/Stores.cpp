@@ -30,21 +30,21 @@ LogicalResult Lowering::lower(mk_sm::StoreOp op) {
   };
   if (!op.getPeer() || !hasPeers()) {
     auto [map, usable] = tensorMap(*to, box);
-    usable = endsByItself(usable, *to, offsets, shape, op.getValid());
-    usable = takesBox(usable, op.getOffsets(), element, /*stores=*/true);
+    usable = isBoundedByBuffer(usable, *to, offsets, shape, op.getValid());
+    usable = isBoxAddressable(usable, op.getOffsets(), element, /*stores=*/true);
     stage(op, *to, map, usable);
     raiseHere({});
     return success();
   }
   SmallVector<Value> peers, maps;
   SmallVector<Buffer> buffers;
-  Value usable = takesBox(cbool(true), op.getOffsets(), element, /*stores=*/true);
+  Value usable = isBoxAddressable(cbool(true), op.getOffsets(), element, /*stores=*/true);
   for (Value rank : op.getPeers()) {
     Value peer = existingPeer(scalar(rank));
     awaitReady(peer);
     Buffer remote = atPeer(*to, peer);
     auto [map, isUsable] = peerMap(remote, box, peer);
-    usable = endsByItself(and_(isUsable, usable), remote, offsets, shape, op.getValid());
+    usable = isBoundedByBuffer(and_(isUsable, usable), remote, offsets, shape, op.getValid());
     maps.push_back(map);
     peers.push_back(peer);
     buffers.push_back(remote);

@@ -75,7 +75,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
     readEpoch();
     if (needsAgreement()) {
       waitFailed = variable(i32, c32(0));
-      noteWait();
+      updateWaitFailed();
     }
     // Scalars between the partitions belong to each of them.
     for (Operation &other : scope->getRegion(0).front()) {

@@ -25,7 +25,7 @@ Value Lowering::isCut(CopyOp op, const TileCopy &copy) {
   ArrayRef<int64_t> shape = copy.tile.getShape();
   if (!op.getPad() || isZero(scalar(op.getPad()))) {
     Value always = cbool(true);
-    Value whole = endsByItself(always, copy.from, copy.offsets, shape, op.getValid());
+    Value whole = isBoundedByBuffer(always, copy.from, copy.offsets, shape, op.getValid());
     return whole == always ? Value() : not_(whole);
   }
   Value whole = cbool(true);

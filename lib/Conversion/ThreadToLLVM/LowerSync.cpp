@@ -64,7 +64,7 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
                         [](SyncCtaOp, Ptx &ptx) { return ptx.run("bar.sync 0;", {}, {}); });
   addPattern<SyncWarpOp>(
       patterns, [](SyncWarpOp, Ptx &ptx) { return ptx.run("bar.warp.sync 0xffffffff;", {}, {}); });
-  addPattern<SyncClusterOp>(patterns, [](SyncClusterOp, Ptx &ptx) {
+  addPattern<SyncClusterOp>(patterns, [](SyncClusterOp op, Ptx &ptx) {
     return ptx.run(op.getRelease() ? "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
                                    : "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;",
                    {}, {});

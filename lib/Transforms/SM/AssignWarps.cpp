@@ -120,8 +120,8 @@ LogicalResult mk_sm::assignWarps(mk::KernelOp kernel) {
     SmallVector<mk::RoleOp> helpers;
     int64_t later = 0;
     for (auto other : kernel.getBody().getOps<mk::RoleOp>()) {
-      later += goesOnWith(role, other);
-      if (!goesOnWith(other, role))
+      later += isFollowedBy(role, other);
+      if (!isFollowedBy(other, role))
         continue;
       helpers.push_back(other);
       if (failed(checkHelped(role, other)))

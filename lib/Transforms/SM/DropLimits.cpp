@@ -20,9 +20,9 @@ static constexpr StringRef kDropLimits = "mk-sm-drop-limits";
 
 namespace {
 /// Follows what lies behind index `limit` of a dimension of a tile.
-class Rest {
+class PaddingUses {
 public:
-  explicit Rest(Value limit) : limit(limit) {}
+  explicit PaddingUses(Value limit) : limit(limit) {}
 
   /// Whether nothing of it is seen by any user of the tile.
   bool isDropped(Value tile, int64_t dim) {
@@ -42,7 +42,7 @@ private:
 };
 } // namespace
 
-bool Rest::isDropped(mk::DotOp dot, unsigned operand, int64_t dim) {
+bool PaddingUses::isDropped(mk::DotOp dot, unsigned operand, int64_t dim) {
   if (operand == 2)
     return isDropped(dot.getResult(), dim);
   bool transposed = operand ? dot.getTransposeB() : dot.getTransposeA();
@@ -53,7 +53,7 @@ bool Rest::isDropped(mk::DotOp dot, unsigned operand, int64_t dim) {
 
 /// Whether the mask keeps nothing with an index of `limit` or more: a constraint says limit - 1 -
 /// index >= 0.
-bool Rest::isDropped(mk::MaskOp mask, int64_t dim) {
+bool PaddingUses::isDropped(mk::MaskOp mask, int64_t dim) {
   IntegerSet set = mask.getSet();
   MLIRContext *context = mask.getContext();
   for (auto [s, symbol] : llvm::enumerate(mask.getSymbols())) {
@@ -69,13 +69,13 @@ bool Rest::isDropped(mk::MaskOp mask, int64_t dim) {
   return isDropped(mask.getResult(), dim);
 }
 
-bool Rest::isYieldDropped(Operation *parent, unsigned number, int64_t dim) {
+bool PaddingUses::isYieldDropped(Operation *parent, unsigned number, int64_t dim) {
   if (auto loop = dyn_cast<scf::ForOp>(parent))
     return isDropped(loop.getRegionIterArg(number), dim) && isDropped(loop.getResult(number), dim);
   return isa<scf::IfOp>(parent) && isDropped(parent->getResult(number), dim);
 }
 
-bool Rest::isDropped(OpOperand &use, int64_t dim) {
+bool PaddingUses::isDropped(OpOperand &use, int64_t dim) {
   unsigned number = use.getOperandNumber();
   return llvm::TypeSwitch<Operation *, bool>(use.getOwner())
       .Case([&](mk::DotOp dot) { return isDropped(dot, number, dim); })
@@ -118,7 +118,7 @@ void mk_sm::dropLimits(mk::LoadOp load) {
   for (auto [d, end] : llvm::enumerate(load.getValid())) {
     if (std::optional<int64_t> number = getConstantIntValue(end); number && *number >= shape[d])
       continue;
-    if (!Rest(end).isDropped(load.getResult(), d)) {
+    if (!PaddingUses(end).isDropped(load.getResult(), d)) {
       analysis(load, kDropLimits) << remark::add(
           "is written over behind the end of dimension {0}, where that is not its argument's: its "
           "product shows what lies there",

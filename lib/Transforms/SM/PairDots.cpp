@@ -30,7 +30,7 @@ static constexpr StringRef kPairDots = "mk-sm-pair-dots";
 
 namespace {
 /// A dot that was started for an iteration, and what had been carried on before.
-struct Started {
+struct InFlightDot {
   Value product;
   SmallVector<Value> carried;
 };
@@ -55,13 +55,13 @@ private:
   bool fitsRegisters();
 
   /// Starts the dot of iteration `number`, behind what `carried` is computed from.
-  Started start(Value number, ArrayRef<Value> carried = {});
+  InFlightDot start(Value number, ArrayRef<Value> carried = {});
   /// Does the rest of the iteration with what was started and `loaded`; gives what it carries on.
-  SmallVector<Value> finish(Value number, ArrayRef<Value> carried, const Started &started,
+  SmallVector<Value> finish(Value number, ArrayRef<Value> carried, const InFlightDot &started,
                             ValueRange loaded, int64_t pending);
   /// A turn of iterations from `number` on, for which `loaded` has been loaded; gives what the
   /// last one carries on, and what has been loaded for the next turn.
-  SmallVector<Value> goRound(Value number, SmallVector<Value> carried, ValueRange loaded);
+  SmallVector<Value> emitRound(Value number, SmallVector<Value> carried, ValueRange loaded);
 
   /// `number` + `more`.
   Value after(Value number, int64_t more) { return more ? add(number, index(more)) : number; }
@@ -173,7 +173,7 @@ bool Pairing::analyse() {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-Started Pairing::start(Value number, ArrayRef<Value> carried) {
+InFlightDot Pairing::start(Value number, ArrayRef<Value> carried) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
   for (Operation *op : starting)
@@ -189,13 +189,13 @@ Started Pairing::start(Value number, ArrayRef<Value> carried) {
   auto fence = MmaFenceOp::create(b, loc, touched);
   for (auto [value, fenced] : llvm::zip(touched, fence.getResults()))
     map.map(value, fenced);
-  Started started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}};
+  InFlightDot started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}};
   for (Value value : carried)
     started.carried.push_back(map.lookupOrDefault(value));
   return started;
 }
 
-SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const Started &started,
+SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const InFlightDot &started,
                                    ValueRange loaded, int64_t pending) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
@@ -217,7 +217,7 @@ SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const 
   return next;
 }
 
-SmallVector<Value> Pairing::goRound(Value number, SmallVector<Value> carried, ValueRange loaded) {
+SmallVector<Value> Pairing::emitRound(Value number, SmallVector<Value> carried, ValueRange loaded) {
   SmallVector<Value> numbers, next;
   for (int64_t i = 0; i != turns; ++i)
     numbers.push_back(after(number, i));
@@ -227,7 +227,7 @@ SmallVector<Value> Pairing::goRound(Value number, SmallVector<Value> carried, Va
     Value last = sub(upper, turn);
     following = min(after(number, turns), last);
   }
-  Started started[] = {start(numbers[0]), start(numbers[1])};
+  InFlightDot started[] = {start(numbers[0]), start(numbers[1])};
   for (int64_t i = 0; i != turns; ++i) {
     carried = finish(numbers[i], carried, started[i % 2],
                      loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
@@ -269,7 +269,7 @@ void Pairing::transform() {
   ValueRange args = rounds.getRegionIterArgs();
   size_t results = loop.getNumResults();
   scf::YieldOp::create(b, loc,
-                       goRound(rounds.getInductionVar(),
+                       emitRound(rounds.getInductionVar(),
                                llvm::to_vector_of<Value>(args.take_front(results)),
                                args.drop_front(results)));
   for (auto [whole, part] : llvm::zip(rounds.getResults(), loop.getResults()))

@@ -19,9 +19,9 @@ static bool isRepeatable(Operation *op) {
 
 namespace {
 /// What a region takes from outside and can compute for itself.
-class Inputs {
+class RegionInputs {
 public:
-  Inputs(Region &region, mk::KernelOp kernel) : region(region), kernel(kernel) {
+  RegionInputs(Region &region, mk::KernelOp kernel) : region(region), kernel(kernel) {
     region.walk([&](Operation *op) {
       for (Value operand : op->getOperands())
         if (operand.getType().isIntOrIndex() && !isa<ReadDimOp>(op))
@@ -78,5 +78,5 @@ void mk_sm::rematerializeScalars(PartitionOp partition) {
     return;
   for (Operation *loop : loops)
     for (Region &region : loop->getRegions())
-      Inputs(region, partition->getParentOfType<mk::KernelOp>()).rematerialize();
+      RegionInputs(region, partition->getParentOfType<mk::KernelOp>()).rematerialize();
 }

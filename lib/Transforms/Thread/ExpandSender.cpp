@@ -19,7 +19,7 @@ using Predicate = arith::CmpIPredicate;
 static constexpr int64_t kNumber = 0, kSends = 4, kElement = 8, kOffsets = 12, kPeers = 32;
 static_assert(kPeers + 4 * kMostPeers == kPostHurry && kPostHurry + 4 <= kPostBytes);
 /// The sender sleeps so long at a time, in nanoseconds: a tile takes longer on any machine.
-static constexpr int64_t kNap = 200;
+static constexpr int64_t kBackoff = 200;
 
 static void writePost(PostTileOp op, Emitter &e) {
   Value at = e.add(e.sharedBase, op.getPost());
@@ -65,12 +65,12 @@ static Value readTime(Emitter &e) {
 
 /// Sleeps until `time`, or until the consumer waits.
 static void napUntil(Emitter &e, Value post, Value time) {
-  auto mayNap = [&] {
+  auto mayBackOff = [&] {
     Value hurry = e.loadSharedHere(e.i32, post, kPostHurry);
     Value isEarly = e.cmp(Predicate::slt, e.sub(readTime(e), time), 0);
     return e.and_(isEarly, e.eq(hurry, kForNobody));
   };
-  e.whileTrue(mayNap, [&] { NVVM::NanosleepOp::create(e.b, e.loc, e.c32(kNap)); });
+  e.whileTrue(mayBackOff, [&] { NVVM::NanosleepOp::create(e.b, e.loc, e.c32(kBackoff)); });
 }
 
 /// One thread sends the tile to one rank after the other. `took` is the time since the last tile.

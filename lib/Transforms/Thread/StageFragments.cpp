@@ -34,13 +34,13 @@ static SmallVector<int32_t> number(int64_t first, int64_t count) {
 /// Emits `body` for the number that `number` turns out to be, of `count` ones from `from` on.
 /// Bits are tested, and not the number compared, of which LLVM would make a jump through a table:
 /// ptxas knows nothing uniform behind that.
-static void forCase(Emitter &e, Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body) {
+static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body) {
   if (count == 1)
     return body(from);
   int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
   e.ifThenElse(
-      e.eq(e.and_(number, half), 0), [&] { forCase(e, number, from, half, body); },
-      [&] { forCase(e, number, from + half, count - half, body); });
+      e.eq(e.and_(number, half), 0), [&] { emitSwitch(e, number, from, half, body); },
+      [&] { emitSwitch(e, number, from + half, count - half, body); });
 }
 
 namespace {
@@ -73,7 +73,7 @@ public:
     e.forRange(e.c32(0), e.c32(parts), e.c32(1), [&](Value part) {
       e.keepRolled();
       enter();
-      forCase(e, part, 0, parts, [&](int64_t number) { fill(number); });
+      emitSwitch(e, part, 0, parts, [&](int64_t number) { fill(number); });
       leave(part);
     });
   }

@@ -118,7 +118,7 @@ bool drawsItems(scf::WhileOp loop);
 /// The partition of a role, or of mk.prepare; null if it has none.
 PartitionOp findPartition(Operation *scope, PartitionKind kind);
 /// Whether CTAs of `role` go on with `later`, by one `then` or several.
-bool goesOnWith(mk::RoleOp role, mk::RoleOp later);
+bool isFollowedBy(mk::RoleOp role, mk::RoleOp later);
 /// Whether stores in the scope, a role or a kernel, are left to the CTA's sender.
 bool postsTiles(Operation *scope);
 /// "role 'gemm'" or "mk.prepare", for messages.

@@ -1,4 +1,4 @@
-//===- Lacking.cpp - What the target has no code for, and what to use instead -===//
+//===- Unsupported.cpp - What the target has no code for, and what to use instead -===//
 //
 // docs/targets.md has the table for readers; a test compiles what it names.
 //
