@@ -63,7 +63,7 @@ def MkThread_SwapElementsOp : MkThread_EffectOp<"swap_elements"> {
     phase of `parity` for what comes now.
 
     ```mlir
-    %c:8 = mk_thread.swap_elements %x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7 of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>>
+    %c:8 = mk_thread.swap_elements %x0, %x1, %x2, %x3, %x0, %x1, %x2, %x3 of tensor<64x16xf32, #mk_sm.mma<warpgroups = 1>>
         ctas 2 in(%cta) room <threads = 128, offset = 1024, bytes = 4096> barriers 512 parity(%parity) thread(%thread)
         report(<kind = 1, role = 0, number = -1>) : (f32, f32, f32, f32, f32, f32, f32, f32) -> (f32, f32, f32, f32, f32, f32, f32, f32)
     ```
