@@ -33,10 +33,18 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %teams = mk.param "TEAMS" = 1 in [1, 2]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %cluster = arith.muli %cm, %cn : index
+  %cluster_teams = arith.muli %cluster, %teams : index
+  %more = arith.addi %cluster_teams, %schedule : index
+  %plain = arith.cmpi eq, %more, %one : index
+  %fits = arith.ori %whole, %plain : i1
+  mk.require %fits, "CLUSTER_K goes with SCHEDULE 0, TEAMS 1 and no other clusters"
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -80,10 +88,18 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %teams = mk.param "TEAMS" = 1 in [1, 2]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %cluster = arith.muli %cm, %cn : index
+  %cluster_teams = arith.muli %cluster, %teams : index
+  %more = arith.addi %cluster_teams, %schedule : index
+  %plain = arith.cmpi eq, %more, %one : index
+  %fits = arith.ori %whole, %plain : i1
+  mk.require %fits, "CLUSTER_K goes with SCHEDULE 0, TEAMS 1 and no other clusters"
   %rows_at = arith.constant 0 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -127,10 +143,18 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %teams = mk.param "TEAMS" = 1 in [1, 2]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %cluster = arith.muli %cm, %cn : index
+  %cluster_teams = arith.muli %cluster, %teams : index
+  %more = arith.addi %cluster_teams, %schedule : index
+  %plain = arith.cmpi eq, %more, %one : index
+  %fits = arith.ori %whole, %plain : i1
+  mk.require %fits, "CLUSTER_K goes with SCHEDULE 0, TEAMS 1 and no other clusters"
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index
@@ -174,10 +198,18 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
   %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
   mk.param "RASTER" = 8
-  mk.param "SCHEDULE" = 0 in [0, 2]
+  %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
-  mk.param "TEAMS" = 1 in [1, 2]
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %teams = mk.param "TEAMS" = 1 in [1, 2]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4, 8]
+  %one = arith.constant 1 : index
+  %whole = arith.cmpi eq, %ck, %one : index
+  %cluster = arith.muli %cm, %cn : index
+  %cluster_teams = arith.muli %cluster, %teams : index
+  %more = arith.addi %cluster_teams, %schedule : index
+  %plain = arith.cmpi eq, %more, %one : index
+  %fits = arith.ori %whole, %plain : i1
+  mk.require %fits, "CLUSTER_K goes with SCHEDULE 0, TEAMS 1 and no other clusters"
   %rows_at = arith.constant 1 : index
   %rows = memref.dim %a, %rows_at : memref<?x?xbf16>
   %group_rows = arith.muli %tm, %cm : index

@@ -175,16 +175,14 @@ def MkThread_SyncWarpOp : MkThread_EffectOp<"sync_warp"> {
 def MkThread_SyncClusterOp : MkThread_EffectOp<"sync_cluster"> {
   let summary = "waits until all threads of the cluster have come";
   let description = [{
-    Nothing is released: what was written before is published by a fence of its own. With `release`
-    all that threads did before is done, arrivals at barriers of other CTAs too: behind it these may end.
+    Nothing is released: what was written before is published by a fence of its own. Arrivals at
+    barriers of other CTAs may come later: a CTA waits for those at its own before it ends.
 
     ```mlir
     mk_thread.sync_cluster
-    mk_thread.sync_cluster release
     ```
   }];
-  let arguments = (ins UnitAttr:$release);
-  let assemblyFormat = "(`release` $release^)? attr-dict";
+  let assemblyFormat = "attr-dict";
 }
 def MkThread_SyncLaunchesOp : MkThread_EffectOp<"sync_launches"> {
   let summary = "waits for the launch before, and lets the next one begin where there is room";

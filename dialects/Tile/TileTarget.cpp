@@ -196,9 +196,11 @@ LogicalResult ThresholdsAttr::verify(
 LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_t shared,
                              int64_t exchange, int64_t chunk, int64_t access,
                              RegistersAttr registers, MatrixUnitAttr, TensorMapsAttr,
-                             ThresholdsAttr) {
+                             ThresholdsAttr, int64_t clustered) {
   if (failed(verifyPositive(emit, "an SM", {{"shared", shared}, {"exchange", exchange}})))
     return failure();
+  if (clustered < 0)
+    return emit() << clustered << " CTAs at once in clusters; leave it out where all of a grid run";
   if (threads < 256 || threads % 128)
     return emit() << "CTAs of up to " << threads
                   << " threads: whole warpgroups of 128, at least one of a producer and one of a "

@@ -190,7 +190,8 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
   let description = [{
     A CTA has up to `threads` threads and `shared` bytes of shared memory, of which the
     threads of a role exchange elements in `exchange` at most; tiles lie there in columns of
-    `chunk` bytes. Up to `cluster` CTAs share copies. A thread reads and writes `access` bytes at once.
+    `chunk` bytes. Up to `cluster` CTAs share copies; in clusters of more than two `clustered` CTAs
+    run at once (0: all of a grid). A thread reads and writes `access` bytes at once.
 
     See `#mk.target`.
   }];
@@ -199,7 +200,8 @@ def Mk_SmAttr : Mk_Described<"Sm", "sm"> {
                         "::mlir::mk::RegistersAttr":$registers,
                         "::mlir::mk::MatrixUnitAttr":$matrix_unit,
                         "::mlir::mk::TensorMapsAttr":$tensor_maps,
-                        "::mlir::mk::ThresholdsAttr":$thresholds);
+                        "::mlir::mk::ThresholdsAttr":$thresholds,
+                        DefaultValuedParameter<"int64_t", "0">:$clustered);
 }
 
 def Mk_TargetAttr : Mk_Described<"Target", "target"> {

@@ -1,6 +1,7 @@
 //===- Ctas.cpp - How many CTAs each role gets ----------------------------===//
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Dialect/SM/SM.h"
+#include "mkernel/Dialect/Tile/Target.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,7 +123,10 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
   for (auto [n, i] : llvm::enumerate(open)) {
     int64_t count = open.size();
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
-    ctas[i] -= ctas[i] % getTogether(roles[i]);
+    int64_t together = getTogether(roles[i]);
+    if (SmAttr sm = getSm(kernel); sm && sm.getClustered() && together > 2)
+      ctas[i] = std::max(std::min(ctas[i], sm.getClustered() - others), together);
+    ctas[i] -= ctas[i] % together;
   }
   return addBeside();
 }

@@ -136,7 +136,6 @@ public:
   uint64_t commits = 0, retired = 0;
   std::vector<uint64_t> inFlight; // by register: the group that writes it
   uint64_t clusterPhase = 0;
-  uint32_t arrivals = 0; // at barriers of other CTAs, under way
 
   uint32_t *words = nullptr;
 

@@ -165,17 +165,15 @@ void count(Cta &cta, uint32_t address, uint32_t arrivals, const View &released) 
 /// Arrivals at barriers of other CTAs are messages: they come some time later, and the CTA must
 /// not have ended by then.
 void arriveElsewhere(Warp &warp, std::vector<std::pair<Cta *, uint32_t>> barriers) {
-  ++warp.arrivals;
   ++warp.cta.rank.inFlight;
   warp.machine.at(warp.machine.copyTime(), [&warp, barriers, released = warp.released()] {
     for (auto [cta, address] : barriers) {
       if (cta->hasEnded())
         throw Error("rank " + std::to_string(cta->rank.number) + ", CTA " + std::to_string(cta->index) +
                     " had ended when an arrival came at its mbarrier at " + std::to_string(address) +
-                    ": a barrier of the cluster has to release arrivals before CTAs end");
+                    ": a CTA has to wait for the arrivals at its barriers before it ends");
       count(*cta, address, 1, released);
     }
-    --warp.arrivals;
     --warp.cta.rank.inFlight;
     warp.machine.changed();
   });
@@ -286,9 +284,7 @@ void sendWords(Warp &warp, const Instr &instr, uint32_t lanes) {
   });
 }
 
-void clusterArrive(Warp &warp, const Instr &instr, uint32_t) {
-  if (contains(instr.opcode, ".release") && warp.arrivals)
-    return warp.again();
+void clusterArrive(Warp &warp, const Instr &, uint32_t) {
   auto &b = *warp.cta.clusterBarrier;
   warp.clusterPhase = b.phase;
   if (++b.arrived == warp.cta.cluster.size() * warp.cta.warps.size()) {
@@ -377,7 +373,7 @@ bool mk::ptx::decodeSync(Instr &instr) {
     instr.exec = mapa;
   } else if (op == "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32") {
     instr.exec = sendWords;
-  } else if (op == "barrier.cluster.arrive.relaxed" || op == "barrier.cluster.arrive.release") {
+  } else if (op == "barrier.cluster.arrive.relaxed") {
     converge(clusterArrive, 0);
   } else if (op == "barrier.cluster.wait.acquire") {
     converge(clusterWait, 0);

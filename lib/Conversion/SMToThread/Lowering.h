@@ -63,6 +63,7 @@ private:
   /// Ranges of CTAs that begin in one of `roles`, as mk_thread.by_ctas has them.
   SmallVector<int64_t> findCtas(ArrayRef<unsigned> roles);
   /// `scope` is a role or mk.prepare.
+  void awaitArrivals(PartitionOp op);
   LogicalResult emitPartition(PartitionOp op, Operation *scope);
   void awaitPrepared();
   void endLaunch();

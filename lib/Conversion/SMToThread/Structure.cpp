@@ -55,6 +55,28 @@ LogicalResult Lowering::emitKernelScalars() {
   return success();
 }
 
+/// Other CTAs of the cluster arrive at barriers of this one, which has to be there until then.
+void Lowering::awaitArrivals(PartitionOp op) {
+  for (auto cursor : op.getOps<CursorOp>()) {
+    auto ring = cursor.getChannel() ? cursor.getChannel().getDefiningOp<CreateRingOp>() : CreateRingOp();
+    if (op.getKind() != PartitionKind::Producer || !ring || Channel(ring).shared == 1)
+      continue;
+    Channel channel(ring);
+    forRange(c32(0), c32(cursor.getDepth()), c32(1), [&](Value) {
+      const Cursor &at = cursors[cursor.getResult()];
+      create<mk_thread::TakeSlotOp>(/*fills=*/true, channel.place, read(at.stage, i32), read(at.phase, i32),
+                                    makeReport(MK_WAIT_RING, channel.number));
+      advance(cursor.getResult());
+    });
+  }
+  SwapPartsOp swap;
+  op.walk([&](SwapPartsOp other) { swap = other; });
+  if (swap)
+    create<mk_thread::BarrierWaitOp>(add(sharedBase, memory.swaps + 8),
+                                     xor_(read(cursors[swap.getCounter()].phase, i32), 1), c32(0),
+                                     makeReport(MK_WAIT_RING, -1), /*patient=*/true);
+}
+
 LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
   partition = op;
   llvm::SaveAndRestore wholePartition(partitionThread);
@@ -107,6 +129,7 @@ LogicalResult Lowering::emitPartition(PartitionOp op, Operation *scope) {
       ifThen(cmp(Predicate::ult, readNumber(/*here=*/true), 256),
              [&] { emitTurnWait({}); });
     finishStores();
+    awaitArrivals(op);
     if (hasNet() && reachesOut(op))
       awaitPuts();
     currentOp = nullptr;
@@ -148,9 +171,8 @@ LogicalResult Lowering::run() {
   if (failed(result))
     return failure();
   within(sides.getConsumers(), [&] { result = emitConsumers(); });
-  // Others still arrive at this CTA's barriers.
   if (cluster > 1)
-    create<mk_thread::SyncClusterOp>(/*release=*/true);
+    create<mk_thread::SyncClusterOp>();
   return result;
 }
 

@@ -64,10 +64,8 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
                         [](SyncCtaOp, Ptx &ptx) { return ptx.run("bar.sync 0;", {}, {}); });
   addPattern<SyncWarpOp>(
       patterns, [](SyncWarpOp, Ptx &ptx) { return ptx.run("bar.warp.sync 0xffffffff;", {}, {}); });
-  addPattern<SyncClusterOp>(patterns, [](SyncClusterOp op, Ptx &ptx) {
-    return ptx.run(op.getRelease() ? "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
-                                   : "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;",
-                   {}, {});
+  addPattern<SyncClusterOp>(patterns, [](SyncClusterOp, Ptx &ptx) {
+    return ptx.run("barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", {}, {});
   });
   addPattern<SyncLaunchesOp>(patterns, [](SyncLaunchesOp, Ptx &ptx) {
     return ptx.run("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});

@@ -10,8 +10,8 @@ using namespace mlir::mk;
 /// - grid: the SMs of an H100 SXM or H200;
 /// - threads, shared, of_sm: CUDA programming guide, compute capability 9.0 (227 KiB of shared
 ///   memory for a CTA);
-/// - cluster: measured. In clusters of four not all CTAs of a grid of 132 run at once: what took one
-///   round took two;
+/// - cluster, clustered: measured. In clusters of four, or eight, 120 CTAs of a grid of 132 run at once
+///   (cuOccupancyMaxActiveClusters of an H100): what took one round took two;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602),
 ///   and for movers without spilling;
@@ -37,7 +37,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       put_slot = 16384, unrolled_parts = 6, cheap_ops = 4, spilled_elements = 80,
       busy_slots = 3, paired_turns = 4, parts_ahead = 65536, item_parts = 8, sliced_parts = 16,
       guarded_elements = 32, reduce_chains = 4, loaded_elements = 16, grouped_elements = 32,
-      reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>>,
+      reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>, clustered = 120>,
   rates = <products = 6366, operands = 199, copies = 105, fetch = 97, cache = 120, elements = 145,
     functions = 26, sustained = 670890, memory = 4427, latency = 1243, launch = 2038,
     item = 300, split = 5000, line = 128, off_line = 140, by_threads = 1800, beside = 250,

@@ -28,7 +28,7 @@ static void beginLaunch(BeginLaunchOp op, Emitter &e) {
     e.fenceAsyncShared();
   });
   if (kernel.getCluster() > 1)
-    e.create<SyncClusterOp>(/*release=*/false);
+    e.create<SyncClusterOp>();
   else
     e.barrierAll();
   // The launch before may have let this one begin; what it wrote is there from here

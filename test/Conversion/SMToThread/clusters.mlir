@@ -37,6 +37,8 @@ mk.kernel @shared on @mesh dims(uniform M) (
         mk_sm.commit %ring, %slot : !mk_sm.ring<1, tensor<128x64xbf16>, tensor<256x64xbf16>>, !mk_sm.slot<tensor<128x64xbf16>, tensor<256x64xbf16>>
       }
     }
+    // Slots are waited for once more: a CTA stays while others arrive at its barriers.
+    // CHECK: mk_thread.mbarrier_wait
     mk_sm.partition consumer warps(8) registers(232) {
       scf.for %i = %c0 to %c4 step %c1 {
         // CHECK: mk_thread.mbarrier_wait
@@ -46,8 +48,7 @@ mk.kernel @shared on @mesh dims(uniform M) (
       }
     }
   }
-  // A CTA stays while others arrive at its barriers.
-  // CHECK: mk_thread.sync_cluster release
+  // CHECK: mk_thread.sync_cluster
   // CHECK-NEXT: }
 }
 // Its box is half of the tile's rows.

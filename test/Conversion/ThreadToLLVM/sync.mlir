@@ -37,8 +37,6 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.sync_warp
   // CHECK: "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", "~{memory}"
   mk_thread.sync_cluster
-  // CHECK: "barrier.cluster.arrive.release; barrier.cluster.wait.acquire;", "~{memory}"
-  mk_thread.sync_cluster release
   // CHECK: "griddepcontrol.wait; griddepcontrol.launch_dependents;", "~{memory}"
   mk_thread.sync_launches
   // CHECK: nvvm.setmaxregister increase 240

@@ -70,8 +70,6 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.sync_warp
   // CHECK: mk_thread.sync_cluster
   mk_thread.sync_cluster
-  // CHECK: mk_thread.sync_cluster release
-  mk_thread.sync_cluster release
   // CHECK: mk_thread.sync_launches
   mk_thread.sync_launches
   // CHECK: mk_thread.set_registers 240 more

@@ -1,7 +1,7 @@
 // RUN: mk-opt %s -mk-sm-pair-dots -canonicalize | FileCheck %s
 
-// Four iterations go together, with two products in turn; each loads for the next four, as soon as
-// its own value has been used. What is no multiple of four is done before, in the loop as it was.
+// Four iterations go together, with two products in turn; those that start another one load for the
+// next four, two each. What is no multiple of four is done before, in the loop as it was.
 
 // CHECK: %[[LEFT:.*]] = arith.remui %{{.*}}, %c4
 // CHECK: %[[FIRST:.*]] = scf.for %{{.*}} = %c0 to %[[LEFT]] step %c1
@@ -32,17 +32,20 @@
 // CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[O]], %[[X]]
 // CHECK-NEXT: %[[T0:.*]] = mk.load %a[%[[NEXT]], %c0]
 // CHECK-NEXT: %[[M0:.*]] = memref.load %n[%[[NEXT]]]
+// CHECK-NEXT: %[[NEXT1:.*]] = arith.addi %[[NEXT]], %c1
+// CHECK-NEXT: %[[T1:.*]] = mk.load %a[%[[NEXT1]], %c0]
+// CHECK-NEXT: memref.load %n[%[[NEXT1]]]
 // CHECK-NEXT: mk_sm.wait
 // CHECK-NEXT: mk_sm.tile
 // CHECK-NEXT: %[[SUM1:.*]] = mk_sm.mma_fence %[[SUM]]
 // CHECK-NEXT: %[[P:.*]] = mk_sm.mma %
 // CHECK: %[[Q0:.*]] = mk_sm.mma_wait 1, %[[Q]]
 // CHECK: arith.addf %[[SUM1]]
-// CHECK: %[[NEXT1:.*]] = arith.addi %[[NEXT]], %c1
-// CHECK: %[[T1:.*]] = mk.load %a[%[[NEXT1]], %c0]
+// CHECK-COUNT-2: mk.load %a
 // CHECK: %[[Q:.*]] = mk_sm.mma %
 // CHECK: mk_sm.mma_wait 1, %[[P]]
 // CHECK-NOT: mk_sm.mma %
+// CHECK-NOT: mk.load
 // CHECK: mk_sm.mma_wait 0, %[[Q]]
 // CHECK-NEXT: mk_sm.release
 // CHECK: %[[LAST:.*]] = arith.addf
