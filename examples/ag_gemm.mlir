@@ -30,7 +30,7 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128
   %tn = mk.param "TN" = 256 in [192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
-  mk.param "RASTER" = 8
+  mk.param "RASTER" = 16
   %most = mk.param "PIECE" = 16
   %want_slab = mk.param "SLAB" = 2048
   %0 = arith.constant 0.0 : f32

@@ -33,6 +33,12 @@ static int64_t getTogether(RoleOp role) {
   return together;
 }
 
+int64_t mk::limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int64_t others) {
+  if (SmAttr sm = getSm(kernel); sm && sm.getClustered() && together > 2)
+    ctas = std::min(ctas, std::max(sm.getClustered() - others, together));
+  return ctas - ctas % std::max<int64_t>(together, 1);
+}
+
 /// "'send' 1, 'push' 2, 'gemm' at least 4".
 static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;
@@ -123,10 +129,7 @@ FailureOr<SmallVector<int64_t>> mk::assignCtas(KernelOp kernel, ArrayRef<CtasAtt
   for (auto [n, i] : llvm::enumerate(open)) {
     int64_t count = open.size();
     ctas[i] = left / count + (static_cast<int64_t>(n) < left % count ? 1 : 0);
-    int64_t together = getTogether(roles[i]);
-    if (SmAttr sm = getSm(kernel); sm && sm.getClustered() && together > 2)
-      ctas[i] = std::max(std::min(ctas[i], sm.getClustered() - others), together);
-    ctas[i] -= ctas[i] % together;
+    ctas[i] = limitToClusters(kernel, ctas[i], getTogether(roles[i]), others);
   }
   return addBeside();
 }

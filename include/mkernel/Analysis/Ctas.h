@@ -17,6 +17,10 @@ FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
 /// The same where roles get what `shares` say, one for each.
 FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, ArrayRef<CtasAttr> shares, int64_t grid);
 
+/// How many of `ctas` CTAs a role has of which `together` do an item: whole clusters, and in clusters
+/// of more than two no more than run at once beside `others`.
+int64_t limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int64_t others);
+
 /// What a role gets whose number of CTAs is a parameter of this value; 0 leaves it to the share.
 CtasAttr resolveCtas(CtasAttr ctas, int64_t count);
 
