@@ -1,5 +1,5 @@
-// RUN: mk-opt %s -mk-assign-ctas=grid=132 | FileCheck %s --check-prefixes=CHECK,LARGE
-// RUN: mk-opt %s -mk-assign-ctas=grid=22 | FileCheck %s --check-prefixes=CHECK,SMALL
+// RUN: mk-opt %s -mk-assign-ctas=grid=132 | FileCheck %s --check-prefix=LARGE
+// RUN: mk-opt %s -mk-assign-ctas=grid=22 | FileCheck %s --check-prefix=SMALL
 
 // CTAs that do an item together are whole clusters, and in clusters of more than two no more than
 // run at once (sm_90a's `clustered`).

@@ -73,6 +73,20 @@ mk.kernel @teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @inner_teams on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
+  mk.role @r ctas(rest) {
+    %some = arith.cmpi eq, %M, %M : index
+    scf.if %some {
+      // expected-error @+1 {{has order(alternate = 2), but is no loop of a role over its items: use schedule(static) at the role's top level, or leave alternate out}}
+      mk.foreach (%i) in (%M) order(alternate = 2) {
+      }
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @queue on @mesh dims(uniform M) (out %c : memref<?xf32> [M]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -19,6 +19,24 @@ mk.kernel @fp8 on @mesh (out %c : memref<64x128xf32> [64, 128]) {
 // -----
 
 mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.kernel @fp8_left on @mesh (out %c : memref<64x128xf32> [64, 128]) {
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<1, tensor<128x64xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x128xf32, #acc>
+      %slot = mk_sm.wait %ring : !mk_sm.ring<1, tensor<128x64xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.slot<tensor<128x64xf8E4M3FN>, tensor<128x128xf8E4M3FN>>
+      %x = mk_sm.tile %slot[0] : !mk_sm.slot<tensor<128x64xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x64xf8E4M3FN>>
+      %y = mk_sm.tile %slot[1] : !mk_sm.slot<tensor<128x64xf8E4M3FN>, tensor<128x128xf8E4M3FN>> -> !mk_sm.staged<tensor<128x128xf8E4M3FN>>
+      // expected-error @+1 {{of 'f8E4M3FN' has an operand whose rows do not lie along the contraction; the matrix unit takes these for 16-bit types only: store the left operand as M x K}}
+      %s = mk_sm.mma %x, %y, %zero transpose_a transpose_b : !mk_sm.staged<tensor<128x64xf8E4M3FN>>, !mk_sm.staged<tensor<128x128xf8E4M3FN>>, tensor<64x128xf32, #acc>
+    }
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @adds on @mesh (inout %a : memref<4x64xf8E4M3FN, #mk.symmetric> [4, 64]) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index

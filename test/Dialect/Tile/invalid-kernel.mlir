@@ -218,6 +218,25 @@ mk.kernel @k on @nowhere () {
 
 // -----
 
+func.func private @helper()
+// expected-error @+1 {{'mk.kernel' op @k runs on @helper, which is no mk.mesh: declare mk.mesh @helper (...)}}
+mk.kernel @k on @helper () {
+}
+
+// -----
+
+mk.mesh @mesh (gpu = ? via link)
+mk.kernel @past_the_rank_of_a_tile on @mesh () {
+  mk.role @r ctas(1) {
+    %t = arith.constant dense<0.0> : tensor<4x4xf32>
+    %c2 = arith.constant 2 : index
+    // expected-error @+1 {{asks for dimension 2 of a tensor of rank 2; they count from 0}}
+    %d = tensor.dim %t, %c2 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
 func.func private @f()
 // expected-error @+1 {{@k runs on @f, which is no mk.mesh}}
 mk.kernel @k on @f () {

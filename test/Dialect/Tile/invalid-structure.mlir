@@ -200,7 +200,7 @@ mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gp
 mk.mesh @m (node = ? via net, gpu = ? via link)
 
 mk.kernel @k on @m dims(uniform M, rank T) (in %a : memref<?xf32> [M] split [(gpu)], out %b : memref<?xf32> [M]) {
-  // expected-error @+1 {{is given arrivals, but its type says 'dynamic'}}
+  // expected-error @+1 {{is given arrivals, but its type says 'dynamic': drop the operand or write 'arrivals = ?'}}
   %s = mk.signals(%M) arrivals(%M) : !mk.signal<?, gpu, dynamic>
 }
 

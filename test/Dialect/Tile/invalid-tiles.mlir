@@ -204,6 +204,14 @@ func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memre
 // -----
 
 func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
+  // expected-error @+1 {{has transposed 'tensor<4x8xbf16>' by 'tensor<8x4xbf16>': K is 4 on the left and 8 on the right; is transpose_a or transpose_b missing or too much?}}
+  %r = mk.dot %x, %y, %acc transpose_a : tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%n: index, %b: i1, %f: f32, %h: f16, %m: memref<?x?xf32>, %s: memref<?x?xf32, #mk.symmetric>, %u: memref<*xf32>, %t: tensor<4x8xf32>, %v: tensor<8xf32>, %x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %acc: tensor<4x4xf32>, %sig: !mk.signal<?, sys, arrivals = 1>, %local: !mk.signal<?, gpu, arrivals = 1>) {
   // expected-error @+1 {{makes 8 x 8 of transposed 'tensor<4x8xbf16>' by transposed 'tensor<8x4xbf16>', but adds it to 'tensor<4x4xf32>'}}
   %r = mk.dot %x, %y, %acc transpose_a transpose_b : tensor<4x8xbf16>, tensor<8x4xbf16>, tensor<4x4xf32>
   return
