@@ -99,18 +99,31 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
   // All have read what came before.
   wait(read, e.xor_(op.getParity(), 1));
   e.ifThen(e.eq(op.getThread(), 0), [&] {
-    e.create<BarrierArriveOp>(full, /*cta=*/Value(), /*bytes=*/e.c32(ctas * partBytes));
+    e.create<BarrierArriveOp>(full, /*cta=*/Value(), /*bytes=*/e.c32((ctas - 1) * partBytes));
   });
   for (int64_t cta = 0; cta < ctas; ++cta) {
-    Value to = e.create<MapSharedOp>(own, e.c32(cta)), told = e.create<MapSharedOp>(full, e.c32(cta));
-    for (int64_t k = 0; k < perPart; k += kRun) {
-      SmallVector<Value> words;
-      for (int64_t i = 0; i < kRun; ++i) {
-        Value element = op.getElements()[findInParts(op, cta, k + i)];
-        words.push_back(element.getType() == e.i32 ? element : Value(e.create<LLVM::BitcastOp>(e.i32, element)));
+    auto forRuns = [&](function_ref<void(ArrayRef<Value>, int64_t)> body) {
+      for (int64_t k = 0; k < perPart; k += kRun) {
+        SmallVector<Value> words;
+        for (int64_t i = 0; i < kRun; ++i) {
+          Value element = op.getElements()[findInParts(op, cta, k + i)];
+          words.push_back(element.getType() == e.i32 ? element : Value(e.create<LLVM::BitcastOp>(e.i32, element)));
+        }
+        body(words, k / kRun * step);
       }
-      e.create<SendSharedOp>(words[0], words[1], words[2], words[3], to, k / kRun * step, told);
-    }
+    };
+    // What stays goes the same way, but not through the network of the cluster: the thread itself reads it.
+    e.ifThenElse(
+        e.eq(op.getCta(), cta),
+        [&] {
+          forRuns([&](ArrayRef<Value> words, int64_t at) { e.storeWords(words, e.add(own, at), kRunBytes); });
+        },
+        [&] {
+          Value to = e.create<MapSharedOp>(own, e.c32(cta)), told = e.create<MapSharedOp>(full, e.c32(cta));
+          forRuns([&](ArrayRef<Value> words, int64_t at) {
+            e.create<SendSharedOp>(words[0], words[1], words[2], words[3], to, at, told);
+          });
+        });
   }
   wait(full, op.getParity());
   SmallVector<Value> results;

@@ -12,10 +12,16 @@ mk_thread.kernel @swaps threads(384) cluster(2) params(512) shared(8192)
   // All have read what came before: the phase in front of this one is over.
   // CHECK: %[[BEFORE:.*]] = arith.xori %[[CTA]]
   // CHECK: mk_thread.mbarrier_wait %[[READ:.*]], %[[BEFORE]]
-  // CHECK: mk_thread.mbarrier_arrive %[[FULL:.*]] expect(%c4096_i32)
-  // CHECK: %[[TO:.*]] = mk_thread.map_shared %[[OWN:.*]] in %c0_i32
+  // CHECK: mk_thread.mbarrier_arrive %[[FULL:.*]] expect(%c2048_i32)
+  // What stays in the CTA is stored, what goes to the other one sent.
+  // CHECK: scf.if
+  // CHECK: mk_thread.store %{{.*}} to %[[OWN:.*]] : i32 bytes(16)
+  // CHECK-NEXT: } else {
+  // CHECK: %[[TO:.*]] = mk_thread.map_shared %[[OWN]] in %c0_i32
   // CHECK: %[[TOLD:.*]] = mk_thread.map_shared %[[FULL]] in %c0_i32
   // CHECK: mk_thread.send_shared %{{.*}} to %[[TO]] + 0 told %[[TOLD]]
+  // CHECK: scf.if
+  // CHECK: mk_thread.store
   // CHECK: %[[OTHER:.*]] = mk_thread.map_shared %[[OWN]] in %c1_i32
   // CHECK: mk_thread.send_shared %{{.*}} to %[[OTHER]] + 0
   // CHECK: mk_thread.mbarrier_wait %[[FULL]], %[[CTA]]
