@@ -35,8 +35,9 @@ LogicalResult CtasAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
   if (fixed < 0 || (fixed > 0) + hasShare + rest != 1)
     return emitError() << "a role needs at least one CTA, got " << fixed
                        << ": give a positive number, a share or 'rest'";
-  if (!fixed && min < 1)
-    return emitError() << "the minimum of CTAs is " << min << ", it must be at least 1";
+  if (fixed ? min != fixed : min < 1)
+    return emitError() << "the minimum of CTAs is " << min << ", it must be "
+                       << (fixed ? std::to_string(fixed) : "at least 1");
   return success();
 }
 

@@ -96,15 +96,8 @@ SmallVector<Value> Division::foldPart(Value part) {
   Value size = index(ctas), steps = max(fold.getCount(), index(0));
   Value from = div(mul(part, steps), size);
   Value to = div(mul(add(part, index(1)), steps), size);
-  Value count = sub(to, from);
-  auto own = cast<FoldOp>(b.clone(*fold));
-  own.getCountMutable().assign(count);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&own.getBody().front());
-  BlockArgument step = own.getBody().getArgument(0);
-  Value shifted = add(from, step);
-  step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
-  return SmallVector<Value>(own.getResults());
+  IRMapping mapping;
+  return SmallVector<Value>(cloneSteps(b, fold, mapping, from, to).getResults());
 }
 
 /// The columns of this CTA of what all CTAs have.

@@ -250,15 +250,7 @@ void Expansion::buildParts(Value w) {
 FoldOp Expansion::clonePart(IRMapping &mapping, Value from, Value to) {
   for (Operation *op = &loop.getBody().front().front(); op != fold; op = op->getNextNode())
     b.clone(*op, mapping);
-  Value count = sub(to, from);
-  auto part = cast<FoldOp>(b.clone(*fold, mapping));
-  part.getCountMutable().assign(count);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&part.getBody().front());
-  BlockArgument step = part.getBody().getArgument(0);
-  Value shifted = add(from, step);
-  step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
-  return part;
+  return cloneSteps(b, fold, mapping, from, to);
 }
 
 /// What part `w`, steps [begin, end), does for split item `item`.

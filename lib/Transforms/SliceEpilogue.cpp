@@ -1,5 +1,6 @@
-//===- SliceEpilogue.cpp - What stands behind a fold, by rows -------------===//
+//===- SliceEpilogue.cpp - Parts of a fold, and of what follows -----------===//
 #include "SliceEpilogue.h"
+#include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -12,6 +13,18 @@ RankedTensorType mk::cutTile(Type type, int64_t axis, int64_t extent) {
   SmallVector<int64_t> shape(tile.getShape());
   shape[axis] = extent;
   return RankedTensorType::get(shape, tile.getElementType(), tile.getEncoding());
+}
+
+FoldOp mk::cloneSteps(OpBuilder &b, FoldOp fold, IRMapping &mapping, Value from, Value to) {
+  IndexMath m{b, fold.getLoc()};
+  Value count = m.sub(to, from);
+  auto part = cast<FoldOp>(m.b.clone(*fold, mapping));
+  part.getCountMutable().assign(count);
+  m.b.setInsertionPointToStart(&part.getBody().front());
+  BlockArgument step = part.getBody().getArgument(0);
+  Value shifted = m.add(from, step);
+  step.replaceAllUsesExcept(shifted, shifted.getDefiningOp());
+  return part;
 }
 
 /// A tile of one value, with other extents.

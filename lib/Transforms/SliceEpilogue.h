@@ -1,4 +1,4 @@
-//===- SliceEpilogue.h - What stands behind a fold, by rows -----*- C++ -*-===//
+//===- SliceEpilogue.h - Parts of a fold, and of what follows ---*- C++ -*-===//
 #ifndef MKERNEL_LIB_TRANSFORMS_SLICEEPILOGUE_H
 #define MKERNEL_LIB_TRANSFORMS_SLICEEPILOGUE_H
 
@@ -10,8 +10,11 @@ namespace mlir::mk {
 /// `type` with `extent` elements along `axis`.
 RankedTensorType cutTile(Type type, int64_t axis, int64_t extent);
 
-/// Clones what stands behind `fold` for the rows [row, row + extent) of its results, of which
-/// `sums` are these. `mapping`: of the values in front of it.
+/// Clones `fold` for its steps [from, to).
+FoldOp cloneSteps(OpBuilder &b, FoldOp fold, IRMapping &mapping, Value from, Value to);
+
+/// Clones what stands behind `fold` for the rows [row, row + extent) of its results (or columns, by
+/// the axis of `slices`), of which `sums` are these. `mapping`: of the values in front of it.
 void cloneSlice(OpBuilder &b, FoldOp fold, const FoldSlices &slices, IRMapping mapping,
                 ValueRange sums, Value row, int64_t extent);
 

@@ -162,16 +162,20 @@ void count(Cta &cta, uint32_t address, uint32_t arrivals, const View &released) 
   cta.settle(b);
 }
 
-/// Arrivals at barriers of other CTAs are messages: they come some time later, and the CTA must
-/// not have ended by then.
+/// A CTA that has ended has no memory in which something could come.
+void refuseEnded(const Cta &cta, uint32_t barrier) {
+  if (cta.hasEnded())
+    throw Error("rank " + std::to_string(cta.rank.number) + ", CTA " + std::to_string(cta.index) +
+                " had ended when an arrival came at its mbarrier at " + std::to_string(barrier) +
+                ": a CTA has to wait for the arrivals at its barriers before it ends");
+}
+
+/// Arrivals at barriers of other CTAs are messages, which come some time later.
 void arriveElsewhere(Warp &warp, std::vector<std::pair<Cta *, uint32_t>> barriers) {
   ++warp.cta.rank.inFlight;
   warp.machine.at(warp.machine.copyTime(), [&warp, barriers, released = warp.released()] {
     for (auto [cta, address] : barriers) {
-      if (cta->hasEnded())
-        throw Error("rank " + std::to_string(cta->rank.number) + ", CTA " + std::to_string(cta->index) +
-                    " had ended when an arrival came at its mbarrier at " + std::to_string(address) +
-                    ": a CTA has to wait for the arrivals at its barriers before it ends");
+      refuseEnded(*cta, address);
       count(*cta, address, 1, released);
     }
     --warp.cta.rank.inFlight;
@@ -275,6 +279,7 @@ void sendWords(Warp &warp, const Instr &instr, uint32_t lanes) {
   });
   warp.machine.at(warp.machine.copyTime(), [all, &machine = warp.machine] {
     for (const Sent &sent : all) {
+      refuseEnded(*sent.cta, sent.barrier);
       sent.cta->writeShared(sent.to, sent.words, 16, false);
       MBarrier &b = sent.cta->barrier(sent.barrier);
       b.bytes -= 16;

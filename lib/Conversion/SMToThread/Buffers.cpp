@@ -30,9 +30,10 @@ FailureOr<Buffer> Lowering::buffer(Operation *op, Value memref) {
 
 // An argument is its address, its sizes and its strides, in words.
 Value Lowering::wordOf(const Buffer &buffer, int64_t word) {
-  int64_t offset = buffer.arg >= 0 ? params.args[buffer.arg] + 8 * word : 0;
-  if (buffer.arg >= 0)
+  if (buffer.arg >= 0) {
+    int64_t offset = params.args[buffer.arg] + 8 * word;
     return keepsWords ? loadParam(offset, i64) : loadParamHere(offset);
+  }
   return select(buffer.condition, wordOf(*buffer.whenTrue, word),
                 wordOf(*buffer.whenFalse, word));
 }

@@ -171,6 +171,7 @@ LogicalResult Lowering::run() {
   if (failed(result))
     return failure();
   within(sides.getConsumers(), [&] { result = emitConsumers(); });
+  // Where waits have failed, others may still send here.
   if (cluster > 1)
     create<mk_thread::SyncClusterOp>();
   return result;
