@@ -30,8 +30,8 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
-  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2, 4]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2, 4]
   mk.param "RASTER" = 8
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -40,6 +40,9 @@ mk.kernel @gemm_nt on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
+  %larger = arith.maxui %cm, %cn : index
+  %along_one = arith.cmpi eq, %cluster, %larger : index
+  mk.require %along_one, "CLUSTER_M or CLUSTER_N is 1"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index
@@ -85,8 +88,8 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 96, 128, 160, 176, 192, 224, 256] // with rows of b along N others were measured to gain nothing
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
-  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2, 4]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2, 4]
   mk.param "RASTER" = 8
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -95,6 +98,9 @@ mk.kernel @gemm_nn on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
+  %larger = arith.maxui %cm, %cn : index
+  %along_one = arith.cmpi eq, %cluster, %larger : index
+  mk.require %along_one, "CLUSTER_M or CLUSTER_N is 1"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index
@@ -140,8 +146,8 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 96, 128, 160, 176, 192, 224, 256] // as in gemm_nn
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
-  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2, 4]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2, 4]
   mk.param "RASTER" = 8
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -150,6 +156,9 @@ mk.kernel @gemm_tn on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
+  %larger = arith.maxui %cm, %cn : index
+  %along_one = arith.cmpi eq, %cluster, %larger : index
+  mk.require %along_one, "CLUSTER_M or CLUSTER_N is 1"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index
@@ -195,8 +204,8 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %tn = mk.param "TN" = 256
       in [64, 72, 80, 88, 96, 104, 112, 120, 128, 136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256]
   %tk = mk.param "TK" = 64
-  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
-  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2, 4]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2, 4]
   mk.param "RASTER" = 8
   %schedule = mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]
@@ -205,6 +214,9 @@ mk.kernel @gemm_tt on @mesh dims(uniform M, uniform N, uniform K) (
   %one = arith.constant 1 : index
   %whole = arith.cmpi eq, %ck, %one : index
   %cluster = arith.muli %cm, %cn : index
+  %larger = arith.maxui %cm, %cn : index
+  %along_one = arith.cmpi eq, %cluster, %larger : index
+  mk.require %along_one, "CLUSTER_M or CLUSTER_N is 1"
   %cluster_teams = arith.muli %cluster, %teams : index
   %more = arith.addi %cluster_teams, %schedule : index
   %plain = arith.cmpi eq, %more, %one : index

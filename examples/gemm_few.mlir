@@ -30,7 +30,7 @@ mk.kernel @gemm_few on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 16 in [8, 16, 32, 64, 128]
   %tn = mk.param "TN" = 64 in [64, 128]
   %tk = mk.param "TK" = 128 in [64, 128, 256]
-  %cn = mk.param "CLUSTER_N" = 2
+  %cn = mk.param "CLUSTER_N" = 2 in [2, 4]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1 in [1, 2]

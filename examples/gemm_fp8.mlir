@@ -26,8 +26,8 @@ mk.kernel @gemm_fp8 on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128 in [64, 128]
   %tn = mk.param "TN" = 128 in [64, 96, 128, 160, 192, 224, 256]
   %tk = mk.param "TK" = 128
-  %cm = mk.param "CLUSTER_M" = 1 in [1, 2]
-  %cn = mk.param "CLUSTER_N" = 1 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 1 in [1, 2, 4]
+  %cn = mk.param "CLUSTER_N" = 1 in [1, 2, 4]
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1

@@ -33,7 +33,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %tm = mk.param "TM" = 128 in [64, 128]
   %tn = mk.param "TN" = 128 in [64, 128]
   %tk = mk.param "TK" = 128
-  %cm = mk.param "CLUSTER_M" = 2 in [1, 2]
+  %cm = mk.param "CLUSTER_M" = 2 in [1, 2, 4]
   %cn = mk.param "CLUSTER_N" = 1
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]

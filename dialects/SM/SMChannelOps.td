@@ -39,6 +39,9 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
 
     Where `valid` or `pad` ask for what the copy engine does not do, the producer waits until the tile has landed, and writes
     over the rest of it. The cursor `landing` counts such waits (mk-sm-assign-stages).
+
+    A tile of one dimension is brought by the producer's threads, and is not shared; what does not exist of it, or is not
+    `valid`, is zero.
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$offsets, Variadic<Index>:$valid,
                        Optional<AnyType>:$pad, MkSM_SlotType:$slot, I64Attr:$index,
@@ -51,7 +54,7 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTileType();
     /// Whether the producer may have to write over a part of the tile.
-    bool mayTrim() { return getPad() || !getValid().empty(); }
+    bool mayTrim() { return getTileType().getRank() > 1 && (getPad() || !getValid().empty()); }
   }];
 }
 def MkSM_CommitOp : MkSM_EffectOp<"commit", [MkSM_InProducer, MkSM_HasSlot]> {
@@ -102,6 +105,20 @@ def MkSM_TileOp : MkSM_Op<"tile", [MkSM_InConsumer, Pure]> {
   let assemblyFormat = [{
     $slot `[` $index `]` attr-dict `:` qualified(type($slot)) `->` qualified(type($tile))
   }];
+  let hasVerifier = 1;
+}
+def MkSM_ReadOp : MkSM_Op<"read", [MkSM_InConsumer, MemoryEffects<[MemRead]>]> {
+  let summary = "reads a staged tile of one dimension into registers";
+  let description = [{
+    Before its slot is released.
+
+    ```mlir
+    %s = mk_sm.read %x : !mk_sm.staged<tensor<128xf32>> -> tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>>
+    ```
+  }];
+  let arguments = (ins MkSM_StagedType:$tile);
+  let results = (outs MkSM_Fragment:$fragment);
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile)) `->` type($fragment)";
   let hasVerifier = 1;
 }
 def MkSM_SendOp : MkSM_EffectOp<"send", [MkSM_InProducer, MkSM_HasPlace, AttrSizedOperandSegments]> {

@@ -203,7 +203,9 @@ int64_t RingType::getSlotBytes(int64_t chunk) const {
   int64_t bytes = 0;
   for (Type tile : getTiles())
     bytes += getStagedBytes(cast<RankedTensorType>(tile), chunk);
-  return bytes;
+  // The next slot begins with the swizzle's period.
+  bool listed = cast<RankedTensorType>(getTiles().back()).getRank() == 1;
+  return listed ? llvm::alignTo(bytes, 8 * chunk) : bytes;
 }
 
 Type RingType::parse(AsmParser &parser) {
@@ -232,10 +234,11 @@ void RingType::print(AsmPrinter &printer) const {
 
 /// Checks that tiles can be staged. The syntax of types has at least one.
 static LogicalResult verifyStaged(Emit emit, ArrayRef<Type> tiles) {
+  bool listed = false;
   for (Type type : tiles) {
     auto tile = dyn_cast<RankedTensorType>(type);
-    if (!tile || !tile.hasStaticShape() || tile.getEncoding() || tile.getRank() < 2)
-      return emit() << "a slot holds tiles of static shape and at least two dimensions, without a "
+    if (!tile || !tile.hasStaticShape() || tile.getEncoding() || tile.getRank() < 1)
+      return emit() << "a slot holds tiles of static shape and at least one dimension, without a "
                        "layout, not "
                     << type;
     Type element = tile.getElementType();
@@ -243,6 +246,19 @@ static LogicalResult verifyStaged(Emit emit, ArrayRef<Type> tiles) {
         !llvm::is_contained({8, 16, 32, 64}, element.getIntOrFloatBitWidth()))
       return emit() << "a staged tile has elements of 8, 16, 32 or 64 bits, not of " << element;
     int64_t columns = tile.getShape().back();
+    if (tile.getRank() == 1) {
+      if (element.getIntOrFloatBitWidth() < 32)
+        return emit() << "a staged tile of one dimension has elements of 32 or 64 bits, not of "
+                      << element;
+      if (columns < 1 || columns > UINT16_MAX)
+        return emit() << "a staged tile has 1 to " << UINT16_MAX << " elements of a dimension, "
+                      << type << " has not";
+      listed = true;
+      continue;
+    }
+    if (listed)
+      return emit() << "tiles of one dimension come last in a slot; " << type
+                    << " is behind one: list it before";
     int64_t piece = 16 * 8 / element.getIntOrFloatBitWidth();
     if (columns == 0 || columns % piece)
       return emit() << "a staged tile lies in pieces of 16 bytes, " << piece << " elements of "

@@ -107,6 +107,9 @@ def MkSM_RingType : MkSM_Type<"Ring", "ring"> {
     swizzle (PTX ISA, "Swizzling modes"), chunks one behind the other. So C is a multiple of
     128 / size. Dimensions before the last two must be 1.
 
+    A tile of one dimension lies as it is, element behind element, of 32 or 64 bits each. Such tiles
+    come last in a slot, where the period of the swizzle does not matter.
+
     ```mlir
     !mk_sm.ring<4, tensor<128x64xbf16>, tensor<256x64xbf16>>
     ```

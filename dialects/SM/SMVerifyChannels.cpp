@@ -73,6 +73,15 @@ LogicalResult CopyOp::verify() {
                          << getPad().getType() << ": convert the value";
   if (getLanding() && failed(verifyCounts(*this, getLanding(), 1, "barrier of tiles that land")))
     return failure();
+  if (tile.getRank() == 1) {
+    if (getShared() != 1)
+      return emitOpError() << "is shared, but " << tile
+                           << " is brought by threads of its CTA: share tiles of two dimensions";
+    if (getPad())
+      return emitOpError() << "pads " << tile
+                           << ", what does not exist of which is zero: pad what is read";
+    return success();
+  }
   // Clusters of up to 8 CTAs are portable; the swizzle's period is 8 rows (PTX ISA).
   int64_t shared = getShared(), rows = tile.getShape().end()[-2];
   if (!llvm::is_contained({1, 2, 4, 8}, shared))
@@ -93,6 +102,19 @@ LogicalResult TileOp::verify() {
   if (getTile().getType().getTile() != tile)
     return emitOpError() << "gives " << getTile().getType() << ", but tile " << getIndex()
                          << " of the slot is " << tile;
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  RankedTensorType tile = getTile().getType().getTile();
+  auto fragment = cast<RankedTensorType>(getFragment().getType());
+  if (tile.getRank() != 1)
+    return emitOpError() << "reads " << tile
+                         << ", but registers are filled with tiles of one dimension: others are "
+                            "for dots";
+  if (tile.getShape() != fragment.getShape() || tile.getElementType() != fragment.getElementType())
+    return emitOpError() << "gives " << fragment << " of " << tile
+                         << ": shape and elements are the same";
   return success();
 }
 

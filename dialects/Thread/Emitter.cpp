@@ -93,6 +93,10 @@ void Emitter::ifThen(Value condition, function_ref<void()> body) {
   body();
 }
 
+void Emitter::ifElected(function_ref<void()> body) {
+  ifThen(create<NVVM::ElectSyncOp>(i1, /*membermask=*/Value()), body);
+}
+
 void Emitter::ifThenElse(Value condition, function_ref<void()> then,
                          function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);

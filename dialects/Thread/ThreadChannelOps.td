@@ -61,14 +61,14 @@ def MkThread_TakeSlotOp : MkThread_EffectOp<"take_slot"> {
 def MkThread_CommitSlotOp : MkThread_EffectOp<"commit_slot"> {
   let summary = "the slot with this barrier is full once the copy engine has brought what was asked of it";
   let description = [{
-    By a warp, of which this is `lane`.
+    By a whole warp.
 
     ```mlir
-    mk_thread.commit_slot %full lane(%lane)
+    mk_thread.commit_slot %full
     ```
   }];
-  let arguments = (ins MkThread_Shared:$full, I32:$lane);
-  let assemblyFormat = "$full `lane` `(` $lane `)` attr-dict";
+  let arguments = (ins MkThread_Shared:$full);
+  let assemblyFormat = "$full attr-dict";
 }
 def MkThread_ReleaseSlotOp : MkThread_EffectOp<"release_slot"> {
   let summary = "this warp has read what it needs of a slot";

@@ -208,6 +208,21 @@ template <typename OpT> static LogicalResult verifyAccess(OpT op, TypeRange type
 LogicalResult LoadElementsOp::verify() {
   return verifyAccess(*this, getResultTypes(), bool(getTogether()));
 }
+
+/// Of copies that threads make of single elements (PTX ISA, "cp.async": 4, 8 or 16 bytes).
+static LogicalResult verifyList(Operation *op, RankedTensorType tile) {
+  Type element = tile.getElementType();
+  if (tile.getRank() == 1 && tile.hasStaticShape() && element.isIntOrFloat() &&
+      llvm::is_contained({32, 64}, element.getIntOrFloatBitWidth()))
+    return success();
+  return op->emitOpError() << "is for tiles of one dimension and 32 or 64 bits an element, not "
+                           << tile;
+}
+LogicalResult CopyElementsOp::verify() { return verifyList(*this, getTile()); }
+LogicalResult ReadElementsOp::verify() {
+  return failed(verifyList(*this, getTile())) ? failure()
+                                              : verifyElements(*this, getTile(), getResultTypes());
+}
 LogicalResult StoreElementsOp::verify() {
   if (getAdd() && failed(verifyAddition(*this, getTile().getElementType())))
     return failure();

@@ -172,6 +172,42 @@ def MkThread_LoadElementsOp : MkThread_EffectOp<"load_elements", [AttrSizedOpera
   }];
   let hasVerifier = 1;
 }
+def MkThread_CopyElementsOp : MkThread_EffectOp<"copy_elements"> {
+  let summary = "has a warp bring a tile of one dimension into shared memory";
+  let description = [{
+    By a warp, of which this is `lane`. Elements of 4 or 8 bytes lie `stride` bytes from each other, and side by side at `dest`.
+    Those exist whose index is below `limit` and, with `offset`, at least 0; others become 0. All come at once where they exist,
+    lie side by side and begin at a multiple of 16 bytes; else each by itself, which takes the memory pipe five times as long.
+    The barrier's phase does not end before all are there (PTX ISA, "cp.async.mbarrier.arrive").
+
+    ```mlir
+    mk_thread.copy_elements %address stride(%n) offset(%a) limit(%m) to %slot counted by %full lane(%lane)
+        of tensor<128xf32>
+    ```
+  }];
+  let arguments = (ins I64:$start, I64:$stride, I64:$offset, I64:$limit, MkThread_Shared:$dest, MkThread_Shared:$barrier,
+                       I32:$lane, MkThread_Tile:$tile);
+  let assemblyFormat = [{
+    $start `stride` `(` $stride `)` `offset` `(` $offset `)` `limit` `(` $limit `)` `to` $dest `counted` `by` $barrier
+    `lane` `(` $lane `)` `of` $tile attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def MkThread_ReadElementsOp : MkThread_EffectOp<"read_elements"> {
+  let summary = "reads a thread's elements of a tile of one dimension out of shared memory";
+  let description = [{
+    They lie side by side at `source`.
+
+    ```mlir
+    %c, %d = mk_thread.read_elements tensor<128xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 2>>> at %slot
+        thread(%thread) : f32, f32
+    ```
+  }];
+  let arguments = (ins MkThread_Tile:$tile, MkThread_Shared:$source, I32:$thread);
+  let results = (outs MkThread_Elements:$elements);
+  let assemblyFormat = "$tile `at` $source `thread` `(` $thread `)` attr-dict `:` type($elements)";
+  let hasVerifier = 1;
+}
 def MkThread_StoreElementsOp : MkThread_EffectOp<"store_elements", [AttrSizedOperandSegments]> {
   let summary = "stores some of a thread's elements of a tile, or adds them";
   let description = [{

@@ -81,10 +81,12 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, S
                          RatesAttr rates) {
   double comes = work.copies * (fresh / rates.getFetch() + (1 - fresh) / rates.getCopies()) +
                  work.loads / rates.getCopies();
-  // All SMs share the L2 cache, those that have nothing to do leave it to the others.
+  // All SMs share the L2 cache, and those that have nothing to do leave some of it to the others.
   bool isDivided = loop.schedule == ScheduleKind::StreamK;
   double busy =
-      isDivided ? 1 : std::min(1.0, loop.items * loop.parts / std::max<double>(loop.ctas, 1));
+      isDivided
+          ? 1
+          : std::min(1.0, std::sqrt(loop.items * loop.parts / std::max<double>(loop.ctas, 1)));
   double copies = std::max(comes, busy * work.asked / rates.getCache());
   Time time = inTime(work.products, rates.getProducts(), "products");
   time = longer(time, inTime(work.operands, rates.getOperands(), "operands"));

@@ -39,6 +39,11 @@ int64_t mk::limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int
   return ctas - ctas % std::max<int64_t>(together, 1);
 }
 
+int64_t mk::getLargestCluster(SmAttr sm, std::optional<int64_t> items) {
+  bool atOnce = !sm.getClustered() || (items && *items <= sm.getClustered());
+  return atOnce ? sm.getCluster() : std::min<int64_t>(sm.getCluster(), 2);
+}
+
 /// "'send' 1, 'push' 2, 'gemm' at least 4".
 static std::string describe(ArrayRef<RoleOp> roles, ArrayRef<int64_t> certain) {
   std::string text;

@@ -193,6 +193,7 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
                                            : std::max<int64_t>(order.getAlternate(), 1);
   }
   findCluster(loop, bounds, work);
+  work.cluster = cluster;
   if (items < 1 || countItem(loop, {}, work))
     return true;
   // Items differ by their indices.

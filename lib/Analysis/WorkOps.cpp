@@ -157,7 +157,17 @@ void WorkCounter::findCluster(ForeachOp loop, ArrayRef<int64_t> bounds, const Lo
   bool isStatic = work.schedule == ScheduleKind::Static && work.parts == 1;
   if (!last || !(isStatic || (work.schedule == ScheduleKind::StreamK && dividesSideBySide(work))))
     return;
-  for (int64_t size = getSm(kernel).getCluster(); size > 1; size /= 2)
+  // Rows that are walked together lie side by side.
+  if (OrderAttr order = loop.getOrderAttr(); order && last <= 2 && bounds.front() > 1) {
+    int64_t rows = order.getRasterParam() ? numbers.getParam(order.getRasterParam()).value_or(1)
+                                          : order.getRaster();
+    if (rows > 1)
+      return;
+  }
+  std::optional<int64_t> atOnce;
+  if (isStatic)
+    atOnce = int64_t(work.items);
+  for (int64_t size = getLargestCluster(getSm(kernel), atOnce); size > 1; size /= 2)
     if (bounds[last - 1] == size && work.ctas % size == 0) {
       cluster = size;
       differing = loop.getBody().getArgument(last - 1);

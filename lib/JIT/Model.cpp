@@ -10,11 +10,14 @@ using namespace mlir;
 using namespace mlir::mk;
 
 /// More combinations than these would take longer than the compilation.
-static constexpr int64_t kMostCombinations = 16384;
+static constexpr int64_t kMostCombinations = 32768;
 /// What is faster by less than this share is not worth another choice than the default, or than the
 /// one that was measured nearby; times that differ by less than the last one are alike. These say
 /// how far the model is to be trusted, on any machine.
 static constexpr double kIndifferent = 0.01, kMeasured = 0.03, kAlike = 0.001;
+/// So do clusters of more than two CTAs, which start only where so many SMs beside each other are
+/// free: they have to be faster by this share.
+static constexpr double kCrowded = 0.02;
 
 namespace {
 /// A copy of a module whose kernel is as the counter of work wants it.
@@ -80,7 +83,9 @@ private:
 
 /// Times of bursts and of steady use count alike.
 static double getScore(const ModelChoice &choice) {
-  return std::sqrt(choice.prediction->burst * choice.prediction->steady);
+  bool crowded = llvm::any_of(choice.work.loops, [](const LoopWork &l) { return l.cluster > 2; });
+  return std::sqrt(choice.prediction->burst * choice.prediction->steady) *
+         (crowded ? 1 + kCrowded : 1);
 }
 
 static double countCopies(const KernelWork &work) {

@@ -147,7 +147,7 @@ void Expansion::findCluster() {
   for (Value bound : llvm::reverse(loop.getBounds()))
     if (!matchPattern(bound, m_ConstantInt(&extent)) || extent != 1)
       break;
-  for (int64_t size = getSm(loop).getCluster(); size > 1; size /= 2)
+  for (int64_t size = getLargestCluster(getSm(loop), std::nullopt); size > 1; size /= 2)
     if (extent.getBitWidth() > 1 && extent == size && ctas % size == 0)
       cluster = size;
 }

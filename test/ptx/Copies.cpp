@@ -403,6 +403,36 @@ void copyCommit(Warp &warp, const Instr &, uint32_t lanes) {
   forLanes(lanes, [&](uint32_t lane) { warp.copies[lane].commit(); });
 }
 
+void arriveBehind(Machine &machine, Cta *cta, uint32_t address, Group copies) {
+  machine.at(machine.copyTime(), [=, &machine] {
+    auto isDone = [](const auto &copy) { return copy->done; };
+    if (!std::all_of(copies.begin(), copies.end(), isDone))
+      return arriveBehind(machine, cta, address, copies);
+    MBarrier &b = cta->barrier(address);
+    --b.pending;
+    cta->settle(b);
+    --cta->rank.inFlight;
+    machine.changed();
+  });
+}
+
+/// A lane's copies arrive when all are done; what they add to the count they take from it again
+/// (PTX ISA, "cp.async.mbarrier.arrive" without .noinc).
+void copyArrive(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  forLanes(lanes, [&](uint32_t lane) {
+    uint32_t address = uint32_t(warp.address(ops[0], lane));
+    ++warp.cta.barrier(address).pending;
+    ++warp.cta.rank.inFlight;
+    Group copies = warp.copies[lane].open;
+    for (const Group &closed : warp.copies[lane].closed)
+      copies.insert(copies.end(), closed.begin(), closed.end());
+    arriveBehind(warp.machine, &warp.cta, address, copies);
+    // No group is ever made of those that are done.
+    std::erase_if(warp.copies[lane].open, [](const auto &copy) { return copy->done; });
+  });
+}
+
 void copyWait(Warp &warp, const Instr &instr, uint32_t lanes) {
   const Operand *ops = instr.ops.data() + (instr.b - 1);
   bool all = true;
@@ -453,6 +483,8 @@ bool mk::ptx::decodeCopy(Instr &instr) {
     instr.exec = copyAsync;
   else if (op == "cp.async.commit_group")
     instr.exec = copyCommit;
+  else if (op == "cp.async.mbarrier.arrive.shared.b64")
+    instr.exec = copyArrive;
   else if (op == "cp.async.wait_group")
     instr.exec = copyWait, instr.orders = Orders::Group;
   else

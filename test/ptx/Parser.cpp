@@ -284,7 +284,7 @@ private:
       } else {
         address(instr); // or a symbol with an offset
       }
-    } while (eat(','));
+    } while (eat(',') || eat('|'));
   }
   void vector(Instr &instr) {
     uint8_t count = 0;

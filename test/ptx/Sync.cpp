@@ -3,6 +3,7 @@
 #include "Table.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace mk::ptx;
 
@@ -60,6 +61,16 @@ void vote(Warp &warp, const Instr &instr, uint32_t lanes) {
                     : contains(instr.opcode, ".any.") ? votes != 0
                                                       : votes;
   forLanes(lanes, [&](uint32_t lane) { warp.set(ops[0], lane, result); });
+}
+
+/// The lowest lane, always.
+void elect(Warp &warp, const Instr &instr, uint32_t lanes) {
+  const Operand *ops = instr.ops.data() + (instr.b - 1);
+  uint32_t first = uint32_t(std::countr_zero(lanes));
+  forLanes(lanes, [&](uint32_t lane) {
+    warp.set(ops[0], lane, first);
+    warp.set(ops[1], lane, lane == first);
+  });
 }
 
 void reduce(Warp &warp, const Instr &instr, uint32_t lanes) {
@@ -348,6 +359,8 @@ bool mk::ptx::decodeSync(Instr &instr) {
     converge(shuffle, 1);
   } else if (startsWith(op, "vote.sync.")) {
     converge(vote, 1);
+  } else if (op == "elect.sync") {
+    converge(elect, 1);
   } else if (op == "redux.sync.min.u32") {
     converge(reduce, 1);
   } else if (op == "bar.sync" || op == "barrier.cta.red.or.aligned.pred") {

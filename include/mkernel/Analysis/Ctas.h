@@ -2,8 +2,10 @@
 #ifndef MKERNEL_ANALYSIS_CTAS_H
 #define MKERNEL_ANALYSIS_CTAS_H
 
+#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/Dialect/Tile/Tile.h"
 #include "llvm/ADT/SmallVector.h"
+#include <optional>
 
 namespace mlir::mk {
 
@@ -20,6 +22,10 @@ FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, ArrayRef<CtasAttr> s
 /// How many of `ctas` CTAs a role has of which `together` do an item: whole clusters, and in clusters
 /// of more than two no more than run at once beside `others`.
 int64_t limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int64_t others);
+
+/// The largest cluster that may share copies where a CTA has one of so many items at most, or has
+/// more (no number): fewer CTAs of clusters of more than two run at once.
+int64_t getLargestCluster(SmAttr sm, std::optional<int64_t> items);
 
 /// What a role gets whose number of CTAs is a parameter of this value; 0 leaves it to the share.
 CtasAttr resolveCtas(CtasAttr ctas, int64_t count);

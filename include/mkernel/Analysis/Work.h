@@ -49,6 +49,7 @@ struct LoopWork {
   int64_t teams = 1; // that take items in turn
   int64_t tail = 1;  // waves that stream-K divides
   int64_t parts = 1; // CTAs side by side that do an item together
+  int64_t cluster = 1; // CTAs side by side that can share copies
   /// Of one item where all are alike, else of items spread evenly over the loop.
   SmallVector<ItemWork, 0> samples;
   /// Of one item: elements of the accumulators that live at once, and of left operands in

@@ -24,8 +24,11 @@ Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, V
   access.thread = keepsWords ? partitionThread : readThreadInPartition();
   access.start = elementAddress(buffer, offsets);
   llvm::append_range(access.strides, ArrayRef(byteStrides(buffer)).take_back(rank));
-  access.limits = limits(buffer, offsets, rank, valid);
-  llvm::append_range(access.offsets, ArrayRef(offsets).take_back(rank));
+  access.limits = limits(buffer, offsets, tile.getShape(), valid, at);
+  for (auto [d, extent] : llvm::enumerate(tile.getShape())) {
+    int64_t dim = at.size() - rank + d;
+    access.offsets.push_back(exist(buffer, dim, at[dim], extent) ? c64(0) : offsets[dim]);
+  }
   int64_t bytes = mk_thread::getRun(tile) * size;
   if (!runs || bytes == size || bytes < 4 || size == 8)
     return access;

@@ -69,10 +69,9 @@ SmallVector<Value> Lowering::checkIndices(Operation *op, int64_t kind, int64_t n
   return checked;
 }
 
-bool Lowering::exists(const Buffer &buffer, unsigned dim, Value index) {
-  std::optional<int64_t> extent =
-      buffer.arg < 0 || (dim == 0 && buffer.rows) ? std::nullopt : kernel.getArgExtent(buffer.arg, dim);
-  if (!extent)
+bool Lowering::exist(const Buffer &buffer, unsigned dim, Value index, int64_t size) {
+  std::optional<int64_t> extent = extentOf(buffer, dim);
+  if (!extent || *extent < size)
     return false;
   if (!ranges) {
     ranges = std::make_unique<DataFlowSolver>();
@@ -85,7 +84,7 @@ bool Lowering::exists(const Buffer &buffer, unsigned dim, Value index) {
   if (!range || range->getValue().isUninitialized())
     return false;
   const ConstantIntRanges &values = range->getValue().getValue();
-  return values.smin().sge(0) && values.smax().slt(*extent);
+  return values.smin().sge(0) && values.smax().sle(*extent - size);
 }
 
 /// Which of the arguments a chosen buffer is.

@@ -41,6 +41,11 @@ Value Lowering::baseOf(const Buffer &buffer) {
   Value base = wordOf(buffer, 0);
   return buffer.away ? add(base, buffer.away) : base;
 }
+std::optional<int64_t> Lowering::extentOf(const Buffer &buffer, int64_t d) {
+  if (buffer.arg < 0 || (d == 0 && buffer.rows))
+    return std::nullopt;
+  return kernel.getArgExtent(buffer.arg, d);
+}
 Value Lowering::sizeOf(const Buffer &buffer, int64_t d) {
   if (d == 0 && buffer.rows)
     return buffer.rows;
@@ -94,17 +99,26 @@ struct EdgeMath {
 } // namespace
 
 SmallVector<Value> Lowering::limits(const Buffer &buffer,
-                                    ArrayRef<Value> offsets, int64_t tileRank,
-                                    ValueRange valid) {
-  int64_t lead = buffer.type.getRank() - tileRank;
+                                    ArrayRef<Value> offsets, ArrayRef<int64_t> tile,
+                                    ValueRange valid, ValueRange indices) {
+  int64_t lead = buffer.type.getRank() - int64_t(tile.size());
+  auto exist = [&](int64_t d, int64_t size) {
+    return !indices.empty() && this->exist(buffer, d, indices[d], size);
+  };
   SmallVector<Value> result;
-  for (int64_t d = 0; d < tileRank; ++d) {
+  for (auto [d, extent] : llvm::enumerate(tile)) {
     Value end = valid.empty() ? Value() : scalar(valid[d]);
+    if (exist(lead + d, extent)) {
+      result.push_back(end ? end : c64(extent));
+      continue;
+    }
     result.push_back(leftBehind<Value>(EdgeMath{*this}, offsets[lead + d],
                                        sizeOf(buffer, lead + d), end ? &end : nullptr));
   }
   // Outside in a leading dimension: nothing is there.
-  for (int64_t d = 0; d < lead && tileRank; ++d) {
+  for (int64_t d = 0; d < lead && !tile.empty(); ++d) {
+    if (exist(d, 1))
+      continue;
     Value inside = cmp(Predicate::ult, offsets[d], sizeOf(buffer, d));
     result.front() = select(inside, result.front(), c64(0));
   }

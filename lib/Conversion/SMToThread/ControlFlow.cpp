@@ -100,11 +100,14 @@ LogicalResult Lowering::emitWaits(scf::ForOp op) {
   return success();
 }
 
-/// Whether each step of a loop of products loads from memory. What addresses are computed from is
-/// read once then, in front of the loop; elsewhere a register costs more than reading it again.
+/// Whether each step of a loop of products loads from memory, or one that fills slots copies by
+/// threads. What addresses are computed from is read once then, in front of the loop; elsewhere a
+/// register costs more than reading it again.
 static bool loadsBesideProducts(scf::ForOp op) {
-  return !op.getOps<MmaOp>().empty() &&
-         (!op.getOps<mk::LoadOp>().empty() || !op.getOps<memref::LoadOp>().empty());
+  bool copies = llvm::any_of(op.getOps<CopyOp>(),
+                             [](CopyOp copy) { return copy.getTileType().getRank() == 1; });
+  return copies || (!op.getOps<MmaOp>().empty() && (!op.getOps<mk::LoadOp>().empty() ||
+                                                    !op.getOps<memref::LoadOp>().empty()));
 }
 
 LogicalResult Lowering::lower(scf::ForOp op) {

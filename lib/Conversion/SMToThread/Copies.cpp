@@ -4,7 +4,8 @@
 // chunk a box. In the variant for any strides it may have no map of the argument: then other
 // warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside of the
 // argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits for
-// the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp).
+// the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp). Tiles
+// of one dimension are brought by the producer's threads, an element each at a time.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -19,7 +20,7 @@ void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int6
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
   create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
-                                copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier, lane,
+                                copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier,
                                 shared > 1 ? and_(cta, cluster - 1) : Value(),
                                 shared > 1 ? b.getI64IntegerAttr(shared) : IntegerAttr());
 }
@@ -50,8 +51,15 @@ LogicalResult Lowering::lower(CopyOp op) {
   for (Type other : op.getSlot().getType().getTiles().take_front(op.getIndex()))
     before += getStagedBytes(cast<RankedTensorType>(other), kChunkBytes);
   TileCopy copy{*from, tile, add(elements(op.getSlot())[0], before), scalars(op.getOffsets()),
-                getCopyBox(op)};
+                tile.getRank() > 1 ? getCopyBox(op) : SmallVector<int64_t>()};
   Value full = elements(op.getSlot())[1];
+  if (tile.getRank() == 1) {
+    create<mk_thread::CopyElementsOp>(
+        elementAddress(*from, copy.offsets), byteStrides(*from).back(), copy.offsets.back(),
+        limits(*from, copy.offsets, tile.getShape(), op.getValid(), op.getOffsets()).front(),
+        copy.dest, full, lane, tile);
+    return success();
+  }
   auto [map, usable] = tensorMap(*from, copy.box);
   if (!map && !byThreads)
     return op.emitOpError() << "copies what no tensor map describes, a tile of "

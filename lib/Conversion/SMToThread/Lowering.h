@@ -189,7 +189,11 @@ private:
                                  ValueRange indices = {});
   /// Whether an element with this index (of the SM level) is there for all values that the index
   /// can have.
-  bool exists(const Buffer &buffer, unsigned dim, Value index);
+  bool exists(const Buffer &buffer, unsigned dim, Value index) {
+    return exist(buffer, dim, index, 1);
+  }
+  /// The same of `size` elements from that index on.
+  bool exist(const Buffer &buffer, unsigned dim, Value index, int64_t size);
   /// One end of a put. `list`: source rows, in shared memory.
   void checkPut(PutOp op, int64_t kind, Value list, Value peer = {});
   SmallVector<Value> checkScalar(Operation *op, int64_t kind, const Buffer &buffer,
@@ -296,6 +300,8 @@ private:
   /// Words of the parameters (i64), read where they are asked for: LLVM would read
   /// them once, at the start, and keep them in registers.
   Value baseOf(const Buffer &buffer);
+  /// What a dimension of a kernel's argument is, where that is known.
+  std::optional<int64_t> extentOf(const Buffer &buffer, int64_t d);
   Value sizeOf(const Buffer &buffer, int64_t d);
   Value strideOf(const Buffer &buffer, int64_t d); // in elements
   /// Whether it is scratch of known extents: the runtime's own memory, rows one behind the other.
@@ -308,9 +314,10 @@ private:
   /// null if there is none.
   Value mapNumber(const Buffer &buffer, ArrayRef<int64_t> box, bool peers = false);
   std::pair<Value, Value> tensorMap(const Buffer &buffer, ArrayRef<int64_t> box);
-  /// How many elements from the offset on exist, for each dimension of a tile.
-  SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets,
-                            int64_t tileRank, ValueRange valid);
+  /// How many elements from the offset on exist, for each dimension of a tile; its extent where
+  /// the offsets of the SM level, `indices`, tell that all of it does.
+  SmallVector<Value> limits(const Buffer &buffer, ArrayRef<Value> offsets, ArrayRef<int64_t> tile,
+                            ValueRange valid, ValueRange indices = {});
   /// i1: `usable`, and `valid` ends nothing that the buffer or the tile does not end.
   Value isBoundedByBuffer(Value usable, const Buffer &buffer, ArrayRef<Value> offsets,
                      ArrayRef<int64_t> shape, ValueRange valid);

@@ -151,7 +151,7 @@ LogicalResult Lowering::emit(Operation *op) {
         return success();
       })
       .Case([&](CommitOp op) {
-        create<mk_thread::CommitSlotOp>(elements(op.getSlot())[1], lane);
+        create<mk_thread::CommitSlotOp>(elements(op.getSlot())[1]);
         return success();
       })
       .Case([&](TileOp op) {
@@ -160,6 +160,13 @@ LogicalResult Lowering::emit(Operation *op) {
           offset += getStagedBytes(cast<RankedTensorType>(tile), kChunkBytes);
         set(op, add(elements(op.getSlot())[0], offset));
         return success();
+      })
+      .Case([&](ReadOp op) {
+        auto type = cast<RankedTensorType>(op.getFragment().getType());
+        return setFragment(op, [&] {
+          return create<mk_thread::ReadElementsOp>(getElementTypes(type), type, scalar(op.getTile()),
+                                                   partitionThread);
+        });
       })
       .Case([&](TurnWaitOp op) {
         emitTurnWait(op.getCursors());

@@ -50,6 +50,8 @@ bool sm::isEngineColumn(Value column, Type element) {
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
   bool copies = false, byMaps = true;
   kernel.walk([&](CopyOp copy) {
+    if (copy.getTileType().getRank() == 1)
+      return; // by threads
     copies = true;
     byMaps &= !getCopyBox(copy).empty() &&
               isEngineColumn(copy.getOffsets().back(), copy.getTileType().getElementType());
@@ -74,7 +76,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
     }
   };
   kernel.walk([&](Operation *op) {
-    if (auto copy = dyn_cast<CopyOp>(op))
+    if (auto copy = dyn_cast<CopyOp>(op); copy && copy.getTileType().getRank() > 1)
       add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);

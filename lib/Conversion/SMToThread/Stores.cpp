@@ -93,7 +93,7 @@ void Lowering::stage(mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map, Value us
     Value start = add(elementAddress(buffer, offsets), mul(resize(row, i64), strides.end()[-2]));
     start = add(start, mul(strides.back(), resize(column, i64)));
     // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
-    SmallVector<Value> left = limits(buffer, offsets, 2, op.getValid());
+    SmallVector<Value> left = limits(buffer, offsets, tile.getShape(), op.getValid());
     auto from = [&](int64_t d) { return narrow(sub(c64(0), offsets.end()[d - 2])); };
     create<mk_thread::StoreBufferOp>(source, start, strides.end()[-2], strides.back(), row, column, from(0),
                                      narrow(left[0]), from(1), narrow(left[1]), countStoreRows(tile),

@@ -210,7 +210,7 @@ void Lowering::emitCopiers() {
   SmallVector<int64_t> sizes;
   kernel.walk([&](CopyOp op) {
     int64_t size = getElementBytes(op.getTileType().getElementType());
-    if (!llvm::is_contained(sizes, size))
+    if (op.getTileType().getRank() > 1 && !llvm::is_contained(sizes, size))
       sizes.push_back(size);
   });
   auto copy = [&] { create<mk_thread::ServeCopiesOp>(sizes, makeCopiers()); };

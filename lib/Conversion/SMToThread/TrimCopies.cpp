@@ -29,7 +29,7 @@ Value Lowering::isCut(CopyOp op, const TileCopy &copy) {
     return whole == always ? Value() : not_(whole);
   }
   Value whole = cbool(true);
-  for (auto [limit, extent] : llvm::zip(limits(copy.from, copy.offsets, shape.size(), op.getValid()), shape))
+  for (auto [limit, extent] : llvm::zip(limits(copy.from, copy.offsets, shape, op.getValid()), shape))
     whole = and_(whole, cmp(Predicate::sge, limit, extent));
   for (Value offset : copy.offsets)
     whole = and_(whole, cmp(Predicate::sge, offset, int64_t(0)));

@@ -46,7 +46,7 @@ private:
   };
 
   bool takesPart(Value value) {
-    return isTile(value) && !isLayoutFree(value) && !plan.getStaged(value);
+    return isTile(value) && !isLayoutFree(value) && !plan.staysShared(value);
   }
 
   void note(Value tile) {

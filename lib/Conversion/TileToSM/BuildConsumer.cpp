@@ -91,10 +91,13 @@ private:
       Location loc = site.getFirst().getLoc();
       Value slot = mk_sm::WaitOp::create(b, loc, SlotType::get(b.getContext(), type.getTiles()),
                                          ring, ValueRange());
-      for (auto [j, load] : llvm::enumerate(site.loads)) {
-        mk::LoadOp from = load;
-        Type staged = StagedType::get(b.getContext(), cast<RankedTensorType>(from.getType()));
-        mapping.map(from.getResult(), TileOp::create(b, from.getLoc(), staged, slot, j));
+      for (mk::LoadOp load : site.loads) {
+        auto type = cast<RankedTensorType>(load.getType());
+        Value tile = TileOp::create(b, load.getLoc(), StagedType::get(b.getContext(), type), slot,
+                                    plan.getStaged(load)->index);
+        if (type.getRank() == 1)
+          tile = ReadOp::create(b, load.getLoc(), getType(load), tile);
+        mapping.map(load.getResult(), tile);
       }
     }
   }

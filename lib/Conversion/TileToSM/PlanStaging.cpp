@@ -1,6 +1,7 @@
 //===- PlanStaging.cpp - Which tiles go through shared memory -------------===//
 #include "RolePlan.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Resources.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/InterleavedRange.h"
@@ -35,6 +36,33 @@ static SmallVector<LoadOp> findStaged(Operation *role) {
                                          [](OpOperand &use) { return !isMultiplied(use); });
   }
   return staged;
+}
+
+/// Whether tiles of one dimension may come at once, for all that is known of their argument: else
+/// each element takes the memory pipe as long as a load by who uses it.
+static bool mayComeAtOnce(LoadOp load) {
+  auto tile = cast<RankedTensorType>(load.getType());
+  auto arg = dyn_cast<BlockArgument>(load.getSource());
+  auto kernel = load->getParentOfType<KernelOp>();
+  if (!arg || arg.getOwner() != &kernel.getBody().front())
+    return true;
+  std::optional<int64_t> extent = kernel.getArgExtent(
+      arg.getArgNumber() - kernel.getNumDims(), cast<MemRefType>(arg.getType()).getRank() - 1);
+  constexpr int64_t kBits = 8 * 16; // of what is aligned (PTX ISA, "cp.async.bulk")
+  return !extent || (*extent >= tile.getDimSize(0) &&
+                     *extent * tile.getElementTypeBitWidth() % kBits == 0);
+}
+
+/// Whether a tile of one dimension is loaded anew in each iteration of a loop, out of what no
+/// kernel writes, in a form that the producer's threads can bring.
+static bool isLoadedInTurn(LoadOp load) {
+  auto tile = cast<RankedTensorType>(load.getType());
+  int64_t bits = tile.getElementTypeBitWidth();
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  return tile.getRank() == 1 && (bits == 32 || bits == 64) && tile.getElementType().isIntOrFloat() &&
+         !load.getPad() && loop && isNeverWritten(load.getSource()) && mayComeAtOnce(load) &&
+         !llvm::all_of(load.getOffsets(),
+                       [&](Value offset) { return loop.isDefinedOutsideOfLoop(offset); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,6 +195,36 @@ static llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<LoadOp> load
   return section;
 }
 
+/// Tiles of one dimension go with those that dots of the same iteration multiply: a thread that
+/// loads them itself has them under way for longer than a dot takes.
+static void addBeside(Site &site, ArrayRef<LoadOp> staged) {
+  for (LoadOp load : site.getBlock()->getOps<LoadOp>()) {
+    if (!isLoadedInTurn(load))
+      continue;
+    SmallVector<LoadOp> all(staged);
+    all.push_back(load);
+    llvm::DenseMap<Operation *, int64_t> section = numberSections(all);
+    if (llvm::all_of(site.loads, [&](LoadOp other) {
+          return section.lookup(other) == section.lookup(load);
+        }))
+      site.loads.push_back(load);
+    else
+      missed(load, kSplitRoles) << "is loaded by those who use it, since a use of a tile, or an op "
+                                   "that others see, stands between it and tiles of a dot: load "
+                                   "it beside them";
+  }
+  llvm::sort(site.loads, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
+}
+
+/// The loads of a slot in the order in which their tiles lie: those of one dimension come last.
+static SmallVector<LoadOp> getInSlot(const Site &site) {
+  SmallVector<LoadOp> loads(site.loads);
+  std::stable_partition(loads.begin(), loads.end(), [](LoadOp load) {
+    return cast<RankedTensorType>(load.getType()).getRank() > 1;
+  });
+  return loads;
+}
+
 /// Whether the op, or one inside it, has the consumer read what someone may have written before.
 static bool readsResultsHere(Operation *op, ArrayRef<LoadOp> staged) {
   return op
@@ -206,7 +264,7 @@ static bool areApart(const Site &a, const Site &b) {
 
 static LogicalResult assignRing(RolePlan &plan, Site &site) {
   SmallVector<Type> tiles;
-  for (LoadOp load : site.loads)
+  for (LoadOp load : getInSlot(site))
     tiles.push_back(load.getType());
   LoadOp first = site.getFirst();
   auto emit = [&]() {
@@ -260,13 +318,15 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
   llvm::MapVector<Operation *, Site> sites; // in program order
   for (LoadOp load : loads)
     sites[groups.getLeaderValue(load)].loads.push_back(load);
+  for (auto &[leader, site] : sites)
+    addBeside(site, loads);
   for (auto &[leader, site] : sites) {
     placeWait(site, loads);
     if (failed(assignRing(plan, site)))
       return failure();
     passed(site.getFirst(), kSplitRoles)
         << remark::add("is staged: ring {0}, {1} tiles in a slot", site.ring, site.loads.size());
-    for (auto [i, load] : llvm::enumerate(site.loads))
+    for (auto [i, load] : llvm::enumerate(getInSlot(site)))
       plan.staged[load] = {static_cast<unsigned>(plan.sites.size()), static_cast<int64_t>(i)};
     plan.sites.push_back(site);
   }

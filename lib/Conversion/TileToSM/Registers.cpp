@@ -239,7 +239,7 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
 LogicalResult LiveTiles::check() {
   SmallVector<Value> tiles;
   auto note = [&](Value value) {
-    if (isTile(value) && !isLayoutFree(value) && !plan.getStaged(value))
+    if (isTile(value) && !isLayoutFree(value) && !plan.staysShared(value))
       tiles.push_back(value);
   };
   plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -68,6 +68,10 @@ struct RolePlan {
     auto it = def ? staged.find(def) : staged.end();
     return it == staged.end() ? nullptr : &it->second;
   }
+  /// Whether the tile stays in shared memory, where dots read it.
+  bool staysShared(Value tile) const {
+    return getStaged(tile) && cast<RankedTensorType>(tile.getType()).getRank() > 1;
+  }
 };
 
 /// What the remarks of the split are from.

@@ -196,7 +196,7 @@ LogicalResult Budget::refuse() {
   llvm::MapVector<Type, int64_t> copies;
   for (Ring &ring : rings)
     for (Type type : ring.op.getResult().getType().getTiles())
-      if (ring.depth > 1)
+      if (ring.depth > 1 && cast<RankedTensorType>(type).getRank() > 1)
         copies[type] += ring.depth;
   RankedTensorType largest;
   auto bytes = [&](RankedTensorType tile) {

@@ -11,7 +11,7 @@
 //     p = mma_wait 1 p; release; acc = f(p, acc)
 //     q = mma_wait 0 q; release; acc = f(q, acc)
 // None is under way from one turn to the next: ptxas would wait for each (C7514).
-// What f loads from places known before goes with the mma.
+// What f loads from places known before goes with the mma, and so does what it reads from the slot.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -33,6 +33,7 @@ namespace {
 struct InFlightDot {
   Value product;
   SmallVector<Value> carried;
+  SmallVector<Value> read; // of its slot
 };
 
 class Pairing : mk::IndexMath {
@@ -72,7 +73,8 @@ private:
   Value upper;   // of all iterations
   MmaOp dot;
   MmaWaitOp wait;
-  llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot
+  llvm::SetVector<Operation *> starting; // slots, tiles, fence, dot, reads
+  SmallVector<ReadOp> reads;
   SmallVector<Operation *> loads;        // that go with the dot
 };
 } // namespace
@@ -85,7 +87,7 @@ private:
 static bool onlyReads(Operation *op) {
   if (isMemoryEffectFree(op) || isa<mk::LoadOp, memref::LoadOp>(op))
     return true;
-  return isa<MmaOp, MmaFenceOp, MmaWaitOp, mk_sm::WaitOp, TileOp, ReleaseOp>(op);
+  return isa<MmaOp, MmaFenceOp, MmaWaitOp, mk_sm::WaitOp, TileOp, ReadOp, ReleaseOp>(op);
 }
 
 bool Pairing::analyseOps() {
@@ -104,6 +106,12 @@ bool Pairing::analyseOps() {
     starting.insert(slot);
     starting.insert(tile);
     rings.insert(slot.getRing());
+  }
+  reads = llvm::to_vector(body->getOps<ReadOp>());
+  for (ReadOp read : reads) {
+    auto tile = read.getTile().getDefiningOp<TileOp>();
+    starting.insert(tile);
+    starting.insert(read);
   }
   if (auto fence = dot->getPrevNode(); fence && isa<MmaFenceOp>(fence))
     starting.insert(fence);
@@ -131,6 +139,8 @@ bool Pairing::fitsRegisters() {
   for (Operation *load : loads)
     if (isa<mk::LoadOp>(load))
       needed += turns * countRegisters(load->getResult(0).getType());
+  for (ReadOp read : reads)
+    needed += 2 * countRegisters(read.getFragment().getType());
   for (Value arg : loop.getRegionIterArgs())
     needed += countRegisters(arg.getType());
   llvm::SmallDenseSet<Value> outside;
@@ -189,7 +199,9 @@ InFlightDot Pairing::start(Value number, ArrayRef<Value> carried) {
   auto fence = MmaFenceOp::create(b, loc, touched);
   for (auto [value, fenced] : llvm::zip(touched, fence.getResults()))
     map.map(value, fenced);
-  InFlightDot started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}};
+  InFlightDot started{cast<MmaOp>(b.clone(*dot, map)).getResult(), {}, {}};
+  for (ReadOp read : reads)
+    started.read.push_back(map.lookup(read.getFragment()));
   for (Value value : carried)
     started.carried.push_back(map.lookupOrDefault(value));
   return started;
@@ -204,6 +216,8 @@ SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const 
   map.map(wait.getResult(0), done.getResult(0));
   for (auto [load, value] : llvm::zip(loads, loaded))
     map.map(load->getResult(0), value);
+  for (auto [read, value] : llvm::zip(reads, started.read))
+    map.map(read.getFragment(), value);
   // Slots first: the producer waits for them.
   for (auto release : body->getOps<ReleaseOp>())
     b.clone(*release, map);

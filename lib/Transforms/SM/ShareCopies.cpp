@@ -8,6 +8,9 @@
 // which waits for a slot. Unless all have told each other before they wait: so do CTAs that divide
 // an item (`mk-expand-stream-k`).
 //
+// Fewer CTAs of clusters of more than two run at once. A kernel has such clusters where its items
+// are no more than these CTAs, and as many CTAs as items then.
+//
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
 #include "Loops.h"
@@ -142,6 +145,8 @@ static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
 }
 
 static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
+  if (copy.getTileType().getRank() == 1)
+    return false;
   int64_t rows = copy.getTileType().getShape().end()[-2];
   if (rows % (size * kSwizzleRows))
     return false;
@@ -200,12 +205,30 @@ static bool waitsForOthers(mk::RoleOp role, int64_t ctas) {
                                    .wasInterrupted();
 }
 
+/// The most items that CTAs of the kernel's only role have together, where each has one at most;
+/// null if that is not known.
+static std::optional<int64_t> countItemsAtOnce(ArrayRef<mk::RoleOp> roles) {
+  if (roles.size() != 1 || holds<CtaIndexOp>(roles.front()) || holds<TicketOp>(roles.front()))
+    return std::nullopt;
+  int64_t most = 0;
+  WalkResult known = mk::RoleOp(roles.front()).walk([&](ItemsOp items) {
+    APInt total;
+    if (!matchPattern(items.getTotal(), m_ConstantInt(&total)))
+      return WalkResult::interrupt();
+    most = std::max(most, total.getSExtValue());
+    return WalkResult::advance();
+  });
+  return known.wasInterrupted() || !most ? std::nullopt : std::optional(most);
+}
+
 /// Says why the copies of a role are not shared by `size` CTAs each; its CTAs are `count` from
 /// number `first` on of all in `grid`.
 static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count, int64_t grid,
                     const llvm::StringMap<int64_t> &ctas) {
   SmallVector<CopyOp> copies;
   role.walk([&](CopyOp copy) {
+    if (copy.getTileType().getRank() == 1)
+      return; // by threads
     if (copy.getShared() == 1)
       copies.push_back(copy);
   });
@@ -258,7 +281,10 @@ LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
   if (failed(given))
     return failure();
   int64_t chosen = std::max<int64_t>(*given, 2);
-  for (int64_t size = mk::getSm(kernel).getCluster(); size > 1; size /= 2) {
+  mk::SmAttr sm = mk::getSm(kernel);
+  std::optional<int64_t> items = countItemsAtOnce(roles);
+  int64_t largest = std::max(*given, mk::getLargestCluster(sm, items));
+  for (int64_t size = largest; size > 1; size /= 2) {
     if (grid % size || (*given > 1 && size != *given))
       continue;
     SmallVector<CopyOp> copies;
@@ -274,6 +300,11 @@ LogicalResult mk_sm::shareCopies(mk::KernelOp kernel) {
     if (copies.empty())
       continue;
     chosen = size;
+    if (size > 2 && sm.getClustered() && items && *given == 1) {
+      mk::RoleOp role = roles.front();
+      int64_t needed = std::min<int64_t>(counts->front(), llvm::alignTo(*items, size));
+      role.setCtasAttr(mk::resolveCtas(role.getCtas(), needed));
+    }
     break;
   }
   for (mk::RoleOp role : roles) {

@@ -1,4 +1,4 @@
-//===- ExpandAccesses.cpp - Elements of a thread in global memory ---------===//
+//===- ExpandAccesses.cpp - Elements of a thread in memory ----------------===//
 //
 // Elements that a thread holds one behind the other in a row are moved together where the op says
 // so; else each by itself.
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
 #include "mkernel/Dialect/Thread/Places.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::mk_thread;
@@ -24,9 +25,13 @@ public:
     Value all;
     for (int64_t d = 0, n = tile.getRank() - run; d < n; ++d) {
       Value index = e.add(place.base[d], place.offset[d]);
-      Value behind = e.add(index, op.getOffsets()[d]);
-      Value inside = e.and_(e.cmp(Predicate::slt, index, op.getLimits()[d]),
-                            e.cmp(Predicate::sge, behind, int64_t(0)));
+      std::optional<int64_t> limit = getConstantIntValue(op.getLimits()[d]);
+      Value inside = limit && *limit >= tile.getDimSize(d)
+                         ? e.cbool(true)
+                         : e.cmp(Predicate::slt, index, op.getLimits()[d]);
+      std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
+      if (!offset || *offset < 0)
+        inside = e.and_(inside, e.cmp(Predicate::sge, e.add(index, op.getOffsets()[d]), int64_t(0)));
       all = all ? e.and_(all, inside) : inside;
     }
     if (place.exists)
@@ -114,6 +119,68 @@ static SmallVector<Value> load(LoadElementsOp op, Emitter &e) {
   return size == 4 ? words : e.unpack(words, element, op.getNumResults());
 }
 
+//===----------------------------------------------------------------------===//
+// Through shared memory
+//===----------------------------------------------------------------------===//
+
+/// An element each at a time.
+static void copyInElements(CopyElementsOp op, Emitter &e) {
+  constexpr int64_t kLanes = 32;
+  int64_t size = getElementBytes(op.getTile().getElementType()), count = op.getTile().getDimSize(0);
+  auto bring = [&](int64_t first) {
+    Value index = e.add(e.resize(op.getLane(), e.i64), first);
+    Value exists = e.and_(e.cmp(Predicate::slt, index, op.getLimit()),
+                          e.cmp(Predicate::sge, e.add(index, op.getOffset()), int64_t(0)));
+    Value from = e.add(op.getStart(), e.mul(index, op.getStride()));
+    Value to = e.add(op.getDest(), e.resize(e.mul(index, size), e.i32));
+    e.create<NVVM::CpAsyncOp>(e.pointer(to), e.pointer(from), size, NVVM::LoadCacheModifierKind::CA,
+                              e.select(exists, e.c32(size), e.c32(0)));
+  };
+  for (int64_t first = 0; first < count; first += kLanes)
+    if (count - first >= kLanes)
+      bring(first);
+    else
+      e.ifThen(e.cmp(Predicate::slt, op.getLane(), count - first), [&] { bring(first); });
+  e.create<NVVM::CpAsyncMBarrierArriveOp>(e.pointer(op.getBarrier()));
+  // Before one of them says that nothing more will be copied.
+  e.syncWarp();
+}
+
+static void copyList(CopyElementsOp op, Emitter &e) {
+  constexpr int64_t kBulk = 16; // alignment of addresses and bytes (PTX ISA, "cp.async.bulk")
+  int64_t size = getElementBytes(op.getTile().getElementType()), count = op.getTile().getDimSize(0);
+  if (size * count % kBulk)
+    return copyInElements(op, e);
+  Value whole = e.and_(e.cmp(Predicate::sge, op.getLimit(), count),
+                       e.cmp(Predicate::sge, op.getOffset(), int64_t(0)));
+  whole = e.and_(whole, e.cmp(Predicate::eq, op.getStride(), size));
+  whole = e.and_(whole, e.cmp(Predicate::eq, e.and_(op.getStart(), kBulk - 1), int64_t(0)));
+  e.ifThenElse(
+      whole,
+      [&] {
+        e.ifElected([&] {
+          e.create<BarrierExpectOp>(op.getBarrier(), size * count);
+          e.create<CopyBulkOp>(op.getStart(), op.getDest(), e.c32(size * count), op.getBarrier());
+        });
+      },
+      [&] { copyInElements(op, e); });
+}
+
+static SmallVector<Value> readList(ReadElementsOp op, Emitter &e) {
+  RankedTensorType tile = op.getTile();
+  Places places(e, tile, op.getThread());
+  int64_t size = getElementBytes(tile.getElementType());
+  SmallVector<Value> result;
+  for (auto [i, element] : llvm::enumerate(op.getElements())) {
+    Place where = places.at(i);
+    Value at = e.add(op.getSource(), e.mul(e.resize(where.base[0], e.i32), size));
+    result.push_back(e.load(element.getType(), at, size * where.offset[0]));
+  }
+  // Before one of them gives the slot back.
+  e.syncWarp();
+  return result;
+}
+
 static SmallVector<Value> reload(ReloadElementsOp op, Emitter &e) {
   constexpr int64_t kRun = 4; // the longest access of the PTX ISA (v4.b32)
   SmallVector<Value> zero(kRun, e.c32(0)), result;
@@ -178,5 +245,7 @@ static void store(StoreElementsOp op, Emitter &e) {
 void mk_thread::expandAccesses(ModuleOp module) {
   replaceEach<LoadElementsOp>(module, load);
   replaceEach<ReloadElementsOp>(module, reload);
+  replaceEach<ReadElementsOp>(module, readList);
+  expandEach<CopyElementsOp>(module, copyList);
   expandEach<StoreElementsOp>(module, store);
 }

@@ -87,8 +87,9 @@ static SmallVector<Value> receiveWords(ReceiveWordsOp op, Emitter &e) {
 void mk_thread::expandChannels(ModuleOp module) {
   expandEach<InitSlotsOp>(module, initSlots);
   replaceEach<TakeSlotOp>(module, takeSlot);
-  expandEach<CommitSlotOp>(
-      module, [](CommitSlotOp op, Emitter &e) { arriveOnce(e, op.getLane(), op.getFull()); });
+  expandEach<CommitSlotOp>(module, [](CommitSlotOp op, Emitter &e) {
+    e.ifElected([&] { e.create<BarrierArriveOp>(op.getFull(), /*cta=*/Value(), /*bytes=*/Value()); });
+  });
   expandEach<ReleaseSlotOp>(module, releaseSlot);
   expandEach<SendWordsOp>(module, sendWords);
   replaceEach<ReceiveWordsOp>(module, receiveWords);

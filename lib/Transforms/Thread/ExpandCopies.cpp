@@ -6,7 +6,7 @@ using namespace mlir::mk_thread;
 
 static void copyTile(CopyTileOp op, Emitter &e) {
   int64_t rows = op.getRows(), shared = op.getShared().value_or(1), own = rows / shared;
-  e.ifThen(e.eq(op.getLane(), 0), [&] {
+  e.ifElected([&] {
     e.create<BarrierExpectOp>(op.getBarrier(), rows * op.getChunks() * kChunkBytes);
     SmallVector<Value> start;
     for (Value coordinate : op.getCoordinates())

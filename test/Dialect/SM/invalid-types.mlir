@@ -57,22 +57,37 @@ func.func private @f(!mk_sm.ring<65, tensor<64x64xbf16>>)
 
 // -----
 
-// expected-error @+1 {{a slot holds tiles of static shape and at least two dimensions, without a layout, not 'f32'}}
+// expected-error @+1 {{a slot holds tiles of static shape and at least one dimension, without a layout, not 'f32'}}
 func.func private @f(!mk_sm.ring<2, f32>)
 
 // -----
 
-// expected-error @+1 {{a slot holds tiles of static shape and at least two dimensions, without a layout, not 'tensor<?x64xbf16>'}}
+// expected-error @+1 {{a slot holds tiles of static shape and at least one dimension, without a layout, not 'tensor<?x64xbf16>'}}
 func.func private @f(!mk_sm.ring<2, tensor<?x64xbf16>>)
 
 // -----
 
-// expected-error @+1 {{a slot holds tiles of static shape and at least two dimensions, without a layout, not 'tensor<64xbf16>'}}
+// expected-error @+1 {{a slot holds tiles of static shape and at least one dimension, without a layout, not 'tensor<f32>'}}
+func.func private @f(!mk_sm.ring<2, tensor<f32>>)
+
+// -----
+
+// expected-error @+1 {{a staged tile of one dimension has elements of 32 or 64 bits, not of 'bf16'}}
 func.func private @f(!mk_sm.ring<2, tensor<64xbf16>>)
 
 // -----
 
-// expected-error @+1 {{a slot holds tiles of static shape and at least two dimensions, without a layout, not 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>'}}
+// expected-error @+1 {{a staged tile has 1 to 65535 elements of a dimension, 'tensor<65536xf32>' has not}}
+func.func private @f(!mk_sm.ring<2, tensor<65536xf32>>)
+
+// -----
+
+// expected-error @+1 {{tiles of one dimension come last in a slot; 'tensor<64x64xbf16>' is behind one: list it before}}
+func.func private @f(!mk_sm.ring<2, tensor<64xf32>, tensor<64x64xbf16>>)
+
+// -----
+
+// expected-error @+1 {{a slot holds tiles of static shape and at least one dimension, without a layout, not 'tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>'}}
 func.func private @f(!mk_sm.slot<tensor<64x64xbf16, #mk_sm.mma<warpgroups = 1>>>)
 
 // -----

@@ -173,3 +173,31 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(8192)
   // expected-error @+1 {{takes accumulators of 32 bits with a multiple of 16 columns, not 'tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>>'}}
   %a:4 = mk_thread.swap_elements %x, %x, %x, %x of tensor<64x8xf32, #mk_sm.mma<warpgroups = 1>> ctas 2 in(%w) room <threads = 128, offset = 1024, bytes = 2048> barriers 512 parity(%w) thread(%w) report(<kind = 1, role = 0, number = -1>) : (f32, f32, f32, f32) -> (f32, f32, f32, f32)
 }
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  // expected-error @+1 {{is for tiles of one dimension and 32 or 64 bits an element, not 'tensor<64xbf16>'}}
+  mk_thread.copy_elements %g stride(%g) offset(%g) limit(%g) to %w counted by %w lane(%w) of tensor<64xbf16>
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error @+1 {{is for tiles of one dimension and 32 or 64 bits an element, not 'tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>>'}}
+  %r:2 = mk_thread.read_elements tensor<8x32xf32, #mk_sm.blocked<threads = 128, vector = 2>> at %w thread(%w) : f32, f32
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  // expected-error-re @+1 {{has 1 values for a tile 'tensor<64xf32, {{.*}}>', of which a thread holds 2, each as 'f32'}}
+  %r = mk_thread.read_elements tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w thread(%w) : f32
+}

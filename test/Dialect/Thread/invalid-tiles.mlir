@@ -127,7 +127,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{is shared by 4 CTAs of a cluster that has 2; name those that exist}}
-  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 64 x 64 to %w counted by %w lane(%w) shared(%w of 4) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 64 x 64 to %w counted by %w shared(%w of 4) : i64
 }
 
 // -----
@@ -137,7 +137,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{has 256 rows for 2 CTAs, in boxes of 256; use boxes that fill a CTA's part}}
-  mk_thread.copy_tile %g at(%g, %g) of 256 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 256 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) : i64
 }
 
 // -----
@@ -147,7 +147,7 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   // expected-error @+1 {{has 1 coordinates; a tile in chunks has 2 to 5}}
-  mk_thread.copy_tile %g at(%g) of 256 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+  mk_thread.copy_tile %g at(%g) of 256 x 2 box 256 x 64 to %w counted by %w : i64
 }
 
 // -----

@@ -382,8 +382,8 @@ mk_thread.kernel @channels threads(384) cluster(2) params(512) shared(4096)
   %a, %b = mk_thread.take_slot empty of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) report(<kind = 3, role = 0, number = 0>)
   // CHECK: mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]], %[[W]]) report(<kind = 3, role = 0, number = 0>)
   %c, %d = mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w, %w) report(<kind = 3, role = 0, number = 0>)
-  // CHECK: mk_thread.commit_slot %[[FULL]] lane(%[[W]])
-  mk_thread.commit_slot %b lane(%w)
+  // CHECK: mk_thread.commit_slot %[[FULL]]
+  mk_thread.commit_slot %b
   // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]){{$}}
   mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%w) lane(%w)
   // CHECK: mk_thread.release_slot <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%[[W]]) lane(%[[W]]) ctas(2)
@@ -401,10 +401,10 @@ mk_thread.kernel @engine threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   // CHECK: %[[G:.*]] = mk_thread.param 24 : i64
   %g = mk_thread.param 24 : i64
-  // CHECK: mk_thread.copy_tile %[[G]] at(%[[G]], %[[G]]) of 512 x 2 box 256 x 64 to %[[W]] counted by %[[W]] lane(%[[W]]) : i64
-  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
-  // CHECK: mk_thread.copy_tile {{.*}} lane(%[[W]]) shared(%[[W]] of 2) : i64
-  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+  // CHECK: mk_thread.copy_tile %[[G]] at(%[[G]], %[[G]]) of 512 x 2 box 256 x 64 to %[[W]] counted by %[[W]] : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w : i64
+  // CHECK: mk_thread.copy_tile {{.*}} shared(%[[W]] of 2) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) : i64
   // CHECK: mk_thread.take_turn first(8) words []{{$}}
   mk_thread.take_turn first(8) words []
   // CHECK: %[[PLACES:.*]]:2 = mk_thread.take_turn first(8) words [512] : i32, i32
@@ -570,6 +570,10 @@ mk_thread.kernel @elements threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.load_elements [0, 1] of tensor<8x32xf32, #{{.*}}> at %[[G]] strides(%[[G]], %[[G]]) offsets(%[[G]], %[[G]]) limits(%[[G]], %[[G]]) pad(%[[X]] : f32) together(%[[YES]]) thread(%[[W]]) : f32, f32
   %h:2 = mk_thread.load_elements [0, 1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) pad(%x : f32) together(%yes) thread(%w) : f32, f32
+  // CHECK: mk_thread.copy_elements %[[G]] stride(%[[G]]) offset(%[[G]]) limit(%[[G]]) to %[[W]] counted by %[[W]] lane(%[[W]]) of tensor<128xf32>
+  mk_thread.copy_elements %g stride(%g) offset(%g) limit(%g) to %w counted by %w lane(%w) of tensor<128xf32>
+  // CHECK: mk_thread.read_elements tensor<64xf32, #{{.*}}> at %[[W]] thread(%[[W]]) : f32, f32
+  %listed:2 = mk_thread.read_elements tensor<64xf32, #mk_sm.slice<axis = 1, of = #mk_sm.mma<warpgroups = 1>>> at %w thread(%w) : f32, f32
   // CHECK: mk_thread.load_elements [1] of {{.*}} limits(%[[G]], %[[G]]) thread(%[[W]]) : f32
   %i = mk_thread.load_elements [1] of tensor<8x32xf32, #runs> at %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) thread(%w) : f32

@@ -41,4 +41,29 @@ mk_thread.kernel @accesses threads(384) cluster(1) params(512) shared(4096)
   // CHECK: mk_thread.store %{{.*}} : f32 to %{{.*}} : i64 bytes(4) if %{{.*}} add(f32, sys)
   mk_thread.store_elements %x as [1] of tensor<4x128xf32, #runs> to %g strides(%g, %g) offsets(%g, %g)
       limits(%g, %g) add sys thread(%w) : f32
+
+  // All at once by one lane, or each element by itself: 32 lanes twice, and 4 lanes.
+  // CHECK: arith.cmpi sge, %{{.*}}, %c68_i64
+  // CHECK: arith.cmpi eq, %{{.*}}, %c4_i64
+  // CHECK: scf.if
+  // CHECK: nvvm.elect.sync
+  // CHECK: mk_thread.mbarrier_expect %{{.*}}, 272
+  // CHECK: mk_thread.copy_bulk %{{.*}} to %{{.*}}, %c272_i32 counted by
+  // CHECK: else
+  // CHECK-COUNT-2: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = {{ *}}ca
+  // CHECK: scf.if
+  // CHECK: nvvm.cp.async.shared.global
+  // CHECK: nvvm.cp.async.mbarrier.arrive
+  // CHECK-NEXT: mk_thread.sync_warp
+  mk_thread.copy_elements %g stride(%g) offset(%g) limit(%g) to %w counted by %w lane(%w) of tensor<68xf32>
+  // No multiple of 16 bytes comes at once.
+  // CHECK-NOT: copy_bulk
+  // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = {{ *}}ca
+  mk_thread.copy_elements %g stride(%g) offset(%g) limit(%g) to %w counted by %w lane(%w) of tensor<33xf64>
+  // Rows of two accumulators, 8 apart.
+  // CHECK: mk_thread.sync_warp
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+  // CHECK-NEXT: mk_thread.sync_warp
+  %r:2 = mk_thread.read_elements tensor<64xf32, #row> at %w thread(%w) : f32, f32
 }

@@ -19,7 +19,7 @@ mk_thread.kernel @ring threads(384) cluster(2) params(512) shared(4096)
   // CHECK: scf.if
   // CHECK-NEXT: mk_thread.mbarrier_arrive
   %slot, %full = mk_thread.take_slot empty of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage, %parity) report(<kind = 3, role = 0, number = 0>)
-  mk_thread.commit_slot %full lane(%lane)
+  mk_thread.commit_slot %full
   // CHECK: mk_thread.mbarrier_wait
   %tile, %again = mk_thread.take_slot full of <full = 0, empty = 32, slots = 1024, depth = 4, bytes = 256> at(%stage, %parity) report(<kind = 3, role = 0, number = 0>)
   // CHECK: scf.if

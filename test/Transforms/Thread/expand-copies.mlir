@@ -20,7 +20,7 @@ mk_thread.kernel @alone threads(384) cluster(2) params(512) shared(4096)
   // CHECK: mk_thread.copy_tensor %[[MAP]][%[[ROW]], %[[NEXT]]]
   // CHECK: mk_thread.copy_tensor
   // CHECK-NOT: mk_thread.copy_tensor
-  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w : i64
 }
 
 // Two CTAs bring 256 rows each, for both.
@@ -33,5 +33,5 @@ mk_thread.kernel @together threads(384) cluster(2) params(512) shared(4096)
   // CHECK: arith.muli %{{.*}}, %c256_i32
   // CHECK-COUNT-2: mk_thread.copy_tensor {{.*}} ctas(3)
   // CHECK-NOT: mk_thread.copy_tensor
-  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w lane(%w) shared(%w of 2) : i64
+  mk_thread.copy_tile %g at(%g, %g) of 512 x 2 box 256 x 64 to %w counted by %w shared(%w of 2) : i64
 }

@@ -213,6 +213,9 @@ public:
   /// An i32 that is the same in all lanes, in a uniform register, where descriptors have to
   /// be: ptxas moves the result of a shuffle there anew in each iteration of a loop.
   Value uniform(Value value);
+  /// In one lane of a warp whose lanes are all here. ptxas knows that it is one: behind another
+  /// condition it puts a loop over lanes around what the copy engine is told.
+  void ifElected(function_ref<void()> body);
   void syncWarp() { create<SyncWarpOp>(); }
   /// Waits at a named barrier for `threads` threads, or only arrives at it.
   void barrier(Value id, int64_t threads) { create<SyncOp>(id, threads); }

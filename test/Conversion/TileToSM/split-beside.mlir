@@ -1,0 +1,98 @@
+// RUN: mk-opt %s -mk-sm-split-roles '--remarks=split-roles: (passed|missed)' -split-input-file -verify-diagnostics | FileCheck %s
+
+// Numbers of rows, anew for each step of a dot, come with its tiles.
+// CHECK-LABEL: mk.role @scaled
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>>
+// CHECK: mk_sm.partition producer
+// CHECK: mk_sm.acquire
+// CHECK: mk_sm.copy %s[{{.*}}] to %{{.*}}[2]
+// CHECK: mk_sm.copy %x[{{.*}}] to %{{.*}}[0]
+// CHECK: mk_sm.copy %u[{{.*}}] to %{{.*}}[1]
+// CHECK-NEXT: mk_sm.commit
+// CHECK: mk_sm.partition consumer
+// CHECK: %[[SLOT:.*]] = mk_sm.wait
+// CHECK: %[[T:.*]] = mk_sm.tile %[[SLOT]][2]
+// CHECK-NEXT: mk_sm.read %[[T]] : !mk_sm.staged<tensor<64xf32>> -> tensor<64xf32, #{{.*}}>
+// CHECK: mk_sm.release
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @scaled on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %s : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @scaled ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<64x64xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 3 tiles in a slot}}
+      %n = mk.load %s[%k, %c0] : memref<?x?xf32> -> tensor<64xf32>
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %f = mk.broadcast %n dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+      %q = arith.mulf %p, %f : tensor<64x64xf32>
+      %h = arith.addf %g0, %q : tensor<64x64xf32>
+      scf.yield %h : tensor<64x64xf32>
+    }
+    // expected-remark @+1 {{leaves through shared memory}}
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// Rows of 258 begin at no multiples of 16 bytes: none of their pieces comes at once.
+// CHECK-LABEL: mk.role @odd
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>>
+// CHECK: mk_sm.partition consumer
+// CHECK: mk.load %s
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @odd on @mesh dims(uniform K = 258) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %s : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @odd ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<64x64xf32>) {
+      %n = mk.load %s[%k, %c0] : memref<?x?xf32> -> tensor<64xf32>
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %f = mk.broadcast %n dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+      %q = arith.mulf %p, %f : tensor<64x64xf32>
+      %h = arith.addf %g0, %q : tensor<64x64xf32>
+      scf.yield %h : tensor<64x64xf32>
+    }
+    // expected-remark @+1 {{leaves through shared memory}}
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: mk.role @apart
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>>
+// CHECK: mk_sm.partition consumer
+// CHECK: mk.load %s
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @apart on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %s : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @apart ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<64x64xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 2 tiles in a slot}}
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      // expected-remark @+1 {{mk-sm-split-roles: missed: is loaded by those who use it, since a use of a tile, or an op that others see, stands between it and tiles of a dot: load it beside them}}
+      %n = mk.load %s[%k, %c0] : memref<?x?xf32> -> tensor<64xf32>
+      %f = mk.broadcast %n dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+      %q = arith.mulf %p, %f : tensor<64x64xf32>
+      %h = arith.addf %g0, %q : tensor<64x64xf32>
+      scf.yield %h : tensor<64x64xf32>
+    }
+    // expected-remark @+1 {{leaves through shared memory}}
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}

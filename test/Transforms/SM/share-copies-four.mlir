@@ -1,0 +1,61 @@
+// RUN: mk-opt %s -split-input-file -mk-assign-ctas=grid=132 -mk-sm-share-copies | FileCheck %s
+
+// Of clusters of four, 120 CTAs run at once: these 116 items go to as many CTAs, and four of them,
+// which differ in their row alone, fetch the columns together.
+// CHECK-LABEL: mk.kernel @once
+// CHECK: mk.role @r ctas(116)
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[0] :
+// CHECK: mk_sm.copy %{{.*}} to %{{.*}}[1] shared(4) :
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @once on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %items = arith.constant 116 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %row = arith.remsi %t, %c4 : index
+        %column = arith.divsi %t, %c4 : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// More items than that: no CTA is left out for the sake of clusters.
+// CHECK-LABEL: mk.kernel @more
+// CHECK: mk.role @r ctas(132)
+// CHECK-NOT: shared(4)
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @more on @mesh dims(uniform M, uniform N) (
+    in %a : memref<?x64xbf16> [M, 64], in %b : memref<?x64xbf16> [N, 64]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %items = arith.constant 124 : index
+  mk.role @r ctas(rest) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>
+    mk_sm.partition producer warps(1) registers(40) {
+      mk_sm.items (%t) round(%turn) of %items {
+        %row = arith.remsi %t, %c4 : index
+        %column = arith.divsi %t, %c4 : index
+        scf.for %k = %c0 to %M step %c1 {
+          %slot = mk_sm.acquire %ring : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>> -> !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %a[%row, %k] to %slot[0] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.copy %b[%column, %k] to %slot[1] : memref<?x64xbf16>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+          mk_sm.commit %ring, %slot : !mk_sm.ring<2, tensor<64x64xbf16>, tensor<64x64xbf16>>, !mk_sm.slot<tensor<64x64xbf16>, tensor<64x64xbf16>>
+        }
+      }
+    }
+  }
+}
