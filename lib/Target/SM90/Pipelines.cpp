@@ -47,6 +47,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createDropLimitsPass());
   verify(pm, "tiles");
   pm.addPass(createSplitRolesPass());
+  pm.addPass(mk_sm::createChooseStoresPass());
   verify(pm, "partitioned");
   cleanUp(pm);
   pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled
