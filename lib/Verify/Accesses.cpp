@@ -87,10 +87,7 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
   OwningOpRef<ModuleOp> copy = ModuleOp::create(kernel.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(copy->getBody());
   KernelOp clone = cloneAlone(b, kernel);
-  KernelResources resources = getKernelResources(clone);
-  SmallVector<SmallVector<unsigned>> then;
-  for (unsigned i = 0; i != resources.roles.size(); ++i)
-    then.push_back(resources.getChain(i));
+  SmallVector<SmallVector<unsigned>> then = getKernelResources(clone).getChains();
   PassManager pm(context, ModuleOp::getOperationName());
   AssignCtasPassOptions assign;
   assign.grid = grid;

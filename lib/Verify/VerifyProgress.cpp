@@ -93,15 +93,13 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
       noteUnsearched(*program, remark);
   }
 
-  /// A copy with loops expanded, and the roles that each role's CTAs go on with.
-  FailureOr<ModuleOp> expand(KernelOp kernel, SmallVector<SmallVector<unsigned>> &then) {
+  /// A copy with loops expanded.
+  FailureOr<ModuleOp> expand(KernelOp kernel) {
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     // Nested, so that passes may run on it.
     auto copy = ModuleOp::create(b, kernel.getLoc());
     b.setInsertionPointToStart(copy.getBody());
-    KernelResources resources = getKernelResources(cloneAlone(b, kernel));
-    for (unsigned i = 0; i != resources.roles.size(); ++i)
-      then.push_back(resources.getChain(i));
+    (void)cloneAlone(b, kernel);
     OpPassManager pm(ModuleOp::getOperationName());
     buildExpansion(pm);
     // What is said here is said again by the lowering.
@@ -247,19 +245,18 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
     if (failed(verifyStructure(kernel)))
       return failure();
     std::string open = findOpen(kernel, dims);
-    SmallVector<SmallVector<unsigned>> then;
     if (!open.empty()) {
       undecided(kernel, kernel.getLoc(), open);
       if (ShapedType::isDynamic(kernel.getMeshOp().getNumRanks()))
         return success();
-      FailureOr<ModuleOp> copy = expand(kernel, then);
+      FailureOr<ModuleOp> copy = expand(kernel);
       if (failed(copy))
         return success();
       LogicalResult result = verifyOpenPeers(*(*copy).getOps<KernelOp>().begin());
       (*copy).erase();
       return result;
     }
-    FailureOr<ModuleOp> copy = expand(kernel, then);
+    FailureOr<ModuleOp> copy = expand(kernel);
     FailureOr<SmallVector<int64_t>> ctas = failure();
     {
       ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
@@ -269,6 +266,8 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
       undecided(kernel, kernel.getLoc(), "it cannot be lowered as it is");
       return success();
     }
+    // The roles that each role's CTAs go on with.
+    SmallVector<SmallVector<unsigned>> then = getChildAnalysis<KernelResources>(kernel).getChains();
     LogicalResult result = run(kernel, *copy->getOps<KernelOp>().begin(), *ctas, then, dims);
     copy->erase();
     return result;
