@@ -204,9 +204,7 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
     return emit() << clustered << " CTAs at once in clusters; leave it out where all of a grid run";
   if (threads < 2 * kWarpgroupThreads || threads % kWarpgroupThreads)
     return emit() << "CTAs of up to " << threads << " threads: whole warpgroups of "
-                  << kWarpgroupThreads
-                  << ", at least one of a producer and one of a "
-                     "consumer";
+                  << kWarpgroupThreads << ", at least one of a producer and one of a consumer";
   int64_t most = threads / kWarpgroupThreads - 1;
   for (auto split : registers.getSplits().getAsRange<RegisterSplitAttr>())
     if (split.getWarpgroups() > most)
