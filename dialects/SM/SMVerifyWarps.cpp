@@ -33,7 +33,8 @@ static LogicalResult verifyRegisters(WarpsOp op, mk::SmAttr sm) {
                             << ": give two numbers, each a multiple of " << file.getStep()
                             << " from " << file.getLeast() << " to " << file.getMost();
   int64_t pool = file.getAtStart(op.getNumThreads()) * op.getNumThreads();
-  int64_t wanted = 128 * (*registers)[0] + (op.getNumThreads() - 128) * (*registers)[1];
+  int64_t wanted = mk::kWarpgroupThreads * (*registers)[0] +
+                   (op.getNumThreads() - mk::kWarpgroupThreads) * (*registers)[1];
   if (wanted > pool)
     return op.emitOpError() << "deals out " << wanted << " registers, of which the CTA has "
                             << pool;

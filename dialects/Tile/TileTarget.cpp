@@ -62,7 +62,8 @@ LogicalResult RegistersAttr::verify(Emit emit, int64_t ofSm, int64_t least, int6
                       << " registers: it is a multiple of " << step << " from " << least << " to "
                       << most;
     // A producer's warpgroup is counted whole.
-    int64_t sum = 128 * (split.getProducer() + split.getWarpgroups() * split.getConsumer());
+    int64_t sum =
+        kWarpgroupThreads * (split.getProducer() + split.getWarpgroups() * split.getConsumer());
     if (sum > ofSm)
       return emit() << split << " takes " << sum << " registers; an SM has " << ofSm;
     largest = std::max(largest, split.getWarpgroups());
@@ -201,11 +202,10 @@ LogicalResult SmAttr::verify(Emit emit, int64_t threads, int64_t cluster, int64_
     return failure();
   if (clustered < 0)
     return emit() << clustered << " CTAs at once in clusters; leave it out where all of a grid run";
-  if (threads < 256 || threads % 128)
-    return emit() << "CTAs of up to " << threads
-                  << " threads: whole warpgroups of 128, at least one of a producer and one of a "
-                     "consumer";
-  int64_t most = threads / 128 - 1;
+  if (threads < 2 * kWarpgroupThreads || threads % kWarpgroupThreads)
+    return emit() << "CTAs of up to " << threads << " threads: whole warpgroups of "
+                  << kWarpgroupThreads << ", at least one of a producer and one of a consumer";
+  int64_t most = threads / kWarpgroupThreads - 1;
   for (auto split : registers.getSplits().getAsRange<RegisterSplitAttr>())
     if (split.getWarpgroups() > most)
       return emit() << split << " is for more warpgroups than the " << most << " that CTAs of "

@@ -30,6 +30,13 @@ SmallVector<unsigned> KernelResources::getChain(unsigned role) const {
   return chain;
 }
 
+SmallVector<SmallVector<unsigned>> KernelResources::getChains() const {
+  SmallVector<SmallVector<unsigned>> chains;
+  for (unsigned role = 0; role != roles.size(); ++role)
+    chains.push_back(getChain(role));
+  return chains;
+}
+
 KernelResources::KernelResources(Operation *kernel) {
   auto add = [&](auto &list, auto op) {
     index[op] = list.size();

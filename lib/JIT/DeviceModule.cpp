@@ -1,6 +1,5 @@
 //===- DeviceModule.cpp - Code for a GPU beside its host part -------------===//
 #include "DeviceModule.h"
-#include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 
@@ -13,7 +12,7 @@ bool mk::hasPartitions(KernelOp kernel) { return mk_sm::holds<mk_sm::PartitionOp
 
 void mk::listTickets(KernelOp kernel, llvm::json::Object &metadata) {
   llvm::json::Array loops;
-  for (auto [i, role] : llvm::enumerate(getKernelResources(kernel).roles)) {
+  for (auto [i, role] : llvm::enumerate(kernel.getBody().getOps<RoleOp>())) {
     int64_t number = i;
     role->walk([&](mk_sm::TicketOp op) {
       while (loops.size() <= op.getLoop())

@@ -3,7 +3,6 @@
 #include "DeviceModule.h"
 #include "Merge.h"
 #include "mkernel/ABI/Timeline.h"
-#include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mkernel/Pipelines/Host.h"
 #include "mkernel/Target/Common.h"
@@ -38,7 +37,7 @@ FailureOr<OwningOpRef<ModuleOp>> Compilation::lowerReference(func::FuncOp refere
 static void addTimeline(KernelOp kernel, llvm::json::Object &metadata, int64_t records,
                         int64_t tracks) {
   llvm::json::Array communicates, computes;
-  for (RoleOp role : getKernelResources(kernel).roles) {
+  for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
     bool sends = false, multiplies = false;
     role.walk([&](Operation *op) {
       sends |= isa<PutOp>(op);

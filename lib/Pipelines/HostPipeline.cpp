@@ -1,7 +1,7 @@
 //===- HostPipeline.cpp - From the tile level to host code ----------------===//
 #include "mkernel/Conversion/Passes.h"
 #include "mkernel/Pipelines/Host.h"
-#include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Expansion.h"
 #include "mkernel/Transforms/Sizes/Passes.h"
 #include "mkernel/Verify/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -153,11 +153,7 @@ void mk::buildHostLoweringPipeline(OpPassManager &pm, const LoweringOptions &opt
   buildPlan(pm, /*only=*/false);
   ExpandLoopsPassOptions loops;
   loops.items = true;
-  pm.addPass(createExpandLoopsPass(loops));
-  pm.addPass(createExpandFoldsPass());
-  pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  buildExpansion(pm, loops);
   ConvertTileToHostPassOptions convert;
   convert.record = options.record;
   convert.lines = options.timeline;

@@ -1,4 +1,5 @@
 //===- VectorizeContractions.cpp - Register-blocked matrix products -------===//
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -201,6 +202,11 @@ void VectorizeContractionsPass::runOnOperation() {
   getOperation().walk([&](linalg::GenericOp op) {
     if (std::optional<Contraction> contraction = match(op))
       contractions.push_back(*contraction);
+    else if (linalg::isaContractionOpInterface(cast<linalg::LinalgOp>(*op)))
+      remark::missed(op.getLoc(), mk_sm::describeRemark("mk-vectorize-contractions",
+                                                        getOperation().getSymName()))
+          << "is a contraction that stays loops over single elements: those in blocks are of "
+             "matrices of static sizes, into rows of floats";
   });
   for (Contraction &contraction : contractions)
     lower(contraction, getOperation());

@@ -3,7 +3,7 @@
 #include "Verify.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Check/Provenance.h"
-#include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Expansion.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -86,17 +86,13 @@ AccessTrace mlir::mk::traceAccesses(KernelOp kernel, ArrayRef<std::string> texts
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = ModuleOp::create(kernel.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(copy->getBody());
-  b.clone(*kernel.getMeshOp());
-  auto clone = cast<KernelOp>(b.clone(*kernel));
-  KernelResources resources = getKernelResources(clone);
-  SmallVector<SmallVector<unsigned>> then;
-  for (unsigned i = 0; i != resources.roles.size(); ++i)
-    then.push_back(resources.getChain(i));
+  KernelOp clone = cloneAlone(b, kernel);
+  SmallVector<SmallVector<unsigned>> then = getKernelResources(clone).getChains();
   PassManager pm(context, ModuleOp::getOperationName());
   AssignCtasPassOptions assign;
   assign.grid = grid;
   pm.addPass(createAssignCtasPass(assign));
-  buildExpandPipeline(pm);
+  buildExpansion(pm);
   if (failed(pm.run(*copy))) {
     trace.problem = "it cannot be lowered";
     return trace;

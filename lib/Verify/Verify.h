@@ -19,8 +19,8 @@ LogicalResult verifyOpenPeers(KernelOp kernel);
 /// that, or none.
 std::optional<StringRef> readSizes(ArrayRef<std::string> list, DimTable &dims);
 
-/// What a KernelProgram wants of a kernel at the tile level.
-void buildExpandPipeline(OpPassManager &pm);
+/// A copy of a kernel, with what it names in its module.
+KernelOp cloneAlone(OpBuilder &b, KernelOp kernel);
 
 /// Emits why a run has got stuck. `order`, if not empty: in which order of CTAs.
 void explainStuck(KernelProgram &program, ::mk::check::Machine &machine, StringRef order = {});

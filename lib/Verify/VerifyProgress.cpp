@@ -1,10 +1,9 @@
 //===- VerifyProgress.cpp - Whether a kernel ends, without races ----------===//
 #include "Verify.h"
 #include "mkernel/Analysis/Ctas.h"
-#include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Expansion.h"
 #include "mkernel/Verify/Passes.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::mk {
 #define GEN_PASS_DEF_VERIFYPROGRESSPASS
@@ -26,12 +25,22 @@ static constexpr uint64_t kMaxCtas = 16384;
 // Of kernels whose orders are searched for races, too, and at random.
 static constexpr uint64_t kMaxEventsForOrders = 20'000;
 
-void mlir::mk::buildExpandPipeline(OpPassManager &pm) {
-  pm.addPass(createExpandFoldsPass()); // the functions they combine by are not cloned
-  pm.addPass(createExpandLoopsPass());
-  pm.addPass(createExpandRanksPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+KernelOp mlir::mk::cloneAlone(OpBuilder &b, KernelOp kernel) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(kernel);
+  for (unsigned i = 0; i != ops.size(); ++i)
+    ops[i]->walk([&](Operation *op) {
+      op->getAttrDictionary().walk([&](FlatSymbolRefAttr name) {
+        Operation *named = SymbolTable::lookupNearestSymbolFrom(op, name);
+        if (named && named->getParentOp() == kernel->getParentOp())
+          ops.insert(named);
+      });
+    });
+  KernelOp copy;
+  for (Operation *op : llvm::reverse(ops))
+    if (auto clone = dyn_cast<KernelOp>(b.clone(*op)))
+      copy = clone;
+  return copy;
 }
 
 std::optional<StringRef> mlir::mk::readSizes(ArrayRef<std::string> list, DimTable &dims) {
@@ -84,19 +93,15 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
       noteUnsearched(*program, remark);
   }
 
-  /// A copy with loops expanded, and the roles that each role's CTAs go on with.
-  FailureOr<ModuleOp> expand(KernelOp kernel, SmallVector<SmallVector<unsigned>> &then) {
+  /// A copy with loops expanded.
+  FailureOr<ModuleOp> expand(KernelOp kernel) {
     OpBuilder b = OpBuilder::atBlockEnd(getOperation().getBody());
     // Nested, so that passes may run on it.
     auto copy = ModuleOp::create(b, kernel.getLoc());
     b.setInsertionPointToStart(copy.getBody());
-    b.clone(*kernel.getMeshOp());
-    auto clone = cast<KernelOp>(b.clone(*kernel));
-    KernelResources resources = getKernelResources(clone);
-    for (unsigned i = 0; i != resources.roles.size(); ++i)
-      then.push_back(resources.getChain(i));
+    (void)cloneAlone(b, kernel);
     OpPassManager pm(ModuleOp::getOperationName());
-    buildExpandPipeline(pm);
+    buildExpansion(pm);
     // What is said here is said again by the lowering.
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
     if (succeeded(runPipeline(pm, copy)))
@@ -240,19 +245,18 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
     if (failed(verifyStructure(kernel)))
       return failure();
     std::string open = findOpen(kernel, dims);
-    SmallVector<SmallVector<unsigned>> then;
     if (!open.empty()) {
       undecided(kernel, kernel.getLoc(), open);
       if (ShapedType::isDynamic(kernel.getMeshOp().getNumRanks()))
         return success();
-      FailureOr<ModuleOp> copy = expand(kernel, then);
+      FailureOr<ModuleOp> copy = expand(kernel);
       if (failed(copy))
         return success();
       LogicalResult result = verifyOpenPeers(*(*copy).getOps<KernelOp>().begin());
       (*copy).erase();
       return result;
     }
-    FailureOr<ModuleOp> copy = expand(kernel, then);
+    FailureOr<ModuleOp> copy = expand(kernel);
     FailureOr<SmallVector<int64_t>> ctas = failure();
     {
       ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
@@ -262,6 +266,8 @@ struct VerifyProgressPass : mlir::mk::impl::VerifyProgressPassBase<VerifyProgres
       undecided(kernel, kernel.getLoc(), "it cannot be lowered as it is");
       return success();
     }
+    // The roles that each role's CTAs go on with.
+    SmallVector<SmallVector<unsigned>> then = getChildAnalysis<KernelResources>(kernel).getChains();
     LogicalResult result = run(kernel, *copy->getOps<KernelOp>().begin(), *ctas, then, dims);
     copy->erase();
     return result;

@@ -210,3 +210,33 @@ mk.kernel @sound on @mesh dims(uniform M, uniform C) (in %a : !x [M, C] split [(
     mk.store %tile, %y[%n4, %c100] : tensor<8x8xf32>, !x
   }
 }
+
+// -----
+
+// What a fold combines by is copied with the kernel, and what that calls.
+// CHECK: error: 'mk.put' op reads [4:8] of dimension 0 of 'a', which has 7 elements there on rank 0, in role 'send' (rank 0, CTA 0)
+mk.mesh @mesh (gpu = 2 via link)
+!x = memref<?x?xf32, #mk.symmetric>
+func.func private @add(%left: f32, %right: f32) -> f32 {
+  %sum = arith.addf %left, %right : f32
+  return %sum : f32
+}
+func.func private @merge(%left: f32, %right: f32) -> f32 {
+  %sum = func.call @add(%left, %right) : (f32, f32) -> f32
+  return %sum : f32
+}
+mk.kernel @combined on @mesh dims(uniform M, uniform C) (in %a : !x [M, C] split [(gpu), ()], inout %y : !x [M, C] split [(gpu), ()], out %s : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  mk.role @send ctas(1) {
+    %all = mk.fold (%k) in (%c4) iter(%sum = %zero) combine(@merge) : f32 {
+      %next = arith.addf %sum, %one : f32
+      mk.yield %next : f32
+    }
+    memref.store %all, %s[%c0] : memref<?xf32>
+    mk.put %a[%c4, %c0][%c4, %C] to %y[%c0, %c0] on %c1 : !x to !x
+  }
+}

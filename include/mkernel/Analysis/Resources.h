@@ -45,6 +45,8 @@ struct KernelResources {
   std::optional<unsigned> roleIndex(StringRef name) const;
   /// The roles that CTAs of this one go on with (`then`), in their order.
   SmallVector<unsigned> getChain(unsigned role) const;
+  /// Those of each role.
+  SmallVector<SmallVector<unsigned>> getChains() const;
 
 private:
   std::optional<unsigned> lookup(Operation *op) const;

@@ -24,12 +24,6 @@ static std::string spaceOf(Value address) {
   return address.getType().isInteger(32) ? ".shared" : ".global";
 }
 
-/// An instruction under the predicate that operand `number` is other than 0, or is 0.
-static std::string under(int64_t number, bool isInverted, const std::string &instruction) {
-  return std::string("{ .reg .pred p; setp.") + (isInverted ? "eq" : "ne") + ".b32 p, $" +
-         std::to_string(number) + ", 0; @p " + instruction + " }";
-}
-
 static SmallVector<Value> lowerLoad(LoadOp op, Ptx &ptx) {
   int64_t words = op.getResults().size();
   std::string instruction = "ld" + spaceOf(op.getAddress()) + kindOf(op.getBytes(), words, ".u8") +
@@ -38,7 +32,7 @@ static SmallVector<Value> lowerLoad(LoadOp op, Ptx &ptx) {
     return ptx.run(instruction + std::to_string(words) + "];", op.getResults().getTypes(),
                    op.getAddress());
   instruction += std::to_string(2 * words) + "];";
-  return ptx.tied(under(2 * words + 1, op.getInverted(), instruction), op.getOtherwise(),
+  return ptx.tied(underPredicate(2 * words + 1, op.getInverted(), instruction), op.getOtherwise(),
                   {op.getAddress(), op.getCondition()});
 }
 
@@ -54,7 +48,7 @@ static SmallVector<Value> lowerStore(StoreOp op, Ptx &ptx) {
   SmallVector<Value> operands{op.getAddress()};
   if (op.getCondition()) {
     operands.push_back(op.getCondition());
-    instruction = under(1, op.getInverted(), instruction);
+    instruction = underPredicate(1, op.getInverted(), instruction);
   }
   llvm::append_range(operands, op.getWords());
   return ptx.run(instruction, {}, operands);
@@ -100,8 +94,12 @@ void mk::thread::addMemoryPatterns(RewritePatternSet &patterns, const Frame &fra
                    {op.getAddress(), op.getValue()});
   });
   addPattern<StoreCommandOp>(patterns, [](StoreCommandOp op, Ptx &ptx) {
-    return ptx.run("{ .reg .b128 half; mov.b128 half, {$1, $2}; "
-                   "st.relaxed.sys.global.b128 [$0], half; }",
-                   {}, {op.getAddress(), op.getLow(), op.getHigh()});
+    Type whole = ptx.b.getIntegerType(128);
+    Value low = arith::ExtUIOp::create(ptx.b, ptx.loc, whole, op.getLow());
+    Value high = arith::ExtUIOp::create(ptx.b, ptx.loc, whole, op.getHigh());
+    Value half = arith::ConstantIntOp::create(ptx.b, ptx.loc, whole, 64);
+    high = arith::ShLIOp::create(ptx.b, ptx.loc, high, half);
+    Value command = arith::OrIOp::create(ptx.b, ptx.loc, low, high);
+    return ptx.run("st.relaxed.sys.global.b128 [$0], $1;", {}, {op.getAddress(), command});
   });
 }

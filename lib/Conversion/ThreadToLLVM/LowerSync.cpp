@@ -16,10 +16,13 @@ static void addBarrierPatterns(RewritePatternSet &patterns) {
     if (Value bytes = op.getBytes())
       return ptx.run("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", {},
                      {op.getBarrier(), bytes});
-    if (Value cta = op.getCta())
-      return ptx.run("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
-                     "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
-                     {}, {op.getBarrier(), cta});
+    if (Value cta = op.getCta()) {
+      // Where it is used: no register keeps it.
+      SmallVector<Value> there =
+          ptx.run("mapa.shared::cluster.u32 $0, $1, $2;", op.getBarrier().getType(),
+                  {op.getBarrier(), cta}, /*touchesMemory=*/false);
+      return ptx.run("mbarrier.arrive.shared::cluster.b64 _, [$0];", {}, there);
+    }
     return ptx.run("mbarrier.arrive.shared::cta.b64 _, [$0];", {}, op.getBarrier());
   });
   addPattern<MapSharedOp>(patterns, [](MapSharedOp op, Ptx &ptx) {
@@ -50,25 +53,17 @@ static void addNamedPatterns(RewritePatternSet &patterns) {
   addPattern<ArriveOp>(patterns, [](ArriveOp op, Ptx &ptx) {
     return ptx.run("bar.arrive $0, " + toString(op.getThreads()) + ";", {}, op.getId());
   });
-  addPattern<SyncOrOp>(patterns, [](SyncOrOp op, Ptx &ptx) {
-    return ptx.run("{ .reg .pred p; setp.ne.u32 p, $2, 0; barrier.cta.red.or.aligned.pred p, $1, " +
-                       toString(op.getThreads()) + ", p; selp.b32 $0, 1, 0, p; }",
-                   op.getType(), {op.getId(), op.getWord()});
-  });
-  addPattern<AnyOp>(patterns, [](AnyOp op, Ptx &ptx) {
-    return ptx.run("{ .reg .pred p; setp.ne.b32 p, $1, 0; "
-                   "vote.sync.any.pred p, p, 0xffffffff; selp.b32 $0, 1, 0, p; }",
-                   op.getType(), op.getWord());
-  });
   addPattern<SyncCtaOp>(patterns,
                         [](SyncCtaOp, Ptx &ptx) { return ptx.run("bar.sync 0;", {}, {}); });
   addPattern<SyncWarpOp>(
       patterns, [](SyncWarpOp, Ptx &ptx) { return ptx.run("bar.warp.sync 0xffffffff;", {}, {}); });
   addPattern<SyncClusterOp>(patterns, [](SyncClusterOp, Ptx &ptx) {
-    return ptx.run("barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", {}, {});
+    ptx.run("barrier.cluster.arrive.relaxed;", {}, {});
+    return ptx.run("barrier.cluster.wait.acquire;", {}, {});
   });
   addPattern<SyncLaunchesOp>(patterns, [](SyncLaunchesOp, Ptx &ptx) {
-    return ptx.run("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
+    ptx.run("griddepcontrol.wait;", {}, {});
+    return ptx.run("griddepcontrol.launch_dependents;", {}, {});
   });
   addPattern<SetRegistersOp>(patterns, [](SetRegistersOp op, Ptx &ptx) {
     return ptx.upstream<NVVM::SetMaxRegisterOp>(

@@ -19,6 +19,8 @@ static char getLetter(Type type) {
     return 'd';
   if (isa<LLVM::LLVMPointerType>(type) || type.isInteger(64))
     return 'l';
+  if (type.isInteger(128))
+    return 'q';
   return type.getIntOrFloatBitWidth() <= 16 ? 'h' : 'r';
 }
 

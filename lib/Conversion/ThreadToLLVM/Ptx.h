@@ -13,9 +13,9 @@
 //     written here (aligned ones, or a predicate that is kept);
 //   - nvvm.fence.proxy is moved out of branches, since LLVM does not take it for convergent;
 //   - llvm.atomicrmw loses order and scope on the way through the NVPTX backend;
-//   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing;
-//   - waits, checks and records of time are loops or sequences beside accumulators: as branches in
-//     LLVM IR their slow part would cost registers, and ptxas would serialise products (C7518).
+//   - nvvm.wgmma takes no operand in registers and no scale at run time, and ties nothing.
+//
+// A string is one instruction; where that would cost something, it is made in Sequences.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_PTX_H
@@ -62,6 +62,9 @@ struct Ptx {
   SmallVector<Value> tied(StringRef text, ValueRange values, ValueRange others = {});
 };
 
+/// An instruction under the predicate that operand `number` is other than 0, or is 0.
+std::string underPredicate(int64_t number, bool isInverted, const std::string &instruction);
+
 /// "{$2, $3}", or "$2": operands from `first` on.
 std::string listOperands(int64_t first, int64_t count);
 
@@ -93,6 +96,7 @@ void addSyncPatterns(RewritePatternSet &patterns);
 void addMemoryPatterns(RewritePatternSet &patterns, const Frame &frame);
 void addCopyPatterns(RewritePatternSet &patterns);
 void addMatrixPatterns(RewritePatternSet &patterns);
+void addPredicatePatterns(RewritePatternSet &patterns, const Frame &frame);
 void addWaitPatterns(RewritePatternSet &patterns, const Frame &frame);
 void addCheckPatterns(RewritePatternSet &patterns, const Frame &frame);
 void addSpanPatterns(RewritePatternSet &patterns, const Frame &frame);

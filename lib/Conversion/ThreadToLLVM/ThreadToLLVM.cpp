@@ -83,6 +83,7 @@ struct ConvertThreadToLLVMPass : mk::impl::ConvertThreadToLLVMPassBase<ConvertTh
       addMemoryPatterns(patterns, frame);
       addCopyPatterns(patterns);
       addMatrixPatterns(patterns);
+      addPredicatePatterns(patterns, frame);
       addWaitPatterns(patterns, frame);
       addCheckPatterns(patterns, frame);
       addSpanPatterns(patterns, frame);

@@ -8,10 +8,6 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
-bool mk_sm::isLocal(mk::StoreOp store) {
-  return !store.getPeer() || mk::getKernel(store).getMeshOp().getNumRanks() == 1;
-}
-
 /// Says that elements change threads.
 static Value noteConversion(ConvertLayoutOp convert, StringRef role) {
   remark::analysis(convert.getLoc(), describeRemark(kSplitRoles, role))
@@ -257,30 +253,18 @@ private:
 
 void ConsumerBuilder::rebuildOp(mk::StoreOp op) {
   Value tile = getTile(op.getTile());
-  bool local = isLocal(op);
-  bool staged = isStagedStore(plan, op);
-  explainStore(plan, op);
-  if (!staged) {
-    auto fresh = cast<mk::StoreOp>(copy(op));
-    fresh.getTileMutable().assign(tile);
-    if (!local)
-      return;
-    fresh.getPeerMutable().clear();
-    if (!op.getSignal())
-      return;
-    fresh.getSignalMutable().clear();
-    fresh.getSignalIndexMutable().clear();
-    fresh.setStrong(false);
-  } else {
-    mk_sm::StoreOp::create(b, op.getLoc(), tile, get(op.getDest()), getAll(op.getOffsets()),
-                           getAll(op.getValid()), local ? Value() : get(op.getPeer()),
-                           channels.staging, op.getReduction().has_value());
-  }
-  // A signal releases what was stored before it.
+  auto fresh = cast<mk::StoreOp>(copy(op));
+  fresh.getTileMutable().assign(tile);
+  if (op.getPeer() && mk::getKernel(op).getMeshOp().getNumRanks() != 1)
+    return;
+  // It stays on this rank: a signal of the rank's own releases what was stored before it.
+  fresh.getPeerMutable().clear();
   if (!op.getSignal())
     return;
-  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), getAll(op.getSignalIndex()),
-                       local ? Value() : get(op.getPeer()),
+  fresh.getSignalMutable().clear();
+  fresh.getSignalIndexMutable().clear();
+  fresh.setStrong(false);
+  mk::SignalOp::create(b, op.getLoc(), op.getSignal(), getAll(op.getSignalIndex()), Value(),
                        /*amount=*/1, op.getStrong());
 }
 

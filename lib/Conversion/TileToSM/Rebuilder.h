@@ -13,7 +13,6 @@ namespace mlir::mk_sm {
 struct Channels {
   SmallVector<Value> rings;                 // as RolePlan::rings
   llvm::DenseMap<int64_t, Value> mailboxes; // by words; of one for RolePlan::sent, too
-  Value staging;                            // null without staged stores
 };
 
 /// Copies control flow with those values that the slice keeps; partitions say what becomes of ops.
@@ -60,13 +59,6 @@ LogicalResult buildProducer(RolePlan &plan, const Channels &channels, const Slic
                             OpBuilder &b);
 LogicalResult buildConsumer(RolePlan &plan, const Channels &channels, const Slice &slice,
                             OpBuilder &b);
-
-/// Whether this store can go through a staging area.
-bool isStagedStore(RolePlan &plan, mk::StoreOp store);
-/// Says how a tile leaves and, in a role with dots, why not through shared memory.
-void explainStore(RolePlan &plan, mk::StoreOp store);
-/// Whether the store stays on this rank: it names no peer, or there is none.
-bool isLocal(mk::StoreOp store);
 
 } // namespace mlir::mk_sm
 

@@ -54,7 +54,8 @@ static std::pair<int64_t, int64_t> countInstruction(const RolePlan &plan, mk::Do
                                                     int64_t columns, int64_t warpgroups) {
   mk::SmAttr sm = mk::getSm(dot);
   mk::RegistersAttr file = sm.getRegisters();
-  int64_t first = file.getOfSm() / (128 * (warpgroups + 1)) / file.getStep() * file.getStep();
+  int64_t first =
+      file.getOfSm() / (mk::kWarpgroupThreads * (warpgroups + 1)) / file.getStep() * file.getStep();
   mk::RegisterReserveAttr reserve = file.getReserve();
   int64_t other = reserve.getProduct() + (plan.getStaged(dot.getLhs()) ? 0 : reserve.getLeft());
   return {columns > sm.getMatrixUnit().getColumns() ? 0 : columns / 2 + other, first};
@@ -224,8 +225,8 @@ LogicalResult LiveTiles::checkInstruction(mk::DotOp dot) {
     return success();
   InFlightDiagnostic diag = dot.emitOpError()
                             << "takes " << needed << " registers in one instruction of " << columns
-                            << " columns, but the " << 128 * (warpgroups + 1) << " threads of "
-                            << warpgroups << " warpgroups and a producer of "
+                            << " columns, but the " << mk::kWarpgroupThreads * (warpgroups + 1)
+                            << " threads of " << warpgroups << " warpgroups and a producer of "
                             << mk::getSmTarget(dot).getName() << " begin with " << first;
   mk::MatrixUnitAttr unit = mk::getSm(dot).getMatrixUnit();
   int64_t rows = 2 * unit.getRows();
@@ -292,12 +293,14 @@ mk::RegisterSplitAttr mk_sm::leaveToMovers(mk::KernelOp kernel, mk::RegisterSpli
   if (llvm::none_of(kernel.getBody().getOps<mk::RoleOp>(), isBeside))
     return split;
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
-  int64_t consumers = 128 * split.getWarpgroups(), threads = 128 + consumers;
+  int64_t consumers = mk::kWarpgroupThreads * split.getWarpgroups(),
+          threads = mk::kWarpgroupThreads + consumers;
   mk::RegisterReserveAttr reserve = file.getReserve();
   int64_t producer =
       std::max(split.getProducer(),
                kernel.getMeshOp().hasNet() ? reserve.getNetMover() : reserve.getMover());
-  int64_t left = (file.getAtStart(threads) * threads - 128 * producer) / consumers;
+  int64_t left =
+      (file.getAtStart(threads) * threads - mk::kWarpgroupThreads * producer) / consumers;
   int64_t consumer = std::min<int64_t>(split.getConsumer(), left / file.getStep() * file.getStep());
   return mk::RegisterSplitAttr::get(kernel.getContext(), split.getWarpgroups(), producer, consumer,
                                     split.getAbove());

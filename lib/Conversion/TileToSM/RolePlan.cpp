@@ -25,7 +25,7 @@ bool mk_sm::isLayoutFree(Value tile) {
 }
 
 Attribute mk_sm::getBlockedLayout(const RolePlan &plan, RankedTensorType tile, int64_t bits) {
-  int64_t threads = plan.warpgroups * 128;
+  int64_t threads = plan.warpgroups * mk::kWarpgroupThreads;
   // As wide an access as there is, but no run over the end of a row, and no idle threads.
   int64_t widest = 8 * mk::getSm(plan.op).getAccess();
   int64_t vector = std::max<int64_t>(1, widest / std::max<int64_t>(bits, 8));
@@ -45,7 +45,7 @@ Attribute mk_sm::getSliceLayout(Attribute of, ArrayRef<int64_t> axes) {
   auto slice = dyn_cast<SliceAttr>(of);
   if (auto mma = dyn_cast<MmaAttr>(slice ? slice.getOf() : of);
       mma && axes.size() + (slice ? 1 : 0) > 1)
-    blocked = BlockedAttr::get(of.getContext(), 128 * mma.getWarpgroups(), 1);
+    blocked = BlockedAttr::get(of.getContext(), mk::kWarpgroupThreads * mma.getWarpgroups(), 1);
   if (blocked)
     return BlockedAttr::get(of.getContext(), blocked.getThreads(), 1);
   SmallVector<int64_t> sorted(axes);

@@ -14,8 +14,6 @@ using namespace mlir::mk_sm;
 
 /// Slots of a mailbox: the producer is one item ahead.
 static constexpr int64_t kMailboxDepth = 2;
-/// One is filled while the other one is stored.
-static constexpr int64_t kStagingBuffers = 2;
 
 LogicalResult RoleSplitter::measure(int64_t warpgroups) {
   plan.op->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -50,20 +48,15 @@ Channels RoleSplitter::createChannels(OpBuilder &b) {
   for (const SmallVector<Type> &tiles : plan.rings)
     channels.rings.push_back(
         CreateRingOp::create(b, loc, RingType::get(context, ShapedType::kDynamic, tiles)));
-  bool stages = false;
   for (Operation *op : ops) {
-    if (isReceived(op)) {
-      // Numbers go with tickets: a place in a mailbox takes registers of the producer.
-      Value &mailbox = channels.mailboxes[op->getNumResults()];
-      if (!mailbox)
-        mailbox = CreateMailboxOp::create(
-            b, loc, MailboxType::get(context, kMailboxDepth, op->getNumResults()));
-    }
-    auto store = dyn_cast<mk::StoreOp>(op);
-    stages |= store && isStagedStore(plan, store);
+    if (!isReceived(op))
+      continue;
+    // Numbers go with tickets: a place in a mailbox takes registers of the producer.
+    Value &mailbox = channels.mailboxes[op->getNumResults()];
+    if (!mailbox)
+      mailbox = CreateMailboxOp::create(
+          b, loc, MailboxType::get(context, kMailboxDepth, op->getNumResults()));
   }
-  if (stages)
-    channels.staging = CreateStagingOp::create(b, loc, StagingType::get(context, kStagingBuffers));
   return channels;
 }
 

@@ -1,7 +1,7 @@
 //===- Pipelines.cpp - To the SM level, the thread level and code ---------===//
 #include "Pipelines.h"
 #include "mkernel/Conversion/Passes.h"
-#include "mkernel/Transforms/Passes.h"
+#include "mkernel/Transforms/Expansion.h"
 #include "mkernel/Transforms/SM/Passes.h"
 #include "mkernel/Transforms/Thread/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -37,16 +37,15 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(createVerifyTilesPass());
   ExpandLoopsPassOptions loops;
   loops.deal = true;
-  pm.addPass(createExpandLoopsPass(loops));
-  pm.addPass(createDivideItemsPass());
-  pm.addPass(mk_sm::createReverseFoldsPass());
-  pm.addPass(createExpandFoldsPass());
-  pm.addPass(createSymbolDCEPass());   // helpers are inlined, folds expanded
-  pm.addPass(createExpandRanksPass()); // orders of items ask for the rank
-  cleanUp(pm);
+  buildExpansion(pm, loops, [](OpPassManager &pm) {
+    pm.addPass(createDivideItemsPass());
+    pm.addPass(mk_sm::createReverseFoldsPass());
+  });
+  pm.addPass(createSymbolDCEPass()); // helpers are inlined, folds expanded
   pm.addPass(mk_sm::createDropLimitsPass());
   verify(pm, "tiles");
   pm.addPass(createSplitRolesPass());
+  pm.addPass(mk_sm::createChooseStoresPass());
   verify(pm, "partitioned");
   cleanUp(pm);
   pm.addPass(mk_sm::createDeferReductionsPass()); // before loops are peeled

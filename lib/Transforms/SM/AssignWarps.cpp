@@ -49,7 +49,7 @@ struct Needs {
 /// Of a thread of both sides; none if there are enough for each to have the most.
 FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs, bool copiers) {
   mk::RegistersAttr file = mk::getSm(kernel).getRegisters();
-  int64_t consumers = 32 * needs.consumer, threads = 128 + consumers,
+  int64_t consumers = 32 * needs.consumer, threads = mk::kWarpgroupThreads + consumers,
           atStart = file.getAtStart(threads);
   if (atStart == file.getMost())
     return SmallVector<int64_t>();
@@ -57,13 +57,14 @@ FailureOr<SmallVector<int64_t>> dealOut(mk::KernelOp kernel, const Needs &needs,
   int64_t producer = needs.producerRegisters, consumer = needs.consumerRegisters;
   if (copiers)
     producer = std::max(producer, file.getReserve().getMover()); // they work with addresses
-  int64_t left = (pool - 128 * producer) / consumers / step * step;
+  int64_t left = (pool - mk::kWarpgroupThreads * producer) / consumers / step * step;
   if (copiers)
     consumer = std::min(consumer, left);
-  if (int64_t wanted = 128 * producer + consumers * consumer; wanted > pool)
-    return kernel.emitOpError() << "needs " << wanted << " registers (128 threads of " << producer
-                                << ", " << consumers << " of " << consumer << "); " << threads
-                                << " threads have " << pool << ": give the consumer " << left;
+  if (int64_t wanted = mk::kWarpgroupThreads * producer + consumers * consumer; wanted > pool)
+    return kernel.emitOpError() << "needs " << wanted << " registers (" << mk::kWarpgroupThreads
+                                << " threads of " << producer << ", " << consumers << " of "
+                                << consumer << "); " << threads << " threads have " << pool
+                                << ": give the consumer " << left;
   return SmallVector<int64_t>{producer, consumer};
 }
 

@@ -1,5 +1,6 @@
 //===- DeferElements.cpp - Elements are computed where they are taken -----===//
 #include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Analysis/Resources.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,11 +11,15 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
+static constexpr StringRef kDeferElements = "mk-sm-defer-elements";
+
 namespace {
 class Deferral {
 public:
   explicit Deferral(mk::KernelOp kernel) : kernel(kernel) {}
   bool isDeferred(Operation *op);
+  /// Says why an op that stores take in the end makes a whole tile.
+  void explain(Operation *op);
 
 private:
   /// The store that alone needs an op's result, if any.
@@ -26,16 +31,21 @@ private:
 };
 } // namespace
 
+/// Whether an op makes a tile that may be made a part at a time.
+static bool isByElements(Operation *op) {
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+  if (auto transpose = dyn_cast<mk::TransposeOp>(op))
+    elementwise = movesNothing(transpose);
+  return (elementwise || isa<mk::BroadcastOp, mk::LoadOp>(op)) && op->getNumResults() == 1 &&
+         isa<RankedTensorType>(op->getResult(0).getType()) && !op->use_empty() &&
+         !isa<arith::ConstantOp>(op);
+}
+
 Operation *Deferral::findOnlyStore(Operation *op) {
   auto [it, isNew] = onlyStores.try_emplace(op, nullptr);
   if (!isNew)
     return it->second;
-  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
-  if (auto transpose = dyn_cast<mk::TransposeOp>(op))
-    elementwise = movesNothing(transpose);
-  if ((!elementwise && !isa<mk::BroadcastOp, mk::LoadOp>(op)) || op->getNumResults() != 1 ||
-      !isa<RankedTensorType>(op->getResult(0).getType()) || op->use_empty() ||
-      isa<arith::ConstantOp>(op))
+  if (!isByElements(op))
     return nullptr;
   Operation *store = nullptr;
   for (Operation *user : op->getUsers()) {
@@ -145,10 +155,38 @@ bool Deferral::isDeferred(Operation *op) {
   return mayWaitFor(taker, load) && (!store || takesBefore(taker, store));
 }
 
+void Deferral::explain(Operation *op) {
+  if (!isByElements(op))
+    return;
+  if (isa<mk::LoadOp>(op) && (findOnlyStore(op) || findOnlyTaker(op))) {
+    missed(op, kDeferElements) << "is loaded whole, since what stands between it and the op that "
+                                  "takes it may write it: load it right in front of that op";
+    return;
+  }
+  llvm::SmallPtrSet<Operation *, 4> stores;
+  for (Operation *user : op->getUsers()) {
+    Operation *end = isa<mk_sm::StoreOp, mk::StoreOp>(user) ? user : findOnlyStore(user);
+    if (!end)
+      return;
+    stores.insert(end);
+  }
+  if (stores.size() > 1)
+    missed(op, kDeferElements) << remark::add(
+        "is computed whole, and kept in registers: {0} stores take it", stores.size());
+}
+
 void mk_sm::deferElements(mk::KernelOp kernel) {
   Deferral deferral(kernel);
-  kernel.walk([&](Operation *op) {
-    if (deferral.isDeferred(op))
+  kernel.walk([&](PartitionOp partition) {
+    int64_t deferred = 0;
+    partition.walk([&](Operation *op) {
+      if (!deferral.isDeferred(op))
+        return deferral.explain(op);
       op->setAttr(kDeferredAttr, UnitAttr::get(op->getContext()));
+      ++deferred;
+    });
+    if (deferred)
+      passed(partition, kDeferElements)
+          << remark::add("computes {0} tiles where their elements are taken", deferred);
   });
 }

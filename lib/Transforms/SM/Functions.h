@@ -16,6 +16,7 @@ void advanceLoads(ModuleOp module);
 LogicalResult alternateItems(PartitionOp partition);
 void assignStages(PartitionOp partition);
 LogicalResult assignWarps(mk::KernelOp kernel);
+void chooseStores(PartitionOp partition);
 void deferElements(mk::KernelOp kernel);
 void deferReductions(scf::ForOp loop);
 void deferWaits(ModuleOp module);

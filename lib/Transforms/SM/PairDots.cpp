@@ -161,19 +161,28 @@ bool Pairing::fitsRegisters() {
   return false;
 }
 
+/// Whether a dot starts from zero and is waited for, and ops of the same iteration take its result.
+static bool isWorkedOn(MmaOp dot) {
+  unsigned result;
+  MmaWaitOp wait = getFullWait(dot.getResult(), result);
+  return wait && wait.getFragments().size() == 1 && isZero(skipFence(dot.getAcc())) &&
+         !dot.getAccumulate() && llvm::any_of(wait.getResult(0).getUsers(), [&](Operation *user) {
+           return user != dot->getBlock()->getTerminator();
+         });
+}
+
 bool Pairing::analyse() {
   SmallVector<MmaOp> dots(body->getOps<MmaOp>());
-  if (dots.size() != 1 || getConstantIntValue(loop.getStep()) != 1)
+  auto found = llvm::find_if(dots, isWorkedOn);
+  if (found == dots.end() || getConstantIntValue(loop.getStep()) != 1)
     return false;
-  dot = dots.front();
+  if (dots.size() > 1)
+    return giveUp(*found, "is waited for before its result is used: its loop has several dots, "
+                          "of which none runs beside another one; use a loop for each");
+  dot = *found;
   unsigned result;
   wait = getFullWait(dot.getResult(), result);
-  if (!wait || wait.getFragments().size() != 1 || !isZero(skipFence(dot.getAcc())) ||
-      dot.getAccumulate())
-    return false;
-  bool worked = llvm::any_of(wait.getResult(0).getUsers(),
-                             [&](Operation *user) { return user != body->getTerminator(); });
-  if (!worked || !analyseOps())
+  if (!analyseOps())
     return false;
   loads = getEarlyLoads(loop);
   return fitsRegisters();

@@ -9,6 +9,7 @@ namespace mlir::mk_sm {
 #define GEN_PASS_DEF_ALTERNATEITEMSPASS
 #define GEN_PASS_DEF_ASSIGNSTAGESPASS
 #define GEN_PASS_DEF_ASSIGNWARPSPASS
+#define GEN_PASS_DEF_CHOOSESTORESPASS
 #define GEN_PASS_DEF_DEFERELEMENTSPASS
 #define GEN_PASS_DEF_DEFERREDUCTIONSPASS
 #define GEN_PASS_DEF_DEFERWAITSPASS
@@ -30,6 +31,7 @@ template struct FunctionPass<mk_sm::impl::AdvanceLoadsPassBase, mk_sm::advanceLo
 template struct FunctionPass<mk_sm::impl::AlternateItemsPassBase, mk_sm::alternateItems>;
 template struct FunctionPass<mk_sm::impl::AssignStagesPassBase, mk_sm::assignStages>;
 template struct FunctionPass<mk_sm::impl::AssignWarpsPassBase, mk_sm::assignWarps>;
+template struct FunctionPass<mk_sm::impl::ChooseStoresPassBase, mk_sm::chooseStores>;
 template struct FunctionPass<mk_sm::impl::DeferElementsPassBase, mk_sm::deferElements>;
 template struct FunctionPass<mk_sm::impl::DeferReductionsPassBase, mk_sm::deferReductions>;
 template struct FunctionPass<mk_sm::impl::DeferWaitsPassBase, mk_sm::deferWaits>;

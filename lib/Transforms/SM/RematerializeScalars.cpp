@@ -1,5 +1,6 @@
 //===- RematerializeScalars.cpp - Scalars computed anew for each item -----===//
 #include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/SM/SM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -8,6 +9,8 @@
 
 using namespace mlir;
 using namespace mlir::mk_sm;
+
+static constexpr StringRef kRematerializeScalars = "mk-sm-rematerialize-scalars";
 
 /// Whether an op computes a scalar from other scalars, the same whenever and wherever in a CTA.
 static bool isRepeatable(Operation *op) {
@@ -24,10 +27,15 @@ public:
   RegionInputs(Region &region, mk::KernelOp kernel) : region(region), kernel(kernel) {
     region.walk([&](Operation *op) {
       for (Value operand : op->getOperands())
-        if (operand.getType().isIntOrIndex() && !isa<ReadDimOp>(op))
-          (void)visit(operand);
+        if (operand.getType().isIntOrIndex() && !isa<ReadDimOp>(op) && !visit(operand) &&
+            !region.isAncestor(operand.getParentRegion()))
+          kept.insert(operand);
     });
   }
+
+  unsigned getNumComputed() const { return ops.size(); }
+  /// What follows from more than dimensions, as what is loaded.
+  const SetVector<Value> &getKept() const { return kept; }
 
   void rematerialize() {
     auto b = OpBuilder::atBlockBegin(&region.front());
@@ -63,7 +71,7 @@ private:
 
   Region &region;
   mk::KernelOp kernel;
-  SetVector<Value> dims;
+  SetVector<Value> dims, kept;
   SetVector<Operation *> ops; // in an order in which they can stand
 };
 
@@ -76,7 +84,22 @@ void mk_sm::rematerializeScalars(PartitionOp partition) {
       loops.push_back(&op);
   if (partition.getKind() == PartitionKind::Consumer && loops.size() < 2)
     return;
-  for (Operation *loop : loops)
-    for (Region &region : loop->getRegions())
-      RegionInputs(region, partition->getParentOfType<mk::KernelOp>()).rematerialize();
+  for (Operation *loop : loops) {
+    unsigned computed = 0;
+    llvm::SmallPtrSet<Value, 4> kept;
+    for (Region &region : loop->getRegions()) {
+      RegionInputs inputs(region, partition->getParentOfType<mk::KernelOp>());
+      inputs.rematerialize();
+      computed += inputs.getNumComputed();
+      kept.insert_range(inputs.getKept());
+    }
+    if (computed)
+      passed(loop, kRematerializeScalars)
+          << remark::add("computes {0} scalars anew in each iteration", computed);
+    if (!kept.empty())
+      missed(loop, kRematerializeScalars) << remark::add(
+          "keeps {0} scalars in registers from one iteration to the next: they follow from more "
+          "than dimensions; read them inside of the loop",
+          kept.size());
+  }
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
+#include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Thread/Thread.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -188,12 +189,23 @@ void Promotion::visitBlock(Block &block) {
   }
 }
 
+static void keep(LLVM::AllocaOp op, StringRef why) {
+  StringRef kernel = op->getParentOfType<KernelOp>().getSymName();
+  remark::missed(op.getLoc(), mk_sm::describeRemark("mk-thread-promote-variables", kernel))
+      << remark::add("is a variable that stays in memory: {0}", why);
+}
+
 void Promotion::run() {
-  // Loads before any store have no value; there are none where a variable is stored first.
-  for (auto op : kernel.getBody().front().getOps<LLVM::AllocaOp>())
-    if (isVariable(op) && isa_and_nonnull<LLVM::StoreOp>(op->getNextNode()) &&
-        cast<LLVM::StoreOp>(op->getNextNode()).getAddr() == op.getResult())
+  for (auto op : kernel.getBody().front().getOps<LLVM::AllocaOp>()) {
+    auto first = dyn_cast_or_null<LLVM::StoreOp>(op->getNextNode());
+    if (!isVariable(op))
+      keep(op, "its address is used for more than loads and stores of all of it");
+    else if (!first || first.getAddr() != op.getResult())
+      // Loads before any store have no value; there are none where a variable is stored first.
+      keep(op, "it is not stored right behind its declaration");
+    else
       variables.push_back(op);
+  }
   for (LLVM::AllocaOp variable : variables)
     values[variable] = Value();
   visitBlock(kernel.getBody().front());

@@ -55,6 +55,7 @@ mk_thread.kernel @memory threads(384) cluster(2) params(512) shared(4096)
   %8 = mk_thread.load_atomic relaxed gpu %g : i64
   // CHECK: "st.release.gpu.global.b32 [$0], $1;", "l,r,~{memory}"
   mk_thread.store_atomic release gpu %w, %g : i32
-  // CHECK: mov.b128 half, {$1, $2}; st.relaxed.sys.global.b128 [$0], half; }", "l,l,l,~{memory}"
+  // CHECK: arith.ori %{{.*}} : i128
+  // CHECK-NEXT: {{.*}}"st.relaxed.sys.global.b128 [$0], $1;", "l,q,~{memory}"
   mk_thread.store_command %g, %g to %g
 }

@@ -11,7 +11,8 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.mbarrier_init %b, 8
   // CHECK: "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}"
   mk_thread.mbarrier_arrive %b
-  // CHECK: mapa.shared::cluster.u32 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there]; }", "r,r,~{memory}"
+  // CHECK: %[[THERE:.*]] = llvm.inline_asm has_side_effects {{.*}} "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r"
+  // CHECK-NEXT: {{.*}}"mbarrier.arrive.shared::cluster.b64 _, [$0];", "r,~{memory}" %[[THERE]]
   mk_thread.mbarrier_arrive %b in %c
   // CHECK: "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"
   mk_thread.mbarrier_arrive %b expect(%c)
@@ -27,7 +28,7 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.sync %c, 256
   // CHECK: "bar.arrive $0, 256;", "r,~{memory}"
   mk_thread.arrive %c, 256
-  // CHECK: setp.ne.u32 p, $2, 0; barrier.cta.red.or.aligned.pred p, $1, 256, p; selp.b32 $0, 1, 0, p; }", "=r,r,r,~{memory}"
+  // CHECK: setp.ne.b32 p, $2, 0; barrier.cta.red.or.aligned.pred p, $1, 256, p; selp.b32 $0, 1, 0, p; }", "=r,r,r,~{memory}"
   %any = mk_thread.sync_or %c, 256, %b
   // CHECK: setp.ne.b32 p, $1, 0; vote.sync.any.pred p, p, 0xffffffff; selp.b32 $0, 1, 0, p; }", "=r,r,~{memory}"
   %some = mk_thread.any %any
@@ -35,9 +36,11 @@ mk_thread.kernel @sync threads(384) cluster(2) params(512) shared(4096)
   mk_thread.sync_cta
   // CHECK: "bar.warp.sync 0xffffffff;", "~{memory}"
   mk_thread.sync_warp
-  // CHECK: "barrier.cluster.arrive.relaxed; barrier.cluster.wait.acquire;", "~{memory}"
+  // CHECK: "barrier.cluster.arrive.relaxed;", "~{memory}"
+  // CHECK-NEXT: {{.*}}"barrier.cluster.wait.acquire;", "~{memory}"
   mk_thread.sync_cluster
-  // CHECK: "griddepcontrol.wait; griddepcontrol.launch_dependents;", "~{memory}"
+  // CHECK: "griddepcontrol.wait;", "~{memory}"
+  // CHECK-NEXT: {{.*}}"griddepcontrol.launch_dependents;", "~{memory}"
   mk_thread.sync_launches
   // CHECK: nvvm.setmaxregister increase 240
   mk_thread.set_registers 240 more

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-expand-loops -mk-expand-folds -mk-expand-ranks -canonicalize -cse -mk-sm-split-roles -canonicalize -cse -mk-sm-size-rings | FileCheck %s
+// RUN: mk-opt %s -mk-expand-loops -mk-expand-folds -mk-expand-ranks -canonicalize -cse -mk-sm-split-roles -mk-sm-choose-stores -canonicalize -cse -mk-sm-size-rings | FileCheck %s
 
 // Two dots in a chain with a softmax between: the query tile comes once an item, in
 // a ring of its own, and is given back behind the loop; keys and values have a ring

@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -pass-pipeline="builtin.module(mk-tile,mk-expand-loops,mk-expand-folds,mk-expand-ranks,canonicalize,cse,mk-sm-split-roles,canonicalize,cse,mk-sm-size-rings)" -o %t
+// RUN: mk-opt %s -pass-pipeline="builtin.module(mk-tile,mk-expand-loops,mk-expand-folds,mk-expand-ranks,canonicalize,cse,mk-sm-split-roles,mk-sm-choose-stores,canonicalize,cse,mk-sm-size-rings)" -o %t
 // RUN: FileCheck %s < %t
 // RUN: mk-opt %t | FileCheck %s
 

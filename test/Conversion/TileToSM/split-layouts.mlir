@@ -1,4 +1,4 @@
-// RUN: mk-opt %s -mk-sm-split-roles -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-sm-split-roles -mk-sm-choose-stores -canonicalize -cse -split-input-file | FileCheck %s
 
 // An epilogue: a row vector, a column vector, a residual tile. Each is loaded with
 // the layout that its user wants; the tile that only dots read is staged.

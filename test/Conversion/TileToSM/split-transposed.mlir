@@ -1,10 +1,8 @@
-// RUN: mk-opt %s -mk-sm-split-roles -canonicalize -cse -split-input-file | FileCheck %s
+// RUN: mk-opt %s -mk-sm-split-roles -mk-sm-choose-stores -canonicalize -cse -split-input-file | FileCheck %s
 // RUN: mk-opt %s -mk-sm-split-roles -split-input-file --remarks=split-roles -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
 
 // A product whose transpose is worked on: nothing moves. Loads, masks and elementwise ops follow; what is reduced or
 // spread out goes along the other dimension of what the threads hold.
-// SAID-NOT: moves elements
-// SAID: leaves through shared memory and the copy engine
 // SAID-NOT: moves elements
 // CHECK-LABEL: mk.role @epilogue
 // CHECK: mk_sm.partition consumer warps(8)
@@ -46,7 +44,6 @@ mk.kernel @epilogue on @mesh (
 // -----
 
 // Of 32 bits, or 72 rows: each thread stores what it holds.
-// SAID-COUNT-2: is stored from registers: transposed tiles leave through shared memory where their elements have 16 bits, and their rows are at most 64 or a multiple of 64
 // CHECK-LABEL: mk.role @direct
 // CHECK: mk.store {{.*}} : tensor<72x64xf32, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>
 // CHECK: mk.store {{.*}} : tensor<72x64xbf16, #mk_sm.transposed<of = #mk_sm.mma<warpgroups = 1>>>

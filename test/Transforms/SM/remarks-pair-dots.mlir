@@ -279,3 +279,41 @@ mk.kernel @others on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in
     }
   }
 }
+
+// -----
+
+// Two dots, each of which is waited for.
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!ring = !mk_sm.ring<2, !tile>
+!slot = !mk_sm.slot<!tile>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @several on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in %n : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        mk_sm.mma_fence none
+        // expected-remark @+1 {{mk-sm-pair-dots: missed: is waited for before its result is used: its loop has several dots, of which none runs beside another one; use a loop for each}}
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.mma_fence none
+        %q0 = mk_sm.mma %K, %K, %zero : !staged, !staged, !f
+        %q = mk_sm.mma_wait 0, %q0 : !f
+        mk_sm.release %ks : !ring
+        %t = arith.mulf %p, %q : !f
+        %s = arith.addf %o, %t : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}

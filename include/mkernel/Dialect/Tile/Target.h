@@ -24,6 +24,9 @@ inline SmAttr getSm(Operation *op) {
   return target ? target.getSm() : SmAttr();
 }
 
+/// Threads that one instruction of the matrix unit is issued by; registers are dealt out to as
+/// many.
+inline constexpr int64_t kWarpgroupThreads = 128;
 
 } // namespace mlir::mk
 

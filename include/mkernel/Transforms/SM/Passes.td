@@ -37,6 +37,26 @@ def DropLimitsPass : SMPass<"mk-sm-drop-limits"> {
   }];
 }
 
+def ChooseStoresPass : SMPass<"mk-sm-choose-stores"> {
+  let summary = "Chooses which tiles leave through shared memory and the copy engine";
+  let description = [{
+    `mk-sm-split-roles` has consumers store all fragments from registers (`mk.store`). Those that
+    the copy engine can store become `mk_sm.store`, through a staging area of two buffers: accumulators
+    and their transposes, of 16 or 32 bits an element, in whole chunks of 128 bytes.
+
+    Accumulators that go to this rank's scratch of known extents stay `mk.store`: threads fill whole
+    sectors of the L2, and a signal behind them need not wait for the copy engine.
+    Roles that have a staging area are left alone.
+
+    ```mlir
+    mk.store %t, %c[%i, %j] signal %s[%n] : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, ...
+    // becomes
+    mk_sm.store %t, %c[%i, %j] through %staging : tensor<64x64xf32, #mk_sm.mma<warpgroups = 1>>, ...
+    mk.signal %s[%n] : ...
+    ```
+  }];
+}
+
 def DeferReductionsPass : SMPass<"mk-sm-defer-reductions"> {
   let summary = "Exchanges sums along rows between lanes behind the loop that carries them";
   let description = [{

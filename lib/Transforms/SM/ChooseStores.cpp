@@ -1,5 +1,5 @@
 //===- ChooseStores.cpp - Which tiles leave through shared memory ---------===//
-#include "Rebuilder.h"
+#include "Functions.h"
 #include "mkernel/Analysis/Remarks.h"
 #include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -7,10 +7,15 @@
 using namespace mlir;
 using namespace mlir::mk_sm;
 
+static constexpr StringRef kChooseStores = "mk-sm-choose-stores";
+/// One is filled while the other one is stored.
+static constexpr int64_t kStagingBuffers = 2;
+
 /// Whether threads fill whole sectors of the L2 when they store what they hold to this rank's
 /// scratch, whose extents are known: shared memory and the copy engine would only be a detour
 /// before a signal.
-static bool fillsSectors(mk::StoreOp store, RankedTensorType type) {
+static bool fillsSectors(mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
   auto buffer = dyn_cast<BlockArgument>(store.getDest());
   auto kernel = buffer ? dyn_cast<mk::KernelOp>(buffer.getOwner()->getParentOp()) : mk::KernelOp();
   auto memory = cast<MemRefType>(store.getDest().getType());
@@ -21,7 +26,8 @@ static bool fillsSectors(mk::StoreOp store, RankedTensorType type) {
 }
 
 /// Why the copy engine cannot store the tile; empty if it can.
-static std::string findObstacle(mk::StoreOp store, RankedTensorType type) {
+static std::string findObstacle(mk::StoreOp store) {
+  auto type = cast<RankedTensorType>(store.getTile().getType());
   Attribute layout = type.getEncoding();
   mk::SmAttr sm = mk::getSm(store);
   int64_t bits = type.getElementTypeBitWidth(), rank = sm.getTensorMaps().getRank();
@@ -44,25 +50,43 @@ static std::string findObstacle(mk::StoreOp store, RankedTensorType type) {
   return {};
 }
 
-static RankedTensorType getFragment(RolePlan &plan, mk::StoreOp store) {
-  return withLayout(cast<RankedTensorType>(store.getTile().getType()),
-                    plan.getLayout(store.getTile()));
+static void stage(mk::StoreOp store, Value staging) {
+  OpBuilder b(store);
+  Location loc = store.getLoc();
+  StoreOp::create(b, loc, store.getTile(), store.getDest(), store.getOffsets(), store.getValid(),
+                  store.getPeer(), staging, store.getReduction().has_value());
+  // A signal releases what was stored before it.
+  if (store.getSignal())
+    mk::SignalOp::create(b, loc, store.getSignal(), store.getSignalIndex(), store.getPeer(),
+                         /*amount=*/1, store.getStrong());
+  store.erase();
 }
 
-bool mk_sm::isStagedStore(RolePlan &plan, mk::StoreOp store) {
-  RankedTensorType type = getFragment(plan, store);
-  return !fillsSectors(store, type) && findObstacle(store, type).empty();
-}
-
-void mk_sm::explainStore(RolePlan &plan, mk::StoreOp store) {
-  RankedTensorType type = getFragment(plan, store);
-  if (isStagedStore(plan, store))
-    passed(store, kSplitRoles) << "leaves through shared memory and the copy engine";
-  else if (plan.sites.empty())
+void mk_sm::chooseStores(PartitionOp partition) {
+  Operation *role = partition->getParentOp();
+  Region &body = role->getRegion(0);
+  if (partition.getKind() != PartitionKind::Consumer || !body.getOps<CreateStagingOp>().empty())
     return;
-  else if (fillsSectors(store, type))
-    passed(store, kSplitRoles)
-        << "is stored from registers: to scratch of known extents, in whole sectors";
-  else
-    missed(store, kSplitRoles) << "is stored from registers: " << findObstacle(store, type);
+  bool hasDots = !body.getOps<CreateRingOp>().empty();
+  Value staging;
+  SmallVector<mk::StoreOp> stores;
+  partition.walk([&](mk::StoreOp store) { stores.push_back(store); });
+  for (mk::StoreOp store : stores) {
+    std::string obstacle = findObstacle(store);
+    if (obstacle.empty() && !fillsSectors(store)) {
+      passed(store, kChooseStores) << "leaves through shared memory and the copy engine";
+      if (!staging) {
+        // In front of the partitions.
+        OpBuilder b(*body.op_begin<PartitionOp>());
+        staging = CreateStagingOp::create(b, role->getLoc(),
+                                          StagingType::get(role->getContext(), kStagingBuffers));
+      }
+      stage(store, staging);
+    } else if (hasDots && fillsSectors(store)) {
+      passed(store, kChooseStores)
+          << "is stored from registers: to scratch of known extents, in whole sectors";
+    } else if (hasDots) {
+      missed(store, kChooseStores) << "is stored from registers: " << obstacle;
+    }
+  }
 }

@@ -73,45 +73,12 @@ static SmallVector<Value> lowerCheck(const Frame &frame, CheckOp op, Ptx &ptx) {
   return {op.getBegin()};
 }
 
-// Without a branch, since it stands in loops beside accumulators.
-static SmallVector<Value> lowerFailUnless(const Frame &frame, FailUnlessOp op, Ptx &ptx) {
-  ReportAttr report = op.getReport();
-  return ptx.run("{ .reg .pred p; setp.eq.u32 p, $0, 0; @p st.volatile.shared.b32 [" +
-                     frame.failed() + "], " +
-                     std::to_string(report.getKind() | report.getRole() << 8) + "; }",
-                 {}, op.getHolds());
-}
-
-// By whoever has found it, at least: a thread sees what it has stored.
-// Not the line: code does not depend on where it stands in a file.
-static SmallVector<Value> lowerReportFailure(const Frame &frame, Ptx &ptx) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  auto param = [&](int64_t offset) {
-    os << "ld.param.b64 report, [" << frame.params << "+" << frame.attr.getLaunch() + offset
-       << "]; ";
-  };
-  os << "{ .reg .pred some; .reg .b32 what, word; .reg .b64 report; "
-     << "ld.volatile.shared.b32 what, [" << frame.failed() << "]; "
-     << "setp.le.u32 some, what, 1; @some bra RIGHT; ";
-  param(offsetof(mk_gpu_launch, control));
-  os << "atom.acq_rel.gpu.global.exch.b32 word, [report+" << offsetof(mk_gpu_control, claimed)
-     << "], 1; setp.ne.u32 some, word, 0; @some bra KNOWN; ";
-  param(offsetof(mk_gpu_launch, report));
-  os << "and.b32 word, what, 255; st.global.b32 [report+" << offsetof(mk_gpu_report, kind)
-     << "], word; shr.s32 word, what, 8; st.global.b32 [report+" << offsetof(mk_gpu_report, role)
-     << "], word; "
-     << "fence.acq_rel.sys; st.relaxed.sys.global.b32 [report], 1; fence.acq_rel.sys; KNOWN: ";
-  param(offsetof(mk_gpu_launch, control));
-  os << "st.relaxed.sys.global.b32 [report+" << offsetof(mk_gpu_control, abort) << "], 1; RIGHT: }";
-  return ptx.run(text, {}, {});
-}
-
 void mk::thread::addCheckPatterns(RewritePatternSet &patterns, const Frame &frame) {
   addPattern<CheckOp>(patterns,
                       [frame](CheckOp op, Ptx &ptx) { return lowerCheck(frame, op, ptx); });
-  addPattern<FailUnlessOp>(
-      patterns, [frame](FailUnlessOp op, Ptx &ptx) { return lowerFailUnless(frame, op, ptx); });
-  addPattern<ReportFailureOp>(
-      patterns, [frame](ReportFailureOp, Ptx &ptx) { return lowerReportFailure(frame, ptx); });
+  // By whoever has found it, at least: a thread sees what it has stored.
+  // Not the line: code does not depend on where it stands in a file.
+  addPattern<ReportFailureOp>(patterns, [frame](ReportFailureOp, Ptx &ptx) {
+    return ptx.run(reportFailure(frame), {}, {});
+  });
 }

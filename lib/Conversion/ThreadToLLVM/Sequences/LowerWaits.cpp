@@ -80,15 +80,6 @@ private:
     agree();
     os << "@some bra AGAIN; ";
   }
-  void store(int64_t offset, StringRef value) {
-    os << "@some st.global.b32 [value+" << offset << "], " << value << "; ";
-  }
-  void fail() {
-    param("value", offsetof(mk_gpu_launch, control));
-    os << "st.relaxed.sys.global.b32 [value+" << offsetof(mk_gpu_control, abort)
-       << "], 1; st.volatile.shared.b32 [" << report.frame.failed() << "], 1; ";
-  }
-
   void declareSpan() {
     if (span)
       os << getSpanRegisters();
@@ -122,22 +113,7 @@ std::string WaitText::waitForBarrier(bool isPatient) {
   os << "setp.ge.s32 some, left, 0; ";
   agree();
   os << "@some bra DONE; ";
-  // Without branches. Upper words are 0.
-  param("value", offsetof(mk_gpu_launch, control));
-  os << "atom.acq_rel.gpu.global.exch.b32 low, [value+" << offsetof(mk_gpu_control, claimed)
-     << "], 1; setp.eq.u32 some, low, 0; ";
-  param("value", offsetof(mk_gpu_launch, report));
-  store(offsetof(mk_gpu_report, kind), std::to_string(report.kind));
-  os << "mov.u32 low, %ctaid.x; ";
-  store(offsetof(mk_gpu_report, cta), "low");
-  store(offsetof(mk_gpu_report, role), std::to_string(report.role));
-  store(offsetof(mk_gpu_report, number), std::to_string(report.number));
-  store(offsetof(mk_gpu_report, element), "$2");
-  store(offsetof(mk_gpu_report, wanted), "$1");
-  os << "xor.b32 low, $1, 1; ";
-  store(offsetof(mk_gpu_report, seen), "low");
-  os << "fence.acq_rel.sys; @some st.relaxed.sys.global.b32 [value], 1; fence.acq_rel.sys; ";
-  fail();
+  report.writeStraight(os);
   countDown(1, kPatience + kMorePatience);
   os << "bra AGAIN; DONE: }";
   return text;
@@ -169,9 +145,7 @@ std::string WaitText::waitForWord(StringRef poll, StringRef leader) {
   untilPassed();
   report.write(os);
   os << "bra DONE; STOP: ";
-  // Nobody on this GPU has to wait any more; what is found wrong from here on follows from this.
-  fail();
-  os << "st.relaxed.sys.global.b32 [value+" << offsetof(mk_gpu_control, claimed) << "], 1; ";
+  report.stop(os);
   if (span) {
     os << "bra DONE; LATE: ";
     span.makeValue = report.element + "cvt.u32.u64 word, value; ";
@@ -184,7 +158,11 @@ std::string WaitText::waitForWord(StringRef poll, StringRef leader) {
 static SmallVector<Value> lowerBarrierWait(const Frame &frame, BarrierWaitOp op, Ptx &ptx) {
   // Who waits for the other partition is kept by what that one waits for, as a rule since
   // the same moment: that is what has to be recorded.
-  WaitText text(ReportText(frame, op.getReport()), SpanText(), /*isWarp=*/true);
+  ReportText report(frame, op.getReport());
+  report.element = "$2";
+  report.wanted = "$1";
+  report.seen = "xor.b32 low, $1, 1; ";
+  WaitText text(report, SpanText(), /*isWarp=*/true);
   return ptx.run(text.waitForBarrier(op.getPatient()), {}, op->getOperands());
 }
 

@@ -1,13 +1,20 @@
 //===- Texts.h - Parts of longer pieces of PTX --------------------*- C++ -*-===//
 //
-// What waits, checks and records of time have in common: the launch's report, and records on a
-// track.
+// Inline PTX of several instructions in one string is made in this folder alone. Its reasons:
+//
+//   - waits, checks and records of time are loops or sequences beside accumulators: as branches in
+//     LLVM IR their slow part would cost registers, and ptxas would serialise products (C7518);
+//   - predicates would be kept, and they are few (LowerPredicates.cpp);
+//   - a loop of LLVM IR would be unrolled (a division of 64 bits, there as well).
+//
+// Here is what waits, checks and records of time have in common: the launch's report, and records
+// on a track.
 //
 //===----------------------------------------------------------------------===//
 #ifndef MKERNEL_LIB_CONVERSION_THREADTOLLVM_TEXTS_H
 #define MKERNEL_LIB_CONVERSION_THREADTOLLVM_TEXTS_H
 
-#include "Ptx.h"
+#include "../Ptx.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/ABI/Timeline.h"
 
@@ -15,20 +22,29 @@ namespace mlir::mk::thread {
 
 /// The launch's report as PTX: constants, and text that leaves 64 bits in `value`.
 struct ReportText {
+  explicit ReportText(const Frame &frame) : frame(frame) {}
   ReportText(const Frame &frame, mk_thread::ReportAttr report)
       : frame(frame), kind(report.getKind()), role(report.getRole()), number(report.getNumber()) {}
 
   Frame frame;
-  int64_t kind, role, number;
+  int64_t kind = 0, role = 0, number = 0;
   std::string named = "0";
   std::string element, wanted, seen, rank;
 
   /// Writes the report and raises the abort word: the first thread that comes here; all say that
   /// the CTA has failed. Uses the registers low, word, value, report and some.
   void write(llvm::raw_ostream &os) const;
+  /// The same without branches, for numbers of 32 bits: `element` and `wanted` are operands, `seen`
+  /// leaves it in `low`. Uses low, value and some.
+  void writeStraight(llvm::raw_ostream &os) const;
+  /// Nobody on this GPU has to wait any more, nor reports what follows from that. Uses value.
+  void stop(llvm::raw_ostream &os) const;
   /// Loads a word of mk_gpu_launch.
   void loadLaunch(llvm::raw_ostream &os, StringRef to, int64_t offset) const;
 };
+
+/// Reports what the word of the CTA's failure says, if anything.
+std::string reportFailure(const Frame &frame);
 
 /// Words of shared memory in which a track keeps where it is, so that it takes no register.
 enum class TrackWord { Position = 0, Role, Item, ItemNumber, Op, OpValue, Wait };

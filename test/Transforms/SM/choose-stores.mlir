@@ -1,0 +1,79 @@
+// RUN: mk-opt %s -split-input-file -mk-sm-choose-stores --remarks=choose-stores -verify-diagnostics | FileCheck %s
+// RUN: mk-opt %s -split-input-file -mk-sm-choose-stores | mk-opt -split-input-file -mk-sm-choose-stores | FileCheck %s
+
+// What goes through shared memory, and each reason why not.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 1 via link)
+!tile = tensor<64x64xf32, #acc>
+// CHECK-LABEL: mk.kernel @stores
+// CHECK: mk_sm.create_ring
+// CHECK-NEXT: %[[STAGING:.*]] = mk_sm.create_staging : !mk_sm.staging<2>
+// CHECK-NEXT: mk_sm.partition consumer
+mk.kernel @stores on @mesh dims(uniform K) (
+    out %c : memref<?x?xf32> [K, K], out %i : memref<?x64xi32> [K, 64], out %l : memref<?xf32> [K],
+    inout %n : memref<?x24xf32> [K, 24], inout %m : memref<?x72xf32> [K, 72], out %t : memref<?x64xf32> [K, 64],
+    out %d : memref<1x1x1x1x64x64xf32> [1, 1, 1, 1, 64, 64], scratch %p : memref<64x64xf32> [64, 64]) {
+  %c0 = arith.constant 0 : index
+  mk.role @r ctas(1) {
+    %ring = mk_sm.create_ring : !mk_sm.ring<2, tensor<64x64xbf16>>
+    mk_sm.partition consumer warps(4) registers(168) {
+      %g = arith.constant dense<0.0> : !tile
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] valid(%K, %c0) through %[[STAGING]] :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %c[%c0, %c0] valid(%K, %c0) : !tile, memref<?x?xf32>
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] add through %[[STAGING]] :
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %c[%c0, %c0] reduce(add) : !tile, memref<?x?xf32>
+      // CHECK-NOT: mk_sm.store
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: the copy engine takes buffers of at most 5 dimensions}}
+      mk.store %g, %d[%c0, %c0, %c0, %c0, %c0, %c0] : !tile, memref<1x1x1x1x64x64xf32>
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: is stored from registers: to scratch of known extents, in whole sectors}}
+      mk.store %g, %p[%c0, %c0] : !tile, memref<64x64xf32>
+      %w = arith.constant dense<0> : tensor<64x64xi32, #acc>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its elements are no floating-point numbers of 16 or 32 bits, which shared memory takes in order}}
+      mk.store %w, %i[%c0, %c0] : tensor<64x64xi32, #acc>, memref<?x64xi32>
+      %s = arith.constant dense<0.0> : tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its tile has not the layout of accumulators}}
+      mk.store %s, %l[%c0] : tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>, memref<?xf32>
+      %thin = arith.constant dense<0.0> : tensor<64x24xf32, #acc>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 24 columns are no multiple of 32}}
+      mk.store %thin, %n[%c0, %c0] : tensor<64x24xf32, #acc>, memref<?x24xf32>
+      %wide = arith.constant dense<0.0> : tensor<64x72xf32, #acc>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: its 72 columns are added and no multiple of 32}}
+      mk.store %wide, %m[%c0, %c0] reduce(add) : tensor<64x72xf32, #acc>, memref<?x72xf32>
+      %turned = mk.transpose %g : !tile -> tensor<64x64xf32, #mk_sm.transposed<of = #acc>>
+      // expected-remark @+1 {{mk-sm-choose-stores: missed: is stored from registers: transposed tiles leave through shared memory where their elements have 16 bits, and their rows are at most 64 or a multiple of 64}}
+      mk.store %turned, %t[%c0, %c0] : tensor<64x64xf32, #mk_sm.transposed<of = #acc>>, memref<?x64xf32>
+    }
+  }
+}
+
+// -----
+
+// A signal comes behind the store, strong or not; that of another rank stays with what is stored from registers.
+// Nothing is said of roles without staged tiles that store from registers.
+
+#acc = #mk_sm.mma<warpgroups = 1>
+mk.mesh @mesh (gpu = 2 via link)
+!tile = tensor<64x64xf32, #acc>
+!there = memref<?x?xf32, #mk.symmetric>
+!signal = !mk.signal<?, sys, arrivals = 1>
+// CHECK-LABEL: mk.kernel @signals
+mk.kernel @signals on @mesh dims(uniform K) (inout %c : !there [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %done = mk.signals(%c1) : !signal
+  mk.role @r ctas(1) {
+    mk_sm.partition consumer warps(4) registers(168) {
+      %g = arith.constant dense<0.0> : !tile
+      // CHECK: mk_sm.store %{{.*}}, %c[%c0, %c0] on %c1 through
+      // CHECK-NEXT: mk.signal strong %{{.*}}[%c0] on %c1
+      // expected-remark @+1 {{mk-sm-choose-stores: passed: leaves through shared memory and the copy engine}}
+      mk.store %g, %c[%c0, %c0] on %c1 signal strong %done[%c0] : !tile, !there, !signal
+      %i = arith.constant dense<0.0> : tensor<64x24xf32, #acc>
+      // CHECK: mk.store %{{.*}}, %c[%c0, %c0] on %c1 signal
+      mk.store %i, %c[%c0, %c0] on %c1 signal %done[%c0] : tensor<64x24xf32, #acc>, !there, !signal
+    }
+  }
+}
