@@ -51,15 +51,17 @@ static Value divide(Emitter &e, Operation *op, ArrayRef<Value> operands) {
 /// Whether mk-thread-expand-math has code for a function.
 static bool hasInstructions(Operation *op) {
   Type type = getElementTypeOrSelf(op->getOperand(0).getType());
-  if (isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp, math::Log10Op, math::RsqrtOp, math::SqrtOp,
-          math::SinOp, math::CosOp, math::ErfOp, math::TanhOp, math::PowFOp>(op))
+  if (isa<math::Exp2Op, math::ExpOp, math::Log2Op, math::LogOp, math::Log10Op, math::RsqrtOp,
+          math::SqrtOp, math::SinOp, math::CosOp, math::ErfOp, math::TanhOp, math::PowFOp>(op))
     return type.isF32() || type.isBF16() || type.isF16();
-  return isa<math::FmaOp, math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-             math::TruncOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::CtPopOp, math::AbsIOp>(op);
+  return isa<math::FmaOp, math::AbsFOp, math::CopySignOp, math::FloorOp, math::CeilOp,
+             math::RoundEvenOp, math::TruncOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp, math::AbsIOp>(op);
 }
 
 bool mk_thread::hasCode(Operation *op) {
-  if (op->getNumResults() != 1 || op->getNumRegions() || !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+  if (op->getNumResults() != 1 || op->getNumRegions() ||
+      !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return false;
   // Other floats of 8 bits or less are bits that nothing calculates with.
   auto isUnknown = [](Type type) {
@@ -67,7 +69,8 @@ bool mk_thread::hasCode(Operation *op) {
     return isa<FloatType>(element) && !isFp8(element) &&
            !isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
   };
-  if (llvm::any_of(op->getOperandTypes(), isUnknown) || llvm::any_of(op->getResultTypes(), isUnknown))
+  if (llvm::any_of(op->getOperandTypes(), isUnknown) ||
+      llvm::any_of(op->getResultTypes(), isUnknown))
     return false;
   auto takesFp8 = [](Type type) { return isFp8(getElementTypeOrSelf(type)); };
   if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SelectOp, arith::BitcastOp>(op) &&

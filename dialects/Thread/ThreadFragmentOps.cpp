@@ -16,28 +16,32 @@ SmallVector<Type> mk_thread::getPackedTypes(Type element, int64_t count) {
                            per == 1 ? element : IntegerType::get(element.getContext(), 32));
 }
 
-/// Refuses numbers of elements that a thread does not hold, and values that are neither these elements, nor the
-/// words in which they are packed. No numbers: all elements.
-static LogicalResult verifyValues(Operation *op, RankedTensorType tile, ArrayRef<int32_t> which, TypeRange types) {
+/// Refuses numbers of elements that a thread does not hold, and values that are neither these
+/// elements, nor the words in which they are packed. No numbers: all elements.
+static LogicalResult verifyValues(Operation *op, RankedTensorType tile, ArrayRef<int32_t> which,
+                                  TypeRange types) {
   SmallVector<Type> elements = getElementTypes(tile);
   size_t all = elements.size();
   bool exist = all && llvm::all_of(which, [&](int32_t i) { return i >= 0 && size_t(i) < all; });
   if (!which.empty())
     elements.resize(which.size(), getRegisterType(tile.getElementType()));
-  if (exist && (TypeRange(elements) == types ||
-                TypeRange(getPackedTypes(getRegisterType(tile.getElementType()), elements.size())) == types))
+  if (exist &&
+      (TypeRange(elements) == types ||
+       TypeRange(getPackedTypes(getRegisterType(tile.getElementType()), elements.size())) == types))
     return success();
-  return op->emitOpError() << "has " << types.size() << " values for elements [" << which << "] of " << tile
-                           << ", of which a thread holds " << all << ", each as "
-                           << getRegisterType(tile.getElementType())
-                           << ": name some of them, or none for all, and give each, or words of them";
+  return op->emitOpError()
+         << "has " << types.size() << " values for elements [" << which << "] of " << tile
+         << ", of which a thread holds " << all << ", each as "
+         << getRegisterType(tile.getElementType())
+         << ": name some of them, or none for all, and give each, or words of them";
 }
 
 LogicalResult HoldElementsOp::verify() {
   return verifyValues(*this, getFragment().getType(), {}, getElements().getTypes());
 }
 LogicalResult TakeElementsOp::verify() {
-  return verifyValues(*this, getFragment().getType(), getWhich().value_or(ArrayRef<int32_t>()), getResultTypes());
+  return verifyValues(*this, getFragment().getType(), getWhich().value_or(ArrayRef<int32_t>()),
+                      getResultTypes());
 }
 LogicalResult LoadAheadOp::verify() {
   RankedTensorType tile = getFragment().getType();
@@ -50,12 +54,14 @@ LogicalResult OnDemandOp::verify() {
   RankedTensorType type = getFragment().getType();
   auto computes = [&](Operation *op) {
     return op->getNumResults() == 1 && op->getResult(0).getType() == type && !op->getNumRegions() &&
-           (isa<SpreadOp>(op) || llvm::is_contained({"arith", "math"}, op->getName().getDialectNamespace()));
+           (isa<SpreadOp>(op) ||
+            llvm::is_contained({"arith", "math"}, op->getName().getDialectNamespace()));
   };
   bool loads = isa_and_nonnull<LoadElementsOp, ReloadElementsOp>(op) &&
                TypeRange(getElementTypes(type)) == op->getResultTypes();
   if (getBody().getNumArguments() || !op || !(loads || computes(op)))
-    return emitOpError() << "of " << type << " ends in no elementwise op, spread or load that gives it, all of it";
+    return emitOpError() << "of " << type
+                         << " ends in no elementwise op, spread or load that gives it, all of it";
   return success();
 }
 
@@ -68,10 +74,13 @@ LogicalResult SpreadOp::verify() {
     shape.erase(shape.begin() + slice.getAxis());
   else if (transposed)
     std::reverse(shape.begin(), shape.end());
-  bool fits = slice ? slice.getOf() == to.getEncoding() : transposed && transposed == to.getEncoding();
-  if (from.getElementType() != to.getElementType() || (from.getRank() && (!fits || from.getShape() != ArrayRef(shape))))
+  bool fits =
+      slice ? slice.getOf() == to.getEncoding() : transposed && transposed == to.getEncoding();
+  if (from.getElementType() != to.getElementType() ||
+      (from.getRank() && (!fits || from.getShape() != ArrayRef(shape))))
     return emitOpError() << "of " << from << " to " << to
-                         << " moves elements between threads; spread a slice, one element, or the transposed tile";
+                         << " moves elements between threads; spread a slice, one element, or the "
+                            "transposed tile";
   return success();
 }
 
@@ -91,18 +100,23 @@ LogicalResult StoreFragmentOp::verify() {
 
 LogicalResult StageFragmentOp::verify() {
   RankedTensorType tile = getFragment().getType();
-  if (!mk_sm::countStoreParts(tile, kChunkBytes) || !mk_sm::canStoreInChunks(tile, getAdd(), kChunkBytes))
-    return emitOpError() << "stores " << tile << ", which is no accumulator in chunks of " << kChunkBytes << " bytes";
+  if (!mk_sm::countStoreParts(tile, kChunkBytes) ||
+      !mk_sm::canStoreInChunks(tile, getAdd(), kChunkBytes))
+    return emitOpError() << "stores " << tile << ", which is no accumulator in chunks of "
+                         << kChunkBytes << " bytes";
   if (mk_sm::countStoreRows(tile) % getRows())
-    return emitOpError() << "sends parts of " << mk_sm::countStoreRows(tile) << " rows by " << getRows()
-                         << "; use a divisor";
+    return emitOpError() << "sends parts of " << mk_sm::countStoreRows(tile) << " rows by "
+                         << getRows() << "; use a divisor";
   if (getMap() && (getCoordinates().size() < 2 || getCoordinates().size() > 5))
-    return emitOpError() << "has " << getCoordinates().size() << " coordinates; a tile in parts has 2 to 5";
+    return emitOpError() << "has " << getCoordinates().size()
+                         << " coordinates; a tile in parts has 2 to 5";
   if (getOtherwise().getNumArguments() != 3 ||
-      !llvm::all_of(getOtherwise().getArgumentTypes(), [](Type type) { return type.isInteger(32); }))
+      !llvm::all_of(getOtherwise().getArgumentTypes(),
+                    [](Type type) { return type.isInteger(32); }))
     return emitOpError("needs a region with three arguments: a buffer, a row and a column (i32)");
   int64_t groups = (*this)->getParentOfType<KernelOp>().getThreads() / 128 - 1;
-  return verifyInShared(*this, getStaging(), 128, groups * getBuffers() * kBufferRows * kChunkBytes);
+  return verifyInShared(*this, getStaging(), 128,
+                        groups * getBuffers() * kBufferRows * kChunkBytes);
 }
 
 /// Refuses a fragment that is not written to memory in runs of four registers.
@@ -115,7 +129,9 @@ static LogicalResult verifySpilled(Operation *op, RankedTensorType tile, ArrayRe
   return op->emitOpError() << "moves elements [" << which << "] of " << tile
                            << "; use accumulators of 32-bit elements, and whole runs of 4";
 }
-LogicalResult SpillFragmentOp::verify() { return verifySpilled(*this, getFragment().getType(), {0, 1, 2, 3}); }
+LogicalResult SpillFragmentOp::verify() {
+  return verifySpilled(*this, getFragment().getType(), {0, 1, 2, 3});
+}
 LogicalResult ReloadElementsOp::verify() {
   return failed(verifySpilled(*this, getTile(), getWhich()))
              ? failure()

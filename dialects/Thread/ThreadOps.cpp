@@ -188,8 +188,10 @@ LogicalResult CopyTensorOp::verify() {
 }
 LogicalResult StoreTensorOp::verify() { return verifyCoordinates(*this, getCoordinates().size()); }
 static LogicalResult verifyBulk(Operation *op, Value bytes) {
-  if (std::optional<int64_t> count = getConstantIntValue(bytes); count && (*count < 0 || *count % 16))
-    return op->emitOpError() << "copies " << *count << " bytes; the copy engine takes multiples of 16";
+  if (std::optional<int64_t> count = getConstantIntValue(bytes);
+      count && (*count < 0 || *count % 16))
+    return op->emitOpError() << "copies " << *count
+                             << " bytes; the copy engine takes multiples of 16";
   return success();
 }
 LogicalResult CopyBulkOp::verify() { return verifyBulk(*this, getBytes()); }

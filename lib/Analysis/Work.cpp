@@ -181,7 +181,8 @@ bool WorkCounter::countLoop(ForeachOp loop, LoopWork &work) {
       schedule && work.schedule == ScheduleKind::Static)
     work.parts = schedule.getPartsParam() ? numbers.getParam(schedule.getPartsParam()).value_or(1)
                                           : schedule.getTogether();
-  work.ctas = limitToClusters(loop->getParentOfType<KernelOp>(), work.ctas, work.parts, /*others=*/0);
+  work.ctas =
+      limitToClusters(loop->getParentOfType<KernelOp>(), work.ctas, work.parts, /*others=*/0);
   for (FoldOp fold : loop.getBody().getOps<FoldOp>()) {
     if (work.schedule == ScheduleKind::StreamK)
       work.isShared = bool(FoldSlices(fold));

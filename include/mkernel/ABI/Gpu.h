@@ -78,13 +78,12 @@
 // (programmatic stream serialization): the kernel waits by itself
 // (griddepcontrol.wait) before it reads or writes anything.
 //
-// The kernel ends a launch itself (unless it has nothing of what follows), so that a captured graph can be replayed: the
-// CTA that finishes last records the bases of dynamic signals, zeroes the words
-// [zero, zero + zero_words) (tickets, counters, tails of queues), sets `finished`
-// to 0 and adds 1 to `epoch`. `prepared` counts on: num_ctas in each launch of a
-// kernel with mk.prepare. A signal with fixed arrivals has base
-// epoch * arrivals, modulo 2^32. A record of a queue is there when its ready word
-// is epoch + 1.
+// The kernel ends a launch itself (unless it has nothing of what follows), so that a captured graph
+// can be replayed: the CTA that finishes last records the bases of dynamic signals, zeroes the
+// words [zero, zero + zero_words) (tickets, counters, tails of queues), sets `finished` to 0 and
+// adds 1 to `epoch`. `prepared` counts on: num_ctas in each launch of a kernel with mk.prepare. A
+// signal with fixed arrivals has base epoch * arrivals, modulo 2^32. A record of a queue is there
+// when its ready word is epoch + 1.
 //
 // A launch that fails comes to its end all the same, doing no harm: a wait that passes its
 // deadline, or sees an abort word, returns, and from then on the CTA writes nothing
@@ -113,7 +112,8 @@ typedef struct mk_gpu_control {
   uint32_t abort;    // 0, or 1 once a wait has failed
   uint32_t claimed;  // 1 once a thread has taken on to write the report
   uint32_t prepared; // CTAs that have ended mk.prepare, of all launches
-  uint32_t moved;    // movers of CTAs that are done, of all launches; counted where only they reach peers
+  uint32_t
+      moved; // movers of CTAs that are done, of all launches; counted where only they reach peers
   uint32_t unused[2];
 } mk_gpu_control;
 

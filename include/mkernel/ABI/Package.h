@@ -45,8 +45,8 @@
 //
 // Versions. A package can hold up to MK_MAX_VERSIONS of a kernel, compiled with different
 // parameters; which is run follows from dimensions that are given when it is bound. Then it
-// is a container: its payload is a shared object with mk_select, and behind that, one after the other,
-// a whole package of each version. Its own metadata has what all have in common:
+// is a container: its payload is a shared object with mk_select, and behind that, one after the
+// other, a whole package of each version. Its own metadata has what all have in common:
 //   kernel, target, cpu, cpu_features, mesh, dims  as above, the same in all
 //   args      as above: what the kernel's file declares. A version may have scratch behind it
 //   grid      int, the largest of all

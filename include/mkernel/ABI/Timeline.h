@@ -6,10 +6,11 @@
 // and whether it multiplies}.
 //
 // On a GPU the warps of a CTA are divided into tracks by warpgroup: 0 the producer, the
-// others teams of the consumer (1 all of it where it has no teams). Warps that run roles beside others
-// have the last tracks, one for each such role. The parameter block ends with {uint64_t timeline}, the address of the tracks, each of
-// MK_TIMELINE_TRACK_BYTES(records) bytes: a header, then the records. Track t of CTA c is
-// number c * tracks + t. What does not fit is counted and dropped. A launch begins anew.
+// others teams of the consumer (1 all of it where it has no teams). Warps that run roles beside
+// others have the last tracks, one for each such role. The parameter block ends with {uint64_t
+// timeline}, the address of the tracks, each of MK_TIMELINE_TRACK_BYTES(records) bytes: a header,
+// then the records. Track t of CTA c is number c * tracks + t. What does not fit is counted and
+// dropped. A launch begins anew.
 //
 // Times are the lower half of %globaltimer, in nanoseconds; the header has all of it.
 //

@@ -17,10 +17,11 @@ namespace mlir::mk {
 FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, int64_t grid);
 
 /// The same where roles get what `shares` say, one for each.
-FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, ArrayRef<CtasAttr> shares, int64_t grid);
+FailureOr<SmallVector<int64_t>> assignCtas(KernelOp kernel, ArrayRef<CtasAttr> shares,
+                                           int64_t grid);
 
-/// How many of `ctas` CTAs a role has of which `together` do an item: whole clusters, and in clusters
-/// of more than two no more than run at once beside `others`.
+/// How many of `ctas` CTAs a role has of which `together` do an item: whole clusters, and in
+/// clusters of more than two no more than run at once beside `others`.
 int64_t limitToClusters(KernelOp kernel, int64_t ctas, int64_t together, int64_t others);
 
 /// The largest cluster that may share copies where a CTA has one of so many items at most, or has
@@ -30,8 +31,8 @@ int64_t getLargestCluster(SmAttr sm, std::optional<int64_t> items);
 /// What a role gets whose number of CTAs is a parameter of this value; 0 leaves it to the share.
 CtasAttr resolveCtas(CtasAttr ctas, int64_t count);
 
-/// CTAs of each role, in textual order, as `mk-assign-ctas` has written them. Emits an error where a
-/// role has no number of its own.
+/// CTAs of each role, in textual order, as `mk-assign-ctas` has written them. Emits an error where
+/// a role has no number of its own.
 FailureOr<SmallVector<int64_t>> getCtas(KernelOp kernel);
 
 /// CTAs of a GPU's grid, by their numbers.
@@ -39,7 +40,8 @@ struct CtaRange {
   int64_t first = 0, count = 0;
 };
 
-/// Those that start with the role, or run it beside the one they start with. `ctas` is what getCtas gives.
+/// Those that start with the role, or run it beside the one they start with. `ctas` is what getCtas
+/// gives.
 CtaRange getCtaRange(KernelOp kernel, ArrayRef<int64_t> ctas, StringRef role);
 
 /// Those of all roles, each once.

@@ -11,8 +11,8 @@ namespace mlir::mk {
 /// effect: it would for each part.
 LogicalResult verifyBefore(FoldOp fold, StringRef who);
 
-/// Whether what stands behind a fold can be done for some rows of its results at a time (or columns:
-/// for what is cut along `axis`), and which tiles are cut for that.
+/// Whether what stands behind a fold can be done for some rows of its results at a time (or
+/// columns: for what is cut along `axis`), and which tiles are cut for that.
 class FoldSlices {
 public:
   explicit FoldSlices(FoldOp fold, int64_t axis = 0);
@@ -27,8 +27,8 @@ public:
   std::optional<int64_t> getAxis(Value tile) const;
   /// Whether all elements of `tile` are one value, so that it can be made anew of any extents.
   static bool isUniform(Value tile);
-  /// The dimension along which the tiles are cut that `op`, whose result is cut along `axis`, computes
-  /// with; none if they are the same for all slices.
+  /// The dimension along which the tiles are cut that `op`, whose result is cut along `axis`,
+  /// computes with; none if they are the same for all slices.
   static std::optional<int64_t> getAxisBefore(Operation *op, int64_t axis);
 
 private:

@@ -21,7 +21,8 @@ struct Work {
   double products = 0;  // FLOP of matrix products, of as many as with operands of 16 bits
   double operands = 0;  // bytes that matrix instructions read from shared memory
   double copies = 0;    // bytes of tiles that products read, from memory, whole ones
-  double asked = 0;     // bytes of them that the L2 cache is asked for, more where rows begin inside its lines
+  double asked =
+      0; // bytes of them that the L2 cache is asked for, more where rows begin inside its lines
   double turns = 0;     // of loops that copy such tiles
   double loads = 0;     // bytes of other tiles
   double stores = 0;    // bytes
@@ -57,7 +58,8 @@ struct LoopWork {
   int64_t accumulators = 0, slot = 0, once = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
-  /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is stored.
+  /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
+  /// stored.
   int64_t storeParts = 0;
 };
 
@@ -71,9 +73,9 @@ struct KernelWork {
 /// Values of dimensions and mesh axes, and of parameters.
 using NamedNumbers = std::map<std::string, int64_t>;
 
-/// The work of this rank in one launch with a grid of so many CTAs, parameters as `params` says, else at
-/// their defaults. Nothing where a number that it follows from is not known before the launch: `why`
-/// then has the reason. Helper functions have to be inlined, axes bound.
+/// The work of this rank in one launch with a grid of so many CTAs, parameters as `params` says,
+/// else at their defaults. Nothing where a number that it follows from is not known before the
+/// launch: `why` then has the reason. Helper functions have to be inlined, axes bound.
 std::optional<KernelWork> countWork(KernelOp kernel, int64_t grid, const NamedNumbers &sizes,
                                     const NamedNumbers &params, std::string &why);
 

@@ -17,7 +17,8 @@ namespace mkernel::options {
 enum class Kind { Text, Texts, Ranks, Ctas, Number, Duration, On, Off, Sizes, Params, Handle };
 enum class Tools { None, Opt, Run, Both, Source };
 
-/// Bytes of the largest file of kernels that is compiled: one has some KiB, and the parser takes minutes for more than this.
+/// Bytes of the largest file of kernels that is compiled: one has some KiB, and the parser takes
+/// minutes for more than this.
 constexpr size_t kMostSourceBytes = 256 << 20;
 
 /// A row of Options.def.

@@ -89,7 +89,8 @@ struct Metadata {
     std::string name;
     uint32_t ctas = 0;
     int32_t then = -1; // role that finished CTAs help, -1: none
-    /// Role beside which a GPU's CTAs run this one, -1: none. On the host it has as many CTAs of its own.
+    /// Role beside which a GPU's CTAs run this one, -1: none. On the host it has as many CTAs of
+    /// its own.
     int32_t beside = -1;
   };
   /// An op that is checked when it runs; see mkernel/ABI/Site.h.

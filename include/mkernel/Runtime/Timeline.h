@@ -31,7 +31,8 @@ struct Timeline {
   /// What one thread went through, in order of ends.
   struct Track {
     uint32_t cta = 0;
-    uint32_t part = 0;   // of the CTA: 0 producer, then the consumer, then roles beside others; on the host all
+    uint32_t part =
+        0; // of the CTA: 0 producer, then the consumer, then roles beside others; on the host all
     uint32_t sm = 0;     // of a GPU
     uint64_t dropped = 0; // records that did not fit
     int64_t begin = 0, end = 0;

@@ -117,9 +117,9 @@ public:
   /// neither latches, nothing was sent. Again: the queue is full, poll first.
   /// Any other error is latched. Thread-safe.
   Status post(const PutRequest &request);
-  /// The same for several (at least one), in order, by the thread that polls: what is counted for each peer
-  /// needs no locked instructions then. Returns how many were queued; `why` is the status of
-  /// the first that was not.
+  /// The same for several (at least one), in order, by the thread that polls: what is counted for
+  /// each peer needs no locked instructions then. Returns how many were queued; `why` is the status
+  /// of the first that was not.
   size_t postAll(std::span<const PutRequest *const> requests, Status &why);
 
   /// Appends what happened since; does not block. Returns the latched error,

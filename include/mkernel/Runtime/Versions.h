@@ -1,9 +1,9 @@
 //===- Versions.h - Several versions of a kernel in a package ---*- C++ -*-===//
 //
-// Parameters of a kernel (extents of tiles, CTAs of roles) are compiled in, and what is best depends
-// on sizes that may be known only when it is bound. A package can hold up to MK_MAX_VERSIONS
-// (mkernel/ABI/Package.h), which the package's own mk_select chooses among. Kernel::bind does it; who needs
-// a plan before there is a context does it here:
+// Parameters of a kernel (extents of tiles, CTAs of roles) are compiled in, and what is best
+// depends on sizes that may be known only when it is bound. A package can hold up to
+// MK_MAX_VERSIONS (mkernel/ABI/Package.h), which the package's own mk_select chooses among.
+// Kernel::bind does it; who needs a plan before there is a context does it here:
 //
 //   MK_ASSIGN(size_t i, chooseVersion(package, mesh, dims));
 //   MK_ASSIGN(auto payload, Payload::load(package.version(i)));

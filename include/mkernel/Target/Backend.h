@@ -50,8 +50,8 @@ public:
   /// Pipelines by name.
   virtual void registerPipelines() const {}
 
-  /// Phases of `--emit` that others lack, "" where it has none: whole kernels at a level below that of
-  /// tiles; code that is not in the LLVM dialect yet; the text of a device module.
+  /// Phases of `--emit` that others lack, "" where it has none: whole kernels at a level below that
+  /// of tiles; code that is not in the LLVM dialect yet; the text of a device module.
   virtual StringRef getKernelPhase() const { return ""; }
   virtual StringRef getCodePhase() const { return ""; }
   virtual StringRef getTextPhase() const { return ""; }
@@ -84,7 +84,8 @@ public:
   virtual FailureOr<DeviceCode> emitDevice(ModuleOp device) const { return failure(); }
   /// Bytes of registers that a thread of the code keeps in memory, as the assembler at the path
   /// `assembler` says.
-  virtual FailureOr<int64_t> measureSpills(StringRef text, StringRef assembler, Location loc) const {
+  virtual FailureOr<int64_t> measureSpills(StringRef text, StringRef assembler,
+                                           Location loc) const {
     return 0;
   }
   /// Adds the text of a variant, by its number, to the host part of a package.

@@ -6,9 +6,9 @@
 
 namespace mlir::mk {
 
-/// The class of a pass without options, made from what TableGen has of it and from a function of the
-/// op that it runs on, or of each op of a kind in there, which may fail. An explicit instantiation
-/// defines `create...Pass`, behind the pass's GEN_PASS_DEF.
+/// The class of a pass without options, made from what TableGen has of it and from a function of
+/// the op that it runs on, or of each op of a kind in there, which may fail. An explicit
+/// instantiation defines `create...Pass`, behind the pass's GEN_PASS_DEF.
 template <template <typename> typename BaseT, auto run>
 struct FunctionPass : BaseT<FunctionPass<BaseT, run>> {
   void runOnOperation() override { visit(run); }

@@ -16,8 +16,8 @@ static SmallVector<int32_t> numberElements(RankedTensorType tile) {
   return llvm::to_vector(llvm::seq<int32_t>(0, getNumElements(tile)));
 }
 
-Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, ValueRange at, ValueRange valid,
-                                  bool runs) {
+Lowering::Access Lowering::access(const Buffer &buffer, RankedTensorType tile, ValueRange at,
+                                  ValueRange valid, bool runs) {
   SmallVector<Value> offsets = scalars(at);
   int64_t rank = tile.getRank(), size = getElementBytes(tile.getElementType());
   Access access;
@@ -53,9 +53,11 @@ LogicalResult Lowering::lower(LoadOp op) {
     return op.emitOpError() << "loads elements of " << size << " bytes";
   return setFragment(op, [&] {
     Value pad = op.getPad() ? scalar(op.getPad()) : Value();
-    Access from = access(*buffer, type, op.getOffsets(), op.getValid(), getNumElements(type) % mk_thread::getRun(type) == 0);
-    return create<mk_thread::LoadElementsOp>(getElementTypes(type), numberElements(type), type, from.start, from.strides,
-                                             from.offsets, from.limits, pad, from.together, from.thread);
+    Access from = access(*buffer, type, op.getOffsets(), op.getValid(),
+                         getNumElements(type) % mk_thread::getRun(type) == 0);
+    return create<mk_thread::LoadElementsOp>(getElementTypes(type), numberElements(type), type,
+                                             from.start, from.strides, from.offsets, from.limits,
+                                             pad, from.together, from.thread);
   });
 }
 
@@ -85,8 +87,9 @@ LogicalResult Lowering::lower(mk::StoreOp op) {
     add = mk_thread::MemScopeAttr::get(b.getContext(), peer ? MemScope::Sys : MemScope::Gpu);
   }
   Access to = access(*buffer, type, op.getOffsets(), op.getValid(), /*runs=*/!add);
-  create<mk_thread::StoreFragmentOp>(scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
-                                     getThresholds().getGroupedElements(), op->hasAttr(kOnceAttr), to.thread);
+  create<mk_thread::StoreFragmentOp>(
+      scalar(op.getTile()), to.start, to.strides, to.offsets, to.limits, to.together, add,
+      getThresholds().getGroupedElements(), op->hasAttr(kOnceAttr), to.thread);
   if (Value signal = op.getSignal()) {
     Value element = signalElement(op, signal, op.getSignalIndex());
     once([&] { raise(signalArray(signal), element, 1, peer, op.getStrong()); });
@@ -98,7 +101,8 @@ LogicalResult Lowering::lower(mk::StoreOp op) {
 // In the order of registers
 //===----------------------------------------------------------------------===//
 
-Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRange index, RankedTensorType tile) {
+Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRange index,
+                                          RankedTensorType tile) {
   Buffer where = *buffer(op, memory);
   SmallVector<Value> offsets = scalars(index);
   Value exists = cbool(true);
@@ -106,13 +110,15 @@ Lowering::SpillPlace Lowering::spillPlace(Operation *op, Value memory, ValueRang
     exists = and_(exists, cmp(arith::CmpIPredicate::ult, offset, extent));
   offsets.append(tile.getRank(), c64(0));
   Value own = mul(resize(readThreadInPartition(), i64), 16);
-  return {add(elementAddress(where, offsets), own), 16 * partition.getNumThreads(), resize(exists, i32)};
+  return {add(elementAddress(where, offsets), own), 16 * partition.getNumThreads(),
+          resize(exists, i32)};
 }
 
 LogicalResult Lowering::lower(SpillOp op) {
   if (failed(buffer(op, op.getBuffer())))
     return failure();
-  auto [address, step, exists] = spillPlace(op, op.getBuffer(), op.getIndex(), op.getTile().getType());
+  auto [address, step, exists] =
+      spillPlace(op, op.getBuffer(), op.getIndex(), op.getTile().getType());
   create<mk_thread::SpillFragmentOp>(scalar(op.getTile()), address, step, exists);
   return success();
 }
@@ -123,6 +129,7 @@ LogicalResult Lowering::lower(ReloadOp op) {
   RankedTensorType type = op.getTile().getType();
   return setFragment(op, [&] {
     auto [address, step, exists] = spillPlace(op, op.getBuffer(), op.getIndex(), type);
-    return create<mk_thread::ReloadElementsOp>(getElementTypes(type), numberElements(type), type, address, step, exists);
+    return create<mk_thread::ReloadElementsOp>(getElementTypes(type), numberElements(type), type,
+                                               address, step, exists);
   });
 }

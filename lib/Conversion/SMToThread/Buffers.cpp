@@ -165,7 +165,8 @@ bool Lowering::isAligned(const Buffer &buffer, ArrayRef<Value> offsets) {
     return false;
   int64_t access = getSm(kernel).getAccess(), size = getElementBytes(buffer.type.getElementType());
   std::optional<int64_t> column = getConstantIntValue(offsets.back());
-  return column && *column * size % access == 0 && buffer.type.getShape().back() * size % access == 0;
+  return column && *column * size % access == 0 &&
+         buffer.type.getShape().back() * size % access == 0;
 }
 
 SmallVector<Value> Lowering::byteStrides(const Buffer &buffer) {

@@ -24,15 +24,17 @@ void Lowering::advance(Value op) {
 
 void Lowering::takeSlot(Value slot, Value ring, ValueRange place, bool fills) {
   Channel channel(ring.getDefiningOp());
-  auto taken = create<mk_thread::TakeSlotOp>(fills, channel.place, scalar(place[0]), scalar(place[1]),
-                                             makeReport(MK_WAIT_RING, channel.number));
+  auto taken =
+      create<mk_thread::TakeSlotOp>(fills, channel.place, scalar(place[0]), scalar(place[1]),
+                                    makeReport(MK_WAIT_RING, channel.number));
   set(slot, {taken.getSlot(), taken.getFull()});
 }
 
 LogicalResult Lowering::lower(ReleaseOp op) {
   Channel channel(op.getRing().getDefiningOp());
   create<mk_thread::ReleaseSlotOp>(channel.place, scalar(op.getPlace()[0]), lane,
-                                   channel.shared > 1 ? b.getI64IntegerAttr(channel.shared) : IntegerAttr());
+                                   channel.shared > 1 ? b.getI64IntegerAttr(channel.shared)
+                                                      : IntegerAttr());
   return success();
 }
 
@@ -47,7 +49,8 @@ LogicalResult Lowering::lower(ReceiveOp op) {
   Channel channel(op.getMailbox().getDefiningOp());
   SmallVector<Type> types(op.getValues().size(), i64);
   auto words = create<mk_thread::ReceiveWordsOp>(types, channel.place, scalar(op.getPlace()[0]),
-                                                 scalar(op.getPlace()[1]), lane, makeReport(MK_WAIT_RING, -1));
+                                                 scalar(op.getPlace()[1]), lane,
+                                                 makeReport(MK_WAIT_RING, -1));
   for (auto [result, word] : llvm::zip(op.getValues(), words.getWords()))
     set(result, word);
   return success();
@@ -81,7 +84,8 @@ void Lowering::emitTurnPass(ValueRange handed) {
     places.push_back(read(cursors[value].stage, i32));
     places.push_back(read(cursors[value].phase, i32));
   }
-  create<mk_thread::PassTurnOp>(warps.getBarrier("turn"), findHandovers(handed), places, partitionThread);
+  create<mk_thread::PassTurnOp>(warps.getBarrier("turn"), findHandovers(handed), places,
+                                partitionThread);
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,11 +104,13 @@ LogicalResult Lowering::lower(TicketOp op) {
 LogicalResult Lowering::lower(PopOp op) {
   unsigned number = *resources.indexOf(op.getQueue());
   int64_t at = params.queues[number];
-  Value entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity}, scalar(op.getEntry()));
+  Value entry = check(op, {MK_READ_QUEUE, 0, int64_t(number), {}, at + abi::kQueueCapacity},
+                      scalar(op.getEntry()));
   auto [barrier, threads] = getMeeting();
   SmallVector<Type> types(op.getRecord().size(), i64);
   auto popped = create<mk_thread::PopRecordOp>(i32, types, entry, at, epoch, barrier, threads,
-                                               makeReport(MK_WAIT_QUEUE, number), makeWaitSpan(MK_WAIT_QUEUE, number));
+                                               makeReport(MK_WAIT_QUEUE, number),
+                                               makeWaitSpan(MK_WAIT_QUEUE, number));
   if (waitFailed)
     write(waitFailed, popped.getFailed());
   for (auto [result, word] : llvm::zip_equal(op.getRecord(), popped.getWords()))

@@ -45,8 +45,8 @@ struct Lowering::ItemSpan {
   Operation *loop;
 };
 
-/// Makes bounds in 64 bits fit 32, the loop empty where they do not: a CTA that went through more would never
-/// end. Whether it is known to begin at 0 or above.
+/// Makes bounds in 64 bits fit 32, the loop empty where they do not: a CTA that went through more
+/// would never end. Whether it is known to begin at 0 or above.
 bool Lowering::clampUpperBound(Operation *op, Value from, Value &to, Value step) {
   constexpr int64_t kMost = 1 << 30;
   APInt constant;

@@ -2,10 +2,10 @@
 //
 // A staged tile lies as columns of chunks of 128 bytes, each swizzled; the copy engine fills a
 // chunk a box. In the variant for any strides it may have no map of the argument: then other
-// warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside of the
-// argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits for
-// the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp). Tiles
-// of one dimension are brought by the producer's threads, an element each at a time.
+// warps copy (mk-thread-expand-copiers). Both bring the whole box, and zeros for what lies outside
+// of the argument. Where `valid` ends within the argument, or a pad is not zero, the producer waits
+// for the box and writes over what is not valid, before it hands the slot over (TrimCopies.cpp).
+// Tiles of one dimension are brought by the producer's threads, an element each at a time.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -19,7 +19,8 @@ using namespace mlir::mk_sm;
 void Lowering::copyByEngine(const TileCopy &copy, Value map, Value barrier, int64_t shared) {
   int64_t size = getElementBytes(copy.tile.getElementType());
   ArrayRef<int64_t> shape = copy.tile.getShape();
-  create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
+  create<mk_thread::CopyTileOp>(map, copy.offsets, shape.end()[-2],
+                                llvm::divideCeil(shape.back() * size, kChunkBytes),
                                 copy.box.end()[-2], kChunkBytes / size, copy.dest, barrier,
                                 shared > 1 ? and_(cta, cluster - 1) : Value(),
                                 shared > 1 ? b.getI64IntegerAttr(shared) : IntegerAttr());
@@ -36,10 +37,10 @@ void Lowering::copyByThreads(const TileCopy &copy, Value landing) {
   Value base = elementAddress(copy.from, copy.offsets), start = baseOf(copy.from);
   SmallVector<Value> strides = byteStrides(copy.from);
   auto [rowsFrom, rowsLeft, columnsFrom, columnsLeft] = findExisting(copy, /*valid=*/{});
-  create<mk_thread::RequestCopyOp>(base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft,
-                                   mul(columnsFrom, size), mul(columnsLeft, size), shape.end()[-2],
-                                   llvm::divideCeil(shape.back() * size, kChunkBytes), size, copy.dest,
-                                   landing, lane, makeCopiers());
+  create<mk_thread::RequestCopyOp>(
+      base, start, strides.end()[-2], strides.back(), rowsFrom, rowsLeft, mul(columnsFrom, size),
+      mul(columnsLeft, size), shape.end()[-2], llvm::divideCeil(shape.back() * size, kChunkBytes),
+      size, copy.dest, landing, lane, makeCopiers());
 }
 
 LogicalResult Lowering::lower(CopyOp op) {
@@ -70,10 +71,12 @@ LogicalResult Lowering::lower(CopyOp op) {
     usable = isBoxAddressable(usable, op.getOffsets(), element, /*stores=*/false);
   if (!isEngineColumn(op.getOffsets().back(), element)) {
     if (!byThreads)
-      return op.emitOpError() << "may begin at a column that is no multiple of 16 bytes, which the copy "
-                                 "engine does not take: compile the variant for any strides";
-    missed(op, "convert-mk-sm-to-thread") << "may begin at a column that is no multiple of 16 bytes, which "
-                                             "the copy engine does not take: threads copy then";
+      return op.emitOpError()
+             << "may begin at a column that is no multiple of 16 bytes, which the copy "
+                "engine does not take: compile the variant for any strides";
+    missed(op, "convert-mk-sm-to-thread")
+        << "may begin at a column that is no multiple of 16 bytes, which "
+           "the copy engine does not take: threads copy then";
   }
   auto bring = [&, map = map, usable = usable](Value barrier, int64_t shared) {
     if (!byThreads)

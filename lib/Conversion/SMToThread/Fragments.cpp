@@ -38,8 +38,8 @@ LogicalResult Lowering::lower(BroadcastOp op) {
 LogicalResult Lowering::lower(MaskOp op) {
   SmallVector<Value> source = elements(op.getSource()), symbols = scalars(op.getSymbols());
   Value thread = readThreadInPartition();
-  set(op, create<mk_thread::MaskElementsOp>(TypeRange(ValueRange(source)), source, op.getType(), op.getSet(), symbols,
-                                            scalar(op.getOtherwise()), thread)
+  set(op, create<mk_thread::MaskElementsOp>(TypeRange(ValueRange(source)), source, op.getType(),
+                                            op.getSet(), symbols, scalar(op.getOtherwise()), thread)
               .getResults());
   return success();
 }
@@ -55,7 +55,8 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
     return emitScaling(op, factors);
   if (isa<RankedTensorType>(op->getResult(0).getType()))
     return setFragment(op, [&] {
-      OperationState state(loc, op->getName(), scalars(op->getOperands()), op->getResultTypes(), op->getAttrs());
+      OperationState state(loc, op->getName(), scalars(op->getOperands()), op->getResultTypes(),
+                           op->getAttrs());
       state.attributes.erase(kDeferredAttr);
       return b.create(state);
     });
@@ -69,15 +70,16 @@ LogicalResult Lowering::emitScalarOrElementwise(Operation *op) {
 BroadcastOp Lowering::findFactors(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!isa<arith::MulFOp>(op) || !type || !type.getElementType().isF32() ||
-      !isa_and_nonnull<MmaAttr>(type.getEncoding()) || getNumElements(type) < getThresholds().getGuardedElements() ||
+      !isa_and_nonnull<MmaAttr>(type.getEncoding()) ||
+      getNumElements(type) < getThresholds().getGuardedElements() ||
       !isa<scf::ForOp>(op->getParentOp()) ||
-      !llvm::is_contained(op->getBlock()->getTerminator()->getOperands(),
-                          op->getResult(0)))
+      !llvm::is_contained(op->getBlock()->getTerminator()->getOperands(), op->getResult(0)))
     return {};
   for (Value operand : op->getOperands())
     if (auto broadcast = operand.getDefiningOp<BroadcastOp>())
       if (auto source = dyn_cast<RankedTensorType>(broadcast.getSource().getType());
-          source && source.getEncoding() == SliceAttr::get(op->getContext(), broadcast.getDims()[0], type.getEncoding()))
+          source && source.getEncoding() == SliceAttr::get(op->getContext(), broadcast.getDims()[0],
+                                                           type.getEncoding()))
         return broadcast;
   return {};
 }
@@ -87,8 +89,8 @@ LogicalResult Lowering::emitScaling(Operation *op, BroadcastOp broadcast) {
   Value tile = op->getOperand(isSecond ? 0 : 1);
   SmallVector<Value> factors = elements(broadcast.getSource()), source = elements(tile);
   set(op->getResult(0), create<mk_thread::ScaleElementsOp>(TypeRange(ValueRange(source)), source,
-                                                           cast<RankedTensorType>(tile.getType()), factors,
-                                                           broadcast.getDims()[0])
+                                                           cast<RankedTensorType>(tile.getType()),
+                                                           factors, broadcast.getDims()[0])
                             .getResults());
   return success();
 }

@@ -7,7 +7,8 @@ using namespace mlir::mk_sm;
 
 static bool holdsAny(Operation *scope, function_ref<bool(Operation *)> is) {
   return scope
-      ->walk([&](Operation *op) { return is(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+      ->walk(
+          [&](Operation *op) { return is(op) ? WalkResult::interrupt() : WalkResult::advance(); })
       .wasInterrupted();
 }
 
@@ -35,7 +36,8 @@ sm::KernelFacts mk::sm::findFacts(KernelOp kernel, const KernelResources &resour
   auto warps = *kernel.getBody().getOps<WarpsOp>().begin();
   facts.waitsForOthers =
       !resources.signals.empty() || !resources.queues.empty() || resources.prepare || hasPeers;
-  facts.keepsCounts = facts.waitsForOthers || !resources.counters.empty() || holds<TicketOp>(kernel);
+  facts.keepsCounts =
+      facts.waitsForOthers || !resources.counters.empty() || holds<TicketOp>(kernel);
   facts.onlyMoversCommunicate = hasPeers && warps.getMovers() && onlyMoversCommunicate(kernel);
   kernel.walk([&](mk_sm::StoreOp op) {
     if (op.getPosted())

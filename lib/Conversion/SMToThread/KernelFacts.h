@@ -13,7 +13,8 @@ struct KernelFacts {
   bool keepsCounts;    // a launch leaves something to the next one
   /// Nothing but movers writes to other ranks: then these say when the rank is done with them.
   bool onlyMoversCommunicate;
-  SmallVector<mk_sm::StoreOp> posted; // the stores that the sender does, in the order of their numbers
+  SmallVector<mk_sm::StoreOp>
+      posted; // the stores that the sender does, in the order of their numbers
 };
 KernelFacts findFacts(KernelOp kernel, const KernelResources &resources);
 

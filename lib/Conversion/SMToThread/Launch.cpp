@@ -12,7 +12,8 @@ void Lowering::beginLaunch() {
   auto begin = create<mk_thread::BeginLaunchOp>(thread, facts.waitsForOthers);
   within(begin.getBody(), [&] {
     for (size_t i = 0; i != params.maps.size(); ++i)
-      create<mk_thread::PrefetchMapOp>(create<mk_thread::ParamAddressOp>(int64_t(i * MK_GPU_TENSOR_MAP_BYTES)));
+      create<mk_thread::PrefetchMapOp>(
+          create<mk_thread::ParamAddressOp>(int64_t(i * MK_GPU_TENSOR_MAP_BYTES)));
     auto init = [&](int64_t offset, int64_t arrivals) {
       create<mk_thread::BarrierInitOp>(add(sharedBase, offset), arrivals);
     };
@@ -28,7 +29,8 @@ void Lowering::beginLaunch() {
       if (memory.swaps) {
         // Each warp of all CTAs says that it has read what was sent.
         init(memory.swaps, 1);
-        init(memory.swaps + 8, params.cluster * findPartition(&scope, PartitionKind::Consumer).getWarps());
+        init(memory.swaps + 8,
+             params.cluster * findPartition(&scope, PartitionKind::Consumer).getWarps());
       }
       for (Operation &op : scope.getRegion(0).front()) {
         if (!isa<CreateRingOp, CreateMailboxOp>(op))
@@ -45,7 +47,8 @@ void Lowering::endLaunch() {
   if (!facts.keepsCounts)
     return;
   int64_t consumers = getNumThreads() - 128;
-  auto end = create<mk_thread::EndLaunchOp>(warps.getBarrier("finish"), warps.getBarrier("cta"), offsetOf("result"));
+  auto end = create<mk_thread::EndLaunchOp>(warps.getBarrier("finish"), warps.getBarrier("cta"),
+                                            offsetOf("result"));
   Value me = end.getBody().emplaceBlock().addArgument(i32, loc);
   within(end.getBody(), [&] {
     if (hasPeers()) {
@@ -55,8 +58,8 @@ void Lowering::endLaunch() {
         ifThen(eq(me, 0), [&] { tellPeers(params.done, /*unlessAborted=*/true); });
       readEpoch();
       beginSpan(SpanClock::Op);
-      create<mk_thread::AwaitPeersOp>(kernel.getMeshOp().getNumRanks(), params.done, hasNet(), add(epoch, 1), me,
-                                      consumers, makeReport(MK_WAIT_DONE, 0));
+      create<mk_thread::AwaitPeersOp>(kernel.getMeshOp().getNumRanks(), params.done, hasNet(),
+                                      add(epoch, 1), me, consumers, makeReport(MK_WAIT_DONE, 0));
       barrier(c32(warps.getBarrier("cta")), consumers);
       endSpan(SpanClock::Op, MK_TIMELINE_WAIT + int(MK_WAIT_DONE));
     }

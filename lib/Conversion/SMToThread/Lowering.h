@@ -74,12 +74,14 @@ private:
 
   LogicalResult emit(Operation *op);
   LogicalResult emitOps(Block &block); // without its terminator
-  LogicalResult lower(scf::ForOp op), lower(ItemsOp op), lower(scf::IfOp op), lower(scf::WhileOp op),
-      lower(ReleaseOp op), lower(SendOp op), lower(ReceiveOp op), lower(TicketOp op), lower(PopOp op), lower(CopyOp op),
-      lower(LoadOp op), lower(mk::StoreOp op), lower(mk_sm::StoreOp op), lower(SpillOp op), lower(ReloadOp op),
-      lower(MmaFenceOp op), lower(MmaOp op), lower(MmaWaitOp op), lower(ConvertLayoutOp op), lower(ReduceOp op), lower(PartialSumOp op),
-      lower(BroadcastOp op), lower(TransposeOp op), lower(SwapPartsOp op), lower(MaskOp op),
-      lower(SignalOp op), lower(mk::WaitOp op), lower(CountOp op), lower(PushOp op);
+  LogicalResult lower(scf::ForOp op), lower(ItemsOp op), lower(scf::IfOp op),
+      lower(scf::WhileOp op), lower(ReleaseOp op), lower(SendOp op), lower(ReceiveOp op),
+      lower(TicketOp op), lower(PopOp op), lower(CopyOp op), lower(LoadOp op),
+      lower(mk::StoreOp op), lower(mk_sm::StoreOp op), lower(SpillOp op), lower(ReloadOp op),
+      lower(MmaFenceOp op), lower(MmaOp op), lower(MmaWaitOp op), lower(ConvertLayoutOp op),
+      lower(ReduceOp op), lower(PartialSumOp op), lower(BroadcastOp op), lower(TransposeOp op),
+      lower(SwapPartsOp op), lower(MaskOp op), lower(SignalOp op), lower(mk::WaitOp op),
+      lower(CountOp op), lower(PushOp op);
   LogicalResult emitWaits(scf::ForOp op);
   bool clampUpperBound(Operation *op, Value from, Value &to, Value step);
   LogicalResult emitCounted(Operation *op, Value from, Value to, Value step, ValueRange inits,
@@ -98,21 +100,23 @@ private:
   mk_thread::CopiersAttr makeCopiers();
   /// i1: the slot gets elements that are not valid, or not padded; null: never.
   Value isCut(CopyOp op, const TileCopy &copy);
-  /// The producer waits until what `bring` brings has come, counted by the barrier that it is given.
+  /// The producer waits until what `bring` brings has come, counted by the barrier that it is
+  /// given.
   void awaitLanding(CopyOp op, function_ref<void(Value)> bring);
   /// Writes the pad, or zero, over what is not valid of a tile that has come.
   void trim(CopyOp op, const TileCopy &copy);
   std::array<Value, 4> findExisting(const TileCopy &copy, ValueRange valid);
   Value narrow(Value value);
-  /// The copy engine stores with `map` where `usable` holds, else threads to each of the buffers. No map: the tile
-  /// is posted.
+  /// The copy engine stores with `map` where `usable` holds, else threads to each of the buffers.
+  /// No map: the tile is posted.
   void stage(mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map, Value usable);
   // Tiles that are left to the sender
   /// Waits until the sender has sent what the partition has posted.
   void awaitSent();
   /// Has the sender send without pauses: the consumer waits for others.
   void hurrySender();
-  /// Hands the tile in the staging area over. `sends`: by the copy engine; else threads have stored it.
+  /// Hands the tile in the staging area over. `sends`: by the copy engine; else threads have stored
+  /// it.
   void post(mk_sm::StoreOp op, ArrayRef<Value> peers, Value sends);
   void dismissSender();
   void emitSender();
@@ -126,9 +130,11 @@ private:
     Value start;
     SmallVector<Value> strides, offsets, limits;
     Value thread;
-    Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null: never
+    Value together; // i1: whether runs are accessed at once, if they are of this many bytes; null:
+                    // never
   };
-  Access access(const Buffer &buffer, RankedTensorType tile, ValueRange offsets, ValueRange valid, bool runs);
+  Access access(const Buffer &buffer, RankedTensorType tile, ValueRange offsets, ValueRange valid,
+                bool runs);
   /// Where a thread's first registers of a spilled fragment lie, the distance to its next ones, and
   /// whether that is within the buffer.
   struct SpillPlace {
@@ -145,7 +151,8 @@ private:
 
   // Fragments
   /// Threads exchange elements in `room`, if it is given.
-  void reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains, mk_thread::RoomAttr room);
+  void reduce(Reduction kind, Value from, int64_t axis, Value to, int64_t chains,
+              mk_thread::RoomAttr room);
 
   // Elements that change threads
   mk_thread::RoomAttr getRoom();
@@ -174,8 +181,8 @@ private:
   //===--- Checks that what ops name exists -------------------------------===//
 
   /// The launch fails with a report unless element `begin` exists, or `size` from there on
-  /// (i64), where all of `when` hold. Gives `begin`; without `size` and `when` 0 where that does not
-  /// exist.
+  /// (i64), where all of `when` hold. Gives `begin`; without `size` and `when` 0 where that does
+  /// not exist.
   Value check(Operation *op, const CheckedEntity &named, Value begin, Value size = {},
               ArrayRef<AtLeast> when = {});
   /// Gives the indices, 0 where they do not exist.
@@ -290,8 +297,8 @@ private:
   BroadcastOp findFactors(Operation *op);
   LogicalResult emitScaling(Operation *op, BroadcastOp broadcast);
 
-  /// The thread's number in the partition, read anew, for places of elements: LLVM would compute all places of a loop
-  /// before it, and keep them.
+  /// The thread's number in the partition, read anew, for places of elements: LLVM would compute
+  /// all places of a loop before it, and keep them.
   Value readThreadInPartition();
 
   //===--- Buffers --------------------------------------------------------===//
@@ -336,9 +343,11 @@ private:
   Value partitionBarrier();
   /// `body` by one thread once all have come here.
   void once(function_ref<void()> body);
-  /// One thread adds to a word; every thread gets what was there before, or `otherwise` after a failure.
+  /// One thread adds to a word; every thread gets what was there before, or `otherwise` after a
+  /// failure.
   Value fetchOnce(mk_thread::MemOrder order, Value address, Value amount, int64_t otherwise);
-  /// The barrier at which threads of the partition meet, and how many they are; null: they are a warp.
+  /// The barrier at which threads of the partition meet, and how many they are; null: they are a
+  /// warp.
   std::pair<Value, IntegerAttr> getMeeting();
   void finishStores();
 
@@ -372,7 +381,8 @@ private:
   /// A variable, the same in all threads, where they need to agree: a wait was given up.
   Value waitFailed;
   bool keepsWords = false; // words of buffers are read in front of the loop that is emitted
-  bool waitsDiverge = false; // threads of the partition wait for different things, and meet behind that
+  bool waitsDiverge =
+      false;             // threads of the partition wait for different things, and meet behind that
   Value partitionThread; // in the partition
   int64_t mover = 0;     // its number, in a mover
   Value group;           // warpgroup of the consumer

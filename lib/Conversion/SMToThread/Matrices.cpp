@@ -47,8 +47,9 @@ LogicalResult Lowering::lower(MmaFenceOp op) {
 
 LogicalResult Lowering::lower(MmaWaitOp op) {
   SmallVector<Value> words = packAll(op.getFragments());
-  unpackAll(op.getResults(), create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
-                                 .getResults());
+  unpackAll(op.getResults(),
+            create<mk_thread::WgmmaWaitOp>(TypeRange(ValueRange(words)), op.getPending(), words)
+                .getResults());
   return success();
 }
 
@@ -114,7 +115,8 @@ LogicalResult Lowering::lower(MmaOp op) {
     Value address = scalar(op.getLhs());
     left.push_back(warpgroups > 1 ? add(address, mul(group, stride)) : address);
   }
-  Value right = scalar(op.getRhs()), counts = op.getAccumulate() ? scalar(op.getAccumulate()) : Value();
+  Value right = scalar(op.getRhs()),
+        counts = op.getAccumulate() ? scalar(op.getAccumulate()) : Value();
   auto product = create<mk_thread::ProductOp>(
       getElementTypes(acc), rowsOfGroup, n, k, columns, name, nameB, left,
       inRegisters ? 0 : rowsOfA, right, y.getShape().end()[-2], sums, counts,

@@ -38,9 +38,10 @@ LogicalResult Lowering::emit(Operation *op) {
     return success();
   }
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<scf::ForOp, ItemsOp, scf::IfOp, scf::WhileOp, ReleaseOp, SendOp, ReceiveOp, TicketOp, PopOp, CopyOp, LoadOp,
-            mk::StoreOp, mk_sm::StoreOp, SpillOp, ReloadOp, MmaFenceOp, MmaOp, MmaWaitOp, ConvertLayoutOp, ReduceOp,
-            PartialSumOp, BroadcastOp, TransposeOp, SwapPartsOp, MaskOp, SignalOp, mk::WaitOp, CountOp, PushOp>(
+      .Case<scf::ForOp, ItemsOp, scf::IfOp, scf::WhileOp, ReleaseOp, SendOp, ReceiveOp, TicketOp,
+            PopOp, CopyOp, LoadOp, mk::StoreOp, mk_sm::StoreOp, SpillOp, ReloadOp, MmaFenceOp,
+            MmaOp, MmaWaitOp, ConvertLayoutOp, ReduceOp, PartialSumOp, BroadcastOp, TransposeOp,
+            SwapPartsOp, MaskOp, SignalOp, mk::WaitOp, CountOp, PushOp>(
           [&](auto op) { return lower(op); })
       // Scalars of the kernel
       .Case([&](memref::DimOp op) -> LogicalResult {
@@ -164,8 +165,8 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](ReadOp op) {
         auto type = cast<RankedTensorType>(op.getFragment().getType());
         return setFragment(op, [&] {
-          return create<mk_thread::ReadElementsOp>(getElementTypes(type), type, scalar(op.getTile()),
-                                                   partitionThread);
+          return create<mk_thread::ReadElementsOp>(getElementTypes(type), type,
+                                                   scalar(op.getTile()), partitionThread);
         });
       })
       .Case([&](TurnWaitOp op) {

@@ -55,9 +55,9 @@ FailureOr<ParamLayout> layOutParams(KernelOp kernel,
 /// of 128 bytes, at most 256 rows. Empty if the copy engine cannot copy it.
 SmallVector<int64_t> getCopyBox(mk_sm::CopyOp copy);
 SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
-/// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none that begins in front
-/// of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor Memory Access"; others end a launch with an
-/// illegal instruction.)
+/// The copy engine takes boxes that begin at multiples of so many bytes of a row. It stores none
+/// that begins in front of the buffer, in any dimension. (CUDA C++ Programming Guide, "Tensor
+/// Memory Access"; others end a launch with an illegal instruction.)
 constexpr int64_t kEngineBytes = 16;
 /// Whether tiles always begin at such a multiple if this is their column.
 bool isEngineColumn(Value column, Type element);
@@ -78,8 +78,10 @@ struct ScopeMemory {
   explicit ScopeMemory(Operation *scope);
   int64_t puts = 0, putSlots = 0, putSlotBytes = 0, putBarriers = 0;
   int64_t exchange = 0, exchangeBytes = 0;
-  int64_t sent = 0; // of the barrier at which the sender says that it has sent what was posted; 0: none
-  int64_t parts = 0, swaps = 0; // of what other CTAs of the cluster send, and of the barriers of that
+  int64_t sent =
+      0; // of the barrier at which the sender says that it has sent what was posted; 0: none
+  int64_t parts = 0,
+          swaps = 0;   // of what other CTAs of the cluster send, and of the barriers of that
   int64_t landing = 0; // of the barrier of tiles that are trimmed when they have come; 0: none
 };
 

@@ -76,8 +76,8 @@ Value Lowering::commandTeam() {
 void Lowering::raise(SignalArray array, Value element, int64_t amount, Value peer,
                      bool strong, std::optional<LinkKind> via) {
   bool net = peer && hasNet() && via != LinkKind::Link;
-  create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, peer, net ? cta : Value(), net && strong,
-                             net ? commandTeam() : Value(),
+  create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, peer, net ? cta : Value(),
+                             net && strong, net ? commandTeam() : Value(),
                              net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
                              net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }
@@ -85,7 +85,8 @@ void Lowering::raise(SignalArray array, Value element, int64_t amount, Value pee
 void Lowering::awaitPuts() {
   barrierPartition();
   ifThen(eq(partitionThread, 0), [&] {
-    create<mk_thread::AwaitCommandsOp>(cta, makeReport(MK_WAIT_PUTS, 0), makeWaitSpan(MK_WAIT_PUTS, 0));
+    create<mk_thread::AwaitCommandsOp>(cta, makeReport(MK_WAIT_PUTS, 0),
+                                       makeWaitSpan(MK_WAIT_PUTS, 0));
   });
   barrierPartition();
 }
@@ -104,8 +105,8 @@ void Lowering::waitArrivals(SignalArray array, Value element, Value wanted,
 
 void Lowering::tellPeers(int64_t param, bool unlessAborted) {
   bool net = hasNet();
-  create<mk_thread::TellPeersOp>(kernel.getMeshOp().getNumRanks(), param, unlessAborted, net ? cta : Value(),
-                                 net ? commandTeam() : Value(),
+  create<mk_thread::TellPeersOp>(kernel.getMeshOp().getNumRanks(), param, unlessAborted,
+                                 net ? cta : Value(), net ? commandTeam() : Value(),
                                  net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
                                  net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }

@@ -1,7 +1,8 @@
 //===- Puts.cpp - Regions to this rank and others -------------------------===//
 //
-// Here and across links threads copy the region, or have the copy engine do so; the put is complete when
-// the op is. Across a network the proxy does. How a region is gone through: mk-thread-expand-runs.
+// Here and across links threads copy the region, or have the copy engine do so; the put is complete
+// when the op is. Across a network the proxy does. How a region is gone through:
+// mk-thread-expand-runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -63,23 +64,26 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   SmallVector<Value> fromStrides = byteStrides(*from), toStrides = byteStrides(*to);
   // What is not added may be elements of any type of the size.
   Type unit = adds ? element : b.getIntegerType(8 * getElementBytes(element));
-  auto runs = create<mk_thread::PlanRunsOp>(i32, i64, i1, SmallVector<Type>(sizes.size(), i32), source, dest,
-                                            sizes, fromStrides, toStrides, unit, bool(list));
+  auto runs =
+      create<mk_thread::PlanRunsOp>(i32, i64, i1, SmallVector<Type>(sizes.size(), i32), source,
+                                    dest, sizes, fromStrides, toStrides, unit, bool(list));
   Value count = select(isFine(), runs.getCount(), c32(0));
 
   auto copyTo = [&](Value dest) {
     mk_thread::SlotsAttr slots;
     SmallVector<Value> places;
     if (pipeline) {
-      slots = mk_thread::SlotsAttr::get(b.getContext(), memory.puts, memory.putBarriers, memory.putSlots,
-                                        memory.putSlotBytes);
+      slots = mk_thread::SlotsAttr::get(b.getContext(), memory.puts, memory.putBarriers,
+                                        memory.putSlots, memory.putSlotBytes);
       for (const Cursor &cursor : {cursors[pipeline.getLoad()], cursors[pipeline.getStore()]})
         places.append({cursor.stage, cursor.phase});
     }
-    SmallVector<Value> now = llvm::map_to_vector(places, [&](Value place) { return read(place, i32); });
+    SmallVector<Value> now =
+        llvm::map_to_vector(places, [&](Value place) { return read(place, i32); });
     auto copy = create<mk_thread::CopyRunsOp>(
         SmallVector<Type>(places.size(), i32), source, dest, count, runs.getRun(), runs.getPlaces(),
-        fromStrides, toStrides, list, unit, adds, runs.getAligned(), partitionThread, partition.getNumThreads(), slots, now,
+        fromStrides, toStrides, list, unit, adds, runs.getAligned(), partitionThread,
+        partition.getNumThreads(), slots, now,
         pipeline ? makeReport(MK_WAIT_COPY, 0) : mk_thread::ReportAttr());
     for (auto [place, next] : llvm::zip(places, copy.getNext()))
       write(place, next);
@@ -99,9 +103,10 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
       Value slot;
       if (signal)
         slot = add(loadParam(signalArray(signal).param + abi::kSignalSlot, i64), element_);
-      create<mk_thread::SendRunsOp>(source, dest, count, runs.getRun(), runs.getPlaces(), fromStrides, toStrides,
-                                    list, peer, cta, slot, signal && op.getStrong(), commandTeam(),
-                                    makeReport(MK_WAIT_COMMAND, 0), makeWaitSpan(MK_WAIT_COMMAND, 0));
+      create<mk_thread::SendRunsOp>(
+          source, dest, count, runs.getRun(), runs.getPlaces(), fromStrides, toStrides, list, peer,
+          cta, slot, signal && op.getStrong(), commandTeam(), makeReport(MK_WAIT_COMMAND, 0),
+          makeWaitSpan(MK_WAIT_COMMAND, 0));
     });
   };
   Value isMapped = cmp(Predicate::ne, heap, 0);

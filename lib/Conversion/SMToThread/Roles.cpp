@@ -53,7 +53,8 @@ LogicalResult Lowering::emitSide(PartitionKind kind) {
     readEpoch();
     if (consumer) {
       IntegerAttr threads = b.getI64IntegerAttr(getNumThreads() - 128);
-      auto once = create<mk_thread::OnceOp>(partitionThread, c32(warps.getBarrier("consumer")), threads);
+      auto once =
+          create<mk_thread::OnceOp>(partitionThread, c32(warps.getBarrier("consumer")), threads);
       within(once.getBody(), [&] {
         // The last CTA lets the peers in.
         within(create<mk_thread::LastArrivalOp>(/*moved=*/false, epoch, 1).getBody(), [&] {
@@ -104,7 +105,8 @@ LogicalResult Lowering::emitMover(int64_t number) {
 
 /// All CTAs have run mk.prepare.
 void Lowering::awaitPrepared() {
-  create<mk_thread::AwaitPreparedOp>(epoch, makeReport(MK_WAIT_GRID, 0), makeWaitSpan(MK_WAIT_GRID, 0));
+  create<mk_thread::AwaitPreparedOp>(epoch, makeReport(MK_WAIT_GRID, 0),
+                                     makeWaitSpan(MK_WAIT_GRID, 0));
 }
 
 LogicalResult Lowering::emitRole(unsigned number, PartitionKind kind) {

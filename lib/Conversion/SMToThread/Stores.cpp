@@ -1,6 +1,7 @@
 //===- Stores.cpp - Fragments to memory through the copy engine -----------===//
 //
-// What the engine cannot store either goes from the staging area, by the threads, or straight from registers.
+// What the engine cannot store either goes from the staging area, by the threads, or straight from
+// registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -78,15 +79,17 @@ void Lowering::stage(mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map, Value us
       regular &= count && count % buffers == 0;
     }
   auto staged = create<mk_thread::StageFragmentOp>(
-      scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular, warps.getBarrier("warpgroup"), usable,
-      map, offsets, op.getPosted() ? getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
+      scalar(op.getTile()), getSharedOffset(staging, "buffers"), buffers, regular,
+      warps.getBarrier("warpgroup"), usable, map, offsets,
+      op.getPosted() ? getThresholds().getPostedRows() : countStoreRows(tile), op.getAdd(),
       op.getUnrolled());
   Block &block = staged.getOtherwise().emplaceBlock();
   block.addArguments({i32, i32, i32}, {loc, loc, loc});
   Value source = block.getArgument(0), row = block.getArgument(1), column = block.getArgument(2);
   mk_thread::MemScopeAttr scope;
   if (op.getAdd())
-    scope = mk_thread::MemScopeAttr::get(b.getContext(), op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu);
+    scope = mk_thread::MemScopeAttr::get(
+        b.getContext(), op.getPeer() && hasPeers() ? MemScope::Sys : MemScope::Gpu);
   auto storeByThreads = [&](const Buffer &buffer) {
     Value thread = and_(readNumber(), 127);
     SmallVector<Value> offsets = scalars(op.getOffsets()), strides = byteStrides(buffer);
@@ -95,9 +98,9 @@ void Lowering::stage(mk_sm::StoreOp op, ArrayRef<Buffer> to, Value map, Value us
     // What exists of the tile: [from, left) of its rows and columns. Offsets may be negative.
     SmallVector<Value> left = limits(buffer, offsets, tile.getShape(), op.getValid());
     auto from = [&](int64_t d) { return narrow(sub(c64(0), offsets.end()[d - 2])); };
-    create<mk_thread::StoreBufferOp>(source, start, strides.end()[-2], strides.back(), row, column, from(0),
-                                     narrow(left[0]), from(1), narrow(left[1]), countStoreRows(tile),
-                                     tile.getElementType(), scope, thread);
+    create<mk_thread::StoreBufferOp>(source, start, strides.end()[-2], strides.back(), row, column,
+                                     from(0), narrow(left[0]), from(1), narrow(left[1]),
+                                     countStoreRows(tile), tile.getElementType(), scope, thread);
   };
   within(staged.getOtherwise(), [&] { llvm::for_each(to, storeByThreads); });
 }

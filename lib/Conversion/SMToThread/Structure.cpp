@@ -1,9 +1,9 @@
 //===- Structure.cpp - Threads and partitions -----------------------------===//
 //
 // Warpgroup 0 is the producer's side (its first warp works; in the variant for any strides the
-// others copy for it, else the second one may send tiles; the last ones may run roles beside others), the others are the
-// consumer's. Registers change hands once, at the top; roles are told apart
-// inside, so that ptxas sees one reallocation.
+// others copy for it, else the second one may send tiles; the last ones may run roles beside
+// others), the others are the consumer's. Registers change hands once, at the top; roles are told
+// apart inside, so that ptxas sees one reallocation.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -19,11 +19,11 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas,
-                   const ParamLayout &params, SharedMemoryOp shared)
+Lowering::Lowering(KernelOp kernel, ArrayRef<int64_t> ctas, const ParamLayout &params,
+                   SharedMemoryOp shared)
     : Emitter(kernel.getContext(), kernel.getLoc()), kernel(kernel),
-      resources(getKernelResources(kernel)), facts(findFacts(kernel, resources)), ctas(ctas), params(params),
-      warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared),
+      resources(getKernelResources(kernel)), facts(findFacts(kernel, resources)), ctas(ctas),
+      params(params), warps(*kernel.getBody().getOps<WarpsOp>().begin()), shared(shared),
       cluster(params.cluster) {}
 
 void Lowering::loadParams() {
@@ -58,14 +58,15 @@ LogicalResult Lowering::emitKernelScalars() {
 /// Other CTAs of the cluster arrive at barriers of this one, which has to be there until then.
 void Lowering::awaitArrivals(PartitionOp op) {
   for (auto cursor : op.getOps<CursorOp>()) {
-    auto ring = cursor.getChannel() ? cursor.getChannel().getDefiningOp<CreateRingOp>() : CreateRingOp();
+    auto ring =
+        cursor.getChannel() ? cursor.getChannel().getDefiningOp<CreateRingOp>() : CreateRingOp();
     if (op.getKind() != PartitionKind::Producer || !ring || Channel(ring).shared == 1)
       continue;
     Channel channel(ring);
     forRange(c32(0), c32(cursor.getDepth()), c32(1), [&](Value) {
       const Cursor &at = cursors[cursor.getResult()];
-      create<mk_thread::TakeSlotOp>(/*fills=*/true, channel.place, read(at.stage, i32), read(at.phase, i32),
-                                    makeReport(MK_WAIT_RING, channel.number));
+      create<mk_thread::TakeSlotOp>(/*fills=*/true, channel.place, read(at.stage, i32),
+                                    read(at.phase, i32), makeReport(MK_WAIT_RING, channel.number));
       advance(cursor.getResult());
     });
   }
@@ -197,7 +198,8 @@ LogicalResult Lowering::emitProducers() {
   for (int64_t i = 0; succeeded(result) && i != warps.getNumMovers(); ++i) {
     readThread();
     int64_t number = WarpsOp::getMoverWarp(i);
-    within(create<mk_thread::ByWarpsOp>(warp, number, number).getBody(), [&] { result = emitMover(i); });
+    within(create<mk_thread::ByWarpsOp>(warp, number, number).getBody(),
+           [&] { result = emitMover(i); });
   }
   create<mk_thread::ReportFailureOp>();
   closeTracks();
@@ -244,7 +246,8 @@ void Lowering::barrierPartition() {
 
 Value Lowering::partitionBarrier() {
   // A team is a warpgroup.
-  return partition.getTeams() > 1 ? add(group, warps.getBarrier("warpgroup")) : c32(warps.getBarrier("consumer"));
+  return partition.getTeams() > 1 ? add(group, warps.getBarrier("warpgroup"))
+                                  : c32(warps.getBarrier("consumer"));
 }
 
 void Lowering::once(function_ref<void()> body) {
@@ -259,11 +262,13 @@ std::pair<Value, IntegerAttr> Lowering::getMeeting() {
   return {partitionBarrier(), b.getI64IntegerAttr(partition.getNumThreads())};
 }
 
-Value Lowering::fetchOnce(mk_thread::MemOrder order, Value address, Value amount, int64_t otherwise) {
+Value Lowering::fetchOnce(mk_thread::MemOrder order, Value address, Value amount,
+                          int64_t otherwise) {
   finishStores();
   auto [barrier, threads] = getMeeting();
-  return create<mk_thread::FetchOnceOp>(order, address, amount, otherwise, partitionThread, barrier, threads,
-                                        barrier ? b.getI64IntegerAttr(offsetOf("result")) : IntegerAttr());
+  return create<mk_thread::FetchOnceOp>(
+      order, address, amount, otherwise, partitionThread, barrier, threads,
+      barrier ? b.getI64IntegerAttr(offsetOf("result")) : IntegerAttr());
 }
 
 // Whoever comes after has to see what the copy engine still writes.

@@ -4,10 +4,10 @@
 // and waits for others that did not find at once what they wait for. Stages of a pipeline
 // leave no record: beside products it would make some kernels spill.
 //
-// One thread of each warpgroup, and of each mover, has a track and writes. Where it is on its track, and when
-// what it is in began, is kept in shared memory: beside accumulators there is no register.
-// A record is some instructions without a branch, its stores to global memory under a predicate, so that ptxas keeps
-// knowing that warps stay together.
+// One thread of each warpgroup, and of each mover, has a track and writes. Where it is on its
+// track, and when what it is in began, is kept in shared memory: beside accumulators there is no
+// register. A record is some instructions without a branch, its stores to global memory under a
+// predicate, so that ptxas keeps knowing that warps stay together.
 //
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
@@ -66,8 +66,8 @@ mk_thread::SpanAttr Lowering::makeMoverSpan(int64_t what) {
 }
 
 mk_thread::SpanAttr Lowering::makeWaitSpan(int64_t kind, int64_t number) {
-  // Within a CTA one side waits for the other all the time, which the record of the other tells, and
-  // at the end of a launch each thread for another peer.
+  // Within a CTA one side waits for the other all the time, which the record of the other tells,
+  // and at the end of a launch each thread for another peer.
   if (kind == MK_WAIT_COPY || kind == MK_WAIT_DONE || kind == MK_WAIT_RING)
     return {};
   return makeSpan(MK_TIMELINE_WAIT + kind, number);

@@ -29,7 +29,8 @@ Value Lowering::isCut(CopyOp op, const TileCopy &copy) {
     return whole == always ? Value() : not_(whole);
   }
   Value whole = cbool(true);
-  for (auto [limit, extent] : llvm::zip(limits(copy.from, copy.offsets, shape, op.getValid()), shape))
+  for (auto [limit, extent] :
+       llvm::zip(limits(copy.from, copy.offsets, shape, op.getValid()), shape))
     whole = and_(whole, cmp(Predicate::sge, limit, extent));
   for (Value offset : copy.offsets)
     whole = and_(whole, cmp(Predicate::sge, offset, int64_t(0)));
@@ -45,7 +46,8 @@ void Lowering::awaitLanding(CopyOp op, function_ref<void(Value)> bring) {
   Value phase = read(cursors[op.getLanding()].phase, i32);
   auto slot = op.getSlot().getDefiningOp<AcquireOp>();
   int64_t ring = slot ? Channel(slot.getRing().getDefiningOp()).number : -1;
-  create<mk_thread::BarrierWaitOp>(landing, phase, c32(0), makeReport(MK_WAIT_RING, ring), /*patient=*/true);
+  create<mk_thread::BarrierWaitOp>(landing, phase, c32(0), makeReport(MK_WAIT_RING, ring),
+                                   /*patient=*/true);
   advance(op.getLanding());
 }
 
@@ -61,7 +63,8 @@ void Lowering::trim(CopyOp op, const TileCopy &copy) {
   pad = resize(pad, i32);
   for (int64_t bytes = size; bytes < 4 && op.getPad(); bytes *= 2)
     pad = or_(pad, shl(pad, 8 * bytes));
-  create<mk_thread::TrimTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows, chunks, size, pad, lane);
+  create<mk_thread::TrimTileOp>(copy.dest, rowsFrom, rowsLeft, columnsFrom, columnsLeft, rows,
+                                chunks, size, pad, lane);
 }
 
 /// [from, left) of the rows and of the columns of a tile, where elements exist.

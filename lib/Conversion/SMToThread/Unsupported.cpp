@@ -15,7 +15,8 @@ struct Instead {
 };
 } // namespace
 
-/// Functions that the special function unit and `ExpandMath.cpp` do not have, by those that they do.
+/// Functions that the special function unit and `ExpandMath.cpp` do not have, by those that they
+/// do.
 static constexpr Instead kInstead[] = {
     {"math.acos", "compute it before the kernel, or by a polynomial"},
     {"math.asin", "compute it before the kernel, or by a polynomial"},

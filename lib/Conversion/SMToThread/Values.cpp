@@ -7,9 +7,10 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 
 void Lowering::set(Value from, ValueRange to) {
-  Value value = isa<RankedTensorType>(from.getType()) && !isa<RankedTensorType>(to.front().getType())
-                    ? create<mk_thread::HoldElementsOp>(from.getType(), to)
-                    : to.front();
+  Value value =
+      isa<RankedTensorType>(from.getType()) && !isa<RankedTensorType>(to.front().getType())
+          ? create<mk_thread::HoldElementsOp>(from.getType(), to)
+          : to.front();
   values[from] = {value};
   if (isa<SlotType>(from.getType()))
     values[from].push_back(to[1]);
@@ -23,7 +24,8 @@ SmallVector<Value> Lowering::elements(Value from) {
   auto type = dyn_cast<RankedTensorType>(from.getType());
   if (!type)
     return SmallVector<Value>(ArrayRef(values[from]));
-  return create<mk_thread::TakeElementsOp>(getElementTypes(type), DenseI32ArrayAttr(), scalar(from)).getResults();
+  return create<mk_thread::TakeElementsOp>(getElementTypes(type), DenseI32ArrayAttr(), scalar(from))
+      .getResults();
 }
 
 LogicalResult Lowering::setFragment(Operation *op, function_ref<Operation *()> emit) {
@@ -60,10 +62,12 @@ SmallVector<Type> Lowering::packedTypes(TypeRange types) {
 SmallVector<Value> Lowering::packAll(ValueRange from) {
   SmallVector<Value> words;
   for (Value value : from)
-    llvm::append_range(words, isa<RankedTensorType>(value.getType())
-                                  ? create<mk_thread::TakeElementsOp>(packedTypes(value.getType()),
-                                                                      DenseI32ArrayAttr(), scalar(value)).getResults()
-                                  : ValueRange(values[value]));
+    llvm::append_range(words,
+                       isa<RankedTensorType>(value.getType())
+                           ? create<mk_thread::TakeElementsOp>(packedTypes(value.getType()),
+                                                               DenseI32ArrayAttr(), scalar(value))
+                                 .getResults()
+                           : ValueRange(values[value]));
   return words;
 }
 

@@ -59,7 +59,8 @@ LogicalResult sm::verifyInput(KernelOp kernel) {
         .Case([](mk_sm::StoreOp store) -> LogicalResult {
           auto partition = store->getParentOfType<mk_sm::PartitionOp>();
           if (!store.getPosting() && mk_sm::postsTiles(partition))
-            return store.emitOpError() << "has no cursor of what its partition posts: run mk-sm-assign-stages";
+            return store.emitOpError()
+                   << "has no cursor of what its partition posts: run mk-sm-assign-stages";
           return success();
         })
         .Default(success());

@@ -59,8 +59,9 @@ static LogicalResult refuseSteps(LLVM::LLVMFuncOp function) {
   WalkResult walked = function.walk([](Operation *op) -> WalkResult {
     if (!isa_and_nonnull<mk_thread::MkThreadDialect>(op->getDialect()))
       return WalkResult::advance();
-    return op->emitOpError("is no instruction, it stands for several steps; run the passes that expand ops of the "
-                           "thread level (mk-thread-*) first");
+    return op->emitOpError(
+        "is no instruction, it stands for several steps; run the passes that expand ops of the "
+        "thread level (mk-thread-*) first");
   });
   return failure(walked.wasInterrupted());
 }

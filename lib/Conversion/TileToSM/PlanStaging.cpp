@@ -59,8 +59,9 @@ static bool isLoadedInTurn(LoadOp load) {
   auto tile = cast<RankedTensorType>(load.getType());
   int64_t bits = tile.getElementTypeBitWidth();
   auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-  return tile.getRank() == 1 && (bits == 32 || bits == 64) && tile.getElementType().isIntOrFloat() &&
-         !load.getPad() && loop && isNeverWritten(load.getSource()) && mayComeAtOnce(load) &&
+  return tile.getRank() == 1 && (bits == 32 || bits == 64) &&
+         tile.getElementType().isIntOrFloat() && !load.getPad() && loop &&
+         isNeverWritten(load.getSource()) && mayComeAtOnce(load) &&
          !llvm::all_of(load.getOffsets(),
                        [&](Value offset) { return loop.isDefinedOutsideOfLoop(offset); });
 }

@@ -10,7 +10,8 @@ using namespace mlir::mk;
 /// - grid: the SMs of an H100 SXM or H200;
 /// - threads, shared, of_sm: CUDA programming guide, compute capability 9.0 (227 KiB of shared
 ///   memory for a CTA);
-/// - cluster, clustered: measured. In clusters of four, or eight, 120 CTAs of a grid of 132 run at once
+/// - cluster, clustered: measured. In clusters of four, or eight, 120 CTAs of a grid of 132 run at
+/// once
 ///   (cuOccupancyMaxActiveClusters of an H100): what took one round took two;
 /// - least, most, step: PTX ISA, setmaxnreg;
 /// - reserve: what ptxas takes beside accumulators (it refuses products that have less: C7602),

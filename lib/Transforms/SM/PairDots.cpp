@@ -216,8 +216,8 @@ InFlightDot Pairing::start(Value number, ArrayRef<Value> carried) {
   return started;
 }
 
-SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried, const InFlightDot &started,
-                                   ValueRange loaded, int64_t pending) {
+SmallVector<Value> Pairing::finish(Value number, ArrayRef<Value> carried,
+                                   const InFlightDot &started, ValueRange loaded, int64_t pending) {
   IRMapping map;
   map.map(loop.getInductionVar(), number);
   map.map(loop.getRegionIterArgs(), carried);
@@ -254,8 +254,8 @@ SmallVector<Value> Pairing::emitRound(Value number, SmallVector<Value> carried, 
   for (int64_t i = 0; i != turns; ++i) {
     carried = finish(numbers[i], carried, started[i % 2],
                      loaded.slice(i * loads.size(), loads.size()), i + 1 == turns ? 0 : 1);
-    // All in front of the last start: where loads stand between the last two waits, ptxas moves what
-    // is done with the first result behind the second wait, when no dot is under way any more.
+    // All in front of the last start: where loads stand between the last two waits, ptxas moves
+    // what is done with the first result behind the second wait, when no dot is under way any more.
     int64_t loading = std::max<int64_t>(turns - 2, 1);
     if (i < loading && !loads.empty())
       for (int64_t of = i * turns / loading, end = (i + 1) * turns / loading; of != end; ++of)

@@ -54,22 +54,29 @@ SmallVector<Access> findAccesses(BlockArgument buffer) {
   for (OpOperand &use : buffer.getUses()) {
     std::optional<Access> access = getAccess(use);
     if (!access)
-      return giveUp(use.getOwner(), "keeps scratch in the order of memory: it takes more or less of it than whole "
-                                    "tiles; leave out valid, pad, peer, signal and reduction");
+      return giveUp(use.getOwner(),
+                    "keeps scratch in the order of memory: it takes more or less of it than whole "
+                    "tiles; leave out valid, pad, peer, signal and reduction");
     if (!mayBeSpilled(access->tile) || getNumElements(access->tile) > most)
-      return giveUp(use.getOwner(), "keeps scratch in the order of memory: its tile is no accumulator, or too large; "
-                                    "use smaller tiles, or more warpgroups");
+      return giveUp(
+          use.getOwner(),
+          "keeps scratch in the order of memory: its tile is no accumulator, or too large; "
+          "use smaller tiles, or more warpgroups");
     if (!accesses.empty() && access->tile != accesses.front().tile)
-      return giveUp(use.getOwner(), "keeps scratch in the order of memory: others access it by tiles of another type; "
-                                    "use one type, or another buffer");
+      return giveUp(
+          use.getOwner(),
+          "keeps scratch in the order of memory: others access it by tiles of another type; "
+          "use one type, or another buffer");
     int64_t rank = access->tile.getRank();
     bool whole = type.getRank() >= rank &&
                  type.getShape().take_back(rank) == access->tile.getShape() &&
                  llvm::all_of(ArrayRef(access->offsets).take_back(rank),
                               [](Value offset) { return matchPattern(offset, m_Zero()); });
     if (!whole)
-      return giveUp(use.getOwner(), "keeps scratch in the order of memory: tiles do not follow each other in it; give "
-                                    "the buffer a dimension for them in front of those of the tile");
+      return giveUp(
+          use.getOwner(),
+          "keeps scratch in the order of memory: tiles do not follow each other in it; give "
+          "the buffer a dimension for them in front of those of the tile");
     accesses.push_back(*access);
   }
   return accesses;

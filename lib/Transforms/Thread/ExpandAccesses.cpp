@@ -31,7 +31,8 @@ public:
                          : e.cmp(Predicate::slt, index, op.getLimits()[d]);
       std::optional<int64_t> offset = getConstantIntValue(op.getOffsets()[d]);
       if (!offset || *offset < 0)
-        inside = e.and_(inside, e.cmp(Predicate::sge, e.add(index, op.getOffsets()[d]), int64_t(0)));
+        inside =
+            e.and_(inside, e.cmp(Predicate::sge, e.add(index, op.getOffsets()[d]), int64_t(0)));
       all = all ? e.and_(all, inside) : inside;
     }
     if (place.exists)
@@ -186,8 +187,8 @@ static SmallVector<Value> reload(ReloadElementsOp op, Emitter &e) {
   SmallVector<Value> zero(kRun, e.c32(0)), result;
   for (size_t k = 0; k < op.getWhich().size(); k += kRun)
     for (Value word : e.loadWords(TypeRange(ValueRange(zero)),
-                                  e.add(op.getAddress(), op.getWhich()[k] / kRun * op.getStep()), 4 * kRun,
-                                  op.getExists(), zero)) {
+                                  e.add(op.getAddress(), op.getWhich()[k] / kRun * op.getStep()),
+                                  4 * kRun, op.getExists(), zero)) {
       Type type = op.getElements()[k].getType();
       result.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
     }

@@ -88,7 +88,8 @@ void mk_thread::expandChannels(ModuleOp module) {
   expandEach<InitSlotsOp>(module, initSlots);
   replaceEach<TakeSlotOp>(module, takeSlot);
   expandEach<CommitSlotOp>(module, [](CommitSlotOp op, Emitter &e) {
-    e.ifElected([&] { e.create<BarrierArriveOp>(op.getFull(), /*cta=*/Value(), /*bytes=*/Value()); });
+    e.ifElected(
+        [&] { e.create<BarrierArriveOp>(op.getFull(), /*cta=*/Value(), /*bytes=*/Value()); });
   });
   expandEach<ReleaseSlotOp>(module, releaseSlot);
   expandEach<SendWordsOp>(module, sendWords);

@@ -91,7 +91,8 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
   int64_t ctas = op.getCtas(), perPart = op.getElements().size() / ctas;
   int64_t step = kRunBytes * op.getRoom().getThreads(), partBytes = perPart / kRun * step;
   Value full = e.add(e.sharedBase, op.getBarriers()), read = e.add(full, 8);
-  Value place = e.add(e.add(e.sharedBase, op.getRoom().getOffset()), e.mul(op.getThread(), kRunBytes));
+  Value place =
+      e.add(e.add(e.sharedBase, op.getRoom().getOffset()), e.mul(op.getThread(), kRunBytes));
   Value own = e.add(place, e.mul(op.getCta(), partBytes));
   auto wait = [&](Value barrier, Value parity) {
     e.create<BarrierWaitOp>(barrier, parity, e.c32(0), op.getReport(), /*patient=*/true);
@@ -107,19 +108,25 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
         SmallVector<Value> words;
         for (int64_t i = 0; i < kRun; ++i) {
           Value element = op.getElements()[findInParts(op, cta, k + i)];
-          words.push_back(element.getType() == e.i32 ? element : Value(e.create<LLVM::BitcastOp>(e.i32, element)));
+          words.push_back(element.getType() == e.i32
+                              ? element
+                              : Value(e.create<LLVM::BitcastOp>(e.i32, element)));
         }
         body(words, k / kRun * step);
       }
     };
-    // What stays goes the same way, but not through the network of the cluster: the thread itself reads it.
+    // What stays goes the same way, but not through the network of the cluster: the thread itself
+    // reads it.
     e.ifThenElse(
         e.eq(op.getCta(), cta),
         [&] {
-          forRuns([&](ArrayRef<Value> words, int64_t at) { e.storeWords(words, e.add(own, at), kRunBytes); });
+          forRuns([&](ArrayRef<Value> words, int64_t at) {
+            e.storeWords(words, e.add(own, at), kRunBytes);
+          });
         },
         [&] {
-          Value to = e.create<MapSharedOp>(own, e.c32(cta)), told = e.create<MapSharedOp>(full, e.c32(cta));
+          Value to = e.create<MapSharedOp>(own, e.c32(cta)),
+                told = e.create<MapSharedOp>(full, e.c32(cta));
           forRuns([&](ArrayRef<Value> words, int64_t at) {
             e.create<SendSharedOp>(words[0], words[1], words[2], words[3], to, at, told);
           });
@@ -130,7 +137,8 @@ static SmallVector<Value> swap(SwapElementsOp op, Emitter &e) {
   SmallVector<Type> types(kRun, e.i32);
   for (int64_t cta = 0; cta < ctas; ++cta)
     for (int64_t k = 0; k < perPart; k += kRun)
-      for (Value word : e.loadWords(types, e.add(place, cta * partBytes + k / kRun * step), kRunBytes)) {
+      for (Value word :
+           e.loadWords(types, e.add(place, cta * partBytes + k / kRun * step), kRunBytes)) {
         Type type = op.getResultTypes().front();
         results.push_back(type == e.i32 ? word : Value(e.create<LLVM::BitcastOp>(type, word)));
       }

@@ -1,7 +1,7 @@
 //===- StageFragments.cpp - Fragments to memory ---------------------------===//
 //
-// Through staging buffers, in the order of registers, or straight from these. Elements are taken as they are stored,
-// so that what is computed on demand is computed part by part.
+// Through staging buffers, in the order of registers, or straight from these. Elements are taken as
+// they are stored, so that what is computed on demand is computed part by part.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
@@ -18,7 +18,8 @@ static constexpr int64_t kBufferBytes = kBufferRows * kChunkBytes;
 /// Elements as they are, or packed into words.
 static SmallVector<Value> take(Emitter &e, Value tile, ArrayRef<int32_t> which, bool packed) {
   Type element = getRegisterType(getElementTypeOrSelf(tile.getType()));
-  SmallVector<Type> types = packed ? getPackedTypes(element, which.size()) : SmallVector<Type>(which.size(), element);
+  SmallVector<Type> types =
+      packed ? getPackedTypes(element, which.size()) : SmallVector<Type>(which.size(), element);
   return e.create<TakeElementsOp>(types, e.b.getDenseI32ArrayAttr(which), tile).getResults();
 }
 
@@ -34,7 +35,8 @@ static SmallVector<int32_t> number(int64_t first, int64_t count) {
 /// Emits `body` for the number that `number` turns out to be, of `count` ones from `from` on.
 /// Bits are tested, and not the number compared, of which LLVM would make a jump through a table:
 /// ptxas knows nothing uniform behind that.
-static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count, function_ref<void(int64_t)> body) {
+static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count,
+                       function_ref<void(int64_t)> body) {
   if (count == 1)
     return body(from);
   int64_t half = int64_t(llvm::PowerOf2Ceil(count)) / 2;
@@ -44,19 +46,21 @@ static void emitSwitch(Emitter &e, Value number, int64_t from, int64_t count, fu
 }
 
 namespace {
-/// Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the engine's 128-byte swizzle, and
-/// one of its threads sends them off. Of a transposed tile a warpgroup holds columns, in blocks of 64, 128 bytes of
-/// each row.
+/// Each warpgroup puts 64 rows of 128 bytes at a time into one of its buffers, in the engine's
+/// 128-byte swizzle, and one of its threads sends them off. Of a transposed tile a warpgroup holds
+/// columns, in blocks of 64, 128 bytes of each row.
 class Staging {
 public:
   Staging(StageFragmentOp op, Emitter &e) : op(op), e(e), tile(op.getFragment().getType()) {
     size = getElementBytes(tile.getElementType());
     m = tile.getDimSize(0), n = tile.getDimSize(1), columns = kChunkBytes / size;
     rows = mk_sm::countStoreRows(tile);
-    chunks = mk_sm::countStoreChunks(tile, kChunkBytes), parts = mk_sm::countStoreParts(tile, kChunkBytes);
+    chunks = mk_sm::countStoreChunks(tile, kChunkBytes),
+    parts = mk_sm::countStoreParts(tile, kChunkBytes);
     auto layout = dyn_cast<TransposedAttr>(tile.getEncoding());
     transposed = static_cast<bool>(layout);
-    int64_t groups = transposed ? layout.getWarpgroups() : cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
+    int64_t groups =
+        transposed ? layout.getWarpgroups() : cast<MmaAttr>(tile.getEncoding()).getWarpgroups();
     if (groups > 1)
       (transposed ? groupColumns : groupRows) = tile.getDimSize(transposed) / groups;
   }
@@ -82,7 +86,8 @@ private:
   void enter();
   void fill(int64_t part);
   void leave(Value part);
-  /// Stores elements of two blocks of 8 columns, or rows of a transposed tile: four from each of these on.
+  /// Stores elements of two blocks of 8 columns, or rows of a transposed tile: four from each of
+  /// these on.
   void storeMatrix(int64_t first, int64_t second, function_ref<Value()> findAddress) {
     SmallVector<int32_t> which = number(first, 4);
     llvm::append_range(which, number(second, 4));
@@ -95,14 +100,16 @@ private:
     return transposed ? part % chunks * (m / 2) + block * (rows / 2) : block * (n / 2) + column / 2;
   }
   void fetch(int64_t part) {
-    e.create<LoadAheadOp>(number(firstOf(part), (transposed ? rows : columns) / 2), op.getFragment());
+    e.create<LoadAheadOp>(number(firstOf(part), (transposed ? rows : columns) / 2),
+                          op.getFragment());
   }
 
   StageFragmentOp op;
   Emitter &e;
   RankedTensorType tile;
   int64_t size, m, n, columns, rows, chunks, parts; // rows and columns: of a part
-  int64_t groupRows = 0, groupColumns = 0; // from one warpgroup's part of the tile to the next one's
+  int64_t groupRows = 0,
+          groupColumns = 0; // from one warpgroup's part of the tile to the next one's
   bool transposed;
   Value lane, group, base, sender, barrier, rowAddress, swizzle, quad; // since `enter`
 };
@@ -133,8 +140,8 @@ void Staging::enter() {
 
 void Staging::fill(int64_t part) {
   int64_t first = firstOf(part), buffers = op.getBuffers();
-  // What the part is computed from, while the engine reads the buffer; and the next one, while this one
-  // is computed.
+  // What the part is computed from, while the engine reads the buffer; and the next one, while this
+  // one is computed.
   fetch(part);
   if (op.getUnrolled() && part + 1 != parts)
     fetch(part + 1);
@@ -161,7 +168,8 @@ void Staging::fill(int64_t part) {
   }
   for (int64_t j = 0; j < columns / 8; ++j)
     for (int64_t half = 0; half < 2; ++half) {
-      SmallVector<Value> pair = take(e, op.getFragment(), number(first + 4 * j + 2 * half, 2), /*packed=*/false);
+      SmallVector<Value> pair =
+          take(e, op.getFragment(), number(first + 4 * j + 2 * half, 2), /*packed=*/false);
       Value row = e.add(rowAddress, offset + half * 8 * kChunkBytes);
       Value column = e.add(e.shl(quad, 3), 32 * j);
       Value piece = e.xor_(e.and_(column, ~15), swizzle);
@@ -185,7 +193,8 @@ void Staging::leave(Value part) {
       coordinates.end()[-2] = e.add(coordinates.end()[-2], e.add(row, sent));
       if (groupRows)
         coordinates.end()[-2] = e.add(coordinates.end()[-2], e.mul(group, groupRows));
-      e.create<StoreTensorOp>(e.add(source, sent * kChunkBytes), op.getMap(), coordinates, op.getAdd());
+      e.create<StoreTensorOp>(e.add(source, sent * kChunkBytes), op.getMap(), coordinates,
+                              op.getAdd());
     }
     e.create<CommitGroupOp>();
   };
@@ -221,8 +230,9 @@ static void store(StoreFragmentOp op, Emitter &e) {
       size_t step = !onDemand || together ? part.size() : inRuns ? getRun(type) : 1;
       for (; !part.empty(); part = part.drop_front(step)) {
         ArrayRef<int32_t> which = part.take_front(step);
-        e.create<StoreElementsOp>(take(e, tile, which, /*packed=*/false), which, type, op.getStart(), op.getStrides(),
-                                  op.getOffsets(), op.getLimits(), inRuns, together, op.getAddAttr(), op.getThread());
+        e.create<StoreElementsOp>(take(e, tile, which, /*packed=*/false), which, type,
+                                  op.getStart(), op.getStrides(), op.getOffsets(), op.getLimits(),
+                                  inRuns, together, op.getAddAttr(), op.getThread());
       }
     }
   };
@@ -238,19 +248,22 @@ static void store(StoreFragmentOp op, Emitter &e) {
 static constexpr int64_t kRun = 4;
 
 static void spill(SpillFragmentOp op, Emitter &e) {
-  for (int64_t first = 0, n = mk_sm::getNumElements(op.getFragment().getType()); first < n; first += kRun) {
+  for (int64_t first = 0, n = mk_sm::getNumElements(op.getFragment().getType()); first < n;
+       first += kRun) {
     SmallVector<int32_t> which = number(first, kRun);
     e.create<LoadAheadOp>(which, op.getFragment());
     SmallVector<Value> words = take(e, op.getFragment(), which, /*packed=*/false);
     for (Value &word : words)
       if (!word.getType().isInteger(32))
         word = e.create<LLVM::BitcastOp>(e.i32, word);
-    e.storeWords(words, e.add(op.getAddress(), first / kRun * op.getStep()), 4 * kRun, op.getExists());
+    e.storeWords(words, e.add(op.getAddress(), first / kRun * op.getStep()), 4 * kRun,
+                 op.getExists());
   }
 }
 
 void mk_thread::stageFragments(ModuleOp module) {
-  expandEach<StageFragmentOp>(module, [](StageFragmentOp op, Emitter &e) { Staging(op, e).emit(); });
+  expandEach<StageFragmentOp>(module,
+                              [](StageFragmentOp op, Emitter &e) { Staging(op, e).emit(); });
   expandEach<StoreFragmentOp>(module, store);
   expandEach<SpillFragmentOp>(module, spill);
 }

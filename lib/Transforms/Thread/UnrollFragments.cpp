@@ -1,8 +1,9 @@
 //===- UnrollFragments.cpp - Fragments become elements --------------------===//
 //
-// One fragment becomes as many values as a thread holds elements. The order of elements decides what is in
-// registers at a time: elementwise ops go on from one element to the next, ops on demand are computed where
-// elements are taken, so that MLIR's conversion of types, op by op, would not do.
+// One fragment becomes as many values as a thread holds elements. The order of elements decides
+// what is in registers at a time: elementwise ops go on from one element to the next, ops on demand
+// are computed where elements are taken, so that MLIR's conversion of types, op by op, would not
+// do.
 //
 //===----------------------------------------------------------------------===//
 #include "Expand.h"
@@ -24,8 +25,8 @@ using namespace mlir::mk_thread;
 using Fragments = DenseMap<Value, SmallVector<Value>>;
 
 namespace {
-/// What takes elements of fragments one by one. Those that are computed on demand are computed then, each once in a
-/// block and those in it.
+/// What takes elements of fragments one by one. Those that are computed on demand are computed
+/// then, each once in a block and those in it.
 class Taker {
 public:
   Taker(Emitter &e, Fragments &fragments) : e(e), fragments(fragments) {}
@@ -115,15 +116,14 @@ void Taker::load(Value tile, ArrayRef<unsigned> elements) {
     bool whole = missing.size() % run == 0;
     for (auto [k, i] : llvm::enumerate(missing))
       whole &= i % run == int64_t(k % run) && i == missing[k - k % run] + int32_t(k % run);
-    loaded = e.create<LoadElementsOp>(types, missing, load.getTile(), at(load.getStart()), all(load.getStrides()),
-                                      all(load.getOffsets()), all(load.getLimits()),
-                                      load.getPad() ? at(load.getPad()) : Value(),
-                                      whole && load.getTogether() ? at(load.getTogether()) : Value(),
-                                      at(load.getThread()));
+    loaded = e.create<LoadElementsOp>(
+        types, missing, load.getTile(), at(load.getStart()), all(load.getStrides()),
+        all(load.getOffsets()), all(load.getLimits()), load.getPad() ? at(load.getPad()) : Value(),
+        whole && load.getTogether() ? at(load.getTogether()) : Value(), at(load.getThread()));
   } else {
     auto reload = cast<ReloadElementsOp>(op);
-    loaded = e.create<ReloadElementsOp>(types, missing, reload.getTile(), at(reload.getAddress()), reload.getStep(),
-                                        at(reload.getExists()));
+    loaded = e.create<ReloadElementsOp>(types, missing, reload.getTile(), at(reload.getAddress()),
+                                        reload.getStep(), at(reload.getExists()));
   }
   // What comes with others may be there.
   for (auto [i, value] : llvm::zip(missing, loaded->getResults()))
@@ -167,9 +167,10 @@ Value Taker::take(Operation *op, Value tile, unsigned i) {
     for (Value operand : op->getOperands())
       operands.push_back(take(operand, i));
     // A row's divisor is inverted once.
-    bool isShared = isa<arith::DivFOp>(op) && operands[0].getType().isF32() && isBroadcast(op->getOperand(1));
-    known[{tile, i}] =
-        isShared ? Value(e.create<LLVM::FMulOp>(operands[0], invert(operands[1]))) : compute(e, op, operands);
+    bool isShared =
+        isa<arith::DivFOp>(op) && operands[0].getType().isF32() && isBroadcast(op->getOperand(1));
+    known[{tile, i}] = isShared ? Value(e.create<LLVM::FMulOp>(operands[0], invert(operands[1])))
+                                : compute(e, op, operands);
   }
   return known.lookup({tile, i});
 }
@@ -181,15 +182,16 @@ bool Taker::takePair(Operation *op, Value tile, unsigned i) {
   Value source = truncation.getIn();
   Type to = getElementTypeOrSelf(tile.getType());
   unsigned first = i & ~1u;
-  if (!getElementTypeOrSelf(source.getType()).isF32() || first + 1 >= mk_sm::getNumElements(getTile(tile)) ||
+  if (!getElementTypeOrSelf(source.getType()).isF32() ||
+      first + 1 >= mk_sm::getNumElements(getTile(tile)) ||
       !(to.isBF16() || to.isF16() || isFp8(to)))
     return false;
   Value low = take(source, first), high = take(source, first + 1), pair;
   if (isFp8(to))
     pair = e.create<LLVM::BitcastOp>(VectorType::get(2, e.i8), e.create<ToFp8Op>(to, low, high));
   else // The first operand becomes the upper half.
-    pair = e.intrinsic(to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn", VectorType::get(2, to),
-                       {high, low});
+    pair = e.intrinsic(to.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn",
+                       VectorType::get(2, to), {high, low});
   for (unsigned k : {0u, 1u})
     known[{tile, first + k}] = e.create<LLVM::ExtractElementOp>(pair, e.c32(k));
   return true;
@@ -281,7 +283,8 @@ SmallVector<Value> Unroller::compute(Operation *op) {
     // Or LLVM would take all of them at the end, and what was loaded would stay.
     auto latest = MutableArrayRef(made).drop_front(first);
     if (takes && (latest[0].getType().isF32() || latest[0].getType().isInteger(32)))
-      llvm::copy(e.create<PinOp>(TypeRange(ValueRange(latest)), latest).getResults(), latest.begin());
+      llvm::copy(e.create<PinOp>(TypeRange(ValueRange(latest)), latest).getResults(),
+                 latest.begin());
   }
   return made;
 }
@@ -295,7 +298,8 @@ bool Unroller::visit(Operation *op) {
     Type element = getRegisterType(take.getFragment().getType().getElementType());
     SmallVector<Value> taken;
     if (auto which = take.getWhich())
-      taken = llvm::map_to_vector(*which, [&](int32_t i) { return taker.take(take.getFragment(), i); });
+      taken =
+          llvm::map_to_vector(*which, [&](int32_t i) { return taker.take(take.getFragment(), i); });
     else
       llvm::append_range(taken, getAll(take.getFragment()));
     take->replaceAllUsesWith(isPacked(take.getElements(), element) ? e.pack(taken) : taken);
@@ -349,7 +353,8 @@ struct UnrollFragmentsPass : mk_thread::impl::UnrollFragmentsPassBase<UnrollFrag
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       WalkResult checked = kernel.walk([](Operation *op) -> WalkResult {
         return isKnown(op) ? WalkResult::advance()
-                           : op->emitOpError("has a fragment, of which there is no code for single elements");
+                           : op->emitOpError(
+                                 "has a fragment, of which there is no code for single elements");
       });
       if (checked.wasInterrupted())
         return signalPassFailure();

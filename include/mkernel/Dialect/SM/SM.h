@@ -42,7 +42,9 @@ public:
 LogicalResult verifyPlace(Operation *op, ValueRange place);
 template <typename OpT> class HasPlace : public OpTrait::TraitBase<OpT, HasPlace> {
 public:
-  static LogicalResult verifyTrait(Operation *op) { return verifyPlace(op, cast<OpT>(op).getPlace()); }
+  static LogicalResult verifyTrait(Operation *op) {
+    return verifyPlace(op, cast<OpT>(op).getPlace());
+  }
 };
 
 /// Refuses a slot that has other tiles than its ring.
@@ -70,7 +72,8 @@ using mk_thread::kPostBytes;
 using mk_thread::kRequestBytes;
 using mk_thread::kRequests;
 
-/// Bytes of shared memory for the barriers of all rings and mailboxes, and for what the lowering keeps for itself.
+/// Bytes of shared memory for the barriers of all rings and mailboxes, and for what the lowering
+/// keeps for itself.
 constexpr int64_t kReservedShared = 1024;
 
 /// A part of shared memory that an op owns.

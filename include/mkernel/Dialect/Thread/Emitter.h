@@ -25,8 +25,8 @@ struct Addition {
 class Emitter {
 public:
   Emitter(MLIRContext *context, Location loc);
-  /// Code of the kernel follows: constants stand at its start, variables in front of what says where its
-  /// shared memory is.
+  /// Code of the kernel follows: constants stand at its start, variables in front of what says
+  /// where its shared memory is.
   void enter(KernelOp kernel);
 
   OpBuilder b;
@@ -127,7 +127,8 @@ public:
                   bool inverted = false);
   /// Stores `words` (or one narrower value) of `bytes` bytes in all, or adds them (`add`
   /// is given), where `exists` holds.
-  void storeWhere(Value exists, Value address, int64_t bytes, ArrayRef<Value> words, Addition add = {});
+  void storeWhere(Value exists, Value address, int64_t bytes, ArrayRef<Value> words,
+                  Addition add = {});
   /// Adds a value to an element of the type in global memory, atomically.
   void addToElement(Value value, Type type, MemScope scope, Value address, int64_t bytes,
                     Value condition = {});

@@ -23,8 +23,8 @@
 
 namespace mlir::mk_thread {
 
-/// Bytes of shared memory that each track has where times are recorded, and the most tracks of a CTA;
-/// there is room for one more, which nobody reads.
+/// Bytes of shared memory that each track has where times are recorded, and the most tracks of a
+/// CTA; there is room for one more, which nobody reads.
 constexpr int64_t kTrackBytes = 32, kMaxTracks = 8;
 
 /// What the consumer says of itself to the sender, in a word of the post.
@@ -55,7 +55,8 @@ namespace mlir::mk_thread {
 /// engine and the memory system do not add it (PTX ISA, red and cp.reduce.async.bulk).
 StringRef getAddition(Type type);
 
-/// Bytes of an element of a matrix op's operand ("bf16", "tf32", "e4m3", ...); 0 if there is no such type.
+/// Bytes of an element of a matrix op's operand ("bf16", "tf32", "e4m3", ...); 0 if there is no
+/// such type.
 int64_t getMatrixBytes(StringRef type);
 
 /// The type in which a thread holds an element, and the bytes that it takes in memory.
@@ -70,10 +71,11 @@ struct Partials {
 };
 /// Bytes that a reduction exchanges at least.
 int64_t getReductionBytes(RankedTensorType tile, int64_t axis);
-/// How many elements of a thread, from each that is a multiple on, lie one behind the other in a row and
-/// may be accessed together in global memory.
+/// How many elements of a thread, from each that is a multiple on, lie one behind the other in a
+/// row and may be accessed together in global memory.
 int64_t getRun(RankedTensorType tile);
-/// What a thread holds of a tile, as elements; none if its layout does not fit. So many elements, as words.
+/// What a thread holds of a tile, as elements; none if its layout does not fit. So many elements,
+/// as words.
 SmallVector<Type> getElementTypes(RankedTensorType tile);
 SmallVector<Type> getPackedTypes(Type element, int64_t count);
 /// Refuses an op in which a thread has other elements of a tile than these.
@@ -81,8 +83,8 @@ LogicalResult verifyElements(Operation *op, RankedTensorType tile, TypeRange ele
 
 /// Refuses an op that adds elements of a type, if there is one, which memory does not.
 LogicalResult verifyAddition(Operation *op, std::optional<Type> type);
-/// Refuses an op that reads `bytes` bytes (at least `align`) at `offset` of its kernel's parameters, or of
-/// its shared memory, if they are not there or not aligned.
+/// Refuses an op that reads `bytes` bytes (at least `align`) at `offset` of its kernel's
+/// parameters, or of its shared memory, if they are not there or not aligned.
 LogicalResult verifyInParams(Operation *op, int64_t offset, int64_t align, int64_t bytes = 0);
 LogicalResult verifyInShared(Operation *op, int64_t offset, int64_t align, int64_t bytes = 0);
 

@@ -57,8 +57,8 @@ inline KernelOp getKernel(Operation *op) {
 /// mk.foreach_item): it is in no other such loop.
 bool isDistributedLoop(Operation *op);
 
-/// What loads and stores have in common: offsets, in elements, one for each dimension of `buffer`; none
-/// or one valid extent for each dimension of the tile.
+/// What loads and stores have in common: offsets, in elements, one for each dimension of `buffer`;
+/// none or one valid extent for each dimension of the tile.
 LogicalResult verifyAccess(Operation *op, Value buffer, ValueRange offsets, ValueRange valid,
                            RankedTensorType tile);
 
