@@ -196,25 +196,32 @@ static llvm::DenseMap<Operation *, int64_t> numberSections(ArrayRef<LoadOp> load
   return section;
 }
 
-/// Tiles of one dimension go with those that dots of the same iteration multiply: a thread that
-/// loads them itself has them under way for longer than a dot takes.
-static void addBeside(Site &site, ArrayRef<LoadOp> staged) {
-  for (LoadOp load : site.getBlock()->getOps<LoadOp>()) {
+/// Tiles of one dimension go with those that dots of the same iteration multiply, each in one slot:
+/// a thread that loads them itself has them under way for longer than a dot takes.
+static void addBeside(Operation *role, llvm::MapVector<Operation *, Site> &sites,
+                      ArrayRef<LoadOp> staged) {
+  role->walk([&](LoadOp load) {
     if (!isLoadedInTurn(load))
-      continue;
+      return;
     SmallVector<LoadOp> all(staged);
     all.push_back(load);
     llvm::DenseMap<Operation *, int64_t> section = numberSections(all);
-    if (llvm::all_of(site.loads, [&](LoadOp other) {
-          return section.lookup(other) == section.lookup(load);
-        }))
-      site.loads.push_back(load);
-    else
+    auto isNear = [&](auto &entry) { return entry.second.getBlock() == load->getBlock(); };
+    auto *with = llvm::find_if(sites, [&](auto &entry) {
+      return isNear(entry) && llvm::all_of(entry.second.loads, [&](LoadOp other) {
+               return section.lookup(other) == section.lookup(load);
+             });
+    });
+    if (with != sites.end()) {
+      SmallVector<LoadOp> &loads = with->second.loads;
+      loads.push_back(load);
+      llvm::sort(loads, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
+    } else if (llvm::any_of(sites, isNear)) {
       missed(load, kSplitRoles) << "is loaded by those who use it, since a use of a tile, or an op "
                                    "that others see, stands between it and tiles of a dot: load "
                                    "it beside them";
-  }
-  llvm::sort(site.loads, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
+    }
+  });
 }
 
 /// The loads of a slot in the order in which their tiles lie: those of one dimension come last.
@@ -319,8 +326,7 @@ LogicalResult mk_sm::planStaging(RolePlan &plan) {
   llvm::MapVector<Operation *, Site> sites; // in program order
   for (LoadOp load : loads)
     sites[groups.getLeaderValue(load)].loads.push_back(load);
-  for (auto &[leader, site] : sites)
-    addBeside(site, loads);
+  addBeside(plan.op, sites, loads);
   for (auto &[leader, site] : sites) {
     placeWait(site, loads);
     if (failed(assignRing(plan, site)))

@@ -109,8 +109,8 @@ bool Pairing::analyseOps() {
   }
   reads = llvm::to_vector(body->getOps<ReadOp>());
   for (ReadOp read : reads) {
-    auto tile = read.getTile().getDefiningOp<TileOp>();
-    starting.insert(tile);
+    if (Operation *tile = read.getTile().getDefiningOp(); tile && tile->getBlock() == body)
+      starting.insert(tile);
     starting.insert(read);
   }
   if (auto fence = dot->getPrevNode(); fence && isa<MmaFenceOp>(fence))

@@ -93,3 +93,38 @@ mk.kernel @apart on @mesh dims(uniform K) (
     mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
   }
 }
+
+// -----
+
+// Two dots have slots of their own: the numbers come in one of them.
+// CHECK-LABEL: mk.role @two
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64xf32>>
+// CHECK: create_ring : !mk_sm.ring<?, tensor<64x64xbf16>, tensor<64x64xbf16>>
+// CHECK: mk_sm.copy %s[
+// CHECK-NOT: mk_sm.copy %s[
+// CHECK: mk_sm.partition consumer
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @two on @mesh dims(uniform K) (
+    in %x : memref<?x?xbf16> [K, K], in %u : memref<?x?xbf16> [K, K], in %s : memref<?x?xf32> [K, K], out %c : memref<?x?xf32> [K, K]) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  mk.role @two ctas(1) {
+    %g = scf.for %k = %c0 to %K step %c64 iter_args(%g0 = %zero) -> (tensor<64x64xf32>) {
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 0, 3 tiles in a slot}}
+      %a = mk.load %x[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %b = mk.load %u[%c0, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      // expected-remark @+1 {{mk-sm-split-roles: passed: is staged: ring 1, 2 tiles in a slot}}
+      %d = mk.load %x[%c64, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %e = mk.load %u[%c64, %k] : memref<?x?xbf16> -> tensor<64x64xbf16>
+      %n = mk.load %s[%k, %c0] : memref<?x?xf32> -> tensor<64xf32>
+      %p = mk.dot %a, %b, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %q = mk.dot %d, %e, %p transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+      %f = mk.broadcast %n dims [1] : tensor<64xf32> -> tensor<64x64xf32>
+      %r = arith.mulf %q, %f : tensor<64x64xf32>
+      %h = arith.addf %g0, %r : tensor<64x64xf32>
+      scf.yield %h : tensor<64x64xf32>
+    }
+    mk.store %g, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+  }
+}
