@@ -177,8 +177,7 @@ def MkThread_CopyElementsOp : MkThread_EffectOp<"copy_elements"> {
   let description = [{
     By a warp, of which this is `lane`. Elements of 4 or 8 bytes lie `stride` bytes from each other, and side by side at `dest`.
     Those exist whose index is below `limit` and, with `offset`, at least 0; others become 0. All come at once where they exist,
-    lie side by side and begin at a multiple of 16 bytes; else each by itself, which takes the memory pipe five times as long.
-    The barrier's phase does not end before all are there (PTX ISA, "cp.async.mbarrier.arrive").
+    lie side by side and begin at a multiple of 16 bytes; else each by itself. The barrier's phase does not end before all are there (PTX ISA, "cp.async.mbarrier.arrive").
 
     ```mlir
     mk_thread.copy_elements %address stride(%n) offset(%a) limit(%m) to %slot counted by %full lane(%lane)

@@ -38,8 +38,8 @@ static SmallVector<LoadOp> findStaged(Operation *role) {
   return staged;
 }
 
-/// Whether tiles of one dimension may come at once, for all that is known of their argument: else
-/// each element takes the memory pipe as long as a load by who uses it.
+/// Whether tiles of one dimension may come at once, for all that is known of their argument: single
+/// elements are copied more slowly than those who use them load them.
 static bool mayComeAtOnce(LoadOp load) {
   auto tile = cast<RankedTensorType>(load.getType());
   auto arg = dyn_cast<BlockArgument>(load.getSource());
