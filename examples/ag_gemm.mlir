@@ -4,7 +4,8 @@
 // with its place in each other node (@send), pushes them to the ranks of its own
 // node and forwards there what arrives from other nodes (@push): all CTAs do so beside
 // the products, a piece each, or a whole block across a network. Meanwhile @gemm starts on the own rows and
-// goes on with each block of TM rows of another rank as soon as it is there, or its first columns.
+// goes on with blocks of TM rows of other ranks in the order in which they come, a block of each rank in turn, those of
+// the node first: as soon as a block is there, or its first columns.
 //
 // Parameters: TM, TN, TK, the extents of a tile; RASTER, how many blocks are walked
 // together; PIECE, how many rows are moved at a time inside a node, at most; SLAB, how many columns of A are one arrival at most, in one
@@ -74,6 +75,16 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %slabs = arith.maxui %slabs_, %c1 : index
   %slab = arith.muli %slab_tiles, %tk : index
 
+  // Of as many blocks as one wave of tiles takes from each other rank all first slabs come first.
+  %gpus_less = arith.subi %gpus, %c1 : index
+  %near = arith.maxui %gpus_less, %c1 : index       // other ranks of the node
+  %some_tiles = arith.maxui %whole_tiles, %c1 : index
+  %in_wave_ = arith.muli %some_tiles, %near : index
+  %in_wave = arith.ceildivui %ctas, %in_wave_ : index
+  %many = arith.maxui %blocks, %c1 : index
+  %group = arith.minui %in_wave, %many : index
+  %groups = arith.ceildivui %blocks, %group : index
+
   // One for each slab of each block of each shard of the node, one for each block that comes from another node.
   %ready = mk.signals(%world, %blocks, %slabs) arrivals(%pieces) : !ready
   %arrived = mk.signals(%world, %blocks) : !arrived
@@ -96,7 +107,9 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   // To the other ranks of the node.
   mk.role @push ctas(beside @gemm) {
-    mk.foreach (%l, %i, %j) in (%slabs, %blocks, %pieces) {
+    mk.foreach (%g, %l, %i_, %j) in (%groups, %slabs, %group, %pieces) {
+      %first = arith.muli %g, %group : index
+      %i = arith.addi %first, %i_ : index
       %k = arith.muli %l, %slab : index
       %k_left = arith.subi %K, %k : index
       %ks = arith.minui %k_left, %slab : index
@@ -112,7 +125,9 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
       }
     }
     // What the ranks in my place of other nodes sent me.
-    mk.foreach (%l, %i, %j) in (%slabs, %blocks, %pieces) {
+    mk.foreach (%g, %l, %i_, %j) in (%groups, %slabs, %group, %pieces) {
+      %first = arith.muli %g, %group : index
+      %i = arith.addi %first, %i_ : index
       %k = arith.muli %l, %slab : index
       %k_left = arith.subi %K, %k : index
       %ks = arith.minui %k_left, %slab : index
@@ -134,11 +149,9 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
 
   mk.role @gemm ctas(rest) {
     %all_blocks = arith.muli %world, %blocks : index
-    %first = arith.muli %me, %blocks : index
-    mk.foreach (%b_, %n) in (%all_blocks, %column_tiles)
-        schedule(ticket) order(raster = RASTER, own = first) own(%first, %blocks) {
-      %s = arith.divui %b_, %blocks : index
-      %i = arith.remui %b_, %blocks : index
+    mk.foreach (%q, %n) in (%all_blocks, %column_tiles)
+        schedule(ticket) order(raster = RASTER, own = first) own(%c0, %blocks) {
+      %s, %i = func.call @in_order(%q, %blocks) : (index, index) -> (index, index)
       %r, %rows, %at = func.call @block(%s, %i, %tm, %shard, %M)
           : (index, index, index, index, index) -> (index, index, index)
       %some = arith.cmpi sgt, %rows, %c0 : index
@@ -180,6 +193,52 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
       }
     }
   }
+}
+
+// The %q-th block in the order in which they come: own ones, one of each other rank of the node in turn, then one of each
+// rank of other nodes. Its rank, and its number there.
+func.func private @in_order(%q: index, %blocks: index) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %me = mk.rank
+  %world = mk.size
+  %gpus = mk.size gpu
+  %place = arith.remui %me, %gpus : index           // in the node
+  %node = arith.divui %me, %gpus : index
+  %nodes = arith.divui %world, %gpus : index
+
+  %past_own = arith.subi %q, %blocks : index
+  %gpus_less = arith.subi %gpus, %c1 : index
+  %near = arith.maxui %gpus_less, %c1 : index
+  %near_block = arith.divui %past_own, %near : index
+  %turn = arith.remui %past_own, %near : index
+  %step = arith.addi %turn, %c1 : index
+
+  %near_blocks = arith.muli %gpus, %blocks : index
+  %past_near = arith.subi %q, %near_blocks : index
+  %far_ = arith.subi %world, %gpus : index
+  %far = arith.maxui %far_, %c1 : index
+  %far_block = arith.divui %past_near, %far : index
+  %far_turn = arith.remui %past_near, %far : index
+  %node_turn = arith.divui %far_turn, %gpus : index
+  %node_step = arith.addi %node_turn, %c1 : index
+  %far_step = arith.remui %far_turn, %gpus : index
+
+  %is_own = arith.cmpi ult, %q, %blocks : index
+  %is_near = arith.cmpi ult, %q, %near_blocks : index
+  %step_or_far = arith.select %is_near, %step, %far_step : index
+  %places = arith.select %is_own, %c0, %step_or_far : index
+  %nodes_on = arith.select %is_near, %c0, %node_step : index
+  %its_block = arith.select %is_near, %near_block, %far_block : index
+  %block = arith.select %is_own, %q, %its_block : index
+
+  %place_ = arith.addi %place, %places : index
+  %its_place = arith.remui %place_, %gpus : index
+  %node_ = arith.addi %node, %nodes_on : index
+  %its_node = arith.remui %node_, %nodes : index
+  %of_node = arith.muli %its_node, %gpus : index
+  %rank = arith.addi %of_node, %its_place : index
+  return %rank, %block : index, index
 }
 
 // Block %i of shard %s: its first row in the shard, its rows (none or less if the

@@ -6,12 +6,14 @@
 // scaled and added in f32. SA is stored block by block, ceil(K / 128) x M (any strides), SB
 // as ceil(N / 128) x ceil(K / 128).
 //
-// Parameters: TM, TN, TK, the extents of a tile; TN and TK divide 128; CLUSTER_M,
+// Parameters: TM, TN, TK, the extents of a tile: one of TM and TN is a multiple of 64, and where that is TN alone, as for a
+// few tokens, the product is computed transposed; TN and TK divide 128; CLUSTER_M,
 // CLUSTER_N, how many tiles along M and N follow each other, so that CTAs side by side do
 // them and can fetch together what they share (not by tickets; one of the two is 1);
 // RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or
 // 2 stream_k, which splits the last TAIL waves along K; CLUSTER_K, how many CTAs do a tile together,
-// each a part of K (with SCHEDULE 0; TN is a multiple of 8 CLUSTER_K).
+// each a part of K (with SCHEDULE 0; TN, or TM where
+// that is no multiple of 64, is a multiple of 8 CLUSTER_K).
 
 !a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
@@ -30,7 +32,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
-  %tm = mk.param "TM" = 128 in [64, 128]
+  %tm = mk.param "TM" = 128 in [8, 16, 32, 64, 128]
   %tn = mk.param "TN" = 128 in [64, 128]
   %tk = mk.param "TK" = 128
   %cm = mk.param "CLUSTER_M" = 2 in [1, 2, 4]
@@ -38,7 +40,21 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  // What the matrix unit takes 64 rows of, and what a CTA of CLUSTER_K has a part of.
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %tm_left = arith.remui %tm, %c64 : index
+  %tn_left = arith.remui %tn, %c64 : index
+  %left = arith.muli %tm_left, %tn_left : index
+  %fills = arith.cmpi eq, %left, %c0 : index
+  mk.require %fills, "TM or TN must be a multiple of 64"
+  %by_rows = arith.cmpi eq, %tm_left, %c0 : index
+  %divided = arith.select %by_rows, %tn, %tm : index
+  %eights = arith.muli %ck, %c8 : index
+  %parts_left = arith.remui %divided, %eights : index
+  %divides = arith.cmpi eq, %parts_left, %c0 : index
+  mk.require %divides, "CLUSTER_K does not divide the tile: TN, or TM where that is no multiple of 64, must be a multiple of 8 CLUSTER_K"
   %n_left = arith.remui %c128, %tn : index
   %n_fits = arith.cmpi eq, %n_left, %c0 : index
   mk.require %n_fits, "TN must divide 128: all columns of a tile have one scale"

@@ -20,7 +20,7 @@
 //
 // Parameters: TM queries and TN keys are a tile; HD, the head dimension (D, where it is
 // bound); SLACK, by how much (powers of two) a row's maximum may be exceeded before what was
-// summed is scaled anew.
+// summed is scaled anew; RING, how many CTAs pass keys and values on before they help with tiles.
 
 !q = tensor<?x?xbf16, #mk.extents<TM, HD>>
 !kv = tensor<?x?xbf16, #mk.extents<TN, HD>>
@@ -53,6 +53,7 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
   %over = mk.param "SLACK" = 8
+  mk.param "RING" = 4
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -78,7 +79,7 @@ mk.kernel @ring_attention on @mesh sizes(node, gpu)
       : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
-  mk.role @ring ctas(4) then @attention {
+  mk.role @ring ctas(param RING) then @attention {
     func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles)
         : (!part, !part, !arrived, !free, !used, index, index, index, index, index) -> ()
   }
@@ -137,6 +138,7 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
   %tm = mk.param "TM" default(%tile_rows)
   %tn = mk.param "TN" default(%tile_keys)
   %over = mk.param "SLACK" = 8
+  mk.param "RING" = 4
   %fits = arith.cmpi eq, %hd, %D : index
   mk.require %fits, "D must be the head dimension HD that the kernel is compiled for"
   %whole = func.call @whole_groups(%HQ, %HKV) : (index, index) -> i1
@@ -164,7 +166,7 @@ mk.kernel @ring_attention_causal on @mesh sizes(node, gpu)
       : (index, index, index, index) -> (!o, !row, !row, !s, !row, !row)
   %ninf = arith.constant 0xFF800000 : f32
 
-  mk.role @ring ctas(4) then @attention {
+  mk.role @ring ctas(param RING) then @attention {
     func.call @pass_on(%kv, %ring, %arrived, %free, %used, %S, %HKV, %D, %SLOTS, %tiles)
         : (!part, !part, !arrived, !free, !used, index, index, index, index, index) -> ()
   }
@@ -281,41 +283,57 @@ func.func private @pass_on(%kv: !part, %ring: !part, %arrived: !arrived, %free: 
   %last = arith.subi %world, %c1 : index
   %next_ = arith.addi %me, %c1 : index
   %next = arith.remui %next_, %world : index
-  mk.foreach (%s, %h) in (%last, %HKV) {
-    %own = arith.cmpi eq, %s, %c0 : index
-    scf.if %own {
-    } else {
-      mk.wait %arrived[%s, %h] ge %c2 : !arrived
-    }
-    %to = arith.addi %s, %c1 : index
-    // The place of step %to held step %to - SLOTS before.
-    %again = arith.cmpi ugt, %to, %SLOTS : index
-    scf.if %again {
-      %old = arith.subi %to, %SLOTS : index
-      mk.wait %free[%old] ge %c1 : !free
-    }
-    %rows = func.call @shard_rows(%me, %s, %S) : (index, index, index) -> index
-    %from = func.call @slot(%s, %SLOTS) : (index, index) -> index
-    %at = func.call @slot(%to, %SLOTS) : (index, index) -> index
-    scf.for %w = %c0 to %c2 step %c1 {
-      %from_w = arith.addi %from, %w : index
-      %at_w = arith.addi %at, %w : index
+  // Step by step and, where each step has a place of its own, on a slant: a head's next step with the step before of the
+  // next head, which has come meanwhile. Tiles wait for all steps of the first heads first.
+  %slants = arith.cmpi uge, %SLOTS, %last : index
+  %behind = arith.subi %last, %c1 : index
+  %more = arith.select %slants, %behind, %c0 : index
+  %turns_ = arith.addi %HKV, %more : index
+  %turns = arith.maxsi %turns_, %c0 : index
+  %inner = arith.select %slants, %last, %turns : index
+  %outer = arith.select %slants, %turns, %last : index
+  mk.foreach (%i, %j) in (%outer, %inner) {
+    %s = arith.select %slants, %j, %i : index
+    %late = arith.subi %i, %j : index
+    %h = arith.select %slants, %late, %j : index
+    %begun = arith.cmpi sge, %h, %c0 : index
+    %goes_on = arith.cmpi slt, %h, %HKV : index
+    %exists = arith.andi %begun, %goes_on : i1
+    scf.if %exists {
+      %own = arith.cmpi eq, %s, %c0 : index
       scf.if %own {
-        mk.put %kv[%w, %h, %c0, %c0][%c1, %c1, %rows, %D] to %ring[%at_w, %h, %c0, %c0]
-            on %next signal %arrived[%to, %h] : !part to !part, !arrived
       } else {
-        mk.put %ring[%from_w, %h, %c0, %c0][%c1, %c1, %rows, %D] to %ring[%at_w, %h, %c0, %c0]
-            on %next signal %arrived[%to, %h] : !part to !part, !arrived
+        mk.wait %arrived[%s, %h] ge %c2 : !arrived
       }
+      %to = arith.addi %s, %c1 : index
+      // The place of step %to held step %to - SLOTS before.
+      %again = arith.cmpi ugt, %to, %SLOTS : index
+      scf.if %again {
+        %old = arith.subi %to, %SLOTS : index
+        mk.wait %free[%old] ge %c1 : !free
+      }
+      %rows = func.call @shard_rows(%me, %s, %S) : (index, index, index) -> index
+      %from = func.call @slot(%s, %SLOTS) : (index, index) -> index
+      %at = func.call @slot(%to, %SLOTS) : (index, index) -> index
+      scf.for %w = %c0 to %c2 step %c1 {
+        %from_w = arith.addi %from, %w : index
+        %at_w = arith.addi %at, %w : index
+        scf.if %own {
+          mk.put %kv[%w, %h, %c0, %c0][%c1, %c1, %rows, %D] to %ring[%at_w, %h, %c0, %c0]
+              on %next signal %arrived[%to, %h] : !part to !part, !arrived
+        } else {
+          mk.put %ring[%from_w, %h, %c0, %c0][%c1, %c1, %rows, %D] to %ring[%at_w, %h, %c0, %c0]
+              on %next signal %arrived[%to, %h] : !part to !part, !arrived
+        }
+      }
+      // Its place may be used again when it has been passed on. Else all puts are under way at once.
+      %passed = func.call @is_reused(%s, %world, %SLOTS) : (index, index, index) -> i1
+      scf.if %passed {
+        mk.settle
+      }
+      func.call @done(%used, %free, %s, %world, %HKV, %SLOTS, %tiles)
+          : (!used, !free, index, index, index, index, index) -> ()
     }
-    // Its place may be used again when it has been passed on. Else all puts are under way at once, in
-    // the order in which heads are waited for.
-    %passed = func.call @is_reused(%s, %world, %SLOTS) : (index, index, index) -> i1
-    scf.if %passed {
-      mk.settle
-    }
-    func.call @done(%used, %free, %s, %world, %HKV, %SLOTS, %tiles)
-        : (!used, !free, index, index, index, index, index) -> ()
   }
   return
 }

@@ -213,4 +213,28 @@ def MkSM_PipelinePutOp : MkSM_Op<"pipeline_put", [SingleBlock, NoTerminator, Rec
   let hasVerifier = 1;
 }
 
+def MkSM_MulticastOp : MkSM_Op<"multicast", [SingleBlock, NoTerminator, RecursiveMemoryEffects]> {
+  let summary = "a put to several peers, whose source is read once";
+  let description = [{
+    What a mover's lanes have loaded they store at the peer of the put and at those of `also`, all of which links
+    reach. Signals are raised behind the last store, with one fence for all of them.
+
+    ```mlir
+    mk_sm.multicast also(%q, %r) {
+      mk.put %a[%i, %c0][%rows, %K] to %b[%at, %c0] on %p signal %ready[%me] : memref<?x?xbf16> to memref<?x?xbf16, #mk.symmetric>, !mk.signal<?, sys>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$also);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`also` `(` $also `)` $body attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Peers of one op at most: a mover has registers for so many addresses beside what it loads.
+    static constexpr unsigned kMostPeers = 3;
+    /// Why the put cannot be one to several peers; empty if it can.
+    static StringRef getObstacle(mk::PutOp put);
+  }];
+}
+
 #endif // MKERNEL_SM_CHANNEL_OPS

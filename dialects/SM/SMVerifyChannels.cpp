@@ -153,6 +153,31 @@ LogicalResult PipelinePutOp::verify() {
   return success();
 }
 
+StringRef MulticastOp::getObstacle(mk::PutOp put) {
+  auto partition = put->getParentOfType<PartitionOp>();
+  if (!partition || partition.getKind() != PartitionKind::Mover)
+    return "is not in a mover, whose lanes hold what they load";
+  if (put.getReduction() || put.getRows())
+    return "adds, or has listed rows, which go one by one";
+  mk::MeshOp mesh = put->getParentOfType<mk::KernelOp>().getMeshOp();
+  if (mesh.hasNet() && put.getVia() != mk::LinkKind::Link)
+    return "may cross a network";
+  return {};
+}
+
+LogicalResult MulticastOp::verify() {
+  Block &body = getBody().front();
+  auto put = llvm::hasSingleElement(body) ? dyn_cast<mk::PutOp>(body.front()) : mk::PutOp();
+  if (!put)
+    return emitOpError() << "holds something else than one mk.put: move the rest out of it";
+  if (StringRef obstacle = MulticastOp::getObstacle(put); !obstacle.empty())
+    return emitOpError() << "holds a put that " << obstacle << ": leave it as it is";
+  if (getAlso().empty() || getAlso().size() >= kMostPeers)
+    return emitOpError() << "goes to " << getAlso().size() + 1
+                         << " peers; use 2 to " << kMostPeers << ", and several ops for more";
+  return success();
+}
+
 LogicalResult SendOp::verify() {
   int64_t words = getMailbox().getType().getWords();
   if (static_cast<int64_t>(getValues().size()) != words)

@@ -40,6 +40,9 @@ LogicalResult CopyRunsOp::verify() {
     return failure();
   if (getAdd() && failed(verifyAddition(*this, getElement())))
     return failure();
+  if (!getAlso().empty() && (getAdd() || getSlots()))
+    return emitOpError("has several destinations; elements that are added, or go through slots, "
+                       "have one");
   size_t places = getSlots() ? 4 : 0;
   if (getPlaces().size() != places || getNext().size() != places ||
       getSlots().has_value() != getReport().has_value())

@@ -60,7 +60,7 @@ def MkThread_CopyRunsOp : MkThread_EffectOp<"copy_runs", [AttrSizedOperandSegmen
     As `plan_runs` has found them. With `rows`, the address of numbers (i32) in shared memory, the rows of the source
     are those that they name; less than 0 means none. With `add` elements are added, atomically at system scope.
     All of `threads` threads come here, `thread` among them is this one; the copy is complete for those that
-    have worked on it.
+    have worked on it. `also` are destinations that get the same, with the strides of the first.
 
     Where runs are `aligned`, the first warp has the copy engine take them through `slots`, for which it hands on
     stage and parity of the next load and of the next store; without slots the lanes of one warp copy 16 bytes
@@ -75,13 +75,13 @@ def MkThread_CopyRunsOp : MkThread_EffectOp<"copy_runs", [AttrSizedOperandSegmen
         report(<kind = 9, role = 0, number = 0>) -> i32, i32, i32, i32
     ```
   }];
-  let arguments = !con(MkThread_runs, (ins TypeAttr:$element, UnitAttr:$add, I1:$aligned, I32:$thread,
+  let arguments = !con(MkThread_runs, (ins Variadic<I64>:$also, TypeAttr:$element, UnitAttr:$add, I1:$aligned, I32:$thread,
                                   I64Attr:$threads,
                                     OptionalAttr<MkThread_SlotsAttr>:$slots, Variadic<I32>:$places,
                                     OptionalAttr<MkThread_ReportAttr>:$report));
   let results = (outs Variadic<I32>:$next);
   let assemblyFormat = MkThread_runsFormat # [{
-    `of` $element (`add` $add^)? `aligned` `(` $aligned `)` `by` `(` $thread `of` $threads `)`
+    (`also` `(` $also^ `)`)? `of` $element (`add` $add^)? `aligned` `(` $aligned `)` `by` `(` $thread `of` $threads `)`
     (`through` `(` $slots^ `,` $places `)`)? (`report` `(` $report^ `)`)? attr-dict (`->` type($next)^)?
   }];
   let hasVerifier = 1;
@@ -165,23 +165,25 @@ def MkThread_AwaitCommandsOp : MkThread_EffectOp<"await_commands"> {
 def MkThread_RaiseOp : MkThread_EffectOp<"raise", [AttrSizedOperandSegments]> {
   let summary = "raises an element of an array of signals, here or at a peer";
   let description = [{
-    `array` is where the parameters have the array. What the thread has done is released at the scope.
+    `array` is where the parameters have the array. What the thread has done is released at the scope, unless `relaxed`:
+    a fence in front has done so, for several.
     With `net` it may be that only the proxy reaches the peer: then it is a command of this CTA, of which `strong`,
     `team`, `report` and `span` say what they say of `send_runs`. Nothing is raised after a failure.
 
     ```mlir
     mk_thread.raise 72[%n] add 1 gpu
     mk_thread.raise 72[%n] add 1 sys on %address
+    mk_thread.raise 72[%n] add 1 sys relaxed on %address
     mk_thread.raise 72[%n] add 1 sys on %address net(%cta) strong team(%team)
         report(<kind = 7, role = 0, number = 0>)
     ```
   }];
   let arguments = (ins MkThread_Offset:$array, I64:$element, ConfinedAttr<I64Attr, [IntPositive]>:$amount,
-                       MkThread_Scope:$scope, Optional<I64>:$peer, Optional<I32>:$cta, UnitAttr:$strong,
+                       MkThread_Scope:$scope, UnitAttr:$relaxed, Optional<I64>:$peer, Optional<I32>:$cta, UnitAttr:$strong,
                        Optional<I32>:$team, OptionalAttr<MkThread_ReportAttr>:$report,
                        OptionalAttr<MkThread_SpanAttr>:$span);
   let assemblyFormat = [{
-    $array `[` $element `]` `add` $amount $scope (`on` $peer^)? (`net` `(` $cta^ `)`)? (`strong` $strong^)?
+    $array `[` $element `]` `add` $amount $scope (`relaxed` $relaxed^)? (`on` $peer^)? (`net` `(` $cta^ `)`)? (`strong` $strong^)?
     (`team` `(` $team^ `)`)? (`report` `(` $report^ `)`)? (`span` `(` $span^ `)`)? attr-dict
   }];
   let hasVerifier = 1;

@@ -1,5 +1,6 @@
 //===- WorkOps.cpp - What ops of an item cost -----------------------------===//
 #include "WorkCounter.h"
+#include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Analysis/Packing.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,10 +30,17 @@ bool mk::isCarried(Value tile) {
 
 bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
   auto acc = numbers.getShape(dot.getAcc().getType());
-  auto lhs = numbers.getShape(dot.getLhs().getType());
-  if (!acc || !lhs)
+  auto shape = numbers.getShape(dot.getLhs().getType());
+  if (!acc || !shape)
     return giveUp(dot, kUnknownExtents);
-  double m = (*acc)[0], n = (*acc)[1], k = (*lhs)[dot.getTransposeA() ? 0 : 1];
+  double k = (*shape)[dot.getTransposeA() ? 0 : 1];
+  Value lhs = dot.getLhs();
+  // Here it is still as the file has it (`mk-transpose-dots`).
+  if (isTransposed(unit, (*acc)[0], (*acc)[1])) {
+    std::swap((*acc)[0], (*acc)[1]);
+    lhs = dot.getRhs();
+  }
+  double m = (*acc)[0], n = (*acc)[1];
   double bits = cast<RankedTensorType>(dot.getLhs().getType()).getElementTypeBitWidth();
   bool isExact = bits == 32 && !dot.getPrecision();
   // Without tensor cores a product of f32 takes 16 times as long.
@@ -40,8 +48,7 @@ bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
   double rows = llvm::divideCeil((*acc)[0], unit.getRows());
   double columns = llvm::divideCeil((*acc)[1], unit.getColumns());
   // The left one is read at half the rate of the right one.
-  work.operands +=
-      times * k * bits / 8 * (n * rows + (isStaged(dot.getLhs()) ? 2 * m * columns : 0));
+  work.operands += times * k * bits / 8 * (n * rows + (isStaged(lhs) ? 2 * m * columns : 0));
   bool isSummedApart = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
   if (isSummedApart)
     work.sums += times * m * n;
@@ -50,7 +57,7 @@ bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
   if (counted.insert(dot.getResult()).second) {
     // A loop's own are counted there.
     current->accumulators += m * n * ((isSummedApart ? 1 : 0) + (isCarried(dot.getAcc()) ? 0 : 1));
-    if (!isStaged(dot.getLhs()))
+    if (!isStaged(lhs))
       current->accumulators += m * k * bits / 32;
   }
   return true;

@@ -54,6 +54,7 @@ void mk::buildBindPipeline(OpPassManager &pm, const LoweringOptions &options) {
 void mk::buildBoundPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createVerifySizesPass());
   pm.addPass(createResolveParamsPass());
+  pm.addPass(createTransposeDotsPass());
   AssignCtasPassOptions assign;
   if (options.grid)
     assign.grid = options.grid;

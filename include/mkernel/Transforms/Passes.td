@@ -33,6 +33,34 @@ def ResolveParamsPass : Pass<"mk-resolve-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
+def TransposeDotsPass : Pass<"mk-transpose-dots", "::mlir::ModuleOp"> {
+  let summary = "Computes products of few rows transposed";
+  let description = [{
+    A matrix unit takes a number of rows at a time (64), and any number of columns in small steps. Where a tile's
+    rows do not fill that, but its columns do, as those of a few tokens times many features, `B^T * A^T`
+    is computed: 16 rows take a quarter of the work, of the shared memory and of the registers that 64 would.
+    What a fold makes of the product, and what it carries, is transposed with it; behind the fold stands
+    `mk.transpose`, which moves nothing.
+
+    A product stays as it is if an operand is not loaded, or if what it is added to is neither the same everywhere
+    nor carried by a fold that begins so.
+
+    ```mlir
+    %acc = mk.fold (%kt) in (%n) iter(%sum = %zero) combine(add) : tensor<16x64xf32> {
+      %next = mk.dot %x, %y, %sum transpose_b : tensor<16x128xbf16>, tensor<64x128xbf16>, tensor<16x64xf32>
+      mk.yield %next : tensor<16x64xf32>
+    }
+    // becomes
+    %t = mk.fold (%kt) in (%n) iter(%sum = %zero) combine(add) : tensor<64x16xf32> {
+      %next = mk.dot %y, %x, %sum transpose_b : tensor<64x128xbf16>, tensor<16x128xbf16>, tensor<64x16xf32>
+      mk.yield %next : tensor<64x16xf32>
+    }
+    %acc = mk.transpose %t : tensor<64x16xf32> -> tensor<16x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def AssignCtasPass : Pass<"mk-assign-ctas", "::mlir::ModuleOp"> {
   let summary = "Divides the CTAs of the grid among the roles";
   let description = [{

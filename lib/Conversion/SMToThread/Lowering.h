@@ -168,7 +168,7 @@ private:
   Value signalElement(Operation *op, Value signal, ValueRange index);
   /// One thread raises an element here, or at the peer.
   void raise(SignalArray array, Value element, int64_t amount, Value peer = {},
-             bool strong = false, std::optional<LinkKind> via = {});
+             bool strong = false, std::optional<LinkKind> via = {}, bool relaxed = false);
   /// Waits until an element has counted up to `wanted`. `kind`, `number` and
   /// `count` are for the report. Only threads wait for which `leader` is true, if it is given.
   void waitArrivals(SignalArray array, Value element, Value wanted, int64_t kind,
@@ -176,7 +176,8 @@ private:
 
   // Puts
   /// `pipeline`: its cursors; null in a mover, which has no slots.
-  LogicalResult emitPut(PutOp op, PipelinePutOp pipeline);
+  /// `also`: peers that get the same.
+  LogicalResult emitPut(PutOp op, PipelinePutOp pipeline, ValueRange also = {});
 
   //===--- Checks that what ops name exists -------------------------------===//
 
@@ -234,6 +235,9 @@ private:
   /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
   /// program that is wrong.
   void failUnless(Value condition, int64_t kind);
+  /// This rank; in a mover read where it stands, or LLVM would keep each peer, and what lies there, in
+  /// registers.
+  Value readRank();
   /// The rank, or this one where the mesh has no such rank, which is reported.
   Value existingPeer(Value peer);
   /// i32: whether the CTA has failed, the same for all threads of the partition, which

@@ -76,13 +76,13 @@ LogicalResult Lowering::emit(Operation *op) {
       })
       // Of this rank; mk-expand-ranks computes others.
       .Case([&](RankOp op) {
-        set(op, ownRank());
+        set(op, readRank());
         return success();
       })
       .Case([&](CoordOp op) {
         MeshOp mesh = kernel.getMeshOp();
         unsigned axis = mesh.findAxis(op.getAxis());
-        set(op, remU(divU(ownRank(), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
+        set(op, remU(divU(readRank(), mesh.getStride(axis)), mesh.getAxis(axis).getSize()));
         return success();
       })
       .Case([&](CtasOfOp op) {
@@ -180,6 +180,13 @@ LogicalResult Lowering::emit(Operation *op) {
       .Case([&](PipelinePutOp op) {
         Operation *put = currentOp = &op.getBody().front().front();
         LogicalResult result = emitPut(cast<PutOp>(put), op);
+        currentOp = put;
+        endSpan(SpanClock::Op, MK_TIMELINE_PUT);
+        return result;
+      })
+      .Case([&](MulticastOp op) {
+        Operation *put = currentOp = &op.getBody().front().front();
+        LogicalResult result = emitPut(cast<PutOp>(put), {}, op.getAlso());
         currentOp = put;
         endSpan(SpanClock::Op, MK_TIMELINE_PUT);
         return result;

@@ -64,6 +64,15 @@ std::pair<Value, Value> Lowering::peerMap(const Buffer &buffer,
 // Signals
 //===----------------------------------------------------------------------===//
 
+Value Lowering::readRank() {
+  if (!partition || !isMover())
+    return ownRank();
+  // Two words are read together.
+  constexpr int64_t at = offsetof(mk_gpu_launch, zero_words);
+  static_assert(at % 8 == 0 && offsetof(mk_gpu_launch, rank) == at + 4);
+  return shr(launchFieldHere(at), 32);
+}
+
 Value Lowering::commandTeam() {
   constexpr int64_t firstMover = MK_CMD_TEAMS - WarpsOp::kMostMovers;
   if (partition && partition.getTeams() > 1)
@@ -74,10 +83,10 @@ Value Lowering::commandTeam() {
 }
 
 void Lowering::raise(SignalArray array, Value element, int64_t amount, Value peer,
-                     bool strong, std::optional<LinkKind> via) {
+                     bool strong, std::optional<LinkKind> via, bool relaxed) {
   bool net = peer && hasNet() && via != LinkKind::Link;
-  create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, peer, net ? cta : Value(),
-                             net && strong, net ? commandTeam() : Value(),
+  create<mk_thread::RaiseOp>(array.param, element, amount, array.scope, relaxed, peer,
+                             net ? cta : Value(), net && strong, net ? commandTeam() : Value(),
                              net ? makeReport(MK_WAIT_COMMAND, 0) : mk_thread::ReportAttr(),
                              net ? makeWaitSpan(MK_WAIT_COMMAND, 0) : mk_thread::SpanAttr());
 }

@@ -14,7 +14,7 @@ using namespace mlir::mk::sm;
 using namespace mlir::mk_sm;
 using Predicate = arith::CmpIPredicate;
 
-LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
+LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline, ValueRange also) {
   Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
   bool adds = op.getReduction().has_value();
   if (adds && (*op.getReduction() != Reduction::Add || mk_thread::getAddition(element).empty()))
@@ -38,14 +38,22 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
   }
   fenceAsync();
   barrierPartition();
-  Value peer = hasPeers() ? existingPeer(scalar(op.getPeer())) : Value();
+  SmallVector<Value> peers;
+  if (hasPeers())
+    peers.push_back(existingPeer(scalar(op.getPeer())));
+  for (Value more : also)
+    peers.push_back(existingPeer(scalar(more)));
+  Value peer = peers.empty() ? Value() : peers.front();
   beginSpan(SpanClock::Op, peer ? peer : c64(0));
   // What is checked is checked before anything else is read: it takes registers.
   Value list = op.getRows() ? add(sharedBase, memory.exchange) : Value();
   checkPut(op, MK_READ_ARGUMENT, list);
-  if (peer)
-    awaitReady(peer);
-  checkPut(op, MK_WRITTEN_ARGUMENT, list, peer);
+  for (Value each : peers)
+    awaitReady(each);
+  if (!peer)
+    checkPut(op, MK_WRITTEN_ARGUMENT, list);
+  for (Value each : peers)
+    checkPut(op, MK_WRITTEN_ARGUMENT, list, each);
   Value signal = op.getSignal(), element_;
   if (signal)
     element_ = signalElement(op, signal, op.getSignalIndex());
@@ -69,7 +77,17 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
                                     dest, sizes, fromStrides, toStrides, unit, bool(list));
   Value count = select(isFine(), runs.getCount(), c32(0));
 
-  auto copyTo = [&](Value dest) {
+  auto raiseEach = [&] {
+    bool together = peers.size() > 1;
+    if (together)
+      fence(MemScope::Sys);
+    for (Value each : peers)
+      raise(signalArray(signal), element_, 1, each, op.getStrong(), LinkKind::Link,
+            /*relaxed=*/together);
+    if (!peer)
+      raise(signalArray(signal), element_, 1, peer, op.getStrong(), LinkKind::Link);
+  };
+  auto copyTo = [&](Value dest, ValueRange others = {}) {
     mk_thread::SlotsAttr slots;
     SmallVector<Value> places;
     if (pipeline) {
@@ -82,20 +100,25 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
         llvm::map_to_vector(places, [&](Value place) { return read(place, i32); });
     auto copy = create<mk_thread::CopyRunsOp>(
         SmallVector<Type>(places.size(), i32), source, dest, count, runs.getRun(), runs.getPlaces(),
-        fromStrides, toStrides, list, unit, adds, runs.getAligned(), partitionThread,
+        fromStrides, toStrides, list, others, unit, adds, runs.getAligned(), partitionThread,
         partition.getNumThreads(), slots, now,
         pipeline ? makeReport(MK_WAIT_COPY, 0) : mk_thread::ReportAttr());
     for (auto [place, next] : llvm::zip(places, copy.getNext()))
       write(place, next);
     if (signal)
-      once([&] { raise(signalArray(signal), element_, 1, peer, op.getStrong(), LinkKind::Link); });
+      once(raiseEach);
   };
   if (!peer) {
     copyTo(dest);
     return success();
   }
-  Value heap = heapOf(peer);
-  auto across = [&] { copyTo(add(sub(dest, heapOf(ownRank())), heap)); };
+  Value heap = heapOf(peer), isMapped = cmp(Predicate::ne, heap, 0);
+  auto across = [&] {
+    Value offset = sub(dest, heapOf(ownRank()));
+    copyTo(add(offset, heap), llvm::map_to_vector(ArrayRef(peers).drop_front(), [&](Value each) {
+             return add(offset, heapOf(each));
+           }));
+  };
   auto byCommands = [&] {
     if (adds)
       return failUnless(cbool(false), MK_FAIL_PEER);
@@ -109,7 +132,8 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline) {
           makeWaitSpan(MK_WAIT_COMMAND, 0));
     });
   };
-  Value isMapped = cmp(Predicate::ne, heap, 0);
+  for (Value each : ArrayRef(peers).drop_front())
+    isMapped = and_(isMapped, cmp(Predicate::ne, heapOf(each), 0));
   if (!hasNet()) {
     across();
   } else if (op.getVia() == LinkKind::Link) {

@@ -100,6 +100,7 @@ static void expandThreadOps(OpPassManager &pm) {
 
 void mk::buildThreadPipeline(OpPassManager &pm, const LoweringOptions &options) {
   pm.addPass(createLowerAffinePass());
+  pm.addPass(mk_sm::createMergePutsPass());
   pm.addPass(mk_sm::createRematerializeScalarsPass());
   pm.addPass(mk_sm::createAssignStagesPass());
   mk_sm::LayOutSharedPassOptions layout;

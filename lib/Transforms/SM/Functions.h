@@ -21,6 +21,7 @@ void deferElements(mk::KernelOp kernel);
 void deferReductions(scf::ForOp loop);
 void deferWaits(ModuleOp module);
 void dropLimits(mk::LoadOp load);
+void mergePuts(scf::ForOp loop);
 void overlapDots(ModuleOp module);
 void pairDots(ModuleOp module);
 void postStores(ModuleOp module);

@@ -162,14 +162,22 @@ static void copyByEngine(Emitter &e, CopyRunsOp op, Runs &runs, ArrayRef<Value> 
   e.ifThen(sender, [&] { e.create<WaitGroupOp>(0, /*read=*/false); });
 }
 
+/// How far the other destinations are from the first one.
+static SmallVector<Value> getDistances(CopyRunsOp op, Emitter &e) {
+  return llvm::map_to_vector(op.getAlso(), [&](Value to) { return e.sub(to, op.getDest()); });
+}
+
 // As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the
-// same time is bounded by what has come, and the products of the same SM have room.
+// same time is bounded by what has come, and the products of the same SM have room. Half of it where
+// it goes to several peers: with all of it links are full sooner, and products wait longer.
 static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
   // The batch goes with `net_mover`, the registers that the target's description reserves for this
   // code.
-  constexpr int64_t kUnit = 16, kBatch = 8, kStep = 32 * kBatch;
+  constexpr int64_t kUnit = 16;
+  const int64_t inBatch = op.getAlso().empty() ? 8 : 4, step = 32 * inBatch;
   SmallVector<Type> words(kUnit / 4, e.i32);
   Value lane = op.getThread();
+  SmallVector<Value> others = getDistances(op, e);
   e.forRange(e.c32(0), e.fromLane0(runs.count), e.c32(1), [&](Value n) {
     auto [source, dest, exists] = runs.at(n);
     Value units = e.resize(e.shr(runs.run, 4), e.i32), own = e.shl(e.resize(lane, e.i64), 4);
@@ -177,20 +185,25 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
     auto copy = [&](Value batch, bool whole) {
       Value offset = e.shl(e.resize(batch, e.i64), 4);
       Value at = e.add(from, offset), there = e.add(to, offset);
-      SmallVector<SmallVector<Value>> values(kBatch);
-      SmallVector<Value> isIn(kBatch);
-      for (int64_t i = 0; i != kBatch; ++i) {
+      SmallVector<SmallVector<Value>> values(inBatch);
+      SmallVector<Value> isIn(inBatch);
+      for (int64_t i = 0; i != inBatch; ++i) {
         if (!whole)
           isIn[i] =
               e.resize(e.cmp(Predicate::ult, e.add(e.add(batch, lane), 32 * i), units), e.i32);
         SmallVector<Value> none(whole ? 0 : words.size(), e.c32(0));
         values[i] = e.loadWords(words, e.add(at, 32 * kUnit * i), kUnit, isIn[i], none);
       }
-      for (int64_t i = 0; i != kBatch; ++i)
-        e.storeWords(values[i], e.add(there, 32 * kUnit * i), kUnit, isIn[i]);
+      auto store = [&](Value to) {
+        for (int64_t i = 0; i != inBatch; ++i)
+          e.storeWords(values[i], e.add(to, 32 * kUnit * i), kUnit, isIn[i]);
+      };
+      store(there);
+      for (Value distance : others)
+        store(e.add(there, distance));
     };
-    Value whole = e.and_(units, -kStep);
-    e.forRange(e.c32(0), whole, e.c32(kStep), [&](Value batch) { copy(batch, /*whole=*/true); });
+    Value whole = e.and_(units, -step);
+    e.forRange(e.c32(0), whole, e.c32(step), [&](Value batch) { copy(batch, /*whole=*/true); });
     e.ifThen(e.cmp(Predicate::ne, whole, units), [&] { copy(whole, /*whole=*/false); });
   });
 }
@@ -198,6 +211,7 @@ static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
 static void copyByThreads(Emitter &e, CopyRunsOp op, Runs &runs) {
   Type element = op.getElement();
   int64_t size = element.getIntOrFloatBitWidth() / 8;
+  SmallVector<Value> others = getDistances(op, e);
   Value units = e.resize(e.divU(runs.run, size), e.i32);
   Value total = e.mul(runs.count, units);
   e.forRange(op.getThread(), total, e.c32(op.getThreads()), [&](Value n) {
@@ -208,8 +222,12 @@ static void copyByThreads(Emitter &e, CopyRunsOp op, Runs &runs) {
     Value from = e.add(source, offset), to = e.add(dest, offset);
     runs.whereExists(exists, [&] {
       Value value = e.load(e.b.getIntegerType(8 * size), from);
-      if (!op.getAdd())
-        return e.store(value, to);
+      if (!op.getAdd()) {
+        e.store(value, to);
+        for (Value distance : others)
+          e.store(value, e.add(to, distance));
+        return;
+      }
       if (element.isF32() || element.isF64())
         value = LLVM::BitcastOp::create(e.b, e.loc, element, value);
       e.addToElement(value, element, MemScope::Sys, to, size);

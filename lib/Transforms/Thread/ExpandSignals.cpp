@@ -30,8 +30,8 @@ static void sendSignal(RaiseOp op, Emitter &e) {
 static void raise(RaiseOp op, Emitter &e) {
   Value here = e.add(e.loadParam(op.getArray(), e.i64), e.shl(op.getElement(), 2));
   auto reach = [&](Value address) {
-    e.ifFine(
-        [&] { e.reduceAdd(address, e.c32(op.getAmount()), MemOrder::Release, op.getScope()); });
+    MemOrder order = op.getRelaxed() ? MemOrder::Relaxed : MemOrder::Release;
+    e.ifFine([&] { e.reduceAdd(address, e.c32(op.getAmount()), order, op.getScope()); });
   };
   if (!op.getPeer())
     return reach(here);
@@ -56,7 +56,7 @@ static void tellPeers(TellPeersOp op, Emitter &e) {
   e.forRange(e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {
     Value peer = e.add(me, e.resize(step, e.i64));
     peer = e.select(e.cmp(Predicate::uge, peer, ranks), e.sub(peer, ranks), peer);
-    e.create<RaiseOp>(op.getArray(), me, 1, MemScope::Sys, peer, op.getCta(), /*strong=*/false,
+    e.create<RaiseOp>(op.getArray(), me, 1, MemScope::Sys, /*relaxed=*/false, peer, op.getCta(), /*strong=*/false,
                       op.getTeam(), op.getReportAttr(), op.getSpanAttr());
   });
 }

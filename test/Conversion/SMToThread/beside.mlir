@@ -96,3 +96,41 @@ mk.kernel @prepared on @mesh dims(uniform N) (out %c : memref<?xi32> [N]) {
     mk_sm.partition consumer warps(8) registers(224) {}
   }
 }
+
+// -----
+
+// What goes to several peers is loaded once, four times 16 bytes a lane, and one fence stands in front of all signals.
+
+!a = memref<?xf32, #mk.symmetric>
+!sig = !mk.signal<4, sys, arrivals = 1>
+mk.mesh @mesh (gpu = 4 via link)
+
+// CHECK-LABEL: mk_thread.kernel @mk_kernel
+// CHECK-COUNT-3: mk_thread.wait_word sys
+// CHECK-COUNT-4: mk_thread.load %{{.*}}, 16 : i64 -> i32, i32, i32, i32
+// CHECK-COUNT-12: mk_thread.store {{.*}} bytes(16)
+// CHECK: mk_thread.load %{{.*}}, 16
+// CHECK: mk_thread.fence sys
+// CHECK-COUNT-3: mk_thread.reduce_add relaxed sys
+// CHECK-NOT: mk_thread.reduce_add relaxed sys
+mk.kernel @spreads on @mesh dims(uniform N) (in %a : !a [N], scratch %b : !a [N]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %sig = mk.signals() : !sig
+  %me = mk.rank
+  mk.role @first ctas(1) {
+    mk_sm.partition consumer warps(8) registers(224) {}
+  }
+  mk.role @push ctas(beside @work) {
+    mk_sm.partition mover warps(1) registers(56) {
+      mk_sm.multicast also(%c2, %c3) {
+        mk.put %a[%c0][%N] to %b[%c0] on %c1 signal %sig[%me] : !a to !a, !sig
+      }
+    }
+  }
+  mk.role @work ctas(rest) {
+    mk_sm.partition consumer warps(8) registers(224) {}
+  }
+}

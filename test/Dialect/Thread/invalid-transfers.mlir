@@ -50,6 +50,17 @@ mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
   %w = mk_thread.cta_id
   %g = mk_thread.param 24 : i64
   %y = arith.constant true
+  // expected-error @+1 {{has several destinations; elements that are added, or go through slots, have one}}
+  mk_thread.copy_runs %w of %g from %g to %g sizes(%w) from(%g) to(%g) also(%g) of f32 add aligned(%y) by(%w of 32)
+}
+
+// -----
+
+mk_thread.kernel @k threads(384) cluster(2) params(512) shared(4096)
+    frame(<launch = 64, failed = 1032>) {
+  %w = mk_thread.cta_id
+  %g = mk_thread.param 24 : i64
+  %y = arith.constant true
   // expected-error @+1 {{has a stage and a parity of the next load and of the next store, gives those that follow, and has a report, if it has slots, and only then}}
   mk_thread.copy_runs %w of %g from %g to %g sizes(%w) from(%g) to(%g) of i16 aligned(%y) by(%w of 32) report(<kind = 9, role = 0, number = 0>)
 }

@@ -281,6 +281,8 @@ mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
   %c, %r, %is, %p = mk_thread.plan_runs %g to %g sizes(%g) from(%g) to(%g) of bf16 listed : i32
   // CHECK: mk_thread.copy_runs %[[COUNT]] of %[[BYTES]] from %[[G]] to %[[G]] sizes(%[[W]]) from(%[[G]]) to(%[[G]]) of bf16 aligned(%[[ALIGNED]]) by(%[[W]] of 32){{$}}
   mk_thread.copy_runs %count of %run from %g to %g sizes(%w) from(%g) to(%g) of bf16 aligned(%aligned) by(%w of 32)
+  // CHECK: mk_thread.copy_runs {{.*}} to(%[[G]]) also(%[[G]], %[[G]]) of bf16 aligned(%[[ALIGNED]]) by(%[[W]] of 32){{$}}
+  mk_thread.copy_runs %count of %run from %g to %g sizes(%w) from(%g) to(%g) also(%g, %g) of bf16 aligned(%aligned) by(%w of 32)
   // CHECK: mk_thread.copy_runs {{.*}} sizes(%[[PLACES]]#0, %[[PLACES]]#1) from(%[[G]], %[[G]]) to(%[[G]], %[[G]]) rows(%[[W]]) of f32 add aligned(%[[ALIGNED]]) by(%[[W]] of 128) through(<at = 2048, barriers = 512, count = 3, bytes = 512>, %[[W]], %[[W]], %[[W]], %[[W]]) report(<kind = 9, role = 0, number = 0>) -> i32, i32, i32, i32
   %next:4 = mk_thread.copy_runs %count of %run from %g to %g sizes(%places#0, %places#1) from(%g, %g) to(%g, %g) rows(%w) of f32 add
       aligned(%aligned) by(%w of 128) through(<at = 2048, barriers = 512, count = 3, bytes = 512>, %w, %w, %w, %w)
@@ -303,6 +305,8 @@ mk_thread.kernel @transfers threads(384) cluster(2) params(512) shared(4096)
   mk_thread.await_commands by %w report(<kind = 8, role = 0, number = 0>) span(<what = 4097, track = 1>)
   // CHECK: mk_thread.raise 72[%[[G]]] add 1 gpu{{$}}
   mk_thread.raise 72[%g] add 1 gpu
+  // CHECK: mk_thread.raise 72[%[[G]]] add 1 sys relaxed on %[[G]]{{$}}
+  mk_thread.raise 72[%g] add 1 sys relaxed on %g
   // CHECK: mk_thread.raise 72[%[[G]]] add 1 sys on %[[G]]{{$}}
   mk_thread.raise 72[%g] add 1 sys on %g
   // CHECK: mk_thread.raise 72[%[[G]]] add 2 sys on %[[G]] net(%[[W]]) strong team(%[[W]]) report(<kind = 7, role = 0, number = 0>) span(<what = 4097, track = 1>)

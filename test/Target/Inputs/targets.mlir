@@ -309,18 +309,18 @@ mk.kernel @k on @mesh (in %a : memref<64x64xf8E4M3FN> [64, 64], in %b : memref<6
   }
 }
 
-// ROW: accumulators of rows that are no multiple of 64
+// ROW: accumulators of which neither rows nor columns are a multiple of 64
 mk.mesh @mesh (gpu = 1 via link)
-mk.kernel @k on @mesh (in %a : memref<96x64xbf16> [96, 64], in %b : memref<64x64xbf16> [64, 64], out %c : memref<96x64xf32> [96, 64]) {
+mk.kernel @k on @mesh (in %a : memref<96x64xbf16> [96, 64], in %b : memref<72x64xbf16> [72, 64], out %c : memref<96x72xf32> [96, 72]) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   mk.role @r ctas(1) {
     %x = mk.load %a[%c0, %c0] : memref<96x64xbf16> -> tensor<96x64xbf16>
-    %w = mk.load %b[%c0, %c0] : memref<64x64xbf16> -> tensor<64x64xbf16>
-    %zero = arith.constant dense<0.0> : tensor<96x64xf32>
-    %d = mk.dot %x, %w, %zero transpose_b : tensor<96x64xbf16>, tensor<64x64xbf16>, tensor<96x64xf32>
-    mk.store %d, %c[%c0, %c0] : tensor<96x64xf32>, memref<96x64xf32>
+    %w = mk.load %b[%c0, %c0] : memref<72x64xbf16> -> tensor<72x64xbf16>
+    %zero = arith.constant dense<0.0> : tensor<96x72xf32>
+    %d = mk.dot %x, %w, %zero transpose_b : tensor<96x64xbf16>, tensor<72x64xbf16>, tensor<96x72xf32>
+    mk.store %d, %c[%c0, %c0] : tensor<96x72xf32>, memref<96x72xf32>
   }
 }
 

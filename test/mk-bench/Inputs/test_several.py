@@ -441,6 +441,17 @@ class Failures(unittest.TestCase):
 
 
 class Suites(unittest.TestCase):
+    def test_by_ranks(self):
+        every = suites.Suites()
+        shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
+        asked = lambda: every.get("ag_gemm")["gates"][0]["each"]
+        self.assertEqual(shapes(2)[-1], "16384x16384x16384")
+        self.assertEqual(asked()["4096x4096x4096"], 1.6)
+        self.assertEqual(shapes(4)[-1], "32768x32768x32768")
+        self.assertEqual(asked()["4096x4096x4096"], 1.2)
+        # Of numbers that nothing is said of the suite's own count.
+        self.assertEqual(shapes(8)[-1], "16384x16384x16384")
+
     every = suites.Suites()
 
     def test_ranks_are_a_dimension(self):

@@ -34,6 +34,7 @@ class Suites:
                 self.data = json.load(file)
         except (OSError, ValueError) as error:
             raise BenchError(f"suites {path}", str(error)) from error
+        self.ranks = {}  # of suites of several, once their cases are known
 
     def names(self, several=False, networked=False):
         """Those that a run without --suite does: of one GPU, of several, or of
@@ -55,15 +56,19 @@ class Suites:
         return "min_nodes" in self.get(name)
 
     def get(self, name):
+        """With what `by_ranks` says of the number of ranks that its cases are for."""
         if name not in self.data:
             raise BenchError(f"there is no suite '{name}'",
                              remedy="one of " + ", ".join(self.data) + f", or {GATED}")
-        return self.data[name]
+        suite = self.data[name]
+        ranks = str(self.ranks.get(name))
+        return {**suite, **suite.get("by_ranks", {}).get(ranks, {})}
 
     def cases(self, name, shapes=None, variants=None, gpus=1, nodes=1, draw=None):
         """Of one suite; `shapes` replaces those that it has, `draw` (KIND:SEED...) those that it
         draws. Each variant has all shapes; of drawn ones, with `alternate`, the variants have one
         after the other in turn. `gpus`, the ranks of a suite of several, which are `nodes` nodes."""
+        self.ranks[name] = gpus
         suite = self.get(name)
         if self.networked(name) and nodes < suite["min_nodes"]:
             raise BenchError(f"--nodes {nodes}", f"suite '{name}' is for "

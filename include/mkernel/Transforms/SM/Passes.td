@@ -256,6 +256,20 @@ def LayOutSharedPass : SMPass<"mk-sm-lay-out-shared"> {
   ];
 }
 
+def MergePutsPass : SMPass<"mk-sm-merge-puts"> {
+  let summary = "Has a mover read once what it puts to several peers";
+  let description = [{
+    A loop over peers, of known length, that does nothing but put the same region to the same place of each
+    becomes one `mk_sm.multicast`, or several where there are more peers than one has registers for: the
+    region is loaded once, what has been loaded is stored at each peer, and one fence stands in front of all
+    signals. A link carries as many bytes as before; but who waits for loads and fences, as a single warp
+    does, waits once. Only in movers: elsewhere the copy engine takes puts piece by piece through
+    shared memory.
+
+    Runs behind the SM level's other passes: a put to one peer is what others know.
+  }];
+}
+
 def RematerializeScalarsPass : SMPass<"mk-sm-rematerialize-scalars"> {
   let summary = "Computes scalars anew for each item, instead of keeping them";
   let description = [{

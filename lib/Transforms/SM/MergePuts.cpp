@@ -1,0 +1,84 @@
+//===- MergePuts.cpp - One put to all peers of a loop ---------------------===//
+#include "Functions.h"
+#include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/SM/SM.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::mk_sm;
+
+/// The only op of the loop's body that has effects, if that is a put.
+static mk::PutOp getOnlyPut(scf::ForOp loop) {
+  mk::PutOp put;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (isPure(&op))
+      continue;
+    if (put || !isa<mk::PutOp>(op))
+      return {};
+    put = cast<mk::PutOp>(op);
+  }
+  return put;
+}
+
+/// Why the loop's puts cannot be one; empty if they can.
+static StringRef getObstacle(scf::ForOp loop, mk::PutOp put) {
+  if (StringRef obstacle = MulticastOp::getObstacle(put); !obstacle.empty())
+    return obstacle;
+  for (OpOperand &operand : put->getOpOperands())
+    if (&operand != &put.getPeerMutable() && !loop.isDefinedOutsideOfLoop(operand.get()))
+      return "has another source, place or signal for each peer";
+  if (!loop.getStaticTripCount() || !loop.getResults().empty())
+    return "is in a loop over an unknown number of peers";
+  return {};
+}
+
+static void merge(scf::ForOp loop, mk::PutOp put) {
+  uint64_t trips = loop.getStaticTripCount()->getZExtValue();
+  Location loc = put.getLoc();
+  OpBuilder b(loop);
+  SmallVector<Value> peers;
+  Value peer = loop.getLowerBound();
+  for (uint64_t i = 0; i != trips; ++i) {
+    if (i)
+      peer = arith::AddIOp::create(b, loc, peer, loop.getStep());
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), peer);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (&op != put)
+        b.clone(op, mapping);
+    peers.push_back(mapping.lookupOrDefault(put.getPeer()));
+  }
+  // Groups as even as can be.
+  uint64_t groups = llvm::divideCeil(trips, MulticastOp::kMostPeers);
+  for (uint64_t group = 0, first = 0; group != groups; ++group) {
+    uint64_t next = (group + 1) * trips / groups;
+    ArrayRef<Value> its = ArrayRef(peers).slice(first, next - first);
+    first = next;
+    OpBuilder::InsertionGuard guard(b);
+    if (its.size() > 1) {
+      auto op = MulticastOp::create(b, loc, its.drop_front());
+      b.createBlock(&op.getBody());
+    }
+    auto fresh = cast<mk::PutOp>(b.clone(*put));
+    fresh.getPeerMutable().assign(its.front());
+  }
+  loop.erase();
+}
+
+void mk_sm::mergePuts(scf::ForOp loop) {
+  mk::PutOp put = getOnlyPut(loop);
+  if (!put || loop.isDefinedOutsideOfLoop(put.getPeer()))
+    return;
+  if (StringRef obstacle = getObstacle(loop, put); !obstacle.empty()) {
+    missed(put, "mk-sm-merge-puts") << "goes to one peer after the other: it " << obstacle.str();
+    return;
+  }
+  if (*loop.getStaticTripCount() == 1)
+    return;
+  passed(put, "mk-sm-merge-puts")
+      << remark::add("reads its source once for {0} peers",
+                     loop.getStaticTripCount()->getZExtValue());
+  merge(loop, put);
+}

@@ -1,0 +1,210 @@
+//===- TransposeDots.cpp - Products of few rows, transposed ---------------===//
+//
+// C^T = B^T * A^T: what is made of the product in its loop follows, and what the loop carries.
+// Behind the loop mk.transpose says that rows are columns; it moves nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions.h"
+#include "mkernel/Analysis/Dots.h"
+#include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::mk;
+
+static constexpr StringRef kPass = "mk-transpose-dots";
+
+static RankedTensorType transpose(Type type) {
+  auto tile = cast<RankedTensorType>(type);
+  return RankedTensorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType());
+}
+
+static bool isMatrix(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile && tile.getRank() == 2 && tile.hasStaticShape();
+}
+
+static bool isFewRows(DotOp dot, MatrixUnitAttr unit) {
+  auto type = cast<RankedTensorType>(dot.getType());
+  return type.hasStaticShape() && isTransposed(unit, type.getDimSize(0), type.getDimSize(1));
+}
+
+/// Whether a matrix is the same all along its rows, or its columns: transposed it costs nothing.
+static bool isSpread(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  DenseElementsAttr elements;
+  return isa_and_nonnull<tensor::SplatOp, BroadcastOp>(op) ||
+         (op && matchPattern(op, m_Constant(&elements)) && elements.isSplat());
+}
+
+/// Where the fold carries the tile; null if it does not.
+static FoldOp getCarrier(Value tile, unsigned &index) {
+  auto argument = dyn_cast<BlockArgument>(tile);
+  auto fold = argument ? dyn_cast<FoldOp>(argument.getOwner()->getParentOp()) : FoldOp();
+  if (!fold || argument.getArgNumber() == 0)
+    return {};
+  index = argument.getArgNumber() - 1;
+  return fold;
+}
+
+/// Whether what the fold carries can be transposed: it begins with the same everywhere, and parts
+/// are not combined by a function of such tiles.
+static bool canCarryTransposed(FoldOp fold, unsigned index) {
+  return isSpread(fold.getInits()[index]) && !isa_and_nonnull<SymbolRefAttr>(fold.getCombineAttr());
+}
+
+static Value makeTranspose(PatternRewriter &b, Location loc, Value tile) {
+  return b.createOrFold<TransposeOp>(loc, transpose(tile.getType()), tile);
+}
+
+namespace {
+struct SwapOperands : OpRewritePattern<DotOp> {
+  SwapOperands(MLIRContext *context, MatrixUnitAttr unit) : OpRewritePattern(context), unit(unit) {}
+
+  LogicalResult matchAndRewrite(DotOp dot, PatternRewriter &b) const override {
+    Type type = dot.getType();
+    if (!isFewRows(dot, unit))
+      return failure();
+    // The matrix unit takes its right operand from shared memory only.
+    if (!dot.getLhs().getDefiningOp<LoadOp>() || !dot.getRhs().getDefiningOp<LoadOp>())
+      return failure();
+    unsigned index = 0;
+    FoldOp carrier = getCarrier(dot.getAcc(), index);
+    bool follows = carrier && dot->getBlock() == &carrier.getBody().front() &&
+                   carrier.getBody().front().getTerminator()->getOperand(index) == dot.getResult();
+    if (!isSpread(dot.getAcc()) && !(follows && canCarryTransposed(carrier, index)))
+      return failure();
+    mk_sm::passed(dot, kPass) << remark::add("computes {0} rows as columns",
+                                             cast<RankedTensorType>(type).getDimSize(0));
+    Value acc = makeTranspose(b, dot.getLoc(), dot.getAcc());
+    auto product = DotOp::create(b, dot.getLoc(), acc.getType(), dot.getRhs(), dot.getLhs(), acc,
+                                 /*transpose_a=*/!dot.getTransposeB(),
+                                 /*transpose_b=*/!dot.getTransposeA(), dot.getPrecisionAttr());
+    b.replaceOpWithNewOp<TransposeOp>(dot, type, product);
+    return success();
+  }
+
+  MatrixUnitAttr unit;
+};
+
+/// What is spread out is spread out the other way.
+struct TransposeSpread : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &b) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    Operation *source = op.getSource().getDefiningOp();
+    if (auto splat = dyn_cast_or_null<tensor::SplatOp>(source)) {
+      b.replaceOpWithNewOp<tensor::SplatOp>(op, splat.getInput(), type);
+      return success();
+    }
+    if (auto broadcast = dyn_cast_or_null<BroadcastOp>(source)) {
+      SmallVector<int64_t> dims(broadcast.getDims());
+      for (int64_t &dim : dims)
+        dim = 1 - dim;
+      llvm::sort(dims);
+      b.replaceOpWithNewOp<BroadcastOp>(op, type, broadcast.getSource(), dims);
+      return success();
+    }
+    DenseElementsAttr elements;
+    if (!source || !matchPattern(source, m_Constant(&elements)) || !elements.isSplat())
+      return failure();
+    b.replaceOpWithNewOp<arith::ConstantOp>(
+        op, DenseElementsAttr::get(type, elements.getSplatValue<Attribute>()));
+    return success();
+  }
+};
+
+/// In a fold what is made of a transposed product is transposed.
+struct SinkTranspose : RewritePattern {
+  SinkTranspose(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &b) const override {
+    if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1 ||
+        !isMatrix(op->getResult(0).getType()) || !isa<FoldOp>(op->getParentOp()))
+      return failure();
+    bool isAny = false;
+    for (Value operand : op->getOperands()) {
+      unsigned index;
+      FoldOp carrier = getCarrier(operand, index);
+      bool isProduct = operand.getDefiningOp<TransposeOp>() != nullptr;
+      isAny |= isProduct;
+      if (!isProduct && !isSpread(operand) && !(carrier && canCarryTransposed(carrier, index)))
+        return failure();
+    }
+    if (!isAny)
+      return failure();
+    OperationState state(op->getLoc(), op->getName());
+    for (Value operand : op->getOperands())
+      state.addOperands(isMatrix(operand.getType()) ? makeTranspose(b, op->getLoc(), operand)
+                                                    : operand);
+    state.addTypes(transpose(op->getResult(0).getType()));
+    state.addAttributes(op->getAttrs());
+    Operation *fresh = b.create(state);
+    b.replaceOpWithNewOp<TransposeOp>(op, op->getResult(0).getType(), fresh->getResult(0));
+    return success();
+  }
+};
+
+/// A fold that yields what is transposed carries it as it was before.
+struct CarryTransposed : OpRewritePattern<FoldOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(FoldOp fold, PatternRewriter &b) const override {
+    Block &body = fold.getBody().front();
+    Operation *yield = body.getTerminator();
+    for (unsigned index = 0; index != fold.getInits().size(); ++index) {
+      auto result = yield->getOperand(index).getDefiningOp<TransposeOp>();
+      if (!result || !isMatrix(fold.getInits()[index].getType()) ||
+          !canCarryTransposed(fold, index))
+        continue;
+      Type before = result.getType();
+      BlockArgument argument = body.getArgument(1 + index);
+      b.setInsertionPoint(fold);
+      Value init = makeTranspose(b, fold.getLoc(), fold.getInits()[index]);
+      b.modifyOpInPlace(fold, [&] {
+        fold.getInitsMutable()[index].assign(init);
+        fold.getResult(index).setType(init.getType());
+        argument.setType(init.getType());
+      });
+      b.modifyOpInPlace(yield, [&] { yield->setOperand(index, result.getSource()); });
+      b.setInsertionPointToStart(&body);
+      auto inside = TransposeOp::create(b, fold.getLoc(), before, argument);
+      b.replaceAllUsesExcept(argument, inside, inside);
+      b.setInsertionPointAfter(fold);
+      auto outside = TransposeOp::create(b, fold.getLoc(), before, fold.getResult(index));
+      b.replaceAllUsesExcept(fold.getResult(index), outside, outside);
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
+LogicalResult mk::transposeDots(KernelOp kernel) {
+  TargetAttr target = findTarget(kernel);
+  SmAttr sm = getSm(kernel);
+  if (!sm || (target && !target.getSm()))
+    return success();
+  MatrixUnitAttr unit = sm.getMatrixUnit();
+  auto hasFewRows = [&](DotOp dot) {
+    return isFewRows(dot, unit) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (!kernel.walk(hasFewRows).wasInterrupted())
+    return success();
+  RewritePatternSet patterns(kernel.getContext());
+  patterns.add<SwapOperands>(kernel.getContext(), unit);
+  patterns.add<TransposeSpread, SinkTranspose, CarryTransposed>(kernel.getContext());
+  if (failed(applyPatternsGreedily(kernel, std::move(patterns))))
+    return failure();
+  kernel.walk([&](DotOp dot) {
+    if (isFewRows(dot, unit))
+      mk_sm::missed(dot, kPass) << "leaves few rows as they are: an operand is not loaded, or the "
+                                   "sum is neither the same everywhere nor what its fold carries";
+  });
+  return success();
+}

@@ -1,0 +1,91 @@
+// RUN: mk-opt %s -split-input-file -mk-transpose-dots -verify-diagnostics --remarks=transpose-dots | FileCheck %s
+
+// A fold carries the sum transposed; the columns of the result are rows again behind it.
+mk.mesh @mesh (gpu = 1 via link)
+// CHECK-LABEL: mk.kernel @few
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<64x16xf32>
+// CHECK: %[[SUM:.*]] = mk.fold (%{{.*}}) in (%{{.*}}) iter(%[[CARRIED:.*]] = %[[ZERO]]) combine(add) : tensor<64x16xf32> {
+// CHECK: %[[X:.*]] = mk.load %{{.*}} -> tensor<16x128xbf16>
+// CHECK: %[[Y:.*]] = mk.load %{{.*}} -> tensor<64x128xbf16>
+// CHECK: %[[NEXT:.*]] = mk.dot %[[Y]], %[[X]], %[[CARRIED]] transpose_b
+// CHECK: mk.yield %[[NEXT]] : tensor<64x16xf32>
+// CHECK: %[[T:.*]] = mk.transpose %[[SUM]] : tensor<64x16xf32> -> tensor<16x64xf32>
+// CHECK: arith.truncf %[[T]] : tensor<16x64xf32> to tensor<16x64xbf16>
+mk.kernel @few on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16> [M, K], in %b : memref<?x?xbf16> [N, K], out %c : memref<?x?xbf16> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x64xf32>
+  mk.role @gemm ctas(1) {
+    %acc = mk.fold (%k) in (%K) iter(%sum = %zero) combine(add) : tensor<16x64xf32> {
+      %x = mk.load %a[%c0, %k] : memref<?x?xbf16> -> tensor<16x128xbf16>
+      %y = mk.load %b[%c0, %k] : memref<?x?xbf16> -> tensor<64x128xbf16>
+      // expected-remark @+1 {{mk-transpose-dots: passed: computes 16 rows as columns (in role 'gemm')}}
+      %next = mk.dot %x, %y, %sum transpose_b : tensor<16x128xbf16>, tensor<64x128xbf16>, tensor<16x64xf32>
+      mk.yield %next : tensor<16x64xf32>
+    }
+    %out = arith.truncf %acc : tensor<16x64xf32> to tensor<16x64xbf16>
+    mk.store %out, %c[%c0, %c0] : tensor<16x64xbf16>, memref<?x?xbf16>
+  }
+}
+
+// What is made of a product in the fold follows: rows that are spread along columns are spread along rows.
+// CHECK-LABEL: mk.kernel @scaled
+// CHECK: mk.fold {{.*}} : tensor<128x8xf32> {
+// CHECK: %[[P:.*]] = mk.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_a : tensor<64x128xbf16>, tensor<64x8xbf16>, tensor<128x8xf32>
+// CHECK: %[[S:.*]] = mk.broadcast %{{.*}} dims [0] : tensor<8xf32> -> tensor<128x8xf32>
+// CHECK: %[[M:.*]] = arith.mulf %[[P]], %[[S]] : tensor<128x8xf32>
+// CHECK: %[[N:.*]] = arith.addf %{{.*}}, %[[M]] : tensor<128x8xf32>
+// CHECK: mk.yield %[[N]] : tensor<128x8xf32>
+// CHECK: mk.transpose
+// CHECK-NOT: mk.transpose
+mk.kernel @scaled on @mesh dims(uniform M, uniform N, uniform K) (
+    in %a : memref<?x?xbf16> [K, M], in %b : memref<?x?xbf16> [K, N], in %s : memref<?xf32> [M],
+    out %c : memref<?x?xf32> [M, N]) {
+  %c0 = arith.constant 0 : index
+  %0 = arith.constant 0.0 : f32
+  %zero = tensor.splat %0 : tensor<8x128xf32>
+  mk.role @gemm ctas(1) {
+    %acc = mk.fold (%k) in (%K) iter(%sum = %zero) combine(add) : tensor<8x128xf32> {
+      %x = mk.load %a[%k, %c0] : memref<?x?xbf16> -> tensor<64x8xbf16>
+      %y = mk.load %b[%k, %c0] : memref<?x?xbf16> -> tensor<64x128xbf16>
+      %r = mk.load %s[%c0] : memref<?xf32> -> tensor<8xf32>
+      %scales = mk.broadcast %r dims [1] : tensor<8xf32> -> tensor<8x128xf32>
+      // expected-remark @+1 {{mk-transpose-dots: passed: computes 8 rows as columns (in role 'gemm')}}
+      %p = mk.dot %x, %y, %zero transpose_a : tensor<64x8xbf16>, tensor<64x128xbf16>, tensor<8x128xf32>
+      %scaled = arith.mulf %p, %scales : tensor<8x128xf32>
+      %next = arith.addf %sum, %scaled : tensor<8x128xf32>
+      mk.yield %next : tensor<8x128xf32>
+    }
+    mk.store %acc, %c[%c0, %c0] : tensor<8x128xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// Rows that fill the unit, columns that do not either, operands that are computed, sums that begin with what differs.
+// CHECK-LABEL: mk.kernel @others
+// CHECK-NOT: mk.transpose
+mk.kernel @others on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], in %z : memref<?x?xf32> [M, M], out %c : memref<?x?xf32> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %odd = arith.constant dense<0.0> : tensor<16x24xf32>
+  %few = arith.constant dense<0.0> : tensor<16x64xf32>
+  mk.role @gemm ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<16x64xbf16>
+    %y = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<64x64xbf16>
+    %w = mk.load %a[%c0, %c0] : memref<?x?xbf16> -> tensor<24x64xbf16>
+    %p = mk.dot %y, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16>, tensor<64x64xf32>
+    mk.store %p, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    %q = mk.dot %x, %w, %odd transpose_b : tensor<16x64xbf16>, tensor<24x64xbf16>, tensor<16x24xf32>
+    mk.store %q, %c[%c0, %c0] : tensor<16x24xf32>, memref<?x?xf32>
+    %twice = arith.addf %x, %x : tensor<16x64xbf16>
+    // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are: an operand is not loaded, or the sum is neither the same everywhere nor what its fold carries (in role 'gemm')}}
+    %r = mk.dot %twice, %y, %few transpose_b : tensor<16x64xbf16>, tensor<64x64xbf16>, tensor<16x64xf32>
+    mk.store %r, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
+    %begin = mk.load %z[%c0, %c0] : memref<?x?xf32> -> tensor<16x64xf32>
+    // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+    %s = mk.dot %x, %y, %begin transpose_b : tensor<16x64xbf16>, tensor<64x64xbf16>, tensor<16x64xf32>
+    mk.store %s, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
+  }
+}
