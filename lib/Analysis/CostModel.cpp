@@ -44,7 +44,7 @@ static int64_t countWarpgroups(const LoopWork &loop, SmAttr sm) {
 /// What shared memory holds besides rings, at least: each warpgroup stores by two buffers of a
 /// chunk of the rows of an instruction (`mk-sm-size-rings`).
 static int64_t countOtherBytes(const LoopWork &loop, int64_t warpgroups, SmAttr sm) {
-  int64_t sent = loop.parts > 1 ? 4 * loop.accumulators : 0;
+  int64_t sent = loop.parts > 1 ? 4 * loop.carried : 0;
   return loop.once + sent +
          2 * sm.getMatrixUnit().getRows() * sm.getChunk() * warpgroups * loop.teams + kSmallThings;
 }
@@ -96,8 +96,12 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, S
                   {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
                        "elements"});
-  // Threads add up what the matrix unit has made, and only then let it go on.
-  time.ns += work.sums / rates.getElements();
+  // Threads add up what the matrix unit has made, and only then let it go on; that of another
+  // warpgroup goes on meanwhile.
+  double sums = work.sums / rates.getElements();
+  if (countWarpgroups(loop, sm) > 1)
+    return together(time, {sums, "elements"});
+  time.ns += sums;
   return time;
 }
 
@@ -136,7 +140,7 @@ static Time getDividedTime(const LoopWork &loop, Time inner, Time outer, SmAttr 
   double time = own * inner.ns / turns * (added ? inPercent(rates.getApart()) : 1) +
                 std::ceil(own / turns) * (outer.ns + getItemTime(loop, sm, rates));
   if (added)
-    time += rates.getSplit() + added * loop.accumulators * 4 / rates.getCopies();
+    time += rates.getSplit() + added * loop.carried * 4 / rates.getCopies();
   return {time, longer(inner, outer).bound};
 }
 
@@ -147,7 +151,7 @@ static Time getPartsTime(const LoopWork &loop, Time inner, Time outer, SmAttr sm
   LoopWork part = loop;
   part.storeParts = llvm::divideCeil(loop.storeParts, loop.parts);
   double own = std::ceil(turns / parts) * inner.ns / turns * inPercent(rates.getApart());
-  double sent = rates.getLatency() + loop.accumulators * 4.0 / rates.getCopies();
+  double sent = rates.getLatency() + loop.carried * 4.0 / rates.getCopies();
   double item = own + sent + outer.ns / parts + getItemTime(part, sm, rates);
   return {std::ceil(loop.items * parts / loop.ctas) * item, longer(inner, outer).bound};
 }

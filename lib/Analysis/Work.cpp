@@ -93,8 +93,10 @@ bool WorkCounter::countCarried(Operation *loop) {
     auto shape = numbers.getShape(carried.getType());
     if (!shape)
       return giveUp(loop, kUnknownExtents);
-    if (shape->size() > 1)
-      current->accumulators += countElements(*shape);
+    if (shape->size() <= 1)
+      continue;
+    current->accumulators += countElements(*shape);
+    current->carried += countElements(*shape);
   }
   return true;
 }
@@ -138,7 +140,7 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
     numbers.assume(argument, index);
   item = {};
   counted.clear();
-  work.accumulators = work.slot = work.once = work.rows = work.columns = work.storeParts = 0;
+  work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns = work.storeParts = 0;
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;

@@ -56,6 +56,8 @@ struct LoopWork {
   /// Of one item: elements of the accumulators that live at once, and of left operands in
   /// registers; bytes of the tiles that one iteration copies, and of those that are copied once.
   int64_t accumulators = 0, slot = 0, once = 0;
+  /// Of these what the loops around products carry: what parts of an item have to add up.
+  int64_t carried = 0;
   /// What the rows of all products of the item are multiples of, and the most columns of one.
   int64_t rows = 0, columns = 0;
   /// The most pieces, of an instruction's rows and a chunk of shared memory, in which a tile is
