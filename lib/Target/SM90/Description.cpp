@@ -41,7 +41,7 @@ static constexpr llvm::StringLiteral kDescription = R"(#mk.target<
       reloaded_elements = 64, posted_rows = 32, posted_spread = 37500>, clustered = 120>,
   rates = <products = 6366, operands = 199, copies = 105, fetch = 97, cache = 120, elements = 145,
     functions = 26, sustained = 670890, memory = 4427, latency = 1243, launch = 2038,
-    item = 300, split = 5000, line = 128, off_line = 140, by_threads = 1800, beside = 250,
+    item = 300, split = 6500, line = 128, off_line = 140, by_threads = 1800, beside = 250,
     apart = 110, packing = 2000>>)";
 
 TargetAttr sm90::describe(MLIRContext *context) {
