@@ -359,6 +359,8 @@ class Jobs(unittest.TestCase):
         run = job.Job(places, every, options, Budget(budget), 2, pool,
                       [sys.executable, "-c", RANK])
         run.say = lambda text: None
+        self.kept = []
+        run.keep = lambda session: self.kept.append(len(session.records))
         run.run(every.cases("ag_gemm", shapes, gpus=2))
         return run, {r["name"][5:]: r["problem"] for r in run.records}
 
@@ -370,6 +372,16 @@ class Jobs(unittest.TestCase):
             "3x3x3": "rank 1: ended with status 7", "4x4x4": None})
         self.assertEqual((run.ceilings, run.of_ranks["python"]),
                          ({"copy": 1.0}, "9"))
+
+    def test_what_is_there_is_kept_from_time_to_time(self):
+        session.KEEP_S, usual = 0.0, session.KEEP_S
+        try:
+            self.run_job(["1x1x1", "4x4x4"])
+        finally:
+            session.KEEP_S = usual
+        self.assertEqual(self.kept, [1, 2])
+        self.run_job(["1x1x1", "4x4x4"])
+        self.assertEqual(self.kept, [])
 
     def test_no_more_starts_than_time_and_patience(self):
         job.GRACE_S, starts = 2.0, job.ATTEMPTS

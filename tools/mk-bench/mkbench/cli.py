@@ -167,12 +167,13 @@ def show(records, rows, options):
         print(line)
 
 
-def bench_alone(names, cases, places, suites, options, budget):
+def bench_alone(names, cases, places, suites, options, budget, keep):
     """Suites of one GPU."""
     device = make_device(options)
     from .library import Library
     session = Session(places, device, Library(places, device), suites, options,
                       budget)
+    session.keep = keep
     for name in names:
         if suites.get(name)["problem"] == "compile":
             session.records += compile_suite.run(session, suites.get(name),
@@ -182,10 +183,11 @@ def bench_alone(names, cases, places, suites, options, budget):
     return session
 
 
-def bench_several(cases, places, suites, options, budget, world, nodes=1):
+def bench_several(cases, places, suites, options, budget, keep, world, nodes=1):
     """Suites of several ranks; those for which there are too few GPUs are not
     measured."""
     session = Job(places, suites, options, budget, world, nodes=nodes)
+    session.keep = keep
     there, why = (world, "") if options.target == "host" else count_gpus(places)
     if why:
         say(why)
@@ -206,6 +208,19 @@ def count_ranks(places, options):
     if options.gpus is not None:
         return options.gpus
     return 2 if options.target == "host" else count_gpus(places)[0]
+
+
+def write(sessions, rows, places, options):
+    """What sessions have measured, as one document."""
+    target = sessions[0].device.target
+    tuning = options.tuning or places.tuning(target + ".json")
+    first, *rest = [s.document(rows, tuning) for s in sessions]
+    first["cases"] = list(first["cases"])
+    for other in rest:
+        first["cases"] += other["cases"]
+        first["nodes" if other["environment"].get("nodes", 1) > 1 else "several"] \
+            = {key: other[key] for key in ("environment", "ceilings")}
+    report.write_json(options.json, first)
 
 
 def bench(options, budget):
@@ -230,15 +245,17 @@ def bench(options, budget):
                                 options.draw) for name in names}
     of = lambda some: [case for name in some for case in cases[name]]
     sessions = []
+    keep = options.json and (lambda session: write(
+        [*sessions, session], [], places, options))
     if alone:
         sessions.append(bench_alone(alone, of(alone), places, suites, options,
-                                    budget))
+                                    budget, keep))
     if several:
         sessions.append(bench_several(of(several), places, suites, options,
-                                      budget, world))
+                                      budget, keep, world))
     if networked:
         sessions.append(bench_several(of(networked), places, suites, options, budget,
-                                      *ranks[networked[0]]))
+                                      keep, *ranks[networked[0]]))
     records = [record for session in sessions for record in session.records]
     rows = gates.evaluate(suites, records, options.conditions)
     show(records, rows if options.gates else [], options)
@@ -248,14 +265,7 @@ def bench(options, budget):
         added = model.keep(options.measured, records, sessions[0].device.target)
         say(f"{options.measured}: {added} entries written")
     if options.json:
-        target = sessions[0].device.target
-        tuning = options.tuning or places.tuning(target + ".json")
-        first, *rest = [s.document(rows, tuning) for s in sessions]
-        for other in rest:
-            first["cases"] += other["cases"]
-            first["nodes" if other["environment"].get("nodes", 1) > 1 else "several"] \
-                = {key: other[key] for key in ("environment", "ceilings")}
-        report.write_json(options.json, first)
+        write(sessions, rows, places, options)
         say(f"written: {options.json}")
     wrong = [r for r in records if r.get("problem") or any(
         c["problem"] for c in r.get("contestants", [])

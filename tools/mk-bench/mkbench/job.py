@@ -189,6 +189,7 @@ class Job(Session):
             record = message["record"]
             known.pop((record["suite"], record["name"]))
             self.records.append(record)
+            self.keep_some()
             return None
         self.ceilings = message.get("ceilings", self.ceilings)
         self.of_ranks = message.get("environment", self.of_ranks)

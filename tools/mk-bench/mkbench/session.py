@@ -25,6 +25,7 @@ PROBLEMS = {"gemm": Gemm, "attention": Attention, "grouped": Grouped,
             "ranks_attention": RanksAttention}
 
 
+KEEP_S = 15  # at least, between two times that results so far are written
 # A case takes about so long, as far as nothing is known; it counts as so many cases that were measured.
 TYPICAL_S, TYPICAL_CASES = 1.2, 10
 # Of the GPU's state: to ask for it takes a tenth of a second.
@@ -49,6 +50,7 @@ class Session:
         self.ceilings = {}
         self.records = []
         self.state_at = None  # when the GPU was asked for its state
+        self.keep, self.kept_at = None, 0.0  # writes what there is, and when it last did
 
     # Compilation ------------------------------------------------------------
 
@@ -129,6 +131,13 @@ class Session:
                         or not isinstance(error, BenchError)):
                     raise
             self.done(record)
+            self.keep_some()
+
+    def keep_some(self):
+        """A run that is ended loses the cases of the last KEEP_S seconds at most."""
+        if self.keep and self.budget.spent() - self.kept_at >= KEEP_S:
+            self.keep(self)
+            self.kept_at = self.budget.spent()
 
     say = staticmethod(say)
 
