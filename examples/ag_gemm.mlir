@@ -75,7 +75,8 @@ mk.kernel @ag_gemm on @mesh dims(uniform M, uniform N, uniform K) (
   %slabs = arith.maxui %slabs_, %c1 : index
   %slab = arith.muli %slab_tiles, %tk : index
 
-  // Of as many blocks as one wave of tiles takes from each other rank all first slabs come first.
+  // Blocks are pushed in groups, each as many as one wave of tiles takes of a rank: the first slabs of all blocks of a
+  // group, then the second ones.
   %gpus_less = arith.subi %gpus, %c1 : index
   %near = arith.maxui %gpus_less, %c1 : index       // other ranks of the node
   %some_tiles = arith.maxui %whole_tiles, %c1 : index

@@ -165,8 +165,8 @@ def MkThread_AwaitCommandsOp : MkThread_EffectOp<"await_commands"> {
 def MkThread_RaiseOp : MkThread_EffectOp<"raise", [AttrSizedOperandSegments]> {
   let summary = "raises an element of an array of signals, here or at a peer";
   let description = [{
-    `array` is where the parameters have the array. What the thread has done is released at the scope, unless `relaxed`:
-    a fence in front has done so, for several.
+    `array` is where the parameters have the array. What the thread has done is released at the scope, unless
+    `relaxed`: then a fence that stands in front has released it, once for several signals.
     With `net` it may be that only the proxy reaches the peer: then it is a command of this CTA, of which `strong`,
     `team`, `report` and `span` say what they say of `send_runs`. Nothing is raised after a failure.
 

@@ -96,8 +96,8 @@ static Time getInnerTime(const LoopWork &loop, const Work &work, double fresh, S
                   {(copies + work.turns * rates.getLatency()) / countSlots(loop, sm), "latency"});
   time = longer(time, {work.elements / rates.getElements() + work.functions / rates.getFunctions(),
                        "elements"});
-  // Threads add up what the matrix unit has made, and only then let it go on; half of that lies under
-  // products of another warpgroup.
+  // Threads add up what the matrix unit has made, and only then let it go on; half of that lies
+  // under products of another warpgroup.
   time.ns += work.sums / rates.getElements() / std::clamp<int64_t>(countWarpgroups(loop, sm), 1, 2);
   return time;
 }

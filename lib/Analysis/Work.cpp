@@ -140,7 +140,8 @@ bool WorkCounter::countItem(ForeachOp loop, ArrayRef<int64_t> indices, LoopWork 
     numbers.assume(argument, index);
   item = {};
   counted.clear();
-  work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns = work.storeParts = 0;
+  work.accumulators = work.carried = work.slot = work.once = work.rows = work.columns =
+      work.storeParts = 0;
   current = &work;
   if (!count(loop.getBody().front(), 1, false))
     return false;

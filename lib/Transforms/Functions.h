@@ -25,7 +25,7 @@ LogicalResult inlineCalls(ModuleOp module);
 LogicalResult lowerAsserts(func::FuncOp function);
 void lowerCopies(memref::CopyOp copy);
 LogicalResult materializeCarries(Operation *op);
-LogicalResult transposeDots(KernelOp kernel);
+void transposeDots(KernelOp kernel);
 
 } // namespace mlir::mk
 

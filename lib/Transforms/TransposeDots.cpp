@@ -57,6 +57,15 @@ static bool canCarryTransposed(FoldOp fold, unsigned index) {
   return isSpread(fold.getInits()[index]) && !isa_and_nonnull<SymbolRefAttr>(fold.getCombineAttr());
 }
 
+/// Whether it is a transposed tile that was computed, and not what a loop carries: only such
+/// transpositions are moved, or two of them would follow each other for ever.
+static bool isOfProduct(Value tile) {
+  auto transpose = tile.getDefiningOp<TransposeOp>();
+  Operation *source = transpose ? transpose.getSource().getDefiningOp() : nullptr;
+  return source && (isa<DotOp>(source) || OpTrait::hasElementwiseMappableTraits(source)) &&
+         source->getBlock() == transpose->getBlock();
+}
+
 static Value makeTranspose(PatternRewriter &b, Location loc, Value tile) {
   return b.createOrFold<TransposeOp>(loc, transpose(tile.getType()), tile);
 }
@@ -128,12 +137,16 @@ struct SinkTranspose : RewritePattern {
         !isMatrix(op->getResult(0).getType()) || !isa<FoldOp>(op->getParentOp()))
       return failure();
     bool isAny = false;
+    Operation *yield = op->getBlock()->getTerminator();
     for (Value operand : op->getOperands()) {
       unsigned index;
       FoldOp carrier = getCarrier(operand, index);
-      bool isProduct = operand.getDefiningOp<TransposeOp>() != nullptr;
+      bool isProduct = isOfProduct(operand);
       isAny |= isProduct;
-      if (!isProduct && !isSpread(operand) && !(carrier && canCarryTransposed(carrier, index)))
+      // What the fold carries follows where it is this that it yields.
+      bool follows = carrier == op->getParentOp() && canCarryTransposed(carrier, index) &&
+                     yield->getOperand(index) == op->getResult(0);
+      if (!isProduct && !isSpread(operand) && !follows)
         return failure();
     }
     if (!isAny)
@@ -159,7 +172,7 @@ struct CarryTransposed : OpRewritePattern<FoldOp> {
     Operation *yield = body.getTerminator();
     for (unsigned index = 0; index != fold.getInits().size(); ++index) {
       auto result = yield->getOperand(index).getDefiningOp<TransposeOp>();
-      if (!result || !isMatrix(fold.getInits()[index].getType()) ||
+      if (!isOfProduct(yield->getOperand(index)) || !isMatrix(fold.getInits()[index].getType()) ||
           !canCarryTransposed(fold, index))
         continue;
       Type before = result.getType();
@@ -185,26 +198,26 @@ struct CarryTransposed : OpRewritePattern<FoldOp> {
 };
 } // namespace
 
-LogicalResult mk::transposeDots(KernelOp kernel) {
+void mk::transposeDots(KernelOp kernel) {
   TargetAttr target = findTarget(kernel);
   SmAttr sm = getSm(kernel);
   if (!sm || (target && !target.getSm()))
-    return success();
+    return;
   MatrixUnitAttr unit = sm.getMatrixUnit();
   auto hasFewRows = [&](DotOp dot) {
     return isFewRows(dot, unit) ? WalkResult::interrupt() : WalkResult::advance();
   };
   if (!kernel.walk(hasFewRows).wasInterrupted())
-    return success();
+    return;
   RewritePatternSet patterns(kernel.getContext());
   patterns.add<SwapOperands>(kernel.getContext(), unit);
   patterns.add<TransposeSpread, SinkTranspose, CarryTransposed>(kernel.getContext());
-  if (failed(applyPatternsGreedily(kernel, std::move(patterns))))
-    return failure();
+  // Each step leaves what is right: where they do not come to an end, that stays.
+  (void)applyPatternsGreedily(kernel, std::move(patterns));
   kernel.walk([&](DotOp dot) {
     if (isFewRows(dot, unit))
       mk_sm::missed(dot, kPass) << "leaves few rows as they are: an operand is not loaded, or the "
-                                   "sum is neither the same everywhere nor what its fold carries";
+                                   "sum is neither the same everywhere nor carried by a fold that "
+                                   "begins so, yields this product and combines by no function";
   });
-  return success();
 }

@@ -80,12 +80,65 @@ mk.kernel @others on @mesh dims(uniform M) (in %a : memref<?x?xbf16> [M, M], in 
     %q = mk.dot %x, %w, %odd transpose_b : tensor<16x64xbf16>, tensor<24x64xbf16>, tensor<16x24xf32>
     mk.store %q, %c[%c0, %c0] : tensor<16x24xf32>, memref<?x?xf32>
     %twice = arith.addf %x, %x : tensor<16x64xbf16>
-    // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are: an operand is not loaded, or the sum is neither the same everywhere nor what its fold carries (in role 'gemm')}}
+    // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are: an operand is not loaded, or the sum is neither the same everywhere nor carried by a fold that begins so, yields this product and combines by no function (in role 'gemm')}}
     %r = mk.dot %twice, %y, %few transpose_b : tensor<16x64xbf16>, tensor<64x64xbf16>, tensor<16x64xf32>
     mk.store %r, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
     %begin = mk.load %z[%c0, %c0] : memref<?x?xf32> -> tensor<16x64xf32>
     // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
     %s = mk.dot %x, %y, %begin transpose_b : tensor<16x64xbf16>, tensor<64x64xbf16>, tensor<16x64xf32>
     mk.store %s, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
+  }
+}
+
+// -----
+
+mk.mesh @mesh (gpu = 1 via link)
+// A transposition that is there already stays; a fold that combines by a function, too, and one whose sum is read apart.
+// CHECK-LABEL: mk.kernel @folds
+// CHECK: mk.fold {{.*}} : tensor<64x16xf32>
+// CHECK: mk.dot {{.*}} precision = tf32 : tensor<64x32xf32>, tensor<16x32xf32>, tensor<64x16xf32>
+// CHECK: mk.fold {{.*}} : tensor<64x64xf32>
+// CHECK-NEXT: mk.transpose
+// CHECK-NEXT: mk.yield
+// CHECK: mk.fold {{.*}} combine(@add) : tensor<16x64xf32>
+// CHECK: mk.fold {{.*}} : tensor<16x64xf32>, tensor<16x64xf32>
+// CHECK-NOT: mk.transpose
+// CHECK: mk.yield
+func.func private @add(%a: tensor<16x64xf32>, %b: tensor<16x64xf32>) -> tensor<16x64xf32> {
+  %c = arith.addf %a, %b : tensor<16x64xf32>
+  return %c : tensor<16x64xf32>
+}
+mk.kernel @folds on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out %c : memref<?x?xf32> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %few = arith.constant dense<0.0> : tensor<16x64xf32>
+  %0 = arith.constant 0.0 : f32
+  %square = tensor.splat %0 : tensor<64x64xf32>
+  mk.role @gemm ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<16x32xf32>
+    %y = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<64x32xf32>
+    %p = mk.fold (%k) in (%M) iter(%sum = %few) combine(add) : tensor<16x64xf32> {
+      // expected-remark @+1 {{mk-transpose-dots: passed: computes 16 rows as columns}}
+      %next = mk.dot %x, %y, %sum transpose_b precision = tf32 : tensor<16x32xf32>, tensor<64x32xf32>, tensor<16x64xf32>
+      mk.yield %next : tensor<16x64xf32>
+    }
+    mk.store %p, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
+    %q = mk.fold (%k) in (%M) iter(%s = %square) : tensor<64x64xf32> {
+      %t = mk.transpose %s : tensor<64x64xf32> -> tensor<64x64xf32>
+      mk.yield %t : tensor<64x64xf32>
+    }
+    mk.store %q, %c[%c0, %c0] : tensor<64x64xf32>, memref<?x?xf32>
+    %r = mk.fold (%k) in (%M) iter(%sum = %few) combine(@add) : tensor<16x64xf32> {
+      // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+      %next = mk.dot %x, %y, %sum transpose_b precision = tf32 : tensor<16x32xf32>, tensor<64x32xf32>, tensor<16x64xf32>
+      mk.yield %next : tensor<16x64xf32>
+    }
+    mk.store %r, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
+    %u, %v = mk.fold (%k) in (%M) iter(%sum = %few, %other = %few) : tensor<16x64xf32>, tensor<16x64xf32> {
+      // expected-remark @+1 {{mk-transpose-dots: missed: leaves few rows as they are}}
+      %next = mk.dot %x, %y, %sum transpose_b precision = tf32 : tensor<16x32xf32>, tensor<64x32xf32>, tensor<16x64xf32>
+      mk.yield %other, %next : tensor<16x64xf32>, tensor<16x64xf32>
+    }
+    mk.store %u, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
+    mk.store %v, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
   }
 }

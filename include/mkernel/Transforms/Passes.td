@@ -43,7 +43,7 @@ def TransposeDotsPass : Pass<"mk-transpose-dots", "::mlir::ModuleOp"> {
     `mk.transpose`, which moves nothing.
 
     A product stays as it is if an operand is not loaded, or if what it is added to is neither the same everywhere
-    nor carried by a fold that begins so.
+    nor carried by a fold that begins so, yields the product and combines by no function.
 
     ```mlir
     %acc = mk.fold (%kt) in (%n) iter(%sum = %zero) combine(add) : tensor<16x64xf32> {

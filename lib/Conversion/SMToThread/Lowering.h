@@ -235,8 +235,8 @@ private:
   /// The launch fails with a report (MK_FAIL_*) where the condition does not hold: a
   /// program that is wrong.
   void failUnless(Value condition, int64_t kind);
-  /// This rank; in a mover read where it stands, or LLVM would keep each peer, and what lies there, in
-  /// registers.
+  /// This rank; in a mover read where it stands, or LLVM would keep each peer, and what lies there,
+  /// in registers.
   Value readRank();
   /// The rank, or this one where the mesh has no such rank, which is reported.
   Value existingPeer(Value peer);

@@ -29,7 +29,9 @@ static StringRef getObstacle(scf::ForOp loop, mk::PutOp put) {
   for (OpOperand &operand : put->getOpOperands())
     if (&operand != &put.getPeerMutable() && !loop.isDefinedOutsideOfLoop(operand.get()))
       return "has another source, place or signal for each peer";
-  if (!loop.getStaticTripCount() || !loop.getResults().empty())
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  int64_t ranks = put->getParentOfType<mk::KernelOp>().getMeshOp().getNumRanks();
+  if (!trips || !loop.getResults().empty() || trips->uge(std::max<int64_t>(ranks, 2)))
     return "is in a loop over an unknown number of peers";
   return {};
 }
@@ -75,10 +77,9 @@ void mk_sm::mergePuts(scf::ForOp loop) {
     missed(put, "mk-sm-merge-puts") << "goes to one peer after the other: it " << obstacle.str();
     return;
   }
-  if (*loop.getStaticTripCount() == 1)
+  if (loop.getStaticTripCount()->ule(1))
     return;
-  passed(put, "mk-sm-merge-puts")
-      << remark::add("reads its source once for {0} peers",
-                     loop.getStaticTripCount()->getZExtValue());
+  passed(put, "mk-sm-merge-puts") << remark::add("reads its source once for {0} peers",
+                                                 loop.getStaticTripCount()->getZExtValue());
   merge(loop, put);
 }

@@ -168,8 +168,8 @@ static SmallVector<Value> getDistances(CopyRunsOp op, Emitter &e) {
 }
 
 // As many loads under way as registers allow, 16 bytes a lane: what is on its way to a link at the
-// same time is bounded by what has come, and the products of the same SM have room. Half of it where
-// it goes to several peers: with all of it links are full sooner, and products wait longer.
+// same time is bounded by what has come, and the products of the same SM have room. Half of it
+// where it goes to several peers: with all of it links are full sooner, and products wait longer.
 static void copyByLanes(Emitter &e, CopyRunsOp op, Runs &runs) {
   // The batch goes with `net_mover`, the registers that the target's description reserves for this
   // code.

@@ -128,8 +128,9 @@ static void sendTile(Emitter &e, PostedAttr tile, ServePostsOp op, Value took) {
   });
   // Stores reach across links only, and so does their signal.
   if (tile.getSignal() >= 0)
-    e.create<RaiseOp>(tile.getSignal(), e.resize(word(kElement), e.i64), 1, MemScope::Sys, /*relaxed=*/false,
-                      e.resize(word(kPeers), e.i64), /*cta=*/Value(), /*strong=*/false,
+    e.create<RaiseOp>(tile.getSignal(), e.resize(word(kElement), e.i64), 1, MemScope::Sys,
+                      /*relaxed=*/false, e.resize(word(kPeers), e.i64), /*cta=*/Value(),
+                      /*strong=*/false,
                       /*team=*/Value(), ReportAttr(), SpanAttr());
   e.create<BarrierArriveOp>(e.add(e.sharedBase, tile.getSent()), /*cta=*/Value(),
                             /*bytes=*/Value());

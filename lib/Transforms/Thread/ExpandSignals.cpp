@@ -56,8 +56,8 @@ static void tellPeers(TellPeersOp op, Emitter &e) {
   e.forRange(e.c32(1), e.c32(ranks), e.c32(1), [&](Value step) {
     Value peer = e.add(me, e.resize(step, e.i64));
     peer = e.select(e.cmp(Predicate::uge, peer, ranks), e.sub(peer, ranks), peer);
-    e.create<RaiseOp>(op.getArray(), me, 1, MemScope::Sys, /*relaxed=*/false, peer, op.getCta(), /*strong=*/false,
-                      op.getTeam(), op.getReportAttr(), op.getSpanAttr());
+    e.create<RaiseOp>(op.getArray(), me, 1, MemScope::Sys, /*relaxed=*/false, peer, op.getCta(),
+                      /*strong=*/false, op.getTeam(), op.getReportAttr(), op.getSpanAttr());
   });
 }
 

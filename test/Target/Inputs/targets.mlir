@@ -309,7 +309,7 @@ mk.kernel @k on @mesh (in %a : memref<64x64xf8E4M3FN> [64, 64], in %b : memref<6
   }
 }
 
-// ROW: accumulators of which neither rows nor columns are a multiple of 64
+// ROW: accumulators of rows that are no multiple of 64, where columns are none either
 mk.mesh @mesh (gpu = 1 via link)
 mk.kernel @k on @mesh (in %a : memref<96x64xbf16> [96, 64], in %b : memref<72x64xbf16> [72, 64], out %c : memref<96x72xf32> [96, 72]) {
   %c0 = arith.constant 0 : index

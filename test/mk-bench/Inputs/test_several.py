@@ -453,9 +453,9 @@ class Failures(unittest.TestCase):
 
 
 class Suites(unittest.TestCase):
-    def test_by_ranks(self):
-        every = suites.Suites()
-        shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
+    every = suites.Suites()
+     def test_by_ranks(self):
+           shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
         asked = lambda: every.get("ag_gemm")["gates"][0]["each"]
         self.assertEqual(shapes(2)[-1], "16384x16384x16384")
         self.assertEqual(asked()["4096x4096x4096"], 1.6)

@@ -56,7 +56,8 @@ class Suites:
         return "min_nodes" in self.get(name)
 
     def get(self, name):
-        """With what `by_ranks` says of the number of ranks that its cases are for."""
+        """With what `by_ranks` says of the number of ranks for which `cases` was asked last, if
+        it was."""
         if name not in self.data:
             raise BenchError(f"there is no suite '{name}'",
                              remedy="one of " + ", ".join(self.data) + f", or {GATED}")
