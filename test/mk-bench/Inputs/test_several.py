@@ -454,8 +454,10 @@ class Failures(unittest.TestCase):
 
 class Suites(unittest.TestCase):
     every = suites.Suites()
-     def test_by_ranks(self):
-           shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
+
+    def test_by_ranks(self):
+        every = suites.Suites()
+        shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
         asked = lambda: every.get("ag_gemm")["gates"][0]["each"]
         self.assertEqual(shapes(2)[-1], "16384x16384x16384")
         self.assertEqual(asked()["4096x4096x4096"], 1.6)
@@ -463,8 +465,6 @@ class Suites(unittest.TestCase):
         self.assertEqual(asked()["4096x4096x4096"], 1.2)
         # Of numbers that nothing is said of the suite's own count.
         self.assertEqual(shapes(8)[-1], "16384x16384x16384")
-
-    every = suites.Suites()
 
     def test_ranks_are_a_dimension(self):
         several = self.every.names(several=True)
