@@ -40,21 +40,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "RASTER" = 8
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
-  %ck = mk.param "CLUSTER_K" = 1 in [1, 2, 4]
-  // What the matrix unit takes 64 rows of, and what a CTA of CLUSTER_K has a part of.
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %tm_left = arith.remui %tm, %c64 : index
-  %tn_left = arith.remui %tn, %c64 : index
-  %left = arith.muli %tm_left, %tn_left : index
-  %fills = arith.cmpi eq, %left, %c0 : index
-  mk.require %fills, "TM or TN must be a multiple of 64"
-  %by_rows = arith.cmpi eq, %tm_left, %c0 : index
-  %divided = arith.select %by_rows, %tn, %tm : index
-  %eights = arith.muli %ck, %c8 : index
-  %parts_left = arith.remui %divided, %eights : index
-  %divides = arith.cmpi eq, %parts_left, %c0 : index
-  mk.require %divides, "CLUSTER_K does not divide the tile: TN, or TM where that is no multiple of 64, must be a multiple of 8 CLUSTER_K"
+  mk.param "CLUSTER_K" = 1 in [1, 2, 4]
   %n_left = arith.remui %c128, %tn : index
   %n_fits = arith.cmpi eq, %n_left, %c0 : index
   mk.require %n_fits, "TN must divide 128: all columns of a tile have one scale"

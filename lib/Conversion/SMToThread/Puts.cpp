@@ -18,8 +18,8 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline, ValueRange als
   Type element = cast<MemRefType>(op.getSource().getType()).getElementType();
   bool adds = op.getReduction().has_value();
   if (adds && (*op.getReduction() != Reduction::Add || mk_thread::getAddition(element).empty()))
-    return op.emitOpError() << "adds elements of " << element
-                            << ", which the copy engine of " << getSmTarget(op).getName()
+    return op.emitOpError() << "adds elements of " << element << ", which the copy engine of "
+                            << getSmTarget(op).getName()
                             << " does not; use f32, "
                                "f64, bf16, f16, i32 or i64";
   // What this CTA has written is read by the engine, or by others.
@@ -38,20 +38,17 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline, ValueRange als
   }
   fenceAsync();
   barrierPartition();
-  SmallVector<Value> peers;
-  if (hasPeers())
-    peers.push_back(existingPeer(scalar(op.getPeer())));
+  // Null: this rank, which is the only one.
+  Value peer = hasPeers() ? existingPeer(scalar(op.getPeer())) : Value();
+  SmallVector<Value> peers{peer};
   for (Value more : also)
     peers.push_back(existingPeer(scalar(more)));
-  Value peer = peers.empty() ? Value() : peers.front();
   beginSpan(SpanClock::Op, peer ? peer : c64(0));
   // What is checked is checked before anything else is read: it takes registers.
   Value list = op.getRows() ? add(sharedBase, memory.exchange) : Value();
   checkPut(op, MK_READ_ARGUMENT, list);
-  for (Value each : peers)
-    awaitReady(each);
-  if (!peer)
-    checkPut(op, MK_WRITTEN_ARGUMENT, list);
+  if (peer)
+    llvm::for_each(peers, [&](Value each) { awaitReady(each); });
   for (Value each : peers)
     checkPut(op, MK_WRITTEN_ARGUMENT, list, each);
   Value signal = op.getSignal(), element_;
@@ -84,8 +81,6 @@ LogicalResult Lowering::emitPut(PutOp op, PipelinePutOp pipeline, ValueRange als
     for (Value each : peers)
       raise(signalArray(signal), element_, 1, each, op.getStrong(), LinkKind::Link,
             /*relaxed=*/together);
-    if (!peer)
-      raise(signalArray(signal), element_, 1, peer, op.getStrong(), LinkKind::Link);
   };
   auto copyTo = [&](Value dest, ValueRange others = {}) {
     mk_thread::SlotsAttr slots;

@@ -458,13 +458,16 @@ class Suites(unittest.TestCase):
     def test_by_ranks(self):
         every = suites.Suites()
         shapes = lambda ranks: [c.shape for c in every.cases("ag_gemm", gpus=ranks)]
-        asked = lambda: every.get("ag_gemm")["gates"][0]["each"]
         self.assertEqual(shapes(2)[-1], "16384x16384x16384")
-        self.assertEqual(asked()["4096x4096x4096"], 1.6)
         self.assertEqual(shapes(4)[-1], "32768x32768x32768")
-        self.assertEqual(asked()["4096x4096x4096"], 1.2)
         # Of numbers that nothing is said of the suite's own count.
         self.assertEqual(shapes(8)[-1], "16384x16384x16384")
+        asked = lambda **record: [row["each"] for row in gates.evaluate(every, [
+            {"reported": False, "name": "a", "ratios": {"nccl": {"burst": {"quoted": 2.0}}}, **record}], ["burst"])]
+        self.assertEqual([asked(suite="ag_gemm", shape="4096x4096x4096", dims={"P": ranks}) for ranks in (2, 4)],
+                         [[1.6], [1.2]])
+        self.assertEqual(asked(suite="moe", shape="8192x7168x2048x256x8", variant="dispatch", dims={"P": 2}),
+                         [1.6])
 
     def test_ranks_are_a_dimension(self):
         several = self.every.names(several=True)

@@ -106,8 +106,13 @@ def evaluate(suites, records, conditions):
     rows = []
     for name in dict.fromkeys(r["suite"] for r in records):
         of_suite = [r for r in records if r["suite"] == name]
-        for gate in suites.get(name).get("gates", []):
-            if "rival" in gate or "rivals" in gate:
+        ranks = of_suite[0].get("dims", {}).get("P")
+        for gate in suites.get(name, ranks).get("gates", []):
+            if "variants" in gate:  # of those that were run
+                asked_of = [r for r in of_suite if r["variant"] in gate["variants"]]
+                if asked_of:
+                    rows += evaluate_ratios(name, gate, asked_of, conditions)
+            elif "rival" in gate or "rivals" in gate:
                 rows += evaluate_ratios(name, gate, of_suite, conditions)
             elif "roofline" in gate:
                 rows += evaluate_roofline(name, gate, of_suite, conditions)

@@ -34,7 +34,6 @@ class Suites:
                 self.data = json.load(file)
         except (OSError, ValueError) as error:
             raise BenchError(f"suites {path}", str(error)) from error
-        self.ranks = {}  # of suites of several, once their cases are known
 
     def names(self, several=False, networked=False):
         """Those that a run without --suite does: of one GPU, of several, or of
@@ -55,22 +54,19 @@ class Suites:
     def networked(self, name):
         return "min_nodes" in self.get(name)
 
-    def get(self, name):
-        """With what `by_ranks` says of the number of ranks for which `cases` was asked last, if
-        it was."""
+    def get(self, name, ranks=None):
+        """With what `by_ranks` says of so many ranks."""
         if name not in self.data:
             raise BenchError(f"there is no suite '{name}'",
                              remedy="one of " + ", ".join(self.data) + f", or {GATED}")
         suite = self.data[name]
-        ranks = str(self.ranks.get(name))
-        return {**suite, **suite.get("by_ranks", {}).get(ranks, {})}
+        return {**suite, **suite.get("by_ranks", {}).get(str(ranks), {})}
 
     def cases(self, name, shapes=None, variants=None, gpus=1, nodes=1, draw=None):
         """Of one suite; `shapes` replaces those that it has, `draw` (KIND:SEED...) those that it
         draws. Each variant has all shapes; of drawn ones, with `alternate`, the variants have one
         after the other in turn. `gpus`, the ranks of a suite of several, which are `nodes` nodes."""
-        self.ranks[name] = gpus
-        suite = self.get(name)
+        suite = self.get(name, gpus)
         if self.networked(name) and nodes < suite["min_nodes"]:
             raise BenchError(f"--nodes {nodes}", f"suite '{name}' is for "
                              f"{suite['min_nodes']} nodes or more")
