@@ -18,6 +18,7 @@
 !a = tensor<?x?xf8E4M3FN, #mk.extents<TM, TK>>
 !b = tensor<?x?xf8E4M3FN, #mk.extents<TN, TK>>
 !rows = tensor<?xf32, #mk.extents<TM>>
+!where = tensor<?x?xi1, #mk.extents<TM, TN>>
 !acc = tensor<?x?xf32, #mk.extents<TM, TN>>
 !c = tensor<?x?xbf16, #mk.extents<TM, TN>>
 
@@ -33,7 +34,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %c1 = arith.constant 1 : index
   %c128 = arith.constant 128 : index
   %tm = mk.param "TM" = 128 in [8, 16, 32, 64, 128]
-  %tn = mk.param "TN" = 128 in [64, 128]
+  %tn = mk.param "TN" = 128 in [64, 128, 192]
   %tk = mk.param "TK" = 128
   %cm = mk.param "CLUSTER_M" = 2 in [1, 2, 4]
   %cn = mk.param "CLUSTER_N" = 1
@@ -41,9 +42,22 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   mk.param "SCHEDULE" = 0 in [0, 2]
   mk.param "TAIL" = 1
   mk.param "CLUSTER_K" = 1 in [1, 2, 4]
+  // Columns of a tile have the scales of up to three pieces of it, each of which lies in one block of 128.
+  %c64 = arith.constant 64 : index
   %n_left = arith.remui %c128, %tn : index
-  %n_fits = arith.cmpi eq, %n_left, %c0 : index
-  mk.require %n_fits, "TN must divide 128: all columns of a tile have one scale"
+  %divides = arith.cmpi eq, %n_left, %c0 : index
+  %pieces_left = arith.remui %tn, %c64 : index
+  %is_pieces = arith.cmpi eq, %pieces_left, %c0 : index
+  %c192 = arith.constant 192 : index
+  %is_narrow = arith.cmpi ule, %tn, %c192 : index
+  %in_pieces = arith.andi %is_pieces, %is_narrow : i1
+  %n_fits = arith.ori %divides, %in_pieces : i1
+  mk.require %n_fits, "TN must divide 128, or be 192: a tile has three pieces of one scale at most"
+  %piece = arith.select %divides, %tn, %c64 : index
+  %two_pieces = arith.addi %piece, %piece : index
+  %true = arith.constant true
+  %false = arith.constant false
+  %all = tensor.splat %true[%tm, %tn] : !where
   %k_left = arith.remui %c128, %tk : index
   %k_fits = arith.cmpi eq, %k_left, %c0 : index
   mk.require %k_fits, "TK must divide 128: all of a step along K has one scale"
@@ -67,19 +81,28 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
       %column0 = arith.muli %n, %group_columns : index
       %column1 = arith.muli %j, %tn : index
       %column = arith.addi %column0, %column1 : index
-      // Tiles of a group of CLUSTER_N may lie behind the last column.
-      %block0 = arith.divui %column, %c128 : index
-      %block = arith.minui %block0, %last_block : index
+      // Tiles, or pieces of them, may lie behind the last column.
+      %piece1 = arith.addi %column, %piece : index
+      %piece2 = arith.addi %column, %two_pieces : index
+      %in0 = arith.divui %column, %c128 : index
+      %in1 = arith.divui %piece1, %c128 : index
+      %in2 = arith.divui %piece2, %c128 : index
+      %block0 = arith.minui %in0, %last_block : index
+      %block1 = arith.minui %in1, %last_block : index
+      %block2 = arith.minui %in2, %last_block : index
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %k_block = arith.divui %k, %c128 : index
         %x = mk.load %a[%row, %k] : memref<?x?xf8E4M3FN> -> !a
         %y = mk.load %b[%column, %k] : memref<?x?xf8E4M3FN> -> !b
         %sx = mk.load %sa[%k_block, %row] : memref<?x?xf32> -> !rows
-        %sy = memref.load %sb[%block, %k_block] : memref<?x?xf32>
-        %sys = tensor.splat %sy[%tm] : !rows
-        %s = arith.mulf %sx, %sys : !rows
-        %scales = mk.broadcast %s dims [1] : !rows -> !acc
+        %s0 = func.call @scale(%sx, %sb, %block0, %k_block, %tm, %tn) : (!rows, memref<?x?xf32>, index, index, index, index) -> !acc
+        %s1 = func.call @scale(%sx, %sb, %block1, %k_block, %tm, %tn) : (!rows, memref<?x?xf32>, index, index, index, index) -> !acc
+        %s2 = func.call @scale(%sx, %sb, %block2, %k_block, %tm, %tn) : (!rows, memref<?x?xf32>, index, index, index, index) -> !acc
+        %in_first = mk.mask %all where affine_set<(r, c)[p] : (p - 1 - c >= 0)>[%piece] else %false : !where
+        %in_two = mk.mask %all where affine_set<(r, c)[p] : (p - 1 - c >= 0)>[%two_pieces] else %false : !where
+        %s12 = arith.select %in_two, %s1, %s2 : !where, !acc
+        %scales = arith.select %in_first, %s0, %s12 : !where, !acc
         %p = mk.dot %x, %y, %zero transpose_b : !a, !b, !acc
         %scaled = arith.mulf %p, %scales : !acc
         %next = arith.addf %sum, %scaled : !acc
@@ -89,6 +112,15 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
       mk.store %out, %c[%row, %column] : !c, memref<?x?xbf16>
     }
   }
+}
+
+// Of each element of a tile: that of its row times that of a block of B.
+func.func private @scale(%sx: !rows, %sb: memref<?x?xf32>, %block: index, %k: index, %tm: index, %tn: index) -> !acc {
+  %sy = memref.load %sb[%block, %k] : memref<?x?xf32>
+  %sys = tensor.splat %sy[%tm] : !rows
+  %s = arith.mulf %sx, %sys : !rows
+  %scales = mk.broadcast %s dims [1] : !rows -> !acc
+  return %scales : !acc
 }
 
 // What it computes, on whole tensors.

@@ -95,6 +95,14 @@ std::optional<int64_t> WorkNumbers::getGiven(Value value) {
   return given ? numbers.getIndex(value) : std::nullopt;
 }
 
+bool WorkNumbers::isFixed(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isGiven(op))
+    return getGiven(value).has_value();
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isFixed(operand); });
+}
+
 std::optional<int64_t> WorkNumbers::getParam(StringAttr name) {
   for (Operation *op : known)
     if (auto param = dyn_cast<ParamOp>(op); param && param.getNameAttr() == name)

@@ -22,6 +22,8 @@ public:
   /// Of what sizes and parameters give, whatever the item is: dimensions, parameters, ranks,
   /// numbers of CTAs.
   std::optional<int64_t> getGiven(Value value);
+  /// Whether such numbers, and constants, are all that a value follows from.
+  bool isFixed(Value value);
   std::optional<int64_t> getParam(StringAttr name);
   /// Elements of a dimension of an argument that the rank has.
   std::optional<int64_t> getShard(unsigned arg, unsigned dim);

@@ -3,6 +3,7 @@
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Analysis/Packing.h"
+#include "mkernel/Analysis/Spread.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
@@ -66,8 +67,9 @@ bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
 /// Of an op that is computed element by element.
 bool WorkCounter::countTile(Operation *op, Work &work, double times) {
   // Constants, and what is only spread out, cost nothing that counts.
-  if (isa<arith::ConstantOp, tensor::SplatOp, tensor::EmptyOp, BroadcastOp, TransposeOp,
-          tensor::ExtractOp>(op))
+  auto isKnown = [&](Value value) { return numbers.isFixed(value); };
+  if (isa<tensor::EmptyOp, TransposeOp, tensor::ExtractOp>(op) ||
+      isSpread(op->getResult(0), isKnown))
     return true;
   Type type = isa<ReduceOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();
   auto shape = numbers.getShape(type);

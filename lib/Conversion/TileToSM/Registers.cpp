@@ -1,6 +1,7 @@
 //===- Registers.cpp - Whether the tiles of a role fit --------------------===//
 #include "RolePlan.h"
 #include "TiedExtents.h"
+#include "mkernel/Analysis/Spread.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -11,7 +12,7 @@ using namespace mlir::mk_sm;
 static int64_t countRegisters(const RolePlan &plan, Value tile, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(tile.getType());
   // What accumulators have of each row or column is there once.
-  if (tile.getDefiningOp<mk::BroadcastOp>() && isa<MmaAttr>(plan.getLayout(tile)))
+  if (isa<MmaAttr>(plan.getLayout(tile)) && !isLayoutFree(tile) && mk::isSpread(tile))
     return 0;
   auto fragment = RankedTensorType::get(shape, type.getElementType(), plan.getLayout(tile));
   int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);

@@ -2,6 +2,7 @@
 #include "Functions.h"
 #include "Loops.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Spread.h"
 #include "mkernel/Transforms/IndexMath.h"
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/IRMapping.h"
@@ -126,7 +127,7 @@ std::optional<Value> Splitter::firstMasked(mk::MaskOp mask) {
 void Splitter::run() {
   SmallVector<mk::MaskOp> masks;
   for (Operation &op : *loop.getBody())
-    if (auto mask = dyn_cast<mk::MaskOp>(op))
+    if (auto mask = dyn_cast<mk::MaskOp>(op); mask && !mk::isSpread(mask)) // else it costs nothing
       masks.push_back(mask);
   if (masks.empty())
     return;

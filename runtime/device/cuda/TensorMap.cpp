@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kMaxRank = 5;
 constexpr uint64_t kAlignment = 16;                // bytes
 constexpr uint64_t kMaxStride = uint64_t(1) << 40; // bytes, exclusive
+// How much the L2 cache fetches at once: two lines, where all boxes begin at such. Rows that begin elsewhere would have it
+// fetch up to four lines for one; 8784 x 1120 x 14576 in fp8 takes .258 ms of .302 with single lines then (H100).
+constexpr uint64_t kTwoLines = 256; // bytes
 // Elements; the driver takes 2^32, but coordinates are signed 32-bit numbers.
 constexpr int64_t kMaxExtent = int64_t(1) << 31;
 
@@ -112,6 +115,7 @@ bool mk::rt::cuda::encodeTensorMap(const Driver &driver,
   uint64_t size = byteSize(tensor.type);
   uint64_t extents[kMaxRank] = {}, strides[kMaxRank] = {};
   uint32_t box[kMaxRank] = {}, steps[kMaxRank] = {1, 1, 1, 1, 1};
+  bool isByTwoLines = tensor.address % kTwoLines == 0;
   uint64_t span = (uint64_t(tensor.sizes[rank - 1]) * size + kAlignment - 1) /
                   kAlignment * kAlignment;
   for (size_t i = 0; i < rank; ++i) {
@@ -125,13 +129,14 @@ bool mk::rt::cuda::encodeTensorMap(const Driver &driver,
                           ? std::min(span, kMaxStride - kAlignment)
                           : uint64_t(tensor.strides[d]) * size;
     strides[i - 1] = stride;
+    isByTwoLines &= tensor.sizes[d] == 1 || stride % kTwoLines == 0;
     span = std::max(span, stride * extents[i]);
   }
   int code = driver.tensorMapEncodeTiled(
       &out, typeOf(tensor.type), uint32_t(rank),
       reinterpret_cast<void *>(tensor.address), extents, strides, box, steps,
-      /*no interleaving*/ 0, swizzleOf(map.swizzle), TensorMapL2::B256,
-      /*zeroes outside*/ 0);
+      /*no interleaving*/ 0, swizzleOf(map.swizzle),
+      isByTwoLines ? TensorMapL2::B256 : TensorMapL2::B128, /*zeroes outside*/ 0);
   if (code == kSuccess)
     return true;
   out = {};
