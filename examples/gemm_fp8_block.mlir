@@ -7,7 +7,7 @@
 // as ceil(N / 128) x ceil(K / 128).
 //
 // Parameters: TM, TN, TK, the extents of a tile: one of TM and TN is a multiple of 64, and where that is TN alone, as for a
-// few tokens, the product is computed transposed; TN and TK divide 128; CLUSTER_M,
+// few tokens, the product is computed transposed; TN divides 128 or is 192, TK divides 128; CLUSTER_M,
 // CLUSTER_N, how many tiles along M and N follow each other, so that CTAs side by side do
 // them and can fetch together what they share (not by tickets; one of the two is 1);
 // RASTER, how many rows of such groups are walked together; SCHEDULE, 0 static, 1 ticket or
@@ -58,6 +58,12 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
   %true = arith.constant true
   %false = arith.constant false
   %all = tensor.splat %true[%tm, %tn] : !where
+  // Scales of B are loaded beside the products: of tiles as wide as this they come late, unless CTAs
+  // side by side fetch the tiles together.
+  %two = arith.constant 2 : index
+  %shares = arith.cmpi uge, %cm, %two : index
+  %comes = arith.ori %divides, %shares : i1
+  mk.require %comes, "TN of 192 goes with CLUSTER_M of 2 or more"
   %k_left = arith.remui %c128, %tk : index
   %k_fits = arith.cmpi eq, %k_left, %c0 : index
   mk.require %k_fits, "TK must divide 128: all of a step along K has one scale"
@@ -90,15 +96,19 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
       %block0 = arith.minui %in0, %last_block : index
       %block1 = arith.minui %in1, %last_block : index
       %block2 = arith.minui %in2, %last_block : index
+      %is_first = arith.cmpi eq, %block1, %block0 : index  // else it is the last one's
       %acc = mk.fold (%kt) in (%k_tiles) iter(%sum = %zero) combine(add) : !acc {
         %k = arith.muli %kt, %tk : index
         %k_block = arith.divui %k, %c128 : index
         %x = mk.load %a[%row, %k] : memref<?x?xf8E4M3FN> -> !a
         %y = mk.load %b[%column, %k] : memref<?x?xf8E4M3FN> -> !b
         %sx = mk.load %sa[%k_block, %row] : memref<?x?xf32> -> !rows
-        %s0 = func.call @scale(%sx, %sb, %block0, %k_block, %tm, %tn) : (!rows, memref<?x?xf32>, index, index, index, index) -> !acc
-        %s1 = func.call @scale(%sx, %sb, %block1, %k_block, %tm, %tn) : (!rows, memref<?x?xf32>, index, index, index, index) -> !acc
-        %s2 = func.call @scale(%sx, %sb, %block2, %k_block, %tm, %tn) : (!rows, memref<?x?xf32>, index, index, index, index) -> !acc
+        %y0 = memref.load %sb[%block0, %k_block] : memref<?x?xf32>
+        %y2 = memref.load %sb[%block2, %k_block] : memref<?x?xf32>
+        %y1 = arith.select %is_first, %y0, %y2 : f32
+        %s0 = func.call @scale(%sx, %y0, %tm, %tn) : (!rows, f32, index, index) -> !acc
+        %s1 = func.call @scale(%sx, %y1, %tm, %tn) : (!rows, f32, index, index) -> !acc
+        %s2 = func.call @scale(%sx, %y2, %tm, %tn) : (!rows, f32, index, index) -> !acc
         %in_first = mk.mask %all where affine_set<(r, c)[p] : (p - 1 - c >= 0)>[%piece] else %false : !where
         %in_two = mk.mask %all where affine_set<(r, c)[p] : (p - 1 - c >= 0)>[%two_pieces] else %false : !where
         %s12 = arith.select %in_two, %s1, %s2 : !where, !acc
@@ -115,8 +125,7 @@ mk.kernel @gemm_fp8_block on @mesh dims(uniform M, uniform N, uniform K) (
 }
 
 // Of each element of a tile: that of its row times that of a block of B.
-func.func private @scale(%sx: !rows, %sb: memref<?x?xf32>, %block: index, %k: index, %tm: index, %tn: index) -> !acc {
-  %sy = memref.load %sb[%block, %k] : memref<?x?xf32>
+func.func private @scale(%sx: !rows, %sy: f32, %tm: index, %tn: index) -> !acc {
   %sys = tensor.splat %sy[%tm] : !rows
   %s = arith.mulf %sx, %sys : !rows
   %scales = mk.broadcast %s dims [1] : !rows -> !acc

@@ -181,6 +181,7 @@ def Mk_MaskOp : Mk_Op<"mask", [
     $source `where` $set (`[` $symbols^ `]`)? `else` $otherwise attr-dict `:` type($source)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // MKERNEL_TILE_OPS

@@ -31,3 +31,36 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   auto back = getSource().getDefiningOp<TransposeOp>();
   return back && back.getSource().getType() == getType() ? back.getSource() : Value();
 }
+
+/// The least and the largest value of an expression over all elements of a tile; null if that is
+/// not known.
+static std::pair<std::optional<int64_t>, std::optional<int64_t>>
+getBounds(AffineExpr expr, ArrayRef<int64_t> shape, ArrayRef<Attribute> symbols) {
+  SmallVector<std::optional<int64_t>> least(shape.size(), 0), most;
+  for (int64_t extent : shape)
+    most.push_back(extent - 1);
+  for (Attribute symbol : symbols) {
+    auto number = dyn_cast_or_null<IntegerAttr>(symbol);
+    if (!number)
+      return {};
+    least.push_back(number.getInt());
+    most.push_back(number.getInt());
+  }
+  auto bound = [&](bool isUpper) {
+    return getBoundForAffineExpr(expr, shape.size(), symbols.size(), least, most, isUpper);
+  };
+  return {bound(false), bound(true)};
+}
+
+OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
+  auto type = cast<RankedTensorType>(getType());
+  if (!type.hasStaticShape() || type.getNumElements() == 0)
+    return {};
+  IntegerSet set = getSet();
+  for (unsigned i = 0; i != set.getNumConstraints(); ++i) {
+    auto [least, most] = getBounds(set.getConstraint(i), type.getShape(), adaptor.getSymbols());
+    if (!least || *least < 0 || (set.isEq(i) && most != 0))
+      return {};
+  }
+  return getSource();
+}

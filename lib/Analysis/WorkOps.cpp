@@ -50,14 +50,15 @@ bool WorkCounter::countDot(DotOp dot, Work &work, double times) {
   double columns = llvm::divideCeil((*acc)[1], unit.getColumns());
   // The left one is read at half the rate of the right one.
   work.operands += times * k * bits / 8 * (n * rows + (isStaged(lhs) ? 2 * m * columns : 0));
-  bool isSummedApart = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
-  if (isSummedApart)
+  // Of products of 8 bits each step is added up apart: to what they add to, or by ops that take it.
+  bool isAddedUp = bits == 8 && !matchPattern(dot.getAcc(), m_AnyZeroFloat());
+  if (isAddedUp)
     work.sums += times * m * n;
   current->rows = std::gcd(current->rows, (*acc)[0]);
   current->columns = std::max(current->columns, (*acc)[1]);
   if (counted.insert(dot.getResult()).second) {
     // A loop's own are counted there.
-    current->accumulators += m * n * ((isSummedApart ? 1 : 0) + (isCarried(dot.getAcc()) ? 0 : 1));
+    current->accumulators += m * n * (isAddedUp || !isCarried(dot.getAcc()) ? 1 : 0);
     if (!isStaged(lhs))
       current->accumulators += m * k * bits / 32;
   }

@@ -7,7 +7,9 @@
 #include "Functions.h"
 #include "mkernel/Analysis/Dots.h"
 #include "mkernel/Analysis/Remarks.h"
+#include "mkernel/Analysis/Spread.h"
 #include "mkernel/Dialect/Tile/Tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -33,14 +35,6 @@ static bool isFewRows(DotOp dot, MatrixUnitAttr unit) {
   return type.hasStaticShape() && isTransposed(unit, type.getDimSize(0), type.getDimSize(1));
 }
 
-/// Whether a matrix is the same all along its rows, or its columns: transposed it costs nothing.
-static bool isSpread(Value tile) {
-  Operation *op = tile.getDefiningOp();
-  DenseElementsAttr elements;
-  return isa_and_nonnull<tensor::SplatOp, BroadcastOp>(op) ||
-         (op && matchPattern(op, m_Constant(&elements)) && elements.isSplat());
-}
-
 /// Where the fold carries the tile; null if it does not.
 static FoldOp getCarrier(Value tile, unsigned &index) {
   auto argument = dyn_cast<BlockArgument>(tile);
@@ -62,8 +56,8 @@ static bool canCarryTransposed(FoldOp fold, unsigned index) {
 static bool isOfProduct(Value tile) {
   auto transpose = tile.getDefiningOp<TransposeOp>();
   Operation *source = transpose ? transpose.getSource().getDefiningOp() : nullptr;
-  return source && (isa<DotOp>(source) || OpTrait::hasElementwiseMappableTraits(source)) &&
-         source->getBlock() == transpose->getBlock();
+  return source && !isSpread(transpose) && source->getBlock() == transpose->getBlock() &&
+         (isa<DotOp>(source) || OpTrait::hasElementwiseMappableTraits(source));
 }
 
 static Value makeTranspose(PatternRewriter &b, Location loc, Value tile) {
@@ -100,7 +94,7 @@ struct SwapOperands : OpRewritePattern<DotOp> {
   MatrixUnitAttr unit;
 };
 
-/// What is spread out is spread out the other way.
+/// What is spread out is spread out the other way, and so is what is chosen of it.
 struct TransposeSpread : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -117,6 +111,22 @@ struct TransposeSpread : OpRewritePattern<TransposeOp> {
         dim = 1 - dim;
       llvm::sort(dims);
       b.replaceOpWithNewOp<BroadcastOp>(op, type, broadcast.getSource(), dims);
+      return success();
+    }
+    if (auto mask = dyn_cast_or_null<MaskOp>(source); mask && isSpread(mask)) {
+      MLIRContext *context = op.getContext();
+      IntegerSet set = mask.getSet();
+      IntegerSet swapped = set.replaceDimsAndSymbols(
+          {getAffineDimExpr(1, context), getAffineDimExpr(0, context)}, {}, set.getNumDims(),
+          set.getNumSymbols());
+      Value tile = makeTranspose(b, op.getLoc(), mask.getSource());
+      b.replaceOpWithNewOp<MaskOp>(op, type, tile, swapped, mask.getSymbols(), mask.getOtherwise());
+      return success();
+    }
+    if (auto select = dyn_cast_or_null<arith::SelectOp>(source); select && isSpread(select)) {
+      SmallVector<Value> tiles = llvm::map_to_vector(
+          select->getOperands(), [&](Value tile) { return makeTranspose(b, op.getLoc(), tile); });
+      b.replaceOpWithNewOp<arith::SelectOp>(op, tiles[0], tiles[1], tiles[2]);
       return success();
     }
     DenseElementsAttr elements;

@@ -142,3 +142,44 @@ mk.kernel @folds on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], out %
     mk.store %v, %c[%c0, %c0] : tensor<16x64xf32>, memref<?x?xf32>
   }
 }
+
+// -----
+
+// What places choose of two spread tiles is chosen by the other places: rows and columns of the set change places.
+// CHECK: #[[SET:.*]] = affine_set<(d0, d1)[s0] : (-d0 + s0 - 1 >= 0)>
+// CHECK-LABEL: mk.kernel @chosen
+// CHECK: mk.fold (%{{.*}}) in (%M) iter(%{{.*}} = %{{.*}}) : tensor<128x16xf32> {
+// CHECK: %[[MASK:.*]] = mk.mask %{{.*}} where #[[SET]][%c64] else %{{.*}} : tensor<128x16xi1>
+// CHECK: %[[LEFT:.*]] = mk.broadcast %{{.*}} dims [0] : tensor<16xf32> -> tensor<128x16xf32>
+// CHECK: %[[RIGHT:.*]] = mk.broadcast %{{.*}} dims [0] : tensor<16xf32> -> tensor<128x16xf32>
+// CHECK: arith.select %[[MASK]], %[[LEFT]], %[[RIGHT]]
+// CHECK-NOT: mk.transpose
+// CHECK: mk.yield
+mk.mesh @mesh (gpu = 1 via link)
+mk.kernel @chosen on @mesh dims(uniform M) (in %a : memref<?x?xf32> [M, M], in %s : memref<?xf32> [M],
+                                            out %c : memref<?x?xf32> [M, M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %few = arith.constant dense<0.0> : tensor<16x128xf32>
+  %all = arith.constant dense<true> : tensor<16x128xi1>
+  %false = arith.constant false
+  mk.role @gemm ctas(1) {
+    %x = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<16x32xf32>
+    %y = mk.load %a[%c0, %c0] : memref<?x?xf32> -> tensor<128x32xf32>
+    %l = mk.load %s[%c0] : memref<?xf32> -> tensor<16xf32>
+    %r = mk.load %s[%c1] : memref<?xf32> -> tensor<16xf32>
+    %sum = mk.fold (%k) in (%M) iter(%before = %few) : tensor<16x128xf32> {
+      %left = mk.broadcast %l dims [1] : tensor<16xf32> -> tensor<16x128xf32>
+      %right = mk.broadcast %r dims [1] : tensor<16xf32> -> tensor<16x128xf32>
+      %is = mk.mask %all where affine_set<(r, c)[n] : (n - c - 1 >= 0)>[%c64] else %false : tensor<16x128xi1>
+      %scales = arith.select %is, %left, %right : tensor<16x128xi1>, tensor<16x128xf32>
+      // expected-remark @+1 {{mk-transpose-dots: passed: computes 16 rows as columns}}
+      %p = mk.dot %x, %y, %few transpose_b precision = tf32 : tensor<16x32xf32>, tensor<128x32xf32>, tensor<16x128xf32>
+      %scaled = arith.mulf %p, %scales : tensor<16x128xf32>
+      %next = arith.addf %before, %scaled : tensor<16x128xf32>
+      mk.yield %next : tensor<16x128xf32>
+    }
+    mk.store %sum, %c[%c0, %c0] : tensor<16x128xf32>, memref<?x?xf32>
+  }
+}

@@ -5,7 +5,8 @@
 // into
 //   s = load a[first], if there is an iteration
 //   for j: p = mma x, y; s' = load a[j + 1]; t = f(s); p = mma_wait p; use p, t; s = s'
-// The last iteration loads its own again, which exists.
+// The last iteration loads its own again, which exists. Where only scalars are loaded, they are for
+// the iteration after the next. What is read of a slot is read behind the start of its dot, too.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions.h"
@@ -55,28 +56,74 @@ static void sink(Block *body, Operation *end, ValueRange values) {
   }
 }
 
-static void advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
-  passed(loop, kAdvanceLoads) << remark::add("loads {0} values an iteration ahead", loads.size());
+/// Whether it has the few iterations that another loop, in front of it or behind, leaves.
+static bool isRemainder(scf::ForOp loop) {
+  return llvm::any_of(loop->getUsers(), llvm::IsaPred<scf::ForOp>) ||
+         llvm::any_of(loop.getInitArgs(),
+                      [](Value init) { return init.getDefiningOp<scf::ForOp>() != nullptr; });
+}
+
+/// How many iterations ahead: a scalar takes one register more for each, and a cache line that is
+/// not there yet takes longer than the products of one iteration.
+static int64_t getDistance(scf::ForOp loop, ArrayRef<Operation *> loads) {
+  return llvm::all_of(loads, llvm::IsaPred<memref::LoadOp>) &&
+                 getConstantIntValue(loop.getStep()) == 1 && !isRemainder(loop)
+             ? 2
+             : 1;
+}
+
+/// Reads what a slot has beside the operands of a dot once the dot is under way: until then
+/// everybody waits for that, unless another one is under way.
+static void deferReads(scf::ForOp loop) {
+  if (!llvm::hasSingleElement(loop.getOps<MmaOp>()) || isRemainder(loop))
+    return;
+  for (ReadOp read : llvm::to_vector(loop.getOps<ReadOp>())) {
+    Operation *dot = read->getNextNode();
+    auto takes = [&] { return llvm::is_contained(read->getUsers(), dot); };
+    while (dot && !isa<MmaOp, ReleaseOp>(dot) && !takes())
+      dot = dot->getNextNode();
+    if (isa_and_nonnull<MmaOp>(dot) && !takes())
+      read->moveAfter(dot);
+  }
+}
+
+static scf::ForOp advance(scf::ForOp loop, ArrayRef<Operation *> loads) {
+  int64_t distance = getDistance(loop, loads);
+  passed(loop, kAdvanceLoads) << remark::add("loads {0} values {1} ahead", loads.size(),
+                                             distance == 1 ? "an iteration" : "two iterations");
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
+  bool counts = getConstantIntValue(loop.getStep()) == 1;
   Value runs = hasIterations(rewriter, loop);
   SmallVector<Value> first = loadEarlyIf(rewriter, runs, loop, loads, loop.getLowerBound());
+  for (int64_t i = 1; i < distance; ++i) {
+    mk::IndexMath m{rewriter, loop.getLoc()};
+    Value later = m.min(m.add(loop.getLowerBound(), m.index(i)),
+                        m.sub(loop.getUpperBound(), m.index(1)));
+    llvm::append_range(first, loadEarlyIf(rewriter, runs, loop, loads, later));
+  }
   // Behind the start of the dots, which hide them.
   Operation *end = findBehindDots(loop.getBody());
-  auto loadNext = [&](OpBuilder &, Location loc, ArrayRef<BlockArgument>) {
+  auto loadNext = [&](OpBuilder &, Location loc, ArrayRef<BlockArgument> carried) {
     mk::IndexMath m{OpBuilder(end), loc};
-    Value next = m.add(loop.getInductionVar(), loop.getStep());
-    Value exists = m.less(next, loop.getUpperBound());
-    return loadEarly(m.b, loop, loads, m.select(exists, next, loop.getInductionVar()));
+    Value next = m.add(loop.getInductionVar(), m.mul(loop.getStep(), m.index(distance)));
+    // Analyses of ranges see that the smaller one of two is below the end.
+    Value existing =
+        counts ? m.min(next, m.sub(loop.getUpperBound(), m.index(1)))
+               : m.select(m.less(next, loop.getUpperBound()), next, loop.getInductionVar());
+    SmallVector<Value> yields(carried.drop_front(loads.size()));
+    llvm::append_range(yields, loadEarly(m.b, loop, loads, existing));
+    return yields;
   };
   auto fresh = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
       rewriter, first, /*replaceInitOperandUsesInLoop=*/false, loadNext));
-  ValueRange carried = fresh.getRegionIterArgs().take_back(loads.size());
+  ValueRange carried = fresh.getRegionIterArgs().take_back(first.size()).take_front(loads.size());
   for (auto [load, value] : llvm::zip(loads, carried)) {
     load->getResult(0).replaceAllUsesWith(value);
     load->erase();
   }
   sink(fresh.getBody(), end, carried);
+  return fresh;
 }
 
 void mk_sm::advanceLoads(ModuleOp module) {
@@ -94,6 +141,7 @@ void mk_sm::advanceLoads(ModuleOp module) {
           << "is waited for where it is used: with other loads it takes too many registers to be "
              "carried; load it in front of the loop, or let fewer rows be a tile";
     if (!loads.empty())
-      advance(loop, loads);
+      loop = advance(loop, loads);
+    deferReads(loop);
   }
 }

@@ -13,8 +13,8 @@
 // CHECK-NEXT: mk_sm.wait
 // CHECK: mk_sm.mma
 // CHECK: %[[J1:.*]] = arith.addi %[[J]], %c1
-// CHECK: %[[IS:.*]] = arith.cmpi slt, %[[J1]], %M
-// CHECK: %[[NEXT:.*]] = arith.select %[[IS]], %[[J1]], %[[J]]
+// CHECK: %[[LAST:.*]] = arith.subi %M, %c1
+// CHECK: %[[NEXT:.*]] = arith.minsi %[[J1]], %[[LAST]]
 // CHECK: %[[S1:.*]] = mk.load %a[%[[NEXT]], %c0]
 // CHECK: %[[N1:.*]] = memref.load %n[%[[NEXT]]]
 // CHECK: %[[SPLAT:.*]] = tensor.splat %[[N]]
@@ -144,6 +144,64 @@ mk.kernel @large on @mesh dims(uniform M) (in %a : memref<?x64xf32> [M, 64], in 
         %p = mk_sm.mma_wait 0, %p0 : !f
         mk_sm.release %ks : !ring
         %x = arith.mulf %p, %t : !f
+        %s = arith.addf %o, %x : !f
+        scf.yield %s : !f
+      }
+    }
+  }
+}
+
+// -----
+
+// Scalars alone are loaded for the iteration after the next: they take few registers. What a slot
+// has beside the operands is read behind the start of the dot.
+
+// CHECK-LABEL: mk.kernel @scalars
+// CHECK: memref.load %n[%c0]
+// CHECK: %[[SECOND:.*]] = arith.minsi %{{.*}}, %c1
+// CHECK: memref.load %n[%[[SECOND]]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %M step %c1 iter_args(%{{.*}} = %{{.*}}, %[[N:.*]] = %{{.*}}, %[[N1:.*]] = %{{.*}})
+// CHECK: %[[L:.*]] = mk_sm.tile %{{.*}}[1]
+// CHECK-NEXT: mk_sm.mma_fence
+// CHECK-NEXT: mk_sm.mma
+// CHECK-NEXT: %[[T:.*]] = mk_sm.read %[[L]]
+// CHECK: %[[J2:.*]] = arith.addi %[[J]], %c2
+// CHECK: %[[AT:.*]] = arith.minsi %[[J2]]
+// CHECK: %[[N2:.*]] = memref.load %n[%[[AT]]]
+// CHECK: tensor.splat %[[N]]
+// CHECK: scf.yield %{{.*}}, %[[N1]], %[[N2]]
+
+mk.mesh @mesh (gpu = 1 via link)
+#acc = #mk_sm.mma<warpgroups = 1>
+!tile = tensor<64x64xbf16>
+!list = tensor<64xf32>
+!ring = !mk_sm.ring<2, !tile, !list>
+!slot = !mk_sm.slot<!tile, !list>
+!staged = !mk_sm.staged<!tile>
+!f = tensor<64x64xf32, #acc>
+!row = tensor<64xf32, #mk_sm.slice<axis = 1, of = #acc>>
+mk.kernel @scalars on @mesh dims(uniform M) (in %n : memref<?xf32> [M]) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : !f
+      // expected-remark @+1 {{mk-sm-advance-loads: passed: loads 1 values two iterations ahead}}
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (!f) {
+        %ka = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %ka[0] : !slot -> !staged
+        %l = mk_sm.tile %ka[1] : !slot -> !mk_sm.staged<!list>
+        %t = mk_sm.read %l : !mk_sm.staged<!list> -> !row
+        %number = memref.load %n[%j] : memref<?xf32>
+        %ns = tensor.splat %number : !row
+        %u = arith.mulf %t, %ns : !row
+        %scales = mk.broadcast %u dims [1] : !row -> !f
+        mk_sm.mma_fence none
+        %p0 = mk_sm.mma %K, %K, %zero transpose_b : !staged, !staged, !f
+        %p = mk_sm.mma_wait 0, %p0 : !f
+        mk_sm.release %ks : !ring
+        %x = arith.mulf %p, %scales : !f
         %s = arith.addf %o, %x : !f
         scf.yield %s : !f
       }

@@ -42,3 +42,34 @@ mk.kernel @split on @mesh dims(uniform M) () {
     }
   }
 }
+
+// A mask of what is the same everywhere, whose places are known, chooses between two values of a
+// thread: it costs nothing, in no iteration.
+// CHECK-LABEL: mk.kernel @chosen
+// CHECK: scf.for
+// CHECK: mk.mask
+// CHECK-NOT: scf.for
+mk.kernel @chosen on @mesh dims(uniform M) () {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  mk.role @r ctas(rest) {
+    %ks = mk_sm.create_ring : !ring
+    %vs = mk_sm.create_ring : !ring
+    mk_sm.partition consumer warps(4) registers(168) {
+      %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+      %all = arith.constant dense<true> : tensor<64x64xi1, #acc>
+      %false = arith.constant false
+      %c32 = arith.constant 32 : index
+      %r = scf.for %j = %c0 to %M step %c1 iter_args(%o = %zero) -> (tensor<64x64xf32, #acc>) {
+        %kas = mk_sm.wait %ks : !ring -> !slot
+        %K = mk_sm.tile %kas[0] : !slot -> !mk_sm.staged<!tile>
+        %s0 = mk_sm.mma %K, %K, %zero transpose_b : !mk_sm.staged<!tile>, !mk_sm.staged<!tile>, tensor<64x64xf32, #acc>
+        %s = mk_sm.mma_wait 0, %s0 : tensor<64x64xf32, #acc>
+        mk_sm.release %ks : !ring
+        %left = mk.mask %all where affine_set<(r, c)[n] : (n - c - 1 >= 0)>[%c32] else %false : tensor<64x64xi1, #acc>
+        %n = arith.select %left, %s, %o : tensor<64x64xi1, #acc>, tensor<64x64xf32, #acc>
+        scf.yield %n : tensor<64x64xf32, #acc>
+      }
+    }
+  }
+}

@@ -340,7 +340,7 @@ int tensorMapEncodeTiled(TensorMapBytes *map, TensorMapType type, uint32_t rank,
                          void *address, const uint64_t *extents,
                          const uint64_t *strides, const uint32_t *box,
                          const uint32_t *steps, int interleave,
-                         TensorMapSwizzle swizzle, TensorMapL2, int) {
+                         TensorMapSwizzle swizzle, TensorMapL2 l2, int) {
   constexpr uint64_t sizes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
   uint64_t size = sizes[int(type)], bytes = size * box[0];
   // The documented conditions.
@@ -364,7 +364,7 @@ int tensorMapEncodeTiled(TensorMapBytes *map, TensorMapType type, uint32_t rank,
                        {extents, extents + rank},
                        {strides, strides + rank - 1},
                        {box, box + rank},
-                       swizzle});
+                       swizzle, l2});
   std::memset(map->bytes, 0x5a, sizeof(map->bytes));
   return 0;
 }

@@ -78,6 +78,7 @@ struct FakeCuda {
     std::vector<uint64_t> extents, strides;
     std::vector<uint32_t> box;
     cuda::TensorMapSwizzle swizzle;
+    cuda::TensorMapL2 l2;
   };
   std::vector<Map> maps;
 

@@ -37,6 +37,20 @@ TEST_F(CudaTensorMap, TheDriverGetsInnermostFirst) {
   EXPECT_EQ(map.swizzle, cuda::TensorMapSwizzle::B128);
 }
 
+// Two lines of the cache at once, unless a row begins in the middle of them.
+TEST_F(CudaTensorMap, RowsOffLinesAreFetchedByLines) {
+  auto fetched = [&](const Tensor &tensor) {
+    EXPECT_TRUE(encode(tensor, std::vector<uint32_t>(tensor.sizes.size(), 16), 0));
+    return fake->maps.back().l2;
+  };
+  EXPECT_EQ(fetched({0x1000, bf16, {100, 128}, {128, 1}}), cuda::TensorMapL2::B256);
+  EXPECT_EQ(fetched({0x1000, bf16, {100, 64}, {64, 1}}), cuda::TensorMapL2::B128);
+  EXPECT_EQ(fetched({0x1080, bf16, {100, 128}, {128, 1}}), cuda::TensorMapL2::B128);
+  EXPECT_EQ(fetched({0x1000, bf16, {3, 100, 128}, {12808, 128, 1}}), cuda::TensorMapL2::B128);
+  EXPECT_EQ(fetched({0x1000, bf16, {1, 72}, {72, 1}}), cuda::TensorMapL2::B256)
+      << "one row has no stride";
+}
+
 TEST_F(CudaTensorMap, ObstaclesOfTheAbi) {
   Tensor good = {0x1000, bf16, {100, 72}, {72, 1}};
   EXPECT_EQ(tensorMapObstacle(good), "");
