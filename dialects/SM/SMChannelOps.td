@@ -54,7 +54,9 @@ def MkSM_CopyOp : MkSM_EffectOp<"copy", [MkSM_InProducer, AttrSizedOperandSegmen
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTileType();
     /// Whether the producer may have to write over a part of the tile.
-    bool mayTrim() { return getTileType().getRank() > 1 && (getPad() || !getValid().empty()); }
+    bool mayTrim() { return !isByElements() && (getPad() || !getValid().empty()); }
+    /// Whether threads of the producer bring it, not the copy engine.
+    bool isByElements() { return getTileType().getRank() == 1; }
   }];
 }
 def MkSM_CommitOp : MkSM_EffectOp<"commit", [MkSM_InProducer, MkSM_HasSlot]> {

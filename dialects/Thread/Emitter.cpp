@@ -12,7 +12,8 @@ bool mk_thread::isZero(Value value) {
 
 Emitter::Emitter(MLIRContext *context, Location loc)
     : b(context), loc(loc), i1(b.getI1Type()), i8(b.getI8Type()), i16(b.getIntegerType(16)),
-      i32(b.getI32Type()), i64(b.getI64Type()), f32(b.getF32Type()) {}
+      i32(b.getI32Type()), i64(b.getI64Type()), f32(b.getF32Type()),
+      constants(std::make_shared<DenseMap<Attribute, Value>>()) {}
 
 void Emitter::enter(KernelOp kernel) {
   frame = kernel.getFrame();
@@ -22,7 +23,7 @@ void Emitter::enter(KernelOp kernel) {
   // Only constants in front of everything else are there for all code; so is the base behind them.
   auto first = llvm::find_if(*entry, [&](Operation &op) {
     if (auto known = dyn_cast<arith::ConstantOp>(op))
-      constants.try_emplace(known.getValue(), known.getResult());
+      constants->try_emplace(known.getValue(), known.getResult());
     return !isa<arith::ConstantOp>(op);
   });
   for (auto base : entry->getOps<SharedBaseOp>())
@@ -42,7 +43,7 @@ void Emitter::enter(KernelOp kernel) {
 //===----------------------------------------------------------------------===//
 
 Value Emitter::constant(TypedAttr value) {
-  Value &known = constants[value];
+  Value &known = (*constants)[value];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);

@@ -1,10 +1,10 @@
 //===- Params.cpp - The parameter block and shared memory -----------------===//
 #include "Params.h"
-#include "mkernel/Dialect/Tile/Target.h"
 #include "mkernel/ABI/Gpu.h"
 #include "mkernel/Analysis/Ctas.h"
 #include "mkernel/Analysis/Multiples.h"
 #include "mkernel/Conversion/Variants.h"
+#include "mkernel/Dialect/Tile/Target.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -50,7 +50,7 @@ bool sm::isEngineColumn(Value column, Type element) {
 SmallVector<KernelVariant> mk::listVariants(KernelOp kernel) {
   bool copies = false, byMaps = true;
   kernel.walk([&](CopyOp copy) {
-    if (copy.getTileType().getRank() == 1)
+    if (copy.isByElements())
       return; // by threads
     copies = true;
     byMaps &= !getCopyBox(copy).empty() &&
@@ -76,7 +76,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
     }
   };
   kernel.walk([&](Operation *op) {
-    if (auto copy = dyn_cast<CopyOp>(op); copy && copy.getTileType().getRank() > 1)
+    if (auto copy = dyn_cast<CopyOp>(op); copy && !copy.isByElements())
       add(copy.getSource(), getCopyBox(copy), /*copies=*/true, /*peers=*/false);
     else if (auto store = dyn_cast<mk_sm::StoreOp>(op))
       add(store.getDest(), getStoreBox(store), /*copies=*/false, store.getPeer() && hasPeers);
@@ -87,8 +87,7 @@ static void collectMaps(KernelOp kernel, ParamLayout &layout) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-std::optional<unsigned> ParamLayout::findMap(unsigned arg,
-                                             ArrayRef<int64_t> box,
+std::optional<unsigned> ParamLayout::findMap(unsigned arg, ArrayRef<int64_t> box,
                                              bool peers) const {
   for (auto [i, map] : llvm::enumerate(peers ? peerMaps : maps))
     if (map.arg == arg && ArrayRef(map.box) == box)
@@ -96,8 +95,7 @@ std::optional<unsigned> ParamLayout::findMap(unsigned arg,
   return std::nullopt;
 }
 
-FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
-                                        const KernelResources &resources,
+FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel, const KernelResources &resources,
                                         int64_t minLoops, bool timeline) {
   ParamLayout layout;
   FailureOr<int64_t> cluster = findClusterSize(kernel);
@@ -108,10 +106,9 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
   int64_t maxMaps =
       std::min<int64_t>(MK_GPU_MAX_TENSOR_MAPS, getSm(kernel).getTensorMaps().getCount());
   if (int64_t(layout.maps.size()) > maxMaps)
-    return kernel.emitOpError()
-           << "copies in " << layout.maps.size()
-           << " ways that each need a tensor map; a kernel has "
-           << maxMaps << ": use fewer tile shapes or arguments";
+    return kernel.emitOpError() << "copies in " << layout.maps.size()
+                                << " ways that each need a tensor map; a kernel has " << maxMaps
+                                << ": use fewer tile shapes or arguments";
   abi::GpuParamCounts counts;
   counts.tensorMaps = layout.maps.size();
   counts.dims = kernel.getNumDims();
@@ -123,18 +120,16 @@ FailureOr<ParamLayout> sm::layOutParams(KernelOp kernel,
     counts.counterRanks.push_back(op.getResult().getType().getShape().size());
   counts.queues = resources.queues.size();
   counts.loops = std::max<size_t>(minLoops, resources.loops.size());
-  kernel.walk([&](TicketOp op) {
-    counts.loops = std::max<size_t>(counts.loops, op.getLoop() + 1);
-  });
+  kernel.walk(
+      [&](TicketOp op) { counts.loops = std::max<size_t>(counts.loops, op.getLoop() + 1); });
   counts.peers = kernel.getMeshOp().getNumRanks() != 1;
   counts.timeline = timeline;
   static_cast<abi::GpuParamLayout &>(layout) = abi::layOutGpuParams(counts);
   if (layout.bytes > MK_GPU_MAX_PARAM_BYTES)
-    return kernel.emitOpError()
-           << "has " << layout.bytes << " bytes of parameters (" << layout.maps.size()
-           << " tensor maps of " << MK_GPU_TENSOR_MAP_BYTES
-           << "); a launch takes " << MK_GPU_MAX_PARAM_BYTES
-           << ": use fewer tile shapes or arguments";
+    return kernel.emitOpError() << "has " << layout.bytes << " bytes of parameters ("
+                                << layout.maps.size() << " tensor maps of "
+                                << MK_GPU_TENSOR_MAP_BYTES << "); a launch takes "
+                                << MK_GPU_MAX_PARAM_BYTES << ": use fewer tile shapes or arguments";
   return layout;
 }
 

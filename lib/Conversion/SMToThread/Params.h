@@ -28,8 +28,8 @@ constexpr int64_t kBlockRows = mk_sm::MmaAttr::kRows, kStagingBytes = kBlockRows
 struct TensorMap {
   unsigned arg;
   SmallVector<int64_t> box; // innermost last
-  bool peers = false;  // that of each rank
-  bool copies = false; // tiles come by it
+  bool peers = false;       // that of each rank
+  bool copies = false;      // tiles come by it
   bool operator==(const TensorMap &other) const {
     return arg == other.arg && box == other.box && peers == other.peers;
   }
@@ -41,13 +41,11 @@ struct ParamLayout : abi::GpuParamLayout {
   int64_t cluster = 1;                   // CTAs of one
 
   /// Number in `maps`, or in `peerMaps`.
-  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box,
-                                  bool peers = false) const;
+  std::optional<unsigned> findMap(unsigned arg, ArrayRef<int64_t> box, bool peers = false) const;
 };
 
 /// Emits an error if the block does not fit. `timeline`: times are recorded.
-FailureOr<ParamLayout> layOutParams(KernelOp kernel,
-                                    const KernelResources &resources,
+FailureOr<ParamLayout> layOutParams(KernelOp kernel, const KernelResources &resources,
                                     int64_t minLoops, bool timeline);
 
 /// The box in which a tile is copied into a slot (one of `shared` parts of its rows
@@ -61,7 +59,6 @@ SmallVector<int64_t> getStoreBox(mk_sm::StoreOp store);
 constexpr int64_t kEngineBytes = 16;
 /// Whether tiles always begin at such a multiple if this is their column.
 bool isEngineColumn(Value column, Type element);
-
 
 /// A ring or a mailbox.
 struct Channel {

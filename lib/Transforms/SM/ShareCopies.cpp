@@ -145,7 +145,7 @@ static bool isReachedAlike(Operation *op, Uniformity &uniformity) {
 }
 
 static bool isSame(CopyOp copy, int64_t size, Uniformity &uniformity) {
-  if (copy.getTileType().getRank() == 1)
+  if (copy.isByElements())
     return false;
   int64_t rows = copy.getTileType().getShape().end()[-2];
   if (rows % (size * kSwizzleRows))
@@ -227,7 +227,7 @@ static void explain(mk::RoleOp role, int64_t size, int64_t first, int64_t count,
                     const llvm::StringMap<int64_t> &ctas) {
   SmallVector<CopyOp> copies;
   role.walk([&](CopyOp copy) {
-    if (copy.getTileType().getRank() == 1)
+    if (copy.isByElements())
       return; // by threads
     if (copy.getShared() == 1)
       copies.push_back(copy);

@@ -22,6 +22,7 @@ struct Addition {
   explicit operator bool() const { return static_cast<bool>(type); }
 };
 
+/// A copy emits at the same place of the same kernel.
 class Emitter {
 public:
   Emitter(MLIRContext *context, Location loc);
@@ -235,7 +236,7 @@ public:
 private:
   Block *entry = nullptr;
   FrameAttr frame;
-  DenseMap<Attribute, Value> constants;
+  std::shared_ptr<DenseMap<Attribute, Value>> constants;
 };
 
 /// Elements in one 32-bit word; 1 for those that are as wide or no numbers.
