@@ -17,42 +17,22 @@ static void lowerMask(MaskOp op, PartitionBuilder &p) {
                 .getResults());
 }
 
-// Sums that follow a running maximum are scaled whenever it grows, which after the first
-// turns is seldom: the factors of nearly all rows are one then. (FlashAttention-4 calls it
-// conditional rescaling.) Nothing is approximated: x * 1 is x.
-static BroadcastOp findFactors(PartitionBuilder &p, Operation *op) {
-  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  if (!isa<arith::MulFOp>(op) || !type || !type.getElementType().isF32() ||
-      !isa_and_nonnull<MmaAttr>(type.getEncoding()) ||
-      getNumElements(type) < p.info.getThresholds().getGuardedElements() ||
-      !isa<scf::ForOp>(op->getParentOp()) ||
-      !llvm::is_contained(op->getBlock()->getTerminator()->getOperands(), op->getResult(0)))
-    return {};
-  for (Value operand : op->getOperands())
-    if (auto broadcast = operand.getDefiningOp<BroadcastOp>())
-      if (auto source = dyn_cast<RankedTensorType>(broadcast.getSource().getType());
-          source && source.getEncoding() == SliceAttr::get(op->getContext(), broadcast.getDims()[0],
-                                                           type.getEncoding()))
-        return broadcast;
-  return {};
-}
-
-static void emitScaling(PartitionBuilder &p, Operation *op, BroadcastOp broadcast) {
-  bool isSecond = op->getOperand(1) == broadcast.getResult();
-  Value tile = op->getOperand(isSecond ? 0 : 1);
+/// By factors that are mostly one.
+static void lowerRescaling(arith::MulFOp op, PartitionBuilder &p) {
+  mk::BroadcastOp broadcast = getRowFactors(op);
+  Value tile = op.getLhs() == broadcast.getResult() ? op.getRhs() : op.getLhs();
   SmallVector<Value> factors = p.elements(broadcast.getSource()), source = p.elements(tile);
-  p.set(op->getResult(0),
-        p.create<mk_thread::ScaleElementsOp>(TypeRange(ValueRange(source)), source,
-                                             cast<RankedTensorType>(tile.getType()), factors,
-                                             broadcast.getDims()[0])
-            .getResults());
+  p.set(op, p.create<mk_thread::ScaleElementsOp>(TypeRange(ValueRange(source)), source,
+                                                 cast<RankedTensorType>(tile.getType()), factors,
+                                                 broadcast.getDims()[0])
+                .getResults());
 }
 
 LogicalResult sm::lowerElementwise(Operation *op, PartitionBuilder &p) {
   if (!mk_thread::hasCode(op))
     return refuse(op);
-  if (BroadcastOp factors = findFactors(p, op))
-    emitScaling(p, op, factors);
+  if (op->hasAttr(kRescalingAttr))
+    lowerRescaling(cast<arith::MulFOp>(op), p);
   else if (isa<RankedTensorType>(op->getResult(0).getType()))
     p.setFragment(op, [&] {
       OperationState state(p.loc, op->getName(), p.scalars(op->getOperands()), op->getResultTypes(),

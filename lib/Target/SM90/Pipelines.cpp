@@ -65,6 +65,7 @@ void mk::buildSmLoweringPipeline(OpPassManager &pm) {
   pm.addPass(mk_sm::createDeferElementsPass());
   pm.addPass(mk_sm::createSpillFragmentsPass());
   pm.addPass(mk_sm::createUnrollStoresPass());
+  pm.addPass(mk_sm::createSkipRescalingPass());
   verify(pm, "sized");
   VerifyPhasePassOptions left;
   left.phase = "the lowering to the SM level";

@@ -205,6 +205,15 @@ def DeferElementsPass : SMPass<"mk-sm-defer-elements"> {
   }];
 }
 
+def SkipRescalingPass : SMPass<"mk-sm-skip-rescaling"> {
+  let summary = "Marks sums of which warps need not multiply rows by one";
+  let description = [{
+    A loop that follows a running maximum multiplies the rows of what it carries by factors that are one
+    unless the maximum grew. Such products get `mk_sm.rescaling` if a thread has `guarded_elements` of
+    the target or more: a warp whose factors are all one goes past them.
+  }];
+}
+
 def SpillFragmentsPass : SMPass<"mk-sm-spill-fragments"> {
   let summary = "Keeps fragments in scratch in the order of registers";
   let description = [{
